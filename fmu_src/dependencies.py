@@ -30,7 +30,14 @@ UNARY = {
     *range(L.Op.SINH, L.Op.LOG + 1),
 }
 TERNARY = {L.Op.IF, L.Op.MUL_ADD, L.Op.MUL_SUB, L.Op.SUB_MUL, L.Op.GATE}
-TABLES = {L.Op.TABLE1: 1, L.Op.TABLE1_D: 1, L.Op.TABLE1_DD: 1, L.Op.TABLE2: 2, L.Op.TABLE2_DX: 2, L.Op.TABLE2_DY: 2}
+TABLES = {
+    L.Op.TABLE1: 1,
+    L.Op.TABLE1_D: 1,
+    L.Op.TABLE1_DD: 1,
+    L.Op.TABLE2: 2,
+    L.Op.TABLE2_DX: 2,
+    L.Op.TABLE2_DY: 2,
+}
 
 
 def feedthrough(unit: Any) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -51,7 +58,13 @@ def feedthrough(unit: Any) -> tuple[list[tuple[int, int]], list[tuple[int, int]]
     return result, rates
 
 
-def add_rates(rates: list[tuple[int, int]], unit: Any, record: Named, masks: list[tuple[int, int]], whole: tuple[int, int]) -> None:
+def add_rates(
+    rates: list[tuple[int, int]],
+    unit: Any,
+    record: Named,
+    masks: list[tuple[int, int]],
+    whole: tuple[int, int],
+) -> None:
     """Dependencies of the rates of the states that one stage has."""
     ints = unit.ints[int(record.ints) :]
     header = HEADER.of(ints)
@@ -64,7 +77,9 @@ def add_rates(rates: list[tuple[int, int]], unit: Any, record: Named, masks: lis
         rates[k] = (rates[k][0] | mask[0], rates[k][1] | mask[1])
 
 
-def stage_masks(unit: Any, record: Named, inputs: dict[int, int]) -> tuple[list[tuple[int, int]], tuple[int, int]]:
+def stage_masks(
+    unit: Any, record: Named, inputs: dict[int, int]
+) -> tuple[list[tuple[int, int]], tuple[int, int]]:
     """Dependencies of every register of one stage, and of its accelerations."""
     ints = unit.ints[int(record.ints) :]
     model = model_fields(ints, unit.floats[int(record.floats) :])
@@ -100,7 +115,9 @@ def mark(masks: list[tuple[int, int]], sensor: Named, mask: tuple[int, int]) -> 
         masks[register] = mask
 
 
-def state_bits(unit: Any, record: Named, ints: np.ndarray, masks: list[tuple[int, int]]) -> tuple[int, int]:
+def state_bits(
+    unit: Any, record: Named, ints: np.ndarray, masks: list[tuple[int, int]]
+) -> tuple[int, int]:
     """Mark the registers of states; bits of all coordinates and of all speeds."""
     header = HEADER.of(ints)
     nq, nu = int(header.nq), int(header.nu)
@@ -136,7 +153,9 @@ def follow(masks: list[tuple[int, int]], instruction: list[int]) -> None:
     masks[dst] = (by_input, by_state)
 
 
-def everything(model: SimpleNamespace, masks: list[tuple[int, int]], ints: np.ndarray) -> tuple[int, int]:
+def everything(
+    model: SimpleNamespace, masks: list[tuple[int, int]], ints: np.ndarray
+) -> tuple[int, int]:
     """What the accelerations depend on beyond coordinates and speeds: whatever the values of forces depend on."""
     by_input = by_state = 0
     for record in FORCE.rows(model.forces.tolist()):

@@ -36,7 +36,9 @@ class Facts:
     start_time: float = 0.0
     step: float = 1e-3
     tolerance: float = 1e-8
-    kinds: dict[str, dict[str, str]] = field(default_factory=dict)  # ModelExchange, CoSimulation: capabilities, true and tested ones only
+    kinds: dict[str, dict[str, str]] = field(
+        default_factory=dict
+    )  # ModelExchange, CoSimulation: capabilities, true and tested ones only
     sources: tuple[str, ...] = ()  # C files that a host compiles
 
 
@@ -53,7 +55,12 @@ def write_xml(table: Table, facts: Facts, fmi: int) -> bytes:
     categories = SubElement(root, "LogCategories")
     for name, text in LOG_CATEGORIES.items():
         SubElement(categories, "Category", name=name, description=text)
-    times = {"startTime": facts.start_time, "stopTime": facts.stop_time, "tolerance": facts.tolerance, "stepSize": facts.step}
+    times = {
+        "startTime": facts.start_time,
+        "stopTime": facts.stop_time,
+        "tolerance": facts.tolerance,
+        "stepSize": facts.step,
+    }
     SubElement(root, "DefaultExperiment", {key: number(value) for key, value in times.items()})
     variables = SubElement(root, "ModelVariables")
     if fmi == 2:
@@ -80,7 +87,11 @@ def root_attributes(table: Table, facts: Facts, fmi: int) -> dict[str, str]:
     }
     if fmi == 3:
         return {"fmiVersion": "3.0", "instantiationToken": facts.token} | common
-    events = {"numberOfEventIndicators": str(len(table.indicators))} if "ModelExchange" in facts.kinds else {}
+    events = (
+        {"numberOfEventIndicators": str(len(table.indicators))}
+        if "ModelExchange" in facts.kinds
+        else {}
+    )
     return {"fmiVersion": "2.0", "guid": facts.token} | common | events
 
 
@@ -107,7 +118,9 @@ def write_units(root: Element, table: Table) -> None:
         if known.offset:
             base["offset"] = number(known.offset)
         SubElement(unit, "BaseUnit", base)
-        for shown in sorted({v.display_unit for v in table.variables if v.unit == name and v.display_unit}):
+        for shown in sorted(
+            {v.display_unit for v in table.variables if v.unit == name and v.display_unit}
+        ):
             write_display(unit, shown)
 
 
@@ -147,7 +160,12 @@ def common_attributes(vr: int, v: Variable) -> dict[str, str]:
 # -- FMI 2.0 ------------------------------------------------------------------------------------------------------------------------------------
 def indices(table: Table) -> dict[int, int]:
     """Place of every variable in the file by value reference; FMI 2.0 needs no variable for time, and some tools stumble over one."""
-    return {vr: k for k, vr in enumerate((vr for vr, v in table.numbered() if v.causality != "independent"), 1)}
+    return {
+        vr: k
+        for k, vr in enumerate(
+            (vr for vr, v in table.numbered() if v.causality != "independent"), 1
+        )
+    }
 
 
 def write_variable_2(parent: Element, vr: int, v: Variable, index: dict[int, int]) -> None:
@@ -168,13 +186,21 @@ def write_structure_2(root: Element, table: Table, index: dict[int, int]) -> Non
         if members:
             node = SubElement(structure, group)
             for vr in members:
-                SubElement(node, "Unknown", {"index": str(index[vr])} | known_attributes(table.variables[vr], index))
+                SubElement(
+                    node,
+                    "Unknown",
+                    {"index": str(index[vr])} | known_attributes(table.variables[vr], index),
+                )
     unknowns = table.initial_unknowns()
     if unknowns:
         node = SubElement(structure, "InitialUnknowns")
         knowns = initial_knowns(table)
         for vr in unknowns:
-            SubElement(node, "Unknown", {"index": str(index[vr])} | initial_attributes(table, vr, knowns, index))
+            SubElement(
+                node,
+                "Unknown",
+                {"index": str(index[vr])} | initial_attributes(table, vr, knowns, index),
+            )
 
 
 def known_attributes(v: Variable, index: dict[int, int] | None = None) -> dict[str, str]:
@@ -182,7 +208,10 @@ def known_attributes(v: Variable, index: dict[int, int] | None = None) -> dict[s
     if v.dependencies is None:
         return {}
     places = [str(index[vr] if index else vr) for vr, _ in v.dependencies]
-    return {"dependencies": " ".join(places), "dependenciesKind": " ".join(kind for _, kind in v.dependencies)}
+    return {
+        "dependencies": " ".join(places),
+        "dependenciesKind": " ".join(kind for _, kind in v.dependencies),
+    }
 
 
 def initial_knowns(table: Table) -> list[int] | None:
@@ -190,11 +219,22 @@ def initial_knowns(table: Table) -> list[int] | None:
 
     Many unknowns times many knowns would make most of the file: such models do without.
     """
-    given = [vr for vr, v in table.numbered() if v.access in (Access.TUNABLE, Access.FIXED) or (v.access == Access.START and v.initial == "exact")]
-    return None if table.assembled or len(given) * len(table.initial_unknowns()) > MOST_PAIRS else given
+    given = [
+        vr
+        for vr, v in table.numbered()
+        if v.access in (Access.TUNABLE, Access.FIXED)
+        or (v.access == Access.START and v.initial == "exact")
+    ]
+    return (
+        None
+        if table.assembled or len(given) * len(table.initial_unknowns()) > MOST_PAIRS
+        else given
+    )
 
 
-def initial_attributes(table: Table, vr: int, knowns: list[int] | None, index: dict[int, int] | None = None) -> dict[str, str]:
+def initial_attributes(
+    table: Table, vr: int, knowns: list[int] | None, index: dict[int, int] | None = None
+) -> dict[str, str]:
     """Hosts take an unknown without dependencies for one of all inputs, and see a loop around every connected system."""
     v = table.variables[vr]
     if knowns is None or v.dependencies is None or v.causality == "calculatedParameter":
@@ -222,9 +262,15 @@ def write_structure_3(root: Element, table: Table) -> None:
     outputs = [vr for vr, v in table.numbered() if v.causality == "output"]
     for name, members in (("Output", outputs), ("ContinuousStateDerivative", table.derivatives)):
         for vr in members:
-            SubElement(structure, name, {"valueReference": str(vr)} | known_attributes(table.variables[vr]))
+            SubElement(
+                structure, name, {"valueReference": str(vr)} | known_attributes(table.variables[vr])
+            )
     knowns = initial_knowns(table)
     for vr in table.initial_unknowns():
-        SubElement(structure, "InitialUnknown", {"valueReference": str(vr)} | initial_attributes(table, vr, knowns))
+        SubElement(
+            structure,
+            "InitialUnknown",
+            {"valueReference": str(vr)} | initial_attributes(table, vr, knowns),
+        )
     for vr in table.indicators:
         SubElement(structure, "EventIndicator", valueReference=str(vr))

@@ -37,12 +37,25 @@ def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float])
     names = Names()
     signals = [v for v in table if v.causality == "input" and v.name not in inside]
     told = {fmi_name(column.name) for column in unit.columns} - inside
-    results = [v for v in table if v.causality == "output" and v.name in told and not v.name.startswith("der(")]
+    results = [
+        v
+        for v in table
+        if v.causality == "output" and v.name in told and not v.name.startswith("der(")
+    ]
     parameters = [v for v in table if v.causality == "parameter"]
     written = [f"{names.own(v.name)} = {names.own(v.name)}" for v in parameters]
-    lines = [f"  parameter Real {names.own(v.name)}{attributes(v)} = {v.start!r}{comment(v)};" for v in parameters]
-    lines += [f"  {INPUT} {names.own(v.name)}{attributes(v)}{comment(v)} {placed(-1, k)};" for k, v in enumerate(signals)]
-    lines += [f"  {OUTPUT} {names.own(v.name)}{attributes(v)}{comment(v)} {placed(1, k)};" for k, v in enumerate(results)]
+    lines = [
+        f"  parameter Real {names.own(v.name)}{attributes(v)} = {v.start!r}{comment(v)};"
+        for v in parameters
+    ]
+    lines += [
+        f"  {INPUT} {names.own(v.name)}{attributes(v)}{comment(v)} {placed(-1, k)};"
+        for k, v in enumerate(signals)
+    ]
+    lines += [
+        f"  {OUTPUT} {names.own(v.name)}{attributes(v)}{comment(v)} {placed(1, k)};"
+        for k, v in enumerate(results)
+    ]
     equations = [f"  fmu.{fmu_name(v.name)} = {names.own(v.name)};" for v in signals]
     equations += [f"  {names.own(v.name)} = fmu.{fmu_name(v.name)};" for v in results]
     for k, (label, actuator) in enumerate(actuators.items()):
@@ -55,16 +68,33 @@ def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float])
     lines.append(f'  {block} fmu{given} "the block that the import made";')
     low = -100 - PITCH * max(0, max(len(signals) + len(actuators), len(results)) - 5)
     text = unit.description.text or unit.description.name
-    body = "\n".join([f"model {name} {quoted(text)}", *lines, "equation", *equations, f"  annotation({ICON.format(low=low)},"])
+    body = "\n".join(
+        [
+            f"model {name} {quoted(text)}",
+            *lines,
+            "equation",
+            *equations,
+            f"  annotation({ICON.format(low=low)},",
+        ]
+    )
     return f'{body}\n    uses(Modelica(version = "4.0.0"), Kinetree(version = "0.1.0")));\nend {name};\n'
 
 
-def flange(names: Names, label: str, rotary: bool, length: float, place: int) -> tuple[list[str], list[str]]:
+def flange(
+    names: Names, label: str, rotary: bool, length: float, place: int
+) -> tuple[list[str], list[str]]:
     """Declarations and equations of an actuator behind a flange; told slopes are for hosts that hold values."""
     way, kind, start, effort = (
-        ("Rotational", "RotationalActuator", "angle", "moment") if rotary else ("Translational", "TranslationalActuator", "length", "force")
+        ("Rotational", "RotationalActuator", "angle", "moment")
+        if rotary
+        else ("Translational", "TranslationalActuator", "length", "force")
     )
-    port, side, begin, there = names.own(label), names.own(f"{label}_actuator"), names.own(f"{label}_start"), fmu_name(label)
+    port, side, begin, there = (
+        names.own(label),
+        names.own(f"{label}_actuator"),
+        names.own(f"{label}_start"),
+        fmu_name(label),
+    )
     position = "phi" if rotary else "s"
     lines = [
         f"  Modelica.Mechanics.{way}.Interfaces.Flange_b {port} {quoted(f'actuator {label}')} {placed(-1, place)};",
@@ -73,19 +103,32 @@ def flange(names: Names, label: str, rotary: bool, length: float, place: int) ->
     ]
     equations = [f"  {side}.speed = fmu.{there}_speed;", f"  fmu.{there}_force = {side}.{effort};"]
     equations += [f"  fmu.{there}_{slope} = 0;" for slope in ("stiffness", "damping")]
-    wrong = quoted(f"{begin} is not the {start} that the FMU has at the start: it follows from the parameters")
-    equations.append(f"  assert(abs({side}.flange.{position} - fmu.{there}_length) < {NEAR!r}, {wrong});")
+    wrong = quoted(
+        f"{begin} is not the {start} that the FMU has at the start: it follows from the parameters"
+    )
+    equations.append(
+        f"  assert(abs({side}.flange.{position} - fmu.{there}_length) < {NEAR!r}, {wrong});"
+    )
     return lines, [*equations, f"  connect({side}.flange, {port});"]
 
 
-def oil_ports(names: Names, label: str, rotary: bool, length: float, place: int) -> tuple[list[str], list[str]]:
+def oil_ports(
+    names: Names, label: str, rotary: bool, length: float, place: int
+) -> tuple[list[str], list[str]]:
     """Declarations and equations of an actuator whose oil is inside the FMU."""
     lines, equations, there = [], [], fmu_name(label)
     for side in "ab":
         port = names.own(f"{label}_{side}")
-        lines.append(f"  Kinetree.Interfaces.OilPort {port} {quoted(f'side {side} of actuator {label}')} {placed(-1, place)};")
-        equations += [f"  {port}.p = fmu.{there}_pressure_{side};", f"  fmu.{there}_flow_{side} = {port}.q;"]
-    return lines, equations + [f"  fmu.{there}_{slope} = 0;" for slope in ("force", "stiffness", "damping")]
+        lines.append(
+            f"  Kinetree.Interfaces.OilPort {port} {quoted(f'side {side} of actuator {label}')} {placed(-1, place)};"
+        )
+        equations += [
+            f"  {port}.p = fmu.{there}_pressure_{side};",
+            f"  fmu.{there}_flow_{side} = {port}.q;",
+        ]
+    return lines, equations + [
+        f"  fmu.{there}_{slope} = 0;" for slope in ("force", "stiffness", "damping")
+    ]
 
 
 class Names:
@@ -111,9 +154,15 @@ def fmu_name(name: str) -> str:
 
 def attributes(v: Variable) -> str:
     """Unit, display unit and bounds of a variable."""
-    pairs = {"unit": v.unit and quoted(v.unit), "displayUnit": v.display_unit and v.display_unit != v.unit and quoted(v.display_unit)}
+    pairs = {
+        "unit": v.unit and quoted(v.unit),
+        "displayUnit": v.display_unit and v.display_unit != v.unit and quoted(v.display_unit),
+    }
     if v.causality == "parameter":
-        pairs |= {"min": v.minimum > -float("inf") and repr(v.minimum), "max": v.maximum < float("inf") and repr(v.maximum)}
+        pairs |= {
+            "min": v.minimum > -float("inf") and repr(v.minimum),
+            "max": v.maximum < float("inf") and repr(v.maximum),
+        }
     found = ", ".join(f"{key} = {value}" for key, value in pairs.items() if value)
     return f"({found})" if found else ""
 

@@ -93,8 +93,12 @@ class FmuUnit:
     options: dict[int, float]
     run: Options
     chain: ChainSystem | None = None  # a linear chain that steps by the matrix method
-    motions: list[Motion | str] = field(default_factory=list)  # straight-line right-hand sides by structure, or why there is none
-    compiled: list[Compiled] = field(default_factory=list)  # all structures, in the order of the stages
+    motions: list[Motion | str] = field(
+        default_factory=list
+    )  # straight-line right-hand sides by structure, or why there is none
+    compiled: list[Compiled] = field(
+        default_factory=list
+    )  # all structures, in the order of the stages
 
     @property
     def header(self) -> Named:
@@ -103,14 +107,20 @@ class FmuUnit:
 
 
 def fmu_unit(
-    mechanism: Mechanism, integrator: str = "auto", step: float | None = None, tolerance: float | None = None, traced: bool = False
+    mechanism: Mechanism,
+    integrator: str = "auto",
+    step: float | None = None,
+    tolerance: float | None = None,
+    traced: bool = False,
 ) -> FmuUnit:
     """Compile all structures of a mechanism; what is left out comes from [run]. `traced`: with the operations of their right-hand sides."""
     if mechanism.description.chain is not None:
         return chain_unit(mechanism, integrator, step, tolerance)
     form = mechanism.description.run.method
     if form not in ("auto", "DEC"):
-        raise FmuError(f"[run] method is '{form}', which runs in this process only: FMUs solve by DEC; leave it out, or write auto or DEC")
+        raise FmuError(
+            f"[run] method is '{form}', which runs in this process only: FMUs solve by DEC; leave it out, or write auto or DEC"
+        )
     system = mechanism.compile()
     run = Options.of(system, None, None, None, integrator, "auto", tolerance, step, None)
     unit = make_unit(system, run.integrator)
@@ -128,12 +138,18 @@ def fmu_unit(
     )  # fmt: skip
 
 
-def chain_unit(mechanism: Mechanism, integrator: str, step: float | None, tolerance: float | None) -> FmuUnit:
+def chain_unit(
+    mechanism: Mechanism, integrator: str, step: float | None, tolerance: float | None
+) -> FmuUnit:
     """A linear chain: the mechanism of sliders that moves like it, with the matrices of large steps unless an integrator is asked for."""
     chain = mechanism.chain()
     unit = fmu_unit(chain_mechanism(chain), integrator, step, tolerance)
     if unit.run.integrator == "auto":
-        dt = unit.run.step if step is not None or chain.description.run.step is not None else unit.run.output_step
+        dt = (
+            unit.run.step
+            if step is not None or chain.description.run.step is not None
+            else unit.run.output_step
+        )
         matrix_steps.attach(unit, chain, dt)
         unit.chain, unit.run.integrator = chain, f"matrix method, pieces of {dt:g} s and less"
     return unit
@@ -149,7 +165,17 @@ def parameters(unit: Unit) -> list[Parameter]:
 
     return [
         Parameter(
-            n, registers[n], values[n], isinstance(p.value, str), p.tunable, p.unit, p.text, bound(p.min), bound(p.max), p.display_unit, n in deciding
+            n,
+            registers[n],
+            values[n],
+            isinstance(p.value, str),
+            p.tunable,
+            p.unit,
+            p.text,
+            bound(p.min),
+            bound(p.max),
+            p.display_unit,
+            n in deciding,
         )
         for n, p in given.items()
     ]
@@ -167,9 +193,20 @@ def inputs(unit: Unit) -> list[Input]:
         spec = given.get(name)
         start = float(unit.floats[first.start_inputs + len(found)])
         value = number(spec.start) if spec else start
-        made = Input(name, first.registers[name], 0.0 if value is None else float(value), spec.unit if spec else first.units.get(name, ""))
+        made = Input(
+            name,
+            first.registers[name],
+            0.0 if value is None else float(value),
+            spec.unit if spec else first.units.get(name, ""),
+        )
         if spec:
-            made = replace(made, min=number(spec.min), max=number(spec.max), display_unit=spec.display_unit, text=spec.text)
+            made = replace(
+                made,
+                min=number(spec.min),
+                max=number(spec.max),
+                display_unit=spec.display_unit,
+                text=spec.text,
+            )
         found.append(replace(made, follows=spec is not None and isinstance(spec.start, str)))
     return found
 
@@ -182,5 +219,7 @@ def states(unit: Unit) -> list[State]:
     for name in unit.states:
         start, given = (registers.get(f"{word}({name})", -1) for word in ("start", "given"))
         value = math.nan if start < 0 else float(val[start])
-        found.append(State(name, start if given < 0 else given, units.get(name, ""), value, given >= 0))
+        found.append(
+            State(name, start if given < 0 else given, units.get(name, ""), value, given >= 0)
+        )
     return found

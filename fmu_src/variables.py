@@ -17,7 +17,9 @@ from kinetree.models.description.units.joint_units import rate_unit
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
 
-STRUCTURED = re.compile(r"[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*", re.ASCII)
+STRUCTURED = re.compile(
+    r"[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*", re.ASCII
+)
 
 head_place = U.UNIT_HEAD.at  # of a number in the head of a unit
 
@@ -68,7 +70,9 @@ class Variable:
     maximum: float = math.inf
     nominal: float | None = None
     derivative_of: int | None = None  # value reference of the state
-    dependencies: tuple[tuple[int, str], ...] | None = None  # value references of knowns and kinds; None: all
+    dependencies: tuple[tuple[int, str], ...] | None = (
+        None  # value references of knowns and kinds; None: all
+    )
 
 
 @dataclass
@@ -96,7 +100,10 @@ class Table:
         return [
             vr
             for vr, v in self.numbered()
-            if v.causality == "calculatedParameter" or (v.initial in ("calculated", "approx") and (v.causality == "output" or vr in derived))
+            if v.causality == "calculatedParameter"
+            or (
+                v.initial in ("calculated", "approx") and (v.causality == "output" or vr in derived)
+            )
         ]
 
 
@@ -116,15 +123,49 @@ def variable_table(unit: Any) -> Table:
     """The table of a compiled unit (`fmu.unit.FmuUnit`)."""
     table = Table(assembled=in_loops(unit))
     registers = int(unit.header.at_workspace) + REGISTERS
-    own = {*(given.name for given in (*unit.parameters, *unit.inputs)), *(fmi_name(column.name) for column in unit.columns)}
-    table.variables.append(Variable(beside("time", own), "independent", "continuous", None, head_place("time"), unit="s", text="Simulation time"))
+    own = {
+        *(given.name for given in (*unit.parameters, *unit.inputs)),
+        *(fmi_name(column.name) for column in unit.columns),
+    }
+    table.variables.append(
+        Variable(
+            beside("time", own),
+            "independent",
+            "continuous",
+            None,
+            head_place("time"),
+            unit="s",
+            text="Simulation time",
+        )
+    )
     add_parameters(table, unit, registers)
     for k, given in enumerate(unit.inputs):
         place = registers + given.register
-        facts: dict[str, Any] = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf), "start": float(given.start)}
-        facts |= {"unit": given.unit, "display_unit": given.display_unit, "text": given.text, "follows": given.follows}
+        facts: dict[str, Any] = {
+            "minimum": limit(given.min, -math.inf),
+            "maximum": limit(given.max, math.inf),
+            "start": float(given.start),
+        }
+        facts |= {
+            "unit": given.unit,
+            "display_unit": given.display_unit,
+            "text": given.text,
+            "follows": given.follows,
+        }
         start_at = registers + int(unit.header.start_inputs) + k
-        table.variables.append(Variable(given.name, "input", "continuous", None, place, access=Access.INPUT, write=place, start_at=start_at, **facts))
+        table.variables.append(
+            Variable(
+                given.name,
+                "input",
+                "continuous",
+                None,
+                place,
+                access=Access.INPUT,
+                write=place,
+                start_at=start_at,
+                **facts,
+            )
+        )
     add_columns(table, unit, registers)
     add_system(table, unit)
     return table
@@ -146,17 +187,36 @@ def add_parameters(table: Table, unit: Any, registers: int) -> None:
     tunable = any(p.tunable for p in unit.parameters)
     for p in unit.parameters:
         place = registers + p.register
-        facts: dict[str, Any] = {"minimum": limit(p.min, -math.inf), "maximum": limit(p.max, math.inf)}
+        facts: dict[str, Any] = {
+            "minimum": limit(p.min, -math.inf),
+            "maximum": limit(p.max, math.inf),
+        }
         facts |= {"unit": p.unit, "display_unit": p.display_unit, "text": p.text}
         if p.frozen:
-            table.variables.append(Variable(p.name, "local", "constant", "exact", place, start=p.value, **facts))
+            table.variables.append(
+                Variable(p.name, "local", "constant", "exact", place, start=p.value, **facts)
+            )
         elif p.computed:
             variability = "tunable" if tunable else "fixed"
-            table.variables.append(Variable(p.name, "calculatedParameter", variability, "calculated", place, **facts))
+            table.variables.append(
+                Variable(p.name, "calculatedParameter", variability, "calculated", place, **facts)
+            )
         else:
             access = Access.TUNABLE if p.tunable else Access.FIXED
             kind = "tunable" if p.tunable else "fixed"
-            table.variables.append(Variable(p.name, "parameter", kind, "exact", place, access=access, write=place, start=p.value, **facts))
+            table.variables.append(
+                Variable(
+                    p.name,
+                    "parameter",
+                    kind,
+                    "exact",
+                    place,
+                    access=access,
+                    write=place,
+                    start=p.value,
+                    **facts,
+                )
+            )
 
 
 def add_columns(table: Table, unit: Any, registers: int) -> None:
@@ -180,21 +240,47 @@ def add_columns(table: Table, unit: Any, registers: int) -> None:
     at, rates_at = int(unit.header.at_columns), int(unit.header.at_rates)
     for c, column in columns:
         known = dependencies(needs[c], vr_inputs, table.states)
-        facts: dict[str, Any] = {"text": column.text, "derivative_of": derivative_of.get(vr_of[column.name])}
+        facts: dict[str, Any] = {
+            "text": column.text,
+            "derivative_of": derivative_of.get(vr_of[column.name]),
+        }
         if column.name in number:
             k = number[column.name]
-            facts |= state_facts(unit, unit.states[k], registers) | {"rate": rates_at + k, "state": k}
+            facts |= state_facts(unit, unit.states[k], registers) | {
+                "rate": rates_at + k,
+                "state": k,
+            }
             known = ((vr_of[column.name], "constant"),)
         causality = "output" if column.name in number or column.name in outputs else "local"
         initial = facts.pop("initial", "calculated")
-        facts |= {"unit": column.unit, "display_unit": column.display_unit, "nominal": NOMINAL.get(column.unit), "dependencies": known}
-        table.variables.append(Variable(fmi_name(column.name), causality, "continuous", initial, at + c, **facts))
+        facts |= {
+            "unit": column.unit,
+            "display_unit": column.display_unit,
+            "nominal": NOMINAL.get(column.unit),
+            "dependencies": known,
+        }
+        table.variables.append(
+            Variable(fmi_name(column.name), causality, "continuous", initial, at + c, **facts)
+        )
     for k, vr in enumerate(table.derivatives):
         if vr >= len(table.variables):
             state = unit.states[k]
-            facts = {"unit": rate_unit(state.unit), "dependencies": dependencies(rate_needs[k], vr_inputs, table.states)}
+            facts = {
+                "unit": rate_unit(state.unit),
+                "dependencies": dependencies(rate_needs[k], vr_inputs, table.states),
+            }
             name = fmi_name(f"der({state.name})")
-            table.variables.append(Variable(name, "local", "continuous", "calculated", rates_at + k, derivative_of=table.states[k], **facts))
+            table.variables.append(
+                Variable(
+                    name,
+                    "local",
+                    "continuous",
+                    "calculated",
+                    rates_at + k,
+                    derivative_of=table.states[k],
+                    **facts,
+                )
+            )
 
 
 def in_loops(unit: Any) -> bool:
@@ -207,7 +293,12 @@ def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
     if state.register < 0 or not math.isfinite(state.start):
         return {}
     told = "approx" if in_loops(unit) or state.follows else "exact"
-    return {"access": Access.START, "write": registers + state.register, "start": state.start, "initial": told}
+    return {
+        "access": Access.START,
+        "write": registers + state.register,
+        "start": state.start,
+        "initial": told,
+    }
 
 
 def output_names(unit: Any) -> set[str]:
@@ -215,15 +306,23 @@ def output_names(unit: Any) -> set[str]:
     d = unit.description
     declared = set(d.outputs)
     names = {column.name for column in unit.columns if column.name.split("[")[0] in declared}
-    return names | {column.name for column in unit.columns if column.name.rpartition(".")[0] in {*d.actuators, *d.hydraulics}}
+    return names | {
+        column.name
+        for column in unit.columns
+        if column.name.rpartition(".")[0] in {*d.actuators, *d.hydraulics}
+    }
 
 
-def dependencies(masks: tuple[int, int], inputs: list[int], states: list[int]) -> tuple[tuple[int, str], ...] | None:
+def dependencies(
+    masks: tuple[int, int], inputs: list[int], states: list[int]
+) -> tuple[tuple[int, str], ...] | None:
     """Knowns an unknown depends on; None when it may depend on all."""
     by_input, by_state = masks
     if by_input == (1 << len(inputs)) - 1 and by_state == (1 << len(states)) - 1:
         return None
-    used = [vr for k, vr in enumerate(inputs) if by_input >> k & 1] + [vr for k, vr in enumerate(states) if by_state >> k & 1]
+    used = [vr for k, vr in enumerate(inputs) if by_input >> k & 1] + [
+        vr for k, vr in enumerate(states) if by_state >> k & 1
+    ]
     return tuple((vr, "dependent") for vr in sorted(used))
 
 
@@ -243,17 +342,42 @@ def add_system(table: Table, unit: Any) -> None:
             "J",
             "Energy minus energy at the start minus work of forces that are not conservative",
         ),
-        ("constraint_residual", Type.REAL, head_place("constraint_residual"), "1", "Largest violation of loop constraints"),
+        (
+            "constraint_residual",
+            Type.REAL,
+            head_place("constraint_residual"),
+            "1",
+            "Largest violation of loop constraints",
+        ),
         ("solver_steps", Type.INTEGER, head_place("steps"), "", "Steps of the integrator so far"),
     )
     for name, kind, at, unit_text, text in rows:
         name, continuous = beside(name, used), name.endswith("_residual")
         variability = "continuous" if continuous else "discrete"
         table.variables.append(
-            Variable(name, "output", variability, "calculated", at, kind, unit=unit_text, text=text, dependencies=on_states if continuous else ())
+            Variable(
+                name,
+                "output",
+                variability,
+                "calculated",
+                at,
+                kind,
+                unit=unit_text,
+                text=text,
+                dependencies=on_states if continuous else (),
+            )
         )
     for k in range(int(unit.header.guards)):
         table.indicators.append(len(table.variables))
         at = int(unit.header.at_guards) + k
         name = beside(f"event_indicator[{k + 1}]", used)
-        table.variables.append(Variable(name, "local", "continuous", "calculated", at, text="An event is a change of its sign"))
+        table.variables.append(
+            Variable(
+                name,
+                "local",
+                "continuous",
+                "calculated",
+                at,
+                text="An event is a change of its sign",
+            )
+        )

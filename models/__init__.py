@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism, load
     from kinetree.models.system.system import System
 
-__all__ = ["Mechanism", "ModelError", "Result", "Signal", "System", "free_decay", "identify", "load", "match_modes"]
+__all__ = [
+    "Mechanism",
+    "ModelError",
+    "Result",
+    "Signal",
+    "System",
+    "free_decay",
+    "identify",
+    "load",
+    "match_modes",
+]
 
 HOMES = {
     "ModelError": "description.errors",

@@ -10,8 +10,13 @@ from typing import Any
 
 def registered(package: str, path: Iterable[str], attribute: str, what: str) -> dict[str, Any]:
     """What the files of a package give as `attribute`, an entry or a list of them, by name and in the order of docs (rank, then name)."""
-    given = [getattr(import_module(f"{package}.{module.name}"), attribute) for module in iter_modules(path)]
-    kinds = [kind for each in given for kind in (each if isinstance(each, (list, tuple)) else [each])]
+    given = [
+        getattr(import_module(f"{package}.{module.name}"), attribute)
+        for module in iter_modules(path)
+    ]
+    kinds = [
+        kind for each in given for kind in (each if isinstance(each, (list, tuple)) else [each])
+    ]
     names = [kind.name for kind in kinds]
     if len(set(names)) < len(names):
         raise ValueError(f"two {what} have one name: {sorted(names)}")

@@ -13,7 +13,9 @@ from typer.exceptions import Abort, Exit, TyperException
 from kinetree.scripts.commands import asked_for
 from kinetree.scripts.terminal.failure import exit_code, report
 
-os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for plugins is to read what every installed package tells of itself
+os.environ.setdefault(
+    "PYDANTIC_DISABLE_PLUGINS", "__all__"
+)  # to look for plugins is to read what every installed package tells of itself
 
 
 def show_version(wanted: bool) -> None:
@@ -25,8 +27,13 @@ def show_version(wanted: bool) -> None:
 
 
 def everything(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error (anywhere on the line).")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Show the version.", callback=show_version, is_eager=True)] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error (anywhere on the line).")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=show_version, is_eager=True),
+    ] = False,
 ) -> None:
     pass
 
@@ -62,13 +69,21 @@ def main(arguments: list[str] | None = None) -> int:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        return command_line(arguments).main(arguments, prog_name="kinetree", standalone_mode=False, obj=arguments) or 0
+        return (
+            command_line(arguments).main(
+                arguments, prog_name="kinetree", standalone_mode=False, obj=arguments
+            )
+            or 0
+        )
     except Exit as finished:
         return finished.exit_code
     except TyperException as error:
         if arguments:  # alone, the help has been shown
             command = "kinetree" if arguments[0].startswith("-") else f"kinetree {arguments[0]}"
-            print(f"kinetree: {error.format_message()} ({command} --help shows what is possible)", file=sys.stderr)
+            print(
+                f"kinetree: {error.format_message()} ({command} --help shows what is possible)",
+                file=sys.stderr,
+            )
         return 2
     except (KeyboardInterrupt, Abort):
         print("kinetree: interrupted", file=sys.stderr)

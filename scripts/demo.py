@@ -46,7 +46,10 @@ def main(folder: Path = FOLDER) -> int:
         ways = compare(wanted, told)
     held = {"Ways to hold the angles while modules leave": table(wanted, ways)}
     show(held)
-    pictures = {name: folder / f"carrier_{name}.png" for name in ("view", "motion", "drives", "stabilisation")}
+    pictures = {
+        name: folder / f"carrier_{name}.png"
+        for name in ("view", "motion", "drives", "stabilisation")
+    }
     draw_carrier(pictures["view"], MODULES)
     draw_motion(run, pictures["motion"])
     draw_drives(run, pictures["drives"])
@@ -65,11 +68,32 @@ def rests() -> Rows:
 
     system = load("lib:carrier", modules=MODULES).compile()
     down = {"slew_command": 0.0, "luff_command": 0.0}
-    steps = {"on the wheels": {"jack_extension": 0.5, **down}, "on the jacks": {"jack_extension": 0.95}, "slewed and luffed": {}}
+    steps = {
+        "on the wheels": {"jack_extension": 0.5, **down},
+        "on the jacks": {"jack_extension": 0.95},
+        "slewed and luffed": {},
+    }
     steps["slewed and luffed"] = {"slew_command": 0.3, "luff_command": 0.5}
-    rows = [["", "all wheels", "all jacks", "least jack", "largest jack", "heave [m]", "pitch [mrad]", "roll [mrad]", "slowest mode [Hz]"]]
+    rows = [
+        [
+            "",
+            "all wheels",
+            "all jacks",
+            "least jack",
+            "largest jack",
+            "heave [m]",
+            "pitch [mrad]",
+            "roll [mrad]",
+            "slowest mode [Hz]",
+        ]
+    ]
     for name, rest in zip(steps, system.equilibria(list(steps.values())), strict=True):
-        loads = {kind: [value / 1e3 for key, value in rest.outputs.items() if key.startswith(f"{kind}_load")] for kind in ("wheel", "jack")}
+        loads = {
+            kind: [
+                value / 1e3 for key, value in rest.outputs.items() if key.startswith(f"{kind}_load")
+            ]
+            for kind in ("wheel", "jack")
+        }
         place, jacks = rest.coordinates, loads["jack"]
         rows.append([
             name, *(f"{value:z.3f}" for value in (sum(loads["wheel"]), sum(jacks), min(jacks), max(jacks), place["heave"])),
@@ -83,7 +107,10 @@ def stages(run: "Coupled") -> dict[str, Rows]:
     from kinetree.scripts.reports.stage_tables import TITLES, stage_table
 
     columns = {name: run[name] for name in COLUMNS}
-    return {title: stage_table(run["stage"], run.stage_names, columns, kind, list(COLUMNS.values())) for kind, title in TITLES.items()}
+    return {
+        title: stage_table(run["stage"], run.stage_names, columns, kind, list(COLUMNS.values()))
+        for kind, title in TITLES.items()
+    }
 
 
 def differences(run: "Coupled") -> Rows:
@@ -96,7 +123,9 @@ def differences(run: "Coupled") -> Rows:
     for label in LABELS:
         for side in "ab":
             values = run.deviation(f"{label}.pressure_{side}", f"{label}_{side}.pressure")
-            rows.append([f"{label}, pressure {side} [bar]", *(f"{value / 1e5:.3f}" for value in values)])
+            rows.append(
+                [f"{label}, pressure {side} [bar]", *(f"{value / 1e5:.3f}" for value in values)]
+            )
     return rows
 
 
@@ -108,10 +137,23 @@ def judged(run: "Coupled", backend: str) -> str:
 
 
 def report(
-    path: Path, run: "Coupled", backend: str, rest: dict[str, Rows], found: dict[str, Rows], held: dict[str, Rows], pictures: dict[str, Path]
+    path: Path,
+    run: "Coupled",
+    backend: str,
+    rest: dict[str, Rows],
+    found: dict[str, Rows],
+    held: dict[str, Rows],
+    pictures: dict[str, Path],
 ) -> Path:
     """The page with everything."""
-    from kinetree.scripts.reports.html import heading, paragraph, picture, scene, table, write_report
+    from kinetree.scripts.reports.html import (
+        heading,
+        paragraph,
+        picture,
+        scene,
+        table,
+        write_report,
+    )
 
     coupled = [title for title in found if title.startswith("Coupled")]
     parts = [
@@ -120,21 +162,37 @@ def report(
             "pushed along their rails and leave one after another, while hydraulic servo drives hold the commanded angles. Angles are coordinates: "
             "slew about the platform's axis, luff upwards about the cradle's hinge."
         ),
-        scene(run.reference, "The run below in three dimensions: drag to turn, space plays; marks above the time are stages."),
-        picture(pictures["view"], "At rest, a module travelling along its rail, the same module in free flight; yellow: the hydraulic cylinders."),
+        scene(
+            run.reference,
+            "The run below in three dimensions: drag to turn, space plays; marks above the time are stages.",
+        ),
+        picture(
+            pictures["view"],
+            "At rest, a module travelling along its rail, the same module in free flight; yellow: the hydraulic cylinders.",
+        ),
         heading("Before the start"),
-        paragraph("Each state of rest is an equilibrium of the full model and starts from the last; the run begins in the last one."),
+        paragraph(
+            "Each state of rest is an equilibrium of the full model and starts from the last; the run begins in the last one."
+        ),
         *(table(rows, title) for title, rows in rest.items()),
         heading("Four departures, co-simulated"),
         paragraph(
             f"{judged(run, backend)}. The carrier hears from every drive its force and its stiffness, and the drive hears the mean speed that "
             "the carrier has made: so the coupling is stable although the oil is stiff. Three position controllers sample the angles once per step."
         ),
-        picture(pictures["motion"], "Angles of the coupled FMUs on the motion of one system with the same drives inside; loads of the jacks."),
+        picture(
+            pictures["motion"],
+            "Angles of the coupled FMUs on the motion of one system with the same drives inside; loads of the jacks.",
+        ),
         *(table(found[title], title) for title in coupled),
-        picture(pictures["drives"], "Pressures on both sides of the cylinders, openings of the valves, energy."),
+        picture(
+            pictures["drives"],
+            "Pressures on both sides of the cylinders, openings of the valves, energy.",
+        ),
         heading("Summary tables"),
-        paragraph("Stages: rest; travel, a module being pushed until it leaves its rail; swing, until the next push. Deviations: from the start."),
+        paragraph(
+            "Stages: rest; travel, a module being pushed until it leaves its rail; swing, until the next push. Deviations: from the start."
+        ),
         *(table(rows, title) for title, rows in found.items() if title not in coupled),
         heading("How the angles are held"),
         paragraph(

@@ -54,14 +54,22 @@ def quietly(title: str, command: list[str | Path], required: bool = True) -> boo
     start = time.monotonic()
     print(f"{title} ...", end="" if live else "\n", flush=True)
     with open(log, "wb") as stream:
-        process = subprocess.Popen([str(part) for part in command], cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [str(part) for part in command], cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT
+        )
         said = start
         while process.poll() is None:
             time.sleep(0.2)
             now = time.monotonic()
             if now - said > (1 if live else 30):
                 said = now
-                print(f"\r{title} ... {now - start:.0f} s" if live else f"{title} ... {now - start:.0f} s", end="" if live else "\n", flush=True)
+                print(
+                    f"\r{title} ... {now - start:.0f} s"
+                    if live
+                    else f"{title} ... {now - start:.0f} s",
+                    end="" if live else "\n",
+                    flush=True,
+                )
     seconds = time.monotonic() - start
     print(f"\r{title}: " if live else f"{title}: ", end="")
     print(f"done in {seconds:.1f} s" if process.returncode == 0 else "failed")
@@ -78,15 +86,33 @@ def make_environment() -> None:
         import venv
     except ImportError:
         version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-        raise Failure(f"Python's venv module is missing: install it with 'apt-get install python{version}-venv'") from None
+        raise Failure(
+            f"Python's venv module is missing: install it with 'apt-get install python{version}-venv'"
+        ) from None
     if not program("python").exists():
         venv.create(VENV, with_pip=True)
-    if subprocess.run([str(program("python")), "-m", "pip", "--version"], capture_output=True).returncode:
-        raise Failure(f"{VENV} is not a usable environment: delete it and run 'python3 scripts/dev.py setup' again")
+    if subprocess.run(
+        [str(program("python")), "-m", "pip", "--version"], capture_output=True
+    ).returncode:
+        raise Failure(
+            f"{VENV} is not a usable environment: delete it and run 'python3 scripts/dev.py setup' again"
+        )
     STAMP.unlink(missing_ok=True)
-    pip = [program("python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint", ROOT / "constraints.txt"]
+    pip = [
+        program("python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--constraint",
+        ROOT / "constraints.txt",
+    ]
     quietly("Installing the packaging tools", [*pip, "pip", "setuptools"])
-    quietly("Installing Kinetree and what its tests use", [*pip, "--no-build-isolation", "--editable", f"{ROOT}[{EXTRAS}]"])
+    quietly(
+        "Installing Kinetree and what its tests use",
+        [*pip, "--no-build-isolation", "--editable", f"{ROOT}[{EXTRAS}]"],
+    )
     link_for_types()
     STAMP.write_text(fingerprint())
 
@@ -105,14 +131,27 @@ def link_for_types() -> None:
 
 
 def check_compiler() -> None:
-    if not any(shutil.which(name) for name in filter(None, (os.environ.get("CC"), "cc", "gcc", "clang", "cl"))):
-        hint = "xcode-select --install" if sys.platform == "darwin" else "apt-get install gcc libc6-dev"
-        print(f"A C compiler is missing (the engine library and native FMUs need one): install it with '{hint}'")
+    if not any(
+        shutil.which(name)
+        for name in filter(None, (os.environ.get("CC"), "cc", "gcc", "clang", "cl"))
+    ):
+        hint = (
+            "xcode-select --install"
+            if sys.platform == "darwin"
+            else "apt-get install gcc libc6-dev"
+        )
+        print(
+            f"A C compiler is missing (the engine library and native FMUs need one): install it with '{hint}'"
+        )
 
 
 def install_tbb() -> None:
     """libtbb12, which one of the FMI hosts in the tests loads; where it cannot be installed its tests say that they are skipped."""
-    known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout if shutil.which("ldconfig") else ""
+    known = (
+        subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout
+        if shutil.which("ldconfig")
+        else ""
+    )
     if "libtbb.so.12" not in known:
         install_packages(["libtbb12"])
 
@@ -133,7 +172,11 @@ def install_packages(names: list[str]) -> bool:
     return False
 
 
-FOREIGN = {"wine64": ("wine64", "wine"), "qemu-user-static": ("qemu-aarch64-static",), "libc6-arm64-cross": ()}
+FOREIGN = {
+    "wine64": ("wine64", "wine"),
+    "qemu-user-static": ("qemu-aarch64-static",),
+    "libc6-arm64-cross": (),
+}
 
 
 def wheel(options: argparse.Namespace) -> int:
@@ -144,17 +187,35 @@ def wheel(options: argparse.Namespace) -> int:
 
 def dependencies(options: argparse.Namespace) -> int:
     """The wheel with the oldest dependencies that it allows, and with the newest Python that is here."""
-    return wheel(options) or run(program("python"), "-m", "kinetree.scripts.distribution", "oldest", "newest")
+    return wheel(options) or run(
+        program("python"), "-m", "kinetree.scripts.distribution", "oldest", "newest"
+    )
 
 
 def platforms(options: argparse.Namespace) -> int:
     """Programs of other platforms run under Wine and QEMU; what cannot be installed is said, and its tests are skipped with that reason."""
     setup()
     there = {"libc6-arm64-cross": Path("/usr/aarch64-linux-gnu").exists()}
-    wanted = [name for name, programs in FOREIGN.items() if not there.get(name, any(map(shutil.which, programs)))]
+    wanted = [
+        name
+        for name, programs in FOREIGN.items()
+        if not there.get(name, any(map(shutil.which, programs)))
+    ]
     if wanted and not install_packages(wanted):
-        print(f"Not installed, so its platform is skipped: {', '.join(wanted)} (apt-get install {' '.join(wanted)}, as root)")
-    return run(program("python"), "-m", "pytest", "-q", "-m", "platforms", "-rs", "tests/fmu", *options.rest)
+        print(
+            f"Not installed, so its platform is skipped: {', '.join(wanted)} (apt-get install {' '.join(wanted)}, as root)"
+        )
+    return run(
+        program("python"),
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "platforms",
+        "-rs",
+        "tests/fmu",
+        *options.rest,
+    )
 
 
 def install_browser() -> None:
@@ -166,7 +227,11 @@ def install_browser() -> None:
 def build_engine() -> None:
     """The kernels compiled ahead of time, kept by content: done once per state of the sources."""
     if (ROOT / "solvers" / "library" / "__main__.py").exists():
-        quietly("Engine library", [program("python"), "-m", "kinetree.solvers.library", "build"], required=False)
+        quietly(
+            "Engine library",
+            [program("python"), "-m", "kinetree.solvers.library", "build"],
+            required=False,
+        )
 
 
 def setup(options: argparse.Namespace | None = None) -> int:
@@ -177,7 +242,9 @@ def setup(options: argparse.Namespace | None = None) -> int:
         install_browser()
     build_engine()
     if options is not None:  # asked for by itself
-        print(f"Ready. '{'' if os.name == 'nt' else '. '}{BIN.relative_to(ROOT) / 'activate'}' puts kinetree on this terminal's path")
+        print(
+            f"Ready. '{'' if os.name == 'nt' else '. '}{BIN.relative_to(ROOT) / 'activate'}' puts kinetree on this terminal's path"
+        )
     return 0
 
 
@@ -212,8 +279,15 @@ def test(options: argparse.Namespace) -> int:
     setup()
     lint_status = lint(options)
     select = ["-m", "not platforms" if options.all else "not slow and not platforms"]
-    workers = [] if "-n" in options.rest else ["-n", str(min(os.cpu_count() or 1, 8)), "--dist", "loadfile"]
-    return run(program("python"), "-m", "pytest", "-q", *select, *workers, *options.rest) or lint_status
+    workers = (
+        []
+        if "-n" in options.rest
+        else ["-n", str(min(os.cpu_count() or 1, 8)), "--dist", "loadfile"]
+    )
+    return (
+        run(program("python"), "-m", "pytest", "-q", *select, *workers, *options.rest)
+        or lint_status
+    )
 
 
 def demo(options: argparse.Namespace) -> int:
@@ -249,7 +323,9 @@ def fuzz(options: argparse.Namespace) -> int:
 
 def coverage(options: argparse.Namespace) -> int:
     tool = "shell_lines.py" if "--c" in options.rest else "python_lines.py"
-    return with_tests("reached", tool, rest=[argument for argument in options.rest if argument != "--c"])
+    return with_tests(
+        "reached", tool, rest=[argument for argument in options.rest if argument != "--c"]
+    )
 
 
 COMMANDS = {
@@ -257,12 +333,24 @@ COMMANDS = {
     "demo": (demo, "run the product's main job, ending with a summary and a picture"),
     "test": (test, "lint, check types and run the tests; further arguments go to pytest"),
     "platforms": (platforms, "run the FMUs' binaries of every platform, under Wine and QEMU"),
-    "wheel": (wheel, "make a wheel that carries the engine for all platforms and the sdist; try the wheel without a compiler"),
-    "dependencies": (dependencies, "the same, then the oldest dependencies and the newest Python (long)"),
-    "docs": (docs, "build the documentation as a site in out/site; --renew runs the tutorials for their pictures"),
+    "wheel": (
+        wheel,
+        "make a wheel that carries the engine for all platforms and the sdist; try the wheel without a compiler",
+    ),
+    "dependencies": (
+        dependencies,
+        "the same, then the oldest dependencies and the newest Python (long)",
+    ),
+    "docs": (
+        docs,
+        "build the documentation as a site in out/site; --renew runs the tutorials for their pictures",
+    ),
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
-    "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
+    "mutants": (
+        mutants,
+        "small wrong changes made on purpose: which do the tests see? Arguments go to the tool",
+    ),
     "coverage": (
         coverage,
         "lines that the fast tests reach, at least 97 %%; which none reaches: --missed; --c: lines and branches of the C shell",
@@ -275,11 +363,17 @@ TOOLS = ("docs", "mutants", "coverage", "fuzz", "bench")  # have arguments, and 
 
 def main() -> int:
     if sys.version_info < OLDEST:
-        print(f"Kinetree needs Python 3.11 or newer; this is {sys.version.split()[0]} ({sys.executable})", file=sys.stderr)
+        print(
+            f"Kinetree needs Python 3.11 or newer; this is {sys.version.split()[0]} ({sys.executable})",
+            file=sys.stderr,
+        )
         return 2
     parser = argparse.ArgumentParser(prog="dev.py", description=str(__doc__).splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    subs = {name: commands.add_parser(name, help=text, add_help=name not in TOOLS) for name, (_, text) in COMMANDS.items()}
+    subs = {
+        name: commands.add_parser(name, help=text, add_help=name not in TOOLS)
+        for name, (_, text) in COMMANDS.items()
+    }
     subs["test"].add_argument("--all", action="store_true", help="run the slow tests too")
     options, options_rest = parser.parse_known_args()
     options.rest = options_rest

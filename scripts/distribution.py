@@ -22,8 +22,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DIST, SHIPPED = ROOT / "dist", ROOT / "solvers" / "library" / "built"
 MECHANISMS = ("regulator", "pendulum", "four-bar", "boom", "boom-drive", "bouncing-ball")
-RUN, PACK = 3.0, 1.5  # processor time of the first run, and of a native FMU with the start of Python [s]
-SMOKE = ("tests/fmu/test_fmu_native.py", "tests/fmu/test_units_without_bodies.py", "tests/description/test_description_names.py")
+RUN, PACK = (
+    3.0,
+    1.5,
+)  # processor time of the first run, and of a native FMU with the start of Python [s]
+SMOKE = (
+    "tests/fmu/test_fmu_native.py",
+    "tests/fmu/test_units_without_bodies.py",
+    "tests/description/test_description_names.py",
+)
 NEWER = ("3.14", "3.13", "3.12")  # Pythons beside that of the set-up, newest first
 NO_BUILD = "import setuptools.build_meta as b; b.build_sdist('dist')"
 
@@ -38,7 +45,18 @@ def build() -> None:
         shutil.rmtree(ROOT / name, ignore_errors=True)
     try:
         command(sys.executable, "-m", "kinetree.fmu.archive.ship")
-        command(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", ".")
+        command(
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "--wheel-dir",
+            "dist",
+            ".",
+        )
     finally:
         shutil.rmtree(SHIPPED, ignore_errors=True)
         shutil.rmtree(ROOT / "build", ignore_errors=True)
@@ -55,9 +73,26 @@ def installed() -> None:
         alone = {"PATH": str(programs), "HOME": str(folder / "home")}
         kinetree = str(programs / "kinetree")
         taken("first run", RUN, [kinetree, "run", "lib:regulator", "-o", "r.csv"], folder, alone)
-        taken("native FMU", PACK, [kinetree, "fmu", "lib:regulator", "--backend", "native", "-o", "r.fmu"], folder, alone)
+        taken(
+            "native FMU",
+            PACK,
+            [kinetree, "fmu", "lib:regulator", "--backend", "native", "-o", "r.fmu"],
+            folder,
+            alone,
+        )
         for name in MECHANISMS:
-            command(kinetree, "fmu", f"lib:{name}", "--backend", "native", "-o", f"{name}.fmu", cwd=folder, env=alone, quiet=True)
+            command(
+                kinetree,
+                "fmu",
+                f"lib:{name}",
+                "--backend",
+                "native",
+                "-o",
+                f"{name}.fmu",
+                cwd=folder,
+                env=alone,
+                quiet=True,
+            )
             command(kinetree, "verify", f"{name}.fmu", cwd=folder, env=alone, quiet=True)
             print(f"verified: {name}")
 
@@ -81,14 +116,30 @@ def smoke(python: str, pinned: Sequence[str]) -> None:
     with environment(python, [*pinned, "pytest", "hypothesis", str(wheel())]) as (folder, programs):
         package = next((folder / "venv").rglob("kinetree/solvers"))
         shutil.rmtree(package / "library" / "built", ignore_errors=True)
-        own = {**os.environ, "KINETREE_CACHE": str(folder / "cache"), "KINETREE_LEVELS": "machine", "PYTHONPATH": ""}
+        own = {
+            **os.environ,
+            "KINETREE_CACHE": str(folder / "cache"),
+            "KINETREE_LEVELS": "machine",
+            "PYTHONPATH": "",
+        }
         command(str(programs / "python"), "-m", "kinetree.solvers.library", "build", env=own)
-        command(str(programs / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider", *SMOKE, env=own)
+        command(
+            str(programs / "python"),
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            *SMOKE,
+            env=own,
+        )
 
 
 def dependencies() -> list[str]:
     """Requirements of the project; each has a lower bound."""
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "dependencies"
+    ]
 
 
 def wheel() -> Path:
@@ -114,7 +165,15 @@ def environment(python: str, packages: Sequence[str]) -> Iterator[tuple[Path, Pa
         folder = Path(name)
         command(python, "-m", "venv", str(folder / "venv"))
         programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-        command(str(programs / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
+        command(
+            str(programs / "python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            *packages,
+        )
         (folder / "home").mkdir()
         yield folder, programs
 
@@ -127,16 +186,22 @@ def taken(what: str, limit: float, line: Sequence[str], folder: Path, env: dict[
     command(*line, cwd=folder, env=env, quiet=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"{what}: {seconds:.2f} s of computing, {time.perf_counter() - begun:.2f} s by the clock (allowed {limit:g} s of computing)")
+    print(
+        f"{what}: {seconds:.2f} s of computing, {time.perf_counter() - begun:.2f} s by the clock (allowed {limit:g} s of computing)"
+    )
     if seconds > limit:
         raise Failure(f"{what} takes {seconds:.2f} s, expected {limit:g} s at most")
 
 
-def command(*line: str, cwd: Path = ROOT, env: dict[str, str] | None = None, quiet: bool = False) -> None:
+def command(
+    *line: str, cwd: Path = ROOT, env: dict[str, str] | None = None, quiet: bool = False
+) -> None:
     """Run to the end; what a quiet command says is shown when it fails."""
     done = subprocess.run(line, cwd=cwd, env=env, capture_output=quiet, text=True)
     if done.returncode:
-        raise Failure(f"{(done.stdout or '') + (done.stderr or '') if quiet else ''}'{' '.join(line)}' failed")
+        raise Failure(
+            f"{(done.stdout or '') + (done.stderr or '') if quiet else ''}'{' '.join(line)}' failed"
+        )
 
 
 COMMANDS = {"build": build, "installed": installed, "oldest": oldest, "newest": newest}

@@ -39,7 +39,9 @@ def hydraulics(path: Path) -> None:
     plain(rows[1], "pressure [bar]")
     rows[1].legend(frameon=False, ncol=3, loc="upper left")
     rows[1].set_ylim(0, 260)
-    rows[2].plot(t, 1e3 * result["accumulator.oil"], color=ACCENT, label="oil in the accumulator [l]")
+    rows[2].plot(
+        t, 1e3 * result["accumulator.oil"], color=ACCENT, label="oil in the accumulator [l]"
+    )
     rows[2].plot(t, 1e3 * result["pump.flow"], color=SECOND, label="flow of the pump [l/s]")
     plain(rows[2], "oil")
     rows[2].legend(frameon=False)
@@ -50,23 +52,84 @@ def hydraulics(path: Path) -> None:
     plt.close(figure)
 
 
-def box(axes: Any, x: float, y: float, width: float, height: float, title: str, text: str = "", face: str = PALE) -> None:
+def box(
+    axes: Any,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    title: str,
+    text: str = "",
+    face: str = PALE,
+) -> None:
     """A unit of a composition."""
     from matplotlib.patches import FancyBboxPatch
 
-    axes.add_patch(FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0,rounding_size=0.12", facecolor=face, edgecolor=INK, linewidth=1.2))
-    axes.text(x + width / 2, y + height - 0.32, title, ha="center", va="center", fontsize=11, weight="bold", color=INK)
+    axes.add_patch(
+        FancyBboxPatch(
+            (x, y),
+            width,
+            height,
+            boxstyle="round,pad=0,rounding_size=0.12",
+            facecolor=face,
+            edgecolor=INK,
+            linewidth=1.2,
+        )
+    )
+    axes.text(
+        x + width / 2,
+        y + height - 0.32,
+        title,
+        ha="center",
+        va="center",
+        fontsize=11,
+        weight="bold",
+        color=INK,
+    )
     if text:
-        axes.text(x + width / 2, y + height - 0.7, text, ha="center", va="center", fontsize=8.5, color="#555555")
+        axes.text(
+            x + width / 2,
+            y + height - 0.7,
+            text,
+            ha="center",
+            va="center",
+            fontsize=8.5,
+            color="#555555",
+        )
 
 
-def wire(axes: Any, start: tuple[float, float], end: tuple[float, float], names: tuple[str, str] = ("", ""), color: str = ACCENT) -> None:
+def wire(
+    axes: Any,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    names: tuple[str, str] = ("", ""),
+    color: str = ACCENT,
+) -> None:
     """A signal from one port to another, with the names of both inside their boxes."""
-    axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0})
+    axes.annotate(
+        "",
+        end,
+        start,
+        arrowprops={
+            "arrowstyle": "-|>",
+            "color": color,
+            "linewidth": 1.4,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        },
+    )
     rightwards = end[0] > start[0]
     for (x, y), name, side in ((start, names[0], -1), (end, names[1], 1)):
         shift = side * (0.12 if rightwards else -0.12)
-        axes.text(x + shift, y, name, ha="left" if shift > 0 else "right", va="center", fontsize=8.5, color=INK)
+        axes.text(
+            x + shift,
+            y,
+            name,
+            ha="left" if shift > 0 else "right",
+            va="center",
+            fontsize=8.5,
+            color=INK,
+        )
 
 
 def canvas(width: float, height: float) -> tuple[Any, Any]:
@@ -95,14 +158,19 @@ def composition(path: Path) -> None:
         y = 2.7 - 0.62 * k
         outwards = link.start == "mechanism"
         ends = ((3.7, y), (5.9, y)) if outwards else ((5.9, y), (3.7, y))
-        wire(axes, *ends, (link.start_connector, link.end_connector), ACCENT if outwards else SECOND)
+        wire(
+            axes, *ends, (link.start_connector, link.end_connector), ACCENT if outwards else SECOND
+        )
     figure.savefig(path, dpi=110)
 
 
 def imported(path: Path) -> None:
     """The Modelica model around the imported FMU: by the ports of this project, and by the flange that `kinetree modelica` writes."""
     figure, axes = canvas(11.6, 5.6)
-    for y, title, text in ((3.1, "MechanismInterface", "lift"), (0.3, "TranslationalActuator", "in the written model")):
+    for y, title, text in (
+        (3.1, "MechanismInterface", "lift"),
+        (0.3, "TranslationalActuator", "in the written model"),
+    ):
         box(axes, 0.3, y, 2.5, 2.1, "imported FMU", "model exchange")
         box(axes, 4.3, y, 3.0, 2.1, title, text, "#fbf3e6")
         names = ("length", "speed", "force") if y > 1 else ("speed", "force")
@@ -111,7 +179,9 @@ def imported(path: Path) -> None:
             height = y + 1.05 - 0.38 * k
             back = signal == "lift_force"
             ends = ((4.3, height), (2.8, height)) if back else ((2.8, height), (4.3, height))
-            wire(axes, *ends, (name, signal) if back else (signal, name), SECOND if back else ACCENT)
+            wire(
+                axes, *ends, (name, signal) if back else (signal, name), SECOND if back else ACCENT
+            )
     box(axes, 8.6, 3.1, 2.7, 2.1, "LinearDrive", "valve, oil lines, cylinder", "#e9f3ec")
     box(axes, 8.6, 0.3, 2.7, 2.1, "FlangeDrive", "the same drive", "#e9f3ec")
     for y, name in ((4.0, "port"), (1.2, "flange")):
@@ -125,7 +195,19 @@ def boom_archive(folder: Path) -> Path:
     from kinetree.scripts.cli import main as command
 
     path = folder / "boom.ssp"
-    command(["cosim", "lib:boom", "--ssp", str(path), "--step-size", str(STEP), "--stop-time", str(STOP), "-q"])
+    command(
+        [
+            "cosim",
+            "lib:boom",
+            "--ssp",
+            str(path),
+            "--step-size",
+            str(STEP),
+            "--stop-time",
+            str(STOP),
+            "-q",
+        ]
+    )
     return path
 
 
@@ -151,7 +233,12 @@ def in_libcosim(archive: Path) -> Any:
     import numpy as np
 
     count = round(STOP / STEP)
-    done = subprocess.run([sys.executable, "-c", LIBCOSIM, str(archive), str(STEP), str(count)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", LIBCOSIM, str(archive), str(STEP), str(count)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     line = next(line for line in done.stdout.splitlines() if line.startswith("RESULT "))
     return STEP * np.arange(1, count + 1), np.array(json.loads(line.removeprefix("RESULT ")))
 
@@ -174,13 +261,31 @@ def results(path: Path) -> None:
     with TemporaryDirectory() as folder:
         times, hosted = in_libcosim(boom_archive(Path(folder)))
         points = np.linspace(0.0, STOP, 41)
-        joined = exchange(build_fmu(load(raw), Path(folder) / "boom.fmu", backend="native"), drive, "lift", points)
+        joined = exchange(
+            build_fmu(load(raw), Path(folder) / "boom.fmu", backend="native"), drive, "lift", points
+        )
     figure, rows = plt.subplots(2, 1, figsize=(8.5, 5.6), sharex=True, constrained_layout=True)
-    for axes, label, name, column, unit in ((rows[0], "luff angle [rad]", "luff", 0, 1.0), (rows[1], "pressure a [bar]", "pressure_a", 1, BAR)):
+    for axes, label, name, column, unit in (
+        (rows[0], "luff angle [rad]", "luff", 0, 1.0),
+        (rows[1], "pressure a [bar]", "pressure_a", 1, BAR),
+    ):
         axes.plot(exact.time, exact[name] / unit, color=INK, linewidth=1.2, label="one system")
-        axes.plot(times, hosted[:, column] / unit, ".", color=SECOND, markersize=3.5, label="boom.ssp in libcosim, steps of 5 ms")
         axes.plot(
-            points, joined[:, (0, 2)[column]] / unit, "o", color=ACCENT, markersize=5, fillstyle="none", label="model exchange FMU beside the drive"
+            times,
+            hosted[:, column] / unit,
+            ".",
+            color=SECOND,
+            markersize=3.5,
+            label="boom.ssp in libcosim, steps of 5 ms",
+        )
+        axes.plot(
+            points,
+            joined[:, (0, 2)[column]] / unit,
+            "o",
+            color=ACCENT,
+            markersize=5,
+            fillstyle="none",
+            label="model exchange FMU beside the drive",
         )
         plain(axes, label)
     rows[0].legend(frameon=False)

@@ -22,19 +22,34 @@ from numba.extending import intrinsic
 from kinetree.solvers.cache import engine_hash
 from kinetree.solvers.kernel import OPTIONS, kernel
 from kinetree.solvers.unit_layout import UNIT, UNIT_HEAD
-from kinetree.solvers.view_types import FLOATS, MODEL, WORK, BlocksType, ViewType, blocks_from, view_from
+from kinetree.solvers.view_types import (
+    FLOATS,
+    MODEL,
+    WORK,
+    BlocksType,
+    ViewType,
+    blocks_from,
+    view_from,
+)
 from kinetree.solvers.views import unit_ints, unit_work
 
 F = TypeVar("F", bound=Callable)
 SHAPES = {
     "solve": (MODEL, WORK),
     "state": (MODEL, WORK, types.float64),
-    "unit": (ViewType(types.int64, UNIT), FLOATS, ViewType(types.float64, UNIT_HEAD), types.float64),
+    "unit": (
+        ViewType(types.int64, UNIT),
+        FLOATS,
+        ViewType(types.float64, UNIT_HEAD),
+        types.float64,
+    ),
     "rates": (FLOATS, MODEL, WORK, types.float64, FLOATS),
     "method": (FLOATS, MODEL, WORK, types.float64),
 }
 HOOKS: dict[str, str] = {}  # symbol -> entry that is behind it, in another library
-REGISTERED: dict[str, tuple[Callable, str]] = {}  # symbol -> function and shape, callees before callers
+REGISTERED: dict[
+    str, tuple[Callable, str]
+] = {}  # symbol -> function and shape, callees before callers
 _provided: dict[str, object] = {}  # compiled callbacks of this process, kept alive
 
 
@@ -110,13 +125,17 @@ def make_callback(function: Callable, shape: str):
     if shape == "solve":
 
         def solve(ints, floats, ints_again, work):
-            return body(blocks_from(ints, floats, MODEL_KIND), blocks_from(ints_again, work, WORK_KIND))
+            return body(
+                blocks_from(ints, floats, MODEL_KIND), blocks_from(ints_again, work, WORK_KIND)
+            )
 
         return c_function(solve, signature)
     if shape == "state":
 
         def state(ints, floats, ints_again, work, t):
-            return body(blocks_from(ints, floats, MODEL_KIND), blocks_from(ints_again, work, WORK_KIND), t)
+            return body(
+                blocks_from(ints, floats, MODEL_KIND), blocks_from(ints_again, work, WORK_KIND), t
+            )
 
         return c_function(state, signature)
     if shape == "unit":
@@ -128,7 +147,10 @@ def make_callback(function: Callable, shape: str):
     if shape == "rates":
 
         def rates(out, n_out, ints, floats, ints_again, work, t, y, n_y):
-            model, ws = blocks_from(ints, floats, MODEL_KIND), blocks_from(ints_again, work, WORK_KIND)
+            model, ws = (
+                blocks_from(ints, floats, MODEL_KIND),
+                blocks_from(ints_again, work, WORK_KIND),
+            )
             return body(view_from(out, n_out), model, ws, t, view_from(y, n_y))
 
         return c_function(rates, signature)
@@ -168,7 +190,9 @@ def hook(module: str, name: str) -> Callable:
 def own_in_python(address: int, t: float, y, val, ydot) -> int:
     """`call_own` where kernels run in plain Python."""
     pointers = [each.ctypes.data for each in (y, val, ydot)]
-    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *(ctypes.c_void_p,) * 3)(int(address))(t, *pointers)
+    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *(ctypes.c_void_p,) * 3)(int(address))(
+        t, *pointers
+    )
 
 
 @intrinsic
@@ -177,9 +201,15 @@ def own_by_address(typingctx, address, t, y, val, ydot):
 
     def generate(context, builder, sig, args):
         pointer = ir.DoubleType().as_pointer()
-        function_type = ir.FunctionType(ir.IntType(32), [ir.DoubleType(), pointer, pointer, pointer]).as_pointer()
-        data = [cgutils.create_struct_proxy(FLOATS)(context, builder, each).data for each in args[2:]]
-        return builder.sext(builder.call(builder.inttoptr(args[0], function_type), [args[1], *data]), ir.IntType(64))
+        function_type = ir.FunctionType(
+            ir.IntType(32), [ir.DoubleType(), pointer, pointer, pointer]
+        ).as_pointer()
+        data = [
+            cgutils.create_struct_proxy(FLOATS)(context, builder, each).data for each in args[2:]
+        ]
+        return builder.sext(
+            builder.call(builder.inttoptr(args[0], function_type), [args[1], *data]), ir.IntType(64)
+        )
 
     return types.int64(types.int64, types.float64, FLOATS, FLOATS, FLOATS), generate
 

@@ -42,7 +42,10 @@ def usable(wanted: Path) -> Path:
         except OSError:
             other = Path(tempfile.mkdtemp(prefix="kinetree-"))
         reason = error.strerror or str(error)
-        print(f"{wanted} cannot be used as cache ({reason}); {other} is used: set KINETREE_CACHE to a folder of yours", file=sys.stderr)
+        print(
+            f"{wanted} cannot be used as cache ({reason}); {other} is used: set KINETREE_CACHE to a folder of yours",
+            file=sys.stderr,
+        )
         return other
 
 
@@ -86,7 +89,12 @@ def hash_of_code(texts: Iterable[tuple[str, bytes]]) -> str:
         tree = ast.parse(text)
         for node in ast.walk(tree):
             body = getattr(node, "body", None)
-            if isinstance(body, list) and body and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and _is_text(body[0]):
+            if (
+                isinstance(body, list)
+                and body
+                and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+                and _is_text(body[0])
+            ):
                 body[:1] = [] if body[1:] else [ast.Pass()]
         digest.update(name.encode() + b"\0" + ast.dump(tree, annotate_fields=False).encode())
     return digest.hexdigest()[:16]
@@ -96,7 +104,11 @@ def _is_text(statement: object) -> bool:
     """Return whether a statement is nothing but a string, as docstrings are."""
     import ast
 
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str)
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
 
 
 def _keep(path: Path, text: str) -> None:

@@ -18,11 +18,15 @@ OPTIONS = {"error_model": "numpy", "fastmath": FAST}
 
 
 if not os.environ.get("NUMBA_CACHE_DIR"):
-    os.environ["NUMBA_CACHE_DIR"] = str(cache_root() / "numba" / f"{sources_hash()}-{platform.machine()}")
+    os.environ["NUMBA_CACHE_DIR"] = str(
+        cache_root() / "numba" / f"{sources_hash()}-{platform.machine()}"
+    )
 
 from numba import config, njit  # noqa: E402  (the cache folder should be known before numba is imported)
 
-config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # where numba was imported before, it would look beside the sources, at the code of other engines
+config.CACHE_DIR = os.environ[
+    "NUMBA_CACHE_DIR"
+]  # where numba was imported before, it would look beside the sources, at the code of other engines
 
 
 def kernel(function: F) -> F:

@@ -32,13 +32,19 @@ class Status(IntEnum):
     STEP_TOO_SMALL = 3  # error control asks for a step below the resolution of time
     NO_CONVERGENCE = 4  # an iteration did not converge
     TOO_MANY_STEPS = 5
-    SINGULAR_BODY = 6  # a body has no invertible mass matrix where the method needs one; item = body
+    SINGULAR_BODY = (
+        6  # a body has no invertible mass matrix where the method needs one; item = body
+    )
     INCONSISTENT = 7  # loop constraints cannot be satisfied; item = constraint row
     CHATTERING = 8  # events accumulate; item = guard
     DEAD_POINT = 9  # a loop may begin to move and may not go on: first-order mobile, second-order rigid; item = constraint row
-    NO_CONTACT_FORCE = 14  # rigid bodies with friction admit no contact force, or several; item = contact
+    NO_CONTACT_FORCE = (
+        14  # rigid bodies with friction admit no contact force, or several; item = contact
+    )
     PENETRATES = 15  # bodies overlap where a contact begins; item = contact
-    DRIVEN_TOGETHER = 19  # given motions drive a contact into its surface, and nothing gives way; item = contact
+    DRIVEN_TOGETHER = (
+        19  # given motions drive a contact into its surface, and nothing gives way; item = contact
+    )
     CANNOT_SET = 12  # an event sets what the constraints and the other set values determine; item = register of the speed or coordinate
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
@@ -81,7 +87,9 @@ class Loop(IntEnum):
     """Groups of constraint rows of closed loops."""
 
     WELD = 0  # up to six rows: a twin stays with the body it was cut from; position then rotation, ground axes
-    COUPLING = 1  # one row: an expression over coordinates, speeds, points of bodies and time stays zero
+    COUPLING = (
+        1  # one row: an expression over coordinates, speeds, points of bodies and time stays zero
+    )
 
 
 class Contact(IntEnum):
@@ -146,10 +154,18 @@ class Guard(IntEnum):
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
 # places of the entries of records that stand one after another in a field: ws.row[i * L.ROW + L.W_P]
-BODY, ELEMENT, ROW, COLUMN, INSTRUCTION = R.BODY.size, R.ELEMENT.size, R.ROW.size, R.COLUMN.size, R.INSTRUCTION.size
+BODY, ELEMENT, ROW, COLUMN, INSTRUCTION = (
+    R.BODY.size,
+    R.ELEMENT.size,
+    R.ROW.size,
+    R.COLUMN.size,
+    R.INSTRUCTION.size,
+)
 B_MASS, B_H, B_J, B_E, B_R, B_AXIS, _ = R.BODY.offsets
 E_AXIS, E_FACTOR, E_MATRIX, _ = R.ELEMENT.offsets
-W_R, W_OM, W_AL, W_A0, W_J, W_H, W_M, W_N, W_F, W_D, W_DA, W_DB, W_P, W_V, W_VH, W_INV = R.ROW.offsets
+W_R, W_OM, W_AL, W_A0, W_J, W_H, W_M, W_N, W_F, W_D, W_DA, W_DB, W_P, W_V, W_VH, W_INV = (
+    R.ROW.offsets
+)
 C_L, C_A, C_UN, C_UF, C_INV, C_G, _ = R.COLUMN.offsets
 
 # numbers of `solvers/lanes`: how many stand side by side, and floats that lanes and a dual (value, slopes aligned to a vector) take in a workspace

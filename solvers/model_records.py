@@ -22,13 +22,25 @@ HEADER = Record(
     Entry("r_x", "first register of the first-order states"),
     Entry("phase", "start of the instructions of phases 0..4 in `code`, and their end", 6),
     Entry("gravity", "register of the gravity vector"),
-    Entry("late_sensors", "first sensor that needs accelerations and is needed by laws, rates or guards"),
-    Entry("idle_sensors", "first sensor that nothing but a result reads: it is measured when outputs are asked for"),
+    Entry(
+        "late_sensors",
+        "first sensor that needs accelerations and is needed by laws, rates or guards",
+    ),
+    Entry(
+        "idle_sensors",
+        "first sensor that nothing but a result reads: it is measured when outputs are asked for",
+    ),
     Entry("reactions", "1 when some sensor needs reactions"),
     Entry("late_guards", "1 when guards need accelerations"),
-    Entry("own_tangents", "number of elements whose speeds are not the derivatives of their coordinates"),
+    Entry(
+        "own_tangents",
+        "number of elements whose speeds are not the derivatives of their coordinates",
+    ),
     Entry("given", "1 when some joint has a given motion"),
-    Entry("own", "address of straight-line code for the right-hand side, written by the owner of the block; 0: there is none"),
+    Entry(
+        "own",
+        "address of straight-line code for the right-hand side, written by the owner of the block; 0: there is none",
+    ),
     Entry("sequence", "1 when impacts of one instant come one after another"),
     Entry("ints_size", "length of the ints block"),
     Entry("floats_size", "length of the floats block"),
@@ -43,18 +55,41 @@ HEAD = Record(
     Entry("extra", "1 when `extra` holds anything but zeros"),
     Entry("kinetic", "kinetic energy of the last `outputs`"),
     Entry("potential", "potential energy of the last `outputs`"),
-    Entry("sloped", "1 while inputs are given + slope (t - given_at) instead of held, 2 with the higher powers of `curve`"),
+    Entry(
+        "sloped",
+        "1 while inputs are given + slope (t - given_at) instead of held, 2 with the higher powers of `curve`",
+    ),
     Entry("given_at", "time at which the inputs had the values of `given`"),
-    Entry("on_constraints", "1: right-hand sides are those of the state projected onto the loop constraints"),
+    Entry(
+        "on_constraints",
+        "1: right-hand sides are those of the state projected onto the loop constraints",
+    ),
     Entry("form", "Method by which a run resolves its equations; 0: the default engine"),
-    Entry("sided", "1: the laws of time are read at instants between the next two: at a corner, from one side"),
+    Entry(
+        "sided",
+        "1: the laws of time are read at instants between the next two: at a corner, from one side",
+    ),
     Entry("read_from", "the earlier one"),
     Entry("read_until", "the later one"),
-    Entry("damped", "1: the factors of the loops are damped, as at impacts: responses on closed loops are corrected once"),
-    Entry("carried", "1: the wrenches of the loop constraints have joined the bias of the bodies, as reactions need it"),
-    Entry("factored", "1: rows and factor of the loops are those of the accelerations evaluated last, clear of singular positions"),
-    Entry("stabilised", "1: accelerations pull open loops closed, for hosts that integrate themselves"),
-    Entry("held", "what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant"),
+    Entry(
+        "damped",
+        "1: the factors of the loops are damped, as at impacts: responses on closed loops are corrected once",
+    ),
+    Entry(
+        "carried",
+        "1: the wrenches of the loop constraints have joined the bias of the bodies, as reactions need it",
+    ),
+    Entry(
+        "factored",
+        "1: rows and factor of the loops are those of the accelerations evaluated last, clear of singular positions",
+    ),
+    Entry(
+        "stabilised", "1: accelerations pull open loops closed, for hosts that integrate themselves"
+    ),
+    Entry(
+        "held",
+        "what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant",
+    ),
     Entry("iterations", "ITR: iterations of the last evaluation"),
     Entry("refactored", "ITR: refactorisations since the start"),
     Entry("fallbacks", "ITR: evaluations since the start that needed the line search (2.33)"),
@@ -70,8 +105,14 @@ SENSOR = Record(
     Entry("a", "body a, or the number of the speed or row of couplings that is told"),
     Entry("point_a", "register of a point of body a, or -1"),
     Entry("b", "body b; of a reaction the child of the joint"),
-    Entry("point_b", "register of a point of body b, or -1; of a reaction 1 where the tree uses the joint from its child to its parent"),
-    Entry("axis", "component 0, 1, 2 or length 3; WHOLE: all components, to consecutive registers; of a quaternion 0-3"),
+    Entry(
+        "point_b",
+        "register of a point of body b, or -1; of a reaction 1 where the tree uses the joint from its child to its parent",
+    ),
+    Entry(
+        "axis",
+        "component 0, 1, 2 or length 3; WHOLE: all components, to consecutive registers; of a quaternion 0-3",
+    ),
     Entry("frame", "0: ground axes, 1: axes of body a"),
 )
 
@@ -97,7 +138,10 @@ GUARD = Record(
     Entry("kind", "Guard: what happens"),
     Entry("action", "first of its actions"),
     Entry("actions", "number of its actions"),
-    Entry("event", "number of the event in the description; for the end of a stage -1 minus the register of its condition"),
+    Entry(
+        "event",
+        "number of the event in the description; for the end of a stage -1 minus the register of its condition",
+    ),
 )
 
 ACTION = Record(
@@ -130,7 +174,10 @@ KNOT = Record(
     Entry("argument", "register of its argument"),
     Entry("pace", "register of the argument's rate"),
     Entry("detail", "table, or register of the spacing"),
-    Entry("motion", "1 where a given motion or a coupling depends on it, so that speeds may jump; ANNOUNCED: an event comes there"),
+    Entry(
+        "motion",
+        "1 where a given motion or a coupling depends on it, so that speeds may jump; ANNOUNCED: an event comes there",
+    ),
 )
 
 ARM = Record(
@@ -211,7 +258,9 @@ ROW = Record(
     Entry("db", "increment of linear acceleration by u̇", 3),
     Entry("p", "position of O_i, filled by `engine.kinematics.positions`", 3),
     Entry("v", "velocity of O_i, filled there", 3),
-    Entry("vh", "explicit-time part of the velocity of O_i relative to the parent: angular, linear", 6),
+    Entry(
+        "vh", "explicit-time part of the velocity of O_i relative to the parent: angular, linear", 6
+    ),
     Entry("inv", "inverse of the eliminated block of a ball", 6),
 )
 
@@ -227,6 +276,39 @@ COLUMN = Record(
     Entry("spare", "fills whole cache lines", 2),
 )
 
-RECORDS = (HEADER, HEAD, SENSOR, FORCE, GUARD, ACTION, LATCH, PROBE, KNOT, ARM, FOLLOWED, TABLE, INSTRUCTION, BODY, ELEMENT, ROW, COLUMN)
+RECORDS = (
+    HEADER,
+    HEAD,
+    SENSOR,
+    FORCE,
+    GUARD,
+    ACTION,
+    LATCH,
+    PROBE,
+    KNOT,
+    ARM,
+    FOLLOWED,
+    TABLE,
+    INSTRUCTION,
+    BODY,
+    ELEMENT,
+    ROW,
+    COLUMN,
+)
 # tables of records, by what cuts one out: `sensor(model.sensors, k)`
-ROWS = {record.name: record for record in (SENSOR, FORCE, GUARD, ACTION, LATCH, PROBE, KNOT, ARM, FOLLOWED, TABLE, INSTRUCTION)}
+ROWS = {
+    record.name: record
+    for record in (
+        SENSOR,
+        FORCE,
+        GUARD,
+        ACTION,
+        LATCH,
+        PROBE,
+        KNOT,
+        ARM,
+        FOLLOWED,
+        TABLE,
+        INSTRUCTION,
+    )
+}

@@ -60,7 +60,9 @@ class Record:
         found = [0] * self.size
         for name, value in values.items():
             at, count = self.place(name)
-            found[at : at + count] = [int(each) for each in value] if isinstance(value, Sequence) else [int(value)]
+            found[at : at + count] = (
+                [int(each) for each in value] if isinstance(value, Sequence) else [int(value)]
+            )
         return found
 
     def constants(self, prefix: str) -> dict[str, int]:

@@ -38,20 +38,40 @@ PARTS = (
     Field("rates", "states", "their rates"),
     Field("guards", "guards", "values of the guards of the present stage"),
     Field(
-        "bodies", f"{UNIT_BODY.size}*bodies+2+parameters+inputs", "records UNIT_BODY; behind them parameters and inputs while the structure changes"
+        "bodies",
+        f"{UNIT_BODY.size}*bodies+2+parameters+inputs",
+        "records UNIT_BODY; behind them parameters and inputs while the structure changes",
     ),
     Field("events", f"{EVENT.size}*logged", "log of events, records EVENT, a ring"),
     Field("locator", "locator", "memory of the event locator"),
-    Field("fired", "guards", "1 where the guard has become true and its actions are to be carried out"),
+    Field(
+        "fired", "guards", "1 where the guard has become true and its actions are to be carried out"
+    ),
     Field("met", "guards", "1 where it became true at the present instant"),
     Field("held", "guards", "whether its condition held before, +1 or -1"),
     Field("noise", "guards", "values up to this lie on its bound, at the present instant"),
-    Field("armed", "guards", "for hosts that integrate: 1 where it was negative at the last step that the host accepted"),
-    Field("truth", "2*events", "per event: what is known of its condition across a new start (Truth), and its noise"),
+    Field(
+        "armed",
+        "guards",
+        "for hosts that integrate: 1 where it was negative at the last step that the host accepted",
+    ),
+    Field(
+        "truth",
+        "2*events",
+        "per event: what is known of its condition across a new start (Truth), and its noise",
+    ),
     Field("inputs", "inputs", "inputs as they were at the last evaluation of the integrator"),
-    Field("slopes", "inputs", "slopes of the inputs during the next advance, which clears them; 0: held"),
+    Field(
+        "slopes",
+        "inputs",
+        "slopes of the inputs during the next advance, which clears them; 0: held",
+    ),
     Field("given", "inputs", "inputs at the beginning of an advance"),
-    Field("curves", "4*inputs", "higher powers of the inputs during the next advance, layout.CURVE per input; read where `curved` is 1"),
+    Field(
+        "curves",
+        "4*inputs",
+        "higher powers of the inputs during the next advance, layout.CURVE per input; read where `curved` is 1",
+    ),
     Field("scratch", "n", "one y"),
     Field("memory", "memory", "integrator memory"),
     Field("workspace", "workspace", "workspace of the present structure"),
@@ -78,7 +98,9 @@ UNIT = Record(
     Entry("start_x", "of the first-order states"),
     Entry("start_inputs", "of the inputs"),
     Entry("preset_inputs", "first register of what the description starts the inputs from"),
-    Entry("matrix_steps", "where the record of the matrices of a linear chain begins in ints; 0: none"),
+    Entry(
+        "matrix_steps", "where the record of the matrices of a linear chain begins in ints; 0: none"
+    ),
     Entry("ints_size", "length of ints"),
     Entry("floats_size", "length of floats"),
     Entry("work_size", "length of work"),
@@ -106,7 +128,12 @@ TRANSITION = Record(
     Entry("jump", "1 when speeds may jump (locks, closed loops)"),
 )
 
-LOCKED = Record("locked", "ints: a locked state", Entry("state", "state of the union"), Entry("register", "its register in the new structure"))
+LOCKED = Record(
+    "locked",
+    "ints: a locked state",
+    Entry("state", "state of the union"),
+    Entry("register", "its register in the new structure"),
+)
 
 UNIT_HEAD = Record(
     "unit_head",
@@ -117,7 +144,10 @@ UNIT_HEAD = Record(
     Entry("event_time", "time of the last event"),
     Entry("steps", "integrator steps so far"),
     Entry("energy", "energy at the last evaluation"),
-    Entry("energy_residual", "energy now minus energy at the start minus work of non-conservative forces and drives"),
+    Entry(
+        "energy_residual",
+        "energy now minus energy at the start minus work of non-conservative forces and drives",
+    ),
     Entry("constraint_residual", "largest violation of loop constraints"),
     Entry("status", "last status"),
     Entry("item", "which body, register or guard it means"),
@@ -126,8 +156,13 @@ UNIT_HEAD = Record(
     Entry("step", "step of fixed-step integrators"),
     Entry("largest_step", "0: no bound"),
     Entry("started", "1 once the integrator is started in the present structure"),
-    Entry("kind", "code of the integrator at work; differs from that of the unit when that is AUTO"),
-    Entry("energy_start", "energy of motion and weight when the books were opened, less the work since"),
+    Entry(
+        "kind", "code of the integrator at work; differs from that of the unit when that is AUTO"
+    ),
+    Entry(
+        "energy_start",
+        "energy of motion and weight when the books were opened, less the work since",
+    ),
     Entry("work", "work of all loads since then"),
     Entry("refresh", "steps between two Jacobians of the semi-implicit method; 0: explicit"),
     Entry("soft", "1: integrators may step past the target (inputs do not change)"),
@@ -136,11 +171,16 @@ UNIT_HEAD = Record(
     Entry("turned", "the corner that was turned last"),
     Entry("next", "model exchange: the corner of the laws of time that is announced to the host"),
     Entry("pending", "Pending: what the next advance goes on with"),
-    Entry("told", "events of the log that the caller has taken over, for advances that stop before the log is full"),
+    Entry(
+        "told",
+        "events of the log that the caller has taken over, for advances that stop before the log is full",
+    ),
     Entry("budget", "steps that one advance may take"),
     Entry("used", "steps of the present or last advance"),
     Entry("cancel", "set by others while an advance runs: stop between two steps with CANCELLED"),
-    Entry("fastest", "after an advance: estimate of the largest rate of the motion, 1/s; 0: unknown"),
+    Entry(
+        "fastest", "after an advance: estimate of the largest rate of the motion, 1/s; 0: unknown"
+    ),
     Entry("last_step", "after an advance: its last step, s"),
     Entry("curved", "1: the next advance reads the curves of the inputs"),
 )
@@ -148,7 +188,10 @@ UNIT_HEAD = Record(
 RECORDS = (UNIT, STAGE, TRANSITION, LOCKED, UNIT_BODY, UNIT_HEAD, EVENT)
 ROWS = {record.name: record for record in (STAGE, TRANSITION, LOCKED, UNIT_BODY, EVENT)}
 
-PENDING_EVENT, PENDING_REST = 1, 2  # `pending`: an event is located but not carried out; the rest of an advance that stopped after an event
+PENDING_EVENT, PENDING_REST = (
+    1,
+    2,
+)  # `pending`: an event is located but not carried out; the rest of an advance that stopped after an event
 # in `met`: judged at this instant and not so; located, of a contact that gives way; of one that was closed; 1: it has happened, 0: nothing
 NOT_YET, DUE, CLOSED = -1, 2, 3
 # in `truth`: the event happened at this very instant, a contact was judged anew where a structure begins; 1: its condition held, -1: not, 0: unknown

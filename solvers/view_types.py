@@ -11,7 +11,13 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_builtin, lower_getattr_generic, lower_setattr_generic
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    infer_getattr,
+    infer_global,
+    signature,
+)
 from numba.extending import intrinsic, models, register_model
 
 from kinetree.solvers import layout as L
@@ -50,8 +56,18 @@ class BlocksType(types.Type):
         """Type of a field; None when there is none. Flags stay plain, derived constants have no slopes."""
         if self.kind != "model":
             plain = name in L.PLAIN or (self.kind == "duals" and name in L.CONSTANTS)
-            return None if name not in WORK_AT else ViewType(types.float64 if plain else self.number, RECORD_FIELDS.get(name))
-        return None if name not in MODEL_AT else FLOATS if MODEL_AT[name] >= AT_FLOATS else ViewType(types.int64, RECORD_FIELDS.get(name))
+            return (
+                None
+                if name not in WORK_AT
+                else ViewType(types.float64 if plain else self.number, RECORD_FIELDS.get(name))
+            )
+        return (
+            None
+            if name not in MODEL_AT
+            else FLOATS
+            if MODEL_AT[name] >= AT_FLOATS
+            else ViewType(types.int64, RECORD_FIELDS.get(name))
+        )
 
     def place(self, name: str) -> int:
         """Entry of the directory, or -1."""
@@ -71,7 +87,11 @@ class ViewModel(models.StructModel):
 @register_model(BlocksType)
 class BlocksModel(models.StructModel):
     def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, [("ints", types.CPointer(types.int64)), ("data", types.CPointer(types.float64))])
+        super().__init__(
+            dmm,
+            fe_type,
+            [("ints", types.CPointer(types.int64)), ("data", types.CPointer(types.float64))],
+        )
 
 
 def constant_load(builder, pointer):
@@ -100,7 +120,9 @@ def lower_field(context, builder, typ, value, attr):
         begin = constant_load(builder, builder.gep(blocks.ints, [ir.Constant(WORD, at)]))
         end = constant_load(builder, builder.gep(blocks.ints, [ir.Constant(WORD, at + 1)]))
         if typ.stride == 1:
-            view.data = builder.gep(blocks.ints if kind.dtype == types.int64 else blocks.data, [begin])
+            view.data = builder.gep(
+                blocks.ints if kind.dtype == types.int64 else blocks.data, [begin]
+            )
         else:
             start = builder.gep(blocks.data, [builder.mul(begin, ir.Constant(WORD, typ.stride))])
             view.data = builder.bitcast(start, context.get_value_type(types.CPointer(kind.dtype)))
@@ -128,7 +150,9 @@ def lower_view_attribute(context, builder, typ, value, attr):
         return view.size
     pointer = builder.gep(view.data, [ir.Constant(WORD, entry[0])])
     if entry[1] == 1:
-        return constant_load(builder, pointer) if typ.dtype == types.int64 else builder.load(pointer)
+        return (
+            constant_load(builder, pointer) if typ.dtype == types.int64 else builder.load(pointer)
+        )
     part = cgutils.create_struct_proxy(typ.bare)(context, builder)
     part.data, part.size = pointer, ir.Constant(WORD, entry[1])
     return part._getvalue()
@@ -167,7 +191,11 @@ class ViewGetItem(AbstractTemplate):
 def lower_getitem(context, builder, sig, args):
     data = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0]).data
     pointer = builder.gep(data, [args[1]])
-    return constant_load(builder, pointer) if sig.args[0].dtype == types.int64 else builder.load(pointer)
+    return (
+        constant_load(builder, pointer)
+        if sig.args[0].dtype == types.int64
+        else builder.load(pointer)
+    )
 
 
 @lower_builtin(operator.getitem, ViewType, types.SliceType)
@@ -186,7 +214,9 @@ def lower_slice(context, builder, sig, args):
 class ViewSetItem(AbstractTemplate):
     def generic(self, args, kws):
         view, index, value = args
-        number = isinstance(value, types.Number | types.Boolean) or (isinstance(view, ViewType) and value == view.dtype)
+        number = isinstance(value, types.Number | types.Boolean) or (
+            isinstance(view, ViewType) and value == view.dtype
+        )
         if isinstance(view, ViewType) and isinstance(index, types.Integer) and number:
             return signature(types.none, view, INT, view.dtype)
 
@@ -202,7 +232,11 @@ def pointer_of(context, builder, typ, value):
     """Data pointer of an array, a view or a C pointer."""
     if isinstance(typ, ViewType):
         return cgutils.create_struct_proxy(typ)(context, builder, value).data
-    return context.make_array(typ)(context, builder, value).data if isinstance(typ, types.Array) else value
+    return (
+        context.make_array(typ)(context, builder, value).data
+        if isinstance(typ, types.Array)
+        else value
+    )
 
 
 def blocks_of(result: BlocksType):

@@ -22,12 +22,21 @@ if config.DISABLE_JIT:
 
     def part(block, ints, table, directory):
         """Slices of a block by field name."""
-        parts = {field.name: block[ints[directory + k] : ints[directory + k + 1]] for k, field in enumerate(table)}
-        return parts | {field.name: field.record.of(parts[field.name]) for field in table if field.record}
+        parts = {
+            field.name: block[ints[directory + k] : ints[directory + k + 1]]
+            for k, field in enumerate(table)
+        }
+        return parts | {
+            field.name: field.record.of(parts[field.name]) for field in table if field.record
+        }
 
     def model_view(ints, floats):
         """The compiled model in its two blocks, in plain Python."""
-        return SimpleNamespace(header=R.HEADER.of(ints), **part(ints, ints, L.MODEL_INTS, AT_INTS), **part(floats, ints, L.MODEL_FLOATS, AT_FLOATS))
+        return SimpleNamespace(
+            header=R.HEADER.of(ints),
+            **part(ints, ints, L.MODEL_INTS, AT_INTS),
+            **part(floats, ints, L.MODEL_FLOATS, AT_FLOATS),
+        )
 
     def work_view(ints, work):
         """The workspace in its block, in plain Python."""
@@ -65,8 +74,25 @@ else:
         return view_floats(block)
 
 
-sensor_at, force_at, guard_at, action_at = rows(R.SENSOR), rows(R.FORCE), rows(R.GUARD), rows(R.ACTION)
-latch_at, probe_at, knot_at, arm_at, followed_at = rows(R.LATCH), rows(R.PROBE), rows(R.KNOT), rows(R.ARM), rows(R.FOLLOWED)
+sensor_at, force_at, guard_at, action_at = (
+    rows(R.SENSOR),
+    rows(R.FORCE),
+    rows(R.GUARD),
+    rows(R.ACTION),
+)
+latch_at, probe_at, knot_at, arm_at, followed_at = (
+    rows(R.LATCH),
+    rows(R.PROBE),
+    rows(R.KNOT),
+    rows(R.ARM),
+    rows(R.FOLLOWED),
+)
 table_at, instruction_at = rows(R.TABLE), rows(R.INSTRUCTION)
 unit_ints, unit_work = whole(U.UNIT), whole(U.UNIT_HEAD)
-stage_at, transition_at, locked_at, unit_body_at, event_at = rows(U.STAGE), rows(U.TRANSITION), rows(U.LOCKED), rows(U.UNIT_BODY), rows(U.EVENT)
+stage_at, transition_at, locked_at, unit_body_at, event_at = (
+    rows(U.STAGE),
+    rows(U.TRANSITION),
+    rows(U.LOCKED),
+    rows(U.UNIT_BODY),
+    rows(U.EVENT),
+)

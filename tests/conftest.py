@@ -3,7 +3,9 @@
 import gc
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process for every core: threads that wait for one another would spin most of the time
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # a process for every core: threads that wait for one another would spin most of the time
 
 MARKERS = {
     "slow": "takes more than a few seconds; left out of the fast suite",

@@ -11,8 +11,12 @@ NOISE = {"angle": 2e-3, "acceleration": 0.05}  # rad, m/s2
 
 run = load("lever.toml").compile(**TRUE).simulate()
 random = np.random.default_rng(7)
-columns = {"time": run.time} | {name: run[name] + sigma * random.normal(size=run.time.size) for name, sigma in NOISE.items()}
+columns = {"time": run.time} | {
+    name: run[name] + sigma * random.normal(size=run.time.size) for name, sigma in NOISE.items()
+}
 with open("measured.csv", "w", newline="", encoding="utf-8") as file:
     writer = csv.writer(file)
     writer.writerow(columns)
-    writer.writerows([f"{value:.6g}" for value in row] for row in zip(*columns.values(), strict=True))
+    writer.writerows(
+        [f"{value:.6g}" for value in row] for row in zip(*columns.values(), strict=True)
+    )

@@ -23,11 +23,15 @@ def platforms_of(text: str | Sequence[str] | None) -> tuple[Platform, ...] | Non
     names = list(PLATFORMS) if names == ["all"] else names
     for name in names:
         if name not in PLATFORMS:
-            raise FmuError(f"unknown platform '{name}', expected all or some of {', '.join(PLATFORMS)}")
+            raise FmuError(
+                f"unknown platform '{name}', expected all or some of {', '.join(PLATFORMS)}"
+            )
     return tuple(dict.fromkeys(PLATFORMS[name] for name in names))
 
 
-def binaries(platforms: tuple[Platform, ...] | None = None, say: Callable[[str], None] = silent) -> Binaries:
+def binaries(
+    platforms: tuple[Platform, ...] | None = None, say: Callable[[str], None] = silent
+) -> Binaries:
     """The shell with the engine for each platform; those asked for are built where they are missing."""
     from kinetree.fmu.native.shell import ready, shell_library
 
@@ -46,4 +50,6 @@ def missing(carried: Binaries) -> tuple[str, ...]:
 
 def place_of(target: Platform, identifier: str, version: int) -> str:
     """Name of a binary in the archive."""
-    return f"binaries/{target.name if version == 2 else target.tuple}/{identifier}{target.extension}"
+    return (
+        f"binaries/{target.name if version == 2 else target.tuple}/{identifier}{target.extension}"
+    )

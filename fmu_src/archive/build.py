@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism
 
 BACKENDS = ("python", "native", "source")
-OFFERED = {("python", 2): PYTHON_2, ("python", 3): PYTHON_3, ("native", 2): NATIVE_2, ("native", 3): NATIVE_3}
+OFFERED = {
+    ("python", 2): PYTHON_2,
+    ("python", 3): PYTHON_3,
+    ("native", 2): NATIVE_2,
+    ("native", 3): NATIVE_3,
+}
 HERE = Path(__file__).parent
 ICON = HERE / "icon.png"
 
@@ -62,9 +67,13 @@ def build_fmu(
     from kinetree.fmu.unit import fmu_unit
 
     if specialised and backend == "python":
-        raise FmuError("straight-line code is for the back ends native and source: take --backend native")
+        raise FmuError(
+            "straight-line code is for the back ends native and source: take --backend native"
+        )
     if backend == "source" and platforms is not None:
-        raise FmuError("sources are compiled by the host: --platforms is for the back ends python and native")
+        raise FmuError(
+            "sources are compiled by the host: --platforms is for the back ends python and native"
+        )
     if backend == "source" and integrator == "auto":
         integrator = fixed_integrator(mechanism)
     options = {"integrator": integrator, "step": step, "tolerance": tolerance}
@@ -121,10 +130,23 @@ def pack_unit(
     elif carried is None:
         carried = binaries_for(path, backend, fmi, None)
     if backend == "python":
-        pack_slave(path, facts.identifier, xml, resources, carried, page, icons(version, table), version)
+        pack_slave(
+            path, facts.identifier, xml, resources, carried, page, icons(version, table), version
+        )
     else:
-        named = {f"{token.strip('{}')}.kinetree": content}  # for hosts that unpack several archives into one folder
-        pack_native(path, facts.identifier, xml, resources | named, carried, page, icons(version, table), version)
+        named = {
+            f"{token.strip('{}')}.kinetree": content
+        }  # for hosts that unpack several archives into one folder
+        pack_native(
+            path,
+            facts.identifier,
+            xml,
+            resources | named,
+            carried,
+            page,
+            icons(version, table),
+            version,
+        )
     return path
 
 
@@ -165,7 +187,17 @@ def facts_of(unit: Any, token: str, offered: dict[str, dict[str, str]]) -> Facts
     """Name, times and tolerances of the description."""
     d, run = unit.description, unit.run
     name = d.name or "mechanism"
-    return Facts(name, identifier_of(name), token, d.text, run.stop_time, run.start_time, run.output_step, run.relative, offered)
+    return Facts(
+        name,
+        identifier_of(name),
+        token,
+        d.text,
+        run.stop_time,
+        run.start_time,
+        run.output_step,
+        run.relative,
+        offered,
+    )
 
 
 BACK_ENDS = {
@@ -177,7 +209,10 @@ BACK_ENDS = {
 
 def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]:
     """Rows of the documentation on how the model is solved."""
-    kind = " and ".join({"ModelExchange": "model exchange", "CoSimulation": "co-simulation"}[name] for name in facts.kinds)
+    kind = " and ".join(
+        {"ModelExchange": "model exchange", "CoSimulation": "co-simulation"}[name]
+        for name in facts.kinds
+    )
     return {
         "FMI": f"{version}.0, {kind}",
         "Back end": BACK_ENDS[backend],
@@ -194,7 +229,12 @@ def model_files(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, byte
         raw, origin, overrides, _ = generated(source, overrides)
     else:
         raw, origin = read(source)
-    if isinstance(source, (str, Path)) and not str(source).startswith("lib:") and not is_generated(source) and not names_files(raw):
+    if (
+        isinstance(source, (str, Path))
+        and not str(source).startswith("lib:")
+        and not is_generated(source)
+        and not names_files(raw)
+    ):
         name, content = f"model{Path(source).suffix}", Path(source).read_bytes()
     else:
         if problems := fill_tables(raw, origin):
@@ -203,7 +243,13 @@ def model_files(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, byte
     return {name: content, "options.json": json.dumps(options | {"overrides": overrides}).encode()}
 
 
-def binaries_for(path: Path, backend: str, fmi: int | str, platforms: str | Sequence[str] | None, say: Callable[[str], None] = silent) -> Binaries:
+def binaries_for(
+    path: Path,
+    backend: str,
+    fmi: int | str,
+    platforms: str | Sequence[str] | None,
+    say: Callable[[str], None] = silent,
+) -> Binaries:
     """The binaries of an archive; the Python back end can do without one for this machine."""
     check_request(path, backend, int(float(fmi)))
     wanted = platforms_of(platforms)
@@ -229,10 +275,18 @@ def pack_slave(
     from kinetree.fmu.slave.pack import python_entries
 
     entries = python_entries(identifier, resources | {"description.xml": xml}, carried, version)
-    write_archive(path, entries | {"modelDescription.xml": xml} | about(page, "python", carried, version) | dict(pictures))
+    write_archive(
+        path,
+        entries
+        | {"modelDescription.xml": xml}
+        | about(page, "python", carried, version)
+        | dict(pictures),
+    )
 
 
-def about(page: str, backend: str, carried: Binaries, version: int = 2) -> dict[str, bytes | str | Path]:
+def about(
+    page: str, backend: str, carried: Binaries, version: int = 2
+) -> dict[str, bytes | str | Path]:
     """Documentation and licences."""
     return {"documentation/index.html": page, **licences(backend, carried, version)}
 
@@ -252,7 +306,9 @@ def pack_native(
         raise FmuError("there is no engine library for this machine")
     content: dict[str, bytes | str | Path] = {"modelDescription.xml": xml}
     content |= {place_of(target, identifier, version): binary for target, binary in carried.items()}
-    content |= {f"resources/{name}": data for name, data in resources.items()} | about(page, "native", carried)
+    content |= {f"resources/{name}": data for name, data in resources.items()} | about(
+        page, "native", carried
+    )
     write_archive(path, content | dict(pictures))
 
 
@@ -263,17 +319,27 @@ def icons(version: int, table: Table) -> dict[str, bytes | str | Path]:
     return {f"{FOLDER}/icon.png": ICON.read_bytes(), **terminal_entries(table)}
 
 
-def pack_source(unit: Any, path: Path, version: int, table: Table, facts: Facts, files: dict[str, bytes]) -> Path:
+def pack_source(
+    unit: Any, path: Path, version: int, table: Table, facts: Facts, files: dict[str, bytes]
+) -> Path:
     """The archive of the source back end: everything a host compiles, and the model file for people and for `kinetree verify`."""
     from kinetree.fmu.source.archive import source_entries, source_files
 
     xml = write_xml(table, replace(facts, sources=tuple(source_files(version))), version)
     content: dict[str, bytes | str | Path] = {"modelDescription.xml": xml}
     content |= source_entries(
-        facts.identifier, payload(unit, table, facts.token), version, getattr(unit, "motions", ()) or ("",) * len(unit.stage_names)
+        facts.identifier,
+        payload(unit, table, facts.token),
+        version,
+        getattr(unit, "motions", ()) or ("",) * len(unit.stage_names),
     )
     content |= {f"resources/{name}": data for name, data in files.items()}
-    return write_archive(path, content | about(index_html(unit, table, notes(unit, "source", version, facts)), "source", {}) | icons(version, table))
+    return write_archive(
+        path,
+        content
+        | about(index_html(unit, table, notes(unit, "source", version, facts)), "source", {})
+        | icons(version, table),
+    )
 
 
 __all__ = ["BACKENDS", "FmuError", "Table", "build_fmu", "pack_unit"]

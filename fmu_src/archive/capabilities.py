@@ -49,5 +49,9 @@ PYTHON_2 = {
 }
 PYTHON_3 = {
     "ModelExchange": NATIVE_3["ModelExchange"],
-    "CoSimulation": {name: value for name, value in NATIVE_3["CoSimulation"].items() if name != "providesIntermediateUpdate"},
+    "CoSimulation": {
+        name: value
+        for name, value in NATIVE_3["CoSimulation"].items()
+        if name != "providesIntermediateUpdate"
+    },
 }

@@ -19,9 +19,15 @@ def write_archive(path: Path, entries: Mapping[str, bytes | str | Path]) -> Path
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
+        with zipfile.ZipFile(
+            draft, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION
+        ) as archive:
             for name, content in entries.items():
-                archive.writestr(entry(name), content.read_bytes() if isinstance(content, Path) else content, compresslevel=COMPRESSION)
+                archive.writestr(
+                    entry(name),
+                    content.read_bytes() if isinstance(content, Path) else content,
+                    compresslevel=COMPRESSION,
+                )
         os.replace(draft, path)
     except OSError as error:
         raise FmuError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -53,11 +53,33 @@ def stages_section(unit: Any) -> str:
         return ""
     body = []
     for number, name in enumerate(unit.stage_names):
-        stage = stages[number] if number < len(stages) and not any(s.sequence for s in stages) else None
-        ends = ", ".join(f"{key} {value}" for key, value in (stage.ends.model_dump(exclude_none=True) if stage and stage.ends else {}).items())
-        changes = [] if stage is None else [f"{word} {', '.join(names)}" for word in ("free", "drop", "lock") if (names := getattr(stage, word))]
+        stage = (
+            stages[number] if number < len(stages) and not any(s.sequence for s in stages) else None
+        )
+        ends = ", ".join(
+            f"{key} {value}"
+            for key, value in (
+                stage.ends.model_dump(exclude_none=True) if stage and stage.ends else {}
+            ).items()
+        )
+        changes = (
+            []
+            if stage is None
+            else [
+                f"{word} {', '.join(names)}"
+                for word in ("free", "drop", "lock")
+                if (names := getattr(stage, word))
+            ]
+        )
         changes += [] if stage is None else [f"{key} = {value}" for key, value in stage.set.items()]
-        body.append((str(number), escape(name), f"<code>{escape(ends)}</code>" if ends else "", escape("; ".join(changes))))
+        body.append(
+            (
+                str(number),
+                escape(name),
+                f"<code>{escape(ends)}</code>" if ends else "",
+                escape("; ".join(changes)),
+            )
+        )
     return "<h2>Stages</h2>\n" + rows([("Number", "Name", "Ends", "Changes at its end")], body)
 
 
@@ -70,9 +92,13 @@ def assumptions(unit: Any) -> list[str]:
         "Inputs are held during a communication step, or follow the slopes the host gives.",
     ]
     if d.stages:
-        lines.append("A change of stage is located inside the communication step; speeds after it follow from the balance of momentum.")
+        lines.append(
+            "A change of stage is located inside the communication step; speeds after it follow from the balance of momentum."
+        )
     if any(joint.type and KINDS[joint.type].quaternion for joint in d.joints.values()):
-        lines.append("Spherical and free joints use unit quaternions (w, x, y, z) from child axes to parent axes; their speeds are in child axes.")
+        lines.append(
+            "Spherical and free joints use unit quaternions (w, x, y, z) from child axes to parent axes; their speeds are in child axes."
+        )
     return lines
 
 
@@ -83,5 +109,30 @@ def variables_section(table: Table) -> str:
         low, high = ("" if math.isinf(x) else f"{x:g}" for x in (v.minimum, v.maximum))
         limits = f"{low} … {high}" if low or high else ""
         start = "" if v.start is None else f"{v.start:g}"
-        body.append((escape(v.name), str(vr), v.causality, v.variability, escape(v.unit), start, limits, escape(v.text)))
-    return rows([("Name", "Reference", "Causality", "Variability", "Unit", "Start", "Range", "Description")], body)
+        body.append(
+            (
+                escape(v.name),
+                str(vr),
+                v.causality,
+                v.variability,
+                escape(v.unit),
+                start,
+                limits,
+                escape(v.text),
+            )
+        )
+    return rows(
+        [
+            (
+                "Name",
+                "Reference",
+                "Causality",
+                "Variability",
+                "Unit",
+                "Start",
+                "Range",
+                "Description",
+            )
+        ],
+        body,
+    )

@@ -70,7 +70,14 @@ def of_package(name: str) -> bytes:
         package = distribution(name)
     except PackageNotFoundError:
         return f"{name}: https://pypi.org/project/{name}\n".encode()
-    listed = [path for path in package.files or [] if path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING"))]
+    listed = [
+        path
+        for path in package.files or []
+        if path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING"))
+    ]
     texts = [Path(str(path.locate())).read_bytes() for path in listed]
     facts: Any = package.metadata
-    return b"\n".join(texts) or f"{name} {package.version}: {facts.get('License', '')} https://pypi.org/project/{name}\n".encode()
+    return (
+        b"\n".join(texts)
+        or f"{name} {package.version}: {facts.get('License', '')} https://pypi.org/project/{name}\n".encode()
+    )

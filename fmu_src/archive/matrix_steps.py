@@ -65,12 +65,19 @@ def attach(unit: Any, system: ChainSystem, dt: float) -> None:
 
     chain = C.scale(system.mass, system.damping, system.elastic)
     channels = np.array(system.excitation(system.inputs())[0], dtype=int)
-    levels = int(np.clip(math.ceil(math.log2(max(chain.omega * dt, 1e-30) / FINEST)), 1, MOST_LEVELS))
+    levels = int(
+        np.clip(math.ceil(math.log2(max(chain.omega * dt, 1e-30) / FINEST)), 1, MOST_LEVELS)
+    )
     pick = choose(chain.omega * dt, 0.1 * ACCURACY, lowest=levels)
     pieces = ladder(chain, dt, channels, ORDERS, ACCURACY, pick, levels)[::-1]
     record = Grown(unit)
     head = record.head
-    head.n, head.free, head.channels, head.levels = chain.n, len(chain.free), len(channels), len(pieces)
+    head.n, head.free, head.channels, head.levels = (
+        chain.n,
+        len(chain.free),
+        len(channels),
+        len(pieces),
+    )
     head.general, head.varies = chain.B is None, depends_on_time(system)
     head.at_steps = record.numbers(np.array([piece.dt for piece in pieces]))
     head.at_roots = record.numbers(chain.mass)
@@ -78,15 +85,21 @@ def attach(unit: Any, system: ChainSystem, dt: float) -> None:
         head.width, columns = columns_below(chain.B, chain.n)
         head.at_factor = record.numbers(columns)
     names = [state.name for state in unit.states]
-    head.at_places = record.places([names.index(name) for name in (*system.coordinates, *system.speeds)])
+    head.at_places = record.places(
+        [names.index(name) for name in (*system.coordinates, *system.speeds)]
+    )
     head.at_free, head.at_channels = record.places(chain.free), record.places(channels)
     table = np.concatenate([level(record, piece, chain, len(channels)) for piece in pieces])
     head.at_levels = record.places(table)
     if 8 * record.floats_size > LARGEST:
         size = 8e-6 * record.floats_size
-        raise FmuError(f"the matrices of this chain take {size:.0f} MB, more than {LARGEST / 1e6:.0f}: take a smaller --step-size")
+        raise FmuError(
+            f"the matrices of this chain take {size:.0f} MB, more than {LARGEST / 1e6:.0f}: take a smaller --step-size"
+        )
     head.at_work = unit.work_size
-    unit.work_size += WORK * chain.n + 3 * len(channels) + len(chain.free) + 2 * len(unit.inputs) + 8
+    unit.work_size += (
+        WORK * chain.n + 3 * len(channels) + len(chain.free) + 2 * len(unit.inputs) + 8
+    )
     record.write()
 
 
@@ -139,8 +152,12 @@ def level(record: Grown, piece: Any, chain: Any, channels: int) -> np.ndarray:
             u=record.numbers(row_bands(u, n, width, length)),
             y=record.numbers(row_bands(Y, n, width, length)),
             k=record.numbers(row_bands(K, n, width, length)) if chain.B is None else -1,
-            rows=record.numbers(piece.dt * np.concatenate(parts, axis=2)),  # per order and channel: e (n), v (n), z (free)
-            columns=record.numbers(np.concatenate((c_e.T, c_v.T), axis=1)),  # per free coordinate: e (n), v (n)
+            rows=record.numbers(
+                piece.dt * np.concatenate(parts, axis=2)
+            ),  # per order and channel: e (n), v (n), z (free)
+            columns=record.numbers(
+                np.concatenate((c_e.T, c_v.T), axis=1)
+            ),  # per free coordinate: e (n), v (n)
         )
     )
 
@@ -168,13 +185,20 @@ def depends_on_time(system: ChainSystem) -> bool:
     """Whether forces or supports move by themselves."""
     from kinetree.models.expressions.text import names, parse
 
-    laws = (*system.chain.forces.values(), *(support.motion for support in system.chain.supports.values()))
+    laws = (
+        *system.chain.forces.values(),
+        *(support.motion for support in system.chain.supports.values()),
+    )
     return any("t" in names(parse(law)) for law in laws)
 
 
 def layout() -> dict[str, int]:
     """The records above for the C code."""
-    return RECORD.constants("M") | LEVEL.constants("M_LEVEL") | {"M_LEVEL": LEVEL.size, "M_ORDERS": ORDERS}
+    return (
+        RECORD.constants("M")
+        | LEVEL.constants("M_LEVEL")
+        | {"M_LEVEL": LEVEL.size, "M_ORDERS": ORDERS}
+    )
 
 
 __all__ = ["attach", "layout"]

@@ -29,7 +29,11 @@ def token_of(unit: Any, table: Table) -> str:
     digest = hashlib.sha256()
     digest.update(np.ascontiguousarray(unit.ints, dtype="<i8").tobytes())
     digest.update(np.ascontiguousarray(unit.floats, dtype="<f8").tobytes())
-    digest.update(repr([(v.name, v.causality, v.at, v.write, v.unit, v.start) for v in table.variables]).encode())
+    digest.update(
+        repr(
+            [(v.name, v.causality, v.at, v.write, v.unit, v.start) for v in table.variables]
+        ).encode()
+    )
     text = digest.hexdigest()
     return f"{{{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:32]}}}"
 
@@ -38,12 +42,30 @@ def payload(unit: Any, table: Table, token: str) -> bytes:
     """The whole file."""
     ints = np.ascontiguousarray(unit.ints, dtype="<i8")
     floats = np.ascontiguousarray(unit.floats, dtype="<f8")
-    records = np.array([[v.type, v.at, v.write, v.access, v.state, v.rate, v.start_at, 0] for v in table.variables], dtype="<i8")
-    limits = np.array([[v.minimum, v.maximum, math.nan if v.follows else v.start or 0.0] for v in table.variables], dtype="<f8")
+    records = np.array(
+        [
+            [v.type, v.at, v.write, v.access, v.state, v.rate, v.start_at, 0]
+            for v in table.variables
+        ],
+        dtype="<i8",
+    )
+    limits = np.array(
+        [
+            [v.minimum, v.maximum, math.nan if v.follows else v.start or 0.0]
+            for v in table.variables
+        ],
+        dtype="<f8",
+    )
     nominals = np.array([table.variables[vr].nominal or 1.0 for vr in table.states], dtype="<f8")
     options = np.array(sorted(unit.options.items()), dtype="<f8").reshape(-1, 2)
     bodies = body_names(unit)
-    strings = [unit.description.name, token, *(v.name for v in table.variables), *unit.stage_names, *bodies]
+    strings = [
+        unit.description.name,
+        token,
+        *(v.name for v in table.variables),
+        *unit.stage_names,
+        *bodies,
+    ]
     encoded = [text.encode() + b"\0" for text in strings]
     offsets = np.concatenate(([0], np.cumsum([len(text) for text in encoded])))[:-1].astype("<i8")
     text = b"".join(encoded)

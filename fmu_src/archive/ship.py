@@ -25,7 +25,9 @@ def ship(say: Callable[[str], None]) -> Path:
     """Build everything and copy it, with sizes and hashes, into the package."""
     build_all_levels(say)
     own = this_platform()
-    files = [library_path(name, level) for name in LIBRARIES for level in (own.levels if own else ())]
+    files = [
+        library_path(name, level) for name in LIBRARIES for level in (own.levels if own else ())
+    ]
     for target in PLATFORMS.values():
         files += [shell_library(target, say), *objects_for(target, say)]
         if target.name in WITH_PYTHONFMU:
@@ -42,7 +44,9 @@ def ship(say: Callable[[str], None]) -> Path:
 def main() -> int:
     started = time.perf_counter()
     try:
-        folder = ship(lambda text: print(f"  {text} ({time.perf_counter() - started:.0f} s)", flush=True))
+        folder = ship(
+            lambda text: print(f"  {text} ({time.perf_counter() - started:.0f} s)", flush=True)
+        )
     except (LibraryError, FmuError) as error:
         print(error, file=sys.stderr)
         return 1

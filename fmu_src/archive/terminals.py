@@ -16,11 +16,24 @@ from kinetree.fmu.variables import Table, Type, Variable
 
 FOLDER = "terminalsAndIcons"
 # of an actuator, and of what drives one
-MECHANICAL = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
+MECHANICAL = (
+    "force",
+    "stiffness",
+    "damping",
+    "length",
+    "speed",
+    "acceleration",
+    "mean_speed",
+    "effective_mass",
+)
 SIDES = ("a", "b")
 FLOWS = ("force", "flow")  # what is conserved at a connection
 KINDS = {"flange": "org.kinetree.flange", "shaft": "org.kinetree.shaft", "oil": "org.kinetree.oil"}
-COLOURS = {"flange": (0, 127, 0), "shaft": (128, 128, 128), "oil": (255, 128, 0)}  # along a line, about an axis, oil
+COLOURS = {
+    "flange": (0, 127, 0),
+    "shaft": (128, 128, 128),
+    "oil": (255, 128, 0),
+}  # along a line, about an axis, oil
 SIZE = 20  # of a terminal in the drawing, whose model reaches from -100 to 100
 PIXELS = 32
 
@@ -37,7 +50,11 @@ class Terminal:
 
 def terminals(table: Table) -> list[Terminal]:
     """Terminals of a table of variables: whatever has a force and a speed that go opposite ways, and sides with a flow and a pressure that do."""
-    known = {v.name: v for v in table.variables if v.type == Type.REAL and v.causality in ("input", "output")}
+    known = {
+        v.name: v
+        for v in table.variables
+        if v.type == Type.REAL and v.causality in ("input", "output")
+    }
     prefixes = dict.fromkeys(name.rpartition(".")[0] for name in known)
     return [each for prefix in prefixes for each in of_prefix(prefix, known)]
 
@@ -47,12 +64,19 @@ def of_prefix(prefix: str, known: dict[str, Variable]) -> Iterable[Terminal]:
     begin = f"{prefix}." if prefix else ""
 
     def members(**names: str) -> dict[str, Variable]:
-        return {member: known[begin + name] for member, name in names.items() if begin + name in known}
+        return {
+            member: known[begin + name] for member, name in names.items() if begin + name in known
+        }
 
     body = members(**{name: name for name in MECHANICAL})
     if opposite(body, "force", "speed"):
         rotary = body["speed"].unit == "rad/s"
-        yield Terminal(prefix or "drive", "shaft" if rotary else "flange", f"{'Moment and rate' if rotary else 'Force and speed'}", body)
+        yield Terminal(
+            prefix or "drive",
+            "shaft" if rotary else "flange",
+            f"{'Moment and rate' if rotary else 'Force and speed'}",
+            body,
+        )
     for side in SIDES:
         found = members(pressure=f"pressure_{side}", flow=f"flow_{side}")
         if opposite(found, "pressure", "flow"):
@@ -61,14 +85,24 @@ def of_prefix(prefix: str, known: dict[str, Variable]) -> Iterable[Terminal]:
 
 def opposite(members: dict[str, Variable], one: str, other: str) -> bool:
     """Whether both are there, one given by the host and one by the FMU."""
-    return one in members and other in members and members[one].causality != members[other].causality
+    return (
+        one in members and other in members and members[one].causality != members[other].causality
+    )
 
 
 def terminals_xml(table: Table) -> bytes:
     """terminalsAndIcons.xml."""
     root = Element("fmiTerminalsAndIcons", fmiVersion="3.0")
     picture = SubElement(root, "GraphicalRepresentation")
-    SubElement(picture, "CoordinateSystem", x1="-100", y1="-100", x2="100", y2="100", suggestedScalingFactorTo_mm="0.1")
+    SubElement(
+        picture,
+        "CoordinateSystem",
+        x1="-100",
+        y1="-100",
+        x2="100",
+        y2="100",
+        suggestedScalingFactorTo_mm="0.1",
+    )
     SubElement(picture, "Icon", x1="-100", y1="-100", x2="100", y2="100")
     found = terminals(table)
     group = SubElement(root, "Terminals") if found else root
@@ -80,11 +114,22 @@ def terminals_xml(table: Table) -> bytes:
 
 def write(parent: Element, terminal: Terminal, y: float) -> None:
     """One terminal on the left of the model, at a height."""
-    facts = {"name": terminal.name, "matchingRule": "plug", "terminalKind": KINDS[terminal.icon], "description": terminal.text}
+    facts = {
+        "name": terminal.name,
+        "matchingRule": "plug",
+        "terminalKind": KINDS[terminal.icon],
+        "description": terminal.text,
+    }
     element = SubElement(parent, "Terminal", facts)
     for member, v in terminal.members.items():
         kind = ("inflow" if v.causality == "input" else "outflow") if member in FLOWS else "signal"
-        SubElement(element, "TerminalMemberVariable", variableName=v.name, memberName=member, variableKind=kind)
+        SubElement(
+            element,
+            "TerminalMemberVariable",
+            variableName=v.name,
+            memberName=member,
+            variableKind=kind,
+        )
     place = {"x1": -100 - SIZE / 2, "y1": y - SIZE / 2, "x2": -100 + SIZE / 2, "y2": y + SIZE / 2}
     colour = " ".join(map(str, COLOURS[terminal.icon]))
     SubElement(
@@ -96,7 +141,9 @@ def write(parent: Element, terminal: Terminal, y: float) -> None:
 def terminal_entries(table: Table) -> dict[str, bytes]:
     """Files of the folder besides the model's icon."""
     icons = sorted({each.icon for each in terminals(table)})
-    return {f"{FOLDER}/terminalsAndIcons.xml": terminals_xml(table)} | {f"{FOLDER}/{name}.png": square(COLOURS[name]) for name in icons}
+    return {f"{FOLDER}/terminalsAndIcons.xml": terminals_xml(table)} | {
+        f"{FOLDER}/{name}.png": square(COLOURS[name]) for name in icons
+    }
 
 
 def square(colour: tuple[int, int, int]) -> bytes:
@@ -106,7 +153,14 @@ def square(colour: tuple[int, int, int]) -> bytes:
     rows = b"".join(b"\0" + (full if y < 2 or y >= PIXELS - 2 else inner) for y in range(PIXELS))
 
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     head = struct.pack(">IIBBBBB", PIXELS, PIXELS, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    )

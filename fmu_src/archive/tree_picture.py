@@ -25,7 +25,10 @@ def tree_svg(bodies: Sequence[str], parents: Sequence[int], joints: Sequence[str
     for i in range(count, -1, -1):
         if children[i]:
             column[i] = (column[children[i][0]] + column[children[i][-1]]) / 2
-    width, height = max(free, 1) * (WIDTH + GAP) + GAP, (max(depth) + 1) * (HEIGHT + DROP) - DROP + 2 * GAP
+    width, height = (
+        max(free, 1) * (WIDTH + GAP) + GAP,
+        (max(depth) + 1) * (HEIGHT + DROP) - DROP + 2 * GAP,
+    )
 
     def place(i: int) -> tuple[float, float]:
         return GAP + column[i] * (WIDTH + GAP), GAP + depth[i] * (HEIGHT + DROP)
@@ -35,15 +38,23 @@ def tree_svg(bodies: Sequence[str], parents: Sequence[int], joints: Sequence[str
     ]
     for i in range(1, count + 1):
         (x, y), (px, py) = place(i), place(parents[i - 1])
-        parts.append(f'<path d="M{px + WIDTH / 2:.0f} {py + HEIGHT}L{x + WIDTH / 2:.0f} {y:.0f}" stroke="#667" fill="none"/>')
+        parts.append(
+            f'<path d="M{px + WIDTH / 2:.0f} {py + HEIGHT}L{x + WIDTH / 2:.0f} {y:.0f}" stroke="#667" fill="none"/>'
+        )
         middle = ((px + x + WIDTH) / 2, (py + HEIGHT + y) / 2 + 4)
-        parts.append(f'<text x="{middle[0]:.0f}" y="{middle[1]:.0f}" text-anchor="middle" fill="#357">{escape(short(joints[i - 1]))}</text>')
+        parts.append(
+            f'<text x="{middle[0]:.0f}" y="{middle[1]:.0f}" text-anchor="middle" fill="#357">{escape(short(joints[i - 1]))}</text>'
+        )
     for i in range(count + 1):
         x, y = place(i)
         colour = "#dde3ea" if i else "#c9b98f"
         name = bodies[i - 1] if i else "ground"
-        parts.append(f'<rect x="{x:.0f}" y="{y:.0f}" width="{WIDTH}" height="{HEIGHT}" rx="4" fill="{colour}" stroke="#667"/>')
-        parts.append(f'<text x="{x + WIDTH / 2:.0f}" y="{y + 17:.0f}" text-anchor="middle">{escape(short(name))}</text>')
+        parts.append(
+            f'<rect x="{x:.0f}" y="{y:.0f}" width="{WIDTH}" height="{HEIGHT}" rx="4" fill="{colour}" stroke="#667"/>'
+        )
+        parts.append(
+            f'<text x="{x + WIDTH / 2:.0f}" y="{y + 17:.0f}" text-anchor="middle">{escape(short(name))}</text>'
+        )
     return "\n".join([*parts, "</svg>"])
 
 

@@ -19,7 +19,11 @@ from kinetree.solvers.library.tools import LibraryError
 
 
 @contextmanager
-def specialised(motions: Sequence[Motion | str], platforms: Iterable[Platform], say: Callable[[str], None] = silent) -> Iterator[Binaries]:
+def specialised(
+    motions: Sequence[Motion | str],
+    platforms: Iterable[Platform],
+    say: Callable[[str], None] = silent,
+) -> Iterator[Binaries]:
     """The binaries, in a folder that is there until they are packed."""
     with tempfile.TemporaryDirectory(prefix="kinetree") as scratch:
         try:
@@ -28,7 +32,9 @@ def specialised(motions: Sequence[Motion | str], platforms: Iterable[Platform], 
             raise FmuError(f"the specialised binary cannot be built: {error}") from error
 
 
-def linked(motions: Sequence[Motion | str], target: Platform, scratch: Path, say: Callable[[str], None]) -> Path:
+def linked(
+    motions: Sequence[Motion | str], target: Platform, scratch: Path, say: Callable[[str], None]
+) -> Path:
     """The binary for one platform."""
     folder = scratch / target.name
     folder.mkdir()
@@ -36,7 +42,9 @@ def linked(motions: Sequence[Motion | str], target: Platform, scratch: Path, say
     own = []
     for level in levels_for(target):
         own.append(folder / f"own-{level}.o")
-        own[-1].write_bytes(object_code(llvm_text(motions, suffix_of(level), table=True), target.triple, level))
+        own[-1].write_bytes(
+            object_code(llvm_text(motions, suffix_of(level), table=True), target.triple, level)
+        )
     binary = folder / f"engine{target.extension}"
     link(binary, [*objects_for(target, say), *own], target, levels_for(target), ["-DKINETREE_OWN"])
     return binary

@@ -26,7 +26,15 @@ from kinetree.solvers.library.tools import LibraryError, compiler, cross_compile
 from kinetree.solvers.model_records import HEADER
 
 HERE = Path(__file__).parent
-FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-parameter")
+FLAGS = (
+    "-std=c11",
+    "-D_GNU_SOURCE",
+    "-O2",
+    "-ffp-contract=off",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-parameter",
+)
 ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event", "corner")
 
 
@@ -37,17 +45,32 @@ def fmi_headers() -> Path:
 
     found = find_spec("fmpy")
     if found is None or found.origin is None:
-        raise FmuError("fmpy is not installed: its folder c-code holds the headers of the FMI standard")
+        raise FmuError(
+            "fmpy is not installed: its folder c-code holds the headers of the FMI standard"
+        )
     return Path(found.origin).parent / "c-code"
 
 
 def layout_header() -> str:
     """Records, bits and codes of units as C constants: U_ for ints, V_ for work."""
-    shown = U.UNIT.constants("U") | U.UNIT_HEAD.constants("V") | U.STAGE.constants("S") | matrix_steps.layout()
-    shown |= {name: getattr(U, name) for name in ("STOP_AT_EVENT", "STOP_AROUND_EVENT", "CONTINUED", "STOP_BEFORE_FULL")}
+    shown = (
+        U.UNIT.constants("U")
+        | U.UNIT_HEAD.constants("V")
+        | U.STAGE.constants("S")
+        | matrix_steps.layout()
+    )
+    shown |= {
+        name: getattr(U, name)
+        for name in ("STOP_AT_EVENT", "STOP_AROUND_EVENT", "CONTINUED", "STOP_BEFORE_FULL")
+    }
     shown |= {f"KIND_{name.upper().replace('-', '_')}": value for name, value in U.KINDS.items()}
     shown |= {f"STATUS_{status.name}": status.value for status in Status}
-    shown |= {"KINETREE_WORK_HEAD": REGISTERS, "U_SIZE": U.UNIT.size, "S_SIZE": U.STAGE.size, "H_OWN": HEADER.at("own")}
+    shown |= {
+        "KINETREE_WORK_HEAD": REGISTERS,
+        "U_SIZE": U.UNIT.size,
+        "S_SIZE": U.STAGE.size,
+        "H_OWN": HEADER.at("own"),
+    }
     return "".join(f"#define {key} {value}\n" for key, value in shown.items())
 
 
@@ -69,7 +92,9 @@ def shell_library(target: Platform | None = None, say: Callable[[str], None] = s
     """The binary for a platform, this machine's by default; built when it is not there yet."""
     target = target or this_platform()
     if target is None:
-        raise FmuError(f"no FMU can run on a machine like this yet: there are binaries for {', '.join(PLATFORMS)}")
+        raise FmuError(
+            f"no FMU can run on a machine like this yet: there are binaries for {', '.join(PLATFORMS)}"
+        )
     try:
         return linked(objects_for(target, say), target, levels_for(target), say)
     except LibraryError as error:
@@ -86,20 +111,38 @@ def ready(target: Platform) -> Path | None:
 
 
 def shell_path(objects: Sequence[Path], target: Platform | None) -> Path:
-    name = f"shell-{shell_hash(objects)}" + (f"-{target.name}{target.extension}" if target else ".so")
+    name = f"shell-{shell_hash(objects)}" + (
+        f"-{target.name}{target.extension}" if target else ".so"
+    )
     return place(name) if target else objects[0].parent / name
 
 
-def bound(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Callable[[int, float], int]:
+def bound(
+    name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray
+) -> Callable[[int, float], int]:
     """An entry as FMUs call it, chains by their matrices: call(option, t) over blocks of this process."""
     library = ctypes.CDLL(str(shell_library()))
     library.best_engine.restype = ctypes.POINTER(ctypes.c_void_p)
-    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double)
+    kind = ctypes.CFUNCTYPE(
+        ctypes.c_int32,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+        ctypes.c_double,
+    )
     entry = kind(library.best_engine()[ENTRIES.index(name.removeprefix("unit_"))])
-    return lambda option, t: entry(ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t)
+    return lambda option, t: entry(
+        ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t
+    )
 
 
-def linked(objects: Sequence[Path], target: Platform | None = None, levels: Sequence[str] = ("",), say: Callable[[str], None] = silent) -> Path:
+def linked(
+    objects: Sequence[Path],
+    target: Platform | None = None,
+    levels: Sequence[str] = ("",),
+    say: Callable[[str], None] = silent,
+) -> Path:
     """The shell linked with engine objects, one for each processor level."""
     path = shell_path(objects, target)
     if sound(path):
@@ -111,16 +154,36 @@ def linked(objects: Sequence[Path], target: Platform | None = None, levels: Sequ
     return path
 
 
-def link(draft: Path, objects: Sequence[Path], target: Platform | None, levels: Sequence[str], define: Sequence[str] = ()) -> None:
+def link(
+    draft: Path,
+    objects: Sequence[Path],
+    target: Platform | None,
+    levels: Sequence[str],
+    define: Sequence[str] = (),
+) -> None:
     """Compile the shell and link it with objects; notes of the work lie beside the draft."""
     folder = draft.parent
     (folder / "unit_layout.h").write_text(layout_header())
     # FMI functions are the only symbols a host sees, so that several FMUs in one process never bind to each other's
     exports = folder / "exports.map"
     exports.write_text("{ global: fmi2*; fmi3*; best_engine; local: *; };\n")
-    define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels] + list(define)
+    define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels] + list(
+        define
+    )
     includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
     elf = ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-lm"]
     flags = ["-shared", "-s", *([] if target and target.system == "Windows" else elf)]
     tool = compiler() if target is None or target == this_platform() else cross_compiler(target.zig)
-    run([*tool, *FLAGS, *define, *includes, *map(str, sources()), *map(str, objects), *flags, "-o", str(draft)])
+    run(
+        [
+            *tool,
+            *FLAGS,
+            *define,
+            *includes,
+            *map(str, sources()),
+            *map(str, objects),
+            *flags,
+            "-o",
+            str(draft),
+        ]
+    )

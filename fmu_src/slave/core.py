@@ -15,10 +15,20 @@ from kinetree.fmu.slave.reader import LOCATED, PLACES, STATUS, STOP_AT_EVENT, Mo
 
 TYPES = REAL, INTEGER, STRING = "a real", "an integer", "a string"
 NONE, INPUT, TUNABLE, FIXED, START = range(5)
-BEFORE, INITIALIZATION, STEP, EVENT = "before initialization", "in initialization mode", "between steps", "in event mode"
+BEFORE, INITIALIZATION, STEP, EVENT = (
+    "before initialization",
+    "in initialization mode",
+    "between steps",
+    "in event mode",
+)
 CONTINUOUS, TERMINATED, FAILED = "in continuous-time mode", "after termination", "after a failure"
 MODES = (BEFORE, INITIALIZATION, STEP, EVENT, CONTINUOUS, TERMINATED, FAILED)
-STALE_VALUES, STALE_PARAMETERS, STALE_START, STALE_GUARDS = 1, 2, 4, 8  # the last of model exchange, while loops and contacts are open
+STALE_VALUES, STALE_PARAMETERS, STALE_START, STALE_GUARDS = (
+    1,
+    2,
+    4,
+    8,
+)  # the last of model exchange, while loops and contacts are open
 OK, WARNING, DISCARD, ERROR = range(4)
 STATE = "<qqqqd"  # what stands before the work block in a saved state
 
@@ -63,7 +73,9 @@ class Core:
         """Begin anew with the model of a folder; what cannot be used is told, and the loader then refuses the instance."""
         self.mode, self.count, self.exchange, self.event_mode_used = FAILED, 0, False, False
         self.types, self.stages, self.stale = [], [], 0
-        while sys.path.count(str(folder)) > 1:  # the wrappers write it there once more for every instance
+        while (
+            sys.path.count(str(folder)) > 1
+        ):  # the wrappers write it there once more for every instance
             sys.path.remove(str(folder))
         try:
             self.model = model = Model(folder)
@@ -72,8 +84,19 @@ class Core:
             return
         self.work = array("d", bytes(8 * model.work_size))
         self.call = model.call(self.work)
-        self.mode, self.stale, self.start_time, self.located, self.warned = BEFORE, STALE_START, 0.0, False, False
-        self.at, self.types, self.count, self.stages = model.at, [TYPES[kind] for kind in model.types], len(model.types), model.stages
+        self.mode, self.stale, self.start_time, self.located, self.warned = (
+            BEFORE,
+            STALE_START,
+            0.0,
+            False,
+            False,
+        )
+        self.at, self.types, self.count, self.stages = (
+            model.at,
+            [TYPES[kind] for kind in model.types],
+            len(model.types),
+            model.stages,
+        )
         self.check(self.call("reset", 0, 0.0), "reset")
         for place, value in model.options:
             self.work[int(place)] = value
@@ -90,20 +113,29 @@ class Core:
         if status:
             values = {name: self.work[place] for name, place in V.items()}
             name, body = self.model.register_name(self.work), self.model.body_name(self.work)
-            words = {"NAME": name, "BODY": body, "NAME_OF_STAGE": self.stage_name(), "WHAT_IS_NO_NUMBER": self.no_number(name)}
+            words = {
+                "NAME": name,
+                "BODY": body,
+                "NAME_OF_STAGE": self.stage_name(),
+                "WHAT_IS_NO_NUMBER": self.no_number(name),
+            }
             text = STATUS.get(status, f"status {status} of the engine").format(**values | words)
             raise Refused(f"{doing} at t = {self.work[V['TIME']]:.9g}: {text}", level)
 
     def no_number(self, name):
         """What is not a finite number, where that is what went wrong."""
         item = int(self.work[V["ITEM"]])
-        value = self.work[self.model.ints[PLACES["BASE"]] + PLACES["HEAD"] + item] if item >= 0 else 0.0
+        value = (
+            self.work[self.model.ints[PLACES["BASE"]] + PLACES["HEAD"] + item] if item >= 0 else 0.0
+        )
         if item < 0:
             return "an acceleration or a rate is not a finite number"
         if not isfinite(value):
             return f"{name} is not a finite number"
         unstable = "the host's integration is unstable, its step or tolerance too large"
-        advice = unstable if self.exchange else "the motion is unstable; try a smaller step or tolerance"
+        advice = (
+            unstable if self.exchange else "the motion is unstable; try a smaller step or tolerance"
+        )
         return f"a value is not a finite number, because {name} has grown to {value:.3g}: {advice}"
 
     def stage_name(self):
@@ -121,10 +153,15 @@ class Core:
         if self.stale & STALE_START:
             self.check(self.call("start", 0, self.start_time), "initialization")
         else:
-            t, level = self.work[V["TIME"]], DISCARD if self.exchange else ERROR  # a host that integrates may try a smaller step
+            t, level = (
+                self.work[V["TIME"]],
+                DISCARD if self.exchange else ERROR,
+            )  # a host that integrates may try a smaller step
             if self.stale & STALE_PARAMETERS:
                 self.check(self.call("prepare", 0, t), "evaluation", level)
-            self.check(self.call("derivatives" if self.exchange else "refresh", 0, t), "evaluation", level)
+            self.check(
+                self.call("derivatives" if self.exchange else "refresh", 0, t), "evaluation", level
+            )
         if self.exchange:
             self.check_rates()
         self.stale = STALE_GUARDS if self.exchange and self.model.n_guards else 0
@@ -174,7 +211,9 @@ class Core:
         if not isfinite(target) or h < 0:
             raise Refused(f"a step of {h:.9g} s at t = {t:.9g} is impossible")
         if abs(t - now) > 1e-9 * (1 + abs(now)) + 1e-6 * h:
-            raise Refused(f"the step is to begin at t = {t:.12g}, but this instance stands at t = {now:.12g}")
+            raise Refused(
+                f"the step is to begin at t = {t:.12g}, but this instance stands at t = {now:.12g}"
+            )
         if target <= now:
             return bool(self.settle())
         try:
@@ -192,13 +231,19 @@ class Core:
     def tell_events(self, before):
         if self.work[V["EVENTS"]] != before:
             number = int(self.work[V["EVENTS"]])
-            self.say(OK, f"t = {self.work[V['EVENT_TIME']]:.9g}: event {number}, stage '{self.stage_name()}'", "logEvents")
+            self.say(
+                OK,
+                f"t = {self.work[V['EVENT_TIME']]:.9g}: event {number}, stage '{self.stage_name()}'",
+                "logEvents",
+            )
 
     # -- values ---------------------------------------------------------------------------------------------------------------------------
     def checked(self, vr, kind):
         """A value reference of a variable of a type."""
         if not 0 <= vr < self.count:
-            raise Refused(f"there is no variable with value reference {vr & 0xFFFFFFFF}")  # pythonfmu makes large ones negative
+            raise Refused(
+                f"there is no variable with value reference {vr & 0xFFFFFFFF}"
+            )  # pythonfmu makes large ones negative
         if self.types[vr] != kind:
             raise Refused(f"{self.name(vr)} (value reference {vr}) is not {kind}")
         return vr
@@ -235,16 +280,24 @@ class Core:
             work[place] = value
             if before and model.start[vr] >= 0:
                 work[model.start[vr]] = value
-            self.stale |= STALE_START if before else STALE_VALUES if access == INPUT else STALE_PARAMETERS
+            self.stale |= (
+                STALE_START if before else STALE_VALUES if access == INPUT else STALE_PARAMETERS
+            )
 
     def check_access(self, vr, value):
         """Whether a variable may have this value now."""
-        name, access, before = self.name(vr), self.model.access[vr], self.mode in (BEFORE, INITIALIZATION)
+        name, access, before = (
+            self.name(vr),
+            self.model.access[vr],
+            self.mode in (BEFORE, INITIALIZATION),
+        )
         if access == NONE:
             raise Refused(f"{name} cannot be set: it is computed")
         if not isfinite(value):
             raise Refused(f"{name} is set to {value}, which is not a finite number")
-        if value == self.work[self.model.write[vr]] or (not before and value == self.work[self.at[vr]]):
+        if value == self.work[self.model.write[vr]] or (
+            not before and value == self.work[self.at[vr]]
+        ):
             return  # some hosts set everything again during the run
         if access == FIXED and not before:
             raise Refused(f"{name} is a fixed parameter: it cannot change {self.mode}")
@@ -254,7 +307,9 @@ class Core:
             raise Refused(f"{name} is a parameter: it changes in event mode only")
         low, high = self.model.limits[vr]
         if access != INPUT and not low <= value <= high:
-            raise Refused(f"{name} is set to {value:.9g}, outside of its range {low:.9g} to {high:.9g}")
+            raise Refused(
+                f"{name} is set to {value:.9g}, outside of its range {low:.9g} to {high:.9g}"
+            )
 
     def group(self, part, count):
         """Numbers that stand one after another, once everything is evaluated."""
@@ -265,7 +320,9 @@ class Core:
     # -- state: the mode and the whole work block -------------------------------------------------------------------------------------------
     def _get_fmu_state(self):
         flags = self.exchange + 2 * self.event_mode_used + 4 * self.located
-        head = struct.pack(STATE, self.model.hash, MODES.index(self.mode), self.stale, flags, self.start_time)
+        head = struct.pack(
+            STATE, self.model.hash, MODES.index(self.mode), self.stale, flags, self.start_time
+        )
         return head + self.work.tobytes()
 
     @answering()
@@ -279,10 +336,21 @@ class Core:
         if flags & 1 != self.exchange:
             raise Refused("a state cannot go from model exchange to co-simulation or back")
         (stage,) = struct.unpack_from("<d", state, size + 8 * V["STAGE"])
-        if not (0 <= mode < len(MODES) and 0 <= stale < 16 and 0 <= flags < 8 and 0 <= stage < len(self.stages) and stage == int(stage)):
+        if not (
+            0 <= mode < len(MODES)
+            and 0 <= stale < 16
+            and 0 <= flags < 8
+            and 0 <= stage < len(self.stages)
+            and stage == int(stage)
+        ):
             raise Refused("this state is damaged")
         memoryview(self.work).cast("B")[:] = state[size:]
-        self.mode, self.stale, self.located, self.start_time = MODES[mode], stale, flags >= 4, start_time
+        self.mode, self.stale, self.located, self.start_time = (
+            MODES[mode],
+            stale,
+            flags >= 4,
+            start_time,
+        )
 
     @staticmethod
     def _fmu_state_to_bytes(state):

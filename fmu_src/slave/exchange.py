@@ -37,9 +37,15 @@ class Exchange(Core):
         wrong = next((k for k, rate in enumerate(rates) if not isfinite(rate)), None)
         if wrong is None:
             return
-        t, grown = self.work[V["TIME"]], next((k for k, value in enumerate(x) if not abs(value) < 1e100), None)
+        t, grown = (
+            self.work[V["TIME"]],
+            next((k for k, value in enumerate(x) if not abs(value) < 1e100), None),
+        )
         if grown is None:
-            raise Refused(f"evaluation at t = {t:.9g}: the rate of {self.state_name(wrong)} is not a finite number", DISCARD)
+            raise Refused(
+                f"evaluation at t = {t:.9g}: the rate of {self.state_name(wrong)} is not a finite number",
+                DISCARD,
+            )
         raise Refused(
             f"evaluation at t = {t:.9g}: a rate is not a finite number, because {self.state_name(grown)} has grown to {x[grown]:.3g}: "
             "the host's integration is unstable, its step or tolerance too large",
@@ -70,7 +76,9 @@ class Exchange(Core):
     def move_to(self, t):
         self.allowed("SetTime", EVENT, CONTINUOUS)
         if not self.exchange:
-            raise Refused(f"{self.PREFIX}SetTime of a co-simulation instance is not allowed {self.mode}")
+            raise Refused(
+                f"{self.PREFIX}SetTime of a co-simulation instance is not allowed {self.mode}"
+            )
         if not isfinite(t):
             raise Refused(f"the time is set to {t}, which is not a finite number")
         if self.work[V["TIME"]] != t:
@@ -80,7 +88,9 @@ class Exchange(Core):
     def move_states(self, values):
         self.allowed("SetContinuousStates", CONTINUOUS)
         if len(values) != self.model.n_states:
-            raise Refused(f"{len(values)} continuous states were given, there are {self.model.n_states}")
+            raise Refused(
+                f"{len(values)} continuous states were given, there are {self.model.n_states}"
+            )
         for k, value in enumerate(values):
             if not isfinite(value):
                 text = f"the host's state {self.state_name(k)} is {value}, which is not a finite number: its integration is unstable"
@@ -92,7 +102,10 @@ class Exchange(Core):
         """A guard that has happened is told as positive until it is clearly negative, when it may happen again."""
         self.settle_guards()
         values = self.group("AT_GUARDS", self.model.n_guards)
-        return [value + BAND if mark == 0 else value for value, mark in zip(values, self.group_now("AT_ARMED", True))]
+        return [
+            value + BAND if mark == 0 else value
+            for value, mark in zip(values, self.group_now("AT_ARMED", True))
+        ]
 
     def step_accepted(self):
         """The host has accepted a step: guards that are negative now may happen."""
@@ -103,7 +116,10 @@ class Exchange(Core):
         self.put("AT_ARMED", [1.0 if value < -BAND else mark for value, mark in marks])
         if gap > 1e-3 and not self.warned:
             self.warned = True
-            self.say(WARNING, f"t = {t:.9g}: the host's integration leaves the closed loops open by {gap:.1e}: its step or tolerance is too large")
+            self.say(
+                WARNING,
+                f"t = {t:.9g}: the host's integration leaves the closed loops open by {gap:.1e}: its step or tolerance is too large",
+            )
 
     # -- events ---------------------------------------------------------------------------------------------------------------------------
     def next_event(self):
@@ -125,10 +141,15 @@ class Exchange(Core):
         self.located = False
         self.carried_out(self.call("corner", 0, t), "corner")
         if work[V["TURNED"]] != turned:  # speeds may have jumped: what has come true is told anew
-            self.put("AT_FIRED", [0.0 if mark == REACHED else mark for mark in self.group_now("AT_FIRED", True)])
+            self.put(
+                "AT_FIRED",
+                [0.0 if mark == REACHED else mark for mark in self.group_now("AT_FIRED", True)],
+            )
             self.stale |= STALE_VALUES
             self.settle_guards()
-        closed = work[V["CONSTRAINT_RESIDUAL"]] > 1e-10 and not self.call("event", CLOSE_LOOPS, t)  # states may change in event mode anyway
+        closed = work[V["CONSTRAINT_RESIDUAL"]] > 1e-10 and not self.call(
+            "event", CLOSE_LOOPS, t
+        )  # states may change in event mode anyway
         closed |= work[V["TURNED"]] != turned
         before, fired = work[V["EVENTS"]], self.group_now("AT_FIRED", True)
         guards, marks = self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True)
@@ -144,7 +165,13 @@ class Exchange(Core):
         self.settle_guards()
         # what has happened and is not clearly over stays what happened: armed again by roundings it would happen for ever in hosts that look at signs
         guards, marks = self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True)
-        self.put("AT_ARMED", [0.0 if done and value >= -BAND else mark for done, value, mark in zip(happened, guards, marks)])
+        self.put(
+            "AT_ARMED",
+            [
+                0.0 if done and value >= -BAND else mark
+                for done, value, mark in zip(happened, guards, marks)
+            ],
+        )
         if work[V["EVENTS"]] != before:
             self.call("corner", 0, t)  # another structure, or parameters, have other corners
         return changed
@@ -168,7 +195,11 @@ class Exchange(Core):
     def evaluate(self, at_states):
         before = self.mode in (BEFORE, INITIALIZATION)
         entry = "start" if before else "derivatives" if at_states else "refresh"
-        self.check(self.call(entry, 0, self.start_time if before else self.work[V["TIME"]]), "derivative", DISCARD)
+        self.check(
+            self.call(entry, 0, self.start_time if before else self.work[V["TIME"]]),
+            "derivative",
+            DISCARD,
+        )
 
     def differences(self, places, h, at_states, move):
         """Central differences of places of work; `move(side * h)` moves the knowns."""
@@ -177,7 +208,9 @@ class Exchange(Core):
             for side in (-1, 1):
                 move(side * h)
                 self.evaluate(at_states)
-                found = [value + side * self.work[place] / (2 * h) for value, place in zip(found, places)]
+                found = [
+                    value + side * self.work[place] / (2 * h) for value, place in zip(found, places)
+                ]
                 self.work[:] = kept
         finally:
             self.work[:] = kept
@@ -185,7 +218,9 @@ class Exchange(Core):
 
     def slopes(self, unknowns, knowns, seed):
         """d(unknowns)/d(knowns) times the seed."""
-        self.allowed("GetDirectionalDerivative", INITIALIZATION, STEP, EVENT, CONTINUOUS, TERMINATED)
+        self.allowed(
+            "GetDirectionalDerivative", INITIALIZATION, STEP, EVENT, CONTINUOUS, TERMINATED
+        )
         self.settle()
         places = [self.place(vr) for vr in knowns]
         for vr in unknowns:
@@ -194,14 +229,18 @@ class Exchange(Core):
         largest = max((abs(value) for value in seed), default=0.0)
         if largest == 0:
             return [0.0] * len(unknowns)
-        size = max([1.0, *(abs(self.work[place]) for place, value in zip(places, seed) if value != 0)])
+        size = max(
+            [1.0, *(abs(self.work[place]) for place, value in zip(places, seed) if value != 0)]
+        )
 
         def move(h):
             for place, value in zip(places, seed):
                 self.work[place] += h * value
 
         at_states = self.exchange or any(self.model.states[vr] >= 0 for vr in knowns)
-        return self.differences([self.at[vr] for vr in unknowns], STEP_OF_SLOPES * size / largest, at_states, move)
+        return self.differences(
+            [self.at[vr] for vr in unknowns], STEP_OF_SLOPES * size / largest, at_states, move
+        )
 
     def output_rates(self, vrs, orders):
         """d(output)/dt: the rate of a state is known, of others the difference along the motion."""
@@ -213,7 +252,11 @@ class Exchange(Core):
         known = [self.model.rates[vr] for vr in vrs]
         if all(place >= 0 for place in known):
             return [self.work[place] for place in known]
-        at, x, rates = self.model.ints[PLACES["AT_STATES"]], self.group_now("AT_STATES"), self.group_now("AT_RATES")
+        at, x, rates = (
+            self.model.ints[PLACES["AT_STATES"]],
+            self.group_now("AT_STATES"),
+            self.group_now("AT_RATES"),
+        )
         fastest = max([1.0, *(abs(rate) / (1 + abs(value)) for rate, value in zip(rates, x))])
 
         def move(h):

@@ -69,7 +69,11 @@ class Slave(Exchange, ModelExchange, CoSimulation, Fmi3SlaveBase):
         self.said = getattr(self, SAID[int(what)])(*numbers) or []
 
     def begin(self, exchange, event_mode_used, early_return_allowed):
-        self.exchange, self.event_mode_used, self.early_return_allowed = exchange != 0, event_mode_used != 0, early_return_allowed != 0
+        self.exchange, self.event_mode_used, self.early_return_allowed = (
+            exchange != 0,
+            event_mode_used != 0,
+            early_return_allowed != 0,
+        )
 
     def be_set_up(self, start_time, with_tolerance, tolerance):
         self.allowed("EnterInitializationMode", BEFORE)
@@ -84,13 +88,17 @@ class Slave(Exchange, ModelExchange, CoSimulation, Fmi3SlaveBase):
     def enter_continuous_time_mode(self):
         self.allowed("EnterContinuousTimeMode", EVENT)
         if not self.exchange:
-            raise Refused(f"fmi3EnterContinuousTimeMode of a co-simulation instance is not allowed {self.mode}")
+            raise Refused(
+                f"fmi3EnterContinuousTimeMode of a co-simulation instance is not allowed {self.mode}"
+            )
         self.mode = CONTINUOUS
 
     def enter_step_mode(self):
         self.allowed("EnterStepMode", EVENT)
         if self.exchange:
-            raise Refused(f"fmi3EnterStepMode of a model exchange instance is not allowed {self.mode}")
+            raise Refused(
+                f"fmi3EnterStepMode of a model exchange instance is not allowed {self.mode}"
+            )
         self.mode = STEP
 
     def complete_integrator_step(self):
@@ -108,14 +116,18 @@ class Slave(Exchange, ModelExchange, CoSimulation, Fmi3SlaveBase):
 
     def give_output_rates(self, *numbers):
         half = len(numbers) // 2
-        return self.output_rates([int(number) for number in numbers[:half]], [int(number) for number in numbers[half:]])
+        return self.output_rates(
+            [int(number) for number in numbers[:half]], [int(number) for number in numbers[half:]]
+        )
 
     # -- co-simulation ----------------------------------------------------------------------------------------------------------------------
     @answering(lambda self, t, h: False)
     def do_step(self, current_time, step_size):
         """What the step tells, the loader asks for: event handling needed, early return, last time."""
         self.said = [0.0, 0.0, self.work[V["TIME"]]]
-        stopped = self.step(current_time, step_size, self.event_mode_used and self.early_return_allowed)
+        stopped = self.step(
+            current_time, step_size, self.event_mode_used and self.early_return_allowed
+        )
         now = self.work[V["TIME"]]
         self.said = [float(stopped), float(now < current_time + step_size - 1e-9 * step_size), now]
         return True

@@ -34,7 +34,17 @@ def loader(target: Platform, version: int = 2) -> Path:
         with written(library_folder() / path.name) as draft:
             exports = draft.parent / "exports.map"
             exports.write_text(f"{{ global: fmi{version}*; local: *; }};\n")
-            link = ["-ladvapi32"] if windows else ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-ldl"]
+            link = (
+                ["-ladvapi32"]
+                if windows
+                else [
+                    "-fPIC",
+                    "-Wl,-z,defs",
+                    "-Wl,-Bsymbolic",
+                    f"-Wl,--version-script={exports}",
+                    "-ldl",
+                ]
+            )
             includes = [f"-I{HERE}", f"-I{NATIVE}", f"-I{fmi_headers()}"]
             flags = ["-std=c11", "-O2", "-Wall", "-Wno-format-nonliteral", "-shared", "-s"]
             run([*tool, *flags, *includes, *map(str, sources(version)), *link, "-o", str(draft)])
@@ -49,26 +59,38 @@ def usable() -> list[Platform]:
 
 
 def loader_path(target: Platform, version: int = 2) -> Path:
-    content = hashlib.sha256(b"".join(path.read_bytes() for path in (*sources(version), *HEADERS))).hexdigest()[:16]
+    content = hashlib.sha256(
+        b"".join(path.read_bytes() for path in (*sources(version), *HEADERS))
+    ).hexdigest()[:16]
     return place(f"loader{version}-{content}-{target.name}{target.extension}")
 
 
-def with_loaders(entries: Mapping[str, bytes], targets: Iterable[Platform], version: int = 2) -> dict[str, bytes]:
+def with_loaders(
+    entries: Mapping[str, bytes], targets: Iterable[Platform], version: int = 2
+) -> dict[str, bytes]:
     """The archive's entries with the loader under the name of the binary, and pythonfmu's library among the resources.
 
     pythonfmu3 cannot do without: what its library does not hand on, the loader does; binaries without one are left out.
     """
     found = dict(entries)
-    token = fromstring(entries["modelDescription.xml"]).get("guid" if version == 2 else "instantiationToken", "")
+    token = fromstring(entries["modelDescription.xml"]).get(
+        "guid" if version == 2 else "instantiationToken", ""
+    )
     loaded, refused = set(), ""
     for target in targets:
         folder = f"binaries/{target.name if version == 2 else target.tuple}/"
-        for name in [name for name in entries if name.startswith(folder) and name.endswith(target.extension)]:
+        for name in [
+            name for name in entries if name.startswith(folder) and name.endswith(target.extension)
+        ]:
             try:
                 before = loader(target, version).read_bytes()
             except LibraryError as error:
                 refused = str(error)
-                lost = "hosts without Python cannot load this archive for" if version == 2 else "the archive has no binary for"
+                lost = (
+                    "hosts without Python cannot load this archive for"
+                    if version == 2
+                    else "the archive has no binary for"
+                )
                 print(f"{error}; {lost} {target.name}", file=sys.stderr)
                 continue
             found[f"resources/{target.name}/pythonfmu{target.extension}"] = found[name]
@@ -77,6 +99,12 @@ def with_loaders(entries: Mapping[str, bytes], targets: Iterable[Platform], vers
             loaded.add(name)
     if version == 3:
         if not loaded:
-            raise FmuError(f"an archive of pythonfmu3 needs a loader before its library, which cannot be made: {refused}")
-        found = {name: content for name, content in found.items() if name in loaded or not name.startswith(("binaries/", "sources/"))}
+            raise FmuError(
+                f"an archive of pythonfmu3 needs a loader before its library, which cannot be made: {refused}"
+            )
+        found = {
+            name: content
+            for name, content in found.items()
+            if name in loaded or not name.startswith(("binaries/", "sources/"))
+        }
     return found

@@ -20,7 +20,10 @@ from kinetree.solvers.layout import Status
 from kinetree.solvers.model_records import HEADER
 
 HERE = Path(__file__).parent
-SCRIPTS = {2: ("reader.py", "core.py", "fmi2.py"), 3: ("reader.py", "core.py", "exchange.py", "fmi3.py")}
+SCRIPTS = {
+    2: ("reader.py", "core.py", "fmi2.py"),
+    3: ("reader.py", "core.py", "exchange.py", "fmi3.py"),
+}
 FALLBACK = HERE / "fallback.py"
 KERNELS = "kinetree.solvers"
 # pythonfmu's wrapper runs the text of the slave's module again for every instance, keeps what that makes, and gives back a reference to the module's
@@ -69,9 +72,13 @@ def script_text(identifier: str, version: int) -> tuple[str, str, str]:
     """
     package = f"kinetree_kernels_{sources_hash()}"
     places = {name.upper(): place for name, (place, _) in U.UNIT_HEAD.places.items()}
-    source = "\n\n".join(OWN_IMPORT.sub("", (HERE / name).read_text(encoding="utf-8")) for name in SCRIPTS[version])
+    source = "\n\n".join(
+        OWN_IMPORT.sub("", (HERE / name).read_text(encoding="utf-8")) for name in SCRIPTS[version]
+    )
     if HEAD not in source:
-        raise FmuError(f"{HERE / SCRIPTS[version][0]} has no line for the names that the builder writes")
+        raise FmuError(
+            f"{HERE / SCRIPTS[version][0]} has no line for the names that the builder writes"
+        )
     ints = {
         "STAGES_AT": U.UNIT.size,
         "STAGE": U.STAGE.size,
@@ -82,7 +89,10 @@ def script_text(identifier: str, version: int) -> tuple[str, str, str]:
         "BASE": U.UNIT.at("at_workspace"),
         "COUNT": U.UNIT.at("columns"),
         "HEAD": REGISTERS,
-        **{f"AT_{part}".upper(): U.UNIT.at(f"at_{part}") for part in ("columns", "states", "rates", "guards", "armed", "fired")},
+        **{
+            f"AT_{part}".upper(): U.UNIT.at(f"at_{part}")
+            for part in ("columns", "states", "rates", "guards", "armed", "fired")
+        },
     }
     messages = {int(k): v for k, v in TEXTS.items()}
     written = (identifier, package, places, messages, ints, int(Status.EVENT), U.STOP_AT_EVENT)
@@ -96,12 +106,16 @@ def write_kernels(folder: Path, package: str) -> Path:
     for source in sorted(SOURCES.rglob("*.py")):
         target = home / source.relative_to(SOURCES)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(source.read_text(encoding="utf-8").replace(KERNELS, package), encoding="utf-8")
+        target.write_text(
+            source.read_text(encoding="utf-8").replace(KERNELS, package), encoding="utf-8"
+        )
     (home / "fallback.py").write_bytes(FALLBACK.read_bytes())
     return home
 
 
-def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries, version: int) -> dict[str, bytes]:
+def python_entries(
+    identifier: str, files: dict[str, bytes], carried: Binaries, version: int
+) -> dict[str, bytes]:
     """Entries of the archive as its package makes it; `files` go into resources, and the binaries as engines beside them."""
     if version == 3 and not any(target.name in WITH_PYTHONFMU for target in carried):
         raise FmuError(
@@ -130,7 +144,9 @@ def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries, 
             for name in (module, code.stem):
                 sys.modules.pop(name, None)
         with zipfile.ZipFile(packed) as archive:
-            return with_loaders({name: archive.read(name) for name in archive.namelist()}, carried, version)
+            return with_loaders(
+                {name: archive.read(name) for name in archive.namelist()}, carried, version
+            )
 
 
 def built(version: int, script: Path, folder: Path, project: list[Path]) -> Path:
@@ -138,7 +154,9 @@ def built(version: int, script: Path, folder: Path, project: list[Path]) -> Path
     if version == 2:
         from pythonfmu.builder import FmuBuilder
 
-        return FmuBuilder.build_FMU(script, dest=folder / "packed.fmu", project_files=project, needsExecutionTool="false")
+        return FmuBuilder.build_FMU(
+            script, dest=folder / "packed.fmu", project_files=project, needsExecutionTool="false"
+        )
     from pythonfmu3.builder import FmuBuilder
 
     return FmuBuilder.build_FMU(script, dest=folder / "packed", project_files=project)

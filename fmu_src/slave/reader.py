@@ -16,7 +16,11 @@ from importlib import import_module
 # written by the builder: names, places in the head of work, messages, places in ints, a status of the engine, a bit of its options
 IDENTIFIER, KERNELS, V, STATUS, PLACES, LOCATED, STOP_AT_EVENT = "", "", {}, {}, {}, 0, 0
 X86, ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
-LIBRARIES = {("Linux", X86): ("linux64", "engine.so"), ("Windows", X86): ("win64", "engine.dll"), ("Linux", ARM): ("aarch64-linux", "engine.so")}
+LIBRARIES = {
+    ("Linux", X86): ("linux64", "engine.so"),
+    ("Windows", X86): ("win64", "engine.dll"),
+    ("Linux", ARM): ("aarch64-linux", "engine.so"),
+}
 ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event", "corner")
 HEADER, VARIABLE, CHECKSUM = 32, 8, 8 * 13
 
@@ -32,8 +36,22 @@ class Model:
             raise ValueError("resources/model.kinetree is not a model of this version of Kinetree")
         head = struct.unpack_from(f"<{HEADER}q", data)
         if head[13] != zlib.crc32(data[CHECKSUM + 8 :], zlib.crc32(data[:CHECKSUM])):
-            raise ValueError("resources/model.kinetree is damaged: its checksum is not that of its content")
-        n_ints, n_floats, self.work_size, n_variables, self.n_states, self.n_guards, n_stages, n_bodies, n_text, self.hash, n_options = head[2:13]
+            raise ValueError(
+                "resources/model.kinetree is damaged: its checksum is not that of its content"
+            )
+        (
+            n_ints,
+            n_floats,
+            self.work_size,
+            n_variables,
+            self.n_states,
+            self.n_guards,
+            n_stages,
+            n_bodies,
+            n_text,
+            self.hash,
+            n_options,
+        ) = head[2:13]
         at = 8 * HEADER
 
         def take(kind, count):
@@ -44,28 +62,43 @@ class Model:
 
         self.ints, self.floats = take("q", n_ints), take("d", n_floats)
         for k in range(n_stages):  # a file never carries addresses of code
-            self.ints[self.ints[PLACES["STAGES_AT"] + PLACES["STAGE"] * k + PLACES["INTS"]] + PLACES["OWN"]] = 0
+            self.ints[
+                self.ints[PLACES["STAGES_AT"] + PLACES["STAGE"] * k + PLACES["INTS"]]
+                + PLACES["OWN"]
+            ] = 0
         options = take("d", 2 * n_options)
         self.options = list(zip(options[0::2], options[1::2]))
         records, limits = take("q", VARIABLE * n_variables), take("d", 3 * n_variables)
         self.nominals = take("d", self.n_states).tolist()
         take("q", 2 + n_variables + n_stages + n_bodies)  # offsets of strings
         names = [name.decode() for name in data[at : at + n_text].split(b"\0")]
-        self.names, self.stages = names[2 : 2 + n_variables], names[2 + n_variables : 2 + n_variables + n_stages]
+        self.names, self.stages = (
+            names[2 : 2 + n_variables],
+            names[2 + n_variables : 2 + n_variables + n_stages],
+        )
         self.bodies = names[2 + n_variables + n_stages :][:n_bodies]
-        self.types, self.at, self.write, self.access, self.states, self.rates, self.start = (records[k::VARIABLE].tolist() for k in range(7))
+        self.types, self.at, self.write, self.access, self.states, self.rates, self.start = (
+            records[k::VARIABLE].tolist() for k in range(7)
+        )
         self.limits, self.starts = list(zip(limits[0::3], limits[1::3])), limits[2::3]
         self.call = native(folder, self) or jitted(folder, self)
 
     def body_name(self, work):
         """The body that a failure is about, by its number in the present structure."""
-        first = self.ints[PLACES["STAGES_AT"] + PLACES["STAGE"] * int(work[V["STAGE"]]) + PLACES["BODIES"]]
-        return next((name for k, name in enumerate(self.bodies) if self.ints[first + k] == work[V["ITEM"]]), "?")
+        first = self.ints[
+            PLACES["STAGES_AT"] + PLACES["STAGE"] * int(work[V["STAGE"]]) + PLACES["BODIES"]
+        ]
+        return next(
+            (name for k, name in enumerate(self.bodies) if self.ints[first + k] == work[V["ITEM"]]),
+            "?",
+        )
 
     def register_name(self, work):
         """What a failure is about: the variable behind the register ITEM."""
         register, header = int(work[V["ITEM"]]), PLACES
-        columns = self.ints[header["STAGES_AT"] + header["STAGE"] * int(work[V["STAGE"]]) + header["COLUMNS"]]
+        columns = self.ints[
+            header["STAGES_AT"] + header["STAGE"] * int(work[V["STAGE"]]) + header["COLUMNS"]
+        ]
         for name, at, write in zip(self.names, self.at, self.write):
             column = at - self.ints[header["AT_COLUMNS"]]
             if self.ints[header["BASE"]] + header["HEAD"] + register in (at, write):
@@ -78,7 +111,14 @@ class Model:
 def native(folder, model):
     """Entries of the engine library as work -> entry -> call(option, t); None where the archive has none for this platform."""
     system, machine = platform.system(), platform.machine().lower()
-    place = next((where for (name, machines), where in LIBRARIES.items() if name == system and machine in machines), None)
+    place = next(
+        (
+            where
+            for (name, machines), where in LIBRARIES.items()
+            if name == system and machine in machines
+        ),
+        None,
+    )
     path = os.path.join(folder, *place) if place else ""
     if os.environ.get("KINETREE_FMU_ENGINE") == "kernels" or not os.path.exists(path):
         return None
@@ -87,7 +127,14 @@ def native(folder, model):
     table = library.best_engine()
     if not table:
         return None  # code for newer processors only
-    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double)
+    kind = ctypes.CFUNCTYPE(
+        ctypes.c_int32,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+        ctypes.c_double,
+    )
     entries = {name: kind(table[k]) for k, name in enumerate(ENTRIES)}
     ints, floats = model.ints.buffer_info()[0], model.floats.buffer_info()[0]
 

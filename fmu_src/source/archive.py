@@ -23,7 +23,13 @@ from kinetree.solvers.cache import SOURCES, cache_root, sources_hash
 from kinetree.solvers.entries import LIBRARIES
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-ffp-contract=off")
-ENGINE, MODEL, OWN, LAYOUT, NAMES = "kinetree_engine.c", "kinetree_model.c", "kinetree_own.c", "unit_layout.h", "kinetree_names.h"
+ENGINE, MODEL, OWN, LAYOUT, NAMES = (
+    "kinetree_engine.c",
+    "kinetree_model.c",
+    "kinetree_own.c",
+    "unit_layout.h",
+    "kinetree_names.h",
+)
 FRONTS = {2: ("fmi2.c",), 3: ("fmi3.c", "fmi3_absent.c")}
 HEADERS = {
     2: ("fmi2Functions.h", "fmi2FunctionTypes.h", "fmi2TypesPlatform.h"),
@@ -56,29 +62,50 @@ def hash_of_texts() -> str:
 def model_text(payload: bytes) -> str:
     """The payload as an array of words."""
     words = np.frombuffer(payload, dtype="<u8")
-    rows = [", ".join(f"0x{word:X}u" for word in words[k : k + 8].tolist()) for k in range(0, words.size, 8)]
+    rows = [
+        ", ".join(f"0x{word:X}u" for word in words[k : k + 8].tolist())
+        for k in range(0, words.size, 8)
+    ]
     head = "#include <stddef.h>\n#include <stdint.h>\n\nextern const uint64_t kinetree_model[];\nextern const size_t kinetree_model_size;\n"
     return (
-        head + "const uint64_t kinetree_model[] = {\n    " + ",\n    ".join(rows) + "};\nconst size_t kinetree_model_size = sizeof kinetree_model;\n"
+        head
+        + "const uint64_t kinetree_model[] = {\n    "
+        + ",\n    ".join(rows)
+        + "};\nconst size_t kinetree_model_size = sizeof kinetree_model;\n"
     )
 
 
 def source_files(version: int) -> list[str]:
     """Names of the C files, in the order in which they are compiled."""
     fronts = {name for names in FRONTS.values() for name in names}
-    shell = sorted(path.name for path in SHELL.glob("*.c") if path.name not in fronts or path.name in FRONTS[version])
+    shell = sorted(
+        path.name
+        for path in SHELL.glob("*.c")
+        if path.name not in fronts or path.name in FRONTS[version]
+    )
     return [*shell, ENGINE, MODEL, OWN]
 
 
-def source_entries(identifier: str, payload: bytes, version: int, motions: Sequence[Motion | str] = ("",)) -> dict[str, bytes | str | Path]:
+def source_entries(
+    identifier: str, payload: bytes, version: int, motions: Sequence[Motion | str] = ("",)
+) -> dict[str, bytes | str | Path]:
     """The folder `sources` of an archive."""
-    texts = {name: (SHELL / name).read_text(encoding="utf-8") for name in source_files(version) if (SHELL / name).exists()}
+    texts = {
+        name: (SHELL / name).read_text(encoding="utf-8")
+        for name in source_files(version)
+        if (SHELL / name).exists()
+    }
     texts |= {ENGINE: engine_text(), MODEL: model_text(payload), OWN: own_text(motions)}
-    found: dict[str, bytes | str | Path] = {name: f'#include "{NAMES}"\n{text}' for name, text in texts.items()}
-    found |= {path.name: path for path in SHELL.glob("*.h")} | {name: standard_header(name) for name in HEADERS[version]}
+    found: dict[str, bytes | str | Path] = {
+        name: f'#include "{NAMES}"\n{text}' for name, text in texts.items()
+    }
+    found |= {path.name: path for path in SHELL.glob("*.h")} | {
+        name: standard_header(name) for name in HEADERS[version]
+    }
     found |= {
         NAMES: own_names(identifier),
-        LAYOUT: layout_header() + "#define KINETREE_EMBEDDED 1\n#define KINETREE_BASE 1\n#define KINETREE_OWN 1\n",
+        LAYOUT: layout_header()
+        + "#define KINETREE_EMBEDDED 1\n#define KINETREE_BASE 1\n#define KINETREE_OWN 1\n",
     }
     if version == 3:
         found["buildDescription.xml"] = build_description(identifier)
@@ -89,7 +116,12 @@ def own_names(identifier: str) -> str:
     """Macros that give every function of the shell and of the engine a name of this model: several models may be linked into one program."""
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(SHELL.glob("*.h")))
     found = re.findall(r"^(?:EXPORTED )?(?:const )?\w+ \*?([a-z_]+)\(", text, re.M)
-    found += [*(f"kt_{name}" for name in LIBRARIES["core"]["unit"]), "kinetree_model", "kinetree_model_size", "kt_own_table"]
+    found += [
+        *(f"kt_{name}" for name in LIBRARIES["core"]["unit"]),
+        "kinetree_model",
+        "kinetree_model_size",
+        "kt_own_table",
+    ]
     lines = "".join(f"#define {name} {identifier}_{name}\n" for name in sorted(set(found)))
     return f"#ifndef KINETREE_NAMES_H\n#define KINETREE_NAMES_H\n{lines}#endif\n"
 
@@ -104,7 +136,11 @@ def standard_header(name: str) -> str:
 #else
 #define fmi2FullName(name) name
 #endif"""
-    return text.replace("#define fmi2FullName(name) name", prefixed) if "FMI2_FUNCTION_PREFIX)" not in text else text
+    return (
+        text.replace("#define fmi2FullName(name) name", prefixed)
+        if "FMI2_FUNCTION_PREFIX)" not in text
+        else text
+    )
 
 
 def build_description(identifier: str) -> bytes:
@@ -134,7 +170,17 @@ def compile_sources(folder: str | Path, target: str | Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         draft = Path(scratch) / target.name
-        command = [*tool, *STRICT, "-shared", "-fPIC", f"-I{sources}", *map(str, files), "-lm", "-o", str(draft)]
+        command = [
+            *tool,
+            *STRICT,
+            "-shared",
+            "-fPIC",
+            f"-I{sources}",
+            *map(str, files),
+            "-lm",
+            "-o",
+            str(draft),
+        ]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise FmuError(f"the sources do not compile: {done.stderr.strip()[:2000]}")

@@ -12,7 +12,24 @@ from kinetree.fmu.source.places import field_place
 if TYPE_CHECKING:
     from kinetree.fmu.source.program import Program
 
-MATH = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "pow", "copysign", "hypot")
+MATH = (
+    "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "exp",
+    "log",
+    "pow",
+    "copysign",
+    "hypot",
+)
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 BITS = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.RShift: ">>", ast.LShift: "<<"}
 COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
@@ -33,7 +50,11 @@ class Expressions:
     def constant(self, node: ast.expr) -> Any:
         """The Python object of a name or attribute that is not local; None when there is none."""
         if isinstance(node, ast.Name):
-            return None if node.id in self.kinds else self.outer.get(node.id, getattr(builtins, node.id, None))
+            return (
+                None
+                if node.id in self.kinds
+                else self.outer.get(node.id, getattr(builtins, node.id, None))
+            )
         if isinstance(node, ast.Attribute):
             owner = self.constant(node.value)
             return None if owner is None else getattr(owner, node.attr, None)
@@ -74,7 +95,9 @@ class Expressions:
     def built(self, parts: list[Value]) -> Value:
         kind = self.program.tuple_of(tuple(part for _, part in parts))
         inner = ", ".join(text for text, part in parts if not isinstance(part, K.Function))
-        return (f"(({kind.name}){{{{{inner}}}}})" if kind.even else f"(({kind.name}){{{inner}}})"), kind
+        return (
+            f"(({kind.name}){{{{{inner}}}}})" if kind.even else f"(({kind.name}){{{inner}}})"
+        ), kind
 
     def on_UnaryOp(self, node: ast.UnaryOp) -> Value:
         text, kind = self.value(node.operand)
@@ -113,7 +136,9 @@ class Expressions:
         sign = COMPARE[type(op)]
         if isinstance(kind, K.Tuple):  # element by element
             a, b = self.kept((a, kind)), self.kept((b, kind))
-            every = " && ".join(f"{kind.part(a, k)} == {kind.part(b, k)}" for k in range(len(kind.parts)))
+            every = " && ".join(
+                f"{kind.part(a, k)} == {kind.part(b, k)}" for k in range(len(kind.parts))
+            )
             return f"({every})" if sign == "==" else f"(!({every}))"
         return f"({a} {sign} {b})"
 
@@ -142,7 +167,10 @@ class Expressions:
         if place < 0:
             return f"((KtInts){{{text}.ints, KT_HEADER}})", element
         data = "ints" if element == K.INTS else "data"
-        return f"(({element}){{{text}.{data} + {text}.ints[{place}], {text}.ints[{place + 1}] - {text}.ints[{place}]}})", element
+        return (
+            f"(({element}){{{text}.{data} + {text}.ints[{place}], {text}.ints[{place + 1}] - {text}.ints[{place}]}})",
+            element,
+        )
 
     def entry(self, node: ast.Attribute, text: str, kind: K.Named) -> Value:
         """An entry of a record, which can be assigned, or some that stand together."""
@@ -164,7 +192,11 @@ class Expressions:
             owner, kind = self.value(node.value)
             if kind in (K.MODEL, K.WORK):
                 place, _ = field_place(kind, node.attr)
-                return "KT_HEADER" if place < 0 else f"({owner}.ints[{place + 1}] - {owner}.ints[{place}])"
+                return (
+                    "KT_HEADER"
+                    if place < 0
+                    else f"({owner}.ints[{place + 1}] - {owner}.ints[{place}])"
+                )
         return f"{text}.size"
 
     def element(self, node: ast.Subscript) -> Value:
@@ -191,13 +223,21 @@ class Expressions:
     def on_Subscript(self, node: ast.Subscript) -> Value:
         if not isinstance(node.slice, ast.Slice):
             known = self.constant(node.value)
-            if isinstance(known, tuple) and isinstance(node.slice, ast.Constant) and isinstance(k := node.slice.value, int):
+            if (
+                isinstance(known, tuple)
+                and isinstance(node.slice, ast.Constant)
+                and isinstance(k := node.slice.value, int)
+            ):
                 return self.program.constant(known[k])
             return self.element(node)
         text, kind = self.value(node.value)
         name = self.kept((text, kind))
         first = self.value(node.slice.lower)[0] if node.slice.lower else "0"
-        last = f"kt_least({self.value(node.slice.upper)[0]}, {name}.size)" if node.slice.upper else f"{name}.size"
+        last = (
+            f"kt_least({self.value(node.slice.upper)[0]}, {name}.size)"
+            if node.slice.upper
+            else f"{name}.size"
+        )
         return f"(({kind}){{{name}.data + {first}, {last} - ({first})}})", str(kind)
 
     # -- calls ------------------------------------------------------------------------------------------------------------------------------
@@ -212,11 +252,16 @@ class Expressions:
             return f"({name}({self.real(node.args[0])}) != 0)", K.BOOLEAN
         if name in ("floor", "ceil"):
             text = f"{name}({self.real(node.args[0])})"
-            return (f"(int64_t){text}", K.INTEGER) if callee.__module__ == "math" else (text, K.REAL)
+            return (
+                (f"(int64_t){text}", K.INTEGER) if callee.__module__ == "math" else (text, K.REAL)
+            )
         if name in ("model_view", "work_view"):
             (ints, _), (data, _) = self.value(node.args[0]), self.value(node.args[1])
             kind = K.MODEL if name == "model_view" else K.WORK
-            return f"(({kind}){{{self.kept_view(ints)}.data, {self.kept_view(data, K.FLOATS)}.data}})", kind
+            return (
+                f"(({kind}){{{self.kept_view(ints)}.data, {self.kept_view(data, K.FLOATS)}.data}})",
+                kind,
+            )
         if name in ("ints_view", "floats_view"):
             return self.value(node.args[0])
         if record := getattr(callee, "kinetree_block", None):
@@ -224,14 +269,19 @@ class Expressions:
             return text, K.Named(kind, record)
         if record := getattr(callee, "kinetree_record", None):
             (table, kind), (k, _) = self.value(node.args[0]), self.value(node.args[1])
-            return f"(({kind}){{{table}.data + {record.size} * ({k}), {record.size}}})", K.Named(kind, record)
+            return f"(({kind}){{{table}.data + {record.size} * ({k}), {record.size}}})", K.Named(
+                kind, record
+            )
         if getattr(callee, "kinetree_hook", ""):
             return "KT_RAISED", K.INTEGER
         if getattr(callee, "kinetree_own", ""):
             return f"kt_call_own({', '.join(self.value(each)[0] for each in node.args)})", K.INTEGER
         arguments = [self.value(each) for each in node.args]
         own, result = self.program.request(callee, tuple(kind for _, kind in arguments))
-        return f"{own}({', '.join(text for text, kind in arguments if not isinstance(kind, K.Function))})", result
+        return (
+            f"{own}({', '.join(text for text, kind in arguments if not isinstance(kind, K.Function))})",
+            result,
+        )
 
     def callee(self, node: ast.expr) -> Any:
         """The function that is called, an argument perhaps."""
@@ -246,7 +296,11 @@ class Expressions:
         values = [self.value(each) for each in arguments]
         text, kind = values[0]
         if name == "len":
-            return (str(len(kind.parts)), K.INTEGER) if isinstance(kind, K.Tuple) else (self.view_size(arguments[0], text), K.INTEGER)
+            return (
+                (str(len(kind.parts)), K.INTEGER)
+                if isinstance(kind, K.Tuple)
+                else (self.view_size(arguments[0], text), K.INTEGER)
+            )
         if name == "int":
             return f"(int64_t)({text})", K.INTEGER
         if name == "float":
@@ -254,7 +308,9 @@ class Expressions:
         if name == "bool":
             return f"(({text}) != 0)", K.BOOLEAN
         if name == "abs":
-            return (f"fabs({text})", K.REAL) if kind == K.REAL else (f"kt_absolute({text})", K.INTEGER)
+            return (
+                (f"fabs({text})", K.REAL) if kind == K.REAL else (f"kt_absolute({text})", K.INTEGER)
+            )
         for other, other_kind in values[1:]:
             kind = K.joined(kind, other_kind)
             text = f"kt_{name}_{'d' if kind == K.REAL else 'i'}({text}, {other})"

@@ -40,14 +40,24 @@ class Tuple:
     @property
     def name(self) -> str:
         if self.even:
-            return f"KtReal{len(self.parts)}" if self.parts[0] == REAL else f"Kt{len(self.parts)}_{short(self.parts[0])}"
+            return (
+                f"KtReal{len(self.parts)}"
+                if self.parts[0] == REAL
+                else f"Kt{len(self.parts)}_{short(self.parts[0])}"
+            )
         return "Kt_" + "_".join(short(part) for part in self.parts)
 
     def definition(self) -> str:
         """The structure in C."""
         if self.even:
-            return f"typedef struct {{ {c_name(self.parts[0])} v[{len(self.parts)}]; }} {self.name};"
-        fields = " ".join(f"{c_name(part)} f{k};" for k, part in enumerate(self.parts) if not isinstance(part, Function))
+            return (
+                f"typedef struct {{ {c_name(self.parts[0])} v[{len(self.parts)}]; }} {self.name};"
+            )
+        fields = " ".join(
+            f"{c_name(part)} f{k};"
+            for k, part in enumerate(self.parts)
+            if not isinstance(part, Function)
+        )
         return f"typedef struct {{ {fields} }} {self.name};"
 
     def part(self, value: str, k: int) -> str:
@@ -69,7 +79,11 @@ def c_name(kind: Any) -> str:
 
 def short(kind: Any) -> str:
     """The type as a part of a name."""
-    return kind.name if isinstance(kind, Tuple) else {INTEGER: "i", REAL: "d", BOOLEAN: "b"}.get(kind, str(kind).removeprefix("Kt"))
+    return (
+        kind.name
+        if isinstance(kind, Tuple)
+        else {INTEGER: "i", REAL: "d", BOOLEAN: "b"}.get(kind, str(kind).removeprefix("Kt"))
+    )
 
 
 def joined(a: Any, b: Any) -> Any:

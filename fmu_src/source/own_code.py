@@ -13,7 +13,10 @@ from kinetree.solvers.integrate.kinds import INTEGRATORS
 
 INTEGRATORS_BY_NAME = {method.name: method for method in INTEGRATORS}
 ARGUMENTS = "double t, const double *y, const double *val, double *ydot"
-BLOCK, WHOLE = 1_000, 2_000  # statements of a block, and those that stay together, of a few operations each
+BLOCK, WHOLE = (
+    1_000,
+    2_000,
+)  # statements of a block, and those that stay together, of a few operations each
 HEAD = """#include <math.h>
 
 #include "engine.h"
@@ -23,7 +26,9 @@ HEAD = """#include <math.h>
 
 def own_text(motions: Sequence[Motion | str]) -> str:
     """The file: a function for every structure that has operations, and the table of them."""
-    functions = [function(f"own_{k}", each) for k, each in enumerate(motions) if isinstance(each, Motion)]
+    functions = [
+        function(f"own_{k}", each) for k, each in enumerate(motions) if isinstance(each, Motion)
+    ]
     names = [f"own_{k}" if isinstance(each, Motion) else "NULL" for k, each in enumerate(motions)]
     table = f"extern const OwnCode kt_own_table[];\nconst OwnCode kt_own_table[] = {{{', '.join(names)}}};\n"
     whole = "\n".join(functions)
@@ -37,7 +42,11 @@ class Lines:
         self.motion, self.trace = motion, motion.trace
 
         def symbol(group: str, k: int) -> str:
-            return "t" if group == "t" else f"{motion.places[group][k].array}[{motion.places[group][k].at}]"
+            return (
+                "t"
+                if group == "t"
+                else f"{motion.places[group][k].array}[{motion.places[group][k].at}]"
+            )
 
         self.printer = Printer(self.trace, Language(symbol, c_number, SPELL))
         self.results = [self.home(i) for i in self.trace.results]
@@ -51,7 +60,10 @@ class Lines:
         """Statements; what results and conditions need is needed by the statement behind which they stand."""
         order = sorted(self.printer.assigned)
         needs = {i: self.printer.needs(i) for i in order}
-        for home, i in [*zip(self.results, self.trace.results, strict=True), *zip(self.watches, (i for i, _ in self.trace.watches), strict=True)]:
+        for home, i in [
+            *zip(self.results, self.trace.results, strict=True),
+            *zip(self.watches, (i for i, _ in self.trace.watches), strict=True),
+        ]:
             if home != i and home >= 0:
                 needs[home] |= self.printer.needs(i) - {home}
         return blocks(order, {i: sorted(each) for i, each in needs.items()}, BLOCK, WHOLE)
@@ -61,16 +73,31 @@ class Lines:
 
     def body(self, block: Block, first: bool) -> list[str]:
         """What one function does."""
-        printer, names, inside = self.printer, self.printer.assigned, {*block.items, *([-1] if first else [])}
-        lines = [f"{self.kind(i)} {names[i]} = kept[{k}]{' != 0.0' if 'int' in self.kind(i) else ''};" for i, k in sorted(block.reads.items())]
+        printer, names, inside = (
+            self.printer,
+            self.printer.assigned,
+            {*block.items, *([-1] if first else [])},
+        )
+        lines = [
+            f"{self.kind(i)} {names[i]} = kept[{k}]{' != 0.0' if 'int' in self.kind(i) else ''};"
+            for i, k in sorted(block.reads.items())
+        ]
         lines += [f"{self.kind(i)} {names[i]} = {printer.expression(i)[0]};" for i in block.items]
         lines += [f"kept[{k}] = {names[i]};" for i, k in sorted(block.writes.items())]
         own = [k for k, home in enumerate(self.results) if home in inside]
         lines += [f"ydot[{k}] = {printer.result(self.trace.results[k])};" for k in own]
         known = self.motion.parameters if first else []
-        conditions = [f"val[{register}] == {c_number(value)}" for register, value in known if value == value]
-        watched = [watch for watch, home in zip(self.trace.watches, self.watches, strict=True) if home in inside]
-        conditions += [printer.result(i) if outcome else f"!({printer.result(i)})" for i, outcome in watched]
+        conditions = [
+            f"val[{register}] == {c_number(value)}" for register, value in known if value == value
+        ]
+        watched = [
+            watch
+            for watch, home in zip(self.trace.watches, self.watches, strict=True)
+            if home in inside
+        ]
+        conditions += [
+            printer.result(i) if outcome else f"!({printer.result(i)})" for i, outcome in watched
+        ]
         lines += [f"if (!({' && '.join(conditions)})) return 1;"] if conditions else []
         return [*lines, f"return {' + '.join(f'0.0 * ydot[{k}]' for k in own) or '0.0'} != 0.0;"]
 
@@ -79,14 +106,36 @@ def function(name: str, motion: Motion) -> str:
     """One structure; of many statements in several functions that are called in turn."""
     lines = Lines(motion)
     found, places = lines.blocks()
-    several, texts = len(found) > 1, [f"/* {motion.trace.operations} operations, {motion.trace.form} */"]
+    several, texts = (
+        len(found) > 1,
+        [f"/* {motion.trace.operations} operations, {motion.trace.form} */"],
+    )
     for number, block in enumerate(found):
         own, more = (f"{name}_{number}", ", double *kept") if several else (name, "")
-        body = ["(void)t, (void)y, (void)val, (void)ydot;", *(["(void)kept;"] if several else []), *lines.body(block, number == 0)]
-        texts += [f"static int32_t {own}({ARGUMENTS}{more})", "{", *(f"    {each}" for each in body), "}", ""]
+        body = [
+            "(void)t, (void)y, (void)val, (void)ydot;",
+            *(["(void)kept;"] if several else []),
+            *lines.body(block, number == 0),
+        ]
+        texts += [
+            f"static int32_t {own}({ARGUMENTS}{more})",
+            "{",
+            *(f"    {each}" for each in body),
+            "}",
+            "",
+        ]
     if several:
-        calls = " || ".join(f"{name}_{number}(t, y, val, ydot, kept)" for number in range(len(found)))
-        texts += [f"static int32_t {name}({ARGUMENTS})", "{", f"    double kept[{max(1, places)}];", f"    return {calls};", "}", ""]
+        calls = " || ".join(
+            f"{name}_{number}(t, y, val, ydot, kept)" for number in range(len(found))
+        )
+        texts += [
+            f"static int32_t {name}({ARGUMENTS})",
+            "{",
+            f"    double kept[{max(1, places)}];",
+            f"    return {calls};",
+            "}",
+            "",
+        ]
     return "\n".join(texts)
 
 
@@ -97,5 +146,9 @@ def work_of(motions: Sequence[Motion | str], integrator: str) -> str:
     if why or not sizes:
         return f"the general engine evaluates {len(motions) - len(sizes)} of {len(motions)} structures: {'; '.join(why)}"
     evaluations = INTEGRATORS_BY_NAME[integrator].evaluations
-    step = f", {int(evaluations) * max(sizes)} operations between events" if evaluations.isdigit() else ""
+    step = (
+        f", {int(evaluations) * max(sizes)} operations between events"
+        if evaluations.isdigit()
+        else ""
+    )
     return f"right-hand sides of at most {max(sizes)} operations; a step by {integrator} takes {evaluations} evaluations{step}"

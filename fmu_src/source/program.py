@@ -92,7 +92,13 @@ class Program:
                 name = f"{base}_{k}"
             self.names.add(name)
             self.functions[key] = name, kernel.result
-            self.text += [*[line.replace("@", name, 1) if line.startswith("static ") else line for line in lines], ""]
+            self.text += [
+                *[
+                    line.replace("@", name, 1) if line.startswith("static ") else line
+                    for line in lines
+                ],
+                "",
+            ]
         return self.functions[key]
 
     def entry(self, module: str, name: str) -> str:
@@ -101,7 +107,9 @@ class Program:
         own, _ = self.request(function, (K.INTS, K.FLOATS, K.FLOATS, K.INTEGER, K.REAL))
         arguments = "int64_t *ints, double *floats, double *work, int64_t option, double t"
         size = "INT64_MAX"
-        blocks = f"(KtInts){{ints, {size}}}, (KtFloats){{floats, {size}}}, (KtFloats){{work, {size}}}"
+        blocks = (
+            f"(KtInts){{ints, {size}}}, (KtFloats){{floats, {size}}}, (KtFloats){{work, {size}}}"
+        )
         prototype = f"int32_t kt_{name}({arguments})"
         return f"{prototype};\n{prototype} {{ return (int32_t){own}({blocks}, option, t); }}"
 
@@ -116,5 +124,7 @@ def engine_source(entries: Sequence[tuple[str, str]] = ()) -> str:
     bodies = [program.entry(module, name) for module, name in wanted]
     whole = "\n".join([*program.text, *bodies])
     helpers = [text for name, text in HELPERS.items() if f"{name}(" in whole]
-    tables = [f"static const {kind} {name} = {text};" for text, (name, kind) in program.tables.items()]
+    tables = [
+        f"static const {kind} {name} = {text};" for text, (name, kind) in program.tables.items()
+    ]
     return "\n".join([HEAD, *program.tuples.values(), "", *tables, "", *helpers, "", whole, ""])

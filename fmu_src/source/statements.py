@@ -42,16 +42,28 @@ class Kernel(Expressions):
                 break
             before = now
         result = K.NOTHING if self.result is None else K.c_name(self.result)
-        given = [(each, self.kinds[each]) for each in self.parameters if not isinstance(self.kinds[each], K.Function)]
-        locals_ = {each: kind for each, kind in self.kinds.items() if each not in self.parameters and not isinstance(kind, K.Function)}
+        given = [
+            (each, self.kinds[each])
+            for each in self.parameters
+            if not isinstance(self.kinds[each], K.Function)
+        ]
+        locals_ = {
+            each: kind
+            for each, kind in self.kinds.items()
+            if each not in self.parameters and not isinstance(kind, K.Function)
+        }
         head = f"static {result} {name}({', '.join(f'{K.c_name(kind)} {self.local(each)}' for each, kind in given) or 'void'})"
         lines = [f"/* {(ast.get_docstring(self.tree) or name).splitlines()[0]} */", head, "{"]
         for each, kind in {**locals_, **self.temporaries}.items():
             lines.append(f"    {K.c_name(kind)} {self.local(each)} = {K.zero(kind)};")
-        lines += [f"    (void){self.local(each)};" for each in [each for each, _ in given] + list(locals_)]
+        lines += [
+            f"    (void){self.local(each)};" for each in [each for each, _ in given] + list(locals_)
+        ]
         lines += self.lines
         if self.result is not None and not isinstance(self.tree.body[-1], ast.Return):
-            lines.append(f"    return {'0' if self.result in K.NUMBERS else f'(({result}){K.zero(self.result)})'};")
+            lines.append(
+                f"    return {'0' if self.result in K.NUMBERS else f'(({result}){K.zero(self.result)})'};"
+            )
         return [*lines, "}"]
 
     # -- lines ------------------------------------------------------------------------------------------------------------------------------
@@ -96,14 +108,23 @@ class Kernel(Expressions):
         assert isinstance(kind, K.Tuple)
         name = self.kept((text, kind))
         inner = ", ".join(kind.part(name, k) for k in range(len(kind.parts)))
-        return f"(({wanted.name}){{{{{inner}}}}})" if wanted.even else f"(({wanted.name}){{{inner}}})"
+        return (
+            f"(({wanted.name}){{{{{inner}}}}})" if wanted.even else f"(({wanted.name}){{{inner}}})"
+        )
 
     def on_Assign(self, node: ast.Assign) -> None:
         known = node.value
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple) and isinstance(known, ast.Tuple):
+        if (
+            len(node.targets) == 1
+            and isinstance(node.targets[0], ast.Tuple)
+            and isinstance(known, ast.Tuple)
+        ):
             parts = [self.value(each) for each in known.elts]
             if len(parts) > 1:  # all are read before the first is written
-                parts = [part if isinstance(part[1], K.Function) else (self.fresh(part), part[1]) for part in parts]
+                parts = [
+                    part if isinstance(part[1], K.Function) else (self.fresh(part), part[1])
+                    for part in parts
+                ]
             for target, part in zip(node.targets[0].elts, parts, strict=True):
                 self.store(target, part)
             return
@@ -131,19 +152,37 @@ class Kernel(Expressions):
             if not text.startswith("kept"):
                 self.say(f"(void){text};")
         elif isinstance(target, ast.Name):
-            now = K.joined(self.kinds.get(target.id), kind) if not isinstance(kind, K.Function) else kind
-            self.kinds[target.id] = self.program.tuple_of(now.parts) if isinstance(now, K.Tuple) else now
+            now = (
+                K.joined(self.kinds.get(target.id), kind)
+                if not isinstance(kind, K.Function)
+                else kind
+            )
+            self.kinds[target.id] = (
+                self.program.tuple_of(now.parts) if isinstance(now, K.Tuple) else now
+            )
             if not isinstance(kind, K.Function):
-                self.say(f"{self.local(target.id)} = {self.converted(text, kind, self.kinds[target.id])};")
+                self.say(
+                    f"{self.local(target.id)} = {self.converted(text, kind, self.kinds[target.id])};"
+                )
         else:
-            place, _ = self.element(target) if isinstance(target, ast.Subscript) else self.value(target)
+            place, _ = (
+                self.element(target) if isinstance(target, ast.Subscript) else self.value(target)
+            )
             self.say(f"{place} = {text};")
 
     def on_AugAssign(self, node: ast.AugAssign) -> None:
-        if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)) and not isinstance(node.target, ast.Name):
+        if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)) and not isinstance(
+            node.target, ast.Name
+        ):
             value, _ = self.value(node.value)
-            place, _ = self.element(node.target) if isinstance(node.target, ast.Subscript) else self.value(node.target)
-            self.say(f"{place} {'+' if isinstance(node.op, ast.Add) else '-' if isinstance(node.op, ast.Sub) else '*'}= {value};")
+            place, _ = (
+                self.element(node.target)
+                if isinstance(node.target, ast.Subscript)
+                else self.value(node.target)
+            )
+            self.say(
+                f"{place} {'+' if isinstance(node.op, ast.Add) else '-' if isinstance(node.op, ast.Sub) else '*'}= {value};"
+            )
             return
         self.store(node.target, self.value(ast.BinOp(node.target, node.op, node.value)))
 
@@ -182,7 +221,9 @@ class Kernel(Expressions):
         self.temporaries[end] = self.temporaries[count] = K.INTEGER
         self.say(f"{end} = {last};")
         down = step.startswith("(-")
-        self.say(f"for ({count} = {first}; {count} {'>' if down else '<'} {end}; {count} += {step}) {{")
+        self.say(
+            f"for ({count} = {first}; {count} {'>' if down else '<'} {end}; {count} += {step}) {{"
+        )
         self.lines.append("    " * (self.depth + 1) + f"{name} = {count};")
         self.inside(node.body)
         self.say("}")

@@ -54,22 +54,49 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
         if commands_of(name, controller) != [name]:
             continue
         broken = opened(system, name)
-        numbers = {key: evaluated(getattr(controller, key), values) for key in ("period", "delay", "jitter")}
-        low, high = (evaluated(getattr(controller, key), values, bound) for key, bound in (("low", -np.inf), ("high", np.inf)))
+        numbers = {
+            key: evaluated(getattr(controller, key), values)
+            for key in ("period", "delay", "jitter")
+        }
+        low, high = (
+            evaluated(getattr(controller, key), values, bound)
+            for key, bound in (("low", -np.inf), ("high", np.inf))
+        )
         stuck = not low < rest.outputs[name] < high
         # between its limits a law is linear; differences of one that is clipped would reach the limits where gains are large
         law = law_of(name, controller, [clip(controller) if stuck else unlimited], "0")
-        wanted = [f"{name}.{key}" for key in law.samples] if numbers["period"] else [f"{name}.wants"]
-        states = {state: value for state, value in rest.states.items() if state in broken.compiled.states}
-        given = {key: value for key, value in (inputs or {}).items() if key in broken.compiled.inputs} | {name: rest.outputs[name]}
+        wanted = (
+            [f"{name}.{key}" for key in law.samples] if numbers["period"] else [f"{name}.wants"]
+        )
+        states = {
+            state: value for state, value in rest.states.items() if state in broken.compiled.states
+        }
+        given = {
+            key: value for key, value in (inputs or {}).items() if key in broken.compiled.inputs
+        } | {name: rest.outputs[name]}
         linear = linearize(broken, rest.t, rest.q, None, given, wanted, states)
         plant = linear.part([name], wanted).moving()
         if numbers["period"]:
-            known = dict(values) | {key: value for key, value in (rest.outputs | rest.states).items() if key.startswith(f"{name}.")}
-            plant = held(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(law_of_samples(name, law, known, numbers["period"]))
+            known = dict(values) | {
+                key: value
+                for key, value in (rest.outputs | rest.states).items()
+                if key.startswith(f"{name}.")
+            }
+            plant = held(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(
+                law_of_samples(name, law, known, numbers["period"])
+            )
         loop = negative(plant)
         if np.any(loop.C) and np.any(loop.B):
-            found.append(ControlLoop(name, numbers["period"], numbers["delay"] + numbers["jitter"], loop, margins(loop), stuck))
+            found.append(
+                ControlLoop(
+                    name,
+                    numbers["period"],
+                    numbers["delay"] + numbers["jitter"],
+                    loop,
+                    margins(loop),
+                    stuck,
+                )
+            )
     return found
 
 
@@ -89,7 +116,9 @@ def clip(controller: Controlled):
     return limited
 
 
-def evaluated(value: float | str | None, values: Mapping[str, float], nothing: float = 0.0) -> float:
+def evaluated(
+    value: float | str | None, values: Mapping[str, float], nothing: float = 0.0
+) -> float:
     return nothing if value is None else evaluate_constant(value, dict(values))
 
 
@@ -106,7 +135,9 @@ def law_of_samples(name: str, law: Law, known: Mapping[str, float], period: floa
     texts = [*law.memory.values(), *law.commands]
 
     def at(key: str, move: float) -> np.ndarray:
-        return np.array([evaluate_constant(text, {**known, key: known[key] + move}) for text in texts])
+        return np.array(
+            [evaluate_constant(text, {**known, key: known[key] + move}) for text in texts]
+        )
 
     columns = []
     for key in (*memory, *samples):

@@ -44,7 +44,9 @@ class DecayMode:
     phases: dict[str, float]  # [rad]
     frequency_deviation: float = 0.0  # standard deviations
     decay_deviation: float = 0.0
-    left: float = 0.0  # of what the fit leaves, the part within the width of this mode, relative to the mode
+    left: float = (
+        0.0  # of what the fit leaves, the part within the width of this mode, relative to the mode
+    )
     note: str = ""  # why it should not be relied on
 
     @property
@@ -73,7 +75,9 @@ class Decay:
 
     @property
     def fits(self) -> tuple[Fit, ...]:
-        return tuple(Fit.of(name, values, self.fitted[name]) for name, values in self.measured.items())
+        return tuple(
+            Fit.of(name, values, self.fitted[name]) for name, values in self.measured.items()
+        )
 
     def plot(self, path: str | Path | None = None):
         """Channels and the sum of the modes; returns the figure."""
@@ -81,7 +85,11 @@ class Decay:
         return draw(self.time, self.measured, self.fitted, title, path)
 
 
-def free_decay(time: Sequence[float] | np.ndarray, channels: Mapping[str, Sequence[float] | np.ndarray], order: int | None = None) -> Decay:
+def free_decay(
+    time: Sequence[float] | np.ndarray,
+    channels: Mapping[str, Sequence[float] | np.ndarray],
+    order: int | None = None,
+) -> Decay:
     """Modes of a free decay.
 
     `order`: two per oscillation, one per part that does not swing, such as an offset; left out: as the singular values say.
@@ -92,7 +100,9 @@ def free_decay(time: Sequence[float] | np.ndarray, channels: Mapping[str, Sequen
     dt = (t[-1] - t[0]) / (t.size - 1)
     rows = t.size - min(t.size // 2, LARGEST)
     scaled = [values / (values.std() or 1.0) for values in columns.values()]
-    hankel = np.vstack([np.lib.stride_tricks.sliding_window_view(values, t.size - rows + 1) for values in scaled])
+    hankel = np.vstack(
+        [np.lib.stride_tricks.sliding_window_view(values, t.size - rows + 1) for values in scaled]
+    )
     _, singular, V = np.linalg.svd(hankel, full_matrices=False)
     values = np.column_stack(list(columns.values()))
     fit = fitted_poles(V, values, order, rows)
@@ -103,16 +113,25 @@ def free_decay(time: Sequence[float] | np.ndarray, channels: Mapping[str, Sequen
     left = values - Phi @ found
     modes = tuple(described(poles, covariance, found, left, values, list(columns), dt))
     if not any(not mode.note for mode in modes):
-        raise DecayError(f"no mode stands out of the noise: {'; '.join(dict.fromkeys(mode.note for mode in modes)) or 'nothing is left of it'}")
+        raise DecayError(
+            f"no mode stands out of the noise: {'; '.join(dict.fromkeys(mode.note for mode in modes)) or 'nothing is left of it'}"
+        )
     fitted = {name: Phi @ found[:, k] for k, name in enumerate(columns)}
     return Decay(modes, points(poles), singular, t, columns, fitted, remarks(left, noise, order))
 
 
-def fitted_poles(V: np.ndarray, values: np.ndarray, order: int | None, rows: int) -> tuple[Poles, np.ndarray, np.ndarray]:
+def fitted_poles(
+    V: np.ndarray, values: np.ndarray, order: int | None, rows: int
+) -> tuple[Poles, np.ndarray, np.ndarray]:
     """Poles by invariance, as many as pay, then by least squares where those meet the samples better; per sample."""
     steps = np.arange(len(values), dtype=float)
     orders = (order,) if order else range(1, min(MOST_ORDER, rows // 3, len(V)) + 1)
-    tried = [(criterion(start, steps, values), k, start) for k in orders for start in (exponents(V[:k]),) if start is not None]
+    tried = [
+        (criterion(start, steps, values), k, start)
+        for k in orders
+        for start in (exponents(V[:k]),)
+        if start is not None
+    ]
     if not tried:
         raise DecayError("no decay was found in the samples")
     start = min(tried, key=lambda each: each[:2])[2]
@@ -132,7 +151,9 @@ def exponents(V: np.ndarray) -> Poles | None:
     return Poles.of(found) if (np.real(found) * len(V.T) < GROWS).all() else None
 
 
-def supported(fit: tuple[Poles, np.ndarray, np.ndarray], values: np.ndarray) -> tuple[Poles, np.ndarray, np.ndarray]:
+def supported(
+    fit: tuple[Poles, np.ndarray, np.ndarray], values: np.ndarray
+) -> tuple[Poles, np.ndarray, np.ndarray]:
     """Without what noise could have made: parts at the limit of the sampling, and amplitudes within a few of their deviations in every channel."""
     steps = np.arange(len(values), dtype=float)
     while True:
@@ -141,13 +162,19 @@ def supported(fit: tuple[Poles, np.ndarray, np.ndarray], values: np.ndarray) -> 
         n = poles.single.size
         fades = np.concatenate((-poles.single, poles.decay))
         turns = np.concatenate((np.zeros(n), poles.turn))
-        ratios = np.where((turns >= EDGE * np.pi) | (fades > BRIEF) | (fades * len(values) < -GROWS), 0.0, ratios)
+        ratios = np.where(
+            (turns >= EDGE * np.pi) | (fades > BRIEF) | (fades * len(values) < -GROWS), 0.0, ratios
+        )
         if ratios.size < 2 or ratios.min() > sure(len(values)):
             return fit
-        kept = [k for k in range(ratios.size) if k != int(ratios.argmin())]  # one at a time: two close parts make each other unsure
+        kept = [
+            k for k in range(ratios.size) if k != int(ratios.argmin())
+        ]  # one at a time: two close parts make each other unsure
         single = [k for k in kept if k < n]
         pairs = [k - n for k in kept if k >= n]
-        fit = refined(Poles(poles.single[single], poles.decay[pairs], poles.turn[pairs]), steps, values)
+        fit = refined(
+            Poles(poles.single[single], poles.decay[pairs], poles.turn[pairs]), steps, values
+        )
 
 
 def sure(samples: int) -> float:
@@ -162,10 +189,18 @@ def significance(poles: Poles, steps: np.ndarray, values: np.ndarray) -> np.ndar
     free = max(len(values) - Phi.shape[1], 1)
     size = np.maximum(np.linalg.norm(Phi, axis=0), 1e-300)
     spread = np.linalg.norm(np.linalg.pinv(Phi / size), axis=1) / size
-    sigma = np.maximum(np.sqrt(((values - Phi @ found) ** 2).sum(axis=0) / free), ROUNDING * np.abs(values).max(axis=0))
+    sigma = np.maximum(
+        np.sqrt(((values - Phi @ found) ** 2).sum(axis=0) / free),
+        ROUNDING * np.abs(values).max(axis=0),
+    )
     ratios = np.abs(found) / np.maximum(spread[:, None] * sigma, 1e-300)
     n, m = poles.single.size, poles.decay.size
-    return np.concatenate((ratios[:n].max(axis=1, initial=0.0), np.hypot(ratios[n : n + m], ratios[n + m :]).max(axis=1, initial=0.0)))
+    return np.concatenate(
+        (
+            ratios[:n].max(axis=1, initial=0.0),
+            np.hypot(ratios[n : n + m], ratios[n + m :]).max(axis=1, initial=0.0),
+        )
+    )
 
 
 def points(poles: Poles) -> np.ndarray:
@@ -178,20 +213,40 @@ def remarks(left: np.ndarray, noise: np.ndarray, order: int | None) -> tuple[str
     """Whether what is left looks like noise."""
     spread = left.std(axis=0)
     sized = spread > 1e3 * ROUNDING * np.maximum(np.abs(noise).max(), 1e-300)
-    ties = [float(np.corrcoef(part[1:], part[:-1])[0, 1]) for part, wanted in zip(left.T, sized, strict=True) if wanted]
+    ties = [
+        float(np.corrcoef(part[1:], part[:-1])[0, 1])
+        for part, wanted in zip(left.T, sized, strict=True)
+        if wanted
+    ]
     if any(tie > 6.0 / np.sqrt(len(left)) for tie in ties) and noise.max() > 0.0:
-        why = "is the order too low, or is it not only a decay?" if order else "is it not only a decay?"
-        return (f"what is left is not noise (correlation of neighbouring samples {max(ties):.2f}): {why}",)
+        why = (
+            "is the order too low, or is it not only a decay?"
+            if order
+            else "is it not only a decay?"
+        )
+        return (
+            f"what is left is not noise (correlation of neighbouring samples {max(ties):.2f}): {why}",
+        )
     return ()
 
 
 def described(
-    poles: Poles, covariance: np.ndarray, found: np.ndarray, left: np.ndarray, values: np.ndarray, names: list[str], dt: float
+    poles: Poles,
+    covariance: np.ndarray,
+    found: np.ndarray,
+    left: np.ndarray,
+    values: np.ndarray,
+    names: list[str],
+    dt: float,
 ) -> list[DecayMode]:
     """Parts as modes, slowest first, with deviations and notes; a part that does not swing has the phase 0 or π."""
     n, m = poles.single.size, poles.decay.size
     steps = np.arange(len(values), dtype=float)
-    deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0)) / dt if covariance.size else np.zeros(n + 2 * m)
+    deviations = (
+        np.sqrt(np.maximum(np.diag(covariance), 0.0)) / dt
+        if covariance.size
+        else np.zeros(n + 2 * m)
+    )
     ratios, Phi = significance(poles, steps, values), poles.columns(steps)
     modes = []
     for k in range(n + m):
@@ -201,17 +256,34 @@ def described(
             part = np.outer(Phi[:, k], found[k])
         else:
             complex_size = found[k] - 1j * found[k + m]
-            turn, fade, at = poles.turn[k - n], poles.decay[k - n], (deviations[k + m] / (2 * np.pi), deviations[k])
+            turn, fade, at = (
+                poles.turn[k - n],
+                poles.decay[k - n],
+                (deviations[k + m] / (2 * np.pi), deviations[k]),
+            )
             part = np.outer(Phi[:, k], found[k]) + np.outer(Phi[:, k + m], found[k + m])
         sizes = dict(zip(names, map(float, np.abs(complex_size)), strict=True))
         phases = dict(zip(names, map(float, np.angle(complex_size)), strict=True))
         frequency = float(turn / (2 * np.pi * dt))
         note = warning(turn, at[0], frequency, float(ratios[k]), fade, len(values))
-        modes.append(DecayMode(frequency, float(fade / dt), sizes, phases, float(at[0]), float(at[1]), beside(part, left, turn, abs(fade)), note))
+        modes.append(
+            DecayMode(
+                frequency,
+                float(fade / dt),
+                sizes,
+                phases,
+                float(at[0]),
+                float(at[1]),
+                beside(part, left, turn, abs(fade)),
+                note,
+            )
+        )
     return sorted(modes, key=lambda mode: (mode.frequency, mode.decay))
 
 
-def warning(turn: float, deviation: float, frequency: float, ratio: float, fade: float, samples: int) -> str:
+def warning(
+    turn: float, deviation: float, frequency: float, ratio: float, fade: float, samples: int
+) -> str:
     """Why a mode should not be relied on; turn and fade per sample."""
     periods = turn * samples / (2 * np.pi)
     if turn >= EDGE * np.pi:
@@ -231,7 +303,9 @@ def beside(part: np.ndarray, left: np.ndarray, turn: float, fade: float) -> floa
     """Size of what is left within the width of a mode beside the mode."""
     angles = 2 * np.pi * np.fft.rfftfreq(len(part))
     near = np.abs(angles - turn) <= max(2.0 * fade, 4 * np.pi / len(part))
-    own, rest = (float((np.abs(np.fft.rfft(each, axis=0)[near]) ** 2).sum()) for each in (part, left))
+    own, rest = (
+        float((np.abs(np.fft.rfft(each, axis=0)[near]) ** 2).sum()) for each in (part, left)
+    )
     return float(np.sqrt(rest / own)) if own > 0.0 else 0.0
 
 

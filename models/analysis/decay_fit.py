@@ -46,7 +46,9 @@ class Poles:
         """Φ: real ones, cosines, sines."""
         fade = np.exp(-np.outer(t, self.decay))
         angle = np.outer(t, self.turn)
-        return np.hstack((np.exp(np.outer(t, self.single)), fade * np.cos(angle), fade * np.sin(angle)))
+        return np.hstack(
+            (np.exp(np.outer(t, self.single)), fade * np.cos(angle), fade * np.sin(angle))
+        )
 
 
 def amplitudes(poles: Poles, t: np.ndarray, channels: np.ndarray) -> np.ndarray:
@@ -59,7 +61,10 @@ class Projection:
 
     def __init__(self, start: Poles, t: np.ndarray, channels: np.ndarray):
         self.start, self.t, self.channels = start, t, channels
-        self.scale = np.maximum(np.hypot(np.concatenate((start.single, start.decay, start.turn)), self.pace(start)), 1e-300)
+        self.scale = np.maximum(
+            np.hypot(np.concatenate((start.single, start.decay, start.turn)), self.pace(start)),
+            1e-300,
+        )
 
     @staticmethod
     def pace(start: Poles) -> np.ndarray:
@@ -88,10 +93,18 @@ class Projection:
         for k in range(n):
             found.append(np.outer(t * Phi[:, k], a[k]))
         for k in range(m):
-            found.append(-t[:, None] * (np.outer(cosines[:, k], a[n + k]) + np.outer(sines[:, k], a[n + m + k])))
+            found.append(
+                -t[:, None]
+                * (np.outer(cosines[:, k], a[n + k]) + np.outer(sines[:, k], a[n + m + k]))
+            )
         for k in range(m):
-            found.append(t[:, None] * (np.outer(cosines[:, k], a[n + m + k]) - np.outer(sines[:, k], a[n + k])))
-        return np.column_stack([-(each - Q @ (Q.T @ each)).T.ravel() for each in found]) * self.scale
+            found.append(
+                t[:, None]
+                * (np.outer(cosines[:, k], a[n + m + k]) - np.outer(sines[:, k], a[n + k]))
+            )
+        return (
+            np.column_stack([-(each - Q @ (Q.T @ each)).T.ravel() for each in found]) * self.scale
+        )
 
 
 def limits(poles: Poles, samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -102,7 +115,9 @@ def limits(poles: Poles, samples: int) -> tuple[np.ndarray, np.ndarray]:
     return low, np.concatenate((least[:n], most[n:], np.full(m, np.pi * (1 + 1e-9))))
 
 
-def refined(start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3) -> tuple[Poles, np.ndarray, np.ndarray]:
+def refined(
+    start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3
+) -> tuple[Poles, np.ndarray, np.ndarray]:
     """Poles that meet all samples best, their covariance, and the noise of every channel, which weighs it."""
     t = t - t[0]
     noise = np.maximum(channels.std(axis=0), 1e-300)
@@ -126,7 +141,10 @@ def refined(start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3) 
             )
             poles = task.poles(found.x)
         left = channels - poles.columns(t) @ amplitudes(poles, t, channels)
-        noise = np.maximum(np.sqrt((left**2).mean(axis=0)), QUIET * np.maximum(np.abs(channels).max(axis=0), 1e-300))
+        noise = np.maximum(
+            np.sqrt((left**2).mean(axis=0)),
+            QUIET * np.maximum(np.abs(channels).max(axis=0), 1e-300),
+        )
     task = Projection(poles, t, channels / noise)
     x = poles.vector / task.scale
     r = task.residuals(x)
@@ -138,11 +156,18 @@ def refined(start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3) 
     return poles, covariance, noise
 
 
-def criterion(poles: Poles, t: np.ndarray, channels: Mapping[str, np.ndarray] | np.ndarray) -> float:
+def criterion(
+    poles: Poles, t: np.ndarray, channels: Mapping[str, np.ndarray] | np.ndarray
+) -> float:
     """Information criterion of Schwarz: what is left, and a price for every number that the fit may choose."""
-    values = channels if isinstance(channels, np.ndarray) else np.column_stack(list(channels.values()))
+    values = (
+        channels if isinstance(channels, np.ndarray) else np.column_stack(list(channels.values()))
+    )
     Phi = poles.columns(t - t[0])
     left = values - Phi @ np.linalg.lstsq(Phi, values, rcond=None)[0]
     floor = (FINE * np.maximum(np.abs(values).max(axis=0), 1e-300)) ** 2
     numbers = Phi.shape[1] * values.shape[1] + poles.vector.size
-    return float(t.size * np.log(np.maximum((left**2).mean(axis=0), floor)).sum() + numbers * np.log(t.size * values.shape[1]))
+    return float(
+        t.size * np.log(np.maximum((left**2).mean(axis=0), floor)).sum()
+        + numbers * np.log(t.size * values.shape[1])
+    )

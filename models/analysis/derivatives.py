@@ -19,12 +19,16 @@ class Derivatives(NamedTuple):
 
     q: np.ndarray  # (n, coordinates); a quaternion counts as four numbers of any length
     u: np.ndarray  # (n, n)
-    tau: np.ndarray  # (n, n): the inverse of the mass matrix, on closed loops what the constraints leave of it
+    tau: (
+        np.ndarray
+    )  # (n, n): the inverse of the mass matrix, on closed loops what the constraints leave of it
     states: np.ndarray  # (n, first-order states)
     inputs: np.ndarray  # (n, inputs)
 
 
-def derivatives(system: System, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, tau, loads) -> Derivatives:
+def derivatives(
+    system: System, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, tau, loads
+) -> Derivatives:
     """See `System.derivatives`."""
     instance = system._fast
     if loads is None:

@@ -29,7 +29,11 @@ def overlap(amplitude: float, width: float) -> complex:
 
 def limit(amplitude: float, width: float) -> complex:
     ratio = width / amplitude
-    return 1.0 if ratio >= 1.0 else 2.0 / np.pi * (np.arcsin(ratio) + ratio * np.sqrt(1.0 - ratio * ratio))
+    return (
+        1.0
+        if ratio >= 1.0
+        else 2.0 / np.pi * (np.arcsin(ratio) + ratio * np.sqrt(1.0 - ratio * ratio))
+    )
 
 
 def friction(amplitude: float, width: float) -> complex:
@@ -41,10 +45,19 @@ def backlash(amplitude: float, width: float) -> complex:
     if ratio >= 1.0:
         return 0.0
     side = 1.0 - 2.0 * ratio
-    return 0.5 + (np.arcsin(side) + side * np.sqrt(1.0 - side * side)) / np.pi - 4.0j * ratio * (1.0 - ratio) / np.pi
+    return (
+        0.5
+        + (np.arcsin(side) + side * np.sqrt(1.0 - side * side)) / np.pi
+        - 4.0j * ratio * (1.0 - ratio) / np.pi
+    )
 
 
-PARTS: dict[str, Callable[[float, float], complex]] = {"overlap": overlap, "limit": limit, "friction": friction, "backlash": backlash}
+PARTS: dict[str, Callable[[float, float], complex]] = {
+    "overlap": overlap,
+    "limit": limit,
+    "friction": friction,
+    "backlash": backlash,
+}
 
 
 @dataclass(frozen=True)
@@ -60,17 +73,31 @@ def limit_cycles(loop: StateSpace, part: str, width: float, delay: float = 0.0) 
     """All swings of the loop u = -L N y, slowest first."""
     function = PARTS[part]
     omega = loop.frequencies()
-    amplitudes = width * np.geomspace(1.0 + 1e-9 if part in ("overlap", "backlash") else 1e-4, LARGEST, TRIED)
+    amplitudes = width * np.geomspace(
+        1.0 + 1e-9 if part in ("overlap", "backlash") else 1e-4, LARGEST, TRIED
+    )
     gains = np.array([function(a, width) for a in amplitudes])
     found = []
     if part != "backlash":  # N is real: only where L is
-        for w in crossings(np.imag(at(loop, omega, delay)), omega, lambda w: complex(at(loop, w, delay)[0]).imag):
+        for w in crossings(
+            np.imag(at(loop, omega, delay)), omega, lambda w: complex(at(loop, w, delay)[0]).imag
+        ):
             wanted = -1.0 / complex(at(loop, w, delay)[0]).real
             if np.isfinite(wanted) and wanted > 0.0:
-                found += [(w, a) for a in levels(lambda a, wanted=wanted: np.real(function(a, width)) - wanted, amplitudes, np.real(gains) - wanted)]
+                found += [
+                    (w, a)
+                    for a in levels(
+                        lambda a, wanted=wanted: np.real(function(a, width)) - wanted,
+                        amplitudes,
+                        np.real(gains) - wanted,
+                    )
+                ]
     else:
         found = turned(loop, omega, delay, amplitudes, gains, lambda a: function(a, width))
-    return sorted((LimitCycle(w, a, falls_back(loop, omega, delay, function, a, width)) for w, a in found), key=lambda each: each.omega)
+    return sorted(
+        (LimitCycle(w, a, falls_back(loop, omega, delay, function, a, width)) for w, a in found),
+        key=lambda each: each.omega,
+    )
 
 
 def at(loop: StateSpace, omega: np.ndarray | float, delay: float) -> np.ndarray:
@@ -79,11 +106,19 @@ def at(loop: StateSpace, omega: np.ndarray | float, delay: float) -> np.ndarray:
 
 def levels(f: Callable[[float], float], x: np.ndarray, values: np.ndarray) -> list[float]:
     """Zeros between the points of a grid."""
-    return [float(brentq(f, x[k], x[k + 1], xtol=1e-12)) for k in np.flatnonzero(values[:-1] * values[1:] < 0.0)]  # type: ignore[arg-type]
+    return [
+        float(brentq(f, x[k], x[k + 1], xtol=1e-12))
+        for k in np.flatnonzero(values[:-1] * values[1:] < 0.0)
+    ]  # type: ignore[arg-type]
 
 
 def turned(
-    loop: StateSpace, omega: np.ndarray, delay: float, amplitudes: np.ndarray, gains: np.ndarray, function: Callable[[float], complex]
+    loop: StateSpace,
+    omega: np.ndarray,
+    delay: float,
+    amplitudes: np.ndarray,
+    gains: np.ndarray,
+    function: Callable[[float], complex],
 ) -> list[tuple[float, float]]:
     """Where -1/L meets a complex N: along N its phase fixes ω on every branch of L, then the gains have to agree."""
     inverse = -1.0 / at(loop, omega, delay)
@@ -104,13 +139,24 @@ def turned(
         for j in np.flatnonzero(here[:-1] & here[1:]):
             ends = [mismatch(amplitudes[i], omega[k], omega[k + 1])[1] for i in (j, j + 1)]
             if ends[0] * ends[1] < 0.0:
-                a = float(brentq(lambda a: mismatch(a, omega[k], omega[k + 1])[1], amplitudes[j], amplitudes[j + 1]))  # type: ignore[arg-type]  # noqa: B023
+                a = float(
+                    brentq(
+                        lambda a: mismatch(a, omega[k], omega[k + 1])[1],  # noqa: B023
+                        amplitudes[j],
+                        amplitudes[j + 1],
+                    )
+                )  # type: ignore[arg-type]
                 found.append((mismatch(a, omega[k], omega[k + 1])[0], a))
     return found
 
 
 def falls_back(
-    loop: StateSpace, omega: np.ndarray, delay: float, function: Callable[[float, float], complex], amplitude: float, width: float
+    loop: StateSpace,
+    omega: np.ndarray,
+    delay: float,
+    function: Callable[[float, float], complex],
+    amplitude: float,
+    width: float,
 ) -> bool:
     """Whether the loop is stable with the gain (and the phase, as a delay) of a slightly larger amplitude, and not with that of a smaller one."""
     verdicts = []

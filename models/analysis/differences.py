@@ -8,21 +8,29 @@ import numpy as np
 
 STEP = 1e-3  # m, rad, m/s, rad/s: fifth root of the unit roundoff
 FINER = (1.0, 0.1, 1e-2, 1e-3)  # factors of the step that are tried in turn
-AGREE = 1e-5  # relative difference of the orders at which the fourth order is good to about its square
+AGREE = (
+    1e-5  # relative difference of the orders at which the fourth order is good to about its square
+)
 
 
-def differences(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray) -> np.ndarray:
+def differences(
+    function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray
+) -> np.ndarray:
     """Matrix of derivatives; every column takes the first step at which second and fourth order agree, or where they agree best."""
     columns = [column(function, z, k, steps[k]) for k in range(z.size)]
     return np.column_stack(columns) if columns else np.zeros((function(z).size, 0))
 
 
-def column(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, step: float) -> np.ndarray:
+def column(
+    function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, step: float
+) -> np.ndarray:
     """Derivatives by one number."""
     best, least = np.zeros(0), np.inf
     for factor in FINER:
         h = (z[k] + step * factor) - z[k]  # exactly representable
-        near, far = (0.5 * (at(function, z, k, r * h) - at(function, z, k, -r * h)) / h for r in (1, 2))
+        near, far = (
+            0.5 * (at(function, z, k, r * h) - at(function, z, k, -r * h)) / h for r in (1, 2)
+        )
         fourth = (4.0 * near - 0.5 * far) / 3.0
         top = np.abs(fourth).max(initial=0.0)
         apart = np.abs(fourth - near).max(initial=0.0) / top if top > 0.0 else 0.0
@@ -33,7 +41,9 @@ def column(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, 
     return best
 
 
-def at(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, change: float) -> np.ndarray:
+def at(
+    function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, change: float
+) -> np.ndarray:
     """The function with one number changed."""
     moved = z.copy()
     moved[k] += change
@@ -41,7 +51,11 @@ def at(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, chan
 
 
 def bounded_differences(
-    function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray, low: np.ndarray, high: np.ndarray
+    function: Callable[[np.ndarray], np.ndarray],
+    z: np.ndarray,
+    steps: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
 ) -> np.ndarray:
     """Central differences of whole runs, two a column; at a bound towards the inside."""
     columns = []

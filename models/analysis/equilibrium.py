@@ -29,14 +29,20 @@ class Equilibrium:
     states: dict[str, float]
     outputs: dict[str, float]
     forces: dict[str, float]  # values of force elements and contacts
-    reactions: dict[str, tuple[float, ...]]  # by joint, cut or not: force and moment on its child, about the origin and in the axes of the child
+    reactions: dict[
+        str, tuple[float, ...]
+    ]  # by joint, cut or not: force and moment on its child, about the origin and in the axes of the child
     t: float
     q: np.ndarray
-    residual: float  # largest force left as part of the weight, or rate of a state relative to the state
+    residual: (
+        float  # largest force left as part of the weight, or rate of a state relative to the state
+    )
     iterations: int
     linear: Linear
     eigenvalues: np.ndarray  # of the linearised motion
-    undetermined: tuple[str, ...]  # local coordinates and states along which nothing holds the mechanism
+    undetermined: tuple[
+        str, ...
+    ]  # local coordinates and states along which nothing holds the mechanism
     directions: tuple[dict[str, float], ...]  # the directions themselves, the largest coordinate 1
     system: System = field(repr=False, compare=False)
 
@@ -54,8 +60,14 @@ class Equilibrium:
     @property
     def modes(self) -> Modes:
         """Every small oscillation, slowest first; pairs that stand for zero are none."""
-        zero = GROWTH * float(np.abs(self.eigenvalues).max(initial=0.0)) if self.undetermined else 0.0
-        return Modes(mode for mode in self.linear.modes() if mode.eigenvalue.imag > max(zero, GROWTH * abs(mode.eigenvalue)))
+        zero = (
+            GROWTH * float(np.abs(self.eigenvalues).max(initial=0.0)) if self.undetermined else 0.0
+        )
+        return Modes(
+            mode
+            for mode in self.linear.modes()
+            if mode.eigenvalue.imag > max(zero, GROWTH * abs(mode.eigenvalue))
+        )
 
     def _repr_html_(self) -> str:
         from kinetree.models.scene.notebook import rest_html
@@ -64,7 +76,10 @@ class Equilibrium:
 
     def to_dict(self) -> dict:
         """Plain data for JSON."""
-        values = [{"real": float(value.real), "imaginary": float(value.imag)} for value in self.eigenvalues]
+        values = [
+            {"real": float(value.real), "imaginary": float(value.imag)}
+            for value in self.eigenvalues
+        ]
         return {
             "coordinates": self.coordinates,
             "states": self.states,
@@ -76,13 +91,26 @@ class Equilibrium:
             "stable": self.stable,
             "stability": self.stability,
             "undetermined": list(self.undetermined),
-            "modes": [{"frequency": m.frequency, "damping": m.damping, "shape": {k: abs(a) for k, a in m.shape.items()}} for m in self.modes],
+            "modes": [
+                {
+                    "frequency": m.frequency,
+                    "damping": m.damping,
+                    "shape": {k: abs(a) for k, a in m.shape.items()},
+                }
+                for m in self.modes
+            ],
             "eigenvalues": values,
         }
 
 
 def report(
-    system: System, t: float, q: np.ndarray, x: np.ndarray, inputs: Mapping[str, float] | None, residual: float, iterations: int
+    system: System,
+    t: float,
+    q: np.ndarray,
+    x: np.ndarray,
+    inputs: Mapping[str, float] | None,
+    residual: float,
+    iterations: int,
 ) -> Equilibrium:
     """Everything about the state of rest (q, x)."""
     c, zero = system.compiled, np.zeros(system.n)
@@ -96,8 +124,14 @@ def report(
         coordinates=dict(zip(system.coordinates, map(float, q), strict=True)),
         states=states,
         outputs={column.name: float(val[column.register]) for column in c.outputs},
-        forces={label: float(val[c.registers[f"force('{label}')"]]) for label in system.description.forces if f"force('{label}')" in c.registers},
-        reactions={joint: tuple(map(float, wrench)) for joint, wrench in system.reactions_found().items()},
+        forces={
+            label: float(val[c.registers[f"force('{label}')"]])
+            for label in system.description.forces
+            if f"force('{label}')" in c.registers
+        },
+        reactions={
+            joint: tuple(map(float, wrench)) for joint, wrench in system.reactions_found().items()
+        },
         t=t,
         q=q,
         residual=residual,
@@ -141,7 +175,9 @@ def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]
         moving = np.abs(values[: len(linear.local)]).max(initial=0.0)
         values = values / (moving if moving > 1e-6 else np.abs(values).max())
         told = zip(names, values, direction, strict=True)
-        directions.append({name: float(value) + 0.0 for name, value, part in told if abs(part) > 1e-6})
+        directions.append(
+            {name: float(value) + 0.0 for name, value, part in told if abs(part) > 1e-6}
+        )
     return tuple(dict.fromkeys(large)), tuple(directions)
 
 
@@ -154,4 +190,8 @@ def separated(basis: np.ndarray) -> np.ndarray:
         found[:, k] /= found[row, k]
         others = np.arange(found.shape[1]) != k
         found[:, others] -= np.outer(found[:, k], found[row, others])
-    return found / found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])] if found.size else found
+    return (
+        found / found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])]
+        if found.size
+        else found
+    )

@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.analysis.differences import bounded_differences
-from kinetree.models.analysis.identification import STEP, TOLERANCE, IdentificationError, built, checked_parameters
+from kinetree.models.analysis.identification import (
+    STEP,
+    TOLERANCE,
+    IdentificationError,
+    built,
+    checked_parameters,
+)
 from kinetree.models.description.errors import suggestion
 from kinetree.models.system.mechanism import Mechanism
 
@@ -41,7 +47,13 @@ class Told:
         size = np.sqrt(np.maximum(np.diag(self.information), 0.0))
         if not size.all() or np.linalg.cond(self.information / np.outer(size, size)) > 1e13:
             return dict.fromkeys(self.parameters, float("inf"))
-        return dict(zip(self.parameters, map(float, np.sqrt(np.diag(np.linalg.inv(self.information)))), strict=True))
+        return dict(
+            zip(
+                self.parameters,
+                map(float, np.sqrt(np.diag(np.linalg.inv(self.information)))),
+                strict=True,
+            )
+        )
 
     def score(self, values: Sequence[float]) -> float:
         """Mean of log10 of the information in units of the parameters' sizes, one per parameter: 4 means 1 % of each, uncorrelated."""
@@ -64,22 +76,33 @@ def informed(
     start = checked_parameters(mechanism, parameters)
     unit = np.array([abs(value) or 1.0 for value in start.values()])
     if not noise or not all(value > 0.0 for value in noise.values()):
-        raise IdentificationError("noise: expected a positive standard deviation of at least one column")
+        raise IdentificationError(
+            "noise: expected a positive standard deviation of at least one column"
+        )
     found = {}
     for k, (label, each) in enumerate(experiments.items(), 1):
 
         def columns(x: np.ndarray, each: Experiment = each) -> np.ndarray:
-            system = built(mechanism, **each.settings, **dict(zip(start, map(float, x * unit), strict=True)))
+            system = built(
+                mechanism, **each.settings, **dict(zip(start, map(float, x * unit), strict=True))
+            )
             options: dict[str, Any] = {"tolerance": TOLERANCE, "inputs": dict(each.inputs), **run}
             result = system.simulate(stop_time=stop_time, output_step=output_step, **options)
             for name in noise:
                 if name not in result:
-                    raise IdentificationError(f"noise: no column '{name}'; {suggestion(name, result.names)}")
+                    raise IdentificationError(
+                        f"noise: no column '{name}'; {suggestion(name, result.names)}"
+                    )
             return np.concatenate([result[name] / sigma for name, sigma in noise.items()])
 
         x = np.array(list(start.values())) / unit
         open_ends = np.full(x.size, np.inf)
-        J = bounded_differences(columns, x, STEP * np.maximum(np.abs(x), 1.0), -open_ends, open_ends) / unit
+        J = (
+            bounded_differences(
+                columns, x, STEP * np.maximum(np.abs(x), 1.0), -open_ends, open_ends
+            )
+            / unit
+        )
         found[label] = Told(tuple(start), J.T @ J)
         if progress is not None:
             progress(float(k))

@@ -51,7 +51,11 @@ def measure(system: System) -> dict[str, float]:
     if system.rotors:
         del predicted["LGR"]
     cheapest = min(predicted.values())
-    tried = [name for name, flops in predicted.items() if flops <= HOPELESS * cheapest and storage(system, name) <= MEMORY]
+    tried = [
+        name
+        for name, flops in predicted.items()
+        if flops <= HOPELESS * cheapest and storage(system, name) <= MEMORY
+    ]
     return {name: evaluation_time(system, name) for name in dict.fromkeys([*tried, "DEC"])}
 
 
@@ -77,7 +81,13 @@ def storage(system: System, method: str) -> float:
     """Numbers that a form keeps besides what is linear in the bodies."""
     counts = system.compiled.counts
     iterated = counts["nm"] + 2.0 * system.n**2
-    by_form = {"DRT": counts["nm"] + counts["nb"], "CBM": counts["nm"], "LGR": counts["nh"], "ITR-M": iterated, "ITR-G": iterated}
+    by_form = {
+        "DRT": counts["nm"] + counts["nb"],
+        "CBM": counts["nm"],
+        "LGR": counts["nh"],
+        "ITR-M": iterated,
+        "ITR-G": iterated,
+    }
     return by_form.get(method, 0.0)
 
 

@@ -15,7 +15,9 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 POINTS = 60  # frequencies per decade
-AROUND = np.array([-3.0, -1.0, -0.3, 0.0, 0.3, 1.0, 3.0])  # further ones about every swing, in units of its damping
+AROUND = np.array(
+    [-3.0, -1.0, -0.3, 0.0, 0.3, 1.0, 3.0]
+)  # further ones about every swing, in units of its damping
 
 
 @dataclass(frozen=True)
@@ -32,27 +34,55 @@ class StateSpace:
         s = 1j * np.atleast_1d(np.asarray(omega, dtype=float))
         if not self.A.size:
             return np.broadcast_to(self.D.astype(complex), (s.size, *self.D.shape)).copy()
-        return self.C @ np.linalg.solve(s[:, None, None] * np.eye(len(self.A)) - self.A, self.B[None].astype(complex)) + self.D
+        return (
+            self.C
+            @ np.linalg.solve(
+                s[:, None, None] * np.eye(len(self.A)) - self.A, self.B[None].astype(complex)
+            )
+            + self.D
+        )
 
     def single(self, output: int, given: int) -> StateSpace:
         """One output from one input."""
-        return StateSpace(self.A, self.B[:, given : given + 1], self.C[output : output + 1], self.D[output : output + 1, given : given + 1])
+        return StateSpace(
+            self.A,
+            self.B[:, given : given + 1],
+            self.C[output : output + 1],
+            self.D[output : output + 1, given : given + 1],
+        )
 
     def then(self, other: StateSpace) -> StateSpace:
         """`other` behind this one."""
         n, m = len(self.A), len(other.A)
         A = np.block([[self.A, np.zeros((n, m))], [other.B @ self.C, other.A]])
-        return StateSpace(A, np.vstack((self.B, other.B @ self.D)), np.hstack((other.D @ self.C, other.C)), other.D @ self.D)
+        return StateSpace(
+            A,
+            np.vstack((self.B, other.B @ self.D)),
+            np.hstack((other.D @ self.C, other.C)),
+            other.D @ self.D,
+        )
 
     def moving(self) -> StateSpace:
         """Without states that nothing moves, such as what a mechanism remembers: they stay what they are, and no loop is unstable by them."""
         kept = self.A.any(axis=1) | self.B.any(axis=1)
-        return self if kept.all() else StateSpace(self.A[np.ix_(kept, kept)], self.B[kept], self.C[:, kept], self.D).moving()
+        return (
+            self
+            if kept.all()
+            else StateSpace(
+                self.A[np.ix_(kept, kept)], self.B[kept], self.C[:, kept], self.D
+            ).moving()
+        )
 
     def seen(self) -> StateSpace:
         """Without states on which nothing depends, such as how far a vehicle has come: no loop is unstable by them."""
         kept = self.A.any(axis=0) | self.C.any(axis=0)
-        return self if kept.all() else StateSpace(self.A[np.ix_(kept, kept)], self.B[kept], self.C[:, kept], self.D).seen()
+        return (
+            self
+            if kept.all()
+            else StateSpace(
+                self.A[np.ix_(kept, kept)], self.B[kept], self.C[:, kept], self.D
+            ).seen()
+        )
 
     def closed(self) -> np.ndarray:
         """A of the loop u = -y."""
@@ -111,7 +141,11 @@ class Margins:
     def to_dict(self) -> dict[str, float | bool]:
         """Plain numbers; infinite ones are left out."""
         every = {**self.__dict__, "disk_gain": self.disk_gain, "disk_phase": self.disk_phase}
-        return {key: value for key, value in every.items() if isinstance(value, bool) or np.isfinite(value)}
+        return {
+            key: value
+            for key, value in every.items()
+            if isinstance(value, bool) or np.isfinite(value)
+        }
 
 
 def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.0) -> Margins:
@@ -127,7 +161,11 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
     factors = [(-1.0 / real, w) for w, real in turned if real < -1e-12]
     above = min(((f, w) for f, w in factors if f > 1.0), default=(np.inf, np.nan))
     below = max(((f, w) for f, w in factors if f < 1.0), default=(0.0, np.nan))
-    ones = crossings(np.log(np.maximum(np.abs(values), 1e-300)), omega, lambda w: float(np.log(max(abs(at(w)), 1e-300))))
+    ones = crossings(
+        np.log(np.maximum(np.abs(values), 1e-300)),
+        omega,
+        lambda w: float(np.log(max(abs(at(w)), 1e-300))),
+    )
     phases = [(float(np.degrees(np.angle(-at(w)))), w) for w in ones]
     least = min(phases, key=lambda pair: abs(pair[0]), default=(np.inf, np.nan))
     waits = [np.radians(angle % 360.0) / w for angle, w in phases]
@@ -140,17 +178,23 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
     )  # fmt: skip
 
 
-def stable_with_delay(loop: StateSpace, omega: np.ndarray, values: np.ndarray, delay: float) -> bool:
+def stable_with_delay(
+    loop: StateSpace, omega: np.ndarray, values: np.ndarray, delay: float
+) -> bool:
     """Whether the closed loop is stable; with a dead time: 1 + L(jω) turns by π per unstable pole of the open loop and π/2 per one at zero."""
     if delay == 0.0:
         return bool(np.linalg.eigvals(loop.closed()).real.max(initial=-1.0) < 0.0)
     open_poles = np.linalg.eigvals(loop.A)
     unstable = int((open_poles.real > 1e-9 * np.abs(open_poles).max(initial=1.0)).sum())
-    fine = np.interp(np.linspace(0, 1, 8 * omega.size), np.linspace(0, 1, omega.size), np.log(omega))
+    fine = np.interp(
+        np.linspace(0, 1, 8 * omega.size), np.linspace(0, 1, omega.size), np.log(omega)
+    )
     w = np.exp(fine)
     L = loop.response(w)[:, 0, 0] * np.exp(-1j * w * delay)
     turned = float(np.unwrap(np.angle(1.0 + L))[-1] - np.angle(1.0 + L)[0])
-    return bool(abs(turned - np.pi * unstable - 0.5 * np.pi * integrators(open_poles)) < 0.25 * np.pi)
+    return bool(
+        abs(turned - np.pi * unstable - 0.5 * np.pi * integrators(open_poles)) < 0.25 * np.pi
+    )
 
 
 def integrators(poles: np.ndarray) -> int:

@@ -31,7 +31,9 @@ LEAST_INFLUENCE = 1e-7  # change of all columns, in units of their spread, by 10
 LEAST_RANK = 1e-7  # smallest singular value of the scaled Jacobian beside the largest
 AROUND = 0.5  # of the scaled parameters about their start: within it nothing is compiled again where numbers alone change
 BAD = 1e3  # weighted residual of a trial whose run fails
-FINER = 8  # rows of a run per measured row where the times are uneven; cubic interpolation between them
+FINER = (
+    8  # rows of a run per measured row where the times are uneven; cubic interpolation between them
+)
 FINEST = 1e-7  # least noise of a column, part of its spread
 
 
@@ -49,7 +51,10 @@ class Data:
 
     @property
     def spreads(self) -> dict[str, float]:
-        return {name: float(np.nanstd(values)) or max(float(np.nanmax(np.abs(values))), 1.0) for name, values in self.columns.items()}
+        return {
+            name: float(np.nanstd(values)) or max(float(np.nanmax(np.abs(values))), 1.0)
+            for name, values in self.columns.items()
+        }
 
 
 def identify(
@@ -77,16 +82,29 @@ def identify(
     records = [data] if isinstance(data, (Mapping, Result)) else list(data)
     others = [dict(each) for each in settings] if settings is not None else [{} for _ in records]
     if not records or len(others) != len(records):
-        raise IdentificationError(f"{len(records)} records with settings for {len(others)}; expected as many")
+        raise IdentificationError(
+            f"{len(records)} records with settings for {len(others)}; expected as many"
+        )
     for name in (name for each in others for name in each):
         if name not in mechanism.description.parameters or name in names:
-            raise IdentificationError(f"settings of '{name}': expected another parameter than those that are identified")
-    measured = [checked_data(mechanism, each, time if len(records) == 1 else None, columns) for each in records]
-    count = sum(int(np.isfinite(values).sum()) for each in measured for values in each.columns.values())
+            raise IdentificationError(
+                f"settings of '{name}': expected another parameter than those that are identified"
+            )
+    measured = [
+        checked_data(mechanism, each, time if len(records) == 1 else None, columns)
+        for each in records
+    ]
+    count = sum(
+        int(np.isfinite(values).sum()) for each in measured for values in each.columns.values()
+    )
     if count <= len(names):
-        raise IdentificationError(f"{count} measured values are too few for {len(names)} parameters; expected more of them than parameters")
+        raise IdentificationError(
+            f"{count} measured values are too few for {len(names)} parameters; expected more of them than parameters"
+        )
     limits = checked_bounds(mechanism, names, bounds or {})
-    return Fitting(mechanism, names, measured, others, limits, inputs or {}, run, progress).solve(loss)
+    return Fitting(mechanism, names, measured, others, limits, inputs or {}, run, progress).solve(
+        loss
+    )
 
 
 def checked_parameters(mechanism: Mechanism, parameters: Sequence[str]) -> dict[str, float]:
@@ -95,7 +113,9 @@ def checked_parameters(mechanism: Mechanism, parameters: Sequence[str]) -> dict[
 
     known = mechanism.description.parameters
     if not parameters:
-        raise IdentificationError(f"no parameters to identify; the mechanism has {', '.join(known) or 'none'}")
+        raise IdentificationError(
+            f"no parameters to identify; the mechanism has {', '.join(known) or 'none'}"
+        )
     for k, name in enumerate(parameters):
         if name not in known:
             raise IdentificationError(f"no parameter '{name}'; {suggestion(name, known)}")
@@ -105,7 +125,9 @@ def checked_parameters(mechanism: Mechanism, parameters: Sequence[str]) -> dict[
     return {name: float(values[name]) for name in parameters}
 
 
-def checked_data(mechanism: Mechanism, data: Mapping[str, Any], time: Any, columns: Sequence[str] | None) -> Data:
+def checked_data(
+    mechanism: Mechanism, data: Mapping[str, Any], time: Any, columns: Sequence[str] | None
+) -> Data:
     """Times, columns of the mechanism's results and of its inputs; unknown names are errors."""
     system = built(mechanism)
     given = data.names if isinstance(data, Result) else [name for name in data if name != "time"]
@@ -114,51 +136,78 @@ def checked_data(mechanism: Mechanism, data: Mapping[str, Any], time: Any, colum
         raise IdentificationError(f"time: {times.size} values; expected at least 2 finite ones")
     if (np.diff(times) <= 0.0).any():
         row = int(np.argmax(np.diff(times) <= 0.0)) + 1
-        raise IdentificationError(f"time: {times[row]:g} after {times[row - 1]:g} in row {row + 1}; expected ascending times")
+        raise IdentificationError(
+            f"time: {times[row]:g} after {times[row - 1]:g} in row {row + 1}; expected ascending times"
+        )
     hidden = held_inputs(mechanism.description)
-    drives = {name: np.asarray(data[name], dtype=float) for name in given if name in system.compiled.inputs and name not in hidden}
+    drives = {
+        name: np.asarray(data[name], dtype=float)
+        for name in given
+        if name in system.compiled.inputs and name not in hidden
+    }
     probe = system.simulate(stop_time=times[0] + 1e-9, start_time=float(times[0]), output_step=1e-9)
     wanted = [name for name in given if name not in drives] if columns is None else list(columns)
     for name in wanted:
         if name not in given:
-            raise IdentificationError(f"the data have no column '{name}'; {suggestion(name, given)}")
+            raise IdentificationError(
+                f"the data have no column '{name}'; {suggestion(name, given)}"
+            )
         if name not in probe:
             known = (*probe.names, *probe.derived)
-            raise IdentificationError(f"column '{name}' is not one of the mechanism (columns chooses those that count); {suggestion(name, known)}")
+            raise IdentificationError(
+                f"column '{name}' is not one of the mechanism (columns chooses those that count); {suggestion(name, known)}"
+            )
     found = {name: np.asarray(data[name], dtype=float) for name in wanted}
     if not found:
         raise IdentificationError("the data have no column to compare with")
     for name, values in (found | drives).items():
         if values.shape != times.shape:
-            raise IdentificationError(f"column '{name}' has {values.size} values, the time has {times.size}")
+            raise IdentificationError(
+                f"column '{name}' has {values.size} values, the time has {times.size}"
+            )
         if not np.isfinite(values).any() or (name in drives and not np.isfinite(values).all()):
-            raise IdentificationError(f"column '{name}' holds {'no' if name in found else 'values that are not finite'} numbers")
+            raise IdentificationError(
+                f"column '{name}' holds {'no' if name in found else 'values that are not finite'} numbers"
+            )
     return Data(times, found, drives)
 
 
-def checked_bounds(mechanism: Mechanism, names: Mapping[str, float], given: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+def checked_bounds(
+    mechanism: Mechanism, names: Mapping[str, float], given: Mapping[str, tuple[float, float]]
+) -> dict[str, tuple[float, float]]:
     """Bounds as given, else min and max of the description."""
     from kinetree.models.compilation.compile import parameter_values
     from kinetree.models.expressions.text import evaluate_constant
 
     for name in given:
         if name not in names:
-            raise IdentificationError(f"bounds of '{name}', which is not identified; {suggestion(name, names)}")
+            raise IdentificationError(
+                f"bounds of '{name}', which is not identified; {suggestion(name, names)}"
+            )
     values, found = parameter_values(mechanism.description), {}
     for name, start in names.items():
         parameter = mechanism.description.parameters[name]
         limits = (parameter.min, parameter.max)
-        low, high = (d if limit is None else evaluate_constant(limit, values) for limit, d in zip(limits, (-np.inf, np.inf), strict=True))
+        low, high = (
+            d if limit is None else evaluate_constant(limit, values)
+            for limit, d in zip(limits, (-np.inf, np.inf), strict=True)
+        )
         low, high = given.get(name, (low, high))
         if not low < high or not low <= start <= high:
-            raise IdentificationError(f"'{name}' starts at {start:g}, outside of its bounds {low:g} to {high:g}")
+            raise IdentificationError(
+                f"'{name}' starts at {start:g}, outside of its bounds {low:g} to {high:g}"
+            )
         found[name] = (float(low), float(high))
     return found
 
 
 def built(mechanism: Mechanism, **values: float) -> System | ChainSystem:
     """What moves: a compiled system, or a linear chain."""
-    return mechanism.compile(**values) if mechanism.description.chain is None else mechanism.chain(**values)
+    return (
+        mechanism.compile(**values)
+        if mechanism.description.chain is None
+        else mechanism.chain(**values)
+    )
 
 
 class Fitting:
@@ -170,13 +219,22 @@ class Fitting:
     ):  # fmt: skip
         self.mechanism, self.start, self.data = mechanism, start, data
         self.inputs, self.run, self.progress = inputs, run, progress
-        self.unit = np.array([abs(value) or self.size(bounds[name]) for name, value in start.items()])
+        self.unit = np.array(
+            [abs(value) or self.size(bounds[name]) for name, value in start.items()]
+        )
         self.x0 = np.array(list(start.values())) / self.unit
-        self.low, self.high = (np.array([bounds[name][side] for name in start]) / self.unit for side in (0, 1))
+        self.low, self.high = (
+            np.array([bounds[name][side] for name in start]) / self.unit for side in (0, 1)
+        )
         spreads = [each.spreads for each in data]
-        self.spreads = {name: max(each.get(name, 0.0) for each in spreads) for each in spreads for name in each}
+        self.spreads = {
+            name: max(each.get(name, 0.0) for each in spreads) for each in spreads for name in each
+        }
         self.sigma = dict(self.spreads)
-        ends = [self.values(np.clip(self.x0 + side * AROUND, self.low, self.high)) for side in (-1.0, 1.0)]
+        ends = [
+            self.values(np.clip(self.x0 + side * AROUND, self.low, self.high))
+            for side in (-1.0, 1.0)
+        ]
         self.trials = [Trials(mechanism, each, ends) for each in settings]
         self.runs = 0
         self.units: dict[str, str] = {}  # of the columns
@@ -192,7 +250,10 @@ class Fitting:
 
     def simulated(self, x: np.ndarray) -> list[dict[str, np.ndarray]]:
         """Columns of the mechanism at the measured times, record by record."""
-        return [self.run_of(x, data, trials) for data, trials in zip(self.data, self.trials, strict=True)]
+        return [
+            self.run_of(x, data, trials)
+            for data, trials in zip(self.data, self.trials, strict=True)
+        ]
 
     def run_of(self, x: np.ndarray, data: Data, trials: Trials) -> dict[str, np.ndarray]:
         """One record."""
@@ -202,11 +263,23 @@ class Fitting:
         t = data.time
         step = float(np.diff(t).min())
         even = bool(np.ptp(np.diff(t)) <= 1e-6 * step)
-        count = t.size - 1 if even else int(np.clip(2.0 * (t[-1] - t[0]) / step, 4 * t.size, FINER * t.size))
+        count = (
+            t.size - 1
+            if even
+            else int(np.clip(2.0 * (t[-1] - t[0]) / step, 4 * t.size, FINER * t.size))
+        )
         step = float(t[-1] - t[0]) / count
         given = {name: held(t, values) for name, values in data.drives.items()}
-        span: dict[str, Any] = {"stop_time": float(t[-1]), "start_time": float(t[0]), "output_step": step}
-        options: dict[str, Any] = {"tolerance": TOLERANCE, "inputs": {**self.inputs, **given}, **self.run}
+        span: dict[str, Any] = {
+            "stop_time": float(t[-1]),
+            "start_time": float(t[0]),
+            "output_step": step,
+        }
+        options: dict[str, Any] = {
+            "tolerance": TOLERANCE,
+            "inputs": {**self.inputs, **given},
+            **self.run,
+        }
         if self.mechanism.description.chain is not None:
             result = self.mechanism.chain(**trials.settings, **self.values(x)).simulate(**span)
         else:
@@ -225,7 +298,14 @@ class Fitting:
         except ArithmeticError:
             if not trial:
                 raise
-            return np.full(sum(int(np.isfinite(values).sum()) for each in self.data for values in each.columns.values()), BAD)
+            return np.full(
+                sum(
+                    int(np.isfinite(values).sum())
+                    for each in self.data
+                    for values in each.columns.values()
+                ),
+                BAD,
+            )
         parts = []
         for data, columns in zip(self.data, found, strict=True):
             for name, values in data.columns.items():
@@ -236,7 +316,9 @@ class Fitting:
 
     def jacobian(self, x: np.ndarray) -> np.ndarray:
         """Central differences; at a bound towards the inside."""
-        return bounded_differences(self.residuals, x, STEP * np.maximum(np.abs(x), 1.0), self.low, self.high)
+        return bounded_differences(
+            self.residuals, x, STEP * np.maximum(np.abs(x), 1.0), self.low, self.high
+        )
 
     def check_influence(self) -> None:
         """Every parameter must change something that was measured, and no two the same."""
@@ -245,14 +327,18 @@ class Fitting:
         changes = np.abs(J).max(axis=0)
         for name, change in zip(self.start, changes, strict=True):
             if change < LEAST_INFLUENCE:
-                raise IdentificationError(f"parameter '{name}' has no influence on {', '.join(self.sigma)}; leave it out or measure more")
+                raise IdentificationError(
+                    f"parameter '{name}' has no influence on {', '.join(self.sigma)}; leave it out or measure more"
+                )
         self.check_rank(J)
 
     def check_rank(self, J: np.ndarray) -> None:
         _, singular, V = np.linalg.svd(J / np.linalg.norm(J, axis=0), full_matrices=False)
         if singular[-1] < LEAST_RANK * singular[0]:
             alike = [name for name, part in zip(self.start, V[-1], strict=True) if abs(part) > 0.1]
-            raise IdentificationError(f"parameters {' and '.join(alike)} cannot be told apart from these data; fix one of them or measure more")
+            raise IdentificationError(
+                f"parameters {' and '.join(alike)} cannot be told apart from these data; fix one of them or measure more"
+            )
 
     def solve(self, loss: str) -> Identification:
         """Fit, weigh the columns by what is left, fit again."""
@@ -261,9 +347,19 @@ class Fitting:
         self.check_influence()
         x = np.clip(self.x0, self.low, self.high)
         bounds = (self.low, self.high)
-        for _ in range(ROUNDS if len(self.sigma) > 1 or loss != "linear" else 1):  # one column: its weight changes nothing
+        for _ in range(
+            ROUNDS if len(self.sigma) > 1 or loss != "linear" else 1
+        ):  # one column: its weight changes nothing
             found = least_squares(
-                self.residuals, x, jac=cast(Any, self.jacobian), bounds=bounds, loss=loss, xtol=1e-10, ftol=1e-12, gtol=1e-12, max_nfev=100
+                self.residuals,
+                x,
+                jac=cast(Any, self.jacobian),
+                bounds=bounds,
+                loss=loss,
+                xtol=1e-10,
+                ftol=1e-12,
+                gtol=1e-12,
+                max_nfev=100,
             )
             x = found.x
             fitted = self.simulated(x)
@@ -271,12 +367,29 @@ class Fitting:
         J, r = self.jacobian(x), self.residuals(x)
         self.check_rank(J)
         freedom = r.size - x.size
-        covariance = np.linalg.inv(J.T @ J) * float(r @ r) / freedom * np.outer(self.unit, self.unit)
+        covariance = (
+            np.linalg.inv(J.T @ J) * float(r @ r) / freedom * np.outer(self.unit, self.unit)
+        )
         estimates = []
         for k, (name, start) in enumerate(self.start.items()):
-            bound = "at its lower bound" if x[k] <= self.low[k] + 1e-9 else "at its upper bound" if x[k] >= self.high[k] - 1e-9 else ""
+            bound = (
+                "at its lower bound"
+                if x[k] <= self.low[k] + 1e-9
+                else "at its upper bound"
+                if x[k] >= self.high[k] - 1e-9
+                else ""
+            )
             unit = self.mechanism.description.parameters[name].unit
-            estimates.append(Estimate(name, start, float(x[k] * self.unit[k]), float(np.sqrt(covariance[k, k])), unit, bound))
+            estimates.append(
+                Estimate(
+                    name,
+                    start,
+                    float(x[k] * self.unit[k]),
+                    float(np.sqrt(covariance[k, k])),
+                    unit,
+                    bound,
+                )
+            )
         several = len(self.data) > 1
         fits = [
             Fit.of(name + f" (record {k})" * several, values, columns[name])
@@ -284,12 +397,29 @@ class Fitting:
             for name, values in data.columns.items()
         ]
         name, d = self.mechanism.description.name, self.data[0]
-        return Identification(name, tuple(estimates), covariance, tuple(fits), d.time, d.columns, fitted[0], self.runs, found.status > 0, self.units)
+        return Identification(
+            name,
+            tuple(estimates),
+            covariance,
+            tuple(fits),
+            d.time,
+            d.columns,
+            fitted[0],
+            self.runs,
+            found.status > 0,
+            self.units,
+        )
 
     def noise(self, name: str, fitted: list[dict[str, np.ndarray]]) -> float:
         """Root mean square of what a fit leaves of a column in all records that have it."""
-        left = [data.columns[name] - columns[name] for data, columns in zip(self.data, fitted, strict=True) if name in data.columns]
-        return max(float(np.sqrt(np.nanmean(np.concatenate(left) ** 2))), FINEST * self.spreads[name])
+        left = [
+            data.columns[name] - columns[name]
+            for data, columns in zip(self.data, fitted, strict=True)
+            if name in data.columns
+        ]
+        return max(
+            float(np.sqrt(np.nanmean(np.concatenate(left) ** 2))), FINEST * self.spreads[name]
+        )
 
 
 def held(t: np.ndarray, values: np.ndarray) -> Callable[[float], float]:

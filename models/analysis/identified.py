@@ -37,7 +37,13 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {"start": self.start, "value": self.value, "standard_deviation": self.deviation, "unit": self.unit, "note": self.note}
+        return {
+            "start": self.start,
+            "value": self.value,
+            "standard_deviation": self.deviation,
+            "unit": self.unit,
+            "note": self.note,
+        }
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,9 @@ class Fit:
     name: str
     rows: int
     rms: float  # root mean square of the differences
-    mean_deviation: float  # mean of their magnitudes over the largest excursion of the data from their mean
+    mean_deviation: (
+        float  # mean of their magnitudes over the largest excursion of the data from their mean
+    )
     correlation: float  # of data and model; 0 where one of them is constant
 
     @classmethod
@@ -58,7 +66,13 @@ class Fit:
         excursion = float(np.abs(y - y.mean()).max()) or 1.0
         moves = y.std() > 0.0 and m.std() > 0.0
         correlation = float(np.corrcoef(y, m)[0, 1]) if moves else 0.0
-        return cls(name, int(there.sum()), float(np.sqrt(np.mean((m - y) ** 2))), float(np.abs(m - y).mean()) / excursion, correlation)
+        return cls(
+            name,
+            int(there.sum()),
+            float(np.sqrt(np.mean((m - y) ** 2))),
+            float(np.abs(m - y).mean()) / excursion,
+            correlation,
+        )
 
 
 @dataclass(frozen=True)
@@ -99,7 +113,12 @@ class Identification:
     def alike(self) -> tuple[tuple[str, str, float], ...]:
         """Pairs of parameters that the data hardly tell apart."""
         names, c = [each.name for each in self.estimates], self.correlation
-        return tuple((names[i], names[j], float(c[i, j])) for i in range(len(names)) for j in range(i) if abs(c[i, j]) > 0.95)
+        return tuple(
+            (names[i], names[j], float(c[i, j]))
+            for i in range(len(names))
+            for j in range(i)
+            if abs(c[i, j]) > 0.95
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the columns, ready for JSON."""
@@ -108,14 +127,29 @@ class Identification:
             "parameters": {each.name: each.to_dict() for each in self.estimates},
             "covariance": self.covariance.tolist(),
             "correlation": self.correlation.tolist(),
-            "columns": {f.name: {"rows": f.rows, "rms": f.rms, "mean_deviation": f.mean_deviation, "correlation": f.correlation} for f in self.fits},
+            "columns": {
+                f.name: {
+                    "rows": f.rows,
+                    "rms": f.rms,
+                    "mean_deviation": f.mean_deviation,
+                    "correlation": f.correlation,
+                }
+                for f in self.fits
+            },
             "runs": self.runs,
             "converged": self.converged,
         }
 
     def plot(self, path: str | Path | None = None):
         """Measured points and fitted lines, a panel per column; returns the figure."""
-        return draw(self.time, self.measured, self.fitted, ", ".join(each.told() for each in self.estimates), path, self.units)
+        return draw(
+            self.time,
+            self.measured,
+            self.fitted,
+            ", ".join(each.told() for each in self.estimates),
+            path,
+            self.units,
+        )
 
 
 def draw(
@@ -135,7 +169,9 @@ def draw(
     panels = np.atleast_1d(np.array(figure.subplots(len(measured), 1, sharex=True)))
     for panel, name in zip(panels, measured, strict=True):
         factor, unit = fitting((units or {}).get(name, ""), measured[name])
-        panel.plot(time, factor * measured[name], ".", markersize=3, color="#9a9a9a", label="measured")
+        panel.plot(
+            time, factor * measured[name], ".", markersize=3, color="#9a9a9a", label="measured"
+        )
         panel.plot(time, factor * fitted[name], linewidth=1.3, color="#1f5f8b", label="fitted")
         panel.set_ylabel(name + (f"\n[{unit}]" if unit not in ("", "1") else ""))
         panel.grid(True, linewidth=0.4, alpha=0.6)

@@ -23,20 +23,37 @@ LEFT = 1e-7  # part of what makes up the slope by a rate that is more than its e
 
 
 def with_rates(
-    linear: Linear, evaluation: Evaluation, q: np.ndarray, u: np.ndarray, x: np.ndarray, registers: Sequence[int], along: Tangents
+    linear: Linear,
+    evaluation: Evaluation,
+    q: np.ndarray,
+    u: np.ndarray,
+    x: np.ndarray,
+    registers: Sequence[int],
+    along: Tangents,
 ) -> Linear:
     """The same system for inputs that move."""
     c = evaluation.system.compiled
     rows, p = linear.A.shape[0], len(linear.coordinates)
-    first, second, D1, D2 = (np.zeros((count, len(c.inputs))) for count in (rows, rows, len(registers), len(registers)))
+    first, second, D1, D2 = (
+        np.zeros((count, len(c.inputs))) for count in (rows, rows, len(registers), len(registers))
+    )
     for k, moved in zip(evaluation.rated, along.by_rates.T, strict=True):
         first[:p, k] = moved[along.coordinates]
-        for order, (change, found, seen) in enumerate(((moved, first, D1), (0.0 * moved, second, D2))):
+        for order, (change, found, seen) in enumerate(
+            ((moved, first, D1), (0.0 * moved, second, D2))
+        ):
             slopes = by_rate(evaluation, q, u, change, x, k, order, along.independent, registers)
             found[p:, k], seen[:, k] = slopes[: rows - p], slopes[rows - p :]
     E = first + linear.A @ second
     left = np.maximum(misfit(D1, linear.C, second), misfit(D2, linear.C, 0.0 * second))
-    return replace(linear, B=linear.B + linear.A @ E, D=linear.D + linear.C @ E, shift=E, shift_by_rates=second, improper=left)
+    return replace(
+        linear,
+        B=linear.B + linear.A @ E,
+        D=linear.D + linear.C @ E,
+        shift=E,
+        shift_by_rates=second,
+        improper=left,
+    )
 
 
 def misfit(D: np.ndarray, C: np.ndarray, E: np.ndarray) -> np.ndarray:

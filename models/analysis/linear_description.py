@@ -27,14 +27,20 @@ def linear_description(system: System, rest: Equilibrium | None = None) -> dict[
     linear, d = system.linearize(rest.t, rest.q), system.description
     n, held = len(linear.coordinates), held_inputs(d)
     linear.refuse_chain()
-    mass, damping, stiffness = cleaned(linear.mass), cleaned(linear.damping), cleaned(linear.stiffness)
+    mass, damping, stiffness = (
+        cleaned(linear.mass),
+        cleaned(linear.damping),
+        cleaned(linear.stiffness),
+    )
     diagonal = not np.count_nonzero(mass - np.diag(np.diagonal(mass)))
     L = np.eye(n) if diagonal else np.linalg.cholesky(mass)
     back = np.linalg.inv(L)  # y = backᵀ η
     F, K, G = damping, stiffness, linear.force
     if not diagonal:
         F, K, G = cleaned(back @ F @ back.T), cleaned(back @ K @ back.T), back @ G
-    names = [f"change.{name}" if diagonal else f"eta_{k}" for k, name in enumerate(linear.coordinates, 1)]
+    names = [
+        f"change.{name}" if diagonal else f"eta_{k}" for k, name in enumerate(linear.coordinates, 1)
+    ]
     speeds = [f"der({name})" for name in names]
     starts = dict(zip(linear.inputs, Evaluation(system, rest.t).inputs.tolist(), strict=True))
     moved = ["0" if name in held else f"({name} - {value!r})" for name, value in starts.items()]
@@ -47,12 +53,19 @@ def linear_description(system: System, rest: Equilibrium | None = None) -> dict[
         outputs[f"{name}.speed"] = {"value": combination(back[:, k], speeds)}
     for k, name in enumerate(linear.outputs):
         row = (*shapes[k], *linear.D[k])
-        outputs[plain(name)] = {"value": combination(row, [*names, *speeds, *moved], rest.outputs.get(name, 0.0)), "unit": unit_of(system, name)}
+        outputs[plain(name)] = {
+            "value": combination(row, [*names, *speeds, *moved], rest.outputs.get(name, 0.0)),
+            "unit": unit_of(system, name),
+        }
     forces = {name: combination(G[k], moved) for k, name in enumerate(names) if np.any(G[k])}
     return {
         "name": f"{d.name} linear".strip(),
         "text": f"Small motions of {d.name or 'a mechanism'} about its state of rest",
-        "inputs": {name: {"start": value, "unit": inputs_of(d)[name].unit} for name, value in starts.items() if name not in held},
+        "inputs": {
+            name: {"start": value, "unit": inputs_of(d)[name].unit}
+            for name, value in starts.items()
+            if name not in held
+        },
         "chain": {
             "mass": np.diagonal(mass).tolist() if diagonal else [1.0] * n,
             "stiffness": K.tolist(),
@@ -63,23 +76,38 @@ def linear_description(system: System, rest: Equilibrium | None = None) -> dict[
             "forces": forces,
         },
         "outputs": outputs,
-        "run": d.run.model_dump(exclude_none=True, include={"start_time", "stop_time", "output_step", "step"}),
+        "run": d.run.model_dump(
+            exclude_none=True, include={"start_time", "stop_time", "output_step", "step"}
+        ),
     }
 
 
 def beginning(system: System, rest: Equilibrium) -> tuple[np.ndarray, np.ndarray]:
     """Deviation of the start from the state of rest, and its speeds, where coordinates are numbers of their own."""
     q, u = system.start()
-    places, speeds = dict(zip(system.coordinates, q, strict=True)), dict(zip(system.speeds, u, strict=True))
+    places, speeds = (
+        dict(zip(system.coordinates, q, strict=True)),
+        dict(zip(system.speeds, u, strict=True)),
+    )
     known = [name in places and f"der({name})" in speeds for name in rest.linear.coordinates]
-    y = [places[name] - rest.coordinates[name] if ok else 0.0 for name, ok in zip(rest.linear.coordinates, known, strict=True)]
-    v = [speeds[f"der({name})"] if ok else 0.0 for name, ok in zip(rest.linear.coordinates, known, strict=True)]
+    y = [
+        places[name] - rest.coordinates[name] if ok else 0.0
+        for name, ok in zip(rest.linear.coordinates, known, strict=True)
+    ]
+    v = [
+        speeds[f"der({name})"] if ok else 0.0
+        for name, ok in zip(rest.linear.coordinates, known, strict=True)
+    ]
     return np.array(y), np.array(v)
 
 
 def combination(factors: Iterable[float], names: Iterable[str], constant: float = 0.0) -> str:
     """Text of constant + sum of factor*name."""
-    terms = [f"{float(factor)!r}*{name}" for factor, name in zip(factors, names, strict=True) if factor != 0.0]
+    terms = [
+        f"{float(factor)!r}*{name}"
+        for factor, name in zip(factors, names, strict=True)
+        if factor != 0.0
+    ]
     return " + ".join([*([repr(float(constant))] if constant or not terms else []), *terms])
 
 

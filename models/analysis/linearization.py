@@ -38,7 +38,9 @@ class Mode(NamedTuple):
     frequency: float  # |λ|/2π [Hz]
     damping: float  # -Re λ/|λ|; 0 where λ = 0
     eigenvalue: complex
-    shape: dict[str, complex]  # amplitudes of the local coordinates of all speeds, the largest is 1, then of the states; see `Linear.shape`
+    shape: dict[
+        str, complex
+    ]  # amplitudes of the local coordinates of all speeds, the largest is 1, then of the states; see `Linear.shape`
 
     @property
     def oscillates(self) -> bool:
@@ -74,10 +76,18 @@ class Linear:
     tangent: np.ndarray  # changes of the local coordinates of all speeds by y
     local: tuple[str, ...]  # their names
     sizes: np.ndarray  # how large each first-order state is, so that they can be compared
-    speeds: tuple[str, ...]  # names of v, which are ẏ but where a moving state has more independent places than speeds
-    moving: Mapping[str, float] = field(default_factory=dict)  # speeds of the state about which the motions are small; none at rest
-    changing: Mapping[str, float] = field(default_factory=dict)  # independent accelerations and rates of states there; none in a steady motion
-    shift: np.ndarray | None = None  # z is less by this times w where relations follow inputs (models/analysis/input_rates.py)
+    speeds: tuple[
+        str, ...
+    ]  # names of v, which are ẏ but where a moving state has more independent places than speeds
+    moving: Mapping[str, float] = field(
+        default_factory=dict
+    )  # speeds of the state about which the motions are small; none at rest
+    changing: Mapping[str, float] = field(
+        default_factory=dict
+    )  # independent accelerations and rates of states there; none in a steady motion
+    shift: np.ndarray | None = (
+        None  # z is less by this times w where relations follow inputs (models/analysis/input_rates.py)
+    )
     shift_by_rates: np.ndarray | None = None  # and by this times ẇ
     improper: np.ndarray | None = None  # outputs that have a rate of an input in them
 
@@ -89,13 +99,24 @@ class Linear:
             said.append(f"about a moving state: {most(self.moving)}")
         if len(self.speeds) != len(self.coordinates):
             counts = f"{len(self.coordinates)} places and {len(self.speeds)} speeds are free"
-            said.append(f"{counts}: constraints of speeds alone do not bind places, and those on which nothing depends have eigenvalues of 0")
+            said.append(
+                f"{counts}: constraints of speeds alone do not bind places, and those on which nothing depends have eigenvalues of 0"
+            )
         if self.changing:
-            said.append(f"not a steady state, {most(self.changing, 'd/dt ')}: eigenvalues are those of this instant, and tell no stability")
+            said.append(
+                f"not a steady state, {most(self.changing, 'd/dt ')}: eigenvalues are those of this instant, and tell no stability"
+            )
         if self.shift is not None and self.improper is not None and np.any(self.shift):
-            names = [name for name, column in zip(self.inputs, self.shift.T, strict=True) if column.any()]
-            said += [f"{self.outputs[k]} has the rate of {self.inputs[j]} in it, which A, B, C, D leave out" for k, j in np.argwhere(self.improper)]
-            said.append(f"constraints follow {', '.join(names)}: speeds among the states are less what they have by the input at once")
+            names = [
+                name for name, column in zip(self.inputs, self.shift.T, strict=True) if column.any()
+            ]
+            said += [
+                f"{self.outputs[k]} has the rate of {self.inputs[j]} in it, which A, B, C, D leave out"
+                for k, j in np.argwhere(self.improper)
+            ]
+            said.append(
+                f"constraints follow {', '.join(names)}: speeds among the states are less what they have by the input at once"
+            )
         return said
 
     @property
@@ -110,7 +131,10 @@ class Linear:
         if len(self.speeds) != n or A.shape[0] > 2 * n or A[:n, :n].any():
             return False
         K, fastest = self.stiffness, np.sqrt(np.abs(A[n:, :n]).max(initial=0.0))
-        return bool(np.abs(A[n:, n:]).max(initial=0.0) <= NOISE * max(fastest, NOISE)) and np.abs(K - K.T).max(initial=0.0) <= 1e-9 * np.abs(K).max()
+        return (
+            bool(np.abs(A[n:, n:]).max(initial=0.0) <= NOISE * max(fastest, NOISE))
+            and np.abs(K - K.T).max(initial=0.0) <= 1e-9 * np.abs(K).max()
+        )
 
     def _repr_html_(self) -> str:
         from kinetree.models.scene.notebook import linear_html
@@ -125,7 +149,14 @@ class Linear:
             if value.imag < 0.0:
                 continue
             size = float(abs(value))
-            found.append(Mode(size / (2 * np.pi), float(-value.real / size) if size else 0.0, complex(value), self.shape(vector)))
+            found.append(
+                Mode(
+                    size / (2 * np.pi),
+                    float(-value.real / size) if size else 0.0,
+                    complex(value),
+                    self.shape(vector),
+                )
+            )
         return Modes(sorted(found, key=lambda mode: mode.frequency))
 
     def shape(self, vector: np.ndarray) -> dict[str, complex]:
@@ -147,7 +178,9 @@ class Linear:
         squares[np.abs(squares) <= NOISE * np.abs(squares).max(initial=0.0)] = 0.0
         single = np.emath.sqrt(-squares).astype(complex)
         values = np.concatenate((single, -single))
-        return values, np.vstack((np.hstack((shapes, shapes)), np.hstack((shapes * single, -shapes * single))))
+        return values, np.vstack(
+            (np.hstack((shapes, shapes)), np.hstack((shapes * single, -shapes * single)))
+        )
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -158,11 +191,16 @@ class Linear:
         """The system from some inputs to some outputs."""
         from kinetree.models.analysis.frequency import StateSpace
 
-        columns, rows = ([chosen(name, names) for name in wanted] for wanted, names in ((inputs, self.inputs), (outputs, self.outputs)))
+        columns, rows = (
+            [chosen(name, names) for name in wanted]
+            for wanted, names in ((inputs, self.inputs), (outputs, self.outputs))
+        )
         if self.improper is not None and self.improper[np.ix_(rows, columns)].any():
             row, column = np.argwhere(self.improper[np.ix_(rows, columns)])[0]
             said = f"'{outputs[row]}' depends on how fast the input '{inputs[column]}' changes, which a constraint follows"
-            raise ValueError(f"{said}: no A, B, C, D has that; leave one of them out, or let the constraint follow a first-order state")
+            raise ValueError(
+                f"{said}: no A, B, C, D has that; leave one of them out, or let the constraint follow a first-order state"
+            )
         return StateSpace(self.A, self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)])
 
     def to_control(self) -> Any:
@@ -170,31 +208,58 @@ class Linear:
         try:
             import control
         except ImportError:
-            raise ImportError("python-control is not installed: pip install 'kinetree[control]'") from None
+            raise ImportError(
+                "python-control is not installed: pip install 'kinetree[control]'"
+            ) from None
         self.part(self.inputs, self.outputs)  # refuses outputs with rates of inputs in them
-        names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
-        return control.StateSpace(self.A, self.B, self.C, self.D, **names, remove_useless_states=False)
+        names = {
+            "states": list(self.states),
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+        }
+        return control.StateSpace(
+            self.A, self.B, self.C, self.D, **names, remove_useless_states=False
+        )
 
     def refuse_chain(self) -> None:
         """A chain has masses, dampers and springs, as many speeds as places, and forces that act as they are."""
         if len(self.states) > self.mechanical:
-            raise ValueError(f"a chain has no first-order states, found {', '.join(self.states[self.mechanical :])}")
+            raise ValueError(
+                f"a chain has no first-order states, found {', '.join(self.states[self.mechanical :])}"
+            )
         if len(self.speeds) != len(self.coordinates):
-            raise ValueError(f"a chain has as many speeds as coordinates, found {len(self.speeds)} and {len(self.coordinates)}")
+            raise ValueError(
+                f"a chain has as many speeds as coordinates, found {len(self.speeds)} and {len(self.coordinates)}"
+            )
         if self.shift is not None and np.any(self.shift):
-            followed = [name for name, column in zip(self.inputs, self.shift.T, strict=True) if column.any()]
-            raise ValueError(f"a chain has forces as inputs, but constraints follow '{followed[0]}'")
+            followed = [
+                name for name, column in zip(self.inputs, self.shift.T, strict=True) if column.any()
+            ]
+            raise ValueError(
+                f"a chain has forces as inputs, but constraints follow '{followed[0]}'"
+            )
 
-    def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10) -> Unit:
+    def linear_chain(
+        self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10
+    ) -> Unit:
         """Steps of constant size dt by the matrix method (kinetree.solvers.chain.advance); forces act at the named coordinates (default: all)."""
         from kinetree.solvers.chain import linear_chain
 
         self.refuse_chain()
         for name in channels or ():
             if name not in self.coordinates:
-                raise KeyError(f"'{name}' is not a coordinate of the linearised system; coordinates: {', '.join(self.coordinates)}")
+                raise KeyError(
+                    f"'{name}' is not a coordinate of the linearised system; coordinates: {', '.join(self.coordinates)}"
+                )
         numbers = None if channels is None else [self.coordinates.index(name) for name in channels]
-        return linear_chain(cleaned(self.mass), cleaned(self.damping), cleaned(self.stiffness), dt, numbers, accuracy)
+        return linear_chain(
+            cleaned(self.mass),
+            cleaned(self.damping),
+            cleaned(self.stiffness),
+            dt,
+            numbers,
+            accuracy,
+        )
 
 
 def linearize(
@@ -227,7 +292,9 @@ def linearize(
     if system.description.actuators:
         evaluation.begin(chart.q, u, x)
     moving = bool(np.abs(u).max(initial=0.0) > STANDS)
-    further = not at_rest and system.position_freedoms > system.freedoms  # places that no allowed speed reaches at once
+    further = (
+        not at_rest and system.position_freedoms > system.freedoms
+    )  # places that no allowed speed reaches at once
     along = tangents(evaluation, chart, u, x, every_place=further and moving)
     if further and not moving and along.driven:
         along = tangents(evaluation, chart, u, x, every_place=True)
@@ -242,7 +309,9 @@ def linearize(
     held.finite(t, "slopes of rates and outputs", J, (*speeds, *c.states, *names))
     p, f = along.coordinates.size, along.independent.size
     rows, size = f + x.size, p + f + x.size
-    K = (chart.transport(u) @ along.places + along.speeds)[along.coordinates]  # δ̇ of the independent places
+    K = (chart.transport(u) @ along.places + along.speeds)[
+        along.coordinates
+    ]  # δ̇ of the independent places
     A, B = np.vstack((K[:, :size], J[:rows, :size])), np.vstack((K[:, size:], J[:rows, size:]))
     M = chart.T.T @ system.mass_matrix(t, chart.q) @ chart.T
     local = chart.names
@@ -253,7 +322,11 @@ def linearize(
         dict(zip(system.speeds, map(float, u), strict=True)) if moving else {}, changing,
     )  # fmt: skip
     linear = without_noise(linear) if p > f else linear
-    return with_rates(linear, evaluation, chart.q, u, x, registers, along) if along.by_rates.size else linear
+    return (
+        with_rates(linear, evaluation, chart.q, u, x, registers, along)
+        if along.by_rates.size
+        else linear
+    )
 
 
 def without_noise(linear: Linear) -> Linear:
@@ -263,7 +336,13 @@ def without_noise(linear: Linear) -> Linear:
     for matrix in (linear.A, linear.C):
         top = np.abs(matrix[:, : p + f]).max(axis=1, keepdims=True, initial=0.0)
         top = np.maximum(top, NOTHING * top.max(initial=0.0))  # rows that are nothing but rounding
-        found.append(np.where((np.abs(matrix) <= ROUNDING * top) & (np.arange(matrix.shape[1]) < p + f), 0.0, matrix))
+        found.append(
+            np.where(
+                (np.abs(matrix) <= ROUNDING * top) & (np.arange(matrix.shape[1]) < p + f),
+                0.0,
+                matrix,
+            )
+        )
     return replace(linear, A=found[0], C=found[1])
 
 
@@ -282,4 +361,8 @@ def cleaned(matrix: np.ndarray) -> np.ndarray:
     scale = np.outer(size, size)
     top = np.abs(matrix).max(initial=0.0)
     matrix = np.where(np.abs(matrix) <= 10 * NOISE * np.maximum(scale, NOISE * top), 0.0, matrix)
-    return 0.5 * (matrix + matrix.T) if np.abs(matrix - matrix.T).max(initial=0.0) <= 1e-9 * top else matrix
+    return (
+        0.5 * (matrix + matrix.T)
+        if np.abs(matrix - matrix.T).max(initial=0.0) <= 1e-9 * top
+        else matrix
+    )

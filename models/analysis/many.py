@@ -42,14 +42,22 @@ def rows_of(values: ArrayLike, count: int, width: int, name: str) -> np.ndarray:
     elif array.ndim == 2 and array.shape != (count, width) and array.size == width:
         array = array.reshape(-1)
     if array.shape not in ((count, width), (width,)):
-        raise ValueError(f"{name} has shape {np.shape(values)}, expected ({count}, {width}) or ({width},)")
+        raise ValueError(
+            f"{name} has shape {np.shape(values)}, expected ({count}, {width}) or ({width},)"
+        )
     if not np.isfinite(array).all():
         k = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{name}{list(k)} is {array[k]}, expected finite numbers")
     return np.ascontiguousarray(np.broadcast_to(array, (count, width)))
 
 
-def columns_of(values: Mapping[str, ArrayLike] | None, names: Sequence[str], start: np.ndarray, count: int, kind: str) -> np.ndarray:
+def columns_of(
+    values: Mapping[str, ArrayLike] | None,
+    names: Sequence[str],
+    start: np.ndarray,
+    count: int,
+    kind: str,
+) -> np.ndarray:
     """Named values, numbers or one per state, as columns; those not given keep their start value."""
     found = np.tile(start, (count, 1))
     for name, value in (values or {}).items():
@@ -70,11 +78,15 @@ def batch(system: System, t, q, u, inputs, tau, loads, states) -> Batch:
     rows = np.atleast_2d(np.asarray(q, dtype=float))
     count = len(rows)
     q, u = rows_of(rows, count, len(c.coordinates), "q"), rows_of(u, count, system.n, "u")
-    time = rows_of(np.reshape(np.asarray(t, dtype=float), (-1, 1) if np.ndim(t) else (1,)), count, 1, "t")
+    time = rows_of(
+        np.reshape(np.asarray(t, dtype=float), (-1, 1) if np.ndim(t) else (1,)), count, 1, "t"
+    )
     if not np.ndim(t) and inputs is None and tau is None and loads is None and states is None:
         return Batch(time, q, u, None)
     names = tuple(state for state in c.states)
-    x = columns_of(states, names, val[c.start_x : c.start_x + len(names)], count, "a first-order state")
+    x = columns_of(
+        states, names, val[c.start_x : c.start_x + len(names)], count, "a first-order state"
+    )
     given = columns_of(inputs, c.inputs, system._fast.input_starts(), count, "an input")
     added = rows_of(np.zeros(system.n) if tau is None else tau, count, system.n, "tau")
     wrenches = np.zeros((count, 6 * (len(c.bodies) + len(c.twins))))
@@ -106,7 +118,9 @@ def accelerations_many(
     udot, values = np.empty((len(given.q), system.n)), np.empty((len(given.q), len(outputs)))
     registers = np.array([columns[name] for name in outputs], dtype=np.int64)
     system._fast.set_state(given.q[0], given.u[0], None) if len(given.q) else None
-    alone = bool(system.compiled.loops or (outputs and system.description.actuators))  # what actuators tell begins with the state
+    alone = bool(
+        system.compiled.loops or (outputs and system.description.actuators)
+    )  # what actuators tell begins with the state
     many = None if alone else pointer_entry("many")
     if many is None:
         one_by_one(system, given, registers, udot, values)
@@ -116,7 +130,15 @@ def accelerations_many(
     return (udot, {name: values[:, k] for k, name in enumerate(outputs)}) if outputs else udot
 
 
-def in_lanes(system: System, many, given: Batch, registers: np.ndarray, udot: np.ndarray, values: np.ndarray, threads: int | None) -> bool:
+def in_lanes(
+    system: System,
+    many,
+    given: Batch,
+    registers: np.ndarray,
+    udot: np.ndarray,
+    values: np.ndarray,
+    threads: int | None,
+) -> bool:
     """Evaluate all states on some threads; False when one of them has no solution."""
     instance = system._fast
     instance.ws.val[0] = given.t[0, 0] if len(given.t) else 0.0
@@ -125,14 +147,23 @@ def in_lanes(system: System, many, given: Batch, registers: np.ndarray, udot: np
         threads = max(1, min(os.cpu_count() or 1, count * system.n // WORTH))
     size = -(-count // threads)
     size += -size % L.WIDTH
-    blocks = [instance.ints.ctypes.data, system.compiled.floats.ctypes.data, instance.work.ctypes.data]
+    blocks = [
+        instance.ints.ctypes.data,
+        system.compiled.floats.ctypes.data,
+        instance.work.ctypes.data,
+    ]
 
     def evaluate(first: int) -> int:
         last = min(first + size, count)
         wide = instance.wide(L.LANES_STRIDE)
         at = [part[first:last].ctypes.data for part in (given.q, given.u)]
         rest = None if given.rest is None else given.rest[first:last].ctypes.data
-        results = udot[first:last].ctypes.data, registers.ctypes.data, len(registers), values[first:last].ctypes.data
+        results = (
+            udot[first:last].ctypes.data,
+            registers.ctypes.data,
+            len(registers),
+            values[first:last].ctypes.data,
+        )
         status = many(*blocks, wide.ctypes.data, last - first, *at, rest, *results)
         instance.keep(L.LANES_STRIDE, wide)
         return status
@@ -144,20 +175,36 @@ def in_lanes(system: System, many, given: Batch, registers: np.ndarray, udot: np
         return not any(list(pool.map(evaluate, firsts)))
 
 
-def refuse_not_finite(system: System, given: Batch, outputs: Sequence[str], registers: np.ndarray, udot: np.ndarray, values: np.ndarray) -> None:
+def refuse_not_finite(
+    system: System,
+    given: Batch,
+    outputs: Sequence[str],
+    registers: np.ndarray,
+    udot: np.ndarray,
+    values: np.ndarray,
+) -> None:
     """Name the first state whose results are not finite, and what is to blame there."""
     told = [k for k, name in enumerate(outputs) if not name.endswith(MAY_BE_INFINITE)]
     if np.isfinite(udot).all() and np.isfinite(values[:, told]).all():
         return
-    k = int(np.flatnonzero(~(np.isfinite(udot).all(axis=1) & np.isfinite(values[:, told]).all(axis=1)))[0])
+    k = int(
+        np.flatnonzero(~(np.isfinite(udot).all(axis=1) & np.isfinite(values[:, told]).all(axis=1)))[
+            0
+        ]
+    )
     alone = Batch(*(None if part is None else part[k : k + 1] for part in given))  # type: ignore[arg-type]
     one_by_one(system, alone, registers, udot[k : k + 1].copy(), values[k : k + 1].copy())
     instance, t = system._fast, float(given.t[k, 0])
-    for what, found, names in (("accelerations", udot[k], system.speeds), ("outputs", values[k, told], [outputs[j] for j in told])):
+    for what, found, names in (
+        ("accelerations", udot[k], system.speeds),
+        ("outputs", values[k, told], [outputs[j] for j in told]),
+    ):
         instance.finite(t, f"state {k}, {what}", found, names)
 
 
-def one_by_one(system: System, given: Batch, registers: np.ndarray, udot: np.ndarray, values: np.ndarray) -> None:
+def one_by_one(
+    system: System, given: Batch, registers: np.ndarray, udot: np.ndarray, values: np.ndarray
+) -> None:
     """The same without lanes; an error names the state."""
     instance, c = system._fast, system.compiled
     nx, ni, n = len(c.states), len(c.inputs), system.n
@@ -172,7 +219,9 @@ def one_by_one(system: System, given: Batch, registers: np.ndarray, udot: np.nda
             instance.ws.extra[6:] = row[nx + ni + n :]
             instance.ws.head.extra = 1.0
         try:
-            instance.outputs(float(given.t[k, 0])) if len(registers) else instance.call("accelerations", 0, float(given.t[k, 0]))
+            instance.outputs(float(given.t[k, 0])) if len(registers) else instance.call(
+                "accelerations", 0, float(given.t[k, 0])
+            )
         except EvaluationError as error:
             raise EvaluationError(f"state {k}: {error}", error.status) from error
         udot[k] = instance.ws.udot

@@ -41,7 +41,15 @@ class ModeFacts:
         top = sorted(self.participation.items(), key=lambda item: -item[1])
         names = ", ".join(name for name, share in top[:3] if share > 2 * NAMED)
         size = abs(self.eigenvalue)
-        kind = "drift" if size < STANDING else "swing" if self.eigenvalue.imag else "growth" if self.eigenvalue.real > 0.0 else "decay"
+        kind = (
+            "drift"
+            if size < STANDING
+            else "swing"
+            if self.eigenvalue.imag
+            else "growth"
+            if self.eigenvalue.real > 0.0
+            else "decay"
+        )
         return f"{kind} of {names}" if names else kind
 
     def to_dict(self) -> dict:
@@ -53,10 +61,14 @@ class ModeFacts:
         }  # fmt: skip
 
 
-def modal(linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = None) -> list[ModeFacts]:
+def modal(
+    linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = None
+) -> list[ModeFacts]:
     """Facts of every mode, slowest first; B and C: the inputs and outputs that matter (default: all)."""
     moving = slice(len(linear.coordinates), linear.mechanical)
-    carriers = linear.coordinates if len(linear.coordinates) == len(linear.speeds) else linear.speeds
+    carriers = (
+        linear.coordinates if len(linear.coordinates) == len(linear.speeds) else linear.speeds
+    )
     A = linear.A
     if not A.size:
         return []
@@ -117,18 +129,29 @@ def zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndar
     return found[np.lexsort((found.imag, np.abs(found)))]
 
 
-def said(modes: list[ModeFacts], inputs: tuple[str, ...], outputs: tuple[str, ...], drifts: bool = True) -> list[str]:
+def said(
+    modes: list[ModeFacts], inputs: tuple[str, ...], outputs: tuple[str, ...], drifts: bool = True
+) -> list[str]:
     """Sentences about modes, drifts among them or not, that the inputs do not move or the outputs do not see."""
     lines = []
     for k, mode in enumerate(modes, 1):
         if not drifts and abs(mode.eigenvalue) < STANDING:
             continue
         name = f"mode {k} ({mode.frequency:.4g} Hz, {mode.word})"
-        for names, shares, verb in ((inputs, mode.moved, "moved by"), (outputs, mode.seen, "seen by")):
+        for names, shares, verb in (
+            (inputs, mode.moved, "moved by"),
+            (outputs, mode.seen, "seen by"),
+        ):
             present = [shares[each] for each in names if each in shares]
-            listed = " or ".join(names) if len(names) <= FEW else f"any {'input' if verb == 'moved by' else 'output'}"
+            listed = (
+                " or ".join(names)
+                if len(names) <= FEW
+                else f"any {'input' if verb == 'moved by' else 'output'}"
+            )
             if present and max(present) < NOT:
                 lines.append(f"{name} is not {verb} {listed}")
             elif present and max(present) < HARDLY:
-                lines.append(f"{name} is hardly {verb} {listed}: {max(present):.1e} of what the best mode is")
+                lines.append(
+                    f"{name} is hardly {verb} {listed}: {max(present):.1e} of what the best mode is"
+                )
     return lines

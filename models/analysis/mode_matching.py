@@ -12,7 +12,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.analysis.decay import DecayMode
-from kinetree.models.analysis.identification import LEAST_INFLUENCE, IdentificationError, checked_bounds, checked_parameters
+from kinetree.models.analysis.identification import (
+    LEAST_INFLUENCE,
+    IdentificationError,
+    checked_bounds,
+    checked_parameters,
+)
 from kinetree.models.analysis.identified import Estimate
 from kinetree.models.analysis.linearization import Mode
 from kinetree.models.system.mechanism import Mechanism, load
@@ -44,7 +49,9 @@ def match_modes(
     wanted = [mode for mode in modes if mode.frequency > 0.0 and not mode.note]
     count = len(wanted) * (2 if damping else 1)
     if count < len(start):
-        raise IdentificationError(f"{len(wanted)} oscillations give {count} numbers, too few for {len(start)} parameters")
+        raise IdentificationError(
+            f"{len(wanted)} oscillations give {count} numbers, too few for {len(start)} parameters"
+        )
     unit = np.array([abs(value) or 1.0 for value in start.values()])
 
     def residuals(x: np.ndarray) -> np.ndarray:
@@ -54,7 +61,9 @@ def match_modes(
 
     x0 = np.array(list(start.values())) / unit
     low, high = (np.array([limits[name][side] for name in start]) / unit for side in (0, 1))
-    found = least_squares(residuals, x0, "3-point", (low, high), diff_step=STEP, xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    found = least_squares(
+        residuals, x0, "3-point", (low, high), diff_step=STEP, xtol=1e-14, ftol=1e-14, gtol=1e-14
+    )
     for name, change in zip(start, np.abs(found.jac).max(axis=0), strict=True):
         if change < LEAST_INFLUENCE:
             raise IdentificationError(f"parameter '{name}' has no influence on the modes")
@@ -63,13 +72,23 @@ def match_modes(
     inverse = np.linalg.pinv(J)
     covariance = inverse @ np.diag(spread**2) @ inverse.T
     if free > 0:
-        covariance = np.maximum(covariance, np.linalg.pinv(J.T @ J) * float(found.fun @ found.fun) / free)
+        covariance = np.maximum(
+            covariance, np.linalg.pinv(J.T @ J) * float(found.fun @ found.fun) / free
+        )
     units, estimates = mechanism.description.parameters, []
     for k, (name, value) in enumerate(start.items()):
         near = AT * max(abs(float(found.x[k])), 1e-300)
-        bound = "at its lower bound" if found.x[k] <= low[k] + near else "at its upper bound" if found.x[k] >= high[k] - near else ""
+        bound = (
+            "at its lower bound"
+            if found.x[k] <= low[k] + near
+            else "at its upper bound"
+            if found.x[k] >= high[k] - near
+            else ""
+        )
         deviation = float(np.sqrt(max(covariance[k, k], 0.0)) * unit[k])
-        estimates.append(Estimate(name, value, float(found.x[k] * unit[k]), deviation, units[name].unit, bound))
+        estimates.append(
+            Estimate(name, value, float(found.x[k] * unit[k]), deviation, units[name].unit, bound)
+        )
     return Matched(estimates, float(np.sqrt(np.mean(found.fun**2))))
 
 
@@ -83,16 +102,37 @@ class Matched(dict[str, float]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What should not be overlooked."""
-        bounds = tuple(f"{each.name} is {each.note}: it says where the bound is, not what the parameter is" for each in self.estimates if each.note)
-        vague = tuple(f"{each.name} is hardly known from these modes" for each in self.estimates if each.deviation > abs(each.value) > 0.0)
-        apart = (f"the modes are missed by {100 * self.left:.2g} %: other parameters, or another mechanism?",) if self.left > APART else ()
+        bounds = tuple(
+            f"{each.name} is {each.note}: it says where the bound is, not what the parameter is"
+            for each in self.estimates
+            if each.note
+        )
+        vague = tuple(
+            f"{each.name} is hardly known from these modes"
+            for each in self.estimates
+            if each.deviation > abs(each.value) > 0.0
+        )
+        apart = (
+            (
+                f"the modes are missed by {100 * self.left:.2g} %: other parameters, or another mechanism?",
+            )
+            if self.left > APART
+            else ()
+        )
         return bounds + vague + apart
 
 
 def scatter(wanted: Sequence[DecayMode], damping: bool) -> np.ndarray:
     """Deviations of the residuals by those of the modes."""
     frequencies = [mode.frequency_deviation / mode.frequency for mode in wanted]
-    return np.array(frequencies + ([mode.decay_deviation / (2.0 * np.pi * mode.frequency) for mode in wanted] if damping else []))
+    return np.array(
+        frequencies
+        + (
+            [mode.decay_deviation / (2.0 * np.pi * mode.frequency) for mode in wanted]
+            if damping
+            else []
+        )
+    )
 
 
 def differences(wanted: Sequence[DecayMode], present: Sequence[Mode], damping: bool) -> np.ndarray:
@@ -106,5 +146,8 @@ def differences(wanted: Sequence[DecayMode], present: Sequence[Mode], damping: b
     rows, columns = linear_sum_assignment(np.abs(np.log(ours[None, :] / theirs[:, None])))
     pairs = [(wanted[i], present[j], ours[j]) for i, j in zip(rows, columns, strict=True)]
     frequencies = [np.log(f / mode.frequency) for mode, _, f in pairs]
-    rates = [(-each.eigenvalue.real - mode.decay) / (2.0 * np.pi * mode.frequency) for mode, each, _ in pairs]
+    rates = [
+        (-each.eigenvalue.real - mode.decay) / (2.0 * np.pi * mode.frequency)
+        for mode, each, _ in pairs
+    ]
     return np.array(frequencies + (rates if damping else []))

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from kinetree.models.system.system import System
 
 
-def linear_at_rest(system: System, inputs: Mapping[str, float] | None = None, outputs: Sequence[str] | None = None) -> Linear:
+def linear_at_rest(
+    system: System, inputs: Mapping[str, float] | None = None, outputs: Sequence[str] | None = None
+) -> Linear:
     """Small motions about the state of rest."""
     from kinetree.models.system.variants import resting
 
@@ -24,7 +26,13 @@ def linear_at_rest(system: System, inputs: Mapping[str, float] | None = None, ou
     return linearize(system, rest.t, rest.q, None, inputs, outputs, rest.states)
 
 
-def linear_at_time(system: System, time: float, inputs: Mapping[str, float] | None = None, outputs: Sequence[str] | None = None, **run) -> Linear:
+def linear_at_time(
+    system: System,
+    time: float,
+    inputs: Mapping[str, float] | None = None,
+    outputs: Sequence[str] | None = None,
+    **run,
+) -> Linear:
     """Small motions about the motion as it is at an instant of a run, in the structure of its stage."""
     from kinetree.models.run.simulation import Options, check, set_options
     from kinetree.models.run.unit import Run, make_unit
@@ -33,7 +41,17 @@ def linear_at_time(system: System, time: float, inputs: Mapping[str, float] | No
     from kinetree.solvers.fields import REGISTERS
 
     refuse_contacts(system, "small motions")
-    options = Options.of(system, time, run.get("start_time"), None, run.get("integrator", "auto"), "auto", run.get("tolerance"), None, None)
+    options = Options.of(
+        system,
+        time,
+        run.get("start_time"),
+        None,
+        run.get("integrator", "auto"),
+        "auto",
+        run.get("tolerance"),
+        None,
+        None,
+    )
     unit = make_unit(system, options.integrator)
     active = Run(unit)
     set_options(active, options, False)
@@ -48,6 +66,11 @@ def linear_at_time(system: System, time: float, inputs: Mapping[str, float] | No
     first = int(unit.header.at_workspace) + REGISTERS
     here._fast.ws.val[:] = active.work[first : first + here._fast.ws.val.size]
     here._fast.call("prepare")
-    q, u, x = (np.array([values[places[name]] for name in names]) for names in (c.coordinates, c.speeds, c.states))
+    q, u, x = (
+        np.array([values[places[name]] for name in names])
+        for names in (c.coordinates, c.speeds, c.states)
+    )
     held = {name: float(active.work[first + c.registers[name]]) for name in c.inputs}
-    return linearize(here, time, q, u, held, outputs, dict(zip(c.states, map(float, x), strict=True)))
+    return linearize(
+        here, time, q, u, held, outputs, dict(zip(c.states, map(float, x), strict=True))
+    )

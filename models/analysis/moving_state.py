@@ -17,7 +17,9 @@ STEADY = 1e-6  # m/s², rad/s² or part of a state per second: below, nothing ch
 ROUNDING = 1e-13  # part of the largest slope of a row
 
 
-def changes(evaluation: Evaluation, independent: np.ndarray, x: np.ndarray, speeds: Sequence[str]) -> dict[str, float]:
+def changes(
+    evaluation: Evaluation, independent: np.ndarray, x: np.ndarray, speeds: Sequence[str]
+) -> dict[str, float]:
     """What does not stay as it is, after an evaluation: accelerations of the independent speeds and rates of the states."""
     ws, system = evaluation.instance.ws, evaluation.system
     rates = np.concatenate((ws.udot[independent], ws.xdot))
@@ -29,5 +31,10 @@ def changes(evaluation: Evaluation, independent: np.ndarray, x: np.ndarray, spee
 def most(values: Mapping[str, float], before: str = "") -> str:
     """The largest numbers by name."""
     largest = max(map(abs, values.values()))
-    top = sorted(((name, value) for name, value in values.items() if abs(value) > ROUNDING * largest), key=lambda item: -abs(item[1]))
-    return ", ".join(f"{before}{name} = {value:.4g}" for name, value in top[:TOLD]) + ", ..." * (len(top) > TOLD)
+    top = sorted(
+        ((name, value) for name, value in values.items() if abs(value) > ROUNDING * largest),
+        key=lambda item: -abs(item[1]),
+    )
+    return ", ".join(f"{before}{name} = {value:.4g}" for name, value in top[:TOLD]) + ", ..." * (
+        len(top) > TOLD
+    )

@@ -37,17 +37,29 @@ def point(system: System, instance: Instance, body: str, at: Sequence[float]) ->
     rows, columns = ws.row.reshape(-1, L.ROW), ws.col.reshape(-1, L.COLUMN)
     row = rows[i]
     R = row[L.W_R : L.W_R + 9].reshape(3, 3).copy()
-    part = {k: row[k : k + 3].copy() for k in (L.W_P, L.W_V, L.W_OM, L.W_AL, L.W_A0, L.W_DA, L.W_DB)}
+    part = {
+        k: row[k : k + 3].copy() for k in (L.W_P, L.W_V, L.W_OM, L.W_AL, L.W_A0, L.W_DA, L.W_DB)
+    }
     r = R @ shaped(at, 3, "at")
     omega, alpha = part[L.W_OM], part[L.W_AL] + part[L.W_DA]
     gravity = ws.val[int(HEADER.of(instance.ints).gravity) :][:3]
-    acceleration = part[L.W_A0] + part[L.W_DB] + gravity + np.cross(alpha, r) + np.cross(omega, np.cross(omega, r))
+    acceleration = (
+        part[L.W_A0]
+        + part[L.W_DB]
+        + gravity
+        + np.cross(alpha, r)
+        + np.cross(omega, np.cross(omega, r))
+    )
     position = part[L.W_P] + r
     jacobian, turning = np.zeros((3, system.n)), np.zeros((3, system.n))
     ends = system._freedom_ends()
     while i > 0:
         for j in range(int(ends[i - 1]), int(ends[i])):
             turning[:, j] = columns[j, L.C_A : L.C_A + 3]
-            jacobian[:, j] = columns[j, L.C_L : L.C_L + 3] + np.cross(turning[:, j], position - rows[i, L.W_P : L.W_P + 3])
+            jacobian[:, j] = columns[j, L.C_L : L.C_L + 3] + np.cross(
+                turning[:, j], position - rows[i, L.W_P : L.W_P + 3]
+            )
         i = system.parents[i - 1]
-    return Point(position, part[L.W_V] + np.cross(omega, r), acceleration, R, omega, alpha, jacobian, turning)
+    return Point(
+        position, part[L.W_V] + np.cross(omega, r), acceleration, R, omega, alpha, jacobian, turning
+    )

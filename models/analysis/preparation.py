@@ -36,7 +36,10 @@ class Preparations:
         self.run, self.system = system, resting(system)
         self.steps = system.description.run.prepare
         values = parameter_values(system.description)
-        self.present = [prepared(self.system, watched(self.system, step), evaluated(step.set, values), None) for step in self.steps]
+        self.present = [
+            prepared(self.system, watched(self.system, step), evaluated(step.set, values), None)
+            for step in self.steps
+        ]
         self.known: tuple[Known, ...] = ()
 
     def starts(self, numbers: Mapping[str, float] | None = None) -> dict[str, float]:
@@ -47,11 +50,26 @@ class Preparations:
         starts, search, known, found = dict[str, float](), None, self.known, []
         for number, step in enumerate(self.steps):
             key = f"run.prepare[{number}]" + (f" '{step.name}'" if step.name else "")
-            present = retuned(self.present[number], {**numbers, **evaluated(step.set, values)}) if numbers else self.present[number]
+            present = (
+                retuned(self.present[number], {**numbers, **evaluated(step.set, values)})
+                if numbers
+                else self.present[number]
+            )
             starts |= evaluated(step.guess, values)
-            q = np.array([starts.get(name, value) for name, value in zip(present.coordinates, present.start()[0], strict=True)])
-            q = present.project(present.compiled.start_time, q, np.zeros(present.n))[0] if starts else q
-            states = {name: value for name, value in starts.items() if name in present.compiled.states}
+            q = np.array(
+                [
+                    starts.get(name, value)
+                    for name, value in zip(present.coordinates, present.start()[0], strict=True)
+                ]
+            )
+            q = (
+                present.project(present.compiled.start_time, q, np.zeros(present.n))[0]
+                if starts
+                else q
+            )
+            states = {
+                name: value for name, value in starts.items() if name in present.compiled.states
+            }
             search = again(present, q, states, known[number]) if number < len(known) else None
             if search is None:
                 known = ()  # what follows began elsewhere
@@ -59,14 +77,24 @@ class Preparations:
                     search, _ = search_rest(present, present.compiled.start_time, q, None, states)
                 except EvaluationError as error:
                     raise EvaluationError(f"{key}: {error}", error.status) from None
-            found.append(Known(q, states, search.q, search.x, settled(present, search.q, search.x).r))
-            starts = dict(zip((*present.coordinates, *present.compiled.states), map(float, (*search.q, *search.x)), strict=True))
+            found.append(
+                Known(q, states, search.q, search.x, settled(present, search.q, search.x).r)
+            )
+            starts = dict(
+                zip(
+                    (*present.coordinates, *present.compiled.states),
+                    map(float, (*search.q, *search.x)),
+                    strict=True,
+                )
+            )
             judge(search, step, key)
         self.known = tuple(found)
         if search is None or self.run is self.system:
             return starts
         last = report(search.system, search.t, search.q, search.x, None, 0.0, 0)
-        return {name: value for name, value in starts.items() if name in self.run.coordinates} | begun(self.run, last)
+        return {
+            name: value for name, value in starts.items() if name in self.run.coordinates
+        } | begun(self.run, last)
 
 
 class Known(NamedTuple):
@@ -103,8 +131,12 @@ def evaluated(texts: Mapping[str, float | str], values: Mapping[str, float]) -> 
 def watched(system: System, step: Preparation) -> Structure:
     """The first structure with an output per requirement."""
     structure = system.stages[0]
-    outputs = structure.description.outputs | {f"require[{k}]": Output(value=law) for k, law in enumerate(step.require.values())}
-    return replace(structure, description=structure.description.model_copy(update={"outputs": outputs}))
+    outputs = structure.description.outputs | {
+        f"require[{k}]": Output(value=law) for k, law in enumerate(step.require.values())
+    }
+    return replace(
+        structure, description=structure.description.model_copy(update={"outputs": outputs})
+    )
 
 
 def judge(search: Search, step: Preparation, key: str) -> None:
@@ -113,22 +145,47 @@ def judge(search: Search, step: Preparation, key: str) -> None:
         return
     search.evaluation.outputs(search.q, np.zeros(search.system.n), search.x)
     c, val = search.system.compiled, search.evaluation.instance.ws.val
-    values = {name: float(val[k]) for name, k in c.registers.items()} | {column.name: float(val[column.register]) for column in c.outputs}
+    values = {name: float(val[k]) for name, k in c.registers.items()} | {
+        column.name: float(val[column.register]) for column in c.outputs
+    }
     for k, (sentence, law) in enumerate(step.require.items()):
         if not values[f"require[{k}]"]:
-            found = ", ".join(f"{name} = {values[name]:.6g}" for name in sorted(names(parse(law))) if name in values)
-            raise ModelError(Problem(f"{key}.require", found or str(law), sentence, file=search.system.description.file))
+            found = ", ".join(
+                f"{name} = {values[name]:.6g}"
+                for name in sorted(names(parse(law)))
+                if name in values
+            )
+            raise ModelError(
+                Problem(
+                    f"{key}.require",
+                    found or str(law),
+                    sentence,
+                    file=search.system.description.file,
+                )
+            )
 
 
-def equilibria(system: System, steps: Sequence[Mapping[str, float | str]] | None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
+def equilibria(
+    system: System,
+    steps: Sequence[Mapping[str, float | str]] | None,
+    inputs: Mapping[str, float] | None = None,
+) -> list[Equilibrium]:
     """One state of rest per step; without steps one per stage. What a step sets stays set."""
     steps = [{STAGE: k} for k in range(len(system.stages))] if steps is None else steps
     structure, parameters, held = system.stages[0], dict[str, float](), dict(inputs or {})
     present, found = system, list[Equilibrium]()
     for step in steps:
-        changed = {name: float(value) for name, value in step.items() if name in system.description.parameters}
-        held |= {name: float(value) for name, value in step.items() if name in system.compiled.inputs}
-        unknown = [name for name in step if name != STAGE and name not in changed and name not in held]
+        changed = {
+            name: float(value)
+            for name, value in step.items()
+            if name in system.description.parameters
+        }
+        held |= {
+            name: float(value) for name, value in step.items() if name in system.compiled.inputs
+        }
+        unknown = [
+            name for name in step if name != STAGE and name not in changed and name not in held
+        ]
         if unknown:
             known = ", ".join((STAGE, *system.description.parameters, *system.compiled.inputs))
             raise KeyError(f"'{unknown[0]}' can not be set; known: {known}")
@@ -138,7 +195,11 @@ def equilibria(system: System, steps: Sequence[Mapping[str, float | str]] | None
             parameters |= changed
             present = prepared(system, structure, parameters, found[-1] if found else None)
         last = found[-1] if found else None
-        states = {name: value for name, value in last.states.items() if name in present.compiled.states} if last else None
+        states = (
+            {name: value for name, value in last.states.items() if name in present.compiled.states}
+            if last
+            else None
+        )
         given = {name: value for name, value in held.items() if name in present.compiled.inputs}
         found.append(present.equilibrium(q=carried(present, last), inputs=given, states=states))
     return found
@@ -149,15 +210,24 @@ def named(system: System, stage: float | str) -> Structure:
     for k, structure in enumerate(system.stages):
         if stage == structure.name or stage == k:
             return structure
-    raise KeyError(f"stage {stage!r} is unknown; stages: {', '.join(repr(structure.name) for structure in system.stages)}")
+    raise KeyError(
+        f"stage {stage!r} is unknown; stages: {', '.join(repr(structure.name) for structure in system.stages)}"
+    )
 
 
-def prepared(system: System, structure: Structure, parameters: Mapping[str, float], last: Equilibrium | None) -> System:
+def prepared(
+    system: System, structure: Structure, parameters: Mapping[str, float], last: Equilibrium | None
+) -> System:
     """The system of a stage with other parameters; joints that are locked keep their coordinates."""
     d = structure.description
-    values = {name: p.model_copy(update={"value": parameters[name]}) if name in parameters else p for name, p in d.parameters.items()}
+    values = {
+        name: p.model_copy(update={"value": parameters[name]}) if name in parameters else p
+        for name, p in d.parameters.items()
+    }
     changed = d.model_copy(update={"parameters": values})
-    compiled = compile_structure(changed, numbering(changed, structure.locked), structure.locked, structure.end, later=True)
+    compiled = compile_structure(
+        changed, numbering(changed, structure.locked), structure.locked, structure.end, later=True
+    )
     image = model_fields(compiled.ints, compiled.floats).val0
     for name, value in last.coordinates.items() if last else ():
         if f"locked({name})" in compiled.registers:
@@ -172,7 +242,12 @@ def carried(system: System, last: Equilibrium | None) -> np.ndarray:
     zero = np.zeros(system.n)
     compiled, val = system.compiled, system._fast.ws.val
     start = val[compiled.start_q : compiled.start_q + len(system.coordinates)]
-    q = np.array([last.coordinates.get(name, value) for name, value in zip(system.coordinates, start, strict=True)])
+    q = np.array(
+        [
+            last.coordinates.get(name, value)
+            for name, value in zip(system.coordinates, start, strict=True)
+        ]
+    )
     try:
         return system.project(compiled.start_time, q, zero)[0]
     except EvaluationError:  # far from closed

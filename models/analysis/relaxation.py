@@ -40,7 +40,11 @@ def relaxed(search: Search) -> bool:
         while True:
             step = np.linalg.solve(np.eye(rate.size) / h - J, rate)
             moved = trial(search, v, step)
-            left = np.inf if moved is None else misfit(search, rates(search, *moved[1:]) - step / h, step, h)
+            left = (
+                np.inf
+                if moved is None
+                else misfit(search, rates(search, *moved[1:]) - step / h, step, h)
+            )
             if left <= WRONG or h < SHORTEST:
                 break
             h /= FALL
@@ -65,19 +69,26 @@ def slopes(search: Search, v: np.ndarray, x: np.ndarray | None = None) -> np.nda
     f, nx = search.f, search.x.size
     A = np.zeros((2 * f + nx, 2 * f + nx))
     A[:f, f : 2 * f] = np.eye(f)
-    A[f:] = Slopes(search.evaluation, search.chart, v, search.x if x is None else x).matrix()[:, : 2 * f + nx]
+    A[f:] = Slopes(search.evaluation, search.chart, v, search.x if x is None else x).matrix()[
+        :, : 2 * f + nx
+    ]
     if search.firm:
         A[2 * f + np.flatnonzero(search.settling)] = 0.0
     return A
 
 
-def trial(search: Search, v: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, Chart, np.ndarray, np.ndarray] | None:
+def trial(
+    search: Search, v: np.ndarray, step: np.ndarray
+) -> tuple[np.ndarray, Chart, np.ndarray, np.ndarray] | None:
     """Position, chart, speeds and states after a step; None where it is too long or leads nowhere."""
     f = search.f
     if not np.isfinite(step).all():
         return None
     sizes = state_sizes(search.system, search.x)
-    if np.abs(search.chart.T @ step[:f]).max(initial=0.0) > LARGEST or (np.abs(step[2 * f :]) > LARGEST * sizes).any():
+    if (
+        np.abs(search.chart.T @ step[:f]).max(initial=0.0) > LARGEST
+        or (np.abs(step[2 * f :]) > LARGEST * sizes).any()
+    ):
         return None
     try:
         q, x = search.moved(np.concatenate((step[:f], step[2 * f :])))
@@ -90,7 +101,12 @@ def trial(search: Search, v: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, 
 def misfit(search: Search, wrong: np.ndarray, step: np.ndarray, h: float) -> float:
     """What a step was wrong by, relative to the step, states by their sizes."""
     f = search.f
-    speed = max(float(np.abs(step[f : 2 * f]).max(initial=0.0)), float(np.abs(step[:f]).max(initial=0.0)) / h)
-    sizes = np.concatenate((np.ones(f), np.full(f, max(1.0, speed)), state_sizes(search.system, search.x)))
+    speed = max(
+        float(np.abs(step[f : 2 * f]).max(initial=0.0)),
+        float(np.abs(step[:f]).max(initial=0.0)) / h,
+    )
+    sizes = np.concatenate(
+        (np.ones(f), np.full(f, max(1.0, speed)), state_sizes(search.system, search.x))
+    )
     size = float(np.abs(step / sizes).max(initial=0.0))
     return float(np.abs(h * wrong / sizes).max(initial=0.0)) / size if size > 0.0 else 0.0

@@ -24,12 +24,19 @@ def rest_rows(rest: Equilibrium, digits: int = 6) -> dict[str, list[Row]]:
     from kinetree.models.run.unit import make_unit
 
     empty = blank(make_unit(rest.system), None, np.zeros(0))
-    tables = {"Coordinates": rest.coordinates, "States": rest.states, "Outputs": rest.outputs, "Force elements": rest.forces}
+    tables = {
+        "Coordinates": rest.coordinates,
+        "States": rest.states,
+        "Outputs": rest.outputs,
+        "Force elements": rest.forces,
+    }
     found = {}
     for heading, values in tables.items():
         columns = {name: f"force('{name}')" if values is rest.forces else name for name in values}
         if values:
-            found[heading] = [(name, *read(empty, columns[name], value, digits)) for name, value in values.items()]
+            found[heading] = [
+                (name, *read(empty, columns[name], value, digits)) for name, value in values.items()
+            ]
     return found
 
 
@@ -43,7 +50,11 @@ def read(empty: Result, name: str, value: float, digits: int) -> tuple[str, str]
 
 def shape_of(rest: Equilibrium, mode: Mode) -> list[tuple[str, float]]:
     """What moves most in a small motion and how far beside the largest; a state, where no coordinate moves."""
-    moving = sorted(((name, abs(mode.shape[name])) for name in rest.linear.local), key=lambda item: -item[1])[:NAMED]
+    moving = sorted(
+        ((name, abs(mode.shape[name])) for name in rest.linear.local), key=lambda item: -item[1]
+    )[:NAMED]
     moving = [(name, size) for name, size in moving if size > MOVES]
     states = {name: abs(mode.shape[name]) for name in rest.states}
-    return moving or [(name, size) for name, size in states.items() if size > MOVES * max(states.values())]
+    return moving or [
+        (name, size) for name, size in states.items() if size > MOVES * max(states.values())
+    ]

@@ -29,7 +29,13 @@ class Sampled(StateSpace):
         z = np.exp(1j * self.period * np.atleast_1d(np.asarray(omega, dtype=float)))
         if not self.A.size:
             return np.broadcast_to(self.D.astype(complex), (z.size, *self.D.shape)).copy()
-        return self.C @ np.linalg.solve(z[:, None, None] * np.eye(len(self.A)) - self.A, self.B[None].astype(complex)) + self.D
+        return (
+            self.C
+            @ np.linalg.solve(
+                z[:, None, None] * np.eye(len(self.A)) - self.A, self.B[None].astype(complex)
+            )
+            + self.D
+        )
 
     def then(self, other: StateSpace) -> Sampled:
         return Sampled(*vars(super().then(other)).values(), period=self.period)

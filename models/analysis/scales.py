@@ -15,14 +15,21 @@ if TYPE_CHECKING:
 NOMINAL = {"Pa": 1e5, "bar": 1.0}  # by unit; 1 for all others
 
 
-FOUND: WeakKeyDictionary[System, np.ndarray] = WeakKeyDictionary()  # a search for rest asks a thousand times
+FOUND: WeakKeyDictionary[System, np.ndarray] = (
+    WeakKeyDictionary()
+)  # a search for rest asks a thousand times
 
 
 def nominals(system: System) -> np.ndarray:
     """Nominal values of the states by their units."""
     if system not in FOUND:
         known = states_of(system.description)
-        FOUND[system] = np.array([NOMINAL.get(known[name].unit, 1.0) if name in known else 1.0 for name in system.compiled.states])
+        FOUND[system] = np.array(
+            [
+                NOMINAL.get(known[name].unit, 1.0) if name in known else 1.0
+                for name in system.compiled.states
+            ]
+        )
     return FOUND[system]
 
 

@@ -37,7 +37,12 @@ class SlopeCall:
         self.compiled, self.head = c, ws.head
         self.n, self.nx = ws.u.size, ws.x.size
         self.plan, wide = plan_of(instance), instance.wide(DUAL_STRIDE)
-        self.blocks = instance.ints, c.floats, instance.work, wide  # addresses alone would not keep them alive
+        self.blocks = (
+            instance.ints,
+            c.floats,
+            instance.work,
+            wide,
+        )  # addresses alone would not keep them alive
         self.call = partial(entry, *(block.ctypes.data for block in self.blocks))
         self.plan_at = self.plan.ctypes.data
         ends = np.cumsum([0, ws.q.size, self.n, self.n, self.nx, len(c.inputs)]).tolist()
@@ -65,7 +70,9 @@ def slope_call(instance: Instance) -> SlopeCall | None:
     return instance.slope_call
 
 
-def dual_slopes(instance: Instance, t: float, registers: Sequence[int] | None = None) -> np.ndarray | None:
+def dual_slopes(
+    instance: Instance, t: float, registers: Sequence[int] | None = None
+) -> np.ndarray | None:
     """Rows u̇ (and, unless `registers` is None, ẋ and registers) by columns q, u, forces along u, x, inputs at the state an instance holds.
 
     Its accelerations must have been asked for just before. None where kernels run in plain Python.
@@ -78,7 +85,9 @@ def plan_of(instance: Instance) -> np.ndarray:
     """The plan of `solvers/numbers/seeds.py`: all directions, each with the first body that moves; joint by joint, what moves late comes late."""
     ws, model = instance.ws, model_fields(instance.ints, instance.compiled.floats)
     nq, nu, bodies = ws.q.size, ws.u.size, model.parent.size
-    places = [(k, 1) for k in range(nq + 2 * nu, nq + 2 * nu + ws.x.size + len(instance.compiled.inputs))]
+    places = [
+        (k, 1) for k in range(nq + 2 * nu, nq + 2 * nu + ws.x.size + len(instance.compiled.inputs))
+    ]
     for i in range(1, bodies):
         places += [(k, i) for k in range(model.q_at[i], model.q_at[i + 1])]
         places += [(nq + j, i) for j in range(model.u_at[i], model.u_at[i + 1])]
@@ -96,7 +105,13 @@ class Slopes:
         self, evaluation: Evaluation, chart: Chart, v: np.ndarray, x: np.ndarray, registers: Sequence[int] = (), along: Tangents | None = None,
         u: np.ndarray | None = None,
     ):  # fmt: skip
-        self.evaluation, self.chart, self.v, self.x, self.registers = evaluation, chart, v, x, list(registers)
+        self.evaluation, self.chart, self.v, self.x, self.registers = (
+            evaluation,
+            chart,
+            v,
+            x,
+            list(registers),
+        )
         self.u = chart.T @ v if u is None else u
         self._along = along
         self.exact = False
@@ -117,13 +132,17 @@ class Slopes:
     def by_duals(self) -> np.ndarray | None:
         """Exact slopes; None where there are none."""
         evaluation, chart, along = self.evaluation, self.chart, self.along
-        evaluation.call("accelerations", chart.q, self.u, self.x)  # names the body if there is no solution
+        evaluation.call(
+            "accelerations", chart.q, self.u, self.x
+        )  # names the body if there is no solution
         raw = dual_slopes(evaluation.instance, evaluation.t, self.registers)
         if raw is None:
             return None
         nq, n, nx = chart.q.size, evaluation.system.n, self.x.size
         by_q, by_u, _, by_x, by_w = np.split(raw, np.cumsum([nq, n, n, nx]), axis=1)
-        with np.errstate(invalid="ignore"):  # a law without end to its steepness: by differences then
+        with np.errstate(
+            invalid="ignore"
+        ):  # a law without end to its steepness: by differences then
             found = by_q @ chart.rates() @ along.places + by_u @ along.speeds
             found[:, along.coordinates.size + along.independent.size :] += np.hstack((by_x, by_w))
         found = found[[*chart.independent, *range(n, raw.shape[0])]]
@@ -138,13 +157,24 @@ class Slopes:
             return self.response(change, z[:nx] + change[p : p + nx], z[nx:] + change[p + nx :])
 
         first = self.along.coordinates.size
-        sizes = np.concatenate((np.ones(first), np.maximum(1.0, np.abs(self.v)), LARGE * np.maximum(1.0, np.abs(z))))
+        sizes = np.concatenate(
+            (np.ones(first), np.maximum(1.0, np.abs(self.v)), LARGE * np.maximum(1.0, np.abs(z)))
+        )
         return differences(response, np.zeros(p + z.size), STEP * sizes)
 
     def response(self, change: np.ndarray, x: np.ndarray, inputs: np.ndarray) -> np.ndarray:
         """Accelerations of the independent speeds, rates of the states and registers along the tangents."""
-        place, ws = self.chart.moved(self.chart.q, self.along.places @ change), self.evaluation.instance.ws
-        self.evaluation.call("outputs" if self.registers else "accelerations", place, self.u + self.along.speeds @ change, x, inputs)
+        place, ws = (
+            self.chart.moved(self.chart.q, self.along.places @ change),
+            self.evaluation.instance.ws,
+        )
+        self.evaluation.call(
+            "outputs" if self.registers else "accelerations",
+            place,
+            self.u + self.along.speeds @ change,
+            x,
+            inputs,
+        )
         return np.concatenate((ws.udot[self.chart.independent], ws.xdot, ws.val[self.registers]))
 
 

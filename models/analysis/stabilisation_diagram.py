@@ -39,17 +39,29 @@ class Diagram:
 
     def lines(self, share: float = 0.5) -> list[tuple[float, float, int]]:
         """Frequency, damping ratio and number of orders of what is stable in more than a share of all orders."""
-        stable = sorted((pole for pole in self.poles if pole.stable), key=lambda pole: pole.frequency)
+        stable = sorted(
+            (pole for pole in self.poles if pole.stable), key=lambda pole: pole.frequency
+        )
         groups: list[list[Pole]] = []
         for pole in stable:
-            if groups and pole.frequency - np.median([each.frequency for each in groups[-1]]) < NEAR * pole.frequency:
+            if (
+                groups
+                and pole.frequency - np.median([each.frequency for each in groups[-1]])
+                < NEAR * pole.frequency
+            ):
                 groups[-1].append(pole)
             else:
                 groups.append([pole])
         found = []
         for group in groups:
             if len(group) > share * len(self.orders):
-                found.append((float(np.median([p.frequency for p in group])), float(np.median([p.damping for p in group])), len(group)))
+                found.append(
+                    (
+                        float(np.median([p.frequency for p in group])),
+                        float(np.median([p.damping for p in group])),
+                        len(group),
+                    )
+                )
         return found
 
     def plot(self, path: str | Path | None = None) -> Any:
@@ -64,7 +76,15 @@ class Diagram:
                  ("+", "steady frequency", "#c0562b", [p for p in self.poles if p.steady and not p.stable]),
                  (".", "new", "#aaaaaa", [p for p in self.poles if not p.steady]))  # fmt: skip
         for mark, label, colour, poles in kinds:
-            axes.plot([p.frequency for p in poles], [p.order for p in poles], mark, color=colour, label=label, markersize=4, linestyle="")
+            axes.plot(
+                [p.frequency for p in poles],
+                [p.order for p in poles],
+                mark,
+                color=colour,
+                label=label,
+                markersize=4,
+                linestyle="",
+            )
         axes.set(xlabel="frequency [Hz]", ylabel="order", title="Stabilisation diagram")
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small")
@@ -73,7 +93,11 @@ class Diagram:
         return figure
 
 
-def diagram(time: Sequence[float] | np.ndarray, channels: Mapping[str, Sequence[float] | np.ndarray], most: int = MOST) -> Diagram:
+def diagram(
+    time: Sequence[float] | np.ndarray,
+    channels: Mapping[str, Sequence[float] | np.ndarray],
+    most: int = MOST,
+) -> Diagram:
     """Poles of the orders 2, 4, ..., `most` of one singular value decomposition."""
     t = np.asarray(time, dtype=float)
     columns = {name: np.asarray(values, dtype=float) for name, values in channels.items()}
@@ -81,17 +105,35 @@ def diagram(time: Sequence[float] | np.ndarray, channels: Mapping[str, Sequence[
     dt = (t[-1] - t[0]) / (t.size - 1)
     rows = t.size - min(t.size // 2, LARGEST)
     scaled = [values / (values.std() or 1.0) for values in columns.values()]
-    _, _, V = np.linalg.svd(np.vstack([np.lib.stride_tricks.sliding_window_view(each, t.size - rows + 1) for each in scaled]), full_matrices=False)
+    _, _, V = np.linalg.svd(
+        np.vstack(
+            [np.lib.stride_tricks.sliding_window_view(each, t.size - rows + 1) for each in scaled]
+        ),
+        full_matrices=False,
+    )
     found: list[Pole] = []
     before: list[tuple[float, float]] = []
     orders = tuple(range(2, min(most, rows // 3, len(V)) + 1, 2))
     for order in orders:
         poles = exponents(V[:order])
         here = (
-            [] if poles is None else [(float(w / (2 * np.pi * dt)), float(s / np.hypot(s, w))) for s, w in zip(poles.decay, poles.turn, strict=True)]
+            []
+            if poles is None
+            else [
+                (float(w / (2 * np.pi * dt)), float(s / np.hypot(s, w)))
+                for s, w in zip(poles.decay, poles.turn, strict=True)
+            ]
         )
         for f, z in here:
             near = [each for each in before if abs(each[0] - f) <= NEAR * f]
-            found.append(Pole(order, f, z, bool(near), any(abs(each[1] - z) <= CLOSE * max(abs(z), 1e-12) for each in near)))
+            found.append(
+                Pole(
+                    order,
+                    f,
+                    z,
+                    bool(near),
+                    any(abs(each[1] - z) <= CLOSE * max(abs(z), 1e-12) for each in near),
+                )
+            )
         before = here
     return Diagram(tuple(found), orders)

@@ -48,7 +48,14 @@ class Search:
 
     close = CLOSE
 
-    def __init__(self, system: System, t: float, q: np.ndarray, inputs: Mapping[str, float] | None, states: Mapping[str, float] | None):
+    def __init__(
+        self,
+        system: System,
+        t: float,
+        q: np.ndarray,
+        inputs: Mapping[str, float] | None,
+        states: Mapping[str, float] | None,
+    ):
         self.system, self.t = system, t
         self.evaluation = Evaluation(system, t, inputs)
         self.q, self.x = q, self.evaluation.start_x.copy()
@@ -57,7 +64,9 @@ class Search:
         soils = settlements(system.description)
         self.settling = np.array([name in soils for name in system.compiled.states], dtype=bool)
         self.least = np.where(self.settling, self.x, -np.inf)  # soil does not rise again
-        self.firm = bool(self.settling.any())  # soil is held until rest is found: loads on the way there do not count
+        self.firm = bool(
+            self.settling.any()
+        )  # soil is held until rest is found: loads on the way there do not count
         self.mass, self.gravity = weight(self.evaluation)
         self.change = np.ones(self.x.size)
 
@@ -71,7 +80,10 @@ class Search:
         self.r = self.residual(self.q, self.x)
         self.refuse_what_is_no_number()
         full = Slopes(self.evaluation, self.chart, np.zeros(self.f), self.x).matrix()
-        names = (*(self.system.speeds[k] for k in self.chart.independent), *self.system.compiled.states)
+        names = (
+            *(self.system.speeds[k] for k in self.chart.independent),
+            *self.system.compiled.states,
+        )
         self.evaluation.instance.finite(self.t, "slopes of rates", full, names)
         kept = [*range(self.f), *range(2 * self.f, 2 * self.f + self.x.size)]
         self.J = full[: self.f + self.x.size, kept]
@@ -86,34 +98,54 @@ class Search:
     def refuse_what_is_no_number(self) -> None:
         """Forces beyond all numbers have no slopes: no rest is found downhill from there."""
         if not np.isfinite(self.r).all():
-            names = (*(self.system.speeds[k] for k in self.chart.independent), *self.system.compiled.states)
+            names = (
+                *(self.system.speeds[k] for k in self.chart.independent),
+                *self.system.compiled.states,
+            )
             wrong = names[int(np.flatnonzero(~np.isfinite(self.r))[0])]
-            raise EvaluationError(f"no state of rest found: the rate of {wrong} is not a finite number where the search stands", Status.NOT_A_NUMBER)
+            raise EvaluationError(
+                f"no state of rest found: the rate of {wrong} is not a finite number where the search stands",
+                Status.NOT_A_NUMBER,
+            )
 
     def pace(self) -> np.ndarray:
         """How fast each state would change if what its rate is made of did not cancel: the scale of what is left at rest."""
         parts = np.abs(self.J[self.f :])
         made = parts @ np.concatenate((np.ones(self.f), np.abs(self.x)))
-        return np.maximum(made, FAINT * (parts @ np.concatenate((np.ones(self.f), state_sizes(self.system, self.x)))))
+        return np.maximum(
+            made,
+            FAINT * (parts @ np.concatenate((np.ones(self.f), state_sizes(self.system, self.x)))),
+        )
 
     def residual(self, q: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Accelerations of the independent speeds and rates of the states."""
         n, rates = self.system.n, self.evaluation.rates(q, np.zeros(self.system.n), x)
-        return np.concatenate((rates[:n][self.chart.independent], np.where(self.firm & self.settling, 0.0, rates[n:])))
+        return np.concatenate(
+            (rates[:n][self.chart.independent], np.where(self.firm & self.settling, 0.0, rates[n:]))
+        )
 
     def measure(self, r: np.ndarray) -> float:
         """Largest residual: forces as parts of the weight, rates as parts of what they are made of."""
         forces = np.abs(self.M @ r[: self.f]) / self.scale
-        return max(float(forces.max(initial=0.0)), float((np.abs(r[self.f :]) / np.maximum(self.change, 1e-300)).max(initial=0.0)))
+        return max(
+            float(forces.max(initial=0.0)),
+            float((np.abs(r[self.f :]) / np.maximum(self.change, 1e-300)).max(initial=0.0)),
+        )
 
     def balance(self) -> tuple[np.ndarray, np.ndarray]:
         """Factors of columns and rows of J that bring states of any unit to the size of 1; a state follows a coordinate by -J_xy/J_xx."""
         follows = np.abs(self.J[self.f :, : self.f]).max(axis=1, initial=0.0)
         own = np.abs(np.diag(self.J)[self.f :])
         followed = np.divide(follows, own, out=np.zeros_like(own), where=own > 0.0)
-        columns = np.concatenate((np.ones(self.f), np.maximum(state_sizes(self.system, self.x), followed)))
+        columns = np.concatenate(
+            (np.ones(self.f), np.maximum(state_sizes(self.system, self.x), followed))
+        )
         largest = np.abs(self.J * columns).max(axis=1, initial=0.0)
-        return columns, np.where((np.arange(columns.size) < self.f) | (largest == 0.0), 1.0, 1.0 / np.maximum(largest, 1e-300))
+        return columns, np.where(
+            (np.arange(columns.size) < self.f) | (largest == 0.0),
+            1.0,
+            1.0 / np.maximum(largest, 1e-300),
+        )
 
     def moved(self, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The state after a step."""
@@ -125,7 +157,15 @@ class Search:
         A law with a corner at rest (a valve at its centre) may hold on one side of it and let go on the other: states are moved a little, one by one.
         """
         sizes = state_sizes(self.system, self.x)
-        moves = [(-1, 0.0), *((k, sign * FAINT * sizes[k]) for k in range(self.x.size) if not self.settling[k] for sign in (1.0, -1.0))]
+        moves = [
+            (-1, 0.0),
+            *(
+                (k, sign * FAINT * sizes[k])
+                for k in range(self.x.size)
+                if not self.settling[k]
+                for sign in (1.0, -1.0)
+            ),
+        ]
         for k, move in moves:
             here = self.x.copy()
             here[k] += move
@@ -137,7 +177,11 @@ class Search:
                 way *= (
                     (np.sign(states[k] * move) or 1.0)
                     * ASIDE
-                    / max(float(np.abs(states / sizes).max()), np.abs(way[: self.f]).max(initial=0.0), 1e-300)
+                    / max(
+                        float(np.abs(states / sizes).max()),
+                        np.abs(way[: self.f]).max(initial=0.0),
+                        1e-300,
+                    )
                 )
                 return *self.moved(np.concatenate((way[: self.f], way[2 * self.f :]))), bool(move)
         return None
@@ -161,10 +205,16 @@ class Search:
         step = self.newton(shift)
         left = self.r + self.J @ step
         left[: self.f] -= shift * step[: self.f]
-        if self.measure(left) > 0.1 * self.size:  # a force along a direction in which nothing gives way
+        if (
+            self.measure(left) > 0.1 * self.size
+        ):  # a force along a direction in which nothing gives way
             shift += np.abs(self.r[: self.f]).max(initial=0.0) / LARGEST_STEP
             step = self.newton(shift)
-        return step * min(1.0, LARGEST_STEP / max(float(np.abs(self.chart.T @ step[: self.f]).max(initial=0.0)), 1e-300)), shift
+        return step * min(
+            1.0,
+            LARGEST_STEP
+            / max(float(np.abs(self.chart.T @ step[: self.f]).max(initial=0.0)), 1e-300),
+        ), shift
 
     def advance(self, step: np.ndarray, shift: float) -> None:
         """Take the longest part of a step that lessens the residual, or that does not climb beyond the valley."""
@@ -181,7 +231,9 @@ class Search:
     def leapt(self, step: np.ndarray) -> bool:
         """The whole step along a curved stiff valley, then back to its floor: whether that lessens the residual; if not, nothing has changed."""
         q, x, size = self.q, self.x, self.size
-        soft = np.abs(self.r[: self.f]).max(initial=0.0) / LARGEST_STEP  # keeps soft directions in place meanwhile, more and more
+        soft = (
+            np.abs(self.r[: self.f]).max(initial=0.0) / LARGEST_STEP
+        )  # keeps soft directions in place meanwhile, more and more
         self.q, self.x = self.moved(step)
         for _ in range(RETURNS):
             self.settle()
@@ -189,7 +241,12 @@ class Search:
                 return True
             soft *= 4.0
             back = self.newton(soft + 1.5 * self.ceiling)
-            self.q, self.x = self.moved(back * min(1.0, LARGEST_STEP / max(float(np.abs(back[: self.f]).max(initial=0.0)), 1e-300)))
+            self.q, self.x = self.moved(
+                back
+                * min(
+                    1.0, LARGEST_STEP / max(float(np.abs(back[: self.f]).max(initial=0.0)), 1e-300)
+                )
+            )
         self.q, self.x = q, x
         self.settle()
         return False
@@ -206,7 +263,10 @@ class Search:
     def worst(self) -> str:
         """Where the largest residual is."""
         f, c = self.f, self.system.compiled
-        forces, rates = np.abs(self.M @ self.r[:f]) / self.scale, np.abs(self.r[f:]) / np.maximum(self.change, 1e-300)
+        forces, rates = (
+            np.abs(self.M @ self.r[:f]) / self.scale,
+            np.abs(self.r[f:]) / np.maximum(self.change, 1e-300),
+        )
         if rates.max(initial=0.0) > forces.max(initial=0.0):
             k = int(rates.argmax())
             return f"the state {c.states[k]} changes at {self.r[f + k]:.3g} per second"
@@ -237,7 +297,12 @@ def ceiling(M: np.ndarray, J: np.ndarray, f: int) -> float:
 
 @in_one_thread
 def search_rest(
-    system: System, t: float, q: np.ndarray, inputs: Mapping[str, float] | None, states: Mapping[str, float] | None, iterations: int = 200
+    system: System,
+    t: float,
+    q: np.ndarray,
+    inputs: Mapping[str, float] | None,
+    states: Mapping[str, float] | None,
+    iterations: int = 200,
 ) -> tuple[Search, int]:
     """The state of rest downhill from a position, and the number of iterations."""
     search = Search(system, t, q, inputs, states)
@@ -261,7 +326,9 @@ def newton(search: Search, iterations: int) -> int | None:
     for k in range(iterations):
         search.settle()
         top = search.ceiling
-        if search.size < (DONE if top > 0.0 else CLOSE) and (search.size == 0.0 or top > 0.0 or not search.polish()):
+        if search.size < (DONE if top > 0.0 else CLOSE) and (
+            search.size == 0.0 or top > 0.0 or not search.polish()
+        ):
             if not search.firm:
                 return k
             search.firm = False
@@ -287,7 +354,13 @@ def equilibrium(
     return report(system, search.t, search.q, search.x, inputs, search.size, count)
 
 
-def refuse_asked_speeds(system: System, t: float, q: np.ndarray, inputs: Mapping[str, float] | None, states: Mapping[str, float] | None) -> None:
+def refuse_asked_speeds(
+    system: System,
+    t: float,
+    q: np.ndarray,
+    inputs: Mapping[str, float] | None,
+    states: Mapping[str, float] | None,
+) -> None:
     """Nothing rests where relations of speeds ask for some."""
     if not system.compiled.loops or system.position_freedoms == system.freedoms:
         return
@@ -296,4 +369,6 @@ def refuse_asked_speeds(system: System, t: float, q: np.ndarray, inputs: Mapping
     j = int(np.abs(u).argmax())
     if abs(u[j]) > STANDS:
         text = f"no state of rest: relations of speeds ask for {system.speeds[j]} = {u[j]:.4g} where the search begins"
-        raise EvaluationError(f"{text}; let the inputs and states that drive them be 0", Status.NO_CONVERGENCE)
+        raise EvaluationError(
+            f"{text}; let the inputs and states that drive them be 0", Status.NO_CONVERGENCE
+        )

@@ -38,7 +38,9 @@ class Tangents(NamedTuple):
         return bool(self.speeds[:, self.coordinates.size + self.independent.size :].any())
 
 
-def tangents(evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray, every_place: bool = False) -> Tangents:
+def tangents(
+    evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray, every_place: bool = False
+) -> Tangents:
     """At a state on the constraints; `every_place`: y has all freedoms of the positions, not only those of the speeds."""
     if not chart.system.compiled.loops:
         return plain(chart, x.size + evaluation.inputs.size)
@@ -46,7 +48,9 @@ def tangents(evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray,
     T, chosen = rows.place_tangent() if every_place else (chart.T, chart.independent)
     following = solved(rows.J[rows.positions], chosen, rows.by_values())
     turned = solved(rows.J, chart.independent, rows.turning(np.hstack((T, following))))
-    return assembled(chart, T, chosen, following, turned, solved(rows.J, chart.independent, rows.by_rates()))
+    return assembled(
+        chart, T, chosen, following, turned, solved(rows.J, chart.independent, rows.by_rates())
+    )
 
 
 def allowed(evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray) -> Tangents:
@@ -63,17 +67,30 @@ def allowed(evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray) 
 def plain(chart: Chart, others: int) -> Tangents:
     """Where nothing turns and nothing follows."""
     nothing = np.zeros((chart.system.n, others))
-    return assembled(chart, chart.T, chart.independent, nothing, np.hstack((0.0 * chart.T, nothing)))
+    return assembled(
+        chart, chart.T, chart.independent, nothing, np.hstack((0.0 * chart.T, nothing))
+    )
 
 
 def assembled(
-    chart: Chart, T: np.ndarray, chosen: np.ndarray, following: np.ndarray, turned: np.ndarray, by_rates: np.ndarray | None = None
+    chart: Chart,
+    T: np.ndarray,
+    chosen: np.ndarray,
+    following: np.ndarray,
+    turned: np.ndarray,
+    by_rates: np.ndarray | None = None,
 ) -> Tangents:
     """All columns: y, v, states and inputs."""
     n, p = T.shape
     places = np.hstack((T, 0.0 * chart.T, following))
     speeds = np.hstack((turned[:, :p], chart.T, turned[:, p:]))
-    return Tangents(places, speeds, chosen, chart.independent, np.zeros((n, 0)) if by_rates is None else by_rates)
+    return Tangents(
+        places,
+        speeds,
+        chosen,
+        chart.independent,
+        np.zeros((n, 0)) if by_rates is None else by_rates,
+    )
 
 
 class Rows:
@@ -84,9 +101,18 @@ class Rows:
         fields = model_fields(chart.system.compiled.ints, chart.system.compiled.floats)
         self.positions = np.repeat(fields.l_level == L.POSITIONS, np.diff(fields.l_row))
         still = self.residual(1, chart.q, np.zeros(u.size))
-        self.J = np.column_stack([self.residual(1, chart.q, column) - still for column in np.eye(u.size)])  # residuals of speeds are linear in them
+        self.J = np.column_stack(
+            [self.residual(1, chart.q, column) - still for column in np.eye(u.size)]
+        )  # residuals of speeds are linear in them
 
-    def residual(self, level: int, q: np.ndarray, u: np.ndarray, x: np.ndarray | None = None, inputs: np.ndarray | None = None) -> np.ndarray:
+    def residual(
+        self,
+        level: int,
+        q: np.ndarray,
+        u: np.ndarray,
+        x: np.ndarray | None = None,
+        inputs: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Of all rows."""
         return self.evaluation.residuals(level, q, u, self.x if x is None else x, inputs)
 
@@ -119,7 +145,9 @@ class Rows:
 
         def response(z: np.ndarray) -> np.ndarray:
             values = beside + z[p:]
-            return self.residual(1, self.chart.moved(self.chart.q, places @ z), self.u, values[:nx], values[nx:])
+            return self.residual(
+                1, self.chart.moved(self.chart.q, places @ z), self.u, values[:nx], values[nx:]
+            )
 
         steps = STEP * np.concatenate((np.ones(p), np.maximum(1.0, np.abs(beside))))
         return differences(response, np.zeros(places.shape[1]), steps)
@@ -142,5 +170,7 @@ def solved(J: np.ndarray, independent: np.ndarray, change: np.ndarray) -> np.nda
         found[dependent] = np.linalg.lstsq(J[:, dependent], -change, rcond=None)[0]
         left = np.abs(J @ found + change).max(initial=0.0)
         if left > MET * np.abs(change).max():
-            raise ValueError("no small motions here: constraint rows that depend on each other at this position contradict each other beside it")
+            raise ValueError(
+                "no small motions here: constraint rows that depend on each other at this position contradict each other beside it"
+            )
     return found

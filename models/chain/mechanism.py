@@ -25,7 +25,14 @@ def chain_mechanism(system: ChainSystem) -> Mechanism:
     d = system.description
     if system.mass.ndim == 2:
         if np.count_nonzero(system.mass - np.diag(np.diagonal(system.mass))):
-            raise ModelError(Problem("chain.mass", "a mass matrix that couples coordinates", "masses, one number each", file=d.file))
+            raise ModelError(
+                Problem(
+                    "chain.mass",
+                    "a mass matrix that couples coordinates",
+                    "masses, one number each",
+                    file=d.file,
+                )
+            )
         masses = np.diagonal(system.mass)
     else:
         masses = system.mass
@@ -34,9 +41,16 @@ def chain_mechanism(system: ChainSystem) -> Mechanism:
     joints: dict[str, Any] = {}
     forces: dict[str, Any] = {}
     for k, name in enumerate(system.coordinates):
-        bodies[f"mass_{name}"] = {"mass": float(masses[k]), "inertia": [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]}
+        bodies[f"mass_{name}"] = {
+            "mass": float(masses[k]),
+            "inertia": [1.0, 1.0, 1.0, 0.0, 0.0, 0.0],
+        }
         transform = {"shift": "x", "coordinate": name, "start": float(x0[k]), "speed": float(v0[k])}
-        joints[f"slider_{name}"] = {"parent": "ground", "child": f"mass_{name}", "transforms": [transform]}
+        joints[f"slider_{name}"] = {
+            "parent": "ground",
+            "child": f"mass_{name}",
+            "transforms": [transform],
+        }
         forces[f"load_{name}"] = {"coordinate": name, "value": row(system, k)}
     return Mechanism(
         {
@@ -44,8 +58,13 @@ def chain_mechanism(system: ChainSystem) -> Mechanism:
             "text": d.text or "A linear chain",
             "gravity": [0.0, 0.0, 0.0],
             "parameters": parameters(system),
-            "inputs": {name: each.model_dump(exclude_none=True, exclude_defaults=True) for name, each in d.inputs.items()},
-            "outputs": {name: {"value": each.value, "unit": each.unit} for name, each in d.outputs.items()},
+            "inputs": {
+                name: each.model_dump(exclude_none=True, exclude_defaults=True)
+                for name, each in d.inputs.items()
+            },
+            "outputs": {
+                name: {"value": each.value, "unit": each.unit} for name, each in d.outputs.items()
+            },
             "bodies": bodies,
             "joints": joints,
             "forces": forces,
@@ -61,11 +80,23 @@ def row(system: ChainSystem, k: int) -> str:
     terms = []
     if system.springs is not None:
         terms += stretched(system, k)
-    for matrix, variables in ((system.stiffness if system.springs is None else None, system.coordinates), (system.damping, system.speeds)):
+    for matrix, variables in (
+        (system.stiffness if system.springs is None else None, system.coordinates),
+        (system.damping, system.speeds),
+    ):
         if matrix is not None:
-            terms += [f"- {float(matrix[k, j])!r}*{variables[j]}" for j in np.flatnonzero(matrix[k])]
+            terms += [
+                f"- {float(matrix[k, j])!r}*{variables[j]}" for j in np.flatnonzero(matrix[k])
+            ]
     if len(terms) > MOST_TERMS:
-        raise ModelError(Problem("chain", f"{len(terms)} couplings of coordinate '{name}'", f"at most {MOST_TERMS}", file=system.description.file))
+        raise ModelError(
+            Problem(
+                "chain",
+                f"{len(terms)} couplings of coordinate '{name}'",
+                f"at most {MOST_TERMS}",
+                file=system.description.file,
+            )
+        )
     if name in chain.forces:
         terms.append(f"+ ({chain.forces[name]})")
     if name in chain.supports:
@@ -78,8 +109,16 @@ def stretched(system: ChainSystem, k: int) -> list[str]:
     assert system.springs is not None
     between, ground = system.springs
     x = system.coordinates
-    terms = [f"- {float(ground[k] + system.supports[k])!r}*{x[k]}"] if ground[k] + system.supports[k] else []
-    sides = [(between[j], m) for j, m in ((k - 1, k - 1), (k, k + 1)) if 0 <= j < between.size and between[j]]
+    terms = (
+        [f"- {float(ground[k] + system.supports[k])!r}*{x[k]}"]
+        if ground[k] + system.supports[k]
+        else []
+    )
+    sides = [
+        (between[j], m)
+        for j, m in ((k - 1, k - 1), (k, k + 1))
+        if 0 <= j < between.size and between[j]
+    ]
     return terms + [f"- {float(c)!r}*({x[k]} - {x[m]})" for c, m in sides]
 
 
@@ -87,17 +126,28 @@ def parameters(system: ChainSystem) -> dict[str, Any]:
     """Parameters that may still change are kept as they are; those that masses, couplings or starts need are constants."""
     d, chain = system.description, system.chain
     fixed: set[str] = set()
-    parts = (chain.mass, chain.stiffness, chain.damping, chain.start, chain.speed, tuple(s.stiffness for s in chain.supports.values()))
+    parts = (
+        chain.mass,
+        chain.stiffness,
+        chain.damping,
+        chain.start,
+        chain.speed,
+        tuple(s.stiffness for s in chain.supports.values()),
+    )
     for _, text in expressions(parts):
         fixed |= names(parse(text))
     more = True
     while more:
-        texts = [d.parameters[name].value for name in fixed if isinstance(d.parameters[name].value, str)]
+        texts = [
+            d.parameters[name].value for name in fixed if isinstance(d.parameters[name].value, str)
+        ]
         more = bool(new := {name for text in texts for name in names(parse(text))} - fixed)
         fixed |= new
     found = {}
     for name, each in d.parameters.items():
-        found[name] = {key: getattr(each, key) for key in KEPT if getattr(each, key) not in (None, "")}
+        found[name] = {
+            key: getattr(each, key) for key in KEPT if getattr(each, key) not in (None, "")
+        }
         if name in fixed:
             found[name] |= {"value": f"{system.values[name]!r}", "tunable": False}
     return found

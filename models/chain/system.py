@@ -38,18 +38,25 @@ class ChainSystem:
 
     def __init__(self, description: Description):
         if description.chain is None:
-            raise ModelError(Problem("chain", hint="the description has no chain", file=description.file))
+            raise ModelError(
+                Problem("chain", hint="the description has no chain", file=description.file)
+            )
         self.description, self.name = description, description.name
         self.chain: Chain = description.chain
         self.values = parameter_values(description)
         self.coordinates = self.chain.coordinates
         self.speeds = tuple(f"der({name})" for name in self.coordinates)
         self.n = self.chain.size
-        outputs = tuple(Column(name, 0, output.unit) for name, output in description.outputs.items())
+        outputs = tuple(
+            Column(name, 0, output.unit) for name, output in description.outputs.items()
+        )
         self.compiled = SimpleNamespace(inputs=tuple(description.inputs), outputs=outputs)
         mass = self._numbers(self.chain.mass)
         self.mass = np.full(self.n, mass) if mass.ndim == 0 else mass
-        self.couplings, self.damping = self._couplings(self.chain.stiffness), self._couplings(self.chain.damping)
+        self.couplings, self.damping = (
+            self._couplings(self.chain.stiffness),
+            self._couplings(self.chain.damping),
+        )
         self.springs = self._springs()
         self.supports = np.zeros(self.n)  # the diagonal of Z
         for name, support in self.chain.supports.items():
@@ -66,7 +73,9 @@ class ChainSystem:
         if k.ndim == 2:
             return None
         k = np.full(self.n - 1, k) if k.ndim == 0 else k
-        between, ground = (k, np.zeros(self.n)) if len(k) == self.n - 1 else (k[1:-1], np.zeros(self.n))
+        between, ground = (
+            (k, np.zeros(self.n)) if len(k) == self.n - 1 else (k[1:-1], np.zeros(self.n))
+        )
         if len(k) == self.n + 1:
             ground[0] += k[0]
             ground[-1] += k[-1]
@@ -93,25 +102,38 @@ class ChainSystem:
         return evaluate_constant(value, {**self.values, **(more or {})})
 
     def _numbers(self, values: Any) -> np.ndarray:
-        return np.array([self._numbers(each) for each in values]) if isinstance(values, tuple) else np.array(self.number(values))
+        return (
+            np.array([self._numbers(each) for each in values])
+            if isinstance(values, tuple)
+            else np.array(self.number(values))
+        )
 
     def _couplings(self, values: Any) -> np.ndarray:
         """A matrix from one number, n - 1 or n + 1 numbers, or as it is."""
         if values is None:
             return np.zeros((self.n, self.n))
         numbers = self._numbers(values)
-        return numbers if numbers.ndim == 2 else springs(np.full(self.n - 1, numbers) if numbers.ndim == 0 else numbers, self.n)
+        return (
+            numbers
+            if numbers.ndim == 2
+            else springs(np.full(self.n - 1, numbers) if numbers.ndim == 0 else numbers, self.n)
+        )
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds at the start."""
-        x, v = (self._numbers(each) if each else np.zeros(self.n) for each in (self.chain.start, self.chain.speed))
+        x, v = (
+            self._numbers(each) if each else np.zeros(self.n)
+            for each in (self.chain.start, self.chain.speed)
+        )
         return x, v
 
     def inputs(self, given: Mapping[str, Any] | None = None) -> Callable[[float], dict[str, float]]:
         """Values of the inputs over time: those given (a number or a function of time), else their start values."""
         for name in given or {}:
             if name not in self.description.inputs:
-                raise KeyError(f"'{name}' is not an input; inputs: {', '.join(self.description.inputs) or 'none'}")
+                raise KeyError(
+                    f"'{name}' is not an input; inputs: {', '.join(self.description.inputs) or 'none'}"
+                )
         starts = {name: self.number(each.start) for name, each in self.description.inputs.items()}
         ways: dict[str, Any] = {**starts, **(given or {})}
 
@@ -139,7 +161,9 @@ class ChainSystem:
             "method": "matrix method, piecewise parabolic forces",
             "coordinates": list(self.coordinates),
             "forces": {name: str(value) for name, value in self.chain.forces.items()},
-            "supports": {name: str(support.motion) for name, support in self.chain.supports.items()},
+            "supports": {
+                name: str(support.motion) for name, support in self.chain.supports.items()
+            },
             "frequencies": self.frequencies().tolist(),
         }
 
@@ -157,15 +181,25 @@ class ChainSystem:
 
         run, began = self.description.run, time.perf_counter()
         begin = self.number(run.start_time) if start_time is None else start_time
-        end = (begin + 10.0 if run.stop_time is None else self.number(run.stop_time)) if stop_time is None else stop_time
+        end = (
+            (begin + 10.0 if run.stop_time is None else self.number(run.stop_time))
+            if stop_time is None
+            else stop_time
+        )
         if not (math.isfinite(begin) and math.isfinite(end) and end >= begin):
             raise ValueError(f"stop_time is {end:g}, before the start at {begin:g}")
-        wanted = ((end - begin) / STEPS or 1.0) if run.output_step is None else self.number(run.output_step)
+        wanted = (
+            ((end - begin) / STEPS or 1.0)
+            if run.output_step is None
+            else self.number(run.output_step)
+        )
         wanted = wanted if output_step is None else output_step
         if not wanted > 0.0:
             raise ValueError(f"output_step is {wanted:g}, expected a positive number")
         if not (end - begin) / wanted <= MOST_ROWS:
-            raise ValueError(f"output_step is {wanted:g}: {(end - begin) / wanted:.3g} rows, expected at most {MOST_ROWS}")
+            raise ValueError(
+                f"output_step is {wanted:g}: {(end - begin) / wanted:.3g} rows, expected at most {MOST_ROWS}"
+            )
         steps = math.ceil((end - begin) / wanted * (1.0 - 1e-12))
         told = self.inputs(inputs)
         channels, force = self.excitation(told)
@@ -174,15 +208,32 @@ class ChainSystem:
         if steps:
             arguments = {"force": force, "channels": channels} if channels else {}
             dt, error = (end - begin) / steps, ACCURACY if accuracy is None else accuracy
-            x, v = simulate(self.mass, self.damping, self.elastic, x0, v0, dt, steps, start_time=begin, accuracy=error, **arguments)
+            x, v = simulate(
+                self.mass,
+                self.damping,
+                self.elastic,
+                x0,
+                v0,
+                dt,
+                steps,
+                start_time=begin,
+                accuracy=error,
+                **arguments,
+            )
         if progress is not None:
             progress(end)
-        return self._result(np.linspace(begin, end, steps + 1), x, v, told, time.perf_counter() - began)
+        return self._result(
+            np.linspace(begin, end, steps + 1), x, v, told, time.perf_counter() - began
+        )
 
-    def excitation(self, inputs: Callable[[float], dict[str, float]]) -> tuple[list[int], Callable[[float], np.ndarray]]:
+    def excitation(
+        self, inputs: Callable[[float], dict[str, float]]
+    ) -> tuple[list[int], Callable[[float], np.ndarray]]:
         """Coordinates on which forces or moving supports act, and f + Z x_cm there as a function of time."""
         chain = self.chain
-        names = [name for name in self.coordinates if name in chain.forces or name in chain.supports]
+        names = [
+            name for name in self.coordinates if name in chain.forces or name in chain.supports
+        ]
         place = {name: k for k, name in enumerate(names)}
 
         def force(t: float) -> np.ndarray:
@@ -190,34 +241,64 @@ class ChainSystem:
             for name, value in chain.forces.items():
                 f[place[name]] += self.number(value, known)
             for name, support in chain.supports.items():
-                f[place[name]] += self.supports[self.coordinates.index(name)] * self.number(support.motion, known)
+                f[place[name]] += self.supports[self.coordinates.index(name)] * self.number(
+                    support.motion, known
+                )
             return f
 
         return [self.coordinates.index(name) for name in names], force
 
-    def _result(self, times: np.ndarray, x: np.ndarray, v: np.ndarray, inputs: Callable[[float], dict[str, float]], seconds: float) -> ChainResult:
+    def _result(
+        self,
+        times: np.ndarray,
+        x: np.ndarray,
+        v: np.ndarray,
+        inputs: Callable[[float], dict[str, float]],
+        seconds: float,
+    ) -> ChainResult:
         """Columns with the outputs, and the energy of masses, couplings and supports."""
         momenta = v * self.mass if self.mass.ndim == 1 else v @ self.mass
         energy = 0.5 * (momenta * v).sum(axis=1) + self._stored(x)
         for name, support in self.chain.supports.items():
-            k, motion = self.coordinates.index(name), [self.number(support.motion, inputs(float(t)) | {"t": float(t)}) for t in times]
+            k, motion = (
+                self.coordinates.index(name),
+                [self.number(support.motion, inputs(float(t)) | {"t": float(t)}) for t in times],
+            )
             energy += 0.5 * self.supports[k] * (x[:, k] - motion) ** 2
-        columns = [Column(name, 0, unit) for names, unit in ((self.coordinates, "m"), (self.speeds, "m/s")) for name in names]
+        columns = [
+            Column(name, 0, unit)
+            for names, unit in ((self.coordinates, "m"), (self.speeds, "m/s"))
+            for name in names
+        ]
         columns += self.compiled.outputs
-        unit: Any = SimpleNamespace(description=self.description, stage_names=("",), columns=columns)
+        unit: Any = SimpleNamespace(
+            description=self.description, stage_names=("",), columns=columns
+        )
         options: Any = SimpleNamespace(start_time=float(times[0]), stop_time=float(times[-1]))
-        table = np.column_stack((x, v, self._outputs(times, x, v, inputs), np.zeros(times.size), energy))
+        table = np.column_stack(
+            (x, v, self._outputs(times, x, v, inputs), np.zeros(times.size), energy)
+        )
         result = ChainResult(unit, times, table, options)
         result.chain = self
         result.statistics = {"seconds": seconds, "steps": float(times.size - 1), "events": 0.0}
         return result
 
-    def _outputs(self, times: np.ndarray, x: np.ndarray, v: np.ndarray, inputs: Callable[[float], dict[str, float]]) -> np.ndarray:
+    def _outputs(
+        self,
+        times: np.ndarray,
+        x: np.ndarray,
+        v: np.ndarray,
+        inputs: Callable[[float], dict[str, float]],
+    ) -> np.ndarray:
         """Outputs of the description in every row; outputs may use those before them."""
         laws = {name: output.value for name, output in self.description.outputs.items()}
         rows = np.zeros((times.size, len(laws)))
         for j, t in enumerate(times if laws else ()):
-            known = inputs(float(t)) | {"t": float(t)} | dict(zip((*self.coordinates, *self.speeds), (*x[j], *v[j]), strict=True))
+            known = (
+                inputs(float(t))
+                | {"t": float(t)}
+                | dict(zip((*self.coordinates, *self.speeds), (*x[j], *v[j]), strict=True))
+            )
             for k, (name, law) in enumerate(laws.items()):
                 rows[j, k] = known[name] = self.number(law or 0.0, known)
         return rows

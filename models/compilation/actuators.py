@@ -37,25 +37,47 @@ def add_actuators(builder: Builder) -> None:
 def add_actuator(builder: Builder, label: str, actuator: Actuator) -> None:
     """One actuator."""
     between = actuator.between is not None
-    measure_line(builder, label, actuator) if between else measure_coordinate(builder, label, actuator)
+    measure_line(builder, label, actuator) if between else measure_coordinate(
+        builder, label, actuator
+    )
     length, speed = name(f"{label}.length"), name(f"{label}.speed")
     t0, s0, v0 = (name(hidden(label, key)) for key in ("t0", *HELD))
-    builder.define(f"{label}.mean_speed", choose(name("t") > t0, (length - s0) / larger(name("t") - t0, 1e-300), speed).node)
+    builder.define(
+        f"{label}.mean_speed",
+        choose(name("t") > t0, (length - s0) / larger(name("t") - t0, 1e-300), speed).node,
+    )
     builder.registers.add(f"{label}.effective_mass", 0.0, phases.ACCELERATION)
     probe = builder.registers.add(hidden(label, "probe"), 0.0, phases.STATE)
-    value = name(f"{label}.force") + name(f"{label}.stiffness") * (length - s0) + name(f"{label}.damping") * (speed - v0)
+    value = (
+        name(f"{label}.force")
+        + name(f"{label}.stiffness") * (length - s0)
+        + name(f"{label}.damping") * (speed - v0)
+    )
     if actuator.chambers is not None:
         value = value + chamber_force(builder, label, actuator.chambers, length, speed)
     builder.define(hidden(label, "value"), value.node)
     value = builder.register((name(hidden(label, "value")) + name(hidden(label, "probe"))).node)
     if not apply(builder, actuator, value):
         return
-    builder.probes.append((probe, *(builder.register(name(f"{label}.{key}").node) for key in ("acceleration", "effective_mass"))))
+    builder.probes.append(
+        (
+            probe,
+            *(
+                builder.register(name(f"{label}.{key}").node)
+                for key in ("acceleration", "effective_mass")
+            ),
+        )
+    )
     names = builder.registers.names
     sources = {**{key: f"{label}.{source}" for key, source in HELD.items()}, "t0": "t"}
-    builder.latches += [(builder.register(name(source).node), names[hidden(label, key)]) for key, source in sources.items()]
+    builder.latches += [
+        (builder.register(name(source).node), names[hidden(label, key)])
+        for key, source in sources.items()
+    ]
     units = actuator_units(way_driven(builder.description.joints, actuator.coordinate))
-    builder.columns += [Column(f"{label}.{key}", 0, units[key], text) for key, text in TEXTS.items()]
+    builder.columns += [
+        Column(f"{label}.{key}", 0, units[key], text) for key, text in TEXTS.items()
+    ]
 
 
 TEXTS = {
@@ -72,13 +94,30 @@ def measure_line(builder: Builder, label: str, actuator: Actuator) -> None:
     assert actuator.between is not None
     ends = []
     for part, point in zip("ab", actuator.between, strict=True):
-        at, body = vector_of(builder, point.point, f"actuators.{label}.between"), builder.body[point.body]
+        at, body = (
+            vector_of(builder, point.point, f"actuators.{label}.between"),
+            builder.body[point.body],
+        )
         register = builder.vector(x.node for x in at)
         inside = hidden(label, part)
-        acceleration = NOWHERE if body == 0 else sensed(builder, f"{inside}.acceleration", ACCELERATION, body, register)
-        ends.append((position(builder, f"{inside}.position", body, at), velocity(builder, f"{inside}.velocity", body, at), acceleration))
+        acceleration = (
+            NOWHERE
+            if body == 0
+            else sensed(builder, f"{inside}.acceleration", ACCELERATION, body, register)
+        )
+        ends.append(
+            (
+                position(builder, f"{inside}.position", body, at),
+                velocity(builder, f"{inside}.velocity", body, at),
+                acceleration,
+            )
+        )
     r, v, a = (Vector(*second).minus(Vector(*first)) for first, second in zip(*ends, strict=True))
-    sensors = [index for point in actuator.between for index in (builder.body[point.body], builder.vector(point.point))]
+    sensors = [
+        index
+        for point in actuator.between
+        for index in (builder.body[point.body], builder.vector(point.point))
+    ]
     builder.add_sensor(f"{label}.length", DISTANCE, *sensors)
     builder.add_sensor(f"{label}.speed", DISTANCE_RATE, *sensors)
     length, speed = name(f"{label}.length"), name(f"{label}.speed")
@@ -103,22 +142,42 @@ def apply(builder: Builder, actuator: Actuator, value: int) -> bool:
         push(builder, index, value)
         return index >= 0
     a, b = actuator.between
-    builder.add_force(L.Force.LINE, builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point), value)
+    builder.add_force(
+        L.Force.LINE,
+        builder.body[a.body],
+        builder.vector(a.point),
+        builder.body[b.body],
+        builder.vector(b.point),
+        value,
+    )
     return True
 
 
 def chamber_force(builder: Builder, label: str, chambers: Chambers, length: E, speed: E) -> E:
     """Force of the oil, the seals and the end stops; defines the rates of the pressures."""
-    part = {key: E(builder.node(getattr(chambers, key), f"actuators.{label}.chambers.{key}")) for key in type(chambers).model_fields}
+    part = {
+        key: E(builder.node(getattr(chambers, key), f"actuators.{label}.chambers.{key}"))
+        for key in type(chambers).model_fields
+    }
     pressure = {side: name(f"{label}.pressure_{side}") for side in "ab"}
     leak = part["leakage"] * (pressure["a"] - pressure["b"])
-    volume = {"a": part["area_a"] * (length - part["shortest"]), "b": part["area_b"] * (part["longest"] - length)}
+    volume = {
+        "a": part["area_a"] * (length - part["shortest"]),
+        "b": part["area_b"] * (part["longest"] - length),
+    }
     for side, sign in (("a", 1.0), ("b", -1.0)):
         dead, p = part[f"volume_{side}"], pressure[side]
         flow = name(f"{label}.flow_{side}") - sign * (part[f"area_{side}"] * speed + leak)
-        rate = bulk_modulus(part["bulk_modulus"], part["air"], p) * flow / larger(dead + volume[side], LEAST_VOLUME * dead)
+        rate = (
+            bulk_modulus(part["bulk_modulus"], part["air"], p)
+            * flow
+            / larger(dead + volume[side], LEAST_VOLUME * dead)
+        )
         left = smaller(larger(p, 0.0) / CAVITATION, 1.0)
-        builder.define(rate_of_state(f"{label}.pressure_{side}"), (larger(rate, 0.0) + left * smaller(rate, 0.0)).node)
+        builder.define(
+            rate_of_state(f"{label}.pressure_{side}"),
+            (larger(rate, 0.0) + left * smaller(rate, 0.0)).node,
+        )
     value = pressure["a"] * part["area_a"] - pressure["b"] * part["area_b"]
     value = value + rubbing(builder, part["coulomb"], part["viscous"], part["speed"], speed)
     return end_stops(builder, chambers, length, speed, value)[0]

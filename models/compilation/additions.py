@@ -15,7 +15,10 @@ from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.hydraulics.kinds import Hydraulic
 from kinetree.models.quantities.kinds import QUANTITIES
 
-HELD = {"s0": "length", "v0": "speed"}  # what an actuator holds from the beginning of a communication step on; t0 is its time
+HELD = {
+    "s0": "length",
+    "v0": "speed",
+}  # what an actuator holds from the beginning of a communication step on; t0 is its time
 
 
 def inputs_of(description: Description) -> dict[str, Input]:
@@ -23,13 +26,23 @@ def inputs_of(description: Description) -> dict[str, Input]:
     found = dict(description.inputs)
     for label, actuator in description.actuators.items():
         units = actuator_units(way_driven(description.joints, actuator.coordinate))
-        found[f"{label}.force"] = Input(start=actuator.force, unit=units["force"], text="Force at the beginning of the step")
-        found[f"{label}.stiffness"] = Input(unit=units["stiffness"], text="dF/ds: change of the force with the length within the step")
-        found[f"{label}.damping"] = Input(unit=units["damping"], text="dF/dv: change of the force with the speed within the step")
+        found[f"{label}.force"] = Input(
+            start=actuator.force, unit=units["force"], text="Force at the beginning of the step"
+        )
+        found[f"{label}.stiffness"] = Input(
+            unit=units["stiffness"],
+            text="dF/ds: change of the force with the length within the step",
+        )
+        found[f"{label}.damping"] = Input(
+            unit=units["damping"], text="dF/dv: change of the force with the speed within the step"
+        )
         if actuator.chambers is not None:
             for side in "ab":
                 found[f"{label}.flow_{side}"] = Input(unit="m3/s", text=f"Flow into chamber {side}")
-    return found | {name: Input(text="Held from the beginning of the step on") for name in held_inputs(description)}
+    return found | {
+        name: Input(text="Held from the beginning of the step on")
+        for name in held_inputs(description)
+    }
 
 
 def held(label: str) -> tuple[str, ...]:
@@ -39,7 +52,9 @@ def held(label: str) -> tuple[str, ...]:
 
 def told_inputs(names: Collection[str]) -> frozenset[str]:
     """Those of some inputs that tell an actuator how its force changes on the way since a communication step began."""
-    labels = {name.removesuffix(hidden("", "t0")) for name in names if name.endswith(hidden("", "t0"))}
+    labels = {
+        name.removesuffix(hidden("", "t0")) for name in names if name.endswith(hidden("", "t0"))
+    }
     return frozenset(f"{label}.{key}" for label in labels for key in ("stiffness", "damping"))
 
 
@@ -61,18 +76,27 @@ def states_of(description: Description) -> dict[str, State]:
         if follow.bandwidth is not None:
             given = description.inputs[follow.input]
             way, rate = filter_states(follow.input)
-            found[way] = State(rate=0.0, start=given.start, unit=given.unit, text=f"What follows {follow.input}")
+            found[way] = State(
+                rate=0.0, start=given.start, unit=given.unit, text=f"What follows {follow.input}"
+            )
             found[rate] = State(rate=0.0, text=f"Rate of what follows {follow.input}")
     for label, output in description.outputs.items():
         if output.quantity is not None and QUANTITIES[output.quantity].state:
-            found[label] = State(rate=0.0, unit=QUANTITIES[output.quantity].unit, text=output.text, display_unit=output.display_unit)
+            found[label] = State(
+                rate=0.0,
+                unit=QUANTITIES[output.quantity].unit,
+                text=output.text,
+                display_unit=output.display_unit,
+            )
     for label, actuator in description.actuators.items():
         if actuator.chambers is not None and stands(actuator, description):
             for side in "ab":
                 start = getattr(actuator.chambers, f"pressure_{side}")
                 found[f"{label}.pressure_{side}"] = State(rate=0.0, start=start, unit="Pa")
     for label, element in description.hydraulics.items():
-        found |= HYDRAULICS[element.kind].states(label, element, lambda name: free_name(name, description.own_names))
+        found |= HYDRAULICS[element.kind].states(
+            label, element, lambda name: free_name(name, description.own_names)
+        )
     return found
 
 
@@ -81,10 +105,18 @@ def stands(element: Actuator | Hydraulic, description: Description) -> bool:
     between, coordinate = getattr(element, "between", None), getattr(element, "coordinate", None)
     if between is not None:
         return {point.body for point in between} <= {"ground", *description.bodies}
-    return coordinate is None or any(coordinate in joint_elements(joint, label).coordinates for label, joint in description.joints.items())
+    return coordinate is None or any(
+        coordinate in joint_elements(joint, label).coordinates
+        for label, joint in description.joints.items()
+    )
 
 
 def settlements(description: Description) -> frozenset[str]:
     """Names of the states that only grow, whatever else is called so."""
     forces = description.forces.items()
-    return frozenset(f"{label}.{suffix}" for label, force in forces for suffix, own in KINDS[force.kind].states(force).items() if own.settles)
+    return frozenset(
+        f"{label}.{suffix}"
+        for label, force in forces
+        for suffix, own in KINDS[force.kind].states(force).items()
+        if own.settles
+    )

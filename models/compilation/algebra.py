@@ -12,7 +12,9 @@ from kinetree.solvers.layout import Op
 
 def node_of(value: E | Node | str | float) -> Node:
     """The node of an operand."""
-    return value.node if isinstance(value, E) else value if isinstance(value, Node) else parse(value)
+    return (
+        value.node if isinstance(value, E) else value if isinstance(value, Node) else parse(value)
+    )
 
 
 class E:

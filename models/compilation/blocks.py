@@ -12,7 +12,12 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.fields import AT_FIELDS, AT_FLOATS, AT_INTS, AT_WORK
 from kinetree.solvers.model_records import HEADER
 
-GROUPS = ("path", "direct", "sibling", "dense")  # parts of the literal group that only some methods want
+GROUPS = (
+    "path",
+    "direct",
+    "sibling",
+    "dense",
+)  # parts of the literal group that only some methods want
 
 
 def work_sizes(counts: Mapping[str, float], groups: Set[str]) -> list[int]:
@@ -35,7 +40,10 @@ def offsets(first: int, sizes: list[int]) -> np.ndarray:
 
 
 def pack(
-    header: Mapping[str, int], ints: Mapping[str, np.ndarray], floats: Mapping[str, np.ndarray], work: list[int]
+    header: Mapping[str, int],
+    ints: Mapping[str, np.ndarray],
+    floats: Mapping[str, np.ndarray],
+    work: list[int],
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ints and floats blocks; the workspace is laid out by the directory in ints."""
     int_parts = [np.asarray(ints[f.name], dtype=np.int64) for f in L.MODEL_INTS]
@@ -46,8 +54,14 @@ def pack(
         offsets(0, work),
     ]
     values = np.concatenate([*float_parts, np.zeros(1)])
-    sizes = {"ints_size": directories[0][-1], "floats_size": values.size, "work_size": directories[2][-1]}
-    block = np.concatenate([HEADER.filled(**header, **sizes), *directories, *int_parts]).astype(np.int64)
+    sizes = {
+        "ints_size": directories[0][-1],
+        "floats_size": values.size,
+        "work_size": directories[2][-1],
+    }
+    block = np.concatenate([HEADER.filled(**header, **sizes), *directories, *int_parts]).astype(
+        np.int64
+    )
     return block, values
 
 
@@ -60,11 +74,16 @@ def with_groups(ints: np.ndarray, counts: Mapping[str, float], groups: Set[str])
     return block
 
 
-def fields_of(block: np.ndarray, ints: np.ndarray, table: tuple[L.Field, ...], directory: int) -> SimpleNamespace:
+def fields_of(
+    block: np.ndarray, ints: np.ndarray, table: tuple[L.Field, ...], directory: int
+) -> SimpleNamespace:
     """Views of the fields of a block by name."""
     at = ints[directory : directory + len(table) + 1].tolist()
     parts = {field.name: block[at[k] : at[k + 1]] for k, field in enumerate(table)}
-    return SimpleNamespace(**parts | {field.name: field.record.of(parts[field.name]) for field in table if field.record})
+    return SimpleNamespace(
+        **parts
+        | {field.name: field.record.of(parts[field.name]) for field in table if field.record}
+    )
 
 
 def model_fields(ints: np.ndarray, floats: np.ndarray) -> SimpleNamespace:

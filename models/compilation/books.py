@@ -42,7 +42,12 @@ def is_same(leaf: Leaf, x: E) -> bool:
     return isinstance(leaf, Name) and leaf is x.node
 
 
-def pushing(force: Callable[[], Vector], moment: Callable[[], Vector], speed: Callable[[], Vector], spin: Callable[[], Vector]) -> Callable[[], E]:
+def pushing(
+    force: Callable[[], Vector],
+    moment: Callable[[], Vector],
+    speed: Callable[[], Vector],
+    spin: Callable[[], Vector],
+) -> Callable[[], E]:
     """Power of a force and a moment where they act."""
     return lambda: force().dot(speed()) + moment().dot(spin())
 

@@ -54,7 +54,9 @@ class Builder:
         self.later = later
         self.locked = locked
         self.end = end
-        self.at_end = at_end or {}  # coordinates, speeds, states and parameters that the end of the stage sets
+        self.at_end = (
+            at_end or {}
+        )  # coordinates, speeds, states and parameters that the end of the stage sets
         self.topology = topology
         self.registers = Registers()
         self.body = {"ground": 0} | {name: k for k, name in enumerate(topology.order, 1)}
@@ -71,9 +73,13 @@ class Builder:
         self.probes: list[tuple[int, ...]] = []
         self.guard_names: list[str] = []
         self.late_guards = False
-        self.early_laws: list[tuple[Node, str]] = []  # what forces need, with the keys of the description
+        self.early_laws: list[
+            tuple[Node, str]
+        ] = []  # what forces need, with the keys of the description
         self.columns: list[Column] = []
-        self.deferred: list[Callable[[], None]] = []  # outputs that are made once all force elements are known
+        self.deferred: list[
+            Callable[[], None]
+        ] = []  # outputs that are made once all force elements are known
         self.used: set[str] = set()
         self._answered: dict[str, tuple[int, int]] = {}
         self.inputs = inputs_of(description)
@@ -83,7 +89,9 @@ class Builder:
         self.leaves: Any = None  # coupling_rates.Leaves: what couplings depend on
         self.coupling_rows: dict[str, int] = {}  # numbers of the rows of couplings
         self.given: set[str] = set()  # amounts of motions that inputs give
-        self.rates_given: dict[str, Node] = {}  # what is known of the motion of inputs that give motions
+        self.rates_given: dict[
+            str, Node
+        ] = {}  # what is known of the motion of inputs that give motions
         self.contacts: Any = None  # contacts.Contacts
         self.starts: dict[str, float] = {}  # instead of the description's
         self.around: Around = {}  # constant elements before and after those of joints at merged bodies
@@ -94,7 +102,11 @@ class Builder:
         try:
             node = value if isinstance(value, Node) else parse(value)
         except ExpressionError as error:
-            raise ModelError(Problem(key, repr(value), error.message, column=error.column, file=self.description.file)) from None
+            raise ModelError(
+                Problem(
+                    key, repr(value), error.message, column=error.column, file=self.description.file
+                )
+            ) from None
         self.used |= names(node)
         return node
 
@@ -149,7 +161,11 @@ class Builder:
             form = joint_elements(d.joints[joint], joint)
             form = self.lock(form) if joint in self.locked else form
             before, after = self.around.get(joint, ((), ()))
-            self.forms[joint] = replace(form, elements=(*before, *form.elements, *after)) if before or after else form
+            self.forms[joint] = (
+                replace(form, elements=(*before, *form.elements, *after))
+                if before or after
+                else form
+            )
         for group in ("coordinates", "speeds"):
             for joint in self.topology.joint:
                 for name in getattr(self.forms[joint], group):
@@ -170,7 +186,11 @@ class Builder:
         """Rates of the first-order states, also as der(name)."""
         rates = []
         for name, state in self.states.items():
-            rate = self.node(state.rate, f"states.{name}.rate") if name in self.description.states else Name(rate_of_state(name))
+            rate = (
+                self.node(state.rate, f"states.{name}.rate")
+                if name in self.description.states
+                else Name(rate_of_state(name))
+            )
             self.define(f"der({name})", rate)
             rates.append(self.registers.compile(Name(f"der({name})")))
         return rates
@@ -185,22 +205,47 @@ class Builder:
     # -- bodies and joints --------------------------------------------------------------------------------------------------------------
     def add_bodies(self) -> dict[str, list[int]]:
         """Registers of mass, centre of mass and inertia."""
-        columns: dict[str, list[int]] = {"b_mass": [NONE], "b_com": [NONE], "b_inertia": [NONE], "b_about": [0]}
+        columns: dict[str, list[int]] = {
+            "b_mass": [NONE],
+            "b_com": [NONE],
+            "b_inertia": [NONE],
+            "b_about": [0],
+        }
         for body, key, share in body_shares(self.description, self.topology):
             columns["b_mass"].append(self.register(times(share, body.mass), f"{key}.mass"))
             columns["b_com"].append(self.vector(body.com, f"{key}.com"))
             tensor = body.inertia if body.inertia is not None else body.inertia_at_origin
-            columns["b_inertia"].append(self.vector([times(share, each) for each in tensor or (0.0,) * 6], f"{key}.inertia"))
-            columns["b_about"].append(int(body.inertia is None and body.inertia_at_origin is not None))
+            columns["b_inertia"].append(
+                self.vector([times(share, each) for each in tensor or (0.0,) * 6], f"{key}.inertia")
+            )
+            columns["b_about"].append(
+                int(body.inertia is None and body.inertia_at_origin is not None)
+            )
         return columns
 
     def add_joints(self) -> dict[str, list[int]]:
         """Elements, patterns and column kinds of all tree joints."""
-        c: dict[str, list[int]] = {k: [] for k in ("e_kind", "e_q", "e_u", "e_axis", "e_amount", "e_factor", "u_kind", "u_body", "u_rotor", "u_q")}
+        c: dict[str, list[int]] = {
+            k: []
+            for k in (
+                "e_kind",
+                "e_q",
+                "e_u",
+                "e_axis",
+                "e_amount",
+                "e_factor",
+                "u_kind",
+                "u_body",
+                "u_rotor",
+                "u_q",
+            )
+        }
         c |= {"joint": [L.Joint.FIXED], "q_at": [0, 0], "u_at": [0, 0], "e_at": [0, 0]}
         for i, joint in enumerate(self.topology.joint, 1):
             form = self.forms[joint]
-            elements = self.inverted(form, joint) if self.topology.reversed[i - 1] else form.elements
+            elements = (
+                self.inverted(form, joint) if self.topology.reversed[i - 1] else form.elements
+            )
             q, u = c["q_at"][-1], c["u_at"][-1]
             for element in elements:
                 self.add_element(c, element, q, u, f"joints.{joint}")
@@ -208,14 +253,22 @@ class Builder:
             c["u_kind"] += column_kinds(elements, len(form.speeds))
             c["u_body"] += [i] * len(form.speeds)
             rotors = form.rotors if len(form.rotors) == len(form.speeds) else ()
-            c["u_rotor"] += [self.register(each, f"joints.{joint}.rotor_inertia") for each in rotors] or [NONE] * len(form.speeds)
-            c["u_q"] += [NONE] * len(form.speeds) if form.quaternion else [q + k for k in range(len(form.speeds))]
+            c["u_rotor"] += [
+                self.register(each, f"joints.{joint}.rotor_inertia") for each in rotors
+            ] or [NONE] * len(form.speeds)
+            c["u_q"] += (
+                [NONE] * len(form.speeds)
+                if form.quaternion
+                else [q + k for k in range(len(form.speeds))]
+            )
             c["q_at"].append(q + len(form.coordinates))
             c["u_at"].append(u + len(form.speeds))
             c["e_at"].append(len(c["e_kind"]))
         return c
 
-    def add_element(self, c: dict[str, list[int]], element: ElementForm, q: int, u: int, key: str) -> None:
+    def add_element(
+        self, c: dict[str, list[int]], element: ElementForm, q: int, u: int, key: str
+    ) -> None:
         """Integers and registers of one element."""
         k = element.coordinate
         c["e_kind"].append(element.kind.code)
@@ -227,7 +280,9 @@ class Builder:
         if kind.constant and kind.turns:
             amount = self.register(element.amount if element.amount is not None else 0.0, key)
         elif kind.given:
-            given = self.registers.expand(self.node(element.amount if element.amount is not None else 0.0, key))
+            given = self.registers.expand(
+                self.node(element.amount if element.amount is not None else 0.0, key)
+            )
             derivatives = time_derivatives(given, self.rates_given)
             self.registers.motions += derivatives
             amount = self.vector(derivatives, key)
@@ -239,15 +294,41 @@ class Builder:
         one_way = next((kind for e in form.elements if not (kind := e.kind).back), None)
         if one_way is not None:
             found = f"a {one_way.name.lower()} joint used from child to parent"
-            raise ModelError(Problem(f"joints.{joint}", found, "parent and child exchanged", file=self.description.file))
+            raise ModelError(
+                Problem(
+                    f"joints.{joint}",
+                    found,
+                    "parent and child exchanged",
+                    file=self.description.file,
+                )
+            )
         return tuple(element.turned() for element in reversed(form.elements))
 
     # -- sensors and forces -------------------------------------------------------------------------------------------------------------
-    def add_sensor(self, name: str, kind: Kind, a: int = 0, point_a: int = NONE, b: int = 0, point_b: int = NONE, axis: int = 0, frame: int = 0):
+    def add_sensor(
+        self,
+        name: str,
+        kind: Kind,
+        a: int = 0,
+        point_a: int = NONE,
+        b: int = 0,
+        point_b: int = NONE,
+        axis: int = 0,
+        frame: int = 0,
+    ):
         """A measured value under a name; late ones need accelerations."""
         late = kind.late
         register = self.registers.add(name, np.nan, ACCELERATION if late else STATE)
-        record = SENSOR.filled(kind=kind.code, register=register, a=a, point_a=point_a, b=b, point_b=point_b, axis=axis, frame=frame)
+        record = SENSOR.filled(
+            kind=kind.code,
+            register=register,
+            a=a,
+            point_a=point_a,
+            b=b,
+            point_b=point_b,
+            axis=axis,
+            frame=frame,
+        )
         (self.late if late else self.early).append(tuple(record))
         return register
 
@@ -256,7 +337,13 @@ class Builder:
         names = L.FORCE_ARGUMENTS[kind]
         self.forces.append(FORCE.filled(kind=kind, **dict(zip(names, arguments, strict=True))))
 
-    def finish(self, bodies: Mapping[str, list[int]], joints: Mapping[str, list[int]], rates: list[int], gravity: int) -> dict:
+    def finish(
+        self,
+        bodies: Mapping[str, list[int]],
+        joints: Mapping[str, list[int]],
+        rates: list[int],
+        gravity: int,
+    ) -> dict:
         """Arrays of the model, by field name, and the header."""
         program = self.registers.finish()
         parent = np.array([NONE, *self.topology.parent])
@@ -282,19 +369,40 @@ class Builder:
             "knots": program.knots,
         }
         ints |= pattern_of_blocks(parent, ints["u_at"])
-        held = held_starts(self.description, self.topology, [self.forms[joint].speeds for joint in self.topology.joint])
+        held = held_starts(
+            self.description,
+            self.topology,
+            [self.forms[joint].speeds for joint in self.topology.joint],
+        )
         ints |= loop_arrays(self.groups, self.topology.parent, joints, held)
-        followed = [number for name, register in self.leaves.inputs.items() for number in (list(self.inputs).index(name), register, register + 1)]
-        ints |= {"l_input": np.array(followed, dtype=np.int64), "ghosts": np.zeros(0, dtype=np.int64)}
+        followed = [
+            number
+            for name, register in self.leaves.inputs.items()
+            for number in (list(self.inputs).index(name), register, register + 1)
+        ]
+        ints |= {
+            "l_input": np.array(followed, dtype=np.int64),
+            "ghosts": np.zeros(0, dtype=np.int64),
+        }
         ints |= self.contacts.arrays(ints["l_arm"])
         sensors = self.sorted_sensors(ints)
-        ints["sensors"] = np.array([record for group in sensors for record in group], dtype=np.int64).reshape(-1)
+        ints["sensors"] = np.array(
+            [record for group in sensors for record in group], dtype=np.int64
+        ).reshape(-1)
         floats = {"val0": program.val0, "table_data": program.table_data, "lent": np.zeros(0)}
-        return {"ints": ints, "floats": floats, "program": program, "gravity": gravity, "sensors": sensors}
+        return {
+            "ints": ints,
+            "floats": floats,
+            "program": program,
+            "gravity": gravity,
+            "sensors": sensors,
+        }
 
     def sorted_sensors(self, ints: Mapping[str, np.ndarray]) -> tuple[list, list, list]:
         """Sensors that something reads during a run, early and late ones, and those that only results read."""
         read = registers_read(ints, self.early + self.late)
-        early, late = ([record for record in group if record[1] in read] for group in (self.early, self.late))
+        early, late = (
+            [record for record in group if record[1] in read] for group in (self.early, self.late)
+        )
         idle = [record for record in self.early + self.late if record[1] not in read]
         return whole(early), whole(late), whole(idle)

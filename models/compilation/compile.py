@@ -16,9 +16,22 @@ from kinetree.models.compilation.contacts import Contacts, add_contact_guards, a
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.following import add_followings
-from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
+from kinetree.models.compilation.loops import (
+    add_groups,
+    live_groups,
+    loop_arrays,
+    loop_counts,
+    tree_of,
+    with_twins,
+)
 from kinetree.models.compilation.merging import Around
-from kinetree.models.compilation.outputs import add_deferred, add_integrals, add_magnitudes, add_outputs, add_rates
+from kinetree.models.compilation.outputs import (
+    add_deferred,
+    add_integrals,
+    add_magnitudes,
+    add_outputs,
+    add_rates,
+)
 from kinetree.models.description.errors import ModelError, Problem, shown
 from kinetree.models.description.names import expressions
 from kinetree.models.description.parameters import evaluate_parameters
@@ -35,7 +48,9 @@ from kinetree.solvers.elements.kinds import BY_CODE
 from kinetree.solvers.model_records import FOLLOWED, KNOT, TABLE
 from kinetree.solvers.sensors.kinds import BY_CODE as SENSORS
 
-Starts = tuple[int, int, int, int, int]  # first registers of the start values of q, u, x and inputs, and of what inputs have without a host
+Starts = tuple[
+    int, int, int, int, int
+]  # first registers of the start values of q, u, x and inputs, and of what inputs have without a host
 
 
 def compile_structure(
@@ -60,15 +75,23 @@ def compile_structure(
         return assemble(builder)
     except UnknownName as error:
         key, text = user_of(error.name, description, end)
-        raise ModelError(Problem(key, shown(text) if key else "", hint=error.message, file=description.file)) from None
+        raise ModelError(
+            Problem(key, shown(text) if key else "", hint=error.message, file=description.file)
+        ) from None
     except ExpressionError as error:
-        raise ModelError(Problem("", hint=error.message, column=error.column, file=description.file)) from None
+        raise ModelError(
+            Problem("", hint=error.message, column=error.column, file=description.file)
+        ) from None
 
 
 def user_of(name: str, description: Description, end: Ends | None) -> tuple[str, str]:
     """Key and text of the first law that uses a name and does not fall away with it."""
     laws = [*expressions(end, ("ends",)), *expressions(description)]
-    users = ((key_path(path), text) for path, text in laws if path[0] not in ("stages", "events", "outputs") and name in names(parse(text)))
+    users = (
+        (key_path(path), text)
+        for path, text in laws
+        if path[0] not in ("stages", "events", "outputs") and name in names(parse(text))
+    )
     return next(users, ("", ""))
 
 
@@ -99,22 +122,31 @@ def assemble(builder: Builder) -> Compiled:
     add_rates(builder)
     builder.refuse_late_laws()
     if builder.later:
-        builder.columns = [column for column in builder.columns if resolvable(builder, Name(column.name))]
+        builder.columns = [
+            column for column in builder.columns if resolvable(builder, Name(column.name))
+        ]
     for column in builder.columns:
         column.register = builder.registers.compile(Name(column.name))
-    forces = {key: builder.registers.compile(Name(key)) for key in (f"force('{label}')" for label in d.forces)}
+    forces = {
+        key: builder.registers.compile(Name(key))
+        for key in (f"force('{label}')" for label in d.forces)
+    }
     parts = builder.finish(bodies, joints, rates, gravity)
     parts["program"].names.update(forces)
     compiled = packed(builder, parts, starts)
     return settled(builder, compiled, parts, starts, joints) if builder.groups else compiled
 
 
-def settled(builder: Builder, compiled: Compiled, parts: dict, starts: Starts, joints: dict) -> Compiled:
+def settled(
+    builder: Builder, compiled: Compiled, parts: dict, starts: Starts, joints: dict
+) -> Compiled:
     """With the ranks of the constraint rows in general position and without rows of zeros; guesses that do not close leave every row."""
     found = survey(compiled)
     if found is not None:
         builder.groups, ranks = live_groups(builder.groups, *found)
-        parts["ints"] |= loop_arrays(builder.groups, builder.topology.parent, joints, parts["ints"]["u_held"].tolist())
+        parts["ints"] |= loop_arrays(
+            builder.groups, builder.topology.parent, joints, parts["ints"]["u_held"].tolist()
+        )
         parts["ints"] |= builder.contacts.arrays(parts["ints"]["l_arm"])
         parts["ints"]["l_rank"] = ranks
         compiled = packed(builder, parts, starts)
@@ -135,7 +167,14 @@ def held_by_nothing(compiled: Compiled, builder: Builder) -> None:
         if body:
             name = (*compiled.bodies, *compiled.twins)[min(body) - 1]
             hint = "give it some, or relations that hold it to bodies that have some"
-            raise ModelError(Problem(f"bodies.{name}.mass", "no inertia that its motion meets", hint=hint, file=builder.description.file))
+            raise ModelError(
+                Problem(
+                    f"bodies.{name}.mass",
+                    "no inertia that its motion meets",
+                    hint=hint,
+                    file=builder.description.file,
+                )
+            )
 
 
 def add_tables(builder: Builder) -> None:
@@ -146,21 +185,41 @@ def add_tables(builder: Builder) -> None:
     values = parameter_values(d)
     for label, table in d.tables.items():
         x, y = ([evaluate_constant(v, values) for v in grid] for grid in (table.x, table.y))
-        z = None if table.z is None else [[evaluate_constant(v, values) for v in row] for row in table.z]
-        builder.registers.add_table(label, x, y, z, cubic=table.method == "cubic", extrapolate=table.outside == "extrapolated")
+        z = (
+            None
+            if table.z is None
+            else [[evaluate_constant(v, values) for v in row] for row in table.z]
+        )
+        builder.registers.add_table(
+            label,
+            x,
+            y,
+            z,
+            cubic=table.method == "cubic",
+            extrapolate=table.outside == "extrapolated",
+        )
 
 
 def parameter_values(description: Description) -> dict[str, float]:
     """Numbers of all parameters, expressions resolved in any order."""
-    values, errors = evaluated(tuple((name, parameter.value) for name, parameter in description.parameters.items()))
+    values, errors = evaluated(
+        tuple((name, parameter.value) for name, parameter in description.parameters.items())
+    )
     if errors:
-        problems = [Problem(f"parameters.{name}", hint=error.message, column=error.column, file=description.file) for name, error in errors.items()]
+        problems = [
+            Problem(
+                f"parameters.{name}", hint=error.message, column=error.column, file=description.file
+            )
+            for name, error in errors.items()
+        ]
         raise ModelError(problems)
     return dict(values)
 
 
 @lru_cache(maxsize=16)
-def evaluated(given: tuple[tuple[str, float | str], ...]) -> tuple[dict[str, float], dict[str, ExpressionError]]:
+def evaluated(
+    given: tuple[tuple[str, float | str], ...],
+) -> tuple[dict[str, float], dict[str, ExpressionError]]:
     """`evaluate_parameters`, once for all structures of a mechanism with the same parameters."""
     return evaluate_parameters(dict(given))
 
@@ -191,10 +250,17 @@ def follow(builder: Builder, name: str, start: float | str) -> None:
     """The start value is that of the expression until a host writes given(NAME), which is not a number before."""
     given = E(Name(f"given({name})"))
     builder.registers.add(f"given({name})", float("nan"))
-    builder.define(f"start({name})", choose(function(L.Op.EQ, given, given), given, E(builder.node(start, f"start({name})"))).node)
+    builder.define(
+        f"start({name})",
+        choose(
+            function(L.Op.EQ, given, given), given, E(builder.node(start, f"start({name})"))
+        ).node,
+    )
 
 
-def add_start_group(builder: Builder, group: list[tuple[str, float | str]], word: str = "start") -> int:
+def add_start_group(
+    builder: Builder, group: list[tuple[str, float | str]], word: str = "start"
+) -> int:
     """First register of one group."""
     first = 0
     for k, (name, given) in enumerate(group):
@@ -211,7 +277,9 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
     program, ints, d = parts["program"], parts["ints"], builder.description
     names = program.names
     nq, nu = int(ints["q_at"][-1]), int(ints["u_at"][-1])
-    coordinates = tuple(name for joint in builder.topology.joint for name in builder.forms[joint].coordinates)
+    coordinates = tuple(
+        name for joint in builder.topology.joint for name in builder.forms[joint].coordinates
+    )
     speeds = tuple(name for joint in builder.topology.joint for name in builder.forms[joint].speeds)
     count = len(builder.topology.order)
     counts = {
@@ -221,7 +289,11 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
         "nc": ints["c_law"].size, "ncr": ints["c_value"].size,
         "npot": len(builder.potentials), "nd": program.table_data.size,
     }  # fmt: skip
-    counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
+    counts |= {
+        "nm": int(ints["m_at"][-1]),
+        "nb": int(ints["b_at"][-1]),
+        "nh": int(ints["h_at"][-1]),
+    }
     counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // FOLLOWED.size}
     counts = {key: float(value) for key, value in counts.items()}
     early, late, idle = parts["sensors"]
@@ -254,4 +326,8 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
 
 def quaternions(ints: dict[str, np.ndarray]) -> tuple[int, ...]:
     """Index of the first component of every quaternion in q."""
-    return tuple(q + turn for code, q in zip(ints["e_kind"].tolist(), ints["e_q"].tolist(), strict=True) if (turn := BY_CODE[code].quaternion) >= 0)
+    return tuple(
+        q + turn
+        for code, q in zip(ints["e_kind"].tolist(), ints["e_q"].tolist(), strict=True)
+        if (turn := BY_CODE[code].quaternion) >= 0
+    )

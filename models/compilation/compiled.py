@@ -46,15 +46,23 @@ class Compiled:
     topology: Topology
     loops: tuple[str, ...] = ()  # cut joint or coupling of every group of constraint rows
     twins: tuple[str, ...] = ()  # bodies after the real ones
-    all_joints: tuple[tuple[str, bool], ...] = ()  # joint into each body, twins too, and whether the tree uses it from child to parent
+    all_joints: tuple[
+        tuple[str, bool], ...
+    ] = ()  # joint into each body, twins too, and whether the tree uses it from child to parent
     start_time: float = 0.0
     units: dict[str, str] = field(default_factory=dict)
     guards: tuple[str, ...] = ()  # what every guard stands for
     contacts: tuple[str, ...] = ()
     followed: tuple[str, ...] = ()  # inputs that couplings of positions follow
-    sloped: tuple[str, ...] = ()  # inputs whose rates couplings need, and only who gives them can tell
-    carriers: dict[str, str] = field(default_factory=dict)  # bodies that were merged, and those that carry them
-    fewer: Compiled | None = None  # the same structure with parts of bodies merged, which runs in its place
+    sloped: tuple[
+        str, ...
+    ] = ()  # inputs whose rates couplings need, and only who gives them can tell
+    carriers: dict[str, str] = field(
+        default_factory=dict
+    )  # bodies that were merged, and those that carry them
+    fewer: Compiled | None = (
+        None  # the same structure with parts of bodies merged, which runs in its place
+    )
 
     @property
     def running(self) -> Compiled:

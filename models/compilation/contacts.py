@@ -8,7 +8,14 @@ import numpy as np
 
 from kinetree.models.compilation.algebra import E, root
 from kinetree.models.compilation.builder import NONE, Builder
-from kinetree.models.compilation.couplings import Arm, constraint_row, direction_of, place_of, slip, velocity_of
+from kinetree.models.compilation.couplings import (
+    Arm,
+    constraint_row,
+    direction_of,
+    place_of,
+    slip,
+    velocity_of,
+)
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import Vector, vector_of
 from kinetree.models.description.parts.contact_parts import OFFERED, Contact, contact_bodies
@@ -18,7 +25,11 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import ARM
 from kinetree.solvers.sensors.kinds.forces import CONTACT
 
-LAWS = {"newton": L.Restitution.NEWTON, "poisson": L.Restitution.POISSON, "energetic": L.Restitution.ENERGETIC}
+LAWS = {
+    "newton": L.Restitution.NEWTON,
+    "poisson": L.Restitution.POISSON,
+    "energetic": L.Restitution.ENERGETIC,
+}
 
 
 @dataclass
@@ -37,7 +48,10 @@ class Contacts:
         """Integers by field name; `present` are the arms of couplings, which stand before those of contacts."""
         first = present.size // ARM.size
         ends = np.cumsum([0, *(len(arms) for arms in self.arms)], dtype=np.int64)
-        found = {key: np.array(getattr(self, key), dtype=np.int64) for key in ("c_row", "c_law", "c_number", "c_guard", "c_value")}
+        found = {
+            key: np.array(getattr(self, key), dtype=np.int64)
+            for key in ("c_row", "c_law", "c_number", "c_guard", "c_value")
+        }
         records = [(NONE, *arm) for arms in self.arms for arm in arms]
         return found | {
             "c_arm_at": first + ends,
@@ -66,41 +80,70 @@ def add_contact(builder: Builder, label: str, contact: Contact) -> None:
         found.arms.append(made.arms)
     found.c_row.append(len(found.c_value))
     found.c_law.append(int(LAWS[contact.law]))
-    found.c_number += [builder.register(getattr(contact, each), f"{key}.{each}") for each in ("restitution", "friction", "rest_speed")]
+    found.c_number += [
+        builder.register(getattr(contact, each), f"{key}.{each}")
+        for each in ("restitution", "friction", "rest_speed")
+    ]
     for axis, each in enumerate(OFFERED):
         builder.add_sensor(hidden(label, each), CONTACT, number, axis=axis)
         builder.offer(f"{label}.{each}", hidden(label, each))
-    guards = [builder.registers.add(hidden(label, f"{each} guard"), -1.0, STATE) for each in ("normal", "slip")[: 1 + bool(sides)]]
+    guards = [
+        builder.registers.add(hidden(label, f"{each} guard"), -1.0, STATE)
+        for each in ("normal", "slip")[: 1 + bool(sides)]
+    ]
     found.c_guard += [*guards, NONE][:2]
 
 
 def touching(builder: Builder, contact: Contact, key: str) -> tuple[E, list[E]]:
     """Gap, and slip of the touching body along two directions of the plane of touch where there is friction."""
-    point, radius = vector_of(builder, contact.point, f"{key}.point"), E(builder.node(contact.radius, f"{key}.radius"))
+    point, radius = (
+        vector_of(builder, contact.point, f"{key}.point"),
+        E(builder.node(contact.radius, f"{key}.radius")),
+    )
     centre = place_of(builder, contact.body, point)
     if contact.against is None:
         normal = vector_of(builder, contact.normal, f"{key}.normal").unit()
-        n, tangents = direction_of(builder, contact.on, normal), [direction_of(builder, contact.on, each) for each in plane_axes(normal)]
-        gap = n.dot(centre.minus(place_of(builder, contact.on, vector_of(builder, contact.at, f"{key}.at")))) - radius
+        n, tangents = (
+            direction_of(builder, contact.on, normal),
+            [direction_of(builder, contact.on, each) for each in plane_axes(normal)],
+        )
+        gap = (
+            n.dot(
+                centre.minus(
+                    place_of(builder, contact.on, vector_of(builder, contact.at, f"{key}.at"))
+                )
+            )
+            - radius
+        )
         speed = slip(builder, contact.body, point, n.times(-radius), contact.on)
     else:
-        other, reach = contact.against, E(builder.node(contact.against.radius, f"{key}.against.radius"))
+        other, reach = (
+            contact.against,
+            E(builder.node(contact.against.radius, f"{key}.against.radius")),
+        )
         own = vector_of(builder, other.point, f"{key}.against.point")
         away = centre.minus(place_of(builder, other.body, own))
         distance = root(away.dot(away))
         n = Vector(*(part / distance for part in away))
         tangents, gap = list(plane_axes(n)), distance - radius - reach
-        speed = velocity_of(builder, contact.body, point, n.times(-radius)).minus(velocity_of(builder, other.body, own, n.times(reach)))
+        speed = velocity_of(builder, contact.body, point, n.times(-radius)).minus(
+            velocity_of(builder, other.body, own, n.times(reach))
+        )
     return gap, [] if contact.friction == 0.0 else [speed.dot(each) for each in tangents]
 
 
 def add_contact_guards(builder: Builder) -> None:
     """Guards of all contacts, behind those of events; their numbers stay the same in all structures."""
-    numbers = {label: len(builder.description.events) + 2 * k for k, label in enumerate(builder.description.contacts)}
+    numbers = {
+        label: len(builder.description.events) + 2 * k
+        for k, label in enumerate(builder.description.contacts)
+    }
     found = builder.contacts
     for k, label in enumerate(found.names):
         for which, text in enumerate((f"contact '{label}'", f"slip of contact '{label}'")):
             register = found.c_guard[2 * k + which]
             if register != NONE:
                 builder.guard_names.append(text)
-                builder.guards.append((register, int(L.Guard.CONTACT), k, which, numbers[label] + which))
+                builder.guards.append(
+                    (register, int(L.Guard.CONTACT), k, which, numbers[label] + which)
+                )

@@ -23,7 +23,13 @@ from kinetree.models.joints.moves import MOVES
 from kinetree.solvers.sensors.kinds import BY_CODE as SENSORS
 from kinetree.solvers.sensors.kinds import Kind
 from kinetree.solvers.sensors.kinds.bodies import ANGULAR_VELOCITY, ORIENTATION
-from kinetree.solvers.sensors.kinds.points import DIRECTION, DISTANCE, DISTANCE_RATE, POSITION, VELOCITY
+from kinetree.solvers.sensors.kinds.points import (
+    DIRECTION,
+    DISTANCE,
+    DISTANCE_RATE,
+    POSITION,
+    VELOCITY,
+)
 
 ALLOWED = "parameters, t, coordinates, speeds, first-order states, inputs, and measured places, velocities and angular velocities"
 Place = tuple[int, int]  # body, register of the point
@@ -88,7 +94,12 @@ class Leaves:
         """Quaternion of a body; its rate is half the spin times it."""
         w, x, y, z = parts = self.sensed(f"orientation({body})", ORIENTATION, body, count=4)
         a, b, c = (0.5 * part for part in self.spin(body))
-        rates = (-(a * x + b * y + c * z), a * w + b * z - c * y, b * w + c * x - a * z, c * w + a * y - b * x)
+        rates = (
+            -(a * x + b * y + c * z),
+            a * w + b * z - c * y,
+            b * w + c * x - a * z,
+            c * w + a * y - b * x,
+        )
         for part, rate in zip(parts, rates, strict=True):
             self._places[part.node.key] = rate.node  # type: ignore[attr-defined]
         return parts
@@ -97,7 +108,10 @@ class Leaves:
         """Axis k of a body, ground axes."""
         if body == 0:
             return Vector(*(E(float(k == c)) for c in range(3)))
-        tip, foot = (self.builder.vector(E(float(length * (k == c))).node for c in range(3)) for length in (1, 0))
+        tip, foot = (
+            self.builder.vector(E(float(length * (k == c))).node for c in range(3))
+            for length in (1, 0)
+        )
         return self.place(body, tip).minus(self.place(body, foot))
 
     # -- measured names -----------------------------------------------------------------------------------------------------------------
@@ -106,7 +120,9 @@ class Leaves:
         records = {record[1]: record for record in self.builder.early}
 
         def measured(leaf: Leaf) -> Node | None:
-            known = leaf.key in self._places or leaf.key in self.velocities or leaf.key in self.spins
+            known = (
+                leaf.key in self._places or leaf.key in self.velocities or leaf.key in self.spins
+            )
             record = None if known else records.get(self.builder.registers.names.get(leaf.key, -1))
             return None if record is None else self.reduced(record).node
 
@@ -121,12 +137,18 @@ class Leaves:
         if kind in (DISTANCE, DISTANCE_RATE):
             r = self.place(b, point_b).minus(self.place(a, point_a))
             length = root(r.dot(r))
-            return length if kind == DISTANCE else r.dot(self.velocity(b, point_b).minus(self.velocity(a, point_a))) / length
+            return (
+                length
+                if kind == DISTANCE
+                else r.dot(self.velocity(b, point_b).minus(self.velocity(a, point_a))) / length
+            )
         found = {
             ANGULAR_VELOCITY: lambda: self.spin(a),
             POSITION: lambda: self.place(a, point_a),
             VELOCITY: lambda: self.velocity(a, point_a),
-            DIRECTION: lambda: self.place(a, point_a).minus(self.place(a, self.builder.vector([const(0.0).node] * 3))),
+            DIRECTION: lambda: self.place(a, point_a).minus(
+                self.place(a, self.builder.vector([const(0.0).node] * 3))
+            ),
         }
         vector = found[kind]()
         if axis == 3:
@@ -136,7 +158,10 @@ class Leaves:
     # -- rates --------------------------------------------------------------------------------------------------------------------------
     def moves(self, node: Node) -> bool:
         """Whether speeds occur."""
-        return any(leaf.key in self.speeds or leaf.key in self.velocities or leaf.key in self.spins for leaf in leaves(node))
+        return any(
+            leaf.key in self.speeds or leaf.key in self.velocities or leaf.key in self.spins
+            for leaf in leaves(node)
+        )
 
     def differentiate(self, node: Node, complain: Callable[[str, str], ModelError]) -> Node:
         """Time derivative while speeds stay as they are."""
@@ -145,7 +170,12 @@ class Leaves:
     def rate(self, leaf: Leaf, complain: Callable[[str, str], ModelError]) -> Node | None:
         """Rate of one leaf, None for one that does not change or whose change the kernels add."""
         key, builder = leaf.key, self.builder
-        if key in self.speeds or key in self.velocities or key in self.spins or key.startswith("bend("):
+        if (
+            key in self.speeds
+            or key in self.velocities
+            or key in self.spins
+            or key.startswith("bend(")
+        ):
             return None
         if key.startswith("slope("):
             return Name(f"bend({key[6:]}")
@@ -160,7 +190,11 @@ class Leaves:
             return self.slope(key)
         if key in builder.states:
             return self.state_rate(key, complain)
-        if key in builder.registers.names and builder.registers.phase_of(leaf) == PARAMETER or key == "stage_start":
+        if (
+            key in builder.registers.names
+            and builder.registers.phase_of(leaf) == PARAMETER
+            or key == "stage_start"
+        ):
             return ZERO
         raise complain(f"'{key}'", ALLOWED)
 
@@ -177,9 +211,17 @@ class Leaves:
         rate = self.reduce(Name(f"der({key})"))
         for each in sorted(names(rate)):
             register = self.builder.registers.names.get(each)
-            known = each in self.builder.states or each in self.builder.inputs or each in self.rates or each in self._places or each in self.speeds
+            known = (
+                each in self.builder.states
+                or each in self.builder.inputs
+                or each in self.rates
+                or each in self._places
+                or each in self.speeds
+            )
             known = known or each in self.velocities or each in self.spins
-            if not known and (register is None or self.builder.registers.phase_of(Name(each)) > STATE):
+            if not known and (
+                register is None or self.builder.registers.phase_of(Name(each)) > STATE
+            ):
                 raise complain(f"the state '{key}', whose rate depends on '{each}'", ALLOWED)
         return rate
 
@@ -191,11 +233,18 @@ def coordinate_rates(form: JointForm) -> dict[str, Node]:
         move, k = MOVES.get(element.kind), element.coordinate
         if k is not None and move is not None and move.tangent is not None:
             coordinates = form.coordinates[k : k + len(move.units)]
-            found = move.tangent.rates([name(c) for c in coordinates], [name(s) for s in form.speeds[k : k + len(move.speed_units)]])
-            rates |= {name(c).node.key: rate.node for c, rate in zip(coordinates, found, strict=True)}  # type: ignore[attr-defined]
+            found = move.tangent.rates(
+                [name(c) for c in coordinates],
+                [name(s) for s in form.speeds[k : k + len(move.speed_units)]],
+            )
+            rates |= {
+                name(c).node.key: rate.node for c, rate in zip(coordinates, found, strict=True)
+            }  # type: ignore[attr-defined]
     return rates
 
 
 def problem(builder: Builder, key: str) -> Callable[[str, str], ModelError]:
     """Errors about one coupling."""
-    return lambda found, expected: ModelError(Problem(key, found, expected, file=builder.description.file))
+    return lambda found, expected: ModelError(
+        Problem(key, found, expected, file=builder.description.file)
+    )

@@ -21,7 +21,9 @@ from kinetree.models.graph.tree import path_set
 from kinetree.models.joints.elements import perpendiculars
 from kinetree.solvers import layout as L
 
-Arm = tuple[int, int, int, int]  # body, register of the point, of the derivatives by its velocity, of those by the body's spin
+Arm = tuple[
+    int, int, int, int
+]  # body, register of the point, of the derivatives by its velocity, of those by the body's spin
 
 
 @dataclass
@@ -44,11 +46,18 @@ def add_places(builder: Builder) -> None:
             builder.coupling_rows[row] = len(builder.coupling_rows)
         if coupling.point is not None:
             key = f"couplings.{label}.point"
-            place = place_of(builder, coupling.point.body, vector_of(builder, coupling.point.point, f"{key}.point"))
+            place = place_of(
+                builder,
+                coupling.point.body,
+                vector_of(builder, coupling.point.point, f"{key}.point"),
+            )
             on = builder.body[coupling.on]
             away = place.minus(place_of(builder, coupling.on, NOWHERE))
             for k in range(3):
-                builder.define(f"{label}[{k + 1}]", (away.dot(builder.leaves.axis(on, k)) if on else place[k]).node)
+                builder.define(
+                    f"{label}[{k + 1}]",
+                    (away.dot(builder.leaves.axis(on, k)) if on else place[k]).node,
+                )
 
 
 def coupling_rows(builder: Builder) -> list[Row]:
@@ -57,7 +66,12 @@ def coupling_rows(builder: Builder) -> list[Row]:
     for label, coupling in builder.description.couplings.items():
         for row, value in relations(builder, label, coupling):
             try:
-                found += coupling_row(builder, f"couplings.{label}", row, followed(builder, f"couplings.{label}", coupling, value))
+                found += coupling_row(
+                    builder,
+                    f"couplings.{label}",
+                    row,
+                    followed(builder, f"couplings.{label}", coupling, value),
+                )
             except ExpressionError:
                 if not builder.later:
                     raise
@@ -70,11 +84,21 @@ def relations(builder: Builder, label: str, coupling: Coupling) -> Iterator[tupl
     if coupling.blade is not None:
         yield label, blade(builder, coupling.blade, f"{key}.blade").node
     elif coupling.rolling is not None:
-        yield from zip(rows_of(label, coupling), (each.node for each in rolling(builder, coupling.rolling, f"{key}.rolling")), strict=True)
+        yield from zip(
+            rows_of(label, coupling),
+            (each.node for each in rolling(builder, coupling.rolling, f"{key}.rolling")),
+            strict=True,
+        )
     elif coupling.between is not None:
-        a, b = (place_of(builder, end.body, vector_of(builder, end.point, f"{key}.between")) for end in coupling.between)
+        a, b = (
+            place_of(builder, end.body, vector_of(builder, end.point, f"{key}.between"))
+            for end in coupling.between
+        )
         away = b.minus(a)
-        yield label, (root(away.dot(away)) - E(builder.node(coupling.length or 0.0, f"{key}.length"))).node
+        yield (
+            label,
+            (root(away.dot(away)) - E(builder.node(coupling.length or 0.0, f"{key}.length"))).node,
+        )
     else:
         yield label, builder.node(coupling.value or 0.0, f"{key}.value")
 
@@ -85,11 +109,18 @@ def followed(builder: Builder, key: str, coupling: Coupling, value: Node) -> Nod
         return value
     amounts = {each.input: builder.registers.expand(amount_of(each)) for each in coupling.follow}
     value, complain = builder.leaves.reduce(value), problem(builder, f"{key}.follow")
-    absent = next((name for name in amounts if not any(leaf.key == name for leaf in leaves(value))), None)
+    absent = next(
+        (name for name in amounts if not any(leaf.key == name for leaf in leaves(value))), None
+    )
     if absent is not None:
         raise complain(f"'{absent}'", "an input that the relation contains")
-    if not builder.leaves.moves(value) and any(each.bandwidth is None and each.acceleration is None for each in coupling.follow):
-        raise complain("without acceleration", "rate and acceleration, or bandwidth, in a relation of positions")
+    if not builder.leaves.moves(value) and any(
+        each.bandwidth is None and each.acceleration is None for each in coupling.follow
+    ):
+        raise complain(
+            "without acceleration",
+            "rate and acceleration, or bandwidth, in a relation of positions",
+        )
     return substitute(value, lambda leaf: amounts.get(leaf.key))
 
 
@@ -100,19 +131,33 @@ def point_register(builder: Builder, point: Vector) -> int:
 
 def place_of(builder: Builder, body: str, point: Vector) -> Vector:
     """Place of a point of a body, ground axes."""
-    return builder.leaves.place(builder.body[body], point_register(builder, point)) if builder.body[body] else point
+    return (
+        builder.leaves.place(builder.body[body], point_register(builder, point))
+        if builder.body[body]
+        else point
+    )
 
 
 def direction_of(builder: Builder, body: str, axis: Vector) -> Vector:
     """A unit vector of a body in ground axes."""
     axis = axis.unit()
-    return place_of(builder, body, axis).minus(place_of(builder, body, NOWHERE)) if builder.body[body] else axis
+    return (
+        place_of(builder, body, axis).minus(place_of(builder, body, NOWHERE))
+        if builder.body[body]
+        else axis
+    )
 
 
 def velocity_of(builder: Builder, body: str, point: Vector, away: Vector) -> Vector:
     """Velocity of the body's material at a place `away` (ground axes) from one of its points."""
     i = builder.body[body]
-    return builder.leaves.velocity(i, point_register(builder, point)).plus(builder.leaves.spin(i).cross(away)) if i else NOWHERE
+    return (
+        builder.leaves.velocity(i, point_register(builder, point)).plus(
+            builder.leaves.spin(i).cross(away)
+        )
+        if i
+        else NOWHERE
+    )
 
 
 def slip(builder: Builder, body: str, point: Vector, away: Vector, on: str) -> Vector:
@@ -124,8 +169,13 @@ def slip(builder: Builder, body: str, point: Vector, away: Vector, on: str) -> V
 
 def blade(builder: Builder, given: Blade, key: str) -> E:
     """Velocity across a blade."""
-    point, normal = vector_of(builder, given.point, f"{key}.point"), vector_of(builder, given.normal, f"{key}.normal")
-    return slip(builder, given.body, point, NOWHERE, given.on).dot(direction_of(builder, given.body, normal))
+    point, normal = (
+        vector_of(builder, given.point, f"{key}.point"),
+        vector_of(builder, given.normal, f"{key}.normal"),
+    )
+    return slip(builder, given.body, point, NOWHERE, given.on).dot(
+        direction_of(builder, given.body, normal)
+    )
 
 
 def rolling(builder: Builder, given: Rolling, key: str) -> tuple[E, E, E]:
@@ -141,7 +191,11 @@ def rolling(builder: Builder, given: Rolling, key: str) -> tuple[E, E, E]:
         squares = [axis * axis for axis in vector_of(builder, given.semiaxes, f"{key}.semiaxes")]
         axes = [builder.leaves.axis(builder.body[given.body], k) for k in range(3)]
         along = [n.dot(axis) for axis in axes]
-        height = root(squares[0] * along[0] * along[0] + squares[1] * along[1] * along[1] + squares[2] * along[2] * along[2])
+        height = root(
+            squares[0] * along[0] * along[0]
+            + squares[1] * along[1] * along[1]
+            + squares[2] * along[2] * along[2]
+        )
         parts = [axes[k].times(squares[k] * along[k] / height) for k in range(3)]
         lowest = parts[0].plus(parts[1]).plus(parts[2]).times(-1.0)
     else:
@@ -151,10 +205,15 @@ def rolling(builder: Builder, given: Rolling, key: str) -> tuple[E, E, E]:
             a = direction_of(builder, given.body, vector_of(builder, given.axis, f"{key}.axis"))
             across = n.across(a).unit()
         height, lowest = radius * n.dot(across), across.times(-radius)
-    away = place_of(builder, given.body, centre).minus(place_of(builder, on, vector_of(builder, given.at, f"{key}.at")))
+    away = place_of(builder, given.body, centre).minus(
+        place_of(builder, on, vector_of(builder, given.at, f"{key}.at"))
+    )
     velocity = slip(builder, given.body, centre, lowest, on)
     numbers = tuple(float(part) for part in given.normal)
-    tangents = (direction_of(builder, on, Vector(*map(E, map(float, each)))) for each in perpendiculars((numbers[0], numbers[1], numbers[2])))
+    tangents = (
+        direction_of(builder, on, Vector(*map(E, map(float, each))))
+        for each in perpendiculars((numbers[0], numbers[1], numbers[2]))
+    )
     along_plane, across_plane = (velocity.dot(tangent) for tangent in tangents)
     return n.dot(away) - height, along_plane, across_plane
 
@@ -173,7 +232,11 @@ class Derived:
 def coupling_row(builder: Builder, key: str, row: str, value: Node) -> list[Row]:
     """The row of one relation; none where nothing of it can move in a later structure."""
     made = constraint_row(builder, key, value)
-    return [] if made is None else [Row(row, builder.coupling_rows[row], made.level, made.first, made.slopes, made.arms)]
+    return (
+        []
+        if made is None
+        else [Row(row, builder.coupling_rows[row], made.level, made.first, made.slopes, made.arms)]
+    )
 
 
 def constraint_row(builder: Builder, key: str, value: Node) -> Derived | None:
@@ -204,14 +267,19 @@ def constraint_row(builder: Builder, key: str, value: Node) -> Derived | None:
     return Derived(level, first, slopes, arms)
 
 
-def slopes_of(builder: Builder, rate: Node, complain) -> tuple[tuple[tuple[int, int], ...], tuple[Arm, ...]]:
+def slopes_of(
+    builder: Builder, rate: Node, complain
+) -> tuple[tuple[tuple[int, int], ...], tuple[Arm, ...]]:
     """Derivatives of a rate by speeds, velocities of points and spins of bodies."""
     place = builder.leaves
 
     def by(key: str) -> Node:
         slope = differentiate(rate, lambda leaf: ONE if leaf.key == key else None)
         if place.moves(slope):
-            raise complain(f"a relation that is not linear in '{shown(place, key)}'", "one that is linear in the speeds")
+            raise complain(
+                f"a relation that is not linear in '{shown(place, key)}'",
+                "one that is linear in the speeds",
+            )
         return slope
 
     slopes, forces, moments = [], {}, {}
@@ -226,7 +294,9 @@ def slopes_of(builder: Builder, rate: Node, complain) -> tuple[tuple[tuple[int, 
             body, axis = place.spins[key]
             moments.setdefault(body, [ZERO] * 3)[axis] = by(key)
     nothing = builder.vector((ZERO,) * 3)
-    arms = [(body, point, builder.vector(force), nothing) for (body, point), force in forces.items()]
+    arms = [
+        (body, point, builder.vector(force), nothing) for (body, point), force in forces.items()
+    ]
     arms += [(body, nothing, nothing, builder.vector(moment)) for body, moment in moments.items()]
     return tuple(sorted(slopes)), tuple(arms)
 

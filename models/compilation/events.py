@@ -45,18 +45,32 @@ def add_guards(builder: Builder) -> None:
         if end.after is not None:
             way = name("t") - name(STAGE_START) - E(builder.node(end.after, "ends.after"))
             conditions.append((f"after {end.after}", way, way >= const(0.0)))
-        actions = [action(builder, target, value, "stages.set") for target, value in builder.at_end.items()]
+        actions = [
+            action(builder, target, value, "stages.set") for target, value in builder.at_end.items()
+        ]
         for word, condition, holds in conditions:
-            add_guard(builder, condition.node, L.Guard.STAGE, actions, -1 - builder.register(holds.node), f"the end of the stage ({word})")
+            add_guard(
+                builder,
+                condition.node,
+                L.Guard.STAGE,
+                actions,
+                -1 - builder.register(holds.node),
+                f"the end of the stage ({word})",
+            )
     for number, (label, event) in enumerate(builder.description.events.items()):
         laws = [builder.node(law, f"events.{label}") for law in (event.when, *event.set.values())]
         if builder.later and not all(resolvable(builder, law) for law in laws):
             continue
         if builder.later and not all(known(builder, target) for target in event.set):
             continue
-        actions = [action(builder, target, value, f"events.{label}.set") for target, value in event.set.items()]
+        actions = [
+            action(builder, target, value, f"events.{label}.set")
+            for target, value in event.set.items()
+        ]
         guard = guard_of(builder.node(event.when, f"events.{label}.when")).node
-        add_guard(builder, guard, L.Guard.RESET, actions, number, f"event '{label}' (when {event.when})")
+        add_guard(
+            builder, guard, L.Guard.RESET, actions, number, f"event '{label}' (when {event.when})"
+        )
 
 
 def resolvable(builder: Builder, node: Node) -> bool:
@@ -70,26 +84,45 @@ def resolvable(builder: Builder, node: Node) -> bool:
     return True
 
 
-def add_guard(builder: Builder, node: Node, kind: int, actions: list[tuple[int, int, int]], number: int, text: str) -> None:
+def add_guard(
+    builder: Builder,
+    node: Node,
+    kind: int,
+    actions: list[tuple[int, int, int]],
+    number: int,
+    text: str,
+) -> None:
     """One guard record and what to call it; `number` of its event, or -1 minus the register that tells whether the stage's end holds."""
     add_magnitudes(builder)
     add_rates(builder)
     builder.late_guards = builder.late_guards or builder.registers.phase_of(node) >= ACCELERATION
-    builder.registers.announced.append((node, {each: early(builder, each).node.key for each in holding(builder)}))  # type: ignore[attr-defined]
+    builder.registers.announced.append(
+        (node, {each: early(builder, each).node.key for each in holding(builder)})
+    )  # type: ignore[attr-defined]
     builder.guard_names.append(text)
-    builder.guards.append((builder.register(node), kind, len(builder.actions), len(actions), number))
+    builder.guards.append(
+        (builder.register(node), kind, len(builder.actions), len(actions), number)
+    )
     builder.actions += actions
 
 
 def holding(builder: Builder) -> list[str]:
     """States that hold between events, as the memory of sampled controllers does: a host can be told when t comes to one."""
-    return [each for each, state in builder.description.states.items() if builder.node(state.rate, f"states.{each}.rate") == ZERO]
+    return [
+        each
+        for each, state in builder.description.states.items()
+        if builder.node(state.rate, f"states.{each}.rate") == ZERO
+    ]
 
 
 def entries(builder: Builder) -> list[str]:
     """Names of the entries of y = (q, u, x)."""
     forms = [builder.forms[joint] for joint in builder.topology.joint]
-    return [n for f in forms for n in f.coordinates] + [n for f in forms for n in f.speeds] + list(builder.states)
+    return (
+        [n for f in forms for n in f.coordinates]
+        + [n for f in forms for n in f.speeds]
+        + list(builder.states)
+    )
 
 
 def known(builder: Builder, target: str) -> bool:
@@ -103,10 +136,25 @@ def action(builder: Builder, target: str, value: float | str, key: str) -> tuple
     if parameter is not None:
         if isinstance(parameter.value, str):
             found = f"'{target}', which is computed as {parameter.value}"
-            raise ModelError(Problem(f"{key}.{target}", found, "a parameter with a number of its own", file=builder.description.file))
+            raise ModelError(
+                Problem(
+                    f"{key}.{target}",
+                    found,
+                    "a parameter with a number of its own",
+                    file=builder.description.file,
+                )
+            )
         return (NONE, builder.registers.names[target], builder.register(value, f"{key}.{target}"))
     names = entries(builder)
     if target not in names:
         hint = suggestion(target, (*names, *builder.description.parameters))
-        raise ModelError(Problem(f"{key}.{target}", repr(target), "a coordinate, speed, state or parameter", hint, file=builder.description.file))
+        raise ModelError(
+            Problem(
+                f"{key}.{target}",
+                repr(target),
+                "a coordinate, speed, state or parameter",
+                hint,
+                file=builder.description.file,
+            )
+        )
     return (names.index(target), NONE, builder.register(value, f"{key}.{target}"))

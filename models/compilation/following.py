@@ -9,7 +9,12 @@ from __future__ import annotations
 from kinetree.models.compilation.algebra import E, name
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.hidden import early_name, rate_of_state
-from kinetree.models.description.parts.following_parts import Following, amount_name, filter_states, followings
+from kinetree.models.description.parts.following_parts import (
+    Following,
+    amount_name,
+    filter_states,
+    followings,
+)
 from kinetree.models.description.reading.origin import key_path
 from kinetree.models.expressions.registers import TIME
 
@@ -26,7 +31,10 @@ def early(builder: Builder, key: str) -> E:
 def acceleration(builder: Builder, follow: Following, path: str) -> E:
     """What the filter demands."""
     reference, rate = (early(builder, each) for each in filter_states(follow.input))
-    haste, damping = E(builder.node(follow.bandwidth or 0.0, f"{path}.bandwidth")), E(builder.node(follow.damping, f"{path}.damping"))
+    haste, damping = (
+        E(builder.node(follow.bandwidth or 0.0, f"{path}.bandwidth")),
+        E(builder.node(follow.damping, f"{path}.damping")),
+    )
     return haste * haste * (early(builder, follow.input) - reference) - 2.0 * damping * haste * rate
 
 

@@ -16,7 +16,11 @@ from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, Vector, registers
 from kinetree.solvers.layout import Op
 from kinetree.solvers.sensors.kinds import Kind
-from kinetree.solvers.sensors.kinds.bodies import ANGULAR_ACCELERATION, ANGULAR_VELOCITY, ORIENTATION
+from kinetree.solvers.sensors.kinds.bodies import (
+    ANGULAR_ACCELERATION,
+    ANGULAR_VELOCITY,
+    ORIENTATION,
+)
 from kinetree.solvers.sensors.kinds.points import ACCELERATION, POSITION, VELOCITY
 
 if TYPE_CHECKING:
@@ -26,7 +30,9 @@ Quaternion = tuple[E, E, E, E]
 GROUND_AXES = tuple(Vector(*(const(float(i == k)) for i in range(3))) for k in range(3))
 
 
-def sensed_once(builder: Builder, key: str, kind: Kind, body: int, point: int = -1, count: int = 3) -> list[E]:
+def sensed_once(
+    builder: Builder, key: str, kind: Kind, body: int, point: int = -1, count: int = 3
+) -> list[E]:
     """Sensors KEY[1..count], made where they are first asked for."""
     found = [f"{key}[{k}]" for k in range(1, count + 1)]
     if found[0] not in builder.registers.names:
@@ -45,7 +51,11 @@ class Place:
         if self.body == 0:
             return still
         at = registers(self.builder, self.point) if kind in POINTS else -1
-        return Vector(*sensed_once(self.builder, hidden(f"bodies.{self.name}", f"{word} {at}"), kind, self.body, at))
+        return Vector(
+            *sensed_once(
+                self.builder, hidden(f"bodies.{self.name}", f"{word} {at}"), kind, self.body, at
+            )
+        )
 
     def position(self) -> Vector:
         return self._measured(POSITION, "position", self.point)
@@ -66,7 +76,13 @@ class Place:
         """Turn of the body's axes from those of the ground."""
         if self.body == 0:
             return const(1.0), const(0.0), const(0.0), const(0.0)
-        w, x, y, z = sensed_once(self.builder, hidden(f"bodies.{self.name}", "orientation"), ORIENTATION, self.body, count=4)
+        w, x, y, z = sensed_once(
+            self.builder,
+            hidden(f"bodies.{self.name}", "orientation"),
+            ORIENTATION,
+            self.body,
+            count=4,
+        )
         return w, x, y, z
 
     def axes(self) -> tuple[Vector, ...]:
@@ -111,7 +127,11 @@ def relative_quaternion(seen: Quaternion, a: Quaternion) -> Quaternion:
 def cardan(e: Quaternion) -> Vector:
     """Angles a, b, c of successive turns about the x, the new y and the newest z axis: R = Rx(a) Ry(b) Rz(c)."""
     x, y, z = columns(e)
-    return Vector(function(Op.ATAN2, -z.y, z.z), function(Op.ATAN2, z.x, root(z.y * z.y + z.z * z.z)), function(Op.ATAN2, -y.x, x.x))
+    return Vector(
+        function(Op.ATAN2, -z.y, z.z),
+        function(Op.ATAN2, z.x, root(z.y * z.y + z.z * z.z)),
+        function(Op.ATAN2, -y.x, x.x),
+    )
 
 
 def relative(kind: str, a: Place, b: Place) -> Vector:
@@ -132,5 +152,10 @@ def seen(kind: str, point: tuple, b: Place) -> Vector:
     v = velocity().minus(b.velocity()).minus(b.spin().cross(r))
     if kind == "velocity":
         return v
-    carried = b.spin_rate().cross(r).plus(b.spin().cross(b.spin().cross(r))).plus(b.spin().cross(v).times(2.0))
+    carried = (
+        b.spin_rate()
+        .cross(r)
+        .plus(b.spin().cross(b.spin().cross(r)))
+        .plus(b.spin().cross(v).times(2.0))
+    )
     return acceleration().minus(b.acceleration()).minus(carried)

@@ -15,5 +15,11 @@ def locked_form(form: JointForm) -> JointForm:
         if move is None or move.locked is None or first is None:
             elements.append(element)
         else:
-            elements += move.locked(element, [name(f"locked({each})") for each in form.coordinates[first : first + len(move.units)]])
+            elements += move.locked(
+                element,
+                [
+                    name(f"locked({each})")
+                    for each in form.coordinates[first : first + len(move.units)]
+                ],
+            )
     return JointForm(tuple(elements))

@@ -73,21 +73,30 @@ def twin_of(joint: JointSpec, name: str, masses: Mapping[str, float]) -> Twin:
     able = [side for side in sides if masses[side[0]] > 0.0]
     if len(able) == 2 and masses[joint.parent] > HEAVIER * masses[joint.child]:
         able.reverse()
-    body, other, turned = able[0] if able else next((side for side in sides if side[0] == GROUND), sides[0])
+    body, other, turned = (
+        able[0] if able else next((side for side in sides if side[0] == GROUND), sides[0])
+    )
     return Twin(f"{body} at {name}", body, other, name, turned)
 
 
 def masses_of(description: Description) -> dict[str, float]:
     """Masses by the values that parameters have now; the ground has none to share."""
-    values, _ = evaluate_parameters({name: parameter.value for name, parameter in description.parameters.items()})
-    masses = {name: body.mass if isinstance(body.mass, float) else evaluate_constant(body.mass, values) for name, body in description.bodies.items()}
+    values, _ = evaluate_parameters(
+        {name: parameter.value for name, parameter in description.parameters.items()}
+    )
+    masses = {
+        name: body.mass if isinstance(body.mass, float) else evaluate_constant(body.mass, values)
+        for name, body in description.bodies.items()
+    }
     return {GROUND: 0.0} | masses
 
 
 def body_shares(description: Description, topology: Topology) -> list[tuple[Body, str, float]]:
     """Every body of the numbering: its data, the key of its data and its share of the mass."""
     parts = dict(topology.halves) if isinstance(topology, CutTopology) else {}
-    twins = {twin.name: twin for twin in topology.twins} if isinstance(topology, CutTopology) else {}
+    twins = (
+        {twin.name: twin for twin in topology.twins} if isinstance(topology, CutTopology) else {}
+    )
     shares = []
     for name in topology.order:
         twin = twins.get(name)
@@ -95,14 +104,18 @@ def body_shares(description: Description, topology: Topology) -> list[tuple[Body
         if twin is not None and original == GROUND:
             shares.append((anchor(description.bodies[twin.other]), f"bodies.{twin.other}", 1.0))
         else:
-            shares.append((description.bodies[original], f"bodies.{original}", 1.0 / parts.get(original, 1)))
+            shares.append(
+                (description.bodies[original], f"bodies.{original}", 1.0 / parts.get(original, 1))
+            )
     return shares
 
 
 def anchor(other: Body) -> Body:
     """A body to stand for a piece of the ground: it never moves, so that any inertia of fitting size will do."""
     tensor = other.inertia or other.inertia_at_origin or (0.0,) * 6
-    size = "+".join(f"({each})" for each in (*tensor[:3], *(f"({other.mass})*({c})**2" for c in other.com)))
+    size = "+".join(
+        f"({each})" for each in (*tensor[:3], *(f"({other.mass})*({c})**2" for c in other.com))
+    )
     known = any(part != 0.0 for part in (*tensor[:3], *other.com))
     mass = other.mass if other.mass != 0.0 else 1.0
     spin = size if known and other.mass != 0.0 else mass
@@ -127,7 +140,9 @@ class Group:
     slopes: tuple[tuple[int, int], ...] = ()  # speed and register of the partial derivative
     parts: tuple[int, ...] = (0,)  # components of the residual that have rows
     level: int = L.POSITIONS
-    arms: tuple[tuple[int, int, int, int], ...] = ()  # body, registers of a point and of the derivatives by its velocity and by the spin
+    arms: tuple[
+        tuple[int, int, int, int], ...
+    ] = ()  # body, registers of a point and of the derivatives by its velocity and by the spin
 
     @property
     def rows(self) -> int:
@@ -147,10 +162,25 @@ def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
 
     for row in coupling_rows(builder):
         paths = bodies_on_paths(builder, row, joints["u_body"])
-        groups.append(Group(row.name, L.Loop.COUPLING, row.first, row.number, paths, row.slopes, level=row.level, arms=row.arms))
+        groups.append(
+            Group(
+                row.name,
+                L.Loop.COUPLING,
+                row.first,
+                row.number,
+                paths,
+                row.slopes,
+                level=row.level,
+                arms=row.arms,
+            )
+        )
     moving = [joints["u_at"][i + 1] > joints["u_at"][i] for i in range(len(topology.order) + 1)]
     # rows of positions first: their ranks must not count on rows that hold speeds only
-    return [group for level in (L.POSITIONS, L.SPEEDS) for group in ordered([each for each in groups if each.level == level], moving)]
+    return [
+        group
+        for level in (L.POSITIONS, L.SPEEDS)
+        for group in ordered([each for each in groups if each.level == level], moving)
+    ]
 
 
 def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
@@ -163,11 +193,16 @@ def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
     parts = [{i for i in group.bodies if moving[i]} for group in groups]
     meet = np.array([[bool(p & r) for r in parts] for p in parts])
     order = reverse_cuthill_mckee(csr_matrix(meet), symmetric_mode=True)
-    plain, better = (sum(k - np.argmax(m[k, : k + 1]) for k in range(len(groups))) for m in (meet, meet[np.ix_(order, order)]))
+    plain, better = (
+        sum(k - np.argmax(m[k, : k + 1]) for k in range(len(groups)))
+        for m in (meet, meet[np.ix_(order, order)])
+    )
     return [groups[k] for k in order] if better < plain else groups
 
 
-def loop_arrays(groups: list[Group], parent: Sequence[int], joints: Mapping[str, list[int]], held: Sequence[int]) -> dict[str, np.ndarray]:
+def loop_arrays(
+    groups: list[Group], parent: Sequence[int], joints: Mapping[str, list[int]], held: Sequence[int]
+) -> dict[str, np.ndarray]:
     """Integers of the constraint rows by field name."""
     u_at = joints["u_at"]
     c: dict[str, list[int]] = {
@@ -190,7 +225,15 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: Mapping[str,
             "l_shared",
         )
     }
-    c |= {"l_row": [0], "l_at": [0], "l_k": [0], "l_env": [0], "l_arm_at": [0], "l_block": [0], "l_shared_at": [0]}
+    c |= {
+        "l_row": [0],
+        "l_at": [0],
+        "l_k": [0],
+        "l_env": [0],
+        "l_arm_at": [0],
+        "l_block": [0],
+        "l_shared_at": [0],
+    }
     x = 0
     moving: list[dict[int, int]] = []
     for k, group in enumerate(groups):
@@ -215,11 +258,15 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: Mapping[str,
         first = next(m for m in range(k + 1) if m == k or moving[m].keys() & moving[k].keys())
         for m in range(first, k + 1):
             shared = sorted(moving[m].keys() & moving[k].keys()) if m < k else ()
-            c["l_shared"] += [entry for body in shared for entry in (moving[k][body], moving[m][body])]
+            c["l_shared"] += [
+                entry for body in shared for entry in (moving[k][body], moving[m][body])
+            ]
             c["l_shared_at"].append(len(c["l_shared"]) // 2)
         c["l_block"].append(len(c["l_shared_at"]) - 1)
         c["l_first"].append(first)
-        c["l_env"].append(c["l_env"][-1] + group.rows * (c["l_row"][-1] + group.rows - c["l_row"][first]))
+        c["l_env"].append(
+            c["l_env"][-1] + group.rows * (c["l_row"][-1] + group.rows - c["l_row"][first])
+        )
         c["l_row"].append(c["l_row"][-1] + group.rows)
         c["l_at"].append(len(c["l_body"]))
         c["l_speed"] += [speed for speed, _ in group.slopes]
@@ -232,18 +279,26 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: Mapping[str,
     return arrays
 
 
-def live_groups(groups: list[Group], ranks: np.ndarray, live: np.ndarray) -> tuple[list[Group], np.ndarray]:
+def live_groups(
+    groups: list[Group], ranks: np.ndarray, live: np.ndarray
+) -> tuple[list[Group], np.ndarray]:
     """Welds without the rows that are zero in general position, as out of the plane of a plane mechanism; a residual there is still noticed."""
     kept, kept_ranks, row = [], [], 0
     for group, rank in zip(groups, ranks, strict=True):
-        parts = tuple(part for r, part in enumerate(group.parts) if live[row + r] > ZERO_ROW or group.kind == L.Loop.COUPLING)
+        parts = tuple(
+            part
+            for r, part in enumerate(group.parts)
+            if live[row + r] > ZERO_ROW or group.kind == L.Loop.COUPLING
+        )
         row += group.rows
         kept.append(replace(group, parts=parts))
         kept_ranks.append(int(rank))
     return kept, np.array(kept_ranks, dtype=np.int64)
 
 
-def held_starts(description: Description, topology: Topology, speeds: Sequence[Sequence[str]]) -> list[int]:
+def held_starts(
+    description: Description, topology: Topology, speeds: Sequence[Sequence[str]]
+) -> list[int]:
     """Per speed: whether the user gave a start value of its coordinate, and of itself."""
     held: list[int] = []
     for joint, names_of_speeds in zip(topology.joint, speeds, strict=True):
@@ -251,12 +306,27 @@ def held_starts(description: Description, topology: Topology, speeds: Sequence[S
         if not names_of_speeds:  # rigid or locked
             continue
         if spec.transforms is None:
-            bits = HELD_COORDINATE * (spec.start is not None) + HELD_SPEED * (spec.speed is not None)
+            bits = HELD_COORDINATE * (spec.start is not None) + HELD_SPEED * (
+                spec.speed is not None
+            )
             held += [bits] * len(names_of_speeds)
         else:
-            given = {transform.coordinate: transform.model_fields_set for transform in reversed(spec.transforms) if transform.coordinate is not None}
-            order = list(dict.fromkeys(transform.coordinate for transform in spec.transforms if transform.coordinate is not None))
-            held += [HELD_COORDINATE * ("start" in given[name]) + HELD_SPEED * ("speed" in given[name]) for name in order]
+            given = {
+                transform.coordinate: transform.model_fields_set
+                for transform in reversed(spec.transforms)
+                if transform.coordinate is not None
+            }
+            order = list(
+                dict.fromkeys(
+                    transform.coordinate
+                    for transform in spec.transforms
+                    if transform.coordinate is not None
+                )
+            )
+            held += [
+                HELD_COORDINATE * ("start" in given[name]) + HELD_SPEED * ("speed" in given[name])
+                for name in order
+            ]
     return held
 
 
@@ -277,4 +347,10 @@ def tree_of(topology: Topology) -> Topology:
     if not isinstance(topology, CutTopology):
         return topology
     count = len(topology.order) - len(topology.twins)
-    return Topology(topology.order[:count], topology.parent[:count], topology.joint[:count], topology.reversed[:count], topology.cuts)
+    return Topology(
+        topology.order[:count],
+        topology.parent[:count],
+        topology.joint[:count],
+        topology.reversed[:count],
+        topology.cuts,
+    )

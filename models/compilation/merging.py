@@ -27,7 +27,17 @@ from kinetree.solvers.layout import Op
 Elements = tuple[ElementForm, ...]
 Around = dict[str, tuple[Elements, Elements]]  # elements before and after those of a joint
 WORD = re.compile(r"'([^']*)'|([^\W\d][\w.]*)")
-ELSEWHERE = {"format", "name", "text", "bodies", "joints", "scenery", "parameters", "tables", "chain"}  # sections that name nothing that moves
+ELSEWHERE = {
+    "format",
+    "name",
+    "text",
+    "bodies",
+    "joints",
+    "scenery",
+    "parameters",
+    "tables",
+    "chain",
+}  # sections that name nothing that moves
 TEXTS = {"text", "unit", "display_unit"}
 
 
@@ -69,7 +79,9 @@ def mentioned(description: Description) -> set[str]:
     for key in type(description).model_fields:
         section = getattr(description, key)
         if key not in ELSEWHERE:
-            found |= set(words(tuple(section.values()) if isinstance(section, Mapping) else section))
+            found |= set(
+                words(tuple(section.values()) if isinstance(section, Mapping) else section)
+            )
     return found
 
 
@@ -77,18 +89,27 @@ def attached(description: Description, tree: Topology) -> frozenset[str]:
     """Bodies that are parts of others in every structure that comes of a description; `tree` is that of the first one."""
     if not description.run.merge or description.chain is not None:
         return frozenset()
-    rigid = {k for k, joint in enumerate(tree.joint) if not tree.reversed[k] and constant(description, joint)}
+    rigid = {
+        k
+        for k, joint in enumerate(tree.joint)
+        if not tree.reversed[k] and constant(description, joint)
+    }
     if not rigid:
         return frozenset()
     if description.stages:
         rigid -= in_loops(description, tree)
     named = mentioned(description)
-    return frozenset(tree.order[k] for k in rigid if tree.order[k] not in named and tree.joint[k] not in named)
+    return frozenset(
+        tree.order[k] for k in rigid if tree.order[k] not in named and tree.joint[k] not in named
+    )
 
 
 def constant(description: Description, joint: str) -> bool:
     """Whether a joint has no motion, not even a given one."""
-    return all(element.kind.constant for element in joint_elements(description.joints[joint], joint).elements)
+    return all(
+        element.kind.constant
+        for element in joint_elements(description.joints[joint], joint).elements
+    )
 
 
 def in_loops(description: Description, tree: Topology) -> set[int]:
@@ -113,7 +134,10 @@ def merged(description: Description, tree: Topology, parts: frozenset[str]) -> M
         if part not in parts or (carrier == GROUND and not weightless(description.bodies[part])):
             continue
         carriers[part] = carrier
-        ways[part] = ways.get(parent, ()) + joint_elements(description.joints[tree.joint[k]], tree.joint[k]).elements
+        ways[part] = (
+            ways.get(parent, ())
+            + joint_elements(description.joints[tree.joint[k]], tree.joint[k]).elements
+        )
         if carrier != GROUND:
             bodies[carrier] = joined(bodies[carrier], description.bodies[part], ways[part])
     if not carriers:
@@ -128,7 +152,10 @@ def merged(description: Description, tree: Topology, parts: frozenset[str]) -> M
         before, after = ways.get(joint.parent, ()), ways.get(joint.child, ())
         if joint.parent in carriers or joint.child in carriers:
             around[name] = before, tuple(element.turned() for element in reversed(after))
-            ends = {"parent": carriers.get(joint.parent, joint.parent), "child": carriers.get(joint.child, joint.child)}
+            ends = {
+                "parent": carriers.get(joint.parent, joint.parent),
+                "child": carriers.get(joint.child, joint.child),
+            }
             joint = joint.model_copy(update=ends)
         joints[name] = joint
     found = description.model_copy(update={"bodies": bodies, "joints": joints})
@@ -142,7 +169,9 @@ def thinned(tree: Topology, carriers: Mapping[str, str]) -> Topology:
     names = (GROUND, *tree.order)
     return Topology(
         order=tuple(tree.order[k] for k in left),
-        parent=tuple(number[carriers.get(before, before)] for before in (names[tree.parent[k]] for k in left)),
+        parent=tuple(
+            number[carriers.get(before, before)] for before in (names[tree.parent[k]] for k in left)
+        ),
         joint=tuple(tree.joint[k] for k in left),
         reversed=tuple(tree.reversed[k] for k in left),
         cuts=tree.cuts,
@@ -152,7 +181,10 @@ def thinned(tree: Topology, carriers: Mapping[str, str]) -> Topology:
 # -- inertia ------------------------------------------------------------------------------------------------------------------------------
 def weightless(body: Body) -> bool:
     """Whether a body has no inertia, whatever its parameters are."""
-    return all(E(each).node is ZERO for each in (body.mass, *(body.inertia or ()), *(body.inertia_at_origin or ())))
+    return all(
+        E(each).node is ZERO
+        for each in (body.mass, *(body.inertia or ()), *(body.inertia_at_origin or ()))
+    )
 
 
 def moments(body: Body) -> tuple[E, Vector, list[E]]:
@@ -176,19 +208,36 @@ def joined(body: Body, part: Body, way: Elements) -> Body:
         return body
     mass, moment, tensor = moments(body)
     R, r = placed(way)
-    m, c, about = E(part.mass), Vector(*(E(each) for each in part.com)), [E(each) for each in part.inertia or part.inertia_at_origin or (0.0,) * 6]
+    m, c, about = (
+        E(part.mass),
+        Vector(*(E(each) for each in part.com)),
+        [E(each) for each in part.inertia or part.inertia_at_origin or (0.0,) * 6],
+    )
     if part.inertia is None and part.inertia_at_origin is not None:
         about = [a - m * b for a, b in zip(about, spread(c), strict=True)]
     xx, yy, zz, xy, xz, yz = about
-    rows = [composed(R, Vector(*row)) for row in ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))]  # J Rᵀ by rows
-    J = [composed(R, Vector(*column)) for column in zip(*rows, strict=True)]  # its columns, turned: R J Rᵀ
+    rows = [
+        composed(R, Vector(*row)) for row in ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    ]  # J Rᵀ by rows
+    J = [
+        composed(R, Vector(*column)) for column in zip(*rows, strict=True)
+    ]  # its columns, turned: R J Rᵀ
     there = composed(R, c).plus(r)
     own = J[0].x, J[1].y, J[2].z, J[0].y, J[0].z, J[1].z
     total, moment = mass + m, moment.plus(there.times(m))
     tensor = [a + b + m * d for a, b, d in zip(tensor, own, spread(there), strict=True)]
-    share = total if isinstance(total.node, Const) and total.node is not ZERO else choose(function(Op.EQ, total, const(0.0)), const(1.0), total)
+    share = (
+        total
+        if isinstance(total.node, Const) and total.node is not ZERO
+        else choose(function(Op.EQ, total, const(0.0)), const(1.0), total)
+    )
     com = Vector(*(each / share for each in moment))
-    update = {"mass": number(total), "com": tuple(map(number, com)), "inertia": None, "inertia_at_origin": tuple(map(number, tensor))}
+    update = {
+        "mass": number(total),
+        "com": tuple(map(number, com)),
+        "inertia": None,
+        "inertia_at_origin": tuple(map(number, tensor)),
+    }
     return body.model_copy(update=update)
 
 
@@ -207,7 +256,8 @@ def placed(way: Elements) -> tuple[tuple[Vector, ...], Vector]:
         a = axis.unit()
         s, c = sin(E(element.amount or 0.0)), cos(E(element.amount or 0.0))
         turned = [
-            a.times(part * (const(1.0) - c)).plus(unit.times(c)).plus(a.cross(unit).times(s)) for part, unit in zip(a, GROUND_AXES, strict=True)
+            a.times(part * (const(1.0) - c)).plus(unit.times(c)).plus(a.cross(unit).times(s))
+            for part, unit in zip(a, GROUND_AXES, strict=True)
         ]
         R = tuple(composed(R, column) for column in turned)
     return R, r

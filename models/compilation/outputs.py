@@ -31,7 +31,9 @@ def add_outputs(builder: Builder) -> None:
 def components(output: Output) -> list[int]:
     """Numbers of the components that are wanted; 3 is the length of a vector."""
     kind = QUANTITIES[output.quantity or ""]
-    return [kind.axes.index(output.axis)] if output.axis is not None else list(range(kind.components))
+    return (
+        [kind.axes.index(output.axis)] if output.axis is not None else list(range(kind.components))
+    )
 
 
 def add_quantity(builder: Builder, label: str, output: Output) -> None:
@@ -39,7 +41,10 @@ def add_quantity(builder: Builder, label: str, output: Output) -> None:
     kind, names = QUANTITIES[output.quantity or ""], output_names(label, output)
     if kind.state:
         return
-    builder.columns += [Column(each, 0, output.unit or kind.unit_of(output), output.text, output.display_unit) for each in names]
+    builder.columns += [
+        Column(each, 0, output.unit or kind.unit_of(output), output.text, output.display_unit)
+        for each in names
+    ]
     if kind.sensed is not None and (plain(output) or kind.computed is None):
         kind.sensed(builder, output, list(zip(names, components(output), strict=True)))
     else:
@@ -81,11 +86,21 @@ def add_magnitudes(builder: Builder) -> None:
         return
     for key in sorted(key for key in builder.used if key.endswith(")")):
         match = FORCE_OF.fullmatch(key)
-        if match and match[1] == "force" and match[2] in builder.coupling_rows and key not in builder.registers.names:
+        if (
+            match
+            and match[1] == "force"
+            and match[2] in builder.coupling_rows
+            and key not in builder.registers.names
+        ):
             if match[2] not in (*builder.description.forces, *builder.joint_body):
                 builder.add_sensor(key, MULTIPLIER, builder.coupling_rows[match[2]])
                 continue
-        if match and match[2] in builder.joint_body and key not in builder.registers.names and match[2] not in builder.description.forces:
+        if (
+            match
+            and match[2] in builder.joint_body
+            and key not in builder.registers.names
+            and match[2] not in builder.description.forces
+        ):
             builder.add_sensor(key, REACTION_FORCE, builder.joint_body[match[2]], axis=3)
 
 
@@ -93,5 +108,10 @@ def add_integrals(builder: Builder) -> None:
     """Rates of the states that sum up a quantity."""
     for label, output in builder.description.outputs.items():
         kind = QUANTITIES.get(output.quantity or "")
-        if kind is not None and kind.state and kind.computed is not None and output.force in builder.books:
+        if (
+            kind is not None
+            and kind.state
+            and kind.computed is not None
+            and output.force in builder.books
+        ):
             builder.define(rate_of_state(label), kind.computed(builder, label, output).node)

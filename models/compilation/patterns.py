@@ -12,10 +12,18 @@ def pattern(elements: tuple[ElementForm, ...], rotors: bool = False) -> int:
     moving = [k for k, e in enumerate(elements) if not e.kind.constant]
     if not moving:
         return L.Joint.FIXED
-    if [(e.kind, e.factor, e.coordinate) for e in elements[moving[0] :]] == [(ROTATE_Q, 1.0, 0), (ROTATE_Q, 1.0, 1)]:
+    if [(e.kind, e.factor, e.coordinate) for e in elements[moving[0] :]] == [
+        (ROTATE_Q, 1.0, 0),
+        (ROTATE_Q, 1.0, 1),
+    ]:
         return L.Joint.UNIVERSAL
     last, kind = elements[-1], elements[-1].kind
-    if moving != [len(elements) - 1] or not kind.whole or last.factor != 1.0 or (rotors and kind.speeds > 1):
+    if (
+        moving != [len(elements) - 1]
+        or not kind.whole
+        or last.factor != 1.0
+        or (rotors and kind.speeds > 1)
+    ):
         return L.Joint.GENERAL
     return L.Joint[kind.whole]
 

@@ -24,7 +24,9 @@ def registers_read(ints: Mapping[str, np.ndarray], sensors: Iterable[Sequence[in
     firsts += [int(each) for each in ints["l_a"][ints["l_kind"] == L.Loop.COUPLING]]
     firsts += [record[k] for record in sensors for k in (3, 5)]
     operands = ints["code"].reshape(-1, L.INSTRUCTION)[:, 2:]
-    return {int(each) for each in operands.ravel()} | {first + k for first in firsts for k in range(3)}
+    return {int(each) for each in operands.ravel()} | {
+        first + k for first in firsts for k in range(3)
+    }
 
 
 REGISTER, AXIS = (SENSOR.places[name][0] for name in ("register", "axis"))
@@ -35,7 +37,11 @@ def whole(records: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     found: list[tuple[int, ...]] = []
     for record in records:
         found.append(record)
-        if record[AXIS] == 2 and BY_CODE[record[0]].vector and found[-3:] == [moved(record, back) for back in (2, 1, 0)]:
+        if (
+            record[AXIS] == 2
+            and BY_CODE[record[0]].vector
+            and found[-3:] == [moved(record, back) for back in (2, 1, 0)]
+        ):
             first = list(found[-3])
             first[AXIS] = L.WHOLE
             found[-3:] = [tuple(first)]

@@ -36,7 +36,9 @@ class Vector(NamedTuple):
         return self.x * other.x + self.y * other.y + self.z * other.z
 
     def cross(self, b: Vector) -> Vector:
-        return Vector(self.y * b.z - self.z * b.y, self.z * b.x - self.x * b.z, self.x * b.y - self.y * b.x)
+        return Vector(
+            self.y * b.z - self.z * b.y, self.z * b.x - self.x * b.z, self.x * b.y - self.y * b.x
+        )
 
     def unit(self) -> Vector:
         size = root(self.dot(self))
@@ -64,12 +66,20 @@ def sensed(builder: Builder, label: str, kind: Kind, body: int, point: int = -1)
 
 def position(builder: Builder, label: str, body: int, point: Vector) -> Vector:
     """Position of a point given in body axes."""
-    return point if body == 0 else sensed(builder, label, POSITION, body, builder.vector(part.node for part in point))
+    return (
+        point
+        if body == 0
+        else sensed(builder, label, POSITION, body, builder.vector(part.node for part in point))
+    )
 
 
 def velocity(builder: Builder, label: str, body: int, point: Vector) -> Vector:
     """Velocity of that point."""
-    return NOWHERE if body == 0 else sensed(builder, label, VELOCITY, body, builder.vector(part.node for part in point))
+    return (
+        NOWHERE
+        if body == 0
+        else sensed(builder, label, VELOCITY, body, builder.vector(part.node for part in point))
+    )
 
 
 def spin(builder: Builder, label: str, body: int) -> Vector:
@@ -80,17 +90,30 @@ def spin(builder: Builder, label: str, body: int) -> Vector:
 def direction(builder: Builder, label: str, body: int, axis: Vector) -> Vector:
     """A unit vector of the body in ground axes."""
     axis = axis.unit()
-    return axis if body == 0 else sensed(builder, label, DIRECTION, body, builder.vector(part.node for part in axis))
+    return (
+        axis
+        if body == 0
+        else sensed(builder, label, DIRECTION, body, builder.vector(part.node for part in axis))
+    )
 
 
 def rate_of(builder: Builder, node: Node, key: str) -> E:
     """Time derivative of a law over t, coordinates and states; everything else counts as constant."""
     plain = set(builder.states) | {
-        c for joint in builder.topology.joint for c in builder.forms[joint].coordinates if not builder.forms[joint].quaternion
+        c
+        for joint in builder.topology.joint
+        for c in builder.forms[joint].coordinates
+        if not builder.forms[joint].quaternion
     }
 
     def rules(leaf: Leaf) -> Node | None:
-        return ONE if leaf is Name("t") else Der(leaf.name) if isinstance(leaf, Name) and leaf.name in plain else None
+        return (
+            ONE
+            if leaf is Name("t")
+            else Der(leaf.name)
+            if isinstance(leaf, Name) and leaf.name in plain
+            else None
+        )
 
     found = differentiate(builder.registers.expand(node), rules)
     builder.early_laws.append((found, key))

@@ -20,7 +20,11 @@ from typing import Any
 
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
 from kinetree.models.description.parameters import evaluate_parameters
-from kinetree.models.description.parts.controller_parts import Controlled, ObserverController, Tracking
+from kinetree.models.description.parts.controller_parts import (
+    Controlled,
+    ObserverController,
+    Tracking,
+)
 from kinetree.models.description.parts.value_parts import Input, Output, State
 from kinetree.models.description.schema import Description, Event
 from kinetree.models.description.units.joint_units import joint_units
@@ -31,7 +35,10 @@ MODULUS, FACTORS = 2147483647, (16807, 48271)
 FORCE_KINDS = {"between": KINDS["line"].table, "coordinate": KINDS["coordinate"].table}
 SMALL = 1e-9  # of a period: less is a whole number of them
 FIRST = 1e-6  # of a period: the first sample is so late that every host sees its condition come true, and none falls together with corners at kT
-SOON, LATE = 1e-6, 0.01  # s after the start: when the memory of a continuous controller begins, and within what in a run that starts later
+SOON, LATE = (
+    1e-6,
+    0.01,
+)  # s after the start: when the memory of a continuous controller begins, and within what in a run that starts later
 
 
 @dataclass
@@ -54,7 +61,9 @@ class Made:
         self.add("states", name, State.model_validate({"rate": rate, "start": start, "unit": unit}))
 
     def output(self, name: str, value: str, unit: str = "", text: str = "") -> None:
-        self.add("outputs", name, Output.model_validate({"value": value, "unit": unit, "text": text}))
+        self.add(
+            "outputs", name, Output.model_validate({"value": value, "unit": unit, "text": text})
+        )
 
     def event(self, name: str, when: str, new: Mapping[str, str]) -> None:
         if new:
@@ -63,7 +72,9 @@ class Made:
 
 def values_of(description: Description) -> dict[str, float]:
     """Numbers of the parameters, as far as they have any."""
-    return evaluate_parameters({name: parameter.value for name, parameter in description.parameters.items()})[0]
+    return evaluate_parameters(
+        {name: parameter.value for name, parameter in description.parameters.items()}
+    )[0]
 
 
 def expanded(description: Description, rest: bool = False, broken: str = "") -> Description:
@@ -74,7 +85,10 @@ def expanded(description: Description, rest: bool = False, broken: str = "") -> 
     for name, controller in description.controllers.items():
         made.by = name
         Expansion(made, name, controller, values, description, rest, broken == name).make()
-    fresh = {section: {**getattr(description, section), **getattr(made, section)} for section in ("states", "events", "outputs", "inputs", "forces")}
+    fresh = {
+        section: {**getattr(description, section), **getattr(made, section)}
+        for section in ("states", "events", "outputs", "inputs", "forces")
+    }
     result = description.model_copy(update=fresh)
     result._made, result._written, result._rests = made.owner, description, rest
     return result
@@ -83,7 +97,11 @@ def expanded(description: Description, rest: bool = False, broken: str = "") -> 
 def doubles(description: Description) -> list[tuple[str, str, str]]:
     """Section, name and controller of what a controller makes although the description has it."""
     made = expanded(description)._made
-    return [(section, name, owner) for (section, name), owner in made.items() if name in getattr(description, section)]
+    return [
+        (section, name, owner)
+        for (section, name), owner in made.items()
+        if name in getattr(description, section)
+    ]
 
 
 def commands_of(name: str, controller: Controlled) -> list[str]:
@@ -96,15 +114,32 @@ class Expansion:
     """One controller."""
 
     def __init__(
-        self, made: Made, name: str, controller: Controlled, values: Mapping[str, float], description: Description, rest: bool, broken: bool
+        self,
+        made: Made,
+        name: str,
+        controller: Controlled,
+        values: Mapping[str, float],
+        description: Description,
+        rest: bool,
+        broken: bool,
     ):
-        self.made, self.name, self.c, self.values, self.description = made, name, controller, values, description
+        self.made, self.name, self.c, self.values, self.description = (
+            made,
+            name,
+            controller,
+            values,
+            description,
+        )
         self.rest, self.broken = rest, broken
         self.sampled = controller.period is not None
         self.commands = commands_of(name, controller)
-        self.suffixes = [""] if len(self.commands) == 1 else [str(k) for k in range(1, len(self.commands) + 1)]
+        self.suffixes = (
+            [""] if len(self.commands) == 1 else [str(k) for k in range(1, len(self.commands) + 1)]
+        )
         self.first = f"{name}.samples < 0.5" if self.sampled and not rest else "0"
-        self.law: Law = law_of(name, controller, [self.limit(suffix) for suffix in self.suffixes], self.first)
+        self.law: Law = law_of(
+            name, controller, [self.limit(suffix) for suffix in self.suffixes], self.first
+        )
 
     def number(self, key: str) -> float:
         """A number over parameters, as it is now; 0 where it has none, which is reported with its expression."""
@@ -121,7 +156,10 @@ class Expansion:
             text = text if self.c.low is None else f"max({text}, {brace(self.c.low)})"
             text = text if self.c.high is None else f"min({text}, {brace(self.c.high)})"
             if self.c.rate is not None and self.sampled and not self.rest:
-                old, most = f"{self.name}.limited{suffix}", f"{brace(self.c.rate)}*{brace(self.c.period)}"
+                old, most = (
+                    f"{self.name}.limited{suffix}",
+                    f"{brace(self.c.rate)}*{brace(self.c.period)}",
+                )
                 text = f"if({self.first}, {text}, min(max({text}, {old} - {most}), {old} + {most}))"
             return text
 
@@ -132,7 +170,9 @@ class Expansion:
         self.drive()
         if isinstance(self.c, Tracking):
             text = "Setpoint less measure, as the controller reads them"
-            self.made.output(f"{self.name}.error", error_of(self.law, self.name), self.measured_unit(), text)
+            self.made.output(
+                f"{self.name}.error", error_of(self.law, self.name), self.measured_unit(), text
+            )
         held = self.sampled and not self.rest
         if held:
             self.hold()
@@ -152,17 +192,32 @@ class Expansion:
         actuators = getattr(self.c, "commands", ()) or ((self.c.drives,) if self.c.drives else ())
         for label, command in zip(actuators, self.commands, strict=False):
             actuator = self.description.actuators.get(label)
-            place = None if actuator is None else "between" if actuator.between is not None else "coordinate"
+            place = (
+                None
+                if actuator is None
+                else "between"
+                if actuator.between is not None
+                else "coordinate"
+            )
             if actuator is not None and place is not None and getattr(actuator, place) is not None:
-                given = {place: getattr(actuator, place), "value": f"'{command}'" if not command.replace(".", "_").isidentifier() else command}
-                self.made.add("forces", f"{self.name}.{label}", FORCE_KINDS[place].model_validate(given))
+                given = {
+                    place: getattr(actuator, place),
+                    "value": f"'{command}'"
+                    if not command.replace(".", "_").isidentifier()
+                    else command,
+                }
+                self.made.add(
+                    "forces", f"{self.name}.{label}", FORCE_KINDS[place].model_validate(given)
+                )
 
     # -- without events -----------------------------------------------------------------------------------------------------------------
     def flow(self) -> None:
         """Continuous, or a sampled one as it rests."""
         name, law, made = self.name, self.law, self.made
         for key, text in (law.samples | law.given).items():
-            made.output(f"{name}.{key}", text, self.measured_unit() if key in ("measured", "wanted") else "")
+            made.output(
+                f"{name}.{key}", text, self.measured_unit() if key in ("measured", "wanted") else ""
+            )
         for command, limited in zip(self.commands, self.commanded(), strict=True):
             limited = self.from_start(limited)
             if not self.broken:
@@ -174,9 +229,17 @@ class Expansion:
         if self.broken and self.sampled:
             return
         for key, text in law.memory.items():
-            made.state(f"{name}.{key}", 0.0, f"(({text}) - {name}.{key})/{brace(self.c.period)}" if self.sampled else self.begun(text))
+            made.state(
+                f"{name}.{key}",
+                0.0,
+                f"(({text}) - {name}.{key})/{brace(self.c.period)}"
+                if self.sampled
+                else self.begun(text),
+            )
         if law.begin and not self.rest:
-            starts = {f"{name}.{key}": self.from_start(text) for key, text in law.begin.items()} | {f"{name}.begun": "1"}
+            starts = {f"{name}.{key}": self.from_start(text) for key, text in law.begin.items()} | {
+                f"{name}.begun": "1"
+            }
             made.state(f"{name}.begun")
             waits = f"{name}.begun < 0.5 and t > {self.start}"
             made.event(f"{name}.begin", f"{waits} + {SOON}", starts)
@@ -189,20 +252,30 @@ class Expansion:
             limited, slow = self.limit(suffix)(text), f"{self.name}.limited{suffix}"
             if self.c.rate is not None and not self.sampled:
                 most = brace(self.c.rate)
-                self.law.memory[f"limited{suffix}"] = f"min(max(({limited} - {slow})/{brace(self.c.lag)}, -{most}), {most})"
+                self.law.memory[f"limited{suffix}"] = (
+                    f"min(max(({limited} - {slow})/{brace(self.c.lag)}, -{most}), {most})"
+                )
                 self.law.begin[f"limited{suffix}"], limited = limited, slow
             found.append(limited)
         return found
 
     def begun(self, text: str) -> str:
         """A rate that waits for the beginning."""
-        return text if self.rest or not self.law.begin else f"if({self.name}.begun < 0.5, 0, {self.from_start(text)})"
+        return (
+            text
+            if self.rest or not self.law.begin
+            else f"if({self.name}.begun < 0.5, 0, {self.from_start(text)})"
+        )
 
     def from_start(self, text: str) -> str:
         """A text whose entries, before they have begun, are what they begin with: nothing kicks."""
         for key, begin in () if self.rest else self.law.begin.items():
             entry = f"{self.name}.{key}"
-            text = re.sub(rf"(?<![\w.]){re.escape(entry)}(?![\w.])", lambda _, e=entry, b=begin: f"if({self.name}.begun < 0.5, {b}, {e})", text)
+            text = re.sub(
+                rf"(?<![\w.]){re.escape(entry)}(?![\w.])",
+                lambda _, e=entry, b=begin: f"if({self.name}.begun < 0.5, {b}, {e})",
+                text,
+            )
         return text
 
     @property
@@ -217,16 +290,33 @@ class Expansion:
         made.state(f"{name}.first", f"{self.start} + {FIRST}*{T}")
         made.state(k)
         for key in (*law.samples, *law.given, *law.memory):
-            made.state(f"{name}.{key}", unit=self.measured_unit() if key in ("measured", "wanted") else "")
-        made.event(f"{name}.wake", f"{k} < 0.5 and t > {name}.first + {T} and sin(pi*t/{T}) > 0", {f"{name}.first": f"t + {T}"})
+            made.state(
+                f"{name}.{key}", unit=self.measured_unit() if key in ("measured", "wanted") else ""
+            )
+        made.event(
+            f"{name}.wake",
+            f"{k} < 0.5 and t > {name}.first + {T} and sin(pi*t/{T}) > 0",
+            {f"{name}.first": f"t + {T}"},
+        )
         new, late = self.chain()
         when = f"t >= {name}.first + {k}*{T}"
         if late:
             made.state(f"{name}.release", f"{self.start} - {T}")
-            made.event(f"{name}.let", f"t >= {name}.release", {f"{command}.command": f"{command}.due" for command in self.commands})
+            made.event(
+                f"{name}.let",
+                f"t >= {name}.release",
+                {f"{command}.command": f"{command}.due" for command in self.commands},
+            )
         seeds = self.seeds(late)
-        read = {f"{name}.{key}": self.sensed(text, number) for number, (key, text) in enumerate(law.samples.items(), 1)}
-        made.event(f"{name}.sample", when, read | {f"{name}.{key}": text for key, text in law.given.items()} | late | seeds)
+        read = {
+            f"{name}.{key}": self.sensed(text, number)
+            for number, (key, text) in enumerate(law.samples.items(), 1)
+        }
+        made.event(
+            f"{name}.sample",
+            when,
+            read | {f"{name}.{key}": text for key, text in law.given.items()} | late | seeds,
+        )
         memory = {f"{name}.{key}": text for key, text in law.memory.items()}
         made.event(f"{name}.update", when, memory | new | {k: f"{k} + 1"})
         for command in self.commands:
@@ -240,12 +330,18 @@ class Expansion:
         part = delay - whole * period
         late = part > SMALL * period or jitter > 0.0
         new: dict[str, str] = {}
-        for command, suffix, text in zip(self.commands, self.suffixes, self.law.commands, strict=True):
+        for command, suffix, text in zip(
+            self.commands, self.suffixes, self.law.commands, strict=True
+        ):
             limited = self.limit(suffix)(text)
             if c.rate is not None:
                 self.made.state(f"{name}.limited{suffix}", c.start, unit=c.unit)
                 new[f"{name}.limited{suffix}"] = limited
-            ways = [f"{command}.wait{j}" for j in range(1, whole + 1)] + [f"{command}.due"] * late + [f"{command}.command"]
+            ways = (
+                [f"{command}.wait{j}" for j in range(1, whole + 1)]
+                + [f"{command}.due"] * late
+                + [f"{command}.command"]
+            )
             for way in ways:
                 self.made.state(way, c.start, unit=c.unit)
             new |= {ways[0]: limited} | {ways[j]: ways[j - 1] for j in range(1, whole + 1)}
@@ -267,7 +363,9 @@ class Expansion:
         found = {}
         for stream, count in enumerate((self.draws + jitter, self.draws)):
             if count:
-                self.made.state(f"{self.name}.seed{stream + 1}", float(first_seed(self.c.seed, stream)))
+                self.made.state(
+                    f"{self.name}.seed{stream + 1}", float(first_seed(self.c.seed, stream))
+                )
                 found[f"{self.name}.seed{stream + 1}"] = self.drawn(stream, count)
         return found
 

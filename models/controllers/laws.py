@@ -25,8 +25,12 @@ Limit = Callable[[str], str]
 class Law:
     """Texts of one controller."""
 
-    samples: dict[str, str] = field(default_factory=dict)  # entry: what is measured, with the faults of a sensor
-    given: dict[str, str] = field(default_factory=dict)  # entry: setpoints and feed-forwards, read as they are
+    samples: dict[str, str] = field(
+        default_factory=dict
+    )  # entry: what is measured, with the faults of a sensor
+    given: dict[str, str] = field(
+        default_factory=dict
+    )  # entry: setpoints and feed-forwards, read as they are
     memory: dict[str, str] = field(default_factory=dict)  # entry: its next value, or its rate
     begin: dict[str, str] = field(default_factory=dict)  # entry: where it begins; left out: 0
     commands: list[str] = field(default_factory=list)
@@ -76,7 +80,11 @@ def forward(c: parts.Tracking) -> list[str]:
         return []
     try:
         rates = time_derivatives(parse(c.setpoint))[1:]
-        return [f"{brace(gain)}*{brace(written(rate))}" for gain, rate in zip(gains, rates, strict=True) if gain != 0.0]
+        return [
+            f"{brace(gain)}*{brace(written(rate))}"
+            for gain, rate in zip(gains, rates, strict=True)
+            if gain != 0.0
+        ]
     except ExpressionError:  # told by the check
         return []
 
@@ -98,7 +106,9 @@ def pid(law: Law, name: str, c: parts.PidController, limit: Limit, first: str, a
             slope = f"(if({first}, 0, {slow} - {name}.before)/{brace(c.period)})"
             law.memory["before"], law.begin["before"] = slow, slow
             if c.filter != 0.0:
-                law.memory["slope"] = f"{name}.slope + ({slope} - {name}.slope)*{brace(c.period)}/({brace(c.filter)} + {brace(c.period)})"
+                law.memory["slope"] = (
+                    f"{name}.slope + ({slope} - {name}.slope)*{brace(c.period)}/({brace(c.filter)} + {brace(c.period)})"
+                )
                 slope = f"({law.memory['slope']})"
         else:
             slope = f"(({slow} - {name}.filtered)/{brace(c.filter)})"
@@ -145,12 +155,20 @@ def lead_lag(law: Law, name: str, c: parts.LeadLagController, first: str, ahead:
 def notch(law: Law, name: str, c: parts.NotchController, first: str, ahead: str) -> None:
     e, gain, w = error_of(law, name), brace(c.gain), f"(2*pi*{brace(c.frequency)})"
     if c.period is None:
-        law.memory = {"swing": f"{name}.sway", "sway": f"{w}*{w}*({e} - {name}.swing) - 2*{brace(c.width)}*{w}*{name}.sway"}
+        law.memory = {
+            "swing": f"{name}.sway",
+            "sway": f"{w}*{w}*({e} - {name}.swing) - 2*{brace(c.width)}*{w}*{name}.sway",
+        }
         law.begin["swing"] = e
-        law.commands = [f"{gain}*({e} + 2*({brace(c.depth)} - {brace(c.width)})/{w}*{name}.sway){ahead}"]
+        law.commands = [
+            f"{gain}*({e} + 2*({brace(c.depth)} - {brace(c.width)})/{w}*{name}.sway){ahead}"
+        ]
         return
     k = f"({w}/tan(0.5*{w}*{brace(c.period)}))"
-    ends = {ratio: [f"({k}*{k} {sign} 2*{brace(ratio)}*{w}*{k} + {w}*{w})" for sign in "+-"] for ratio in (c.depth, c.width)}
+    ends = {
+        ratio: [f"({k}*{k} {sign} 2*{brace(ratio)}*{w}*{k} + {w}*{w})" for sign in "+-"]
+        for ratio in (c.depth, c.width)
+    }
     middle = f"(2*({w}*{w} - {k}*{k}))"
     zeros = f"{ends[c.depth][0]}*{e} + {middle}*{name}.before + {ends[c.depth][1]}*{name}.before2"
     new = f"(({zeros} - {middle}*{name}.passed - {ends[c.width][1]}*{name}.passed2)/{ends[c.width][0]})"
@@ -168,7 +186,9 @@ def state_feedback(law: Law, name: str, c: parts.StateFeedback, ahead: str) -> N
         rest = c.rests.get(value, 0.0)
         if rest != 0.0:
             law.given[f"rest{k}"] = brace(rest)
-        terms.append(f"{brace(gain)}*({name}.measured{k}" + (f" - {name}.rest{k})" if rest != 0.0 else ")"))
+        terms.append(
+            f"{brace(gain)}*({name}.measured{k}" + (f" - {name}.rest{k})" if rest != 0.0 else ")")
+        )
     law.commands = [f"-({' + '.join(terms) or '0'}){ahead}"]
 
 
@@ -179,11 +199,15 @@ def misshapen(c: parts.ObserverController) -> dict[str, str]:
     return {
         key: f"{rows} by {columns} ({n} states, {p} measures, {m} commands)"
         for key, (rows, columns) in shapes.items()
-        if not n * p * m or len(getattr(c, key)) != rows or any(len(row) != columns for row in getattr(c, key))
+        if not n * p * m
+        or len(getattr(c, key)) != rows
+        or any(len(row) != columns for row in getattr(c, key))
     }
 
 
-def observer(law: Law, name: str, c: parts.ObserverController, limits: list[Limit], ahead: str) -> None:
+def observer(
+    law: Law, name: str, c: parts.ObserverController, limits: list[Limit], ahead: str
+) -> None:
     if misshapen(c):  # told by the check
         law.commands = ["0"] * len(c.K)
         return
@@ -191,10 +215,23 @@ def observer(law: Law, name: str, c: parts.ObserverController, limits: list[Limi
     z = [f"{name}.z{k}" for k in range(1, order + 1)]
     for k, measure in enumerate(c.measures, 1):
         law.samples[f"measured{k}"] = brace(measure)
-    wrong = [f"({name}.measured{k} - ({weighted(list(zip(row, z, strict=True)))}))" for k, row in enumerate(c.C, 1)]
-    seen = [f"({z[i]} + {weighted([(g, w) for g, w in zip(c.L[i], wrong, strict=True)])})" for i in range(order)] if c.period is not None else z
+    wrong = [
+        f"({name}.measured{k} - ({weighted(list(zip(row, z, strict=True)))}))"
+        for k, row in enumerate(c.C, 1)
+    ]
+    seen = (
+        [
+            f"({z[i]} + {weighted([(g, w) for g, w in zip(c.L[i], wrong, strict=True)])})"
+            for i in range(order)
+        ]
+        if c.period is not None
+        else z
+    )
     law.commands = [f"-({weighted(list(zip(row, seen, strict=True)))}){ahead}" for row in c.K]
-    acted = [f"({limit(text)}{ahead.replace('+', '-')})" for limit, text in zip(limits, law.commands, strict=True)]
+    acted = [
+        f"({limit(text)}{ahead.replace('+', '-')})"
+        for limit, text in zip(limits, law.commands, strict=True)
+    ]
     for i in range(order):
         pairs = [*zip(c.A[i], seen, strict=True), *zip(c.B[i], acted, strict=True)]
         pairs += [] if c.period is not None else list(zip(c.L[i], wrong, strict=True))

@@ -31,7 +31,11 @@ class Problem:
         text += ", ".join(parts)
         text += f" (column {self.column})" if self.column is not None else ""
         text = f"{text}; {self.hint}" if self.hint and parts else text + self.hint
-        return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+        return (
+            text
+            if text.isprintable()
+            else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+        )
 
 
 class ModelError(Exception):
@@ -40,7 +44,9 @@ class ModelError(Exception):
     def __init__(self, problems: Iterable[Problem] | Problem | str):
         if isinstance(problems, str):
             problems = Problem(key="", hint=problems)
-        self.problems: list[Problem] = [problems] if isinstance(problems, Problem) else list(problems)
+        self.problems: list[Problem] = (
+            [problems] if isinstance(problems, Problem) else list(problems)
+        )
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -52,7 +58,11 @@ def shown(value: object) -> str:
     if isinstance(value, str):
         text = repr(str(value[: SHOWN + 2]))
     elif isinstance(value, dict):
-        text = f"a table with {len(value)} keys" if len(value) > 3 else "a table with " + (", ".join(map(str, value)) or "no keys")
+        text = (
+            f"a table with {len(value)} keys"
+            if len(value) > 3
+            else "a table with " + (", ".join(map(str, value)) or "no keys")
+        )
     elif isinstance(value, (list, tuple)) and len(value) > 8:
         text = f"a list of {len(value)}"
     elif isinstance(value, int) and value.bit_length() > 200:
@@ -70,7 +80,9 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     known = list(known)
     text = str(name)[:100]
     lowered = {candidate.lower(): candidate for candidate in known[:1000]}
-    close = difflib.get_close_matches(text.lower(), lowered, n=1, cutoff=0.6 if len(text) > 3 else 0.5)
+    close = difflib.get_close_matches(
+        text.lower(), lowered, n=1, cutoff=0.6 if len(text) > 3 else 0.5
+    )
     if close:
         return f"did you mean '{lowered[close[0]]}'?"
     return "known: " + ", ".join(known) if 0 < len(known) <= 12 else ""

@@ -25,11 +25,22 @@ def kept_by_fmus(description: Description) -> list[str]:
     """Sentences about what FMUs keep from when they were packed, though parameters that hosts may set stand behind it."""
     run = description.run
     given: dict[str, float | str | None] = {"step": run.step}
-    given |= {f"tolerances.{key}": getattr(run.tolerances, key) for key in ("relative", "absolute")} if run.tolerances is not None else {}
-    found = behind(description, [(text, key) for key, text in given.items() if isinstance(text, str)])
-    said = [f"[run] {what} stays that of the values written: a host that sets '{name}' does not change it" for name, what in found.items()]
+    given |= (
+        {f"tolerances.{key}": getattr(run.tolerances, key) for key in ("relative", "absolute")}
+        if run.tolerances is not None
+        else {}
+    )
+    found = behind(
+        description, [(text, key) for key, text in given.items() if isinstance(text, str)]
+    )
+    said = [
+        f"[run] {what} stays that of the values written: a host that sets '{name}' does not change it"
+        for name, what in found.items()
+    ]
     if run.prepare:
-        said.append("the state of rest of [run] prepare stays that of the values written: a host that sets others does not move that start")
+        said.append(
+            "the state of rest of [run] prepare stays that of the values written: a host that sets others does not move that start"
+        )
     return said
 
 
@@ -58,7 +69,9 @@ def deciding(description: Description) -> Iterator[tuple[float | str, str]]:
             for text in grid:
                 if isinstance(text, str):
                     yield text, f"points of the table '{name}'"
-    values = evaluate_parameters({name: parameter.value for name, parameter in description.parameters.items()})[0]
+    values = evaluate_parameters(
+        {name: parameter.value for name, parameter in description.parameters.items()}
+    )[0]
     for name, controller in description.written.controllers.items():
         late = [getattr(controller, key, None) for key in ("delay", "jitter")]
         keys = ("delay", "period") if any(late) else ("delay",)

@@ -15,8 +15,14 @@ FILE = Path(__file__).parent.parent / "schema" / "kinetree-1.schema.json"
 def json_schema() -> dict[str, Any]:
     """JSON Schema of `Description`."""
     schema = relaxed(Description.model_json_schema())
-    schema["$defs"]["NumberWithUnit"] = {"description": "A number in a unit of its own, converted to SI on reading", **WITH_UNIT}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Kinetree mechanism, format kinetree/1"} | schema
+    schema["$defs"]["NumberWithUnit"] = {
+        "description": "A number in a unit of its own, converted to SI on reading",
+        **WITH_UNIT,
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Kinetree mechanism, format kinetree/1",
+    } | schema
 
 
 def relaxed(node: Any) -> Any:

@@ -19,7 +19,13 @@ from kinetree.models.description.quantities import PLACE, Expression
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.functions import RESERVED
 from kinetree.models.expressions.nodes import Lookup, postorder
-from kinetree.models.expressions.text import ExpressionError, columns, evaluate_constant, names, parse
+from kinetree.models.expressions.text import (
+    ExpressionError,
+    columns,
+    evaluate_constant,
+    names,
+    parse,
+)
 from kinetree.models.forces.kinds import offered
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.joints.elements import JointForm
@@ -28,12 +34,31 @@ from kinetree.solvers.layout import Op
 
 Path = tuple[str | int, ...]
 
-QUOTABLE = re.compile(r"[^\W\d][\w.\-+/:@~]*")  # names that expressions write in quotes, as robots' files have them: 'j-1'
+QUOTABLE = re.compile(
+    r"[^\W\d][\w.\-+/:@~]*"
+)  # names that expressions write in quotes, as robots' files have them: 'j-1'
 LONGEST = 100  # characters of a name
-RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
+RESULTS = (
+    "outputs",
+    "states",
+    "stages",
+    "run",
+)  # sections whose laws may use accelerations, reactions and forces
 INPUT, STATE = "an input", "a state"
-ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
-MEASURES = ("force", "reaction")  # outputs may be called so: an expression reads them with an argument, and no output by that name
+ACTUATOR = (
+    "force",
+    "stiffness",
+    "damping",
+    "length",
+    "speed",
+    "acceleration",
+    "mean_speed",
+    "effective_mass",
+)
+MEASURES = (
+    "force",
+    "reaction",
+)  # outputs may be called so: an expression reads them with an argument, and no output by that name
 CHAMBERS = ("flow_a", "flow_b", "pressure_a", "pressure_b")
 
 
@@ -42,10 +67,16 @@ class Names:
     """Every name of a description that expressions can use, and what stands behind it."""
 
     parameters: dict[str, str] = field(default_factory=dict)
-    states: dict[str, str] = field(default_factory=dict)  # known before forces: coordinates, speeds, inputs, ...
+    states: dict[str, str] = field(
+        default_factory=dict
+    )  # known before forces: coordinates, speeds, inputs, ...
     results: dict[str, str] = field(default_factory=dict)  # known after accelerations
-    clashes: list[tuple[Path, str, str]] = field(default_factory=list)  # path, name, what it is already
-    own: frozenset[str] = frozenset()  # those the description gives; names that force elements offer yield to them
+    clashes: list[tuple[Path, str, str]] = field(
+        default_factory=list
+    )  # path, name, what it is already
+    own: frozenset[str] = (
+        frozenset()
+    )  # those the description gives; names that force elements offer yield to them
 
     def what(self, name: str) -> str:
         if name == "t":
@@ -56,7 +87,11 @@ class Names:
 def output_names(name: str, output: Output) -> list[str]:
     """Names of the columns of an output: its own, or NAME[1], NAME[2], ... when it has components."""
     count = QUANTITIES[output.quantity].components if output.quantity is not None else 1
-    return [name] if count == 1 or output.axis is not None else [f"{name}[{k}]" for k in range(1, count + 1)]
+    return (
+        [name]
+        if count == 1 or output.axis is not None
+        else [f"{name}[{k}]" for k in range(1, count + 1)]
+    )
 
 
 def collect(description: Description, forms: dict[str, JointForm]) -> Names:
@@ -73,12 +108,21 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     for name in description.parameters:
         add(known.parameters, name, "a parameter", ("parameters", name))
     for joint, form in forms.items():
-        given = description.joints[joint].transforms is not None or description.joints[joint].coordinates is not None
-        path = ("joints", joint, "transforms" if description.joints[joint].transforms is not None else "coordinates")
+        given = (
+            description.joints[joint].transforms is not None
+            or description.joints[joint].coordinates is not None
+        )
+        path = (
+            "joints",
+            joint,
+            "transforms" if description.joints[joint].transforms is not None else "coordinates",
+        )
         for name in form.coordinates:
             add(known.states, name, f"a coordinate of joint '{joint}'", path if given else path[:2])
         for name in form.speeds:
-            add(known.states, name, f"a speed of joint '{joint}'", path[:2]) if form.quaternion else known.states.setdefault(name, "a speed")
+            add(
+                known.states, name, f"a speed of joint '{joint}'", path[:2]
+            ) if form.quaternion else known.states.setdefault(name, "a speed")
             known.results[f"der({name})"] = "an acceleration"
     for name in description.chain.coordinates if description.chain else ():
         add(known.states, name, "a coordinate of the chain", ("chain", "names"))
@@ -97,27 +141,58 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
             add(known.states, each, "an output", ("outputs", name))
     for name, actuator in description.actuators.items():
         for suffix in (*ACTUATOR, *(CHAMBERS if actuator.chambers else ())):
-            add(known.states, f"{name}.{suffix}", f"a variable of actuator '{name}'", ("actuators", name))
+            add(
+                known.states,
+                f"{name}.{suffix}",
+                f"a variable of actuator '{name}'",
+                ("actuators", name),
+            )
     for name, element in description.hydraulics.items():
         for suffix in HYDRAULICS[element.kind].measures:
-            add(known.states, f"{name}.{suffix}", f"a variable of hydraulic element '{name}'", ("hydraulics", name))
+            add(
+                known.states,
+                f"{name}.{suffix}",
+                f"a variable of hydraulic element '{name}'",
+                ("hydraulics", name),
+            )
         if HYDRAULICS[element.kind].gives_way:
             known.results[f"der({name}.pressure)"] = "the rate of a pressure"
     for name, coupling in description.couplings.items():
         for each in (f"{name}[{k}]" for k in (1, 2, 3) if coupling.point is not None):
-            add(known.states, each, f"the place of the point of coupling '{name}'", ("couplings", name))
-        known.results |= {f"force('{row}')": "the force of a coupling" for row in rows_of(name, coupling)}
+            add(
+                known.states,
+                each,
+                f"the place of the point of coupling '{name}'",
+                ("couplings", name),
+            )
+        known.results |= {
+            f"force('{row}')": "the force of a coupling" for row in rows_of(name, coupling)
+        }
     known.own = frozenset((*known.parameters, *known.states))
-    variables = {each: f"a variable of force '{name}'" for name, force in description.forces.items() for each in offered(name, force)}
+    variables = {
+        each: f"a variable of force '{name}'"
+        for name, force in description.forces.items()
+        for each in offered(name, force)
+    }
     variables |= {f"{name}.gap": f"the gap of contact '{name}'" for name in description.contacts}
-    for name, what in (variables | {"stage_start": "the time at which the present stage began"}).items():
+    for name, what in (
+        variables | {"stage_start": "the time at which the present stage began"}
+    ).items():
         if name not in known.own:
             known.states[name] = what
-    told = {f"{name}.{each}": f"a result of contact '{name}'" for name in description.contacts for each in OFFERED}
+    told = {
+        f"{name}.{each}": f"a result of contact '{name}'"
+        for name in description.contacts
+        for each in OFFERED
+    }
     known.results |= {name: what for name, what in told.items() if name not in known.own}
     known.results |= {f"force('{name}')": "a force" for name in description.forces}
     known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
-    known.results |= {f"force('{name}')": "a reaction" for name in description.joints if name not in description.forces}
+    known.results |= {
+        f"force('{name}')": "a reaction"
+        for name in description.joints
+        if name not in description.forces
+    }
     return known
 
 
@@ -154,7 +229,14 @@ def expressions(value: object, path: Path = ()) -> Iterator[tuple[Path, Expressi
             yield from expressions(inner, (*path, name))
 
 
-def fault(path: Path, text: Expression, known: Names, values: dict[str, float], tables: dict[str, bool], guess: bool) -> ExpressionError | None:
+def fault(
+    path: Path,
+    text: Expression,
+    known: Names,
+    values: dict[str, float],
+    tables: dict[str, bool],
+    guess: bool,
+) -> ExpressionError | None:
     """What is wrong with one expression; `tables` tells which have two variables, `guess` whether unknown names may be reported."""
     try:
         node = parse(text)
@@ -165,25 +247,43 @@ def fault(path: Path, text: Expression, known: Names, values: dict[str, float], 
         if text.scope == "input":
             allowed.append({name: what for name, what in known.states.items() if what == INPUT})
         if text.scope == "ground":
-            allowed += [{name: what for name, what in known.states.items() if what in (INPUT, STATE)}, PLACE]
+            allowed += [
+                {name: what for name, what in known.states.items() if what in (INPUT, STATE)},
+                PLACE,
+            ]
         for name in sorted(used):
-            if any(name in group for group in allowed) or (name == "t" and text.scope != "parameter"):
+            if any(name in group for group in allowed) or (
+                name == "t" and text.scope != "parameter"
+            ):
                 continue
             what = known.what(name)
             if what:
-                return ExpressionError(f"'{name}' is {what}, only {BEFORE[text.scope]} can be used here", columns(text).get(name))
+                return ExpressionError(
+                    f"'{name}' is {what}, only {BEFORE[text.scope]} can be used here",
+                    columns(text).get(name),
+                )
             if guess:
                 candidates = [each for group in allowed for each in group]
-                return ExpressionError(f"unknown name '{name}'; {suggestion(name, candidates)}".rstrip("; "), columns(text).get(name))
+                return ExpressionError(
+                    f"unknown name '{name}'; {suggestion(name, candidates)}".rstrip("; "),
+                    columns(text).get(name),
+                )
             return None
         for each in postorder((node,)):
             if isinstance(each, Lookup):
                 two = tables.get(each.table)
                 column = columns(text).get(f"table('{each.table}')")
                 if two is None:
-                    return ExpressionError(f"unknown table '{each.table}'; {suggestion(each.table, tables)}".rstrip("; "), column)
+                    return ExpressionError(
+                        f"unknown table '{each.table}'; {suggestion(each.table, tables)}".rstrip(
+                            "; "
+                        ),
+                        column,
+                    )
                 if two != (each.op == Op.TABLE2):
-                    return ExpressionError(f"table '{each.table}' takes {'two values' if two else 'one value'}", column)
+                    return ExpressionError(
+                        f"table '{each.table}' takes {'two values' if two else 'one value'}", column
+                    )
                 if text.scope == "parameter":
                     return ExpressionError("tables cannot be used in constants", column)
         if text.scope == "parameter" and used <= values.keys():

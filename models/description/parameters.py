@@ -10,7 +10,9 @@ from kinetree.models.expressions.text import ExpressionError, evaluate_constant,
 MOST_SHOWN = 12  # names of a circle that a message tells
 
 
-def evaluate_parameters(given: Mapping[str, float | str]) -> tuple[dict[str, float], dict[str, ExpressionError]]:
+def evaluate_parameters(
+    given: Mapping[str, float | str],
+) -> tuple[dict[str, float], dict[str, ExpressionError]]:
     """Values by name, and the errors of those that have none; a value that depends on a faulty one is not a second error."""
     values: dict[str, float] = {}
     errors: dict[str, ExpressionError] = {}
@@ -30,12 +32,18 @@ def evaluate_parameters(given: Mapping[str, float | str]) -> tuple[dict[str, flo
                 stack.pop()
                 continue
             open_names[name] = None
-            missing = [other for other in needs[name] if other in given and other not in values and other not in spoiled]
+            missing = [
+                other
+                for other in needs[name]
+                if other in given and other not in values and other not in spoiled
+            ]
             circular = [other for other in missing if other in open_names]
             if circular:
                 path = list(open_names)
                 loop = path[path.index(circular[0]) :]
-                errors[loop[0]] = ExpressionError("depends on itself: " + shortened([*loop, loop[0]]))
+                errors[loop[0]] = ExpressionError(
+                    "depends on itself: " + shortened([*loop, loop[0]])
+                )
                 spoiled.update(loop)
                 open_names.clear()
                 stack.clear()
@@ -57,11 +65,17 @@ def evaluate_parameters(given: Mapping[str, float | str]) -> tuple[dict[str, flo
 
 def shortened(path: list[str]) -> str:
     """The way around a circle; of a long one the beginning and the end."""
-    shown = path if len(path) <= MOST_SHOWN else [*path[: MOST_SHOWN - 3], f"... {len(path) - MOST_SHOWN + 1} more ...", *path[-2:]]
+    shown = (
+        path
+        if len(path) <= MOST_SHOWN
+        else [*path[: MOST_SHOWN - 3], f"... {len(path) - MOST_SHOWN + 1} more ...", *path[-2:]]
+    )
     return " -> ".join(shown)
 
 
-def unknown_or(error: ExpressionError, needed: frozenset[str], given: Mapping[str, float | str]) -> ExpressionError:
+def unknown_or(
+    error: ExpressionError, needed: frozenset[str], given: Mapping[str, float | str]
+) -> ExpressionError:
     """Name what a parameter may not depend on."""
     if "t" in needed and "t" not in given:
         return ExpressionError("a parameter cannot depend on the time t", error.column)
@@ -70,4 +84,6 @@ def unknown_or(error: ExpressionError, needed: frozenset[str], given: Mapping[st
 
 def as_parameter_value(value: object) -> float | str:
     """A number or an expression, from a bare value or a parameter table; PydanticCustomError otherwise."""
-    return as_number(value["value"] if isinstance(value, dict) and "value" in value else value, Expression)
+    return as_number(
+        value["value"] if isinstance(value, dict) and "value" in value else value, Expression
+    )

@@ -17,7 +17,9 @@ from kinetree.models.description.units.unit import UnitError, parse_unit
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 
 LONGEST_EXPRESSION = 20_000  # characters
-PLACE = {f"ground.{axis}": "the place of a contact" for axis in "xyz"}  # in ground axes; only the height of a surface knows it
+PLACE = {
+    f"ground.{axis}": "the place of a contact" for axis in "xyz"
+}  # in ground axes; only the height of a surface knows it
 
 
 class Expression(str):
@@ -93,12 +95,20 @@ def measured(table: dict[str, Any], kind: type[Expression]) -> Measured:
     except UnitError as error:
         raise problem(text, f"a unit: {error}") from None
     except ExpressionError:
-        raise problem(value, "a number: an expression over names is in SI and takes no unit") from None
+        raise problem(
+            value, "a number: an expression over names is in SI and takes no unit"
+        ) from None
     return Measured(float(as_number(unit.to_si(number), kind)), text)
 
 
-def as_vector(value: Any, kind: type[Expression], length: int, parts: str = "") -> tuple[float | Expression, ...]:
-    if isinstance(value, dict) and isinstance(value.get("value"), (list, tuple)) and set(value) == {"value", "unit"}:
+def as_vector(
+    value: Any, kind: type[Expression], length: int, parts: str = ""
+) -> tuple[float | Expression, ...]:
+    if (
+        isinstance(value, dict)
+        and isinstance(value.get("value"), (list, tuple))
+        and set(value) == {"value", "unit"}
+    ):
         value = [{"value": each, "unit": value["unit"]} for each in value["value"]]
     if not isinstance(value, (list, tuple)) or len(value) != length:
         raise problem(value, f"a list of {length} numbers" + parts)
@@ -106,7 +116,10 @@ def as_vector(value: Any, kind: type[Expression], length: int, parts: str = "") 
 
 
 AXES = {letter: tuple(float(letter == other) for other in "xyz") for letter in "xyz"}
-AXES |= {f"-{letter}": tuple(-number if number else 0.0 for number in axis) for letter, axis in AXES.items()}
+AXES |= {
+    f"-{letter}": tuple(-number if number else 0.0 for number in axis)
+    for letter, axis in AXES.items()
+}
 AXES |= {f"+{letter}": AXES[letter] for letter in "xyz"}
 
 
@@ -123,7 +136,11 @@ def as_axis(value: Any) -> tuple[float | Expression, ...]:
 
 def as_axes(value: Any) -> tuple[tuple[float | Expression, ...], ...]:
     """One axis, or a list of axes: two, or lists of numbers."""
-    if isinstance(value, (list, tuple)) and value and (len(value) == 2 or all(isinstance(item, (list, tuple)) for item in value)):
+    if (
+        isinstance(value, (list, tuple))
+        and value
+        and (len(value) == 2 or all(isinstance(item, (list, tuple)) for item in value))
+    ):
         return tuple(as_axis(item) for item in value)
     return (as_axis(value),)
 
@@ -135,18 +152,43 @@ WITH_UNIT = {
     "additionalProperties": False,
 }
 NUMBER_SCHEMA = {"anyOf": [{"type": "number"}, {"type": "string"}, WITH_UNIT]}
-AXIS_SCHEMA = {"anyOf": [{"enum": list(AXES)}, {"type": "array", "items": NUMBER_SCHEMA, "minItems": 3, "maxItems": 3}]}
+AXIS_SCHEMA = {
+    "anyOf": [
+        {"enum": list(AXES)},
+        {"type": "array", "items": NUMBER_SCHEMA, "minItems": 3, "maxItems": 3},
+    ]
+}
 
 
 def vector_schema(length: int) -> dict[str, Any]:
     return {"type": "array", "items": NUMBER_SCHEMA, "minItems": length, "maxItems": length}
 
 
-Number = Annotated[float | str, PlainValidator(lambda value: as_number(value, Expression)), WithJsonSchema(NUMBER_SCHEMA)]
-TimeNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, TimeExpression)), WithJsonSchema(NUMBER_SCHEMA)]
-InputNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, InputExpression)), WithJsonSchema(NUMBER_SCHEMA)]
-Law = Annotated[float | str, PlainValidator(lambda value: as_number(value, LawExpression)), WithJsonSchema(NUMBER_SCHEMA)]
-GroundNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, GroundExpression)), WithJsonSchema(NUMBER_SCHEMA)]
+Number = Annotated[
+    float | str,
+    PlainValidator(lambda value: as_number(value, Expression)),
+    WithJsonSchema(NUMBER_SCHEMA),
+]
+TimeNumber = Annotated[
+    float | str,
+    PlainValidator(lambda value: as_number(value, TimeExpression)),
+    WithJsonSchema(NUMBER_SCHEMA),
+]
+InputNumber = Annotated[
+    float | str,
+    PlainValidator(lambda value: as_number(value, InputExpression)),
+    WithJsonSchema(NUMBER_SCHEMA),
+]
+Law = Annotated[
+    float | str,
+    PlainValidator(lambda value: as_number(value, LawExpression)),
+    WithJsonSchema(NUMBER_SCHEMA),
+]
+GroundNumber = Annotated[
+    float | str,
+    PlainValidator(lambda value: as_number(value, GroundExpression)),
+    WithJsonSchema(NUMBER_SCHEMA),
+]
 Vector = Annotated[
     tuple[float | str, float | str, float | str],
     PlainValidator(lambda value: as_vector(value, Expression, 3)),
@@ -158,11 +200,20 @@ LawVector = Annotated[
     WithJsonSchema(vector_schema(3)),
 ]
 Tensor = Annotated[
-    tuple[float | str, ...], PlainValidator(lambda value: as_vector(value, Expression, 6, ": xx yy zz xy xz yz")), WithJsonSchema(vector_schema(6))
+    tuple[float | str, ...],
+    PlainValidator(lambda value: as_vector(value, Expression, 6, ": xx yy zz xy xz yz")),
+    WithJsonSchema(vector_schema(6)),
 ]
 Axis = Annotated[tuple[float | str, ...], PlainValidator(as_axis), WithJsonSchema(AXIS_SCHEMA)]
 Axes = Annotated[
     tuple[tuple[float | str, ...], ...],
     PlainValidator(as_axes),
-    WithJsonSchema({"anyOf": [*AXIS_SCHEMA["anyOf"], {"type": "array", "items": AXIS_SCHEMA, "minItems": 1, "maxItems": 2}]}),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                *AXIS_SCHEMA["anyOf"],
+                {"type": "array", "items": AXIS_SCHEMA, "minItems": 1, "maxItems": 2},
+            ]
+        }
+    ),
 ]

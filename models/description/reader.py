@@ -15,14 +15,37 @@ from functools import lru_cache
 from typing import NoReturn
 
 from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, SPECIAL, explain
-from kinetree.models.expressions.nodes import Const, Der, ExpressionError, Leaf, Lookup, Name, Node, Operation
+from kinetree.models.expressions.nodes import (
+    Const,
+    Der,
+    ExpressionError,
+    Leaf,
+    Lookup,
+    Name,
+    Node,
+    Operation,
+)
 from kinetree.models.expressions.simplify import make
 from kinetree.solvers.layout import Op
 
 LONGEST, DEEPEST, LARGEST = 20_000, 200, 5_000  # characters, nesting, syntax nodes
 DEEP = "the expression is nested too deeply"
-BINARY = {ast.Add: Op.ADD, ast.Sub: Op.SUB, ast.Mult: Op.MUL, ast.Div: Op.DIV, ast.Pow: Op.POW, ast.Mod: Op.MOD}
-COMPARE = {ast.Lt: Op.LT, ast.LtE: Op.LE, ast.Gt: Op.GT, ast.GtE: Op.GE, ast.Eq: Op.EQ, ast.NotEq: Op.NE}
+BINARY = {
+    ast.Add: Op.ADD,
+    ast.Sub: Op.SUB,
+    ast.Mult: Op.MUL,
+    ast.Div: Op.DIV,
+    ast.Pow: Op.POW,
+    ast.Mod: Op.MOD,
+}
+COMPARE = {
+    ast.Lt: Op.LT,
+    ast.LtE: Op.LE,
+    ast.Gt: Op.GT,
+    ast.GtE: Op.GE,
+    ast.Eq: Op.EQ,
+    ast.NotEq: Op.NE,
+}
 HINTS = {
     ast.BitXor: "'^' is not known: write a power as x**y",
     ast.FloorDiv: "'//' is not known: write floor(a/b)",
@@ -36,10 +59,21 @@ HINTS = {
     ast.Tuple: "one value expected, found several",
     ast.List: "one value expected, found a list",
 }
-SIGNS = {"&&": "'&&' is not known: write 'and'", "||": "'||' is not known: write 'or'", "!": "'!' is not known: write 'not'"}
-SIGNS |= {"=": "'=' is not a comparison: write '=='", "else": "write a choice as if(condition, a, b)"}
+SIGNS = {
+    "&&": "'&&' is not known: write 'and'",
+    "||": "'||' is not known: write 'or'",
+    "!": "'!' is not known: write 'not'",
+}
+SIGNS |= {
+    "=": "'=' is not a comparison: write '=='",
+    "else": "write a choice as if(condition, a, b)",
+}
 WORD = re.compile(r"""'[^']*'|"[^"]*"|[^\W\d]\w*""")
-HIDDEN = frozenset(keyword.kwlist) - {"and", "or", "not"}  # plain names here, `if` a function: the parser must not see them
+HIDDEN = frozenset(keyword.kwlist) - {
+    "and",
+    "or",
+    "not",
+}  # plain names here, `if` a function: the parser must not see them
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -61,7 +95,9 @@ def number(value: float | int, column: int | None) -> Const:
 
 def quiet(text: str):
     """Hide the warning for programmers that Python gives for "2or x"; the switch costs as much as reading, so only where it can happen."""
-    return warnings.catch_warnings(action="ignore") if re.search(r"\d[^\W\d]", text) else nullcontext()
+    return (
+        warnings.catch_warnings(action="ignore") if re.search(r"\d[^\W\d]", text) else nullcontext()
+    )
 
 
 class Reader:
@@ -71,7 +107,9 @@ class Reader:
         self.columns: dict[str, int] = {}
         self.size = 0
         if len(text) > LONGEST:
-            raise ExpressionError(f"the expression has {len(text)} characters, {LONGEST} are allowed")
+            raise ExpressionError(
+                f"the expression has {len(text)} characters, {LONGEST} are allowed"
+            )
         if not text.strip():
             raise ExpressionError("expected an expression, found an empty text")
         wrong = re.search(r"[\\#\0\ud800-\udfff]", text)
@@ -82,15 +120,24 @@ class Reader:
         self.tree = self.syntax()
 
     def syntax(self) -> ast.expr:
-        hidden = WORD.sub(lambda word: "_" * len(word[0]) if word[0] in HIDDEN else word[0], self.text)
+        hidden = WORD.sub(
+            lambda word: "_" * len(word[0]) if word[0] in HIDDEN else word[0], self.text
+        )
         try:
             self.source = self.text.encode()
             with quiet(hidden):
                 return ast.parse(hidden, mode="eval").body
         except SyntaxError as error:
             column = max(1, min((error.offset or 1) - 1, len(self.text) - 1))
-            hint = next((hint for sign, hint in SIGNS.items() if sign in re.sub("[=!<>]=", "", self.text)), None)
-            raise ExpressionError(hint or f"cannot be read as an expression from here on: {self.text[column:-1]!r:.30}", column) from None
+            hint = next(
+                (hint for sign, hint in SIGNS.items() if sign in re.sub("[=!<>]=", "", self.text)),
+                None,
+            )
+            raise ExpressionError(
+                hint
+                or f"cannot be read as an expression from here on: {self.text[column:-1]!r:.30}",
+                column,
+            ) from None
         except (ValueError, MemoryError, RecursionError):
             raise ExpressionError(DEEP) from None
 
@@ -101,7 +148,9 @@ class Reader:
             raise ExpressionError(DEEP) from None
 
     def column(self, syntax: ast.expr) -> int:
-        return max(1, len(self.source[: syntax.col_offset].decode()))  # the added parenthesis makes it count from 1
+        return max(
+            1, len(self.source[: syntax.col_offset].decode())
+        )  # the added parenthesis makes it count from 1
 
     def sign(self, syntax: ast.BinOp) -> int:
         """Column of the operator: behind the left operand and the parentheses that close it."""
@@ -110,12 +159,17 @@ class Reader:
 
     def fail(self, syntax: ast.expr, message: str | None = None) -> NoReturn:
         found = ast.unparse(syntax) if self.size < 100 and not message else ""
-        raise ExpressionError(message or HINTS.get(type(syntax)) or f"not allowed in an expression: {found:.30}", self.column(syntax))
+        raise ExpressionError(
+            message or HINTS.get(type(syntax)) or f"not allowed in an expression: {found:.30}",
+            self.column(syntax),
+        )
 
     def node(self, syntax: ast.expr, depth: int) -> Node:
         self.size += 1
         if depth > DEEPEST or self.size > LARGEST:
-            raise ExpressionError(DEEP if depth > DEEPEST else "the expression is too long", self.column(syntax))
+            raise ExpressionError(
+                DEEP if depth > DEEPEST else "the expression is too long", self.column(syntax)
+            )
         reader = READERS.get(type(syntax))
         if reader is None:
             self.fail(syntax)
@@ -123,7 +177,11 @@ class Reader:
 
     def finite(self, node: Node, column: int) -> Node:
         """Refuse an operation on constants that could not be folded to a finite one."""
-        values = [arg.value for arg in node.args if isinstance(arg, Const)] if isinstance(node, Operation) else []
+        values = (
+            [arg.value for arg in node.args if isinstance(arg, Const)]
+            if isinstance(node, Operation)
+            else []
+        )
         if isinstance(node, Operation) and len(values) == len(node.args):
             raise ExpressionError(explain(node.op, values), column)
         return node
@@ -133,7 +191,12 @@ class Reader:
             return number(syntax.value, self.column(syntax))
         if isinstance(syntax.value, str) and syntax.value.strip():
             return self.leaf(syntax, Name(self.between_quotes(syntax)))
-        self.fail(syntax, "imaginary numbers are not known" if isinstance(syntax.value, complex) else "text is only allowed as a name")
+        self.fail(
+            syntax,
+            "imaginary numbers are not known"
+            if isinstance(syntax.value, complex)
+            else "text is only allowed as a name",
+        )
 
     def binary(self, syntax: ast.BinOp, depth: int) -> Node:
         spine = [syntax]  # a long sum is a deep tree: walk down its left side in a loop
@@ -143,7 +206,9 @@ class Reader:
         for each in reversed(spine):
             op = BINARY.get(type(each.op))
             if op is None:
-                raise ExpressionError(HINTS.get(type(each.op), "this operator is not known"), self.sign(each))
+                raise ExpressionError(
+                    HINTS.get(type(each.op), "this operator is not known"), self.sign(each)
+                )
             self.size += 1
             value = self.finite(make(op, value, self.node(each.right, depth)), self.sign(each))
         return value
@@ -152,7 +217,11 @@ class Reader:
         if isinstance(syntax.op, ast.Invert):
             self.fail(syntax, HINTS[ast.Invert])
         value = self.node(syntax.operand, depth)
-        return value if isinstance(syntax.op, ast.UAdd) else make(Op.NOT if isinstance(syntax.op, ast.Not) else Op.NEG, value)
+        return (
+            value
+            if isinstance(syntax.op, ast.UAdd)
+            else make(Op.NOT if isinstance(syntax.op, ast.Not) else Op.NEG, value)
+        )
 
     def logic(self, syntax: ast.BoolOp, depth: int) -> Node:
         value, *rest = (self.node(each, depth) for each in syntax.values)
@@ -187,7 +256,11 @@ class Reader:
             self.size += 1
             if isinstance(each, ast.Attribute):
                 parts.append("." + self.source[: each.end_col_offset].decode()[-len(each.attr) :])
-            elif isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant) and type(each.slice.value) is int:
+            elif (
+                isinstance(each, ast.Subscript)
+                and isinstance(each.slice, ast.Constant)
+                and type(each.slice.value) is int
+            ):
                 parts.append(f"[{each.slice.value}]")
             else:
                 self.fail(each if isinstance(each, ast.Subscript) else syntax)
@@ -206,10 +279,14 @@ class Reader:
         if name in SPECIAL:
             return self.special(name, syntax, depth)
         if name not in FUNCTIONS:
-            self.fail(syntax, f"unknown function '{name}'" + suggestion(name, (*FUNCTIONS, *SPECIAL)))
+            self.fail(
+                syntax, f"unknown function '{name}'" + suggestion(name, (*FUNCTIONS, *SPECIAL))
+            )
         op, count = FUNCTIONS[name]
         self.expect(syntax, name, len(syntax.args) == count, f"{count} argument{'s' * (count > 1)}")
-        return self.finite(make(op, *(self.node(each, depth) for each in syntax.args)), self.column(syntax))
+        return self.finite(
+            make(op, *(self.node(each, depth) for each in syntax.args)), self.column(syntax)
+        )
 
     def expect(self, syntax: ast.Call, name: str, fulfilled: bool, expected: str):
         if not fulfilled:
@@ -227,12 +304,20 @@ class Reader:
             self.expect(syntax, name, len(args) in (2, 3), "a name and one or two values")
             table = self.quoted(name, args[0])
             self.columns.setdefault(f"table('{table}')", self.column(syntax))
-            return Lookup(Op.TABLE1 if len(args) == 2 else Op.TABLE2, table, tuple(self.node(each, depth) for each in args[1:]))
+            return Lookup(
+                Op.TABLE1 if len(args) == 2 else Op.TABLE2,
+                table,
+                tuple(self.node(each, depth) for each in args[1:]),
+            )
         self.expect(syntax, name, len(args) == 1, "one argument")
         if name != "der":
             return self.leaf(syntax, Name(f"{name}('{self.quoted(name, args[0])}')"))
         inner = args[0]
-        nested = isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "der"
+        nested = (
+            isinstance(inner, ast.Call)
+            and isinstance(inner.func, ast.Name)
+            and inner.func.id == "der"
+        )
         if isinstance(inner, ast.Constant) and isinstance(inner.value, str) and inner.value.strip():
             key = self.between_quotes(inner)
         else:
@@ -240,7 +325,11 @@ class Reader:
         return self.leaf(syntax, Der(key))
 
     def quoted(self, function: str, syntax: ast.expr) -> str:
-        if not isinstance(syntax, ast.Constant) or not isinstance(syntax.value, str) or not syntax.value.strip():
+        if (
+            not isinstance(syntax, ast.Constant)
+            or not isinstance(syntax.value, str)
+            or not syntax.value.strip()
+        ):
             self.fail(syntax, f"the first argument of {function} is a name in quotation marks")
         return self.between_quotes(syntax)
 

@@ -134,23 +134,45 @@ def reference() -> str:
         joint_table(),
         "## `[forces.NAME]`\n\nThe kind is told by the keys; `kind` says it where they fit several.\n",
         force_table(),
-        *(section(f'`kind = "{name}"`', kind.table, slug("force", name), level=3) for name, kind in KINDS.items()),
+        *(
+            section(f'`kind = "{name}"`', kind.table, slug("force", name), level=3)
+            for name, kind in KINDS.items()
+        ),
         "## `[hydraulics.NAME]`\n\nA circuit: places with a pressure and elements with a flow between them; docs/hydraulics.md shows one.\n",
-        *(section(f'`kind = "{name}"`', kind.table, slug("hydraulics", name), level=3) for name, kind in HYDRAULICS.items()),
+        *(
+            section(f'`kind = "{name}"`', kind.table, slug("hydraulics", name), level=3)
+            for name, kind in HYDRAULICS.items()
+        ),
         "## `[controllers.NAME]`\n\nLaws inside the mechanism, continuous or sampled; docs/laboratory.md shows one. All have the keys of `sensor`.\n",
-        *(section(f'`kind = "{name}"`', model, slug("controllers", name), level=3) for name, model in CONTROLLERS.items()),
+        *(
+            section(f'`kind = "{name}"`', model, slug("controllers", name), level=3)
+            for name, model in CONTROLLERS.items()
+        ),
     ]
     return "\n".join(parts)
 
 
 def joint_table() -> str:
     """A line for every typed joint: what it lets move, its coordinates and its speeds."""
-    lines = ["## Types of joints", "", "Names are JOINT.suffix unless `coordinates` names them.", ""]
+    lines = [
+        "## Types of joints",
+        "",
+        "Names are JOINT.suffix unless `coordinates` names them.",
+        "",
+    ]
     lines += ["| type | what moves | coordinates | speeds | axes |", "|---|---|---|---|---|"]
     for name, kind in JOINTS.items():
         own = ", ".join(f"`{suffix}`" for suffix in kind.coordinates)
-        speeds = ", ".join(f"`{suffix}`" for suffix in kind.speeds) if kind.speeds else "their derivatives" if own else ""
-        lines.append(f"| `{name}` | {plain(kind.says, '*|')} | {own} | {speeds} | {len(kind.axes) or ''} |")
+        speeds = (
+            ", ".join(f"`{suffix}`" for suffix in kind.speeds)
+            if kind.speeds
+            else "their derivatives"
+            if own
+            else ""
+        )
+        lines.append(
+            f"| `{name}` | {plain(kind.says, '*|')} | {own} | {speeds} | {len(kind.axes) or ''} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -176,7 +198,12 @@ def example(name: str) -> str:
 
 def words() -> str:
     """Functions, constants and names of expressions."""
-    lines = ["## Expressions", "", "Operators: `+ - * / % **`, `< <= > >= == !=`, `and or not`, brackets. Numbers as `1e-3` or `100_000`.", ""]
+    lines = [
+        "## Expressions",
+        "",
+        "Operators: `+ - * / % **`, `< <= > >= == !=`, `and or not`, brackets. Numbers as `1e-3` or `100_000`.",
+        "",
+    ]
     lines += ["| word | meaning |", "|---|---|"]
     lines += [f"| `{name}` | {plain(text, '*|')} |" for name, text in (MEANINGS | NAMES).items()]
     block = "force = \"if(t > 1 and travel < 0.5, 2*k*travel, table('push', t)) - c*der(travel)*abs(der(travel)) + 10*sin(2*pi*t)\""
@@ -185,11 +212,20 @@ def words() -> str:
 
 def section(title: str, model: type[BaseModel], shown: str, level: int = 2) -> str:
     hints = get_type_hints(model, include_extras=True)
-    lines = [f"{'#' * level} {title}", "", cleandoc(str(model.__doc__)), "", "| key | value | default | meaning |", "|---|---|---|---|"]
+    lines = [
+        f"{'#' * level} {title}",
+        "",
+        cleandoc(str(model.__doc__)),
+        "",
+        "| key | value | default | meaning |",
+        "|---|---|---|---|",
+    ]
     common = Named.model_fields if issubclass(model, Named) else {}
     for name, field in model.model_fields.items():
         if name not in common and name != "kind":
-            lines.append(f"| `{name}` | {word(hints[name])} | {default(field)} | {plain(field.description or '', '*|')} |")
+            lines.append(
+                f"| `{name}` | {word(hints[name])} | {default(field)} | {plain(field.description or '', '*|')} |"
+            )
     return "\n".join(lines) + f"\n\n{example(shown)}"
 
 
@@ -211,7 +247,9 @@ def word(annotation: Any) -> str:
     if origin is Literal:
         return ", ".join(f"`{choice}`" for choice in arguments)
     if origin in (Union, types.UnionType):
-        names = dict.fromkeys(word(argument) for argument in arguments if argument is not type(None))
+        names = dict.fromkeys(
+            word(argument) for argument in arguments if argument is not type(None)
+        )
         return " or ".join(names) if len(names) < 4 else "table"
     if origin is tuple:
         names = dict.fromkeys(word(argument) for argument in arguments if argument is not Ellipsis)
@@ -227,8 +265,16 @@ def default(field: FieldInfo) -> str:
     if value is None or field.default_factory is not None or value in ((), ""):
         return ""
     if isinstance(value, tuple):
-        return "[" + ", ".join(each if isinstance(each, str) else f"{each:g}" for each in value) + "]"
-    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+        return (
+            "[" + ", ".join(each if isinstance(each, str) else f"{each:g}" for each in value) + "]"
+        )
+    return (
+        f"{value:g}"
+        if isinstance(value, float)
+        else str(value).lower()
+        if isinstance(value, bool)
+        else str(value)
+    )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,14 @@ from kinetree.models.description.parts.controller_parts import Controller
 from kinetree.models.description.parts.coupling_parts import Coupling
 from kinetree.models.description.parts.part import ORIGIN, Named, Part, Point
 from kinetree.models.description.parts.report_parts import Report
-from kinetree.models.description.parts.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
+from kinetree.models.description.parts.value_parts import (
+    InputTable,
+    OrBare,
+    OutputTable,
+    ParameterTable,
+    StateTable,
+    table_or,
+)
 from kinetree.models.description.quantities import Axes, Law, Number, Vector
 from kinetree.models.forces.kinds import Force
 from kinetree.models.hydraulics.kinds import Hydraulic
@@ -50,21 +57,47 @@ class JointSpec(Named):
 
     parent: str = Field(default="ground", description="A body, or ground")
     child: str = Field(description="A body, or ground")
-    type: JointType | None = Field(default=None, description="Shorthand for a sequence of transforms")
-    axis: Axes | None = Field(default=None, description="Axis in the joint frame (default z); two axes for a universal joint (default x, y)")
+    type: JointType | None = Field(
+        default=None, description="Shorthand for a sequence of transforms"
+    )
+    axis: Axes | None = Field(
+        default=None,
+        description="Axis in the joint frame (default z); two axes for a universal joint (default x, y)",
+    )
     at: Vector = Field(default=ORIGIN, description="Place of the joint in the parent frame [m]")
-    frame: tuple[Transform, ...] = Field(default=(), description="Further constant transforms after `at`: orientation of the joint frame")
-    child_at: Vector = Field(default=ORIGIN, description="Place of the joint in the child frame, for a typed joint [m]")
+    frame: tuple[Transform, ...] = Field(
+        default=(),
+        description="Further constant transforms after `at`: orientation of the joint frame",
+    )
+    child_at: Vector = Field(
+        default=ORIGIN, description="Place of the joint in the child frame, for a typed joint [m]"
+    )
     child_frame: tuple[Transform, ...] = Field(
-        default=(), description="Further constant transforms after `child_at`: orientation of the joint in the child"
+        default=(),
+        description="Further constant transforms after `child_at`: orientation of the joint in the child",
     )
     pitch: Number | None = Field(default=None, description="Screw: advance per turn [m]")
-    coordinates: tuple[str, ...] | None = Field(default=None, description="Names of the coordinates instead of the default ones")
-    start: Numbers | None = Field(default=None, description="Coordinates at the start; spherical w, x, y, z; free x, y, z, w, x, y, z")
-    speed: Numbers | None = Field(default=None, description="Speeds at the start; of spherical and free joints in child axes")
-    transforms: tuple[Transform, ...] | None = Field(default=None, description="Elementary transforms")
-    rotor_inertia: Numbers | None = Field(default=None, description="Inertia of the motor reflected to the joint, per speed [kg.m2 or kg]")
-    cut: bool | None = Field(default=None, description="In a closed loop: true cuts this joint, false keeps it in the tree if possible")
+    coordinates: tuple[str, ...] | None = Field(
+        default=None, description="Names of the coordinates instead of the default ones"
+    )
+    start: Numbers | None = Field(
+        default=None,
+        description="Coordinates at the start; spherical w, x, y, z; free x, y, z, w, x, y, z",
+    )
+    speed: Numbers | None = Field(
+        default=None, description="Speeds at the start; of spherical and free joints in child axes"
+    )
+    transforms: tuple[Transform, ...] | None = Field(
+        default=None, description="Elementary transforms"
+    )
+    rotor_inertia: Numbers | None = Field(
+        default=None,
+        description="Inertia of the motor reflected to the joint, per speed [kg.m2 or kg]",
+    )
+    cut: bool | None = Field(
+        default=None,
+        description="In a closed loop: true cuts this joint, false keeps it in the tree if possible",
+    )
 
 
 Values = Annotated[tuple[Number, ...], Field(min_length=2)]
@@ -73,14 +106,30 @@ Values = Annotated[tuple[Number, ...], Field(min_length=2)]
 class Table(Named):
     """A function given by points: y over x, or z over x and y (z has a row per x)."""
 
-    x: Values = Field(default=(), description="Ascending points; left out only where a file has them")
-    y: Values = Field(default=(), description="Values at x, or ascending points of the second variable")
+    x: Values = Field(
+        default=(), description="Ascending points; left out only where a file has them"
+    )
+    y: Values = Field(
+        default=(), description="Values at x, or ascending points of the second variable"
+    )
     z: tuple[Values, ...] | None = Field(default=None, description="Values, one row per x")
-    method: Literal["linear", "cubic"] = Field(default="linear", description="Interpolation; cubic is smooth and does not overshoot")
-    outside: Literal["clamped", "extrapolated"] = Field(default="clamped", description="Beyond the points")
-    file: str = Field(default="", description="Table of points in the place of x and y (.csv, .parquet, .h5, .mat), beside the description")
-    columns: tuple[str, str] | None = Field(default=None, description="Columns of the file for x and y; left out: its first two")
-    units: tuple[str, str] | None = Field(default=None, description="Units of both columns, converted to SI; left out: those that the file tells")
+    method: Literal["linear", "cubic"] = Field(
+        default="linear", description="Interpolation; cubic is smooth and does not overshoot"
+    )
+    outside: Literal["clamped", "extrapolated"] = Field(
+        default="clamped", description="Beyond the points"
+    )
+    file: str = Field(
+        default="",
+        description="Table of points in the place of x and y (.csv, .parquet, .h5, .mat), beside the description",
+    )
+    columns: tuple[str, str] | None = Field(
+        default=None, description="Columns of the file for x and y; left out: its first two"
+    )
+    units: tuple[str, str] | None = Field(
+        default=None,
+        description="Units of both columns, converted to SI; left out: those that the file tells",
+    )
 
 
 class Chambers(Part):
@@ -92,14 +141,22 @@ class Chambers(Part):
     volume_b: Number = Field(description="Dead volume of the retracting side [m3]")
     shortest: Number = Field(description="Length between the points when fully retracted [m]")
     longest: Number = Field(description="Length between the points when fully extended [m]")
-    bulk_modulus: Number = Field(default=1.4e9, description="Bulk modulus of the oil without air [Pa]")
-    air: Number = Field(default=0.0, description="Volume fraction of free air at atmospheric pressure [1]")
-    leakage: Number = Field(default=0.0, description="Flow past the piston per pressure difference [m3/(s.Pa)]")
+    bulk_modulus: Number = Field(
+        default=1.4e9, description="Bulk modulus of the oil without air [Pa]"
+    )
+    air: Number = Field(
+        default=0.0, description="Volume fraction of free air at atmospheric pressure [1]"
+    )
+    leakage: Number = Field(
+        default=0.0, description="Flow past the piston per pressure difference [m3/(s.Pa)]"
+    )
     pressure_a: Number = Field(default=1e5, description="Pressure at the start [Pa]")
     pressure_b: Number = Field(default=1e5, description="Pressure at the start [Pa]")
     coulomb: Number = Field(default=0.0, description="Dry friction of the seals [N]")
     viscous: Number = Field(default=0.0, description="Viscous friction [N.s/m]")
-    speed: Number = Field(default=1e-3, description="Speed over which dry friction changes its sign [m/s]")
+    speed: Number = Field(
+        default=1e-3, description="Speed over which dry friction changes its sign [m/s]"
+    )
     end_stiffness: Number = Field(default=1e8, description="Stiffness of the end stops [N/m]")
     end_damping: Number = Field(default=0.0, description="Damping of the end stops [N.s/m]")
 
@@ -110,7 +167,9 @@ class Actuator(Named):
     between: tuple[Point, Point] | None = Field(default=None, description="The two points")
     coordinate: str | None = Field(default=None, description="Coordinate driven instead")
     force: Number = Field(default=0.0, description="Force until one is given [N or N.m]")
-    chambers: Chambers | None = Field(default=None, description="Keep the cylinder's oil inside the model")
+    chambers: Chambers | None = Field(
+        default=None, description="Keep the cylinder's oil inside the model"
+    )
 
 
 class Ends(Part):
@@ -125,37 +184,56 @@ class Stage(Named):
     """A stretch of the run with a structure of its own; `sequence` groups stages that `copies` repeats together."""
 
     name: str = Field(default="", description="Shown in results")
-    ends: Ends | None = Field(default=None, description="When it ends; the last stage may leave it out")
-    free: tuple[str, ...] = Field(default=(), description="Joints that let go at its end: the child becomes a free body")
+    ends: Ends | None = Field(
+        default=None, description="When it ends; the last stage may leave it out"
+    )
+    free: tuple[str, ...] = Field(
+        default=(), description="Joints that let go at its end: the child becomes a free body"
+    )
     drop: tuple[str, ...] = Field(default=(), description="Bodies that leave the model at its end")
     lock: tuple[str, ...] = Field(default=(), description="Joints that become rigid at its end")
     set: dict[str, Law] = Field(
-        default_factory=dict, description="Parameters that change at its end; coordinates, der(coordinate), speeds and states as in an event"
+        default_factory=dict,
+        description="Parameters that change at its end; coordinates, der(coordinate), speeds and states as in an event",
     )
-    sequence: tuple[Stage, ...] | None = Field(default=None, description="Stages that are repeated together by `copies`")
+    sequence: tuple[Stage, ...] | None = Field(
+        default=None, description="Stages that are repeated together by `copies`"
+    )
 
 
 class Event(Named):
     """Something that happens at an instant without a change of structure, such as an impact."""
 
     when: Law = Field(description="Comparison that comes true")
-    set: dict[str, Law] = Field(description="New values of coordinates, der(coordinate), speeds, states or parameters; the old ones may be used")
+    set: dict[str, Law] = Field(
+        description="New values of coordinates, der(coordinate), speeds, states or parameters; the old ones may be used"
+    )
 
 
 class Tolerances(Part):
     """Error control of the integrators."""
 
     relative: Number = Field(default=1e-8, description="Relative tolerance")
-    absolute: Number | None = Field(default=None, description="Absolute tolerance; left out: a hundredth of the relative one")
+    absolute: Number | None = Field(
+        default=None, description="Absolute tolerance; left out: a hundredth of the relative one"
+    )
 
 
 class Preparation(Part):
     """A state of rest on the way to the start."""
 
     name: str = Field(default="", description="Shown in messages")
-    set: dict[str, Number] = Field(default_factory=dict, description="Parameters that differ from their values in the run")
-    guess: dict[str, Number] = Field(default_factory=dict, description="Coordinates where the search begins, instead of those of the state before")
-    require: dict[str, Law] = Field(default_factory=dict, description="What must hold there: a sentence, and a comparison that is true")
+    set: dict[str, Number] = Field(
+        default_factory=dict, description="Parameters that differ from their values in the run"
+    )
+    guess: dict[str, Number] = Field(
+        default_factory=dict,
+        description="Coordinates where the search begins, instead of those of the state before",
+    )
+    require: dict[str, Law] = Field(
+        default_factory=dict,
+        description="What must hold there: a sentence, and a comparison that is true",
+    )
 
 
 class Run(Part):
@@ -168,12 +246,23 @@ class Run(Part):
     method: Literal[METHODS] = Field(default="auto", description="Formulation")  # type: ignore[valid-type]
     integrator: Literal[INTEGRATORS] = Field(default="auto", description="Integrator")  # type: ignore[valid-type]
     impacts: Literal["simultaneous", "sequential"] = Field(
-        default="simultaneous", description="Several contacts at one instant: all at once, or the fastest first"
+        default="simultaneous",
+        description="Several contacts at one instant: all at once, or the fastest first",
     )
-    merge: bool = Field(default=True, description="Bodies on rigid joints that nothing names become parts of what carries them")
-    step_limit: Number | None = Field(default=None, description="Steps that one output interval may take; left out: a million")
-    tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(default=None, description="A number (relative) or a table")
-    prepare: tuple[Preparation, ...] = Field(default=(), description="States of rest, each found from the last; the motion begins in the last one")
+    merge: bool = Field(
+        default=True,
+        description="Bodies on rigid joints that nothing names become parts of what carries them",
+    )
+    step_limit: Number | None = Field(
+        default=None, description="Steps that one output interval may take; left out: a million"
+    )
+    tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(
+        default=None, description="A number (relative) or a table"
+    )
+    prepare: tuple[Preparation, ...] = Field(
+        default=(),
+        description="States of rest, each found from the last; the motion begins in the last one",
+    )
 
 
 def section(text: str) -> Any:
@@ -188,10 +277,14 @@ class Description(Part):
     name: str = Field(default="", description="Name of the mechanism")
     text: str = Field(default="", description="What it is, in a few words")
     gravity: Vector = Field(default=(0.0, 0.0, -9.81), description="Gravity, ground axes [m/s2]")
-    scenery: tuple[Shape, ...] = Field(default=(), description="Shapes that stand on the ground, for pictures only")
+    scenery: tuple[Shape, ...] = Field(
+        default=(), description="Shapes that stand on the ground, for pictures only"
+    )
     parameters: dict[str, ParameterTable] = section("Numbers that others are computed from")
     bodies: dict[str, Body] = section("Rigid bodies")
-    joints: dict[str, JointSpec] = section("Joints between bodies; a second one into a body closes a loop")
+    joints: dict[str, JointSpec] = section(
+        "Joints between bodies; a second one into a body closes a loop"
+    )
     couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section(
         "Relations that always hold: gears, distances, curves, blades, rolling"
     )
@@ -202,13 +295,21 @@ class Description(Part):
     states: dict[str, StateTable] = section("First-order states")
     tables: dict[str, Table] = section("Functions given by points")
     actuators: dict[str, Actuator] = section("Interfaces for outside drives")
-    controllers: dict[str, Controller] = section("Laws between what is measured and a command, continuous or sampled")
+    controllers: dict[str, Controller] = section(
+        "Laws between what is measured and a command, continuous or sampled"
+    )
     hydraulics: dict[str, Hydraulic] = section("Places and elements of hydraulic circuits")
-    events: dict[str, Event] = section("Sudden changes of coordinates, speeds, states or parameters, such as impacts")
-    stages: tuple[Stage, ...] = Field(default=(), description="Stretches of the run with structures of their own")
+    events: dict[str, Event] = section(
+        "Sudden changes of coordinates, speeds, states or parameters, such as impacts"
+    )
+    stages: tuple[Stage, ...] = Field(
+        default=(), description="Stretches of the run with structures of their own"
+    )
     run: Run = Field(default_factory=Run, description="Defaults of a run")
     report: Report = Field(default_factory=Report, description="Tables and plots of a run")
-    chain: Chain | None = Field(default=None, description="A linear multi-mass chain in the place of bodies and joints")
+    chain: Chain | None = Field(
+        default=None, description="A linear multi-mass chain in the place of bodies and joints"
+    )
 
     _file: str = PrivateAttr("")
     _own_names: frozenset[str] | None = PrivateAttr(None)
@@ -257,4 +358,8 @@ class Description(Part):
     @property
     def own_names(self) -> frozenset[str]:
         """Names of values that the description gives, in any stage: those that the compiler makes up yield to them."""
-        return frozenset((*self.parameters, *self.inputs, *self.states, *self.outputs)) if self._own_names is None else self._own_names
+        return (
+            frozenset((*self.parameters, *self.inputs, *self.states, *self.outputs))
+            if self._own_names is None
+            else self._own_names
+        )

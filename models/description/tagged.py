@@ -16,7 +16,9 @@ OTHER = ""  # tag of nothing: a union of one kind would lose the tag, by which e
 class OneOf:
     """Annotation of such a table: reads like pydantic's union of all the kinds, told apart by `kind_of`."""
 
-    def __init__(self, tables: Mapping[str, type[BaseModel]], kind_of: Callable[[Any], str | None]) -> None:
+    def __init__(
+        self, tables: Mapping[str, type[BaseModel]], kind_of: Callable[[Any], str | None]
+    ) -> None:
         self.tables, self.kind_of = tables, kind_of
         self.reader = lru_cache(maxsize=None)(self.made)
 
@@ -39,7 +41,9 @@ class OneOf:
         if (kind := self.kind_of(value)) is None:
             raise PydanticKnownError("union_tag_not_found", told)
         if kind not in self.tables:
-            raise PydanticKnownError("union_tag_invalid", told | {"tag": kind, "expected_tags": ", ".join(self.tables)})
+            raise PydanticKnownError(
+                "union_tag_invalid", told | {"tag": kind, "expected_tags": ", ".join(self.tables)}
+            )
         return self.reader(kind).validate_python(value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:

@@ -29,9 +29,19 @@ def rotation_of(frame: Sequence[Transform]) -> np.ndarray:
     for transform in frame:
         axis, angle = transform.rotate, transform.by
         if axis is None or transform.shift is not None or transform.coordinate is not None:
-            raise fault("a transform that is no rotation", "constant rotations { rotate = axis, by = angle }")
-        if not isinstance(angle, float) or any(isinstance(each, str) for each in axis) or not any(axis):
-            raise fault("an expression or no direction", "numbers as axis and angle of the frame of a tensor")
+            raise fault(
+                "a transform that is no rotation",
+                "constant rotations { rotate = axis, by = angle }",
+            )
+        if (
+            not isinstance(angle, float)
+            or any(isinstance(each, str) for each in axis)
+            or not any(axis)
+        ):
+            raise fault(
+                "an expression or no direction",
+                "numbers as axis and angle of the frame of a tensor",
+            )
         R = R @ turn([float(each) for each in axis], angle)
     return R
 
@@ -46,7 +56,15 @@ def rotated(tensor: Sequence[float | str], R: np.ndarray) -> tuple[float | str, 
             for m in range(3):
                 weights[full[k][m]] += float(R[i, k] * R[j, m])
         if any(isinstance(each, str) for each in tensor):
-            found.append(Expression(" + ".join(f"{weight!r}*({each})" for weight, each in zip(weights, tensor, strict=True))))
+            found.append(
+                Expression(
+                    " + ".join(
+                        f"{weight!r}*({each})" for weight, each in zip(weights, tensor, strict=True)
+                    )
+                )
+            )
         else:
-            found.append(sum(weight * float(each) for weight, each in zip(weights, tensor, strict=True)))
+            found.append(
+                sum(weight * float(each) for weight, each in zip(weights, tensor, strict=True))
+            )
     return tuple(found)

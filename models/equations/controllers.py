@@ -19,10 +19,28 @@ from kinetree.models.expressions.text import parse
 from kinetree.solvers.layout import Op
 
 SIGNS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/"}
-TESTS = {Op.LT: "{0} < {1}", Op.LE: "{0} <= {1}", Op.GT: "{0} > {1}", Op.GE: "{0} >= {1}", Op.EQ: "{0} == {1}", Op.NE: "{0} != {1}"}
-TESTS |= {Op.AND: "{0} != 0.0 && {1} != 0.0", Op.OR: "{0} != 0.0 || {1} != 0.0", Op.NOT: "{0} == 0.0"}
-FORMS = {Op.IF: "{0} != 0.0 ? {1} : {2}", Op.MIN: "{1} < {0} ? {1} : {0}", Op.MAX: "{1} > {0} ? {1} : {0}", Op.NEG: "-{0}"}
-FORMS |= {Op.SIGN: "{0} > 0.0 ? 1.0 : {0} < 0.0 ? -1.0 : {0}"} | {op: f"{test} ? 1.0 : 0.0" for op, test in TESTS.items()}
+TESTS = {
+    Op.LT: "{0} < {1}",
+    Op.LE: "{0} <= {1}",
+    Op.GT: "{0} > {1}",
+    Op.GE: "{0} >= {1}",
+    Op.EQ: "{0} == {1}",
+    Op.NE: "{0} != {1}",
+}
+TESTS |= {
+    Op.AND: "{0} != 0.0 && {1} != 0.0",
+    Op.OR: "{0} != 0.0 || {1} != 0.0",
+    Op.NOT: "{0} == 0.0",
+}
+FORMS = {
+    Op.IF: "{0} != 0.0 ? {1} : {2}",
+    Op.MIN: "{1} < {0} ? {1} : {0}",
+    Op.MAX: "{1} > {0} ? {1} : {0}",
+    Op.NEG: "-{0}",
+}
+FORMS |= {Op.SIGN: "{0} > 0.0 ? 1.0 : {0} < 0.0 ? -1.0 : {0}"} | {
+    op: f"{test} ? 1.0 : 0.0" for op, test in TESTS.items()
+}
 FORMS |= {op: f"{{0}} {sign} {{1}}" for op, sign in SIGNS.items()}
 
 
@@ -45,18 +63,26 @@ class Code:
             if isinstance(node, Const):
                 self.known[node] = c_number(node.value)
             elif isinstance(node, Leaf):
-                self.known[node] = self.names[node.key] if node.key in self.names else self.parameter(node.key)
+                self.known[node] = (
+                    self.names[node.key] if node.key in self.names else self.parameter(node.key)
+                )
             elif isinstance(node, Operation):
                 form = FORMS.get(node.op) or SPELL[node.op.name.lower()]
                 self.known[node] = f"v{len(self.lines)}"
-                self.lines.append(f"    const double {self.known[node]} = {form.format(*(self.known[arg] for arg in node.args))};")
+                self.lines.append(
+                    f"    const double {self.known[node]} = {form.format(*(self.known[arg] for arg in node.args))};"
+                )
             else:
-                raise ValueError(f"{self.tables}: a law with a table has no C; write the table as an expression")
+                raise ValueError(
+                    f"{self.tables}: a law with a table has no C; write the table as an expression"
+                )
         return self.known[root]
 
     def parameter(self, name: str) -> str:
         if name not in self.values:
-            raise ValueError(f"{self.tables}: its law reads '{name}', which is neither measured nor a parameter")
+            raise ValueError(
+                f"{self.tables}: its law reads '{name}', which is neither measured nor a parameter"
+            )
         return c_number(float(self.values[name]))
 
 
@@ -77,13 +103,18 @@ def controller_in_c(description: Description, name: str) -> str:
     law, commands = made.law, made.commanded()
     own, sampled = identifier(name), made.sampled
     if sampled and controller.rate is not None:
-        law.memory |= {f"limited{suffix}": text for suffix, text in zip(made.suffixes, commands, strict=True)}
+        law.memory |= {
+            f"limited{suffix}": text for suffix, text in zip(made.suffixes, commands, strict=True)
+        }
     reads = {f"{name}.{key}": f"measured[{k}]" for k, key in enumerate(law.samples)}
     reads |= {f"{name}.{key}": f"given[{k}]" for k, key in enumerate(law.given)}
-    memory = {f"{name}.{key}": f"s->{key}" for key in (*law.memory, *(["samples"] if sampled else []))}
+    memory = {
+        f"{name}.{key}": f"s->{key}" for key in (*law.memory, *(["samples"] if sampled else []))
+    }
     fields = [text.removeprefix("s->") for text in memory.values()] or ["nothing"]
     head = [
-        f"/* {own}: {type(controller).__name__} of '{description.name}', " + (f"every {made.number('period'):g} s." if sampled else "continuous.")
+        f"/* {own}: {type(controller).__name__} of '{description.name}', "
+        + (f"every {made.number('period'):g} s." if sampled else "continuous.")
     ]
     head += [f" * measured[{k}]: {text}" for k, text in enumerate(law.samples.values())]
     head += [f" * given[{k}]: {text}" for k, text in enumerate(law.given.values())]
@@ -101,13 +132,32 @@ def controller_in_c(description: Description, name: str) -> str:
         return ["    (void)s; (void)measured; (void)given;", *code.lines, *ends, "}", ""]
 
     lines = [*head, f"void {own}_begin({writing})", "{"]
-    lines += body({f"s->{key}": text for key, text in begin.items()} | ({"s->samples": "0"} if sampled else {}), reads)
+    lines += body(
+        {f"s->{key}": text for key, text in begin.items()}
+        | ({"s->samples": "0"} if sampled else {}),
+        reads,
+    )
     told = {f"commands[{k}]": text for k, text in enumerate(commands)}
     if sampled:
-        after = {f"s->{key}": text for key, text in law.memory.items()} | {"s->samples": f"{name}.samples + 1"}
-        return "\n".join([*lines, f"void {own}_sample({writing}, double *commands)", "{", *body(told | after, reads | memory)])
-    lines += [f"void {own}_commands({arguments}, double *commands)", "{", *body(told, reads | memory)]
+        after = {f"s->{key}": text for key, text in law.memory.items()} | {
+            "s->samples": f"{name}.samples + 1"
+        }
+        return "\n".join(
+            [
+                *lines,
+                f"void {own}_sample({writing}, double *commands)",
+                "{",
+                *body(told | after, reads | memory),
+            ]
+        )
+    lines += [
+        f"void {own}_commands({arguments}, double *commands)",
+        "{",
+        *body(told, reads | memory),
+    ]
     if not law.memory:
         return "\n".join(lines)
     rates = {f"rates[{k}]": text for k, text in enumerate(law.memory.values())}
-    return "\n".join([*lines, f"void {own}_rates({arguments}, double *rates)", "{", *body(rates, reads | memory)])
+    return "\n".join(
+        [*lines, f"void {own}_rates({arguments}, double *rates)", "{", *body(rates, reads | memory)]
+    )

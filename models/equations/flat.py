@@ -6,12 +6,31 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from kinetree.models.equations.printer import ATOM, LONGEST, PRODUCT, SHORT, SIGN, SUM, Language, Printer
+from kinetree.models.equations.printer import (
+    ATOM,
+    LONGEST,
+    PRODUCT,
+    SHORT,
+    SIGN,
+    SUM,
+    Language,
+    Printer,
+)
 from kinetree.models.trace.polynomial import expanded, shortened
 from kinetree.models.trace.trace import Trace
 
 TURNED = ("sin", "cos")
-ORDER = ("const", "parameters", "inputs", "t", "x", "q", "u", "named", *TURNED)  # groups of factors; functions, fractions and sums follow
+ORDER = (
+    "const",
+    "parameters",
+    "inputs",
+    "t",
+    "x",
+    "q",
+    "u",
+    "named",
+    *TURNED,
+)  # groups of factors; functions, fractions and sums follow
 ENTRY = 16  # terms of an entry that is written out
 WRITTEN = ("mass_matrix", "momenta", "energy")
 
@@ -21,7 +40,10 @@ class FlatPrinter(Printer):
 
     def __init__(self, trace: Trace, language: Language, power: Callable[[str, int], str]):
         super().__init__(
-            trace, language, longest=10**9 if trace.written else LONGEST, short=10**9 if trace.written else SHORT if trace.matrices else 0
+            trace,
+            language,
+            longest=10**9 if trace.written else LONGEST,
+            short=10**9 if trace.written else SHORT if trace.matrices else 0,
         )
         self.power = power
 
@@ -64,14 +86,23 @@ class FlatPrinter(Printer):
     def rank(self, i: int) -> tuple[int, int, int]:
         """The place of a factor among others: sines and cosines in the order of their angles."""
         kind, *rest = self.tape.nodes[i]
-        group = rest[0] if kind == "symbol" else "named" if i in self.assigned and kind not in TURNED else kind
+        group = (
+            rest[0]
+            if kind == "symbol"
+            else "named"
+            if i in self.assigned and kind not in TURNED
+            else kind
+        )
         at = ORDER.index(group) if group in ORDER else len(ORDER)
         return (at - (kind == "cos"), rest[0], at) if kind in TURNED else (at, i, 0)
 
     def multiplied(self, factors: list[int]) -> str:
         """A product."""
         ordered = sorted(Counter(factors).items(), key=lambda each: self.rank(each[0]))
-        return self.language.product.join(self.bracketed(i, PRODUCT) if k == 1 else self.power(self.bracketed(i, ATOM), k) for i, k in ordered)
+        return self.language.product.join(
+            self.bracketed(i, PRODUCT) if k == 1 else self.power(self.bracketed(i, ATOM), k)
+            for i, k in ordered
+        )
 
     def total(self, terms: list[tuple[bool, int]]) -> str:
         """A sum; what is added stands first, of written results in the order of their factors."""
@@ -80,11 +111,22 @@ class FlatPrinter(Printer):
             turned, factors = self.factors(i) if self.is_open(i, "*", "neg") else (False, [i])
             signed.append((negative != turned, factors))
         if self.trace.written:
-            signed.sort(key=lambda each: (sum(self.tape.nodes[i][0] in TURNED for i in each[1]), len(each[1])))
+            signed.sort(
+                key=lambda each: (
+                    sum(self.tape.nodes[i][0] in TURNED for i in each[1]),
+                    len(each[1]),
+                )
+            )
         first = next((k for k, (negative, _) in enumerate(signed) if not negative), 0)
         ordered = [signed[first], *signed[:first], *signed[first + 1 :]]
-        texts = [("-" if negative else "+", self.multiplied(factors)) for negative, factors in ordered]
-        return ("-" if ordered[0][0] else "") + texts[0][1] + "".join(f" {sign} {text}" for sign, text in texts[1:])
+        texts = [
+            ("-" if negative else "+", self.multiplied(factors)) for negative, factors in ordered
+        ]
+        return (
+            ("-" if ordered[0][0] else "")
+            + texts[0][1]
+            + "".join(f" {sign} {text}" for sign, text in texts[1:])
+        )
 
 
 def written_out(trace: Trace) -> Trace:
@@ -95,7 +137,9 @@ def written_out(trace: Trace) -> Trace:
     entries = [expanded(trace.tape, i) for i in results]
     if any(each is None or len(each) > ENTRY for each in entries):
         return trace
-    return replace(trace, results=[spelled(trace, each or {}) for each in entries], names={}, written=True)
+    return replace(
+        trace, results=[spelled(trace, each or {}) for each in entries], names={}, written=True
+    )
 
 
 def spelled(trace: Trace, terms: dict[tuple[int, ...], float]) -> int:

@@ -14,18 +14,53 @@ GREEK = set(
     "Sigma Phi Psi Omega".split()
 )
 SPELL = {name: rf"\{name}\left({{0}}\right)" for name in "sin cos tan sinh cosh tanh exp".split()}
-SPELL |= {"asin": r"\arcsin\left({0}\right)", "acos": r"\arccos\left({0}\right)", "atan": r"\arctan\left({0}\right)"}
-SPELL |= {"sqrt": r"\sqrt{{{0}}}", "abs": r"\left|{0}\right|", "log": r"\ln\left({0}\right)", "pow": r"\left({0}\right)^{{{1}}}"}
+SPELL |= {
+    "asin": r"\arcsin\left({0}\right)",
+    "acos": r"\arccos\left({0}\right)",
+    "atan": r"\arctan\left({0}\right)",
+}
+SPELL |= {
+    "sqrt": r"\sqrt{{{0}}}",
+    "abs": r"\left|{0}\right|",
+    "log": r"\ln\left({0}\right)",
+    "pow": r"\left({0}\right)^{{{1}}}",
+}
 SPELL |= {
     "atan2": r"\operatorname{{atan2}}\left({0}, {1}\right)",
     "mod": r"{0} \bmod {1}",
     "floor": r"\lfloor {0} \rfloor",
     "ceil": r"\lceil {0} \rceil",
 }
-SPELL |= {"lt": "{0} < {1}", "le": r"{0} \le {1}", "eq": "{0} = {1}", "ne": r"{0} \ne {1}", "and": r"{0} \wedge {1}", "or": r"{0} \vee {1}"}
-SPELL |= {"not": r"\neg\left({0}\right)", "select": r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}"}
-SYMBOLS = {"w": r"\omega", "al": r"\varepsilon", "dw": r"\Delta\varepsilon", "dv": r"\Delta w", "rho": r"\rho", "tau": r"\tau", "Dinv": "D^{-1}"}
-SYMBOLS |= {"Un": "U^{n}", "Uf": "U^{f}", "a0": "a^{0}", "el": "e^{l}", "Ms": "M^{*}", "Fs": "F^{*}", "Fp": "F'"}
+SPELL |= {
+    "lt": "{0} < {1}",
+    "le": r"{0} \le {1}",
+    "eq": "{0} = {1}",
+    "ne": r"{0} \ne {1}",
+    "and": r"{0} \wedge {1}",
+    "or": r"{0} \vee {1}",
+}
+SPELL |= {
+    "not": r"\neg\left({0}\right)",
+    "select": r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
+}
+SYMBOLS = {
+    "w": r"\omega",
+    "al": r"\varepsilon",
+    "dw": r"\Delta\varepsilon",
+    "dv": r"\Delta w",
+    "rho": r"\rho",
+    "tau": r"\tau",
+    "Dinv": "D^{-1}",
+}
+SYMBOLS |= {
+    "Un": "U^{n}",
+    "Uf": "U^{f}",
+    "a0": "a^{0}",
+    "el": "e^{l}",
+    "Ms": "M^{*}",
+    "Fs": "F^{*}",
+    "Fp": "F'",
+}
 
 
 MATRICES = {"rho": r"\rho", "Adot": r"\dot{A}"}
@@ -43,9 +78,19 @@ def latex_name(name: str) -> str:
     if not letters:
         return rf"\mathrm{{{escaped(name)}}}"
     head, digits, tail = letters.groups()
-    symbol = rf"\{head}" if head in GREEK else head if len(head) == 1 else SYMBOLS.get(head, rf"\mathrm{{{escaped(head)}}}")
+    symbol = (
+        rf"\{head}"
+        if head in GREEK
+        else head
+        if len(head) == 1
+        else SYMBOLS.get(head, rf"\mathrm{{{escaped(head)}}}")
+    )
     index = ",".join(filter(None, (digits, *(escaped(each) for each in tail.split("_")))))
-    return symbol if not index else rf"{symbol}_{{{index if index.isdigit() or len(index) == 1 else rf'{chr(92)}mathrm{{{index}}}'}}}"
+    return (
+        symbol
+        if not index
+        else rf"{symbol}_{{{index if index.isdigit() or len(index) == 1 else rf'{chr(92)}mathrm{{{index}}}'}}}"
+    )
 
 
 def dotted(accent: str, name: str) -> str:
@@ -86,8 +131,15 @@ def matrix_lines(trace: Trace, printer: Printer) -> Iterator[str]:
     for matrix in trace.matrices:
         entries = [printer.result(i) for i in trace.results[at : at + matrix.rows * matrix.columns]]
         at += len(entries)
-        rows = [" & ".join(entries[matrix.columns * k : matrix.columns * (k + 1)]) for k in range(matrix.rows)]
-        name = rf"{MATRICES.get(matrix.symbol, matrix.symbol)}_{{\mathrm{{{escaped(matrix.body)}}}}}" if matrix.body else matrix.symbol
+        rows = [
+            " & ".join(entries[matrix.columns * k : matrix.columns * (k + 1)])
+            for k in range(matrix.rows)
+        ]
+        name = (
+            rf"{MATRICES.get(matrix.symbol, matrix.symbol)}_{{\mathrm{{{escaped(matrix.body)}}}}}"
+            if matrix.body
+            else matrix.symbol
+        )
         yield rf"{name} &= \begin{{pmatrix}} " + r" \\ ".join(rows) + r" \end{pmatrix} \\"
 
 
@@ -99,8 +151,24 @@ def latex(trace: Trace) -> str:
 
     heading = f"% {trace.heading}"
     trace = written_out(trace)
-    printer = FlatPrinter(trace, Language(symbol, latex_number, SPELL, product=r" \, ", quotient=r"\frac{{{0}}}{{{1}}}", fraction=True), raised)
-    plain = [i for i in printer.live if trace.tape.nodes[i][0] in ("sin", "cos") and trace.tape.nodes[trace.tape.nodes[i][1]][0] == "symbol"]
+    printer = FlatPrinter(
+        trace,
+        Language(
+            symbol,
+            latex_number,
+            SPELL,
+            product=r" \, ",
+            quotient=r"\frac{{{0}}}{{{1}}}",
+            fraction=True,
+        ),
+        raised,
+    )
+    plain = [
+        i
+        for i in printer.live
+        if trace.tape.nodes[i][0] in ("sin", "cos")
+        and trace.tape.nodes[trace.tape.nodes[i][1]][0] == "symbol"
+    ]
     printer.assigned |= dict.fromkeys(plain, "")
     written = dict(printer.assigned)
     for i, name in written.items():
@@ -118,11 +186,22 @@ def latex(trace: Trace) -> str:
         lines += list(matrix_lines(trace, printer))
     elif trace.of == "mass_matrix":
         n = trace.shape[0]
-        rows = [" & ".join(printer.result(i) for i in trace.results[n * k : n * k + n]) for k in range(n)]
+        rows = [
+            " & ".join(printer.result(i) for i in trace.results[n * k : n * k + n])
+            for k in range(n)
+        ]
         lines.append(r"M &= \begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}")
     else:
-        lines += [rf"{label(name)} &= {printer.result(i)} \\" for name, i in zip(trace.labels, trace.results, strict=True)]
+        lines += [
+            rf"{label(name)} &= {printer.result(i)} \\"
+            for name, i in zip(trace.labels, trace.results, strict=True)
+        ]
     valid = printer.watched(r" \wedge ")
     if valid:
         lines.append(rf"&\text{{while }} {valid} \\")
-    return "\n".join([heading, r"\begin{align*}", *lines]).removesuffix(r" \\") + "\n" + r"\end{align*}" + "\n"
+    return (
+        "\n".join([heading, r"\begin{align*}", *lines]).removesuffix(r" \\")
+        + "\n"
+        + r"\end{align*}"
+        + "\n"
+    )

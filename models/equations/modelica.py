@@ -5,8 +5,16 @@ from __future__ import annotations
 from kinetree.models.equations.printer import Language, Printer, argument_lines, function_name
 from kinetree.models.trace.trace import Trace
 
-SPELL = {name: f"{name}({{0}})" for name in "sqrt sin cos tan asin acos atan sinh cosh tanh exp log floor ceil abs".split()}
-SPELL |= {"atan2": "atan2({0}, {1})", "pow": "({0}) ^ ({1})", "mod": "mod({0}, {1})", "select": "(if {0} then {1} else {2})"}
+SPELL = {
+    name: f"{name}({{0}})"
+    for name in "sqrt sin cos tan asin acos atan sinh cosh tanh exp log floor ceil abs".split()
+}
+SPELL |= {
+    "atan2": "atan2({0}, {1})",
+    "pow": "({0}) ^ ({1})",
+    "mod": "mod({0}, {1})",
+    "select": "(if {0} then {1} else {2})",
+}
 SPELL |= {"lt": "({0} < {1})", "le": "({0} <= {1})", "eq": "({0} == {1})", "ne": "({0} <> {1})"}
 SPELL |= {"and": "({0} and {1})", "or": "({0} or {1})", "not": "(not {0})"}
 KEYWORDS = set(
@@ -32,18 +40,30 @@ LANGUAGE = Language(modelica_symbol, modelica_number, SPELL)
 def modelica(trace: Trace, name: str = "") -> str:
     """A Modelica function."""
     printer = Printer(trace, LANGUAGE)
-    printer.assigned = {i: f"{each}_" if each in KEYWORDS else each for i, each in printer.assigned.items()}
+    printer.assigned = {
+        i: f"{each}_" if each in KEYWORDS else each for i, each in printer.assigned.items()
+    }
     own = function_name(trace, name)
     lines = [f"// {line}" for line in argument_lines(trace)]
     lines += [f'function {own} "{trace.heading}"']
-    lines += ["  input Real t;", *[f"  input Real {group}[{len(names)}];" for group, names in trace.arguments.items()]]
+    lines += [
+        "  input Real t;",
+        *[f"  input Real {group}[{len(names)}];" for group, names in trace.arguments.items()],
+    ]
     lines += [f"  output Real {trace.symbol}[{len(trace.results)}];"]
     statements = list(printer.statements())
     if statements:
-        lines += ["protected", *[f"  {'Boolean' if each.condition else 'Real'} {each.name};" for each in statements]]
+        lines += [
+            "protected",
+            *[f"  {'Boolean' if each.condition else 'Real'} {each.name};" for each in statements],
+        ]
     lines += ["algorithm", *[f"  {each.name} := {each.text};" for each in statements]]
     valid = printer.watched(" and ")
     if valid:
-        lines.append(f'  assert({valid}, "a loop is too near to a singular position for this order of elimination");')
-    lines += [f"  {trace.symbol}[{k + 1}] := {printer.result(i)};" for k, i in enumerate(trace.results)]
+        lines.append(
+            f'  assert({valid}, "a loop is too near to a singular position for this order of elimination");'
+        )
+    lines += [
+        f"  {trace.symbol}[{k + 1}] := {printer.result(i)};" for k, i in enumerate(trace.results)
+    ]
     return "\n".join([*lines, f"end {own};"]) + "\n"

@@ -108,17 +108,28 @@ class Printer:
         if kind == "-":
             return f"{self.bracketed(rest[0], SUM)} - {self.bracketed(rest[1], PRODUCT)}", SUM
         if kind == "*":
-            return f"{self.bracketed(rest[0], PRODUCT)}{language.product}{self.bracketed(rest[1], PRODUCT + 1)}", PRODUCT
+            return (
+                f"{self.bracketed(rest[0], PRODUCT)}{language.product}{self.bracketed(rest[1], PRODUCT + 1)}",
+                PRODUCT,
+            )
         if kind == "/":
             tight = (0, 0) if language.fraction else (PRODUCT, PRODUCT + 1)
-            return language.quotient.format(*[self.bracketed(each, strength) for each, strength in zip(rest, tight, strict=True)]), PRODUCT
+            return language.quotient.format(
+                *[
+                    self.bracketed(each, strength)
+                    for each, strength in zip(rest, tight, strict=True)
+                ]
+            ), PRODUCT
         if kind == "neg":
             return f"-{self.bracketed(rest[0], PRODUCT)}", SIGN
         return language.spell[kind].format(*[self.inner(each)[0] for each in rest]), ATOM
 
     def watched(self, conjunction: str) -> str:
         """The condition under which the operations hold, or nothing."""
-        spelled = [self.result(i) if outcome else self.language.spell["not"].format(self.result(i)) for i, outcome in self.trace.watches]
+        spelled = [
+            self.result(i) if outcome else self.language.spell["not"].format(self.result(i))
+            for i, outcome in self.trace.watches
+        ]
         return conjunction.join(spelled)
 
 
@@ -139,7 +150,9 @@ def argument_lines(trace: Trace, readable: bool = False) -> list[str]:
             lines += [f"parameters, built in: {given}"] if given else []
         elif names:
             lines.append(f"{group}: {', '.join(names)}")
-    lines += [f"{trace.symbol}: {', '.join(trace.labels)}"] if not (trace.matrices and readable) else []
+    lines += (
+        [f"{trace.symbol}: {', '.join(trace.labels)}"] if not (trace.matrices and readable) else []
+    )
     return [part for line in lines for part in wrapped(line)]
 
 

@@ -6,7 +6,18 @@ of two branches that meet the derivative of the taken one counts.
 
 from collections.abc import Callable, Mapping
 
-from kinetree.models.expressions.nodes import ONE, TWO, ZERO, ExpressionError, Leaf, Lookup, Name, Node, Operation, postorder
+from kinetree.models.expressions.nodes import (
+    ONE,
+    TWO,
+    ZERO,
+    ExpressionError,
+    Leaf,
+    Lookup,
+    Name,
+    Node,
+    Operation,
+    postorder,
+)
 from kinetree.models.expressions.simplify import make
 from kinetree.solvers.layout import Op
 
@@ -26,11 +37,15 @@ def differentiate(node: Node, rules: Rule) -> Node:
         else:
             assert isinstance(each, Operation)
             rule = DERIVATIVES.get(each.op)
-            derivative[each] = rule(each, *each.args, *(derivative[arg] for arg in each.args)) if rule else ZERO
+            derivative[each] = (
+                rule(each, *each.args, *(derivative[arg] for arg in each.args)) if rule else ZERO
+            )
     return derivative[node]
 
 
-def time_derivatives(node: Node, rates: Mapping[str, Node] | None = None) -> tuple[Node, Node, Node]:
+def time_derivatives(
+    node: Node, rates: Mapping[str, Node] | None = None
+) -> tuple[Node, Node, Node]:
     """An expression of `t` and of names with given rates (every other name counts as constant) with its first and second time derivative."""
 
     def clock(leaf: Leaf) -> Node | None:
@@ -85,7 +100,9 @@ def power(node: Node, a: Node, b: Node, da: Node, db: Node) -> Node:
     along_base = ZERO
     if da is not ZERO:
         along_base = times(times(b, make(Op.POW, a, minus(b, ONE))), da)
-    return plus(along_base, times(times(node, make(Op.LOG, a)), db)) if db is not ZERO else along_base
+    return (
+        plus(along_base, times(times(node, make(Op.LOG, a)), db)) if db is not ZERO else along_base
+    )
 
 
 def angle(node: Node, y: Node, x: Node, dy: Node, dx: Node) -> Node:

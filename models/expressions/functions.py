@@ -32,7 +32,9 @@ FUNCTIONS: dict[str, tuple[Op, int]] = {
 }
 CONSTANTS = {"pi": math.pi}
 SPECIAL = ("min", "max", "table", "der", "force", "reaction")
-RESERVED = frozenset((*FUNCTIONS, *CONSTANTS, *SPECIAL, "and", "or", "not"))  # no value of a description may have such a name
+RESERVED = frozenset(
+    (*FUNCTIONS, *CONSTANTS, *SPECIAL, "and", "or", "not")
+)  # no value of a description may have such a name
 
 
 def divide(a: float, b: float) -> float:
@@ -142,4 +144,8 @@ def explain(op: Op, args: list[float]) -> str:
     if op in (Op.DIV, Op.MOD) and args[1] == 0.0:
         return "division by zero"
     call = f"{op.name.lower()}({', '.join(f'{arg:g}' for arg in args)})"
-    return f"{call} is too large" if math.isinf(OPERATIONS[op](*args)) and op != Op.LOG else f"{call} is not defined"
+    return (
+        f"{call} is too large"
+        if math.isinf(OPERATIONS[op](*args)) and op != Op.LOG
+        else f"{call} is not defined"
+    )

@@ -13,7 +13,12 @@ from kinetree.solvers.layout import Op
 STATE = 2  # the first phase whose values nobody looks for corners in
 
 
-def fused(nodes: Sequence[Node], levels: Mapping[str, int], known: Mapping[Node, int], wanted: Container[Node]) -> set[Node]:
+def fused(
+    nodes: Sequence[Node],
+    levels: Mapping[str, int],
+    known: Mapping[Node, int],
+    wanted: Container[Node],
+) -> set[Node]:
     """Those of the nodes, arguments first, that become part of the only one that reads them; `known` are the phases of what is there already."""
     uses = Counter(arg for node in nodes for arg in node.args)
     phase = dict(known)
@@ -25,7 +30,11 @@ def fused(nodes: Sequence[Node], levels: Mapping[str, int], known: Mapping[Node,
         depth[node] = 1 + max((depth.get(arg, 0) for arg in node.args), default=0)
         if phase[node] < STATE or not isinstance(node, Operation):
             continue
-        free = [arg for arg in node.args if uses[arg] == 1 and phase[arg] == phase[node] and arg in depth and arg not in wanted]
+        free = [
+            arg
+            for arg in node.args
+            if uses[arg] == 1 and phase[arg] == phase[node] and arg in depth and arg not in wanted
+        ]
         free = [arg for arg in free if isinstance(arg, Operation)]
         if node.op in (Op.ADD, Op.SUB):
             products = [arg for arg in free if arg.op == Op.MUL]
@@ -40,7 +49,12 @@ def is_gate(node: Operation) -> bool:
     condition, above, below = node.args
     if not (isinstance(condition, Operation) and isinstance(above, Operation)):
         return False
-    return condition.op == Op.GT and condition.args[1] is ZERO and above.op == Op.MAX and above.args[1] is below
+    return (
+        condition.op == Op.GT
+        and condition.args[1] is ZERO
+        and above.op == Op.MAX
+        and above.args[1] is below
+    )
 
 
 def two_steps(node: Node, known: Container[Node]) -> tuple[Op, tuple[Node, ...]] | None:

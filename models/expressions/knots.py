@@ -11,7 +11,20 @@ from kinetree.models.expressions.simplify import make
 from kinetree.solvers.layout import Knot, Op
 
 SUMS = {Op.ADD, Op.SUB}
-LEVEL = {Op.FLOOR, Op.CEIL, Op.SIGN, Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE, Op.AND, Op.OR, Op.NOT}
+LEVEL = {
+    Op.FLOOR,
+    Op.CEIL,
+    Op.SIGN,
+    Op.LT,
+    Op.LE,
+    Op.GT,
+    Op.GE,
+    Op.EQ,
+    Op.NE,
+    Op.AND,
+    Op.OR,
+    Op.NOT,
+}
 COMPARED = {Op.LT, Op.LE, Op.GT, Op.GE, Op.MIN, Op.MAX}
 OF_ONE = {Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD}
 
@@ -31,7 +44,9 @@ def paces(nodes: Mapping[Node, int], time: int) -> dict[Node, Node | None]:
 def pace(node: Node, known: Mapping[Node, Node | None]) -> Node | None:
     """Rate of a node of the TIME phase from those of its arguments."""
     if not node.args:
-        return ONE if getattr(node, "key", "") == "t" else ZERO  # the beginning of a stage does not move
+        return (
+            ONE if getattr(node, "key", "") == "t" else ZERO
+        )  # the beginning of a stage does not move
     rates = [known.get(arg) for arg in node.args]
     if any(rate is None for rate in rates):
         return None
@@ -64,7 +79,9 @@ def moving(node: Operation, rates: list[Node]) -> Node | None:
     return None
 
 
-def corners(phases: Mapping[Node, int], time: int, motions: Set[Node]) -> list[tuple[Knot, Node, Node, Node | str | None, bool]]:
+def corners(
+    phases: Mapping[Node, int], time: int, motions: Set[Node]
+) -> list[tuple[Knot, Node, Node, Node | str | None, bool]]:
     """Kind, even argument, its pace, the table or the spacing, and whether it is a corner of `motions`; an argument counts once per table or kind."""
     known = paces(phases, time)
     found: dict[tuple, bool] = {}
@@ -92,16 +109,27 @@ def instants(node: Node, levels: Mapping[str, int], time: int) -> list[tuple[Nod
     return [] if rate is None or rate is ZERO else [(node, rate)]
 
 
-def candidates(node: Node, known: Mapping[Node, Node | None]) -> list[tuple[Knot, Node, Node | None, Node | str | None]]:
+def candidates(
+    node: Node, known: Mapping[Node, Node | None]
+) -> list[tuple[Knot, Node, Node | None, Node | str | None]]:
     """What may turn a corner in one node."""
     args = node.args
     if isinstance(node, Lookup):
         sides = (Knot.TABLE_X,) if node.op in OF_ONE else (Knot.TABLE_X, Knot.TABLE_Y)
-        return [(side, arg, known.get(arg), node.table) for side, arg in zip(sides, args, strict=True)]
+        return [
+            (side, arg, known.get(arg), node.table) for side, arg in zip(sides, args, strict=True)
+        ]
     assert isinstance(node, Operation)
     if node.op in COMPARED:
         a, b = (known.get(arg) for arg in args)
-        return [(Knot.ZERO, make(Op.SUB, *args), None if a is None or b is None else make(Op.SUB, a, b), None)]
+        return [
+            (
+                Knot.ZERO,
+                make(Op.SUB, *args),
+                None if a is None or b is None else make(Op.SUB, a, b),
+                None,
+            )
+        ]
     if node.op in (Op.ABS, Op.SIGN):
         return [(Knot.ZERO, args[0], known.get(args[0]), None)]
     if node.op in (Op.FLOOR, Op.CEIL):

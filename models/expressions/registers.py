@@ -12,7 +12,18 @@ import numpy as np
 from kinetree.models.description.tables import Tables
 from kinetree.models.expressions.fused import fused, two_steps
 from kinetree.models.expressions.knots import corners, instants
-from kinetree.models.expressions.nodes import Const, ExpressionError, Leaf, Lookup, Name, Node, Operation, UnknownName, names, postorder
+from kinetree.models.expressions.nodes import (
+    Const,
+    ExpressionError,
+    Leaf,
+    Lookup,
+    Name,
+    Node,
+    Operation,
+    UnknownName,
+    names,
+    postorder,
+)
 from kinetree.models.expressions.simplify import substitute
 from kinetree.models.expressions.text import suggestion
 from kinetree.solvers.layout import ANNOUNCED, INSTRUCTION, PHASES, Knot, Op
@@ -24,7 +35,9 @@ class Program(NamedTuple):
     """What `finish` makes."""
 
     code: np.ndarray  # instructions of all phases, INSTRUCTION integers each
-    phase_starts: np.ndarray  # number of the first instruction of each phase, and the end: six integers
+    phase_starts: (
+        np.ndarray
+    )  # number of the first instruction of each phase, and the end: six integers
     val0: np.ndarray  # initial registers: defaults and constants; NaN where an instruction writes
     names: dict[str, int]  # register of each named value
     tables: np.ndarray  # records of TABLE integers
@@ -43,12 +56,20 @@ class Registers:
         self._uses: dict[str, frozenset[str]] = {}
         self._val0: list[float] = []
         self._wanted: list[tuple[int, Node]] = []  # register and the expression it holds
-        self._compiled: dict[tuple[Node, ...], int] = {}  # first register of what `compile` and `vector` handed out
+        self._compiled: dict[
+            tuple[Node, ...], int
+        ] = {}  # first register of what `compile` and `vector` handed out
         self._energies: set[int] = set()  # registers that nothing but the energy asks for
         self._expanded: dict[str, Node] = {}
-        self._rebuilt: dict[Node, Node] = {}  # nodes with the names in them replaced, as long as no further name is defined
-        self.motions: list[Node] = []  # given motions and couplings with their rates: where they have corners speeds may jump
-        self.announced: list[tuple[Node, Mapping[str, str]]] = []  # guards, with names of states that hold until an event as time knows them
+        self._rebuilt: dict[
+            Node, Node
+        ] = {}  # nodes with the names in them replaced, as long as no further name is defined
+        self.motions: list[
+            Node
+        ] = []  # given motions and couplings with their rates: where they have corners speeds may jump
+        self.announced: list[
+            tuple[Node, Mapping[str, str]]
+        ] = []  # guards, with names of states that hold until an event as time knows them
 
     def add(self, name: str, value: float = 0.0, phase: int = PARAMETER) -> int:
         """Give a name the next register."""
@@ -71,7 +92,15 @@ class Registers:
         if any(name in self._uses[each] for each in self._expanded):
             self._expanded.clear()
 
-    def add_table(self, name: str, x: Sequence[float], y: Sequence[float], z=None, cubic: bool = False, extrapolate: bool = False) -> int:
+    def add_table(
+        self,
+        name: str,
+        x: Sequence[float],
+        y: Sequence[float],
+        z=None,
+        cubic: bool = False,
+        extrapolate: bool = False,
+    ) -> int:
         """Add values y on the grid x, or z on the grid x, y; return the table's index."""
         return self.tables.add(name, x, y, z, cubic, extrapolate)
 
@@ -100,7 +129,9 @@ class Registers:
         if parts not in self._compiled:
             values = [each.value if isinstance(each, Const) else np.nan for each in parts]
             first = self._compiled[parts] = self._new(values)
-            self._wanted += [(first + k, each) for k, each in enumerate(parts) if not isinstance(each, Const)]
+            self._wanted += [
+                (first + k, each) for k, each in enumerate(parts) if not isinstance(each, Const)
+            ]
         return self._compiled[parts]
 
     def compile_to(self, node: Node, register: int) -> None:
@@ -128,7 +159,9 @@ class Registers:
         if node in self._rebuilt:
             return self._rebuilt[node]
         for name in self._order(names(node)):
-            self._expanded[name] = substitute(self._definitions[name], self._replacement, self._rebuilt)
+            self._expanded[name] = substitute(
+                self._definitions[name], self._replacement, self._rebuilt
+            )
         return substitute(node, self._replacement, self._rebuilt)
 
     def _replacement(self, leaf: Leaf) -> Node | None:
@@ -138,7 +171,12 @@ class Registers:
         """The definitions that the wanted names need, each after those it uses; a cycle is an error that names its members."""
         order: dict[str, None] = {}
         path: dict[str, None] = {}
-        stack = [(name, False) for name in sorted(name for name in wanted if name in self._definitions and name not in self._expanded)]
+        stack = [
+            (name, False)
+            for name in sorted(
+                name for name in wanted if name in self._definitions and name not in self._expanded
+            )
+        ]
         while stack:
             name, leaving = stack.pop()
             if leaving:
@@ -146,7 +184,10 @@ class Registers:
                 order[name] = None
             elif name in path:
                 members = list(path)
-                raise ExpressionError("the definitions form a cycle: " + " -> ".join([*members[members.index(name) :], name]))
+                raise ExpressionError(
+                    "the definitions form a cycle: "
+                    + " -> ".join([*members[members.index(name) :], name])
+                )
             elif name in self._definitions and name not in order and name not in self._expanded:
                 path[name] = None
                 stack.append((name, True))
@@ -166,39 +207,63 @@ class Registers:
         emitter = Emitter(self.names, self._phases, self.tables, self._new, self._check_known)
         for parts, first in self._compiled.items():
             emitter.known_constants(parts, first)
-        defined = [(self.names[name], Name(name)) for name in self._definitions if name in self.names]
+        defined = [
+            (self.names[name], Name(name)) for name in self._definitions if name in self.names
+        ]
         expanded = [(register, self.expand(node)) for register, node in (*defined, *self._wanted)]
         for register, node in expanded:
             emitter.claim(node, register)
         emitter.emit([each for each in expanded if each[0] not in self._energies])
         emitter.emit([each for each in expanded if each[0] in self._energies], ENERGY)
-        knots = emitter.knots(frozenset(postorder(self.expand(node) for node in self.motions)), self.guards_over_time())
+        knots = emitter.knots(
+            frozenset(postorder(self.expand(node) for node in self.motions)),
+            self.guards_over_time(),
+        )
         lists = emitter.phases
         for part in lists:
             for instruction in part:
                 self._val0[instruction[1]] = np.nan
         starts = np.cumsum([0, *map(len, lists)]).astype(np.int64)
         code = np.array([each for part in lists for each in part], dtype=np.int64).reshape(-1)
-        return Program(code, starts, np.array(self._val0), dict(self.names), *self.tables.arrays(), knots)
+        return Program(
+            code, starts, np.array(self._val0), dict(self.names), *self.tables.arrays(), knots
+        )
 
     def guards_over_time(self) -> list[Node]:
         """The guards to announce, with states that hold in the place of the same as time knows them."""
         found = []
         for node, known in self.announced:
             early = {key: Leaf(label) for key, label in known.items()}
-            found.append(substitute(self.expand(node), lambda leaf, early=early: early.get(leaf.key)))
+            found.append(
+                substitute(self.expand(node), lambda leaf, early=early: early.get(leaf.key))
+            )
         return found
 
 
 class Emitter:
     """Turns expanded expressions into instructions, one per node however often it is used."""
 
-    def __init__(self, names: dict[str, int], levels: dict[str, int], tables: Tables, new: Callable, check_known: Callable):
-        self.names, self.levels, self.tables, self.new, self.check_known = names, levels, tables, new, check_known
+    def __init__(
+        self,
+        names: dict[str, int],
+        levels: dict[str, int],
+        tables: Tables,
+        new: Callable,
+        check_known: Callable,
+    ):
+        self.names, self.levels, self.tables, self.new, self.check_known = (
+            names,
+            levels,
+            tables,
+            new,
+            check_known,
+        )
         self.phases: list[list[tuple[int, ...]]] = [[] for _ in range(PHASES)]
         self.register: dict[Node, int] = {}
         self.phase: dict[Node, int] = {}
-        self.home: dict[Node, int] = {}  # the register that was handed out for an expression before it was emitted
+        self.home: dict[
+            Node, int
+        ] = {}  # the register that was handed out for an expression before it was emitted
 
     def known_constants(self, parts: tuple[Node, ...], first: int) -> None:
         for k, each in enumerate(parts):
@@ -228,9 +293,17 @@ class Emitter:
         records = []
         for kind, argument, pace, detail, moves in corners(dict(self.phase), TIME, motions):
             registers = [self.value(argument), self.value(pace)]
-            place = self.tables.index[detail] if isinstance(detail, str) else self.value(detail) if detail else 0
+            place = (
+                self.tables.index[detail]
+                if isinstance(detail, str)
+                else self.value(detail)
+                if detail
+                else 0
+            )
             records.append((kind, *registers, place, int(moves)))
-        for argument, pace in dict.fromkeys(found for guard in guards for found in instants(guard, self.levels, TIME)):
+        for argument, pace in dict.fromkeys(
+            found for guard in guards for found in instants(guard, self.levels, TIME)
+        ):
             records.append((Knot.ZERO, self.value(argument), self.value(pace), 0, ANNOUNCED))
         return np.array(records, dtype=np.int64).reshape(-1)
 
@@ -261,10 +334,14 @@ class Emitter:
 
     def table(self, node: Lookup) -> int:
         if node.table not in self.tables.index:
-            raise ExpressionError(f"unknown table '{node.table}'" + suggestion(node.table, self.tables.index))
+            raise ExpressionError(
+                f"unknown table '{node.table}'" + suggestion(node.table, self.tables.index)
+            )
         expected = self.tables.variables[node.table]
         if expected != len(node.args):
-            raise ExpressionError(f"table '{node.table}' has {expected} variable{'s' * (expected > 1)}, found {len(node.args)}")
+            raise ExpressionError(
+                f"table '{node.table}' has {expected} variable{'s' * (expected > 1)}, found {len(node.args)}"
+            )
         return self.tables.index[node.table]
 
     def put(self, phase: int, op: Op, *operands: int) -> None:

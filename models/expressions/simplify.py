@@ -8,7 +8,16 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from kinetree.models.expressions.functions import OPERATIONS
-from kinetree.models.expressions.nodes import ONE, ZERO, Const, Leaf, Lookup, Node, Operation, postorder
+from kinetree.models.expressions.nodes import (
+    ONE,
+    ZERO,
+    Const,
+    Leaf,
+    Lookup,
+    Node,
+    Operation,
+    postorder,
+)
 from kinetree.solvers.layout import Op
 
 COMMUTATIVE = frozenset((Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.NE, Op.AND, Op.OR))
@@ -79,7 +88,9 @@ def multiply(a: Node, b: Node) -> Node | None:
     if isinstance(a, Const) and operation_of(b, Op.MUL) and isinstance(b.args[0], Const):
         factor = fold(Op.MUL, (a, b.args[0]))
         return make(Op.MUL, factor, b.args[1]) if factor not in (None, ZERO) else None
-    return Operation(Op.MUL, (a, b)) if isinstance(a, Const) else None  # constant factors stand first
+    return (
+        Operation(Op.MUL, (a, b)) if isinstance(a, Const) else None
+    )  # constant factors stand first
 
 
 def divide(a: Node, b: Node) -> Node | None:
@@ -163,7 +174,9 @@ RULES: dict[Op, Callable[..., Node | None]] = {
 }
 
 
-def substitute(node: Node, rule: Callable[[Leaf], Node | None], new: dict[Node, Node] | None = None) -> Node:
+def substitute(
+    node: Node, rule: Callable[[Leaf], Node | None], new: dict[Node, Node] | None = None
+) -> Node:
     """The expression with every leaf for which `rule` gives a node replaced by it; `new` holds what the same rule has made of other expressions."""
     new = {} if new is None else new
     for each in postorder((node,), new):

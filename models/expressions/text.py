@@ -6,9 +6,27 @@ from functools import lru_cache
 
 from kinetree.models.description.reader import Reader, number, suggestion
 from kinetree.models.expressions.functions import OPERATIONS, explain
-from kinetree.models.expressions.nodes import Const, ExpressionError, Leaf, Node, Operation, names, postorder, tables
+from kinetree.models.expressions.nodes import (
+    Const,
+    ExpressionError,
+    Leaf,
+    Node,
+    Operation,
+    names,
+    postorder,
+    tables,
+)
 
-__all__ = ["ExpressionError", "Node", "columns", "evaluate_constant", "names", "parse", "suggestion", "tables"]
+__all__ = [
+    "ExpressionError",
+    "Node",
+    "columns",
+    "evaluate_constant",
+    "names",
+    "parse",
+    "suggestion",
+    "tables",
+]
 
 
 def parse(text: str | float | int) -> Node:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from kinetree.models.expressions.functions import FUNCTIONS
-from kinetree.models.expressions.nodes import Const, Der, ExpressionError, Leaf, Lookup, Node, Operation, postorder
+from kinetree.models.expressions.nodes import (
+    Const,
+    Der,
+    ExpressionError,
+    Leaf,
+    Lookup,
+    Node,
+    Operation,
+    postorder,
+)
 from kinetree.models.expressions.text import parse
 from kinetree.solvers.layout import Op
 
@@ -50,4 +59,8 @@ def name_of(leaf: Leaf) -> str:
 def operation(op: Op, inner: list[str]) -> str:
     if op in BEFORE:
         return f"({BEFORE[op]}{inner[0]})"
-    return f"({inner[0]} {SIGNS[op]} {inner[1]})" if op in SIGNS else f"{CALLS[op]}({', '.join(inner)})"
+    return (
+        f"({inner[0]} {SIGNS[op]} {inner[1]})"
+        if op in SIGNS
+        else f"{CALLS[op]}({', '.join(inner)})"
+    )

@@ -44,13 +44,25 @@ def elastic(builder: Builder, key: str, force: Elastic, x: E, rate: E) -> tuple[
     """Value and potential of the law -(stiffness (x - length) + damping rate), tables added."""
     if force.value is not None:
         return E(builder.node(force.value, f"{key}.value")), const(0.0)
-    numbers = (force.stiffness, "stiffness"), (force.damping, "damping"), (0.0 if force.length is None else force.length, "length")
+    numbers = (
+        (force.stiffness, "stiffness"),
+        (force.damping, "damping"),
+        (0.0 if force.length is None else force.length, "length"),
+    )
     nodes = (builder.node(value, f"{key}.{name}") for value, name in numbers)
     return elastic_law(*nodes, x.node, rate.node, force.law, force.damping_law)
 
 
 @lru_cache(maxsize=1024)
-def elastic_law(stiffness: Node, damping: Node, length: Node, x: Node, rate: Node, law: str | None, damping_law: str | None) -> tuple[E, E]:
+def elastic_law(
+    stiffness: Node,
+    damping: Node,
+    length: Node,
+    x: Node,
+    rate: Node,
+    law: str | None,
+    damping_law: str | None,
+) -> tuple[E, E]:
     """The law of `elastic` in nodes; the structures of a mechanism share it."""
     k, stretch = E(stiffness), E(x) - E(length)
     value = -(k * stretch + E(damping) * E(rate))
@@ -65,8 +77,14 @@ def check_elastic(checker: Checker, path: Path, force: Elastic) -> None:
     """A value alone, or a law."""
     extra = {"stiffness", "damping", "length", "law", "damping_law"} & force.model_fields_set
     if force.value is not None and extra:
-        checker.complain(path, "value and " + ", ".join(sorted(extra)), "value alone, or the others")
-    if force.value is None and not {"stiffness", "damping", "law", "damping_law"} & extra and path not in checker.incomplete:
+        checker.complain(
+            path, "value and " + ", ".join(sorted(extra)), "value alone, or the others"
+        )
+    if (
+        force.value is None
+        and not {"stiffness", "damping", "law", "damping_law"} & extra
+        and path not in checker.incomplete
+    ):
         checker.complain(path, "no law of the force", "value, stiffness, damping or law")
 
 
@@ -86,26 +104,44 @@ def along(builder: Builder, label: str, x: E, rate: E, potential: E) -> None:
 
 def line_book(builder: Builder, label: str, between: tuple[Point, Point], potential: E) -> None:
     """What outputs can be told about a force between two points; positive values push its first body away from the second."""
-    value, length, rate = name(f"force('{label}')"), name(hidden(label, "length")), name(hidden(label, "rate"))
-    first, second = (Place(builder, point.body, vector_of(builder, point.point, f"forces.{label}.between")) for point in between)
+    value, length, rate = (
+        name(f"force('{label}')"),
+        name(hidden(label, "length")),
+        name(hidden(label, "rate")),
+    )
+    first, second = (
+        Place(builder, point.body, vector_of(builder, point.point, f"forces.{label}.between"))
+        for point in between
+    )
 
     def force() -> Vector:
         return first.position().minus(second.position()).times(value / length)
 
-    builder.books[label] = Book(*one_way(value, length, rate, potential), potential, first.body, force)
+    builder.books[label] = Book(
+        *one_way(value, length, rate, potential), potential, first.body, force
+    )
 
 
-def line_sensors(builder: Builder, label: str, between: tuple[Point, Point]) -> tuple[tuple[int, int, int, int], E, E]:
+def line_sensors(
+    builder: Builder, label: str, between: tuple[Point, Point]
+) -> tuple[tuple[int, int, int, int], E, E]:
     """Ends of a line, and its measured length and rate as LABEL.length and LABEL.rate."""
     a, b = between
-    ends = (builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point))
+    ends = (
+        builder.body[a.body],
+        builder.vector(a.point),
+        builder.body[b.body],
+        builder.vector(b.point),
+    )
     for key, kind in (("length", DISTANCE), ("rate", DISTANCE_RATE)):
         builder.add_sensor(hidden(label, key), kind, *ends)
         builder.offer(f"{label}.{key}", hidden(label, key))
     return ends, name(hidden(label, "length")), name(hidden(label, "rate"))
 
 
-def rubbing(builder: Builder, coulomb: E, viscous: E, speed: E, rate: E, back: E | None = None) -> E:
+def rubbing(
+    builder: Builder, coulomb: E, viscous: E, speed: E, rate: E, back: E | None = None
+) -> E:
     """-(coulomb tanh(v/speed) + viscous v), with another dry friction backwards if given."""
     dry = coulomb if back is None else choose(rate < 0.0, back, coulomb)
     return -(dry * tanh(rate / speed) + viscous * rate)

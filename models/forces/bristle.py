@@ -52,21 +52,44 @@ class Bristles(NamedTuple):
         return length_of(self.forces()) / self.own_limit()
 
     def stored(self) -> E:
-        return sum((0.5 * k * name(each) * name(each) for each, k in zip(self.states, self.stiffness, strict=True)), const(0.0))
+        return sum(
+            (
+                0.5 * k * name(each) * name(each)
+                for each, k in zip(self.states, self.stiffness, strict=True)
+            ),
+            const(0.0),
+        )
 
     def rates(self) -> list[E]:
         """Rates of the deflections, once `follow` has told them."""
         return [name(rate_of_state(each)) for each in self.states]
 
-    def follow(self, builder: Builder, speeds: Sequence[E], renewed: Sequence[E] | None = None) -> None:
+    def follow(
+        self, builder: Builder, speeds: Sequence[E], renewed: Sequence[E] | None = None
+    ) -> None:
         """Define the rates of the deflections."""
         forces, lever = self.forces(), self.lever()
-        net = list(speeds) if renewed is None else [v - gone for v, gone in zip(speeds, renewed, strict=True)]
+        net = (
+            list(speeds)
+            if renewed is None
+            else [v - gone for v, gone in zip(speeds, renewed, strict=True)]
+        )
         weight = sum((k * f * f for k, f in zip(self.stiffness, forces, strict=True)), const(0.0))
-        outward = lever * larger(sum((k * f * n for k, f, n in zip(self.stiffness, forces, net, strict=True)), const(0.0)), 0.0)
+        outward = lever * larger(
+            sum(
+                (k * f * n for k, f, n in zip(self.stiffness, forces, net, strict=True)), const(0.0)
+            ),
+            0.0,
+        )
         share = self.share()
-        slip = larger(smaller(4.0 * share - 3.0, 1.0), 0.0) * outward / larger(weight, SMALLEST_FORCE * SMALLEST_FORCE)
-        beyond = choose(self.limit > 0.0, 1.0 / FORGET - 1.0 / (FORGET * larger(share, 1.0)), 1.0 / FORGET)
+        slip = (
+            larger(smaller(4.0 * share - 3.0, 1.0), 0.0)
+            * outward
+            / larger(weight, SMALLEST_FORCE * SMALLEST_FORCE)
+        )
+        beyond = choose(
+            self.limit > 0.0, 1.0 / FORGET - 1.0 / (FORGET * larger(share, 1.0)), 1.0 / FORGET
+        )
         for each, f, n in zip(self.states, forces, net, strict=True):
             builder.define(rate_of_state(each), (lever * n - slip * f - beyond * name(each)).node)
 
@@ -78,7 +101,9 @@ class Bristles(NamedTuple):
 
     def lost(self, pull: Sequence[E], speeds: Sequence[E]) -> E:
         """What forces against speeds take and the deflections do not keep."""
-        kept = sum((f * rate for f, rate in zip(self.forces(), self.rates(), strict=True)), const(0.0))
+        kept = sum(
+            (f * rate for f, rate in zip(self.forces(), self.rates(), strict=True)), const(0.0)
+        )
         return -sum((f * v for f, v in zip(pull, speeds, strict=True)), const(0.0)) - kept
 
 

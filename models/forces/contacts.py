@@ -54,10 +54,16 @@ def normal_force(
     builder.offer(f"{label}.penetration", hidden(label, "penetration"))
     damping = E(builder.node(force.damping, f"{key}.damping"))
     inside = larger(name(hidden(label, "penetration")), 0.0)
-    spring, potential = spring_of(inside) if spring_of else spring_force(builder, key, force, inside, hertz)
+    spring, potential = (
+        spring_of(inside) if spring_of else spring_force(builder, key, force, inside, hertz)
+    )
     crossley = getattr(force, "dissipation", 0.0)
     if soil is None:
-        spring = spring * (1.0 + 1.5 * E(builder.node(crossley, f"{key}.dissipation")) * rate) if crossley != 0.0 else spring
+        spring = (
+            spring * (1.0 + 1.5 * E(builder.node(crossley, f"{key}.dissipation")) * rate)
+            if crossley != 0.0
+            else spring
+        )
         load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
     else:
         load, kept = soil.load(inside, spring, damping, rate)
@@ -80,19 +86,37 @@ class Acting:
 def contact_book(builder: Builder, label: str, body: int, ground: Ground, acting: Acting) -> None:
     """What outputs can be told about a contact."""
     load, depth = name(f"force('{label}')"), name(hidden(label, "penetration"))
-    potential, sides, speed, slip, own, drag = builder.potential_of[label], acting.sides, acting.speed, acting.slip, acting.own, acting.drag
+    potential, sides, speed, slip, own, drag = (
+        builder.potential_of[label],
+        acting.sides,
+        acting.speed,
+        acting.slip,
+        acting.own,
+        acting.drag,
+    )
     states = [] if ground.soil is None else ground.soil.rates()
 
     def power() -> E:
-        return load * ground.away.dot(speed.minus(own)) + sides.dot(slip.minus(own)) + drag.dot(speed)
+        return (
+            load * ground.away.dot(speed.minus(own)) + sides.dot(slip.minus(own)) + drag.dot(speed)
+        )
 
     def dissipation() -> E:
         sinking = ground.sinking(speed)
-        kept = slope_by(potential, depth) * (sinking - sum((rate for _, rate in states), const(0.0)))
+        kept = slope_by(potential, depth) * (
+            sinking - sum((rate for _, rate in states), const(0.0))
+        )
         kept = sum((slope_by(potential, state) * rate for state, rate in states), kept)
         return load * sinking - kept - sides.dot(slip) - drag.dot(speed)
 
-    builder.books[label] = Book(power, dissipation, potential, body, lambda: ground.away.times(load).plus(sides).plus(drag), clearance=-depth)
+    builder.books[label] = Book(
+        power,
+        dissipation,
+        potential,
+        body,
+        lambda: ground.away.times(load).plus(sides).plus(drag),
+        clearance=-depth,
+    )
 
 
 def slope_by(value: E, x: E) -> E:
@@ -100,7 +124,9 @@ def slope_by(value: E, x: E) -> E:
     return E(differentiate(value.node, lambda leaf: ONE if leaf is x.node else None))
 
 
-def spring_force(builder: Builder, key: str, force: Rubbing, inside: E, hertz: E | None = None) -> tuple[E, E]:
+def spring_force(
+    builder: Builder, key: str, force: Rubbing, inside: E, hertz: E | None = None
+) -> tuple[E, E]:
     """Elastic part of the load, and its potential; a table has none."""
     table = getattr(force, "law", None)
     if table is not None:
@@ -109,35 +135,54 @@ def spring_force(builder: Builder, key: str, force: Rubbing, inside: E, hertz: E
     return spring, share * spring * inside
 
 
-def raised(builder: Builder, key: str, force: Rubbing, inside: E, hertz: E | None = None) -> tuple[E, E]:
+def raised(
+    builder: Builder, key: str, force: Rubbing, inside: E, hertz: E | None = None
+) -> tuple[E, E]:
     """stiffness d**exponent, or Hertz's 4/3 E* sqrt(R) d**1.5 with the radius `hertz`; and its potential over it times d, 1/(exponent + 1)."""
     modulus = getattr(force, "modulus", None)
     if modulus is not None and hertz is not None:
         stiffness = 4.0 / 3.0 * E(builder.node(modulus, f"{key}.modulus")) * root(hertz)
         return stiffness * (inside * root(larger(inside, SMALLEST_DEPTH))), const(0.4)
-    stiffness, exponent = E(builder.node(force.stiffness, f"{key}.stiffness")), E(builder.node(force.exponent, f"{key}.exponent"))
+    stiffness, exponent = (
+        E(builder.node(force.stiffness, f"{key}.stiffness")),
+        E(builder.node(force.exponent, f"{key}.exponent")),
+    )
     if force.exponent == 1.0:
         return stiffness * inside, const(0.5)
-    raising = inside * root(larger(inside, SMALLEST_DEPTH)) if force.exponent == 1.5 else inside**exponent
+    raising = (
+        inside * root(larger(inside, SMALLEST_DEPTH)) if force.exponent == 1.5 else inside**exponent
+    )
     return stiffness * raising, 1.0 / (exponent + 1.0)
 
 
 def sliding(builder: Builder, label: str, force: Rubbing, load: E, speeds: Sequence[E]) -> list[E]:
     """Coulomb friction along -speeds."""
-    friction, full = (E(builder.node(v, f"forces.{label}.{k}")) for k, v in (("friction", force.friction), ("friction_speed", force.friction_speed)))
+    friction, full = (
+        E(builder.node(v, f"forces.{label}.{k}"))
+        for k, v in (("friction", force.friction), ("friction_speed", force.friction_speed))
+    )
     speed = root(sum((v * v for v in speeds), const(0.0)))
     share = share_of(speed, full)
     return [-(friction * load * share * v) for v in speeds]
 
 
-def warn_of_friction_speed(checker: Checker, path: Path, force: Rubbing, elastic: bool = False) -> None:
+def warn_of_friction_speed(
+    checker: Checker, path: Path, force: Rubbing, elastic: bool = False
+) -> None:
     """A speed at which friction is fully developed where it is developed otherwise, by elastic deflection, or not at all."""
     if "friction_speed" not in force.model_fields_set:
         return
     if elastic or getattr(force, "side_stiffness", 0.0) != 0.0:
-        checker.warn((*path, "friction_speed"), "a speed that nothing reads", "none", "the elastic side force holds at rest and develops friction")
+        checker.warn(
+            (*path, "friction_speed"),
+            "a speed that nothing reads",
+            "none",
+            "the elastic side force holds at rest and develops friction",
+        )
     elif "friction" not in force.model_fields_set:
-        checker.warn((*path, "friction_speed"), "a speed that nothing reads", "friction, which it develops")
+        checker.warn(
+            (*path, "friction_speed"), "a speed that nothing reads", "friction, which it develops"
+        )
 
 
 def share_of(speed: E, full: E) -> E:
@@ -145,25 +190,39 @@ def share_of(speed: E, full: E) -> E:
     return (2.0 - smaller(speed / full, 1.0)) / larger(speed, full)
 
 
-def side_forces(builder: Builder, label: str, force: Sided, travels: Sequence[str], load: E, speeds: Sequence[E]) -> list[E]:
+def side_forces(
+    builder: Builder, label: str, force: Sided, travels: Sequence[str], load: E, speeds: Sequence[E]
+) -> list[E]:
     """Elastic side forces along given directions, with speeds and states LABEL.`travels`; friction where there is no side stiffness."""
     key = f"forces.{label}"
-    stiffness, damping = (E(builder.node(getattr(force, k), f"{key}.{k}")) for k in ("side_stiffness", "side_damping"))
+    stiffness, damping = (
+        E(builder.node(getattr(force, k), f"{key}.{k}")) for k in ("side_stiffness", "side_damping")
+    )
     if force.side_stiffness == 0.0:
         drag = [choose(load > 0.0, -(damping * v), 0.0) for v in speeds]
-        return [a + b for a, b in zip(sliding(builder, label, force, load, speeds), drag, strict=True)]
+        return [
+            a + b for a, b in zip(sliding(builder, label, force, load, speeds), drag, strict=True)
+        ]
     made = [builder.made(f"{label}.{each}") for each in travels]
     travel = [name(each) for each in made]
     moving = [choose(load > 0.0, v, 0.0) for v in speeds]
     if "friction" not in force.model_fields_set:
         for each, y, v in zip(made, travel, speeds, strict=True):
             builder.define(rate_of_state(each), choose(load > 0.0, v, -(y / FORGET)).node)
-        return [choose(load > 0.0, -(stiffness * y + damping * v), 0.0) for y, v in zip(travel, speeds, strict=True)]
+        return [
+            choose(load > 0.0, -(stiffness * y + damping * v), 0.0)
+            for y, v in zip(travel, speeds, strict=True)
+        ]
     limit = E(builder.node(force.friction, f"{key}.friction")) * load
     reach = larger(limit / stiffness, SMALLEST_REACH)
-    share = sum((y * y for y in travel), const(0.0)) / (reach * reach)  # square of travel over reach
+    share = sum((y * y for y in travel), const(0.0)) / (
+        reach * reach
+    )  # square of travel over reach
     outward = larger(sum((y * v for y, v in zip(travel, moving, strict=True)), const(0.0)), 0.0)
-    slip = smaller(share, 1.0 / larger(share, 1.0)) / (reach * reach) * outward + (1.0 - 1.0 / larger(root(share), 1.0)) / FORGET
+    slip = (
+        smaller(share, 1.0 / larger(share, 1.0)) / (reach * reach) * outward
+        + (1.0 - 1.0 / larger(root(share), 1.0)) / FORGET
+    )
     for each, y, v in zip(made, travel, moving, strict=True):
         builder.define(rate_of_state(each), (v - slip * y).node)
     pull = [stiffness * y + damping * v for y, v in zip(travel, speeds, strict=True)]
@@ -171,8 +230,17 @@ def side_forces(builder: Builder, label: str, force: Sided, travels: Sequence[st
     return [-(smaller(1.0, limit / larger(size, SMALLEST_FORCE)) * f) for f in pull]
 
 
-def add_load(builder: Builder, body: int, point: int, through: Vector, offset: Vector, arm: Vector) -> None:
+def add_load(
+    builder: Builder, body: int, point: int, through: Vector, offset: Vector, arm: Vector
+) -> None:
     """A force through a point of a body and one that acts at `arm` from it, both in ground axes."""
     if body:
         moment = NOWHERE if arm is NOWHERE else arm.cross(offset)
-        builder.add_force(L.Force.WRENCH, body, point, registers(builder, through.plus(offset)), registers(builder, moment), 0)
+        builder.add_force(
+            L.Force.WRENCH,
+            body,
+            point,
+            registers(builder, through.plus(offset)),
+            registers(builder, moment),
+            0,
+        )

@@ -53,7 +53,9 @@ def knots(points: Any, closed: bool) -> Knots:
         return Knots(s, places, range(n - 1), float(s[-1]))
     end = float(lengths.sum())
     around = np.arange(-OVERLAP, n + OVERLAP + 1)
-    return Knots(s[around % n] + end * (around // n), places[around % n], range(OVERLAP, OVERLAP + n), end)
+    return Knots(
+        s[around % n] + end * (around // n), places[around % n], range(OVERLAP, OVERLAP + n), end
+    )
 
 
 def beginning(known: Knots, r: Vector, by: Arithmetic) -> Any:
@@ -65,7 +67,9 @@ def beginning(known: Knots, r: Vector, by: Arithmetic) -> Any:
         foot = known.points[k] - begin * axis  # where the line through both points has s = 0
         line = by.keep(f"line {number}", dotted(axis, r, -foot @ axis))
         s = by.keep(f"way {number}", by.smaller(by.larger(line, begin), end))
-        square = by.keep(f"way {number} square", s * (s - 2.0 * line) + dotted(-2.0 * foot, r, foot @ foot))
+        square = by.keep(
+            f"way {number} square", s * (s - 2.0 * line) + dotted(-2.0 * foot, r, foot @ foot)
+        )
         if best is None:
             best, least = s, square
         else:
@@ -98,7 +102,9 @@ def improved(at: At, s: Any, r: Vector, least: float | None, by: Arithmetic) -> 
     """s after a step."""
     c, d, dd = at(s)
     offset, square = r.minus(c), d.dot(d)
-    return s + offset.dot(d) / (square if least is None else by.larger(square - offset.dot(dd), least * square))
+    return s + offset.dot(d) / (
+        square if least is None else by.larger(square - offset.dot(dd), least * square)
+    )
 
 
 def nearest(at: At, s: Any, r: Vector, steps: Sequence[float | None], by: Arithmetic) -> Any:

@@ -14,7 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.models.compilation.space import Vector
-from kinetree.models.forces.curves import HELIX_STEPS, SPLINE_STEPS, Arithmetic, At, angle, beginning, improved, knots, nearest, winding
+from kinetree.models.forces.curves import (
+    HELIX_STEPS,
+    SPLINE_STEPS,
+    Arithmetic,
+    At,
+    angle,
+    beginning,
+    improved,
+    knots,
+    nearest,
+    winding,
+)
 
 SHARE = 1e-6  # of the distance between two points that a nearest place may be wrong by
 BESIDE = 0.02  # of that distance, how far beside the curve pins without clearance are tried
@@ -23,7 +34,9 @@ SIDES = 6
 FINER = 4  # places of the curve to each of the pins, whose nearest begins the comparison
 IMPROVEMENTS = 8
 TURNS, WAYS = 3, 8  # of a helix, and how many ways each of them is taken for
-NUMBERS = Arithmetic(np.maximum, np.minimum, np.where, np.sin, np.cos, np.arctan2, np.floor, lambda key, value: value)
+NUMBERS = Arithmetic(
+    np.maximum, np.minimum, np.where, np.sin, np.cos, np.arctan2, np.floor, lambda key, value: value
+)
 
 
 class Fault(NamedTuple):
@@ -46,8 +59,12 @@ class Trial(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def spline_fault(points: tuple[tuple[float, float, float], ...], closed: bool, clearance: float) -> Fault | None:
-    from scipy.interpolate import CubicSpline  # costs a quarter of a second, few descriptions need it
+def spline_fault(
+    points: tuple[tuple[float, float, float], ...], closed: bool, clearance: float
+) -> Fault | None:
+    from scipy.interpolate import (
+        CubicSpline,
+    )  # costs a quarter of a second, few descriptions need it
 
     known = knots(points, closed)
     curve = CubicSpline(known.s, known.points)
@@ -56,10 +73,16 @@ def spline_fault(points: tuple[tuple[float, float, float], ...], closed: bool, c
     def at(s: Any) -> tuple[Vector, ...]:
         inside = np.clip(s, known.s[0], known.s[-1])
         out, d = (s - inside)[:, None], slope(inside)
-        return Vector(*(curve(inside) + out * d).T), Vector(*d.T), Vector(*np.where(out == 0.0, bend(inside), 0.0).T)
+        return (
+            Vector(*(curve(inside) + out * d).T),
+            Vector(*d.T),
+            Vector(*np.where(out == 0.0, bend(inside), 0.0).T),
+        )
 
     s = known.s[known.ways.start : known.ways.stop + 1]
-    return fault(Trial(at, lambda r: beginning(known, r, NUMBERS), SPLINE_STEPS, s, not closed), clearance)
+    return fault(
+        Trial(at, lambda r: beginning(known, r, NUMBERS), SPLINE_STEPS, s, not closed), clearance
+    )
 
 
 @lru_cache(maxsize=64)
@@ -67,7 +90,16 @@ def helix_fault(radius: float, pitch: float, clearance: float) -> Fault | None:
     """Of some turns, which are like all others."""
     rise = pitch / (2.0 * math.pi)
     s = 2.0 * math.pi * TURNS * np.linspace(-0.5, 0.5, TURNS * WAYS + 1)
-    return fault(Trial(winding(radius, rise, NUMBERS), lambda r: angle(rise, r, NUMBERS), HELIX_STEPS, s, ends=False), clearance)
+    return fault(
+        Trial(
+            winding(radius, rise, NUMBERS),
+            lambda r: angle(rise, r, NUMBERS),
+            HELIX_STEPS,
+            s,
+            ends=False,
+        ),
+        clearance,
+    )
 
 
 def fault(trial: Trial, clearance: float) -> Fault | None:
@@ -80,12 +112,18 @@ def fault(trial: Trial, clearance: float) -> Fault | None:
     speed, points = np.linalg.norm(d, axis=0), np.array(trial.at(s)[0])
     length = np.linalg.norm(np.diff(points, axis=1), axis=0)
     on = way[::FINER]
-    pins = around(c[:, ::FINER], d[:, ::FINER] / speed[::FINER], np.full(on.size, clearance) if clearance > 0.0 else BESIDE * length[on])
+    pins = around(
+        c[:, ::FINER],
+        d[:, ::FINER] / speed[::FINER],
+        np.full(on.size, clearance) if clearance > 0.0 else BESIDE * length[on],
+    )
     on = np.tile(on, SIDES + 1)
     r = Vector(*pins)
     found = nearest(trial.at, trial.begun(r), r, trial.steps, NUMBERS)
     ended = np.clip(found, s[0], s[-1]) if trial.ends else found
-    still = np.abs(improved(trial.at, found, r, trial.steps[-1], NUMBERS) - found) * np.tile(speed[::FINER], SIDES + 1)
+    still = np.abs(improved(trial.at, found, r, trial.steps[-1], NUMBERS) - found) * np.tile(
+        speed[::FINER], SIDES + 1
+    )
     right, least = nearest_of(trial, fine, c, pins)
     missed = np.maximum(away(trial.at, ended, pins) - least, still) / (SHARE * length[on])
     worst = int(missed.argmax())
@@ -108,7 +146,15 @@ def around(middle: np.ndarray, along: np.ndarray, beside: np.ndarray) -> np.ndar
     across /= np.linalg.norm(across, axis=0)
     other = np.cross(along, across, axis=0)
     turns = 2.0 * math.pi * np.arange(SIDES) / SIDES
-    return np.hstack([middle, *(middle + beside * (math.cos(turn) * across + math.sin(turn) * other) for turn in turns)])
+    return np.hstack(
+        [
+            middle,
+            *(
+                middle + beside * (math.cos(turn) * across + math.sin(turn) * other)
+                for turn in turns
+            ),
+        ]
+    )
 
 
 def away(at: At, s: Any, pins: np.ndarray) -> Any:
@@ -119,7 +165,11 @@ def nearest_of(trial: Trial, fine: np.ndarray, c: np.ndarray, pins: np.ndarray) 
     """The place nearest to each pin, and its distance."""
     k = ((c * c).sum(axis=0) - 2.0 * (pins.T @ c)).argmin(axis=1)
     s, r, step = fine[k], Vector(*pins), float(np.diff(fine).max())
-    low, high = (s - step, s + step) if not trial.ends else (np.maximum(s - step, trial.s[0]), np.minimum(s + step, trial.s[-1]))
+    low, high = (
+        (s - step, s + step)
+        if not trial.ends
+        else (np.maximum(s - step, trial.s[0]), np.minimum(s + step, trial.s[-1]))
+    )
     for _ in range(IMPROVEMENTS):
         s = np.clip(improved(trial.at, s, r, trial.steps[-1], NUMBERS), low, high)
     return s, np.minimum(away(trial.at, fine[k], pins), away(trial.at, s, pins))

@@ -25,15 +25,23 @@ class Ground:
     (n - grad h)/|n - grad h|, to within curvature times depth. Friction acts across the normal, soil settles along it. `radius`: of a wheel.
     """
 
-    def __init__(self, builder: Builder, label: str, force: Standing, place: Vector, radius: E | None = None):
+    def __init__(
+        self, builder: Builder, label: str, force: Standing, place: Vector, radius: E | None = None
+    ):
         key = f"forces.{label}"
-        given, height = vector_of(builder, force.normal, f"{key}.normal").unit(), builder.node(force.height, f"{key}.height")
+        given, height = (
+            vector_of(builder, force.normal, f"{key}.normal").unit(),
+            builder.node(force.height, f"{key}.height"),
+        )
         self.soil = None if force.soil is None else Footprint(builder, label, force.soil, radius)
         settled = const(0.0) if self.soil is None else self.soil.sunk
         self.flat = not names(height) & PLACE.keys()
         if self.flat:
             self.normal = self.away = given
-            self.depth, self.rising = E(height) - settled - place.dot(given), rate_of(builder, height, f"{key}.height")
+            self.depth, self.rising = (
+                E(height) - settled - place.dot(given),
+                rate_of(builder, height, f"{key}.height"),
+            )
             return
         here = dict(zip(PLACE, place, strict=True))
         steep = given.minus(gradient(builder, height))
@@ -43,7 +51,10 @@ class Ground:
             away = gradient(builder, depth.node).times(-1.0)
         except ExpressionError:  # tables of two variables have no second derivatives
             away = steep.times(1.0 / size)
-        self.normal, self.away = (Vector(*(placed(part, here) for part in vector)) for vector in (steep.times(1.0 / size), away))
+        self.normal, self.away = (
+            Vector(*(placed(part, here) for part in vector))
+            for vector in (steep.times(1.0 / size), away)
+        )
         self.depth = placed(depth, here) - settled
         self.rising = placed(rate_of(builder, depth.node, f"{key}.height"), here)
 
@@ -55,7 +66,12 @@ class Ground:
 def gradient(builder: Builder, node: Node) -> Vector:
     """Derivatives by the place of the contact."""
     whole = builder.registers.expand(node)
-    return Vector(*(E(differentiate(whole, lambda leaf, k=k: ONE if leaf is Name(k) else None)) for k in PLACE))
+    return Vector(
+        *(
+            E(differentiate(whole, lambda leaf, k=k: ONE if leaf is Name(k) else None))
+            for k in PLACE
+        )
+    )
 
 
 def placed(value: E, here: dict[str, E]) -> E:

@@ -26,11 +26,21 @@ class Outline(Part):
     """What touches: exactly one of sphere, capsule, box, cylinder; about the point that is named beside it."""
 
     sphere: Number | None = Field(default=None, description="Radius [m]")
-    capsule: tuple[Number, Number] | None = Field(default=None, description="Radius, and distance of the centres of its round ends along z [m]")
+    capsule: tuple[Number, Number] | None = Field(
+        default=None,
+        description="Radius, and distance of the centres of its round ends along z [m]",
+    )
     box: Numbers | None = Field(default=None, description="Edge lengths [m]")
-    cylinder: tuple[Number, Number] | None = Field(default=None, description="Radius and height along z [m]")
-    axis: Axis | None = Field(default=None, description="Direction of the outline's z axis in the body frame")
-    rotate: Numbers | None = Field(default=None, description="Instead of axis: angles about the body's x, then y, then z axis [rad]")
+    cylinder: tuple[Number, Number] | None = Field(
+        default=None, description="Radius and height along z [m]"
+    )
+    axis: Axis | None = Field(
+        default=None, description="Direction of the outline's z axis in the body frame"
+    )
+    rotate: Numbers | None = Field(
+        default=None,
+        description="Instead of axis: angles about the body's x, then y, then z axis [rad]",
+    )
 
     @property
     def shape(self) -> str:
@@ -39,21 +49,31 @@ class Outline(Part):
     @property
     def given(self) -> list[str]:
         """The shapes that are written."""
-        return [key for key in SHAPES if getattr(self, key, None) is not None and getattr(self, key) is not False]
+        return [
+            key
+            for key in SHAPES
+            if getattr(self, key, None) is not None and getattr(self, key) is not False
+        ]
 
 
 class Opposite(Outline):
     """What is touched: an outline, or the `plane` across z, of another body."""
 
     body: str = Field(description="The other body, or ground")
-    point: Numbers = Field(default=ORIGIN, description="Middle of its outline, or a point of its plane, body frame [m]")
-    plane: bool | None = Field(default=None, description="Everything below the plane through `point` across the z axis")
+    point: Numbers = Field(
+        default=ORIGIN, description="Middle of its outline, or a point of its plane, body frame [m]"
+    )
+    plane: bool | None = Field(
+        default=None, description="Everything below the plane through `point` across the z axis"
+    )
 
 
 class Placed:
     """An outline on its body, in ground axes: centre, axes, and how its points move."""
 
-    def __init__(self, builder: Builder, label: str, key: str, outline: Outline, body: str, point: Any):
+    def __init__(
+        self, builder: Builder, label: str, key: str, outline: Outline, body: str, point: Any
+    ):
         self.builder, self.label, self.key, self.outline = builder, label, key, outline
         self.shape, self.body = outline.shape, builder.body[body]
         self.point = vector_of(builder, point, f"forces.{label}.{key}.point")
@@ -81,7 +101,10 @@ class Placed:
         """Numbers of the outline."""
         value = getattr(self.outline, self.shape)
         values = value if isinstance(value, tuple) else (value,)
-        return tuple(E(self.builder.node(each, f"forces.{self.label}.{self.key}.{self.shape}")) for each in values)
+        return tuple(
+            E(self.builder.node(each, f"forces.{self.label}.{self.key}.{self.shape}"))
+            for each in values
+        )
 
     @cached_property
     def in_body(self) -> tuple[Vector, Vector, Vector]:
@@ -127,10 +150,17 @@ def check_outline(checker: Checker, path: Path, outline: Outline) -> bool:
     given = outline.given
     if len(given) != 1:
         choices = [key for key in SHAPES if key in type(outline).model_fields]
-        checker.complain(path, " and ".join(given) if given else "no outline", "one of " + ", ".join(choices))
+        checker.complain(
+            path, " and ".join(given) if given else "no outline", "one of " + ", ".join(choices)
+        )
         return False
     value = getattr(outline, given[0])
-    for number in checker.numbers(value if isinstance(value, tuple) else (value,) if given[0] == "sphere" else ()) or ():
+    for number in (
+        checker.numbers(
+            value if isinstance(value, tuple) else (value,) if given[0] == "sphere" else ()
+        )
+        or ()
+    ):
         if number <= 0.0:
             checker.complain((*path, given[0]), f"{number:g}", "numbers > 0")
     if outline.axis is not None and outline.rotate is not None:

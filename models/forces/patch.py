@@ -35,7 +35,9 @@ class Patch:
     """Spots of an outline on a plane; depth and sinking of its centre, velocity and spin over the plane."""
 
     basis: list[Vector]
-    rows: list[tuple[float, ...]]  # of spots: how much of each vector of the basis; those of a box and a capsule come in opposite pairs
+    rows: list[
+        tuple[float, ...]
+    ]  # of spots: how much of each vector of the basis; those of a box and a capsule come in opposite pairs
     reach: E  # square of their distance from the centre, without the radius
     radius: E
     normal: Vector
@@ -74,7 +76,9 @@ class Patch:
     @property
     def paired(self) -> bool:
         """Whether the spots of the second half are opposite to those of the first one, from the last one on."""
-        return all(a == tuple(-c for c in b) for a, b in zip(self.rows, reversed(self.rows), strict=True))
+        return all(
+            a == tuple(-c for c in b) for a, b in zip(self.rows, reversed(self.rows), strict=True)
+        )
 
     def pairs(self, values: list[E]) -> tuple[list[tuple[float, ...]], list[E], list[E]]:
         """Rows of the first of all pairs of opposite spots, sums and differences of their values; without pairs the spots alone."""
@@ -99,12 +103,19 @@ class Patch:
         """Force at the centre of pressure and moment about the normal, and what they act on."""
         some = 1.0 / larger(total, SMALLEST_FORCE)
         above = weighted.times(some)
-        arm = above if self.radius.node is const(0.0).node else above.minus(self.normal.times(self.radius))
+        arm = (
+            above
+            if self.radius.node is const(0.0).node
+            else above.minus(self.normal.times(self.radius))
+        )
         speed = self.velocity.plus(self.spin.cross(arm)).across(self.normal)
         turning, aside = self.spin.dot(self.normal), above.across(self.normal)
         rows, together, _ = self.pairs(loads)  # opposite spots are equally high and low
         heights = [mixed(row, self.up) for row in rows]
-        flat = sum((height * height * load for load, height in zip(together, heights, strict=True)), const(0.0))
+        flat = sum(
+            (height * height * load for load, height in zip(together, heights, strict=True)),
+            const(0.0),
+        )
         wide = larger(self.reach - flat * some - aside.dot(aside), 0.0)
         drag = -friction * total * share_of(root(speed.dot(speed) + wide * turning * turning), full)
         return Slip(arm, speed, turning, speed.times(drag), drag * wide * turning)
@@ -125,7 +136,15 @@ def mixed(row: tuple[float, ...], values: list[E]) -> E:
     """Sum of multiples, most of which are 1 or -1."""
     found = const(0.0)
     for c, value in zip(row, values, strict=True):
-        found = found + value if c == 1.0 else found - value if c == -1.0 else found + c * value if c else found
+        found = (
+            found + value
+            if c == 1.0
+            else found - value
+            if c == -1.0
+            else found + c * value
+            if c
+            else found
+        )
     return found
 
 
@@ -149,11 +168,21 @@ def spots_of(first: Placed, normal: Vector) -> tuple[list[Vector], list[tuple[fl
     if first.shape == "box":
         halves = [0.5 * size for size in sizes]
         basis = [axis.times(half) for axis, half in zip(first.axes, halves, strict=True)]
-        return basis, list(product((1.0, -1.0), repeat=3)), sum((half * half for half in halves), none), none
+        return (
+            basis,
+            list(product((1.0, -1.0), repeat=3)),
+            sum((half * half for half in halves), none),
+            none,
+        )
     low, aside = rim_axes(first, normal)
     radius, half = sizes[0], 0.5 * sizes[1]
     basis = [first.z.times(half), low.times(radius), aside.times(0.5 * 3.0**0.5 * radius)]
-    return basis, [(end, *point) for end in (1.0, -1.0) for point in RIM], half * half + radius * radius, none
+    return (
+        basis,
+        [(end, *point) for end in (1.0, -1.0) for point in RIM],
+        half * half + radius * radius,
+        none,
+    )
 
 
 def patch_on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> Patch | None:
@@ -162,7 +191,14 @@ def patch_on_ground(builder: Builder, label: str, force: Standing, first: Placed
     if first.shape == "sphere" or not ground.flat:
         return None
     spots = spots_of(first, ground.normal)
-    return Patch(*spots, ground.normal, ground.depth, ground.sinking(first.velocity), first.velocity, first.spin)
+    return Patch(
+        *spots,
+        ground.normal,
+        ground.depth,
+        ground.sinking(first.velocity),
+        first.velocity,
+        first.spin,
+    )
 
 
 def patch_on_plane(first: Placed, second: Placed) -> Patch:
@@ -170,4 +206,11 @@ def patch_on_plane(first: Placed, second: Placed) -> Patch:
     normal, between = second.z, first.centre.minus(second.centre)
     velocity = first.velocity.minus(second.speed(between))
     spin = first.spin if second.body == 0 else first.spin.minus(second.spin)
-    return Patch(*spots_of(first, normal), normal, -between.dot(normal), -velocity.dot(normal), velocity, spin)
+    return Patch(
+        *spots_of(first, normal),
+        normal,
+        -between.dot(normal),
+        -velocity.dot(normal),
+        velocity,
+        spin,
+    )

@@ -36,17 +36,27 @@ class ShutOil(Part):
     volume_a: Number = Field(description="Oil of the extending side besides the stroke [m3]")
     volume_b: Number = Field(description="Oil of the retracting side besides the stroke [m3]")
     stroke: Number = Field(description="Largest extension [m]")
-    bulk_modulus: Number = Field(default=1.4e9, description="Bulk modulus of the oil with its hoses [Pa]")
-    pressure_b: Number = Field(default=1e5, description="Pressure of the retracting side without load [Pa]")
+    bulk_modulus: Number = Field(
+        default=1.4e9, description="Bulk modulus of the oil with its hoses [Pa]"
+    )
+    pressure_b: Number = Field(
+        default=1e5, description="Pressure of the retracting side without load [Pa]"
+    )
     positive: ClassVar = ("area_a", "area_b", "volume_a", "volume_b", "stroke", "bulk_modulus")
     not_negative: ClassVar = ("pressure_b",)
 
 
 def shut_oil(builder: Builder, label: str, oil: ShutOil, extension: E, inside: E) -> tuple[E, E]:
     """Load of the leg at a compression, and its potential; defines and offers the pressures."""
-    part = {key: E(builder.node(getattr(oil, key), f"forces.{label}.oil.{key}")) for key in type(oil).model_fields}
+    part = {
+        key: E(builder.node(getattr(oil, key), f"forces.{label}.oil.{key}"))
+        for key in type(oil).model_fields
+    }
     area, modulus = {"a": part["area_a"], "b": part["area_b"]}, part["bulk_modulus"]
-    whole = {"a": part["volume_a"] + area["a"] * extension, "b": part["volume_b"] + area["b"] * (part["stroke"] - extension)}
+    whole = {
+        "a": part["volume_a"] + area["a"] * extension,
+        "b": part["volume_b"] + area["b"] * (part["stroke"] - extension),
+    }
     rest = {"a": part["pressure_b"] * area["b"] / area["a"], "b": part["pressure_b"]}
     load, stored = const(0.0), const(0.0)
     for side, sign in (("a", 1.0), ("b", -1.0)):
@@ -60,6 +70,8 @@ def shut_oil(builder: Builder, label: str, oil: ShutOil, extension: E, inside: E
         load = load + sign * area[side] * name(hidden(label, f"pressure_{side}"))
         # the work -int p dV from the ratio 1 on
         stored = stored - whole[side] * (
-            rest[side] * (squeezed - 1.0) - modulus * (squeezed * log(squeezed) - squeezed + 1.0) + pressure * (ratio - squeezed)
+            rest[side] * (squeezed - 1.0)
+            - modulus * (squeezed * log(squeezed) - squeezed + 1.0)
+            + pressure * (ratio - squeezed)
         )
     return load, stored

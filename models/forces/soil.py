@@ -23,7 +23,16 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.compilation.algebra import E, absolute, choose, const, larger, name, root, smaller
+from kinetree.models.compilation.algebra import (
+    E,
+    absolute,
+    choose,
+    const,
+    larger,
+    name,
+    root,
+    smaller,
+)
 from kinetree.models.compilation.hidden import rate_of_state
 from kinetree.models.compilation.space import Vector, vector_of
 from kinetree.models.description.checks.number_checks import Path
@@ -35,7 +44,9 @@ if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
     from kinetree.models.description.checks.checker import Checker
 
-SMALLEST_SINKAGE = 1e-6  # below it Bekker's power is a straight line, so that slopes stay finite [m]
+SMALLEST_SINKAGE = (
+    1e-6  # below it Bekker's power is a straight line, so that slopes stay finite [m]
+)
 ROLLING = 1e-3  # speed from which a wheel counts as rolling [m/s]
 WRITTEN = 16.0  # a wheel that passes a cell leaves its depth there but for exp(-16/2)
 
@@ -48,7 +59,9 @@ def soil_states(force: Standing) -> dict[str, OwnState]:
     found = {"settlement": OwnState("m", settles=True)}
     if soil.stiffness is not None:
         found["deflection"] = OwnState("m")
-    return found | {f"rut_{k}": OwnState("m") for k in range(1, soil.track.cells + 1 if soil.track else 1)}
+    return found | {
+        f"rut_{k}": OwnState("m") for k in range(1, soil.track.cells + 1 if soil.track else 1)
+    }
 
 
 class Footprint:
@@ -82,7 +95,9 @@ class Footprint:
         if not bekker(self.soil):
             return found
         w, n = self.sunk, self.number("exponent")
-        pressed = self.number("cohesion_modulus") / self.number("width") + self.number("friction_modulus")
+        pressed = self.number("cohesion_modulus") / self.number("width") + self.number(
+            "friction_modulus"
+        )
         if self.radius is None:
             return found + self.number("area") * pressed * power(w, n)
         shape = self.number("width") * (3.0 - n) / 3.0 * root(2.0 * self.radius)
@@ -100,10 +115,18 @@ class Footprint:
         k = self.number("stiffness") + stiffening * self.z
         elastic = k * self.e
         above = own / (own + damping)
-        load = choose(inside > 0.0, larger(above * (spring + damping * rate) + (1.0 - above) * elastic, 0.0), 0.0)
-        growth = larger(smaller(elastic - self.curve(), elastic - 0.5 * stiffening * self.e * self.e), 0.0) * (1.0 / viscosity)
+        load = choose(
+            inside > 0.0,
+            larger(above * (spring + damping * rate) + (1.0 - above) * elastic, 0.0),
+            0.0,
+        )
+        growth = larger(
+            smaller(elastic - self.curve(), elastic - 0.5 * stiffening * self.e * self.e), 0.0
+        ) * (1.0 / viscosity)
         self.builder.define(rate_of_state(self.settled), (growth - self.given).node)
-        self.builder.define(rate_of_state(self.deflection), ((load - elastic) * (1.0 / own) - growth).node)
+        self.builder.define(
+            rate_of_state(self.deflection), ((load - elastic) * (1.0 / own) - growth).node
+        )
         return load, 0.5 * elastic * self.e
 
     def roll(self, speed: Vector, place: Vector) -> Vector:
@@ -112,8 +135,18 @@ class Footprint:
         square = speed.dot(speed)
         size = larger(root(square), ROLLING)
         n = self.number("exponent") if bekker(self.soil) else const(1.0)
-        reach = (n + 1.0) * (3.0 - n) / 3.0 * root(2.0 * self.radius) * root(larger(self.sunk, SMALLEST_SINKAGE))
-        above = self.z - (const(0.0) if self.soil.track is None else self.remembered(self.soil.track, place, speed, square / size))
+        reach = (
+            (n + 1.0)
+            * (3.0 - n)
+            / 3.0
+            * root(2.0 * self.radius)
+            * root(larger(self.sunk, SMALLEST_SINKAGE))
+        )
+        above = self.z - (
+            const(0.0)
+            if self.soil.track is None
+            else self.remembered(self.soil.track, place, speed, square / size)
+        )
         shared = 1.0 / (reach * size)
         self.given = square * above * shared
         return speed.times(-(larger(above, 0.0) * shared))
@@ -125,7 +158,10 @@ class Footprint:
         for k, each in self.cells(self.label, track):
             behind = choose(forwards, at - k, k - at)
             weight = choose(behind < 0.0, 0.0, larger(1.0 - behind, 0.0))
-            self.builder.define(rate_of_state(each), (WRITTEN / each_length * weight * travel * larger(self.z - name(each), 0.0)).node)
+            self.builder.define(
+                rate_of_state(each),
+                (WRITTEN / each_length * weight * travel * larger(self.z - name(each), 0.0)).node,
+            )
         found = [self.depth_ahead(self.label, track, place, speed)]
         for other in track.follows:
             theirs: Any = self.builder.description.forces.get(other)
@@ -135,8 +171,16 @@ class Footprint:
 
     def depth_ahead(self, label: str, track: Track, place: Vector, speed: Vector) -> E:
         """Depth of a track one cell ahead."""
-        ahead = self.cell_at(label, track, place)[0] + choose(speed.dot(self.axes(label, track)[1]) < 0.0, -1.0, 1.0)
-        return sum((larger(1.0 - absolute(ahead - k), 0.0) * name(each) for k, each in self.cells(label, track)), const(0.0))
+        ahead = self.cell_at(label, track, place)[0] + choose(
+            speed.dot(self.axes(label, track)[1]) < 0.0, -1.0, 1.0
+        )
+        return sum(
+            (
+                larger(1.0 - absolute(ahead - k), 0.0) * name(each)
+                for k, each in self.cells(label, track)
+            ),
+            const(0.0),
+        )
 
     def number_of(self, label: str, track: Track, key: str) -> E:
         return E(self.builder.node(getattr(track, key), f"forces.{label}.soil.track.{key}"))
@@ -144,7 +188,9 @@ class Footprint:
     def axes(self, label: str, track: Track) -> tuple[Vector, Vector]:
         """Beginning and direction of a track."""
         key = f"forces.{label}.soil.track"
-        return vector_of(self.builder, track.at, f"{key}.at"), vector_of(self.builder, track.along, f"{key}.along").unit()
+        return vector_of(self.builder, track.at, f"{key}.at"), vector_of(
+            self.builder, track.along, f"{key}.along"
+        ).unit()
 
     def cell_at(self, label: str, track: Track, place: Vector) -> tuple[E, E]:
         """Place along a track in cells, and the length of one."""
@@ -163,7 +209,9 @@ def bekker(soil: Soil) -> bool:
 
 def power(x: E, exponent: E) -> E:
     """x**exponent, straight below SMALLEST_SINKAGE, 0 below 0."""
-    return larger(x, SMALLEST_SINKAGE) ** exponent * larger(smaller(x * (1.0 / SMALLEST_SINKAGE), 1.0), 0.0)
+    return larger(x, SMALLEST_SINKAGE) ** exponent * larger(
+        smaller(x * (1.0 / SMALLEST_SINKAGE), 1.0), 0.0
+    )
 
 
 def check_soil(checker: Checker, path: Path, force: Standing, wheel: bool = False) -> None:
@@ -171,26 +219,48 @@ def check_soil(checker: Checker, path: Path, force: Standing, wheel: bool = Fals
     soil, path = force.soil, (*path, "soil")
     if soil is None or path[:2] in checker.incomplete:
         return
-    if not {"strength", "hardening", "friction_modulus", "cohesion_modulus"} & soil.model_fields_set:
-        checker.complain(path, "nothing that carries", "strength, hardening, friction_modulus or cohesion_modulus")
+    if (
+        not {"strength", "hardening", "friction_modulus", "cohesion_modulus"}
+        & soil.model_fields_set
+    ):
+        checker.complain(
+            path,
+            "nothing that carries",
+            "strength, hardening, friction_modulus or cohesion_modulus",
+        )
     if bekker(soil):
         for key in ("width",) if wheel else ("width", "area"):
             if getattr(soil, key) is None:
                 checker.complain((*path, key), "nothing", "a number above 0, for Bekker's law")
     if wheel and "area" in soil.model_fields_set:
-        checker.complain((*path, "area"), "area", "no area: that of a wheel follows from its sinkage")
+        checker.complain(
+            (*path, "area"), "area", "no area: that of a wheel follows from its sinkage"
+        )
     alone = sorted({"width", "area", "exponent"} & soil.model_fields_set)
     if alone and not bekker(soil):
-        checker.complain((*path, alone[0]), alone[0], "friction_modulus or cohesion_modulus, of whose law it is a part")
+        checker.complain(
+            (*path, alone[0]),
+            alone[0],
+            "friction_modulus or cohesion_modulus, of whose law it is a part",
+        )
     if soil.stiffness is not None and checker.number(soil.damping) == 0.0:
-        checker.complain((*path, "damping"), "0", "a number > 0: an elastic part without damping has no time of its own")
+        checker.complain(
+            (*path, "damping"),
+            "0",
+            "a number > 0: an elastic part without damping has no time of its own",
+        )
     if soil.stiffness is None and {"stiffening", "damping"} & soil.model_fields_set:
-        checker.complain((*path, "stiffness"), "nothing", "the stiffness that stiffening and damping belong to")
+        checker.complain(
+            (*path, "stiffness"), "nothing", "the stiffness that stiffening and damping belong to"
+        )
     if soil.track is not None and not wheel:
         checker.complain((*path, "track"), "a track", "no track: only tyres roll")
     for other in soil.track.follows if soil.track else ():
         known = checker.description.forces.get(other)
-        if checker.known((*path, "track", "follows"), other, checker.description.forces, "force") and known is not None:
+        if (
+            checker.known((*path, "track", "follows"), other, checker.description.forces, "force")
+            and known is not None
+        ):
             theirs = getattr(known, "soil", None)
             if theirs is None or theirs.track is None:
                 checker.complain((*path, "track", "follows"), f"'{other}'", "a tyre with a track")

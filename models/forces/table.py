@@ -42,22 +42,40 @@ class ForceTable(Named):
 class Elastic(ForceTable):
     """Force law shared by coordinate and line forces: a given value, or spring and damper."""
 
-    value: Law | None = Field(default=None, description="The force itself [N or N.m]; replaces stiffness, damping and laws")
+    value: Law | None = Field(
+        default=None,
+        description="The force itself [N or N.m]; replaces stiffness, damping and laws",
+    )
     stiffness: Law = Field(default=0.0, description="Spring constant [N/m or N.m/rad]")
     damping: Law = Field(default=0.0, description="Damper constant [N.s/m or N.m.s/rad]")
-    length: Law | None = Field(default=None, description="Length or coordinate without spring force [m or rad]; left out: 0 for a coordinate")
-    law: TableName | None = Field(default=None, description="Table: restoring force over the elongation from `length`, added to the spring's")
-    damping_law: TableName | None = Field(default=None, description="Table: restoring force over the rate of elongation, added to the damper's")
+    length: Law | None = Field(
+        default=None,
+        description="Length or coordinate without spring force [m or rad]; left out: 0 for a coordinate",
+    )
+    law: TableName | None = Field(
+        default=None,
+        description="Table: restoring force over the elongation from `length`, added to the spring's",
+    )
+    damping_law: TableName | None = Field(
+        default=None,
+        description="Table: restoring force over the rate of elongation, added to the damper's",
+    )
 
 
 class Rubbing(ForceTable):
     """Normal law and regularised Coulomb friction shared by contacts."""
 
-    stiffness: Law = Field(description="Normal force per penetration**exponent [N/m for exponent 1]")
-    damping: Law = Field(default=0.0, description="Normal damping [N.s/m]; the normal force never pulls")
+    stiffness: Law = Field(
+        description="Normal force per penetration**exponent [N/m for exponent 1]"
+    )
+    damping: Law = Field(
+        default=0.0, description="Normal damping [N.s/m]; the normal force never pulls"
+    )
     exponent: Number = Field(default=1.0, description="Exponent of the penetration [1]")
     friction: Law = Field(default=0.0, description="Coefficient of friction [1]")
-    friction_speed: Number = Field(default=1e-3, description="Sliding speed at which friction is fully developed [m/s]")
+    friction_speed: Number = Field(
+        default=1e-3, description="Sliding speed at which friction is fully developed [m/s]"
+    )
     positive: ClassVar = ("exponent", "friction_speed")
     not_negative: ClassVar = ("radius", "clearance")
 
@@ -67,7 +85,10 @@ class Standing(Rubbing):
 
     body: str = Field(description="The touching body")
     point: Vector = Field(default=ORIGIN, description="Touching point, body frame [m]")
-    height: GroundNumber = Field(default=0.0, description="Height of the surface along the normal [m]; over ground.x, ground.y, ground.z a terrain")
+    height: GroundNumber = Field(
+        default=0.0,
+        description="Height of the surface along the normal [m]; over ground.x, ground.y, ground.z a terrain",
+    )
     normal: Axis = Field(default=UP, description="Normal of the surface, ground axes")
     soil: Soil | None = Field(default=None, description="Soil under the contact")
 
@@ -75,7 +96,9 @@ class Standing(Rubbing):
 class Sided(Standing):
     """A standing contact with elastic side forces."""
 
-    side_stiffness: Law = Field(default=0.0, description="Elastic side force per side travel of the standing contact [N/m]")
+    side_stiffness: Law = Field(
+        default=0.0, description="Elastic side force per side travel of the standing contact [N/m]"
+    )
     side_damping: Law = Field(default=0.0, description="Damping of the side travel [N.s/m]")
     soil: Soil | None = Field(default=None, description="Soil under the contact")
 

@@ -71,7 +71,12 @@ def rim_axes(first: Placed, normal: Vector) -> tuple[Vector, Vector]:
     axis = first.z
     down = axis.times(normal.dot(axis)).minus(normal)
     slant = root(down.dot(down))
-    low = Vector(*(choose(slant > LEAST_SLANT, a / larger(slant, LEAST_SLANT), b) for a, b in zip(down, first.axis(0), strict=True)))
+    low = Vector(
+        *(
+            choose(slant > LEAST_SLANT, a / larger(slant, LEAST_SLANT), b)
+            for a, b in zip(down, first.axis(0), strict=True)
+        )
+    )
     return low, axis.cross(low)
 
 
@@ -81,10 +86,16 @@ def on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> l
     points, radius = corners(first, middle.normal)
     spots = []
     for point in points:
-        ground = middle if len(points) == 1 else Ground(builder, label, force, first.centre.plus(point))
+        ground = (
+            middle if len(points) == 1 else Ground(builder, label, force, first.centre.plus(point))
+        )
         arm = point if is_zero(radius) else point.minus(ground.normal.times(radius))
         speed = first.speed(arm)
-        spots.append(Spot(arm, ground.away, ground.normal, ground.depth + radius, ground.sinking(speed), speed))
+        spots.append(
+            Spot(
+                arm, ground.away, ground.normal, ground.depth + radius, ground.sinking(speed), speed
+            )
+        )
     return spots
 
 
@@ -95,7 +106,9 @@ def sphere_plane(first: Placed, second: Placed) -> list[Spot]:
     return [spot(first, second, arm, reach, second.z, -reach.dot(second.z))]
 
 
-def spot(first: Placed, second: Placed, arm: Vector, reach: Vector, normal: Vector, depth: E) -> Spot:
+def spot(
+    first: Placed, second: Placed, arm: Vector, reach: Vector, normal: Vector, depth: E
+) -> Spot:
     """A spot at `arm` from the first and `reach` from the second centre."""
     speed = first.speed(arm).minus(second.speed(reach))
     return Spot(arm, normal, normal, depth, -speed.dot(normal), speed)
@@ -135,7 +148,9 @@ def capsule_capsule(first: Placed, second: Placed) -> list[Spot]:
     pa, pb = first.z.dot(between), second.z.dot(between)
     sine = 1.0 - turned * turned
     beside = 0.5 * (larger(-0.5 * la, -pa - 0.5 * lb) + smaller(0.5 * la, 0.5 * lb - pa))
-    s = choose(sine > PARALLEL, clamped((turned * pb - pa) / larger(sine, PARALLEL), 0.5 * la), beside)
+    s = choose(
+        sine > PARALLEL, clamped((turned * pb - pa) / larger(sine, PARALLEL), 0.5 * la), beside
+    )
     t = clamped(pb + s * turned, 0.5 * lb)
     s = clamped(t * turned - pa, 0.5 * la)
     return apart(first, second, first.z.times(s), second.z.times(t), ra, rb)
@@ -163,7 +178,12 @@ def sphere_cylinder(first: Placed, second: Placed) -> list[Spot]:
     along = middle.dot(second.z)
     aside = middle.minus(second.z.times(along))
     distance = root(aside.dot(aside))
-    sideways = Vector(*(choose(distance > TINY, a / larger(distance, TINY), b) for a, b in zip(aside, second.axis(0), strict=True)))
+    sideways = Vector(
+        *(
+            choose(distance > TINY, a / larger(distance, TINY), b)
+            for a, b in zip(aside, second.axis(0), strict=True)
+        )
+    )
     inner = [radius - distance, 0.5 * height - absolute(along)]
     out = [larger(-inner[0], 0.0), along - clamped(along, 0.5 * height)]
     side = inner[0] < inner[1]
@@ -171,11 +191,15 @@ def sphere_cylinder(first: Placed, second: Placed) -> list[Spot]:
     return from_solid(first, second, (sideways, second.z), out, faces, smaller(*inner))
 
 
-def from_solid(first: Placed, second: Placed, axes: tuple[Vector, ...], out: list[E], faces: list[E], inner: E) -> list[Spot]:
+def from_solid(
+    first: Placed, second: Placed, axes: tuple[Vector, ...], out: list[E], faces: list[E], inner: E
+) -> list[Spot]:
     """The spot of a sphere that is outside a solid by `out`, or inside, `inner` behind the face with the normal `faces`."""
     distance = root(sum((each * each for each in out), const(0.0)))
     outside = distance > TINY
-    share = [choose(outside, a / larger(distance, TINY), b) for a, b in zip(out, faces, strict=True)]
+    share = [
+        choose(outside, a / larger(distance, TINY), b) for a, b in zip(out, faces, strict=True)
+    ]
     normal = NONE
     for part, axis in zip(share, axes, strict=True):
         normal = normal.plus(axis.times(part))

@@ -30,7 +30,9 @@ def posed(shape: dict[str, Any], R: np.ndarray, r: np.ndarray) -> dict[str, Any]
 def hexadecimal(rgba: Any) -> dict[str, Any]:
     """Colour and opacity as keys of a shape."""
     red, green, blue, alpha = (min(max(float(each), 0.0), 1.0) for each in rgba)
-    colour: dict[str, Any] = {"colour": f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"}
+    colour: dict[str, Any] = {
+        "colour": f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
+    }
     return colour | ({"opacity": alpha} if alpha < 1.0 else {})
 
 
@@ -45,15 +47,24 @@ def visual_shape(visual: Any, materials: dict[str, Any], folder: Path) -> dict[s
         shape = {"cylinder": numbers((geometry.cylinder.radius, geometry.cylinder.length))}
     elif geometry.sphere is not None:
         shape = {"sphere": float(geometry.sphere.radius)}
-    elif geometry.mesh is not None and (found := mesh_file(geometry.mesh.filename, folder)) is not None:
+    elif (
+        geometry.mesh is not None
+        and (found := mesh_file(geometry.mesh.filename, folder)) is not None
+    ):
         scale = geometry.mesh.scale
-        shape = {"mesh": str(found)} | ({} if scale is None else {"scale": float(np.ravel(scale)[0])})
+        shape = {"mesh": str(found)} | (
+            {} if scale is None else {"scale": float(np.ravel(scale)[0])}
+        )
     else:
         return None
     material = visual.material
     if material is not None and material.color is None and material.name in materials:
         material = materials[material.name]
-    return shape | (hexadecimal(material.color.rgba) if material is not None and material.color is not None else {})
+    return shape | (
+        hexadecimal(material.color.rgba)
+        if material is not None and material.color is not None
+        else {}
+    )
 
 
 def mesh_file(name: str, folder: Path) -> Path | None:
@@ -61,7 +72,9 @@ def mesh_file(name: str, folder: Path) -> Path | None:
     plain = name.removeprefix("file://")
     if plain.startswith("package://"):
         plain = plain.removeprefix("package://")
-        tries = [above / plain for above in (folder, *folder.parents)] + [above / plain.partition("/")[2] for above in (folder, *folder.parents)]
+        tries = [above / plain for above in (folder, *folder.parents)] + [
+            above / plain.partition("/")[2] for above in (folder, *folder.parents)
+        ]
     else:
         tries = [folder / plain]
     return next((path.resolve() for path in tries if path.is_file()), None)

@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.foreign.looks import MOST_SHAPES, geom_shape, posed
-from kinetree.models.foreign.mjcf_extras import add_actuators, add_equalities, say_left_out, switch_off, take_motors
+from kinetree.models.foreign.mjcf_extras import (
+    add_actuators,
+    add_equalities,
+    say_left_out,
+    switch_off,
+    take_motors,
+)
 from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, refused
 
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -27,15 +33,23 @@ def parsed(path: Path) -> Any:
     try:
         import mujoco
     except ImportError:
-        raise refuse(str(path), "a file that needs the package mujoco", hint="install it with 'pip install kinetree[robots]'") from None
+        raise refuse(
+            str(path),
+            "a file that needs the package mujoco",
+            hint="install it with 'pip install kinetree[robots]'",
+        ) from None
     module: Any = mujoco  # what it offers is known at run time alone
     try:
         return module.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError, OSError) as error:
-        raise refuse(str(path), f"what MuJoCo cannot compile: {' '.join(str(error).split())}") from None
+        raise refuse(
+            str(path), f"what MuJoCo cannot compile: {' '.join(str(error).split())}"
+        ) from None
 
 
-def describe(path: Path, limits: bool = False, torques: bool = False, keep_fixed: bool = False) -> tuple[dict, list[str]]:
+def describe(
+    path: Path, limits: bool = False, torques: bool = False, keep_fixed: bool = False
+) -> tuple[dict, list[str]]:
     """The description of a model and what it leaves out."""
     model = parsed(path)
     take_motors(model)
@@ -75,7 +89,9 @@ class Reader:
 
     def __init__(self, model: Any, sheet: Sheet, keep_fixed: bool):
         self.model, self.sheet, self.keep_fixed = model, sheet, keep_fixed
-        self.carrier: list[tuple[int, np.ndarray, np.ndarray]] = [(0, np.eye(3), np.zeros(3))]  # of every body: who carries it, R, r
+        self.carrier: list[tuple[int, np.ndarray, np.ndarray]] = [
+            (0, np.eye(3), np.zeros(3))
+        ]  # of every body: who carries it, R, r
         self.names: list[str] = ["ground"]
         self.coordinates: dict[int, str] = {}  # of hinges and slides
         self.unnamed: dict[str, int] = {}
@@ -83,7 +99,9 @@ class Reader:
     def name(self, kind: str, index: int) -> str:
         """Name of a body, joint or actuator; those without one are numbered."""
         model = self.model
-        given = {"body": model.body, "joint": model.joint, "actuator": model.actuator}[kind](index).name
+        given = {"body": model.body, "joint": model.joint, "actuator": model.actuator}[kind](
+            index
+        ).name
         return given or f"{kind}{index}"
 
     def carry(self) -> None:
@@ -93,7 +111,9 @@ class Reader:
             parent, R, r = self.carrier[model.body_parentid[body]]
             fixed = model.body_jntnum[body] == 0 and not self.keep_fixed
             if fixed:
-                self.carrier.append((parent, R @ matrix(model.body_quat[body]), R @ model.body_pos[body] + r))
+                self.carrier.append(
+                    (parent, R @ matrix(model.body_quat[body]), R @ model.body_pos[body] + r)
+                )
             else:
                 self.carrier.append((body, np.eye(3), np.zeros(3)))
 
@@ -107,10 +127,19 @@ class Reader:
         for each in range(body, model.nbody):
             if self.carrier[each][0] == body:
                 _, R, r = self.carrier[each]
-                own = Lump(float(model.body_mass[each]), np.zeros(3), np.diag(model.body_inertia[each]))
-                lump = lump.joined(own.moved(matrix(model.body_iquat[each]), model.body_ipos[each]).moved(R, r))
+                own = Lump(
+                    float(model.body_mass[each]), np.zeros(3), np.diag(model.body_inertia[each])
+                )
+                lump = lump.joined(
+                    own.moved(matrix(model.body_iquat[each]), model.body_ipos[each]).moved(R, r)
+                )
                 if model.body_gravcomp[each]:
-                    self.hold(each, self.sheet.fresh(self.name("body", body), "body", self.sheet.bodies), R, r)
+                    self.hold(
+                        each,
+                        self.sheet.fresh(self.name("body", body), "body", self.sheet.bodies),
+                        R,
+                        r,
+                    )
         self.names.append(self.sheet.fresh(self.name("body", body), "body", self.sheet.bodies))
         self.sheet.bodies[self.names[body]] = lump.table()
         self.looks(body)
@@ -123,7 +152,9 @@ class Reader:
             carrier, R, r = self.carrier[model.geom_bodyid[geom]]
             shape = geom_shape(model, geom) if carrier == body and body else None
             if shape is not None and len(shapes) < MOST_SHAPES:
-                shapes.append(posed(shape, R @ matrix(model.geom_quat[geom]), R @ model.geom_pos[geom] + r))
+                shapes.append(
+                    posed(shape, R @ matrix(model.geom_quat[geom]), R @ model.geom_pos[geom] + r)
+                )
         if shapes:
             self.sheet.bodies[self.names[body]]["shapes"] = shapes
 
@@ -141,7 +172,9 @@ class Reader:
         model, sheet = self.model, self.sheet
         parent, R, r = self.carrier[model.body_parentid[body]]
         pose = R @ matrix(model.body_quat[body]), R @ model.body_pos[body] + r
-        joints = list(range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body]))
+        joints = list(
+            range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body])
+        )
         name, child = self.names[parent], self.names[body]
         groups: list[list[int]] = []
         for joint in joints:
@@ -151,7 +184,11 @@ class Reader:
             else:
                 groups.append([joint])
         if not groups:
-            sheet.joints[sheet.fresh(f"{child}.joint", "joint", sheet.joints)] = {"parent": name, "child": child, "type": "rigid"} | place(*pose)
+            sheet.joints[sheet.fresh(f"{child}.joint", "joint", sheet.joints)] = {
+                "parent": name,
+                "child": child,
+                "type": "rigid",
+            } | place(*pose)
         for k, group in enumerate(groups):
             between = child
             if k < len(groups) - 1:
@@ -160,7 +197,9 @@ class Reader:
             self.group(group, name, between, *(pose if k == 0 else (np.eye(3), np.zeros(3))))
             name = between
 
-    def group(self, joints: list[int], parent: str, child: str, R: np.ndarray, r: np.ndarray) -> None:
+    def group(
+        self, joints: list[int], parent: str, child: str, R: np.ndarray, r: np.ndarray
+    ) -> None:
         """One joint of ours for a ball, a free joint, or a sequence of hinges and slides."""
         model, sheet = self.model, self.sheet
         first = joints[0]
@@ -173,18 +212,30 @@ class Reader:
         elif model.jnt_type[first] == BALL:
             anchor = model.jnt_pos[first]
             self.rotors(table, joints)
-            table |= {"type": "spherical"} | place(R, R @ anchor + r) | ({"child_at": numbers(anchor)} if anchor.any() else {})
+            table |= (
+                {"type": "spherical"}
+                | place(R, R @ anchor + r)
+                | ({"child_at": numbers(anchor)} if anchor.any() else {})
+            )
         else:
             transforms = [{"shift": numbers(r)}] if r.any() else []
             turned = place(R, np.zeros(3)).get("frame", [])
             self.rotors(table, joints)
-            table["transforms"] = [*transforms, *turned, *(each for joint in joints for each in self.moving(joint))]
+            table["transforms"] = [
+                *transforms,
+                *turned,
+                *(each for joint in joints for each in self.moving(joint)),
+            ]
 
     def rotors(self, table: dict[str, Any], joints: list[int]) -> None:
         """Reflected inertias of the motors."""
         model = self.model
         found = [
-            float(value) for joint in joints for value in model.dof_armature[model.jnt_dofadr[joint] :][: 3 if model.jnt_type[joint] == BALL else 1]
+            float(value)
+            for joint in joints
+            for value in model.dof_armature[model.jnt_dofadr[joint] :][
+                : 3 if model.jnt_type[joint] == BALL else 1
+            ]
         ]
         if any(found):
             table["rotor_inertia"] = found
@@ -197,7 +248,9 @@ class Reader:
         name = self.sheet.fresh(self.name("joint", joint), "coordinate", value=True)
         self.coordinates[joint] = name
         motion = "rotate" if model.jnt_type[joint] == HINGE else "shift"
-        found: list[dict[str, Any]] = [{motion: axis, "coordinate": name} | ({"start": zero} if zero else {})]
+        found: list[dict[str, Any]] = [
+            {motion: axis, "coordinate": name} | ({"start": zero} if zero else {})
+        ]
         if zero:
             found.insert(0, {motion: axis, "by": -zero})
         if anchor.any() and motion == "rotate":
@@ -211,12 +264,18 @@ class Reader:
         name = self.coordinates.get(joint)
         if name is None:
             if model.dof_damping[dof] or model.jnt_stiffness[joint] or model.dof_frictionloss[dof]:
-                sheet.left_out.append(f"spring, damping or friction of joint '{self.name('joint', joint)}', which is a ball or free")
+                sheet.left_out.append(
+                    f"spring, damping or friction of joint '{self.name('joint', joint)}', which is a ball or free"
+                )
             return
         sheet.rubbing(name, float(model.dof_damping[dof]), float(model.dof_frictionloss[dof]))
         if model.jnt_stiffness[joint]:
             rest = float(model.qpos_spring[model.jnt_qposadr[joint]])
-            sheet.forces[f"{name}.spring"] = {"coordinate": name, "stiffness": float(model.jnt_stiffness[joint]), "length": rest}
+            sheet.forces[f"{name}.spring"] = {
+                "coordinate": name,
+                "stiffness": float(model.jnt_stiffness[joint]),
+                "length": rest,
+            }
         if limits and model.jnt_limited[joint]:
             low, high = numbers(model.jnt_range[joint])
             sheet.stop(name, low, high, 0.0)

@@ -27,7 +27,17 @@ BENT = {  # what newer versions of MuJoCo have
     "jnt_springyield": "yielding of the springs",
 }
 # what <flag> disables
-NO_CONSTRAINT, NO_EQUALITY, NO_FRICTION, NO_LIMIT, NO_CONTACT, NO_SPRING, NO_DAMPER, NO_GRAVITY, NO_CLAMP = (1 << k for k in range(9))
+(
+    NO_CONSTRAINT,
+    NO_EQUALITY,
+    NO_FRICTION,
+    NO_LIMIT,
+    NO_CONTACT,
+    NO_SPRING,
+    NO_DAMPER,
+    NO_GRAVITY,
+    NO_CLAMP,
+) = (1 << k for k in range(9))
 NO_ACTUATION = 1 << 11
 
 
@@ -39,10 +49,18 @@ def disabled(model: Any, *flags: int) -> bool:
 def take_motors(model: Any) -> None:
     """Reflected inertia and damping of actuators become those of their joints."""
     for k in range(model.nu):
-        if model.actuator_trntype[k] in (ON_JOINT, IN_PARENT) and model.jnt_type[model.actuator_trnid[k, 0]] >= SLIDE:
+        if (
+            model.actuator_trntype[k] in (ON_JOINT, IN_PARENT)
+            and model.jnt_type[model.actuator_trnid[k, 0]] >= SLIDE
+        ):
             dof = model.jnt_dofadr[model.actuator_trnid[k, 0]]
-            for motor, joint in (("actuator_armature", "dof_armature"), ("actuator_damping", "dof_damping")):
-                getattr(model, joint)[dof] += getattr(model, motor, np.zeros(model.nu))[k] * model.actuator_gear[k, 0] ** 2
+            for motor, joint in (
+                ("actuator_armature", "dof_armature"),
+                ("actuator_damping", "dof_damping"),
+            ):
+                getattr(model, joint)[dof] += (
+                    getattr(model, motor, np.zeros(model.nu))[k] * model.actuator_gear[k, 0] ** 2
+                )
 
 
 def switch_off(model: Any) -> None:
@@ -66,13 +84,20 @@ def add_equalities(reader: Reader) -> None:
     """Connections and welds close loops, joint equalities are couplings."""
     model, sheet = reader.model, reader.sheet
     for k in range(model.neq):
-        kind, a, b, data = model.eq_type[k], model.eq_obj1id[k], model.eq_obj2id[k], model.eq_data[k]
+        kind, a, b, data = (
+            model.eq_type[k],
+            model.eq_obj1id[k],
+            model.eq_obj2id[k],
+            model.eq_data[k],
+        )
         name = model.equality(k).name or f"equality{k}"
         if not model.eq_active0[k]:
             sheet.left_out.append(f"equality '{name}', which is switched off")
         elif kind == JOINT:
             add_joint_equality(reader, name, a, b, data)
-        elif kind in (CONNECT, WELD) and model.eq_objtype[k] == 1:  # between bodies, not between sites
+        elif (
+            kind in (CONNECT, WELD) and model.eq_objtype[k] == 1
+        ):  # between bodies, not between sites
             close(reader, name, kind, a, b, data)
         else:
             sheet.left_out.append(f"equality '{name}', which is of a kind not known here")
@@ -87,10 +112,16 @@ def close(reader: Reader, name: str, kind: int, a: int, b: int, data: Any) -> No
     second, R2, r2 = reader.carrier[b]
     joint: dict[str, Any] = {"parent": reader.names[first], "child": reader.names[second]}
     if kind == CONNECT:
-        joint |= {"type": "spherical", "at": numbers(R1 @ data[0:3] + r1), "child_at": numbers(R2 @ data[3:6] + r2)}
+        joint |= {
+            "type": "spherical",
+            "at": numbers(R1 @ data[0:3] + r1),
+            "child_at": numbers(R2 @ data[3:6] + r2),
+        }
     else:  # data: anchor in b, then position and orientation of b in a
         anchor, offset, turn = data[0:3], data[3:6], matrix(data[6:10])
-        joint |= {"type": "rigid"} | place(R1 @ turn @ R2.T, R1 @ (offset) + r1 - R1 @ turn @ R2.T @ (R2 @ anchor + r2))
+        joint |= {"type": "rigid"} | place(
+            R1 @ turn @ R2.T, R1 @ (offset) + r1 - R1 @ turn @ R2.T @ (R2 @ anchor + r2)
+        )
     if joint["parent"] == joint["child"]:
         sheet.left_out.append(f"equality '{name}' between parts of one body")
         return
@@ -111,7 +142,11 @@ def add_joint_equality(reader: Reader, name: str, a: int, b: int, data: Any) -> 
 
     terms = [f"{float(data[0])!r}"]
     if b >= 0:
-        terms += [f"{float(data[k])!r}*{change(b)}" + (f"**{k}" if k > 1 else "") for k in range(1, 5) if data[k]]
+        terms += [
+            f"{float(data[k])!r}*{change(b)}" + (f"**{k}" if k > 1 else "")
+            for k in range(1, 5)
+            if data[k]
+        ]
     sheet.couplings[name] = {"value": f"{change(a)} - ({' + '.join(terms)})"}
 
 
@@ -132,7 +167,10 @@ def add_actuators(reader: Reader) -> None:
         if not known:
             sheet.left_out.append(f"actuator '{name}', which is of a kind not known here")
             continue
-        if disabled(model, NO_ACTUATION) or int(model.opt.disableactuator) >> int(model.actuator_group[k]) & 1:
+        if (
+            disabled(model, NO_ACTUATION)
+            or int(model.opt.disableactuator) >> int(model.actuator_group[k]) & 1
+        ):
             sheet.left_out.append(f"actuator '{name}', which is switched off")
             continue
         sheet.inputs[name] = {"start": 0.0}
@@ -140,11 +178,17 @@ def add_actuators(reader: Reader) -> None:
         if model.jnt_actfrclimited[joint]:
             together.setdefault(joint, []).append(force)
         else:
-            sheet.forces[f"{name}.force"] = {"coordinate": reader.coordinates[joint], "value": force}
+            sheet.forces[f"{name}.force"] = {
+                "coordinate": reader.coordinates[joint],
+                "value": force,
+            }
     for joint, forces in together.items():
         coordinate = reader.coordinates[joint]
         sum_ = " + ".join(f"({force})" for force in forces)
-        sheet.forces[f"{coordinate}.actuators"] = {"coordinate": coordinate, "value": limited(sum_, True, model.jnt_actfrcrange[joint])}
+        sheet.forces[f"{coordinate}.actuators"] = {
+            "coordinate": coordinate,
+            "value": limited(sum_, True, model.jnt_actfrcrange[joint]),
+        }
 
 
 def law(reader: Reader, k: int, name: str, coordinate: str) -> str:
@@ -156,12 +200,18 @@ def law(reader: Reader, k: int, name: str, coordinate: str) -> str:
     if model.actuator_dyntype[k] != DIRECT:
         state = f"{name}.activation"
         lag = float(model.actuator_dynprm[k, 0])
-        rate = command if model.actuator_dyntype[k] == INTEGRATOR else f"({command} - {quoted(state)})/{max(lag, 1e-10)!r}"
+        rate = (
+            command
+            if model.actuator_dyntype[k] == INTEGRATOR
+            else f"({command} - {quoted(state)})/{max(lag, 1e-10)!r}"
+        )
         reader.sheet.states[state] = {"rate": rate}
         command = limited(quoted(state), model.actuator_actlimited[k], model.actuator_actrange[k])
 
     def affine(p: np.ndarray, kind: int) -> str:
-        terms = [f"{float(p[0])!r}"] + ([f"{float(p[1])!r}*{length}", f"{float(p[2])!r}*{speed}"] if kind == AFFINE else [])
+        terms = [f"{float(p[0])!r}"] + (
+            [f"{float(p[1])!r}*{length}", f"{float(p[2])!r}*{speed}"] if kind == AFFINE else []
+        )
         return " + ".join(terms)
 
     gain, bias = model.actuator_gainprm[k], model.actuator_biasprm[k]

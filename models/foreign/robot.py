@@ -81,7 +81,14 @@ def rotation(R: np.ndarray) -> list[dict[str, Any]]:
         return []
     axis = vector / angle
     axis[abs(axis) < TINY] = 0.0
-    letter = next((name for name, each in AXES.items() if len(name) == 1 and np.count_nonzero(axis) == 1 and axis @ each), None)
+    letter = next(
+        (
+            name
+            for name, each in AXES.items()
+            if len(name) == 1 and np.count_nonzero(axis) == 1 and axis @ each
+        ),
+        None,
+    )
     if letter:
         return [{"rotate": letter, "by": math.copysign(angle, axis @ AXES[letter])}]
     return [{"rotate": numbers(axis), "by": angle}]
@@ -117,15 +124,30 @@ class Sheet:
         """The name as the file has it, or the nearest one that the format takes; a change is said."""
         wanted = unicodedata.normalize("NFKC", name).strip()
         if name_fault(wanted, value):
-            wanted = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in wanted).strip("-+") or kind
+            wanted = (
+                "".join(
+                    letter if letter.isalnum() or letter in "._-" else "_" for letter in wanted
+                ).strip("-+")
+                or kind
+            )
             if name_fault(wanted, value):
                 wanted = f"{kind}_{wanted}"
         if wanted == "ground" and kind == "body":
             wanted = "ground_body"
         known = set(taken) | (self.values if value else set())
-        found = next(each for each in (wanted, f"{wanted}.{kind}", *(f"{wanted}.{kind}{k}" for k in range(2, 10_000))) if each not in known)
+        found = next(
+            each
+            for each in (
+                wanted,
+                f"{wanted}.{kind}",
+                *(f"{wanted}.{kind}{k}" for k in range(2, 10_000)),
+            )
+            if each not in known
+        )
         if found != name:
-            self.left_out.append(f"the name '{name}' of {'an' if kind[0] in 'aeiou' else 'a'} {kind}: it is '{found}' here")
+            self.left_out.append(
+                f"the name '{name}' of {'an' if kind[0] in 'aeiou' else 'a'} {kind}: it is '{found}' here"
+            )
         if value:
             self.values.add(found)
         return found
@@ -133,24 +155,42 @@ class Sheet:
     def rubbing(self, coordinate: str, damping: float, friction: float) -> None:
         """Damping and dry friction along one coordinate."""
         if friction:
-            self.forces[f"{coordinate}.friction"] = {"kind": "friction", "coordinate": coordinate, "coulomb": friction, "viscous": damping}
+            self.forces[f"{coordinate}.friction"] = {
+                "kind": "friction",
+                "coordinate": coordinate,
+                "coulomb": friction,
+                "viscous": damping,
+            }
         elif damping:
             self.forces[f"{coordinate}.friction"] = {"coordinate": coordinate, "damping": damping}
 
     def stop(self, coordinate: str, lower: float, upper: float, effort: float) -> None:
         """Limits as exponential stops whose force at the bound is the joint's effort."""
         law = {"kind": "stop", "coordinate": coordinate, "lower": lower, "upper": upper}
-        self.forces[f"{coordinate}.stop"] = law | {"stiffness": effort or 1.0, "sharpness": STOP_SHARPNESS}
+        self.forces[f"{coordinate}.stop"] = law | {
+            "stiffness": effort or 1.0,
+            "sharpness": STOP_SHARPNESS,
+        }
 
     def torque(self, coordinate: str, unit: str) -> None:
         """An input that drives one coordinate."""
-        name = self.fresh(f"{coordinate}.torque" if unit == "N.m" else f"{coordinate}.force", "input", self.inputs, value=True)
+        name = self.fresh(
+            f"{coordinate}.torque" if unit == "N.m" else f"{coordinate}.force",
+            "input",
+            self.inputs,
+            value=True,
+        )
         self.inputs[name] = {"start": 0.0, "unit": unit}
         self.forces[f"{coordinate}.drive"] = {"coordinate": coordinate, "value": quoted(name)}
 
     def description(self) -> dict[str, Any]:
         """All of it as a description."""
-        whole: dict[str, Any] = {"format": "kinetree/1", "name": self.name[:200], "text": f"Read from {self.file}", "gravity": self.gravity}
+        whole: dict[str, Any] = {
+            "format": "kinetree/1",
+            "name": self.name[:200],
+            "text": f"Read from {self.file}",
+            "gravity": self.gravity,
+        }
         for section in ("bodies", "joints", "couplings", "forces", "inputs", "states"):
             if table := getattr(self, section):
                 whole[section] = table

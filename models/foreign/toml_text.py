@@ -16,7 +16,11 @@ def key(name: str) -> str:
 def value(given: Any) -> str:
     """One value on one line."""
     if isinstance(given, dict):
-        return "{ " + ", ".join(f"{key(name)} = {value(inner)}" for name, inner in given.items()) + " }"
+        return (
+            "{ "
+            + ", ".join(f"{key(name)} = {value(inner)}" for name, inner in given.items())
+            + " }"
+        )
     if isinstance(given, (list, tuple)):
         return "[" + ", ".join(value(inner) for inner in given) + "]"
     return json.dumps(given, ensure_ascii=False)
@@ -25,18 +29,30 @@ def value(given: Any) -> str:
 def toml_text(description: dict[str, Any], remarks: list[str]) -> str:
     """The whole file; remarks stand at its head."""
     lines = [*(f"# {remark}" for remark in remarks), *([""] if remarks else [])]
-    lines += [f"{key(name)} = {value(given)}" for name, given in description.items() if not isinstance(given, dict)]
+    lines += [
+        f"{key(name)} = {value(given)}"
+        for name, given in description.items()
+        if not isinstance(given, dict)
+    ]
     for section, tables in description.items():
         if not isinstance(tables, dict):
             continue
         if section == "inputs" or not all(isinstance(table, dict) for table in tables.values()):
-            lines += ["", f"[{section}]", *(f"{key(name)} = {value(table)}" for name, table in tables.items())]
+            lines += [
+                "",
+                f"[{section}]",
+                *(f"{key(name)} = {value(table)}" for name, table in tables.items()),
+            ]
             continue
         for name, table in tables.items():
             lines += ["", f"[{section}.{key(name)}]"]
             for each, given in table.items():
                 if each in ("transforms", "shapes"):
-                    lines += [f"{each} = [", *(f"  {value(transform)}," for transform in given), "]"]
+                    lines += [
+                        f"{each} = [",
+                        *(f"  {value(transform)}," for transform in given),
+                        "]",
+                    ]
                 else:
                     lines.append(f"{key(each)} = {value(given)}")
     return "\n".join(lines) + "\n"

@@ -17,7 +17,13 @@ import numpy as np
 from kinetree.models.foreign.looks import MOST_SHAPES, posed, visual_shape
 from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, quoted, refused
 
-TYPES = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "planar", "floating": "free"}
+TYPES = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "planar": "planar",
+    "floating": "free",
+}
 MOST_LINKS = 10_000
 
 
@@ -30,17 +36,42 @@ def parsed(path: Path, text: bytes | None = None) -> Any:
         import yourdfpy
         from lxml.etree import LxmlError
     except ImportError:
-        raise refuse(str(path), "a file that needs the package yourdfpy", hint="install it with 'pip install kinetree[robots]'") from None
-    logging.getLogger("yourdfpy").setLevel(logging.CRITICAL)  # what matters is said as an error here
-    plain = {"build_scene_graph": False, "build_collision_scene_graph": False, "load_meshes": False, "load_collision_meshes": False}
+        raise refuse(
+            str(path),
+            "a file that needs the package yourdfpy",
+            hint="install it with 'pip install kinetree[robots]'",
+        ) from None
+    logging.getLogger("yourdfpy").setLevel(
+        logging.CRITICAL
+    )  # what matters is said as an error here
+    plain = {
+        "build_scene_graph": False,
+        "build_collision_scene_graph": False,
+        "load_meshes": False,
+        "load_collision_meshes": False,
+    }
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            robot = yourdfpy.URDF.load(str(path) if text is None else io.BytesIO(text), **plain).robot
-    except (LxmlError, OSError, ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
+            robot = yourdfpy.URDF.load(
+                str(path) if text is None else io.BytesIO(text), **plain
+            ).robot
+    except (
+        LxmlError,
+        OSError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        KeyError,
+        IndexError,
+    ) as error:
         reason = f"a tag without {error}" if isinstance(error, KeyError) else str(error)
         raise refuse(str(path), f"what cannot be read: {reason}") from None
     if not robot.links or len(robot.links) > MOST_LINKS:
-        raise refuse(str(path), f"{len(robot.links)} links", hint=f"at least one and at most {MOST_LINKS} are read")
+        raise refuse(
+            str(path),
+            f"{len(robot.links)} links",
+            hint=f"at least one and at most {MOST_LINKS} are read",
+        )
     return robot
 
 
@@ -54,27 +85,53 @@ def lump_of(link: Any) -> Lump:
     return Lump(float(given.mass or 0.0), np.zeros(3), tensor).moved(origin[:3, :3], origin[:3, 3])
 
 
-def describe(path: Path, floating: bool = False, limits: bool = False, torques: bool = False, keep_fixed: bool = False) -> tuple[dict, list[str]]:
+def describe(
+    path: Path,
+    floating: bool = False,
+    limits: bool = False,
+    torques: bool = False,
+    keep_fixed: bool = False,
+) -> tuple[dict, list[str]]:
     """The description of a robot and what it leaves out."""
     return described(path, parsed(path), floating, limits, torques, keep_fixed)
 
 
-def described(path: Path, robot: Any, floating: bool, limits: bool, torques: bool, keep_fixed: bool) -> tuple[dict, list[str]]:
+def described(
+    path: Path, robot: Any, floating: bool, limits: bool, torques: bool, keep_fixed: bool
+) -> tuple[dict, list[str]]:
     """The same of a robot that has been read."""
     sheet = Sheet(robot.name or path.stem, path.name)
     links = {link.name: link for link in robot.links}
     into = {joint.child: joint for joint in robot.joints}
     for joint in robot.joints:
         if joint.parent not in links or joint.child not in links:
-            raise refuse(str(path), f"joint '{joint.name}' between '{joint.parent}' and '{joint.child}'", hint="one of them is no link")
+            raise refuse(
+                str(path),
+                f"joint '{joint.name}' between '{joint.parent}' and '{joint.child}'",
+                hint="one of them is no link",
+            )
         if joint.type != "fixed" and joint.type not in TYPES:
-            raise refuse(str(path), f"joint '{joint.name}' of type '{joint.type}'", hint="known are fixed, " + ", ".join(TYPES))
+            raise refuse(
+                str(path),
+                f"joint '{joint.name}' of type '{joint.type}'",
+                hint="known are fixed, " + ", ".join(TYPES),
+            )
     roots = [name for name in links if name not in into]
     if len(roots) != 1 or len(into) != len(robot.joints):
-        raise refuse(str(path), f"{len(roots)} links without a parent" if len(roots) != 1 else "a link with two parents", hint="a tree with one root")
+        raise refuse(
+            str(path),
+            f"{len(roots)} links without a parent"
+            if len(roots) != 1
+            else "a link with two parents",
+            hint="a tree with one root",
+        )
     order = in_order(robot, roots[0], len(links), str(path))
     empty = without_mass(order, links, into)
-    sheet.left_out += [f"joint '{into[link].name}' moves nothing that has mass: it is held" for link in order if link in empty]
+    sheet.left_out += [
+        f"joint '{into[link].name}' moves nothing that has mass: it is held"
+        for link in order
+        if link in empty
+    ]
     carriers = carried(order, into, keep_fixed, empty)
     add_bodies(sheet, order, links, carriers, roots[0], floating)
     names = dict(zip(order, body_names(sheet, order, carriers), strict=True))
@@ -114,12 +171,18 @@ def without_mass(order: list[str], links: dict[str, Any], into: dict[str, Any]) 
                 heavy.add(into[link].parent)
     found = {link for link in order[1:] if link not in heavy and into[link].type != "fixed"}
     follows = {link: into[link].mimic.joint for link in found if into[link].mimic is not None}
-    while led := {link for link in found & follows.keys() if follows[link] not in {into[each].name for each in found}}:
+    while led := {
+        link
+        for link in found & follows.keys()
+        if follows[link] not in {into[each].name for each in found}
+    }:
         found -= led  # a coupling to what moves holds them
     return found
 
 
-def carried(order: list[str], into: dict[str, Any], keep_fixed: bool, empty: set[str]) -> dict[str, tuple[str, np.ndarray]]:
+def carried(
+    order: list[str], into: dict[str, Any], keep_fixed: bool, empty: set[str]
+) -> dict[str, tuple[str, np.ndarray]]:
     """For every link the link that carries it without a joint between them, itself at most, and its pose there."""
     found: dict[str, tuple[str, np.ndarray]] = {}
     for link in order:
@@ -136,12 +199,21 @@ def pose_of(joint: Any) -> np.ndarray:
     return np.eye(4) if joint.origin is None else joint.origin
 
 
-def add_bodies(sheet: Sheet, order: list[str], links: dict[str, Any], carriers: dict[str, Any], root: str, floating: bool) -> None:
+def add_bodies(
+    sheet: Sheet,
+    order: list[str],
+    links: dict[str, Any],
+    carriers: dict[str, Any],
+    root: str,
+    floating: bool,
+) -> None:
     """One body per link that moves by itself, and the root."""
     lumps: dict[str, Lump] = {}
     for link in order:
         carrier, pose = carriers[link]
-        lumps[carrier] = lumps.get(carrier, Lump()).joined(lump_of(links[link]).moved(pose[:3, :3], pose[:3, 3]))
+        lumps[carrier] = lumps.get(carrier, Lump()).joined(
+            lump_of(links[link]).moved(pose[:3, :3], pose[:3, 3])
+        )
     for link, lump in lumps.items():
         if link == root and not floating and lump.mass == 0.0:
             continue  # a root without mass is the ground itself
@@ -163,7 +235,14 @@ def body_names(sheet: Sheet, order: list[str], carriers: dict[str, Any]) -> list
     return [of[carriers[link][0]] for link in order]
 
 
-def add_looks(sheet: Sheet, robot: Any, order: list[str], carriers: dict[str, Any], names: dict[str, str], folder: Path) -> None:
+def add_looks(
+    sheet: Sheet,
+    robot: Any,
+    order: list[str],
+    carriers: dict[str, Any],
+    names: dict[str, str],
+    folder: Path,
+) -> None:
     """Visuals of all links on the bodies that carry them."""
     links = {link.name: link for link in robot.links}
     materials = {material.name: material for material in robot.materials}
@@ -172,7 +251,9 @@ def add_looks(sheet: Sheet, robot: Any, order: list[str], carriers: dict[str, An
         for visual in links[link].visuals if names[link] in sheet.bodies else ():
             shapes = sheet.bodies[names[link]].setdefault("shapes", [])
             if not drawn(visual):
-                sheet.left_out.append(f"a mirrored or stretched mesh of link '{link}': it is not drawn")
+                sheet.left_out.append(
+                    f"a mirrored or stretched mesh of link '{link}': it is not drawn"
+                )
                 continue
             shape = visual_shape(visual, materials, folder)
             if shape is not None and len(shapes) < MOST_SHAPES:
@@ -190,12 +271,21 @@ def drawn(visual: Any) -> bool:
     return bool(scale.min() > 0.0 and np.ptp(scale) <= 1e-9 * scale.max())
 
 
-def add_joint(sheet: Sheet, joint: Any, carriers: dict[str, Any], names: dict[str, str], limits: bool, torques: bool) -> None:
+def add_joint(
+    sheet: Sheet,
+    joint: Any,
+    carriers: dict[str, Any],
+    names: dict[str, str],
+    limits: bool,
+    torques: bool,
+) -> None:
     """A joint with its friction, stops and drive."""
     pose = carriers[joint.parent][1] @ pose_of(joint)
     name = sheet.fresh(joint.name, "joint", sheet.joints)
     kind = TYPES.get(joint.type, "rigid")
-    table = {"parent": names[joint.parent], "child": names[joint.child], "type": kind} | place(pose[:3, :3], pose[:3, 3])
+    table = {"parent": names[joint.parent], "child": names[joint.child], "type": kind} | place(
+        pose[:3, :3], pose[:3, 3]
+    )
     sheet.joints[name] = table
     if kind in ("revolute", "prismatic", "planar"):
         axis = np.array([1.0, 0.0, 0.0]) if joint.axis is None else np.asarray(joint.axis, float)
@@ -205,10 +295,17 @@ def add_joint(sheet: Sheet, joint: Any, carriers: dict[str, Any], names: dict[st
     coordinate = sheet.fresh(joint.name, "coordinate", value=True)
     table["coordinates"] = [coordinate]
     if joint.dynamics is not None:
-        sheet.rubbing(coordinate, float(joint.dynamics.damping or 0.0), float(joint.dynamics.friction or 0.0))
+        sheet.rubbing(
+            coordinate, float(joint.dynamics.damping or 0.0), float(joint.dynamics.friction or 0.0)
+        )
     limit = joint.limit
     if limits and limit is not None and joint.type != "continuous":
-        sheet.stop(coordinate, float(limit.lower or 0.0), float(limit.upper or 0.0), float(limit.effort or 0.0))
+        sheet.stop(
+            coordinate,
+            float(limit.lower or 0.0),
+            float(limit.upper or 0.0),
+            float(limit.effort or 0.0),
+        )
     if torques:
         sheet.torque(coordinate, "N.m" if kind == "revolute" else "N")
 
@@ -216,10 +313,16 @@ def add_joint(sheet: Sheet, joint: Any, carriers: dict[str, Any], names: dict[st
 def add_mimic(sheet: Sheet, joint: Any) -> None:
     """A coordinate that follows another one."""
     followed = joint.mimic.joint
-    found = {name: table["coordinates"][0] for name, table in sheet.joints.items() if "coordinates" in table}
+    found = {
+        name: table["coordinates"][0]
+        for name, table in sheet.joints.items()
+        if "coordinates" in table
+    }
     if followed not in found or joint.name not in found:
         sheet.left_out.append(f"joint '{joint.name}' follows '{followed}', which has no coordinate")
         return
     factor = 1.0 if joint.mimic.multiplier is None else float(joint.mimic.multiplier)
     offset = 0.0 if joint.mimic.offset is None else float(joint.mimic.offset)
-    sheet.couplings[f"{joint.name}.mimic"] = {"value": f"{quoted(found[joint.name])} - ({factor!r}*{quoted(found[followed])} + {offset!r})"}
+    sheet.couplings[f"{joint.name}.mimic"] = {
+        "value": f"{quoted(found[joint.name])} - ({factor!r}*{quoted(found[followed])} + {offset!r})"
+    }

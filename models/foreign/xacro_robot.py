@@ -18,4 +18,6 @@ def describe(
     arguments: Mapping[str, object] | None = None,
 ) -> tuple[dict, list[str]]:
     """The description of a robot and what it leaves out; `arguments` are those of the file's xacro:arg."""
-    return described(path, parsed(path, expanded(path, arguments)), floating, limits, torques, keep_fixed)
+    return described(
+        path, parsed(path, expanded(path, arguments)), floating, limits, torques, keep_fixed
+    )

@@ -22,18 +22,44 @@ def expanded(path: Path, arguments: Mapping[str, object] | None = None) -> bytes
     try:
         import xacro
     except ImportError:
-        raise refused(str(path), "a file that needs the package xacro", KIND, "install it with 'pip install kinetree[robots]'") from None
+        raise refused(
+            str(path),
+            "a file that needs the package xacro",
+            KIND,
+            "install it with 'pip install kinetree[robots]'",
+        ) from None
     given = {name: str(value) for name, value in (arguments or {}).items()}
     said = io.StringIO()
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(said):
             document: Any = xacro.process_file(str(path), mappings=given)
     except SystemExit:
-        raise refused(str(path), f"what xacro cannot read: {said.getvalue().strip()[-200:]}", KIND) from None
-    except (xacro.XacroException, ExpatError, OSError, ValueError, TypeError, NameError, KeyError, AttributeError, ZeroDivisionError) as error:
-        raise refused(str(path), f"what xacro cannot read: {error}", KIND, "arguments are given by --arg NAME=VALUE") from None
+        raise refused(
+            str(path), f"what xacro cannot read: {said.getvalue().strip()[-200:]}", KIND
+        ) from None
+    except (
+        xacro.XacroException,
+        ExpatError,
+        OSError,
+        ValueError,
+        TypeError,
+        NameError,
+        KeyError,
+        AttributeError,
+        ZeroDivisionError,
+    ) as error:
+        raise refused(
+            str(path),
+            f"what xacro cannot read: {error}",
+            KIND,
+            "arguments are given by --arg NAME=VALUE",
+        ) from None
     except Exception as error:  # lookups of ROS packages raise what their own package defines
-        if type(error).__module__.partition(".")[0] not in ("ament_index_python", "rospkg", "xacro"):
+        if type(error).__module__.partition(".")[0] not in (
+            "ament_index_python",
+            "rospkg",
+            "xacro",
+        ):
             raise
         raise refused(str(path), f"a package that is not there: {error}", KIND) from None
     return document.toxml(encoding="utf-8")

@@ -1,7 +1,21 @@
 """Backwards over the steps of `forwards`: slopes of a result by the state before them, by given numbers, by the beginning of their grid."""
 
 from kinetree.models.gradients import layout as A
-from kinetree.models.gradients.forwards import GAMMA, LOST, RK4, SLOTS, add, back, copy, jacobian, part, rates, sees_ints, sees_work, shifted
+from kinetree.models.gradients.forwards import (
+    GAMMA,
+    LOST,
+    RK4,
+    SLOTS,
+    add,
+    back,
+    copy,
+    jacobian,
+    part,
+    rates,
+    sees_ints,
+    sees_work,
+    shifted,
+)
 from kinetree.models.gradients.kept import kept
 from kinetree.solvers.integrate.linear_solver import solve
 from kinetree.solvers.kernel import kernel
@@ -60,10 +74,14 @@ def rk4_back(I, W, at, t, h, timed):
     for stage in range(3, -1, -1):
         node = 0.5 if 0 < stage < 3 else float(stage // 3)
         share = 1.0 / 3.0 if 0 < stage < 3 else 1.0 / 6.0
-        after = 0.0 if stage == 3 else 1.0 if stage == 2 else 0.5  # weight of this evaluation in the argument of the next
+        after = (
+            0.0 if stage == 3 else 1.0 if stage == 2 else 0.5
+        )  # weight of this evaluation in the argument of the next
         if timed and status == 0:
             status = rates(I, W, k, t + node * h, part(W, at, stage, n))
-            by_size += share * along(part(W, I.at_adjoint, 0, n), k) + (after * along(part(W, I.at_out, 0, n), k) if stage < 3 else 0.0)
+            by_size += share * along(part(W, I.at_adjoint, 0, n), k) + (
+                after * along(part(W, I.at_out, 0, n), k) if stage < 3 else 0.0
+            )
         factors(I, W, h * share, h * after if stage < 3 else 0.0)
         if status == 0:
             status, by_time = stage_back(I, W, t + node * h, part(W, at, stage, n))
@@ -87,7 +105,12 @@ def rosenbrock_back(I, W, at, t, h, timed):
     """One step of the linearly implicit method, slopes of its Jacobian included."""
     n = I.n
     y, y2, k1, k2 = part(W, at, 0, n), part(W, at, 1, n), part(W, at, 2, n), part(W, at, 3, n)
-    new, f, v1, v2 = part(W, I.at_scratch, 0, n), part(W, I.at_scratch, 1, n), part(W, I.at_scratch, 2, n), part(W, I.at_scratch, 3, n)
+    new, f, v1, v2 = (
+        part(W, I.at_scratch, 0, n),
+        part(W, I.at_scratch, 1, n),
+        part(W, I.at_scratch, 2, n),
+        part(W, I.at_scratch, 3, n),
+    )
     old = part(W, I.at_adjoint, 0, n)
     matrix, pivots = part(W, I.at_matrices, 1, n * n), part(W, I.at_scratch, 7, n)
     status = rates(I, W, f, t, y)

@@ -47,12 +47,20 @@ class Blocks:
 
     def lay_out(self, targets: int) -> None:
         """Memory for so many targets."""
-        steps = {"n": self.n, "given": self.codes.given, "inputs": self.inputs, "targets": targets, "capacity": self.capacity}
+        steps = {
+            "n": self.n,
+            "given": self.codes.given,
+            "inputs": self.inputs,
+            "targets": targets,
+            "capacity": self.capacity,
+        }
         at, places = ADJOINT_HEAD.size, {}
         for part in PARTS:
             places[f"at_{part.name}"] = at
             at += round(evaluate_constant(part.size, steps))
-        addresses = {name: self.codes.address(name) for name in ("rates", "back", "bend", "close", "open")}
+        addresses = {
+            name: self.codes.address(name) for name in ("rates", "back", "bend", "close", "open")
+        }
         numbers = addresses | steps | places | {"method": self.method}
         self.ints = np.array(ADJOINT.filled(**numbers), dtype=np.int64)
         self.work = np.zeros(at)
@@ -88,7 +96,11 @@ class Blocks:
         if before is None:
             head.base, head.counted, head.moves = piece.time, 0.0, float(piece.moves)
         else:
-            head.base, head.counted, head.moves = before.head.base, before.head.counted, before.head.moves
+            head.base, head.counted, head.moves = (
+                before.head.base,
+                before.head.counted,
+                before.head.moves,
+            )
         head.time, head.next, head.steps = piece.time, 0.0, 0.0
         self.part("path")[:] = piece.state
 
@@ -127,7 +139,9 @@ class Blocks:
         """Inputs at an instant."""
         if self.record.curved:
             rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)
-            self.part("given", 0, self.codes.given)[: self.inputs] = rows @ (t - self.head.origin) ** np.arange(6)
+            self.part("given", 0, self.codes.given)[: self.inputs] = rows @ (
+                t - self.head.origin
+            ) ** np.arange(6)
 
     # -- dense output of the last step ----------------------------------------------------------------------------------------------------
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -174,7 +188,9 @@ class Blocks:
     def backwards(self, slopes: Slopes, happening: Happening | None) -> None:
         """Over the block; from an instant inside its last step if something happened there."""
         steps = self.steps
-        if steps == 0:  # what happened was due at the beginning of the piece, whose instant is that of the event before it
+        if (
+            steps == 0
+        ):  # what happened was due at the beginning of the piece, whose instant is that of the event before it
             return
         self.head.shift = slopes.shift
         self.part("slopes", 0, self.codes.given)[:] = slopes.given
@@ -186,7 +202,10 @@ class Blocks:
         else:
             self.part("adjoint")[:] = slopes.state
             self.over(0, steps)
-        slopes.state, slopes.given = self.part("adjoint").copy(), self.part("slopes", 0, self.codes.given).copy()
+        slopes.state, slopes.given = (
+            self.part("adjoint").copy(),
+            self.part("slopes", 0, self.codes.given).copy(),
+        )
         slopes.shift = float(self.head.shift) if self.began_at_event() else 0.0
 
     def began_at_event(self) -> bool:
@@ -206,7 +225,10 @@ class Blocks:
         a, b, c, d = hermite(s)
         f0, f1 = self.rates(t0, y0), self.rates(t1, y1)
         n, anchor = self.n, self.part("anchors", 0, self.capacity)[self.steps - 1]
-        by_begin, by_end = (self.products(t0, y0, h * c * adjoint), self.products(t1, y1, h * d * adjoint))
+        by_begin, by_end = (
+            self.products(t0, y0, h * c * adjoint),
+            self.products(t1, y1, h * d * adjoint),
+        )
         self.part("adjoint")[:] = b * adjoint + by_end[:n]
         self.part("slopes", 0, self.codes.given)[:] += by_begin[n + 1 :] + by_end[n + 1 :]
         if anchor != FIXED:
@@ -221,7 +243,9 @@ class Blocks:
     def products(self, t: float, y: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """Products of factors with the slopes of the rates."""
         self.go_inputs(t)
-        return self.codes.call("back", t, np.concatenate([y, factors]), self.part("given", 0, self.codes.given))
+        return self.codes.call(
+            "back", t, np.concatenate([y, factors]), self.part("given", 0, self.codes.given)
+        )
 
     def by_time(self, t: float, products: np.ndarray) -> float:
         """The product with the slope by time, inputs included."""
@@ -229,7 +253,8 @@ class Blocks:
         if self.record.curved:
             rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)
             found += float(
-                products[self.n + 1 : self.n + 1 + self.inputs] @ (rows[:, 1:] @ (np.arange(1, 6) * (t - self.head.origin) ** np.arange(5)))
+                products[self.n + 1 : self.n + 1 + self.inputs]
+                @ (rows[:, 1:] @ (np.arange(1, 6) * (t - self.head.origin) ** np.arange(5)))
             )
         return found
 

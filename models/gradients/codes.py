@@ -54,7 +54,9 @@ class Codes:
         out = np.zeros(self.n + 1 + self.given)
         whole = np.concatenate([pair, np.zeros(3 * self.n - pair.size)])
         if self.functions[name](t, whole.ctypes.data, given.ctypes.data, out.ctypes.data) != 0:
-            raise ValueError(f"at t = {t:g} the straight-line equations do not hold: an angle beyond their range, or a loop near a singular position")
+            raise ValueError(
+                f"at t = {t:g} the straight-line equations do not hold: an angle beyond their range, or a loop near a singular position"
+            )
         return out
 
 
@@ -87,8 +89,17 @@ class Builder:
     def wanted(self) -> list[int]:
         """State, time, and given numbers, in the order of `out`."""
         c = self.system.compiled
-        own = [self.tape.symbol("parameters", c.parameters.index(name), 0.5) for name in self.parameters]
-        return [*self.state, self.tape.symbol("t", 0, 0.37), *self.group("inputs", len(c.inputs)), *own, *self.group("held", len(self.held))]
+        own = [
+            self.tape.symbol("parameters", c.parameters.index(name), 0.5)
+            for name in self.parameters
+        ]
+        return [
+            *self.state,
+            self.tape.symbol("t", 0, 0.37),
+            *self.group("inputs", len(c.inputs)),
+            *own,
+            *self.group("held", len(self.held)),
+        ]
 
     def slopes(self, seeds: dict[int, int], wanted: list[int]) -> list[int]:
         found = sweep(self.tape, seeds, wanted)
@@ -157,9 +168,15 @@ def key_of(system: System, parameters: Sequence[str], implicit: bool) -> tuple:
     floats = c.floats.copy()
     fields = model_fields(c.ints, floats)
     header = HEADER.of(c.ints)
-    for instruction in list(INSTRUCTION.rows(fields.code))[int(header.phase[0]) : int(header.phase[1])]:
+    for instruction in list(INSTRUCTION.rows(fields.code))[
+        int(header.phase[0]) : int(header.phase[1])
+    ]:
         fields.val0[int(instruction.dst)] = 0.0
-    for first, count in ((c.start_q, len(c.coordinates)), (c.start_u, len(c.speeds)), (c.start_x, len(c.states))):
+    for first, count in (
+        (c.start_q, len(c.coordinates)),
+        (c.start_u, len(c.speeds)),
+        (c.start_x, len(c.states)),
+    ):
         fields.val0[first : first + count] = 0.0
     fields.val0[[c.registers[name] for name in parameters]] = 0.0
     return c.ints.tobytes(), floats.tobytes(), tuple(parameters), implicit
@@ -185,18 +202,30 @@ def made(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
     builder = Builder(system, parameters)
     rates = builder.trace.results[: builder.n]
     products = builder.transposed(rates)
-    nodes = {"rates": rates, "back": products} | ({"bend": builder.bend(products)} if implicit else {})
+    nodes = {"rates": rates, "back": products} | (
+        {"bend": builder.bend(products)} if implicit else {}
+    )
     if c.loops:
         nodes["close"] = builder.closed()
         nodes["open"] = builder.transposed(nodes["close"])
-    traces = [replace(builder.trace, results=finished(builder.tape, each)) for each in nodes.values()]
+    traces = [
+        replace(builder.trace, results=finished(builder.tape, each)) for each in nodes.values()
+    ]
     operations = sum(each.operations for each in traces)
     if operations > MOST:
         raise ValueError(f"{operations} operations are too many for straight-line code")
     places = places_of(builder)
     machine = compiled(llvm_text([Motion(each, places, []) for each in traces]))
     given = len(c.inputs) + len(builder.parameters) + len(builder.held)
-    return Codes(system, builder.parameters, machine, {name: k for k, name in enumerate(nodes)}, builder.n, given, operations)
+    return Codes(
+        system,
+        builder.parameters,
+        machine,
+        {name: k for k, name in enumerate(nodes)},
+        builder.n,
+        given,
+        operations,
+    )
 
 
 def places_of(builder: Builder) -> dict[str, list[Place]]:
@@ -207,7 +236,10 @@ def places_of(builder: Builder) -> dict[str, list[Place]]:
         places[name] = [Place("y", at + k) for k in range(count)]
         at += count
     inputs, own = len(c.inputs), {name: k for k, name in enumerate(builder.parameters)}
-    places |= {"w": [Place("y", n + k) for k in range(n)], "v": [Place("y", 2 * n + k) for k in range(n)]}
+    places |= {
+        "w": [Place("y", n + k) for k in range(n)],
+        "v": [Place("y", 2 * n + k) for k in range(n)],
+    }
     places["inputs"] = [Place("val", k) for k in range(inputs)]
     places["parameters"] = [Place("val", inputs + own.get(name, 0)) for name in c.parameters]
     places["held"] = [Place("val", inputs + len(own) + k) for k in range(len(builder.held))]

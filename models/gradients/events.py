@@ -45,9 +45,16 @@ class Copy:
         self.work = happening.work.copy()
         self.stage, self.ws = stages.workspace(self.work)
         record = U.STAGE.of(unit.ints, U.UNIT.size + U.STAGE.size * self.stage)
-        blocks = unit.ints[int(record.ints) :], unit.floats[int(record.floats) :], self.work[int(unit.header.at_workspace) :]
+        blocks = (
+            unit.ints[int(record.ints) :],
+            unit.floats[int(record.floats) :],
+            self.work[int(unit.header.at_workspace) :],
+        )
         self.prepare = bind("prepare", *blocks)
-        self.advance, self.refresh = (bind(name, unit.ints, unit.floats, self.work) for name in ("unit_advance", "unit_refresh"))
+        self.advance, self.refresh = (
+            bind(name, unit.ints, unit.floats, self.work)
+            for name in ("unit_advance", "unit_refresh")
+        )
         self.head = U.UNIT_HEAD.of(self.work)
 
     def at(self, state: np.ndarray, given: np.ndarray, t: float) -> None:
@@ -66,7 +73,9 @@ class Copy:
         events = int(self.head.events)
         status = self.advance(self.happening.option, self.happening.until)
         if status not in (L.Status.OK, L.Status.EVENT):
-            raise OtherWayError(f"what happens at t = {self.happening.time:.9g} fails from neighbouring states")
+            raise OtherWayError(
+                f"what happens at t = {self.happening.time:.9g} fails from neighbouring states"
+            )
         stage, state, given = self.stages.numbers(self.work)
         return stage, int(self.head.events) - events, np.concatenate([state, given])
 
@@ -86,7 +95,11 @@ def jump(stages: Stages, happening: Happening) -> Jump:
     way = copy.after()[:2]
     unit = stages.unit
     logged = int(unit.header.logged)
-    first = U.EVENT.of(copy.work, int(unit.header.at_events) + U.EVENT.size * (int(U.UNIT_HEAD.of(happening.work).events) % logged))
+    first = U.EVENT.of(
+        copy.work,
+        int(unit.header.at_events)
+        + U.EVENT.size * (int(U.UNIT_HEAD.of(happening.work).events) % logged),
+    )
     cause = int(first.guard)
 
     def both(moved: np.ndarray, instant: float) -> np.ndarray:
@@ -95,7 +108,9 @@ def jump(stages: Stages, happening: Happening) -> Jump:
         copy.at(moved[:n], moved[n:], instant)
         *found, numbers = copy.after()
         if tuple(found) != way:
-            raise OtherWayError(f"at t = {t:.9g} neighbouring states take another way: what happens there has no slope")
+            raise OtherWayError(
+                f"at t = {t:.9g} neighbouring states take another way: what happens there has no slope"
+            )
         return np.append(numbers, guard)
 
     inputs = len(unit.compiled[0].inputs)
@@ -105,13 +120,25 @@ def jump(stages: Stages, happening: Happening) -> Jump:
             columns.append(np.zeros(columns[0].size))  # inputs come from outside
             continue
         size = abs(whole[k]) if k >= n and whole[k] != 0.0 else max(1.0, abs(whole[k]))
-        columns.append(differences(lambda shift, k=k: both(whole + shift * (np.arange(whole.size) == k), t), size))
+        columns.append(
+            differences(
+                lambda shift, k=k: both(whole + shift * (np.arange(whole.size) == k), t), size
+            )
+        )
     slopes = np.array(columns).T
     by_time = differences(lambda shift: both(whole, t + shift), max(1.0, abs(t)))
-    return Jump(slopes[:-1], by_time[:-1], slopes[-1], float(by_time[-1]), unit.compiled[stage].guards[cause])
+    return Jump(
+        slopes[:-1],
+        by_time[:-1],
+        slopes[-1],
+        float(by_time[-1]),
+        unit.compiled[stage].guards[cause],
+    )
 
 
-def differences(function: Callable[[float], np.ndarray], size: float, step: float = STEP) -> np.ndarray:
+def differences(
+    function: Callable[[float], np.ndarray], size: float, step: float = STEP
+) -> np.ndarray:
     """Slope at zero; nearer where the ways part."""
     h = step * size
     for attempt in range(TRIES):

@@ -109,7 +109,9 @@ def advance_grid(I, W, t):
     W.counted += 1.0
     if abs(t - (W.base + W.counted * W.step)) > 1e-8 * W.step:
         W.base, W.counted, W.moves = t, 0.0, 0.0
-    if t == W[I.at_targets + int(W.next)]:  # behind it steps begin at the target, however near to it the old grid lies
+    if (
+        t == W[I.at_targets + int(W.next)]
+    ):  # behind it steps begin at the target, however near to it the old grid lies
         W.next += 1.0
         W.moves = 0.0
     W.time = t
@@ -125,7 +127,9 @@ def forwards(I, W):
         t_end, anchor = end_of_step(I, W)
         W[I.at_anchors + k] = anchor
         at = I.at_path + SLOTS * n * k
-        status = rk4_on(I, W, at, t, t_end) if I.method == RK4 else rosenbrock_on(I, W, at, t, t_end)
+        status = (
+            rk4_on(I, W, at, t, t_end) if I.method == RK4 else rosenbrock_on(I, W, at, t, t_end)
+        )
         if status == 0:
             status = closed(I, W, t_end, part(W, at, 4, n), part(W, at, SLOTS, n))
         advance_grid(I, W, t_end)
@@ -149,7 +153,13 @@ def closed(I, W, t, y, new):
 def rk4_on(I, W, at, t, t_end):
     """One step of rk4: the arguments of its evaluations, and the new state."""
     n, h = I.n, t_end - t
-    y, y2, y3, y4, new = part(W, at, 0, n), part(W, at, 1, n), part(W, at, 2, n), part(W, at, 3, n), part(W, at, 4, n)
+    y, y2, y3, y4, new = (
+        part(W, at, 0, n),
+        part(W, at, 1, n),
+        part(W, at, 2, n),
+        part(W, at, 3, n),
+        part(W, at, 4, n),
+    )
     k = part(W, I.at_scratch, 0, n)
     status = rates(I, W, k, t, y)
     for i in range(n):
@@ -175,7 +185,13 @@ def rk4_on(I, W, at, t, t_end):
 def rosenbrock_on(I, W, at, t, t_end):
     """One step of the linearly implicit method: state, argument of the second evaluation, both increments, new state."""
     n, h = I.n, t_end - t
-    y, y2, k1, k2, new = part(W, at, 0, n), part(W, at, 1, n), part(W, at, 2, n), part(W, at, 3, n), part(W, at, 4, n)
+    y, y2, k1, k2, new = (
+        part(W, at, 0, n),
+        part(W, at, 1, n),
+        part(W, at, 2, n),
+        part(W, at, 3, n),
+        part(W, at, 4, n),
+    )
     matrix, pivots = part(W, I.at_matrices, 1, n * n), part(W, I.at_scratch, 7, n)
     status = rates(I, W, k1, t, y)
     if status == 0:
@@ -198,7 +214,11 @@ def rosenbrock_on(I, W, at, t, t_end):
 def jacobian(I, W, t, y, f):
     """∂f/∂y by differences."""
     n, status = I.n, 0
-    moved, other, J = part(W, I.at_scratch, 5, n), part(W, I.at_scratch, 6, n), part(W, I.at_matrices, 0, n * n)
+    moved, other, J = (
+        part(W, I.at_scratch, 5, n),
+        part(W, I.at_scratch, 6, n),
+        part(W, I.at_matrices, 0, n * n),
+    )
     copy(moved, y)
     for j in range(n):
         moved[j] = y[j] + DIFFERENCE * max(1.0, abs(y[j]))
@@ -216,7 +236,9 @@ def shifted(I, W, h, transposed):
     n, J, a = I.n, part(W, I.at_matrices, 0, I.n * I.n), part(W, I.at_matrices, 1, I.n * I.n)
     for i in range(n):
         for j in range(n):
-            a[i * n + j] = (1.0 if i == j else 0.0) - GAMMA * h * (J[j * n + i] if transposed else J[i * n + j])
+            a[i * n + j] = (1.0 if i == j else 0.0) - GAMMA * h * (
+                J[j * n + i] if transposed else J[i * n + j]
+            )
     return factor(a, part(W, I.at_scratch, 7, n), n)
 
 

@@ -45,9 +45,13 @@ def refused(result: Result) -> str:
     return "the run was interrupted" if result.interrupted else ""
 
 
-def run_gradient(result: Result, output: str | Sequence[str], parameters: Sequence[str] | None) -> np.ndarray:
+def run_gradient(
+    result: Result, output: str | Sequence[str], parameters: Sequence[str] | None
+) -> np.ndarray:
     """∂(output at the end)/∂parameters; of several outputs a row for each. Parameters that follow from others move with those alone."""
-    problem = refused(result) if result.replay and result.options else "the result was read from a file"
+    problem = (
+        refused(result) if result.replay and result.options else "the result was read from a file"
+    )
     if problem:
         raise ValueError(f"no gradient of '{output}': {problem}")
     unit = origin(result)[0]
@@ -59,10 +63,14 @@ def run_gradient(result: Result, output: str | Sequence[str], parameters: Sequen
     deciding = frozen(unit.description)
     for name in chosen:
         if name in deciding and (parameters is not None or deciding[name] != COPIES):
-            raise ValueError(f"'{name}' decides {deciding[name]}: runs with other numbers of it tell its slope; name the parameters that are wanted")
+            raise ValueError(
+                f"'{name}' decides {deciding[name]}: runs with other numbers of it tell its slope; name the parameters that are wanted"
+            )
     for name in () if parameters is None else chosen:
         if name in follow:
-            raise ValueError(f"'{name}' follows from {', '.join(follow[name])}: ask for slopes by these")
+            raise ValueError(
+                f"'{name}' follows from {', '.join(follow[name])}: ask for slopes by these"
+            )
     try:
         way = way_of(result, tuple(name for name in dict.fromkeys(chosen) if name not in follow))
         outputs = [output] if isinstance(output, str) else list(output)
@@ -113,7 +121,9 @@ class Way:
             try:
                 self.codes[stage] = codes(self.stages.systems[stage], self.chosen, implicit)
             except (ValueError, ArithmeticError) as error:
-                raise ValueError(f"{unit.stage_names[stage] + ': ' if len(unit.stages) > 1 else ''}{error}") from None
+                raise ValueError(
+                    f"{unit.stage_names[stage] + ': ' if len(unit.stages) > 1 else ''}{error}"
+                ) from None
         self.jumps: dict[int, Jump] = {}
         self.blocks = {stage: Blocks(code, self.options) for stage, code in self.codes.items()}
 
@@ -135,14 +145,21 @@ class Way:
         found = []
         for number, piece in enumerate(self.pieces):
             blocks = self.blocks[piece.stage]
-            blocks.enter(piece, self.blocks[self.pieces[number - 1].stage] if number and not piece.fresh else None)
+            blocks.enter(
+                piece,
+                self.blocks[self.pieces[number - 1].stage] if number and not piece.fresh else None,
+            )
             found.append(blocks.forwards())
             end = blocks.state_at(piece.happening.time) if piece.happening else blocks.end
-            if piece.after is not None and np.abs(end - piece.after).max(initial=0.0) > REPEATED * max(1.0, np.abs(piece.after).max(initial=0.0)):
+            if piece.after is not None and np.abs(end - piece.after).max(
+                initial=0.0
+            ) > REPEATED * max(1.0, np.abs(piece.after).max(initial=0.0)):
                 until = piece.happening.time if piece.happening else piece.targets[-1]
                 if latched(self.stages.systems[piece.stage]):
                     raise ValueError(HELD)
-                raise ValueError(f"the run from t = {piece.time:.9g} to {until:.9g} cannot be repeated step by step; is it unstable?")
+                raise ValueError(
+                    f"the run from t = {piece.time:.9g} to {until:.9g} cannot be repeated step by step; is it unstable?"
+                )
         return found
 
     # -- backwards ------------------------------------------------------------------------------------------------------------------------
@@ -156,23 +173,38 @@ class Way:
             return Slopes(np.eye(len(names))[names.index(output)], given)
         labels = [column.name for column in c.outputs]
         if output not in labels:
-            raise KeyError(f"'{output}' is no coordinate, speed, state or output; there are {', '.join((*names, *labels))}")
+            raise KeyError(
+                f"'{output}' is no coordinate, speed, state or output; there are {', '.join((*names, *labels))}"
+            )
         system = self.stages.systems[piece.stage]
         recording = record(system, MOTION, self.chosen, "DEC", WORLD)
         nodes, _, _ = results(system, recording, "outputs", "DEC", WORLD)
         tape = recording.tape
-        groups = (("q", range(len(c.coordinates))), ("u", range(len(c.speeds))), ("x", range(len(c.states))), ("inputs", range(len(c.inputs))))
+        groups = (
+            ("q", range(len(c.coordinates))),
+            ("u", range(len(c.speeds))),
+            ("x", range(len(c.states))),
+            ("inputs", range(len(c.inputs))),
+        )
         own = ("parameters", [c.parameters.index(name) for name in self.chosen])
         held = ("held", range(code.given - len(c.inputs) - len(self.chosen)))
-        wanted = [tape.symbol(group, k, 0.0) for group, numbers in (*groups, own, held) for k in numbers]
+        wanted = [
+            tape.symbol(group, k, 0.0) for group, numbers in (*groups, own, held) for k in numbers
+        ]
         slopes = sweep(tape, {nodes[labels.index(output)]: tape.constant(1.0)}, wanted)
-        trace = Trace(system.name, "slopes", "", tape, [slopes[i] for i in wanted], [], (len(wanted),), "", {})
+        trace = Trace(
+            system.name, "slopes", "", tape, [slopes[i] for i in wanted], [], (len(wanted),), "", {}
+        )
         ends = np.cumsum([len(c.inputs), len(self.chosen)])
         inputs, parameters, rest = np.split(self.blocks[piece.stage].given_at_end(), ends)
         everything = np.zeros(len(c.parameters))
         everything[[c.parameters.index(name) for name in self.chosen]] = parameters
-        q, u, x = np.split(self.blocks[piece.stage].end, np.cumsum([len(c.coordinates), len(c.speeds)]))
-        found = trace.evaluate(self.result.time[-1], q, u, x, inputs, parameters=everything, held=rest)
+        q, u, x = np.split(
+            self.blocks[piece.stage].end, np.cumsum([len(c.coordinates), len(c.speeds)])
+        )
+        found = trace.evaluate(
+            self.result.time[-1], q, u, x, inputs, parameters=everything, held=rest
+        )
         return Slopes(found[: len(names)], found[len(names) :])
 
     def backwards(self, piece: Piece, kept: list[Block], slopes: Slopes) -> None:
@@ -184,11 +216,15 @@ class Way:
             blocks.load(piece, kept[number])
             blocks.backwards(slopes, piece.happening if number == len(kept) - 1 else None)
         held = latched(self.stages.systems[piece.stage])
-        if held and np.abs(slopes.given[-held:]).max() > NOTHING * max(np.abs(slopes.state).max(initial=0.0), np.abs(slopes.given).max()):
+        if held and np.abs(slopes.given[-held:]).max() > NOTHING * max(
+            np.abs(slopes.state).max(initial=0.0), np.abs(slopes.given).max()
+        ):
             raise ValueError(HELD)
         slopes.given[slopes.given.size - held :] = 0.0
 
-    def through(self, piece: Piece, happening: Happening, kept: list[Block], slopes: Slopes) -> None:
+    def through(
+        self, piece: Piece, happening: Happening, kept: list[Block], slopes: Slopes
+    ) -> None:
         """What happened at the end of a piece: slopes by the state, given numbers and instant before it."""
         found = self.jumps.get(id(happening))
         if found is None:
@@ -207,8 +243,12 @@ class Way:
             by_instant += float(before[:n] @ rate)
             speed = float(found.guard[:n] @ rate) + found.guard_by_time
             if by_instant != 0.0:
-                if abs(speed) <= GRAZING * float(np.abs(found.guard[:n]) @ np.abs(rate) + abs(found.guard_by_time)):
-                    raise ValueError(f"{found.cause} only touches its bound at t = {happening.time:.9g}")
+                if abs(speed) <= GRAZING * float(
+                    np.abs(found.guard[:n]) @ np.abs(rate) + abs(found.guard_by_time)
+                ):
+                    raise ValueError(
+                        f"{found.cause} only touches its bound at t = {happening.time:.9g}"
+                    )
                 before -= by_instant / speed * found.guard
         slopes.state, slopes.given = before[:n], before[n:]
 
@@ -226,13 +266,20 @@ class Way:
                 return exact
 
         def begun(name: str, value: float) -> np.ndarray:
-            run = started(self.result, *((None, changed(unit, {name: value})) if rest else ({name: value}, unit)))
+            run = started(
+                self.result,
+                *((None, changed(unit, {name: value})) if rest else ({name: value}, unit)),
+            )
             stages = Stages(run.unit, self.chosen) if rest else self.stages
             return np.concatenate(stages.numbers(run.work)[1:])
 
         for k, name in enumerate(self.chosen):
             value = float(self.pieces[0].given[len(unit.compiled[0].inputs) + k])
-            row = differences(lambda shift, name=name, value=value: begun(name, value + shift), abs(value) or 1.0, REST if rest else STEP)
+            row = differences(
+                lambda shift, name=name, value=value: begun(name, value + shift),
+                abs(value) or 1.0,
+                REST if rest else STEP,
+            )
             row[first : first + len(self.chosen)] = 0.0
             rows.append(row)
         return np.array(rows).reshape(len(self.chosen), -1)

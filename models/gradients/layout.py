@@ -18,7 +18,9 @@ PARTS = (
         "5*n*(capacity+1)",
         "per step: state before it, arguments of its evaluations or its increments, state after it before loops are closed",
     ),
-    Field("adjoint", "n", "slopes of the result by the state at the step that was reached backwards"),
+    Field(
+        "adjoint", "n", "slopes of the result by the state at the step that was reached backwards"
+    ),
     Field("slopes", "given", "slopes of the result by the given numbers, so far"),
     Field("pair", "3*n", "a state, and what multiplies slopes there"),
     Field("out", "n+1+given", "slopes by states, time and given numbers"),
@@ -58,6 +60,10 @@ ADJOINT_HEAD = Record(
     Entry("origin", "where the time of the curves begins"),
     Entry("shift", "slope of the result by the instant at which the grid begins"),
 )
-FIXED, MOVING, ENDING = 0, 1, 2  # anchor of a step: a fixed grid; the grid of an event; its last step, which ends at a target
+FIXED, MOVING, ENDING = (
+    0,
+    1,
+    2,
+)  # anchor of a step: a fixed grid; the grid of an event; its last step, which ends at a target
 
 RECORDS = (ADJOINT, ADJOINT_HEAD)

@@ -44,7 +44,9 @@ class Piece:
     fresh: bool  # the grid of steps begins here
     moves: bool  # at the instant of an event
     targets: list[float] = field(default_factory=list)
-    curves: np.ndarray | None = None  # inputs as polynomials of the time since the beginning of the piece
+    curves: np.ndarray | None = (
+        None  # inputs as polynomials of the time since the beginning of the piece
+    )
     happening: Happening | None = None
     after: np.ndarray | None = None  # state at the end, as the engine had it
 
@@ -57,7 +59,10 @@ class Stages:
 
     @cached_property
     def systems(self) -> list[System]:
-        return [of_stage(self.unit, stage, compiled) for stage, compiled in zip(self.unit.stages, self.unit.compiled, strict=True)]
+        return [
+            of_stage(self.unit, stage, compiled)
+            for stage, compiled in zip(self.unit.stages, self.unit.compiled, strict=True)
+        ]
 
     @cached_property
     def registers(self) -> list[np.ndarray]:
@@ -72,7 +77,12 @@ class Stages:
     def workspace(self, work: np.ndarray):
         """Fields of the present structure in the work of a unit."""
         stage = int(U.UNIT_HEAD.of(work).stage)
-        return stage, fields_of(work[int(self.unit.header.at_workspace) :], self.unit.compiled[stage].ints, L.WORK, AT_WORK)
+        return stage, fields_of(
+            work[int(self.unit.header.at_workspace) :],
+            self.unit.compiled[stage].ints,
+            L.WORK,
+            AT_WORK,
+        )
 
     def numbers(self, work: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
         """Stage, state, and given numbers."""
@@ -87,14 +97,19 @@ def origin(result: Result) -> tuple[Unit, Options]:
     return result.replay.unit, result.options
 
 
-def started(result: Result, parameters: dict[str, float] | None = None, unit: Unit | None = None) -> Run:
+def started(
+    result: Result, parameters: dict[str, float] | None = None, unit: Unit | None = None
+) -> Run:
     """A new instance at the beginning of the run, with other parameters or by another unit if they are given."""
     own, options = origin(result)
     run = Run(unit or own)
     set_options(run, options, any(callable(value) for value in result.inputs.values()))
     for name, value in (parameters or {}).items():
         run.work[run.unit.register(name)] = value
-    given = {name: float(value if isinstance(value, float | int) else value(options.start_time)) for name, value in result.inputs.items()}
+    given = {
+        name: float(value if isinstance(value, float | int) else value(options.start_time))
+        for name, value in result.inputs.items()
+    }
     check(run, run.begin(options.start_time, given))
     return run
 
@@ -105,14 +120,20 @@ class Recorder:
     def __init__(self, result: Result, stages: Stages):
         self.run, self.result, self.stages = started(result, None, stages.unit), result, stages
         self.pieces: list[Piece] = []
-        self.moving = {name: Sampled(name, value, origin(result)[1].relative) for name, value in result.inputs.items() if callable(value)}
+        self.moving = {
+            name: Sampled(name, value, origin(result)[1].relative)
+            for name, value in result.inputs.items()
+            if callable(value)
+        }
         self.changed: set[str] = set()  # parameters that events have set
         self.begin(True, False)
 
     def begin(self, fresh: bool, moves: bool) -> None:
         """A new piece at the present state."""
         stage, state, given = self.stages.numbers(self.run.work)
-        self.pieces.append(Piece(stage, float(self.run.head.time), state, given.copy(), fresh, moves))
+        self.pieces.append(
+            Piece(stage, float(self.run.head.time), state, given.copy(), fresh, moves)
+        )
 
     def whole(self) -> list[Piece]:
         """The run up to its last row."""
@@ -147,11 +168,17 @@ class Recorder:
                 return check(self.run, status)
             if self.run.head.pending != U.PENDING_EVENT:
                 raise ValueError("a piece of the run begins in the middle of an event")
-            piece.happening = Happening(float(self.run.head.time), self.run.work.copy(), option, until)
+            piece.happening = Happening(
+                float(self.run.head.time), self.run.work.copy(), option, until
+            )
             status = self.run.call("unit_advance", option, until)
             if status != L.Status.EVENT:
                 check(self.run, status)
-            self.changed |= {name for name, a, b in zip(self.names, before, self.parameters(), strict=True) if a != b}
+            self.changed |= {
+                name
+                for name, a, b in zip(self.names, before, self.parameters(), strict=True)
+                if a != b
+            }
             self.begin(True, True)
 
     @property
@@ -170,6 +197,8 @@ class Recorder:
         found = np.zeros((len(c.inputs), 6))
         found[:, 0] = self.pieces[-1].given[: len(c.inputs)]
         for name, coefficients in polynomials.items():
-            shifted = np.polynomial.Polynomial(coefficients)(np.polynomial.Polynomial([since, 1.0])).coef
+            shifted = np.polynomial.Polynomial(coefficients)(
+                np.polynomial.Polynomial([since, 1.0])
+            ).coef
             found[c.inputs.index(name)] = np.pad(shifted, (0, 6 - shifted.size))
         return found

@@ -22,14 +22,27 @@ def rest_slopes(code: Codes, unit: Unit, piece: Piece, chosen: Sequence[str]) ->
     """∂(state, given numbers)/∂parameters of a state of rest, from what keeps its accelerations zero; None where rest means more than that."""
     c, d = code.system.compiled, unit.description
     nq, nu = len(c.coordinates), len(c.speeds)
-    if c.loops or d.run.prepare[-1].set or d.written.controllers or c.quaternions or any(name.startswith("locked(") for name in c.registers):
+    if (
+        c.loops
+        or d.run.prepare[-1].set
+        or d.written.controllers
+        or c.quaternions
+        or any(name.startswith("locked(") for name in c.registers)
+    ):
         return None
     n, first = code.n, code.n + 1 + len(c.inputs)
-    rows = np.array([code.call("back", piece.time, np.concatenate([piece.state, np.eye(n)[k]]), piece.given) for k in range(nq, n)])
+    rows = np.array(
+        [
+            code.call("back", piece.time, np.concatenate([piece.state, np.eye(n)[k]]), piece.given)
+            for k in range(nq, n)
+        ]
+    )
     places = [*range(nq), *range(nq + nu, n)]
     by_state, by_parameters = rows[:, places], rows[:, first : first + len(chosen)]
     rates = code.call("rates", piece.time, piece.state, piece.given)[nq:n]
-    if np.abs(rates).max(initial=0.0) > AT_REST * np.abs(by_state).max(initial=1.0) or np.any(piece.state[nq : nq + nu]):
+    if np.abs(rates).max(initial=0.0) > AT_REST * np.abs(by_state).max(initial=1.0) or np.any(
+        piece.state[nq : nq + nu]
+    ):
         return None
     found = np.zeros((len(chosen), n + code.given))
     found[:, places] = -np.linalg.lstsq(by_state, by_parameters, rcond=LOOSE)[0].T
@@ -45,12 +58,20 @@ def changed(unit: Unit, values: dict[str, float]) -> Unit:
 def numbered(unit: Unit, names: Sequence[str]) -> Unit:
     """The unit with numbers for those of the parameters that are expressions of numbers alone."""
     values, own = Instance(unit.compiled[0]).ws.val, unit.description.parameters
-    written = {name: float(values[unit.compiled[0].registers[name]]) for name in names if name in own and isinstance(own[name].value, str)}
+    written = {
+        name: float(values[unit.compiled[0].registers[name]])
+        for name in names
+        if name in own and isinstance(own[name].value, str)
+    }
     return changed(unit, written) if written else unit
 
 
 def followers(unit: Unit) -> dict[str, tuple[str, ...]]:
     """Parameters that follow from others, and those that they follow."""
     own = unit.description.parameters
-    found = {name: tuple(sorted(names_in(parse(each.value)) & own.keys())) for name, each in own.items() if isinstance(each.value, str)}
+    found = {
+        name: tuple(sorted(names_in(parse(each.value)) & own.keys()))
+        for name, each in own.items()
+        if isinstance(each.value, str)
+    }
     return {name: others for name, others in found.items() if others}

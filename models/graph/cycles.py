@@ -13,7 +13,9 @@ class Cycle:
     """A closed loop: the cut joint, the tree joints that close it, and its length."""
 
     cut: str
-    joints: tuple[str, ...]  # tree joints, from the cut joint's parent up to the common body and down to its child
+    joints: tuple[
+        str, ...
+    ]  # tree joints, from the cut joint's parent up to the common body and down to its child
     apex: int  # number of the common body, 0 for the ground
 
     @property
@@ -31,5 +33,7 @@ def elementary_cycles(topology: Topology, ends: Mapping[str, tuple[str, str]]) -
         while up and down and up[0] == down[0]:
             common = up.pop(0)
             down.pop(0)
-        cycles.append(Cycle(cut, tuple(topology.joint[k - 1] for k in [*reversed(up), *down]), common))
+        cycles.append(
+            Cycle(cut, tuple(topology.joint[k - 1] for k in [*reversed(up), *down]), common)
+        )
     return tuple(cycles)

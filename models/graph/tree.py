@@ -33,7 +33,9 @@ class Topology:
     cuts: tuple[str, ...]  # joints outside the tree, in the order of the description
 
 
-def regular_numbering(bodies: Sequence[str], joints: Sequence[Edge], freedoms: Mapping[str, int] | None = None) -> Topology:
+def regular_numbering(
+    bodies: Sequence[str], joints: Sequence[Edge], freedoms: Mapping[str, int] | None = None
+) -> Topology:
     """Find the tree and number its bodies; `freedoms` of joints break ties, and joints of six freedoms are never cut if possible."""
     reached = spanning_tree(bodies, joints, freedoms or {})
     missing = [body for body in bodies if body not in reached]
@@ -51,13 +53,19 @@ def regular_numbering(bodies: Sequence[str], joints: Sequence[Edge], freedoms: M
     )
 
 
-def spanning_tree(bodies: Sequence[str], joints: Sequence[Edge], freedoms: Mapping[str, int]) -> dict[str, tuple[str, str, bool]]:
+def spanning_tree(
+    bodies: Sequence[str], joints: Sequence[Edge], freedoms: Mapping[str, int]
+) -> dict[str, tuple[str, str, bool]]:
     """Per body that can be reached from the ground: its joint, its predecessor, whether the joint is used against its direction.
 
     Dijkstra with the cost (joints against their direction, depth); joints to be kept form a forest that is entered as a whole.
     """
     known = {GROUND, *bodies}
-    edges = [(name, parent, child) for name, parent, child, cut in joints if cut is not True and parent in known and child in known]
+    edges = [
+        (name, parent, child)
+        for name, parent, child, cut in joints
+        if cut is not True and parent in known and child in known
+    ]
     asked = [name for name, _, _, cut in joints if cut is False]
     kept = forest(edges, [*asked, *(name for name, _, _ in edges if freedoms.get(name, 1) == 6)])
     around: dict[str, list[tuple[int, str, bool]]] = {body: [] for body in known}
@@ -84,7 +92,18 @@ def spanning_tree(bodies: Sequence[str], joints: Sequence[Edge], freedoms: Mappi
                     reached[other] = (name, body, turned)
                     stack.append(other)
                 else:
-                    heapq.heappush(heap, (against + turned, depth + 1, freedoms.get(name, 1), index, other, body, turned))
+                    heapq.heappush(
+                        heap,
+                        (
+                            against + turned,
+                            depth + 1,
+                            freedoms.get(name, 1),
+                            index,
+                            other,
+                            body,
+                            turned,
+                        ),
+                    )
 
     enter(GROUND)
     while heap:

@@ -42,7 +42,13 @@ class ElementForm:
             x, y, z = self.axis or (0.0, 0.0, 0.0)
             return ElementForm(kind, axis=(negated(x), negated(y), negated(z)))
         amount = None if self.amount is None else negated(self.amount)
-        return ElementForm(kind, self.axis, amount, self.coordinate, 1.0 if self.coordinate is None else negated(self.factor))
+        return ElementForm(
+            kind,
+            self.axis,
+            amount,
+            self.coordinate,
+            1.0 if self.coordinate is None else negated(self.factor),
+        )
 
 
 @dataclass(frozen=True)
@@ -92,14 +98,22 @@ def scaled(axis: Direction, amount: Amount) -> Direction:
         x, y, z = (float(component) / length * float(amount) for component in axis)
         return (x, y, z)
     length = "sqrt(" + "+".join(f"({component})**2" for component in axis) + ")"
-    x, y, z = (0.0 if component == 0.0 else Expression(f"({amount})*({component})/{length}") for component in axis)
+    x, y, z = (
+        0.0 if component == 0.0 else Expression(f"({amount})*({component})/{length}")
+        for component in axis
+    )
     return (x, y, z)
 
 
 def perpendiculars(axis: Direction) -> tuple[Direction, Direction]:
     """Two unit vectors that complete the axis to a right-handed frame; x, y for the z axis."""
     if any(isinstance(component, str) for component in axis):
-        raise JointProblem("axis", "an expression", "numbers for a planar joint", "turn the joint frame by `frame` instead")
+        raise JointProblem(
+            "axis",
+            "an expression",
+            "numbers for a planar joint",
+            "turn the joint frame by `frame` instead",
+        )
     numbers = [float(component) for component in axis]
     length = math.hypot(*numbers)
     u = [number / length for number in numbers]

@@ -20,8 +20,12 @@ class JointKind:
     name: str
     says: str  # what it lets move, as docs write it
     coordinates: tuple[str, ...]  # default names; a quaternion comes last
-    elements: Callable[[Sequence[Direction], Amount], tuple[ElementForm, ...]]  # from its axes and its pitch (0 where it has none)
-    speeds: tuple[str, ...] | None = None  # names where speeds are not the derivatives of the coordinates: with a quaternion
+    elements: Callable[
+        [Sequence[Direction], Amount], tuple[ElementForm, ...]
+    ]  # from its axes and its pitch (0 where it has none)
+    speeds: tuple[str, ...] | None = (
+        None  # names where speeds are not the derivatives of the coordinates: with a quaternion
+    )
     axes: tuple[Direction, ...] = (Z,)  # the default ones; none: the joint takes no axis
     pitch: bool = False  # needs the advance per turn
     rank: int = 100  # place in docs

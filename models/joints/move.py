@@ -21,9 +21,15 @@ class Tangent:
     units: tuple[str, ...]  # of the speeds
     rates: Callable[[Sequence[E], Sequence[E]], list[E]]  # q̇ from q and the speeds
     directions: Callable[[np.ndarray], np.ndarray]  # ∂q̇/∂u
-    moved: Callable[[np.ndarray, np.ndarray], np.ndarray]  # (q, step): q after the speeds `step` in unit time
-    between: Callable[[np.ndarray, np.ndarray], np.ndarray]  # (a, b): the step that leads from a to b
-    transport: Callable[[np.ndarray], np.ndarray]  # (u): ∂δ̇/∂δ of local coordinates δ about a position that moves with u
+    moved: Callable[
+        [np.ndarray, np.ndarray], np.ndarray
+    ]  # (q, step): q after the speeds `step` in unit time
+    between: Callable[
+        [np.ndarray, np.ndarray], np.ndarray
+    ]  # (a, b): the step that leads from a to b
+    transport: Callable[
+        [np.ndarray], np.ndarray
+    ]  # (u): ∂δ̇/∂δ of local coordinates δ about a position that moves with u
 
 
 @dataclass(frozen=True)
@@ -33,9 +39,15 @@ class Move:
     kind: str
     look: str  # what a scene draws: slide, turn, ball, free
     units: tuple[str, ...] = ()  # of its coordinates; none where a given function moves it
-    locked: Callable[[ElementForm, Sequence[E]], list[ElementForm]] | None = None  # elements that stand where its coordinates are held
+    locked: Callable[[ElementForm, Sequence[E]], list[ElementForm]] | None = (
+        None  # elements that stand where its coordinates are held
+    )
     tangent: Tangent | None = None  # none: its speeds are the derivatives of its coordinates
 
     @property
     def speed_units(self) -> tuple[str, ...]:
-        return tuple(SPEED_UNITS[unit] for unit in self.units) if self.tangent is None else self.tangent.units
+        return (
+            tuple(SPEED_UNITS[unit] for unit in self.units)
+            if self.tangent is None
+            else self.tangent.units
+        )

@@ -49,7 +49,11 @@ def describe(
     turn = parts.rotation("z", "slew", start="slew_command")
     joints = {
         "base": parts.vehicle_joint("base", on.full),
-        "ring": {"parent": "base", "child": "platform", "transforms": [{"shift": parts.RING}, turn]},
+        "ring": {
+            "parent": "base",
+            "child": "platform",
+            "transforms": [{"shift": parts.RING}, turn],
+        },
     }
     return {
         "format": "kinetree/1",
@@ -69,11 +73,28 @@ def describe(
 
 def base() -> dict[str, Any]:
     """Front, rear and frame of the detailed variant as one body."""
-    shares = [(mass, *part) for mass, part in zip(("front_mass", "rear_mass", "frame_mass"), (parts.FRONT, parts.REAR, parts.FRAME), strict=True)]
+    shares = [
+        (mass, *part)
+        for mass, part in zip(
+            ("front_mass", "rear_mass", "frame_mass"),
+            (parts.FRONT, parts.REAR, parts.FRAME),
+            strict=True,
+        )
+    ]
     total = "(" + " + ".join(mass for mass, _, _ in shares) + ")"
-    com = ["(" + " + ".join(f"{mass}*({at[k]})" for mass, at, _ in shares) + f")/{total}" for k in range(3)]
-    about = [" + ".join(terms) for terms in zip(*(shifted(*share) for share in shares), strict=True)]
-    return {"mass": total, "com": com, "inertia_at_origin": about, "shape": {"box": [6.5, 2.2, 0.7]}}
+    com = [
+        "(" + " + ".join(f"{mass}*({at[k]})" for mass, at, _ in shares) + f")/{total}"
+        for k in range(3)
+    ]
+    about = [
+        " + ".join(terms) for terms in zip(*(shifted(*share) for share in shares), strict=True)
+    ]
+    return {
+        "mass": total,
+        "com": com,
+        "inertia_at_origin": about,
+        "shape": {"box": [6.5, 2.2, 0.7]},
+    }
 
 
 def shifted(mass: str, at: list[float], size: tuple[float, float, float]) -> list[str]:

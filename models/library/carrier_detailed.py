@@ -18,17 +18,32 @@ COUPLING = [0.2, 0, 0]  # spherical joint of the bases
 PIVOT = [-0.5, 0, 0.4]  # universal joint of the frame
 ANGLES = ("front_yaw", "front_pitch", "front_roll", "frame_roll", "frame_pitch", "lean")
 STIFFNESS = {
-    "front_stiffness": (2e7, "N.m/rad", "elastic moment between front and rear base, at each of three angles"),
+    "front_stiffness": (
+        2e7,
+        "N.m/rad",
+        "elastic moment between front and rear base, at each of three angles",
+    ),
     "front_damping": (4e5, "N.m.s/rad", "damping of it"),
-    "frame_stiffness": (3e7, "N.m/rad", "elastic moment of the frame on the rear base, at both angles"),
+    "frame_stiffness": (
+        3e7,
+        "N.m/rad",
+        "elastic moment of the frame on the rear base, at both angles",
+    ),
     "frame_damping": (5e5, "N.m.s/rad", "damping of it"),
     "lean_stiffness": (3e7, "N.m/rad", "elastic moment of the slewing ring against leaning"),
     "lean_damping": (5e5, "N.m.s/rad", "damping of it"),
-    "tie_stiffness": (2e6, "N/m", "stiffness of a tie between frame and front base when it is tight"),
+    "tie_stiffness": (
+        2e6,
+        "N/m",
+        "stiffness of a tie between frame and front base when it is tight",
+    ),
     "tie_slack": (1.002, "1", "length of a slack tie over the distance of its ends"),
 }
 TIES = {"left": 0.8, "right": -0.8}
-TIE_ENDS = ([1.6, 0.1], [1.0, 0.1])  # x and z: on the front base in the vehicle's frame, on the frame in its own
+TIE_ENDS = (
+    [1.6, 0.1],
+    [1.0, 0.1],
+)  # x and z: on the front base in the vehicle's frame, on the frame in its own
 
 
 def describe(
@@ -62,7 +77,10 @@ def describe(
         forward=forward,
     )
     rest = parts.upper(on, "frame", [a - b for a, b in zip(parts.RING, PIVOT, strict=True)])
-    own = {name: {"value": value, "unit": unit, "min": 0, "text": text} for name, (value, unit, text) in STIFFNESS.items()}
+    own = {
+        name: {"value": value, "unit": unit, "min": 0, "text": text}
+        for name, (value, unit, text) in STIFFNESS.items()
+    }
     return {
         "format": "kinetree/1",
         "name": f"Detailed carrier of {on.n} modules",
@@ -74,8 +92,16 @@ def describe(
         "run": parts.run(on),
         **rest,
         "bodies": {**lower_bodies(), **rest["bodies"]},
-        "joints": {"base": parts.vehicle_joint("rear", on.full), **lower_joints(bool(rigid)), **rest["joints"]},
-        "forces": {**parts.ground_forces("front", "rear", on), **({} if rigid else elastic()), **rest["forces"]},
+        "joints": {
+            "base": parts.vehicle_joint("rear", on.full),
+            **lower_joints(bool(rigid)),
+            **rest["joints"],
+        },
+        "forces": {
+            **parts.ground_forces("front", "rear", on),
+            **({} if rigid else elastic()),
+            **rest["forces"],
+        },
     }
 
 
@@ -92,13 +118,30 @@ def lower_bodies() -> dict[str, Any]:
 def lower_joints(rigid: bool) -> dict[str, Any]:
     """Spherical joint of the bases, universal joint of the frame, slewing ring that leans."""
     back = [-x for x in COUPLING]
-    turns = {"front": [("z", "front_yaw"), ("y", "front_pitch"), ("x", "front_roll")], "frame": [("x", "frame_roll"), ("y", "frame_pitch")]}
-    moving = {name: [] if rigid else [parts.rotation(axis, angle) for axis, angle in each] for name, each in turns.items()}
-    ring = [parts.rotation("z", "slew", start="slew_command"), *([] if rigid else [parts.rotation("y", "lean")])]
+    turns = {
+        "front": [("z", "front_yaw"), ("y", "front_pitch"), ("x", "front_roll")],
+        "frame": [("x", "frame_roll"), ("y", "frame_pitch")],
+    }
+    moving = {
+        name: [] if rigid else [parts.rotation(axis, angle) for axis, angle in each]
+        for name, each in turns.items()
+    }
+    ring = [
+        parts.rotation("z", "slew", start="slew_command"),
+        *([] if rigid else [parts.rotation("y", "lean")]),
+    ]
     above = [a - b for a, b in zip(parts.RING, PIVOT, strict=True)]
     return {
-        "coupling": {"parent": "rear", "child": "front", "transforms": [{"shift": COUPLING}, *moving["front"], {"shift": back}]},
-        "pivot": {"parent": "rear", "child": "frame", "transforms": [{"shift": PIVOT}, *moving["frame"]]},
+        "coupling": {
+            "parent": "rear",
+            "child": "front",
+            "transforms": [{"shift": COUPLING}, *moving["front"], {"shift": back}],
+        },
+        "pivot": {
+            "parent": "rear",
+            "child": "frame",
+            "transforms": [{"shift": PIVOT}, *moving["frame"]],
+        },
         "ring": {"parent": "frame", "child": "platform", "transforms": [{"shift": above}, *ring]},
     }
 
@@ -108,10 +151,19 @@ def elastic() -> dict[str, Any]:
     forces: dict[str, Any] = {}
     for angle in ANGLES:
         part = angle.partition("_")[0]
-        forces[f"{angle}_spring"] = {"coordinate": angle, "stiffness": f"{part}_stiffness", "damping": f"{part}_damping"}
+        forces[f"{angle}_spring"] = {
+            "coordinate": angle,
+            "stiffness": f"{part}_stiffness",
+            "damping": f"{part}_damping",
+        }
     (x, z), (xf, zf) = TIE_ENDS
     length = ((x - xf - PIVOT[0]) ** 2 + (z - zf - PIVOT[2]) ** 2) ** 0.5
     for side, y in TIES.items():
         ends = [{"body": "front", "point": [x, y, z]}, {"body": "frame", "point": [xf, y, zf]}]
-        forces[f"tie_{side}"] = {"between": ends, "tension_only": True, "stiffness": "tie_stiffness", "length": f"tie_slack*{length!r}"}
+        forces[f"tie_{side}"] = {
+            "between": ends,
+            "tension_only": True,
+            "stiffness": "tie_stiffness",
+            "length": f"tie_slack*{length!r}",
+        }
     return forces

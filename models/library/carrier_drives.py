@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 HINGE = [-1.5, 0, 0.7]  # hinge of the cradle on the platform
 LIFT = ([0.8, 0, 0.2], [1.6, 0, -0.1])  # eyes of the luffing cylinder on platform and cradle
-SLEW = ([1.8, 0.9, 0.0], [0.3, 0.8, 0.0])  # eyes of the left slewing cylinder from the ring, on base and platform; the right one is its mirror image
+SLEW = (
+    [1.8, 0.9, 0.0],
+    [0.3, 0.8, 0.0],
+)  # eyes of the left slewing cylinder from the ring, on base and platform; the right one is its mirror image
 RATE = 10.0  # of states that follow while the run is prepared [1/s]
 TRAVELS = "pushed > 0 and departed == 0"
 
@@ -36,7 +39,11 @@ COMMON: Rows = {
 }
 OIL: Rows = {
     "hold": (0.0, "1", "1 while pressures keep the angles before the run"),
-    "hold_stiffness": (1e9, "N/m", "change of a drive's force per change of its length meanwhile, in N.m/rad at the motor"),
+    "hold_stiffness": (
+        1e9,
+        "N/m",
+        "change of a drive's force per change of its length meanwhile, in N.m/rad at the motor",
+    ),
     "supply": (210e5, "Pa", "pressure of the supply"),
     "tank": (5e5, "Pa", "pressure of the tank"),
     "relief": (280e5, "Pa", "pressure at which relief valves open"),
@@ -44,8 +51,16 @@ OIL: Rows = {
     "drive_modulus": (7e8, "Pa", "bulk modulus of the oil with its hoses"),
     "rated_flow": (6e-4, "m3/s", "flow of a fully open valve at 35 bar over an edge"),
     "valve_lag": (0.01, "s", "time constant of the spools"),
-    "slew_gain": (2.0, "1/rad", "opening of the slewing valves per error of the angle; 0 keeps them shut"),
-    "luff_gain": (12.0, "1/rad", "opening of the luffing valve per error of the angle; 0 keeps it shut"),
+    "slew_gain": (
+        2.0,
+        "1/rad",
+        "opening of the slewing valves per error of the angle; 0 keeps them shut",
+    ),
+    "luff_gain": (
+        12.0,
+        "1/rad",
+        "opening of the luffing valve per error of the angle; 0 keeps it shut",
+    ),
     "advance": (0.0, "1", "part of the known load of the departures that the valves compensate"),
     "slew_advance": (1.0, "1", "the same for the slewing drive, on top"),
     "luff_advance": (1.0, "1", "the same for the luffing drive"),
@@ -67,8 +82,16 @@ PAIR: Rows = {
     "slew_area_b": (18e-4, "m2", "ring of a slewing cylinder"),
     "slew_oil": (2e-3, "m3", "oil on either side besides the stroke"),
 }
-FORWARD, PUSHED, LEFT = 0.05, 10, 9  # s between knots of the forward openings, their number after a push and from a departure on
-STROKES = {"luff_drive": (0.72, 2.15), "slew_left": (0.75, 2.2), "slew_right": (0.75, 2.2)}  # lengths of the cylinders between their stops [m]
+FORWARD, PUSHED, LEFT = (
+    0.05,
+    10,
+    9,
+)  # s between knots of the forward openings, their number after a push and from a departure on
+STROKES = {
+    "luff_drive": (0.72, 2.15),
+    "slew_left": (0.75, 2.2),
+    "slew_right": (0.75, 2.2),
+}  # lengths of the cylinders between their stops [m]
 
 
 @dataclass(frozen=True)
@@ -98,26 +121,42 @@ class Drive:
     @property
     def inner(self) -> tuple[float, float]:
         """Eye on the turning part, in the plane of the turn about its axis."""
-        return (LIFT[1][0], LIFT[1][2]) if self.axis == "luff" else (SLEW[1][0], self.sense * SLEW[1][1])
+        return (
+            (LIFT[1][0], LIFT[1][2])
+            if self.axis == "luff"
+            else (SLEW[1][0], self.sense * SLEW[1][1])
+        )
 
     def planar(self, angle: str) -> tuple[str, str]:
         """From the eye on the standing part to the one on the turning part, in the plane of the turn."""
         (a, b), standing = (
             self.inner,
-            (LIFT[0][0] - HINGE[0], LIFT[0][2] - HINGE[2]) if self.axis == "luff" else (SLEW[0][0], self.sense * SLEW[0][1]),
+            (LIFT[0][0] - HINGE[0], LIFT[0][2] - HINGE[2])
+            if self.axis == "luff"
+            else (SLEW[0][0], self.sense * SLEW[0][1]),
         )
-        return f"{a!r}*cos({angle}) - {b!r}*sin({angle}) - {standing[0]!r}", f"{a!r}*sin({angle}) + {b!r}*cos({angle}) - {standing[1]!r}"
+        return (
+            f"{a!r}*cos({angle}) - {b!r}*sin({angle}) - {standing[0]!r}",
+            f"{a!r}*sin({angle}) + {b!r}*cos({angle}) - {standing[1]!r}",
+        )
 
 
 def fitted(on: Settings, base: str, ring: list[float]) -> list[Drive]:
     """The drives of the carrier."""
-    luffing = Drive("luff_drive", "luff", ({"body": "platform", "point": LIFT[0]}, {"body": "cradle", "point": LIFT[1]}))
+    luffing = Drive(
+        "luff_drive",
+        "luff",
+        ({"body": "platform", "point": LIFT[0]}, {"body": "cradle", "point": LIFT[1]}),
+    )
     if not on.cylinders:
         return [Drive("slew_drive", "slew"), luffing]
     sides = []
     for label, sense in (("slew_left", 1), ("slew_right", -1)):
         outer, inner = ([x, sense * y, z] for x, y, z in SLEW)
-        eyes = ({"body": base, "point": [a + b for a, b in zip(ring, outer, strict=True)]}, {"body": "platform", "point": inner})
+        eyes = (
+            {"body": base, "point": [a + b for a, b in zip(ring, outer, strict=True)]},
+            {"body": "platform", "point": inner},
+        )
         sides.append(Drive(label, "slew", eyes, sense))
     return [*sides, luffing]
 
@@ -129,7 +168,12 @@ def drives(on: Settings, base: str, ring: list[float]) -> Table:
     if on.drives:
         return hydraulic(on, fitted(on, base, ring))
     holds = {
-        f"{axis}_hold": {"coordinate": axis, "stiffness": f"{axis}_stiffness", "damping": f"{axis}_damping", "length": f"{axis}_command"}
+        f"{axis}_hold": {
+            "coordinate": axis,
+            "stiffness": f"{axis}_stiffness",
+            "damping": f"{axis}_damping",
+            "length": f"{axis}_command",
+        }
         for axis in ("slew", "luff")
     }
     return {"forces": holds}
@@ -139,7 +183,9 @@ def outside(fitted: list[Drive]) -> Table:
     """Actuators, the springs that hold their angles before the run, and the loads that these leave to the actuators."""
     actuators, states = {}, {}
     for drive in fitted:
-        actuators[drive.label] = {"coordinate": drive.axis} if drive.eyes is None else {"between": list(drive.eyes)}
+        actuators[drive.label] = (
+            {"coordinate": drive.axis} if drive.eyes is None else {"between": list(drive.eyes)}
+        )
         shared = len(fitted) - 1 if drive.axis == "slew" else 1
         force = f"lock_stiffness*({drive.axis}_command - {drive.axis})/({shared}*({drive.lever(drive.axis)}))"
         states[f"{drive.label}_load"] = {
@@ -154,7 +200,11 @@ def standing() -> Table:
     forces: Table = {}
     for axis in ("slew", "luff"):
         forces[f"{axis}_rub"] = {"coordinate": axis, "viscous": f"{axis}_friction"}
-        forces[f"{axis}_lock"] = {"coordinate": axis, "stiffness": "lock*lock_stiffness", "length": f"{axis}_command"}
+        forces[f"{axis}_lock"] = {
+            "coordinate": axis,
+            "stiffness": "lock*lock_stiffness",
+            "length": f"{axis}_command",
+        }
     return forces
 
 
@@ -162,20 +212,35 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
     """Circuits, controllers, books of the energy."""
     circuit: Table = {"supply_line": {"pressure": "supply"}, "return_line": {"pressure": "tank"}}
     states: Table = {
-        f"{axis}_target": {"rate": f"(lock + hold)*{RATE}*({axis} - {axis}_target)", "start": f"{axis}_command", "unit": "rad"}
+        f"{axis}_target": {
+            "rate": f"(lock + hold)*{RATE}*({axis} - {axis}_target)",
+            "start": f"{axis}_command",
+            "unit": "rad",
+        }
         for axis in ("slew", "luff")
     }
     states |= known_states()
     for drive in fitted:
         known = f"(({known_force(drive, len(fitted))}) - {drive.label}_known)/known_lag"
-        states[f"{drive.label}_known"] = {"rate": known, "unit": "N.m" if drive.eyes is None else "N"}
+        states[f"{drive.label}_known"] = {
+            "rate": known,
+            "unit": "N.m" if drive.eyes is None else "N",
+        }
         circuit |= circuit_of(drive, known, forward(drive) if on.forward else "")
     fed = [f"max({drive.label}_valve.flow_{side}, 0)" for drive in fitted for side in "ab"]
-    work = [f"{drive.label}.force*" + (f"der({drive.axis})" if drive.eyes is None else f"{drive.label}.speed") for drive in fitted]
+    work = [
+        f"{drive.label}.force*"
+        + (f"der({drive.axis})" if drive.eyes is None else f"{drive.label}.speed")
+        for drive in fitted
+    ]
     for name, text, power in (
         ("drive_energy", "Energy taken from the supply", f"supply*({' + '.join(fed)})"), ("drive_work", "Work of the drives", " + ".join(work)),
     ):  # fmt: skip
-        states[name] = {"rate": f"if(lock + hold > 0, -{RATE}*{name}, {power})", "unit": "J", "text": text}
+        states[name] = {
+            "rate": f"if(lock + hold > 0, -{RATE}*{name}, {power})",
+            "unit": "J",
+            "text": text,
+        }
     return {"forces": standing(), "hydraulics": circuit, "states": states}
 
 
@@ -184,10 +249,15 @@ def forward(drive: Drive) -> str:
     after = "(t - stage_start)"
 
     def between(first: int, count: int, shift: int) -> str:
-        knots = (f"{drive.axis}_forward_{first + k}*max(0, 1 - abs({after}/{FORWARD} - {k + shift}))" for k in range(count))
+        knots = (
+            f"{drive.axis}_forward_{first + k}*max(0, 1 - abs({after}/{FORWARD} - {k + shift}))"
+            for k in range(count)
+        )
         return " + ".join(knots)
 
-    side = "" if drive.axis == "luff" else f'{drive.sense}*table("known_side", pushed)/module_pitch*'
+    side = (
+        "" if drive.axis == "luff" else f'{drive.sense}*table("known_side", pushed)/module_pitch*'
+    )
     return f"{side}if({TRAVELS}, {between(1, PUSHED, 1)}, if(departed == 1, {between(PUSHED + 1, LEFT, 0)}, 0))"
 
 
@@ -209,15 +279,38 @@ def circuit_of(drive: Drive, known: str, forward: str) -> Table:
     }  # fmt: skip
     for side in "ab":
         place = f"{label}_{side}"
-        found[f"{place}_relief"] = {"path": [place, "return_line"], "opens": "relief - tank", "gain": "protection"}
-        found[f"{place}_make_up"] = {"path": ["return_line", place], "opens": 0.0, "gain": "protection"}
-        setting = {"rated_flow": 2.0, "laminar": 1e10, "opening": "lock + hold"}  # proportional to the difference of the pressures
+        found[f"{place}_relief"] = {
+            "path": [place, "return_line"],
+            "opens": "relief - tank",
+            "gain": "protection",
+        }
+        found[f"{place}_make_up"] = {
+            "path": ["return_line", place],
+            "opens": 0.0,
+            "gain": "protection",
+        }
+        setting = {
+            "rated_flow": 2.0,
+            "laminar": 1e10,
+            "opening": "lock + hold",
+        }  # proportional to the difference of the pressures
         found[f"{place}_setting"] = {"path": [f"{label}_held_{side}", place], **setting}
     if drive.eyes is None:
-        return found | {label: {"coordinate": axis, "a": a, "b": b, "displacement": f"{axis}_area_a"}}
+        return found | {
+            label: {"coordinate": axis, "a": a, "b": b, "displacement": f"{axis}_area_a"}
+        }
     shortest, longest = STROKES[label]
     areas = {f"area_{side}": f"{axis}_area_{side}" for side in "ab"}
-    return found | {label: {"between": list(drive.eyes), "a": a, "b": b, **areas, "shortest": shortest, "longest": longest}}
+    return found | {
+        label: {
+            "between": list(drive.eyes),
+            "a": a,
+            "b": b,
+            **areas,
+            "shortest": shortest,
+            "longest": longest,
+        }
+    }
 
 
 def open_rates(drive: Drive) -> tuple[str, str]:
@@ -226,13 +319,21 @@ def open_rates(drive: Drive) -> tuple[str, str]:
     oil = {"a": f"{axis}_oil", "b": f"{axis}_oil"}
     if drive.eyes is not None:
         shortest, longest = STROKES[label]
-        oil = {"a": f"({axis}_oil + {axis}_area_a*({label}.length - {shortest}))", "b": f"({axis}_oil + {axis}_area_b*({longest} - {label}.length))"}
+        oil = {
+            "a": f"({axis}_oil + {axis}_area_a*({label}.length - {shortest}))",
+            "b": f"({axis}_oil + {axis}_area_b*({longest} - {label}.length))",
+        }
 
     def rate(edges: dict[str, str]) -> str:
-        parts = (f"{axis}_area_{side}*sqrt(max({edge.format(f'{label}_{side}.pressure')}, 1e5))/{oil[side]}" for side, edge in edges.items())
+        parts = (
+            f"{axis}_area_{side}*sqrt(max({edge.format(f'{label}_{side}.pressure')}, 1e5))/{oil[side]}"
+            for side, edge in edges.items()
+        )
         return f"drive_modulus*rated_flow/sqrt(35e5)*({' + '.join(parts)})"
 
-    return rate({"a": "supply - {}", "b": "{} - tank"}), rate({"a": "{} - tank", "b": "supply - {}"})
+    return rate({"a": "supply - {}", "b": "{} - tank"}), rate(
+        {"a": "{} - tank", "b": "supply - {}"}
+    )
 
 
 def known_states() -> Table:
@@ -241,8 +342,14 @@ def known_states() -> Table:
     moves = f"known_travel > 0.002 or {carrier_modules.PUSH} > latch_strength"
     back = "-known_{}/0.02"
     return {
-        "known_speed": {"rate": f"if({TRAVELS}, if({moves}, {driven}, 0), {back.format('speed')})", "unit": "m/s"},
-        "known_travel": {"rate": f"if({TRAVELS}, known_speed, {back.format('travel')})", "unit": "m"},
+        "known_speed": {
+            "rate": f"if({TRAVELS}, if({moves}, {driven}, 0), {back.format('speed')})",
+            "unit": "m/s",
+        },
+        "known_travel": {
+            "rate": f"if({TRAVELS}, known_speed, {back.format('travel')})",
+            "unit": "m",
+        },
     }
 
 
@@ -251,7 +358,9 @@ def known_force(drive: Drive, count: int) -> str:
     push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({carrier_modules.PUSH} - rail_friction), 0)"
     if drive.axis == "slew":
         return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'
-    weight = f"known_mass*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
+    weight = (
+        f"known_mass*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
+    )
     height = f'table("known_height", pushed)*{push} + {carrier_modules.RECOIL_HEIGHT}*{carrier_modules.BLAST}'
     return f"-({weight} + {height})/({drive.lever('luff')})"
 
@@ -260,12 +369,17 @@ def tables(on: Settings) -> Table:
     """Where the module that is pushed stands, by its number."""
     if not on.drives:
         return {}
-    foreseen = dict(zip(on.order, on.known_order, strict=True))  # who is thought to leave when this one does
+    foreseen = dict(
+        zip(on.order, on.known_order, strict=True)
+    )  # who is thought to leave when this one does
     places = [carrier_modules.cell(foreseen[i], on.n) for i in range(1, on.n + 1)]
     numbers = list(range(on.n + 1))
     return {
         "known_side": {"x": numbers, "y": [0, *(f"{column}*module_pitch" for column, _ in places)]},
-        "known_height": {"x": numbers, "y": [0, *(f"{carrier_modules.LOWEST} + {row}*module_pitch" for _, row in places)]},
+        "known_height": {
+            "x": numbers,
+            "y": [0, *(f"{carrier_modules.LOWEST} + {row}*module_pitch" for _, row in places)],
+        },
     }
 
 
@@ -278,8 +392,15 @@ def rows(on: Settings) -> Rows:
     found = COMMON | OIL | LUFF | (PAIR if on.cylinders else MOTOR)
     if on.forward:
         for k in range(1, PUSHED + LEFT + 1):
-            after = f"{FORWARD * k:.3g} s after a push" if k <= PUSHED else f"{FORWARD * (k - PUSHED - 1):.3g} s after a departure"
-            found |= {f"{axis}_forward_{k}": (0.0, "1", f"opening of the {axis}ing valves {after}") for axis in ("slew", "luff")}
+            after = (
+                f"{FORWARD * k:.3g} s after a push"
+                if k <= PUSHED
+                else f"{FORWARD * (k - PUSHED - 1):.3g} s after a departure"
+            )
+            found |= {
+                f"{axis}_forward_{k}": (0.0, "1", f"opening of the {axis}ing valves {after}")
+                for axis in ("slew", "luff")
+            }
     return found
 
 
@@ -287,4 +408,7 @@ def outputs(on: Settings) -> Table:
     """Errors of the angles."""
     if not on.drives:
         return {}
-    return {f"{axis}_error": {"value": f"{axis}_target - {axis}", "unit": "rad"} for axis in ("slew", "luff")}
+    return {
+        f"{axis}_error": {"value": f"{axis}_target - {axis}", "unit": "rad"}
+        for axis in ("slew", "luff")
+    }

@@ -8,7 +8,10 @@ from kinetree.models.library.carrier_parameters import Table
 
 COLUMNS = 5  # modules side by side
 REACH = 1.6  # of a module's middle at rest before the hinge [m]
-LOWEST, RECOIL_HEIGHT = 0.9, 0.3  # heights in the cradle's frame: of the lowest row, and where the load after a departure acts [m]
+LOWEST, RECOIL_HEIGHT = (
+    0.9,
+    0.3,
+)  # heights in the cradle's frame: of the lowest row, and where the load after a departure acts [m]
 ORDERS = ("rows", "outer", "inner", "alternating")
 PUSH = 'push_factor*table("push", t - stage_start)'
 BLAST = 'departed*blast_factor*table("blast", t - stage_start)'
@@ -35,22 +38,42 @@ def departures(n: int, order: Any) -> list[int]:
         return listed
     rule = ORDERS[int(order)] if order in range(len(ORDERS)) else order
     if rule not in ORDERS:
-        raise ValueError(f"order is {order!r}, expected {', '.join(f'{k} ({name})' for k, name in enumerate(ORDERS))}, or a list of numbers")
+        raise ValueError(
+            f"order is {order!r}, expected {', '.join(f'{k} ({name})' for k, name in enumerate(ORDERS))}, or a list of numbers"
+        )
     numbers = range(1, n + 1)
     if rule == "rows":
         return list(numbers)
-    if rule == "alternating":  # right and left in turn, so that the cradle is not turned twice in the same sense
-        sides = [sorted((i for i in numbers if (cell(i, n)[0] <= 0) == right), key=lambda i: -abs(cell(i, n)[0])) for right in (True, False)]
+    if (
+        rule == "alternating"
+    ):  # right and left in turn, so that the cradle is not turned twice in the same sense
+        sides = [
+            sorted(
+                (i for i in numbers if (cell(i, n)[0] <= 0) == right),
+                key=lambda i: -abs(cell(i, n)[0]),
+            )
+            for right in (True, False)
+        ]
         pairs = [side[k] for k in range(n) for side in sides if k < len(side)]
         return pairs
-    return sorted(numbers, key=lambda i: (-abs(cell(i, n)[0]) if rule == "outer" else abs(cell(i, n)[0]), cell(i, n)[1]))
+    return sorted(
+        numbers,
+        key=lambda i: (
+            -abs(cell(i, n)[0]) if rule == "outer" else abs(cell(i, n)[0]),
+            cell(i, n)[1],
+        ),
+    )
 
 
 def rail(i: int, n: int, full: bool) -> Table:
     """Travel s, then the small angles; in the full setting also shifts across the rail and a roll."""
     steps: list[Table] = [{"shift": place(i, n)}, {"shift": "x", "coordinate": f"s{i}"}]
     if full:
-        steps += [{"shift": "y", "coordinate": f"across{i}"}, {"shift": "z", "coordinate": f"above{i}"}, {"rotate": "x", "coordinate": f"twist{i}"}]
+        steps += [
+            {"shift": "y", "coordinate": f"across{i}"},
+            {"shift": "z", "coordinate": f"above{i}"},
+            {"rotate": "x", "coordinate": f"twist{i}"},
+        ]
     turns = [{"rotate": "y", "coordinate": f"tilt{i}"}, {"rotate": "z", "coordinate": f"turn{i}"}]
     return {"parent": "cradle", "child": f"module{i}", "transforms": [*steps, *turns]}
 
@@ -58,15 +81,27 @@ def rail(i: int, n: int, full: bool) -> Table:
 def module_forces(i: int, n: int, full: bool, contacts: bool) -> Table:
     """Latch, push, friction, elastic guidance; contacts of pin and band with the rail."""
     forces: Table = {
-        f"latch{i}": {"coordinate": f"s{i}", "law": "latch", "damping": f"latch_damping*(1 - min(max(s{i}/0.01, 0), 1))"},
+        f"latch{i}": {
+            "coordinate": f"s{i}",
+            "law": "latch",
+            "damping": f"latch_damping*(1 - min(max(s{i}/0.01, 0), 1))",
+        },
         f"push{i}": {"coordinate": f"s{i}", "value": f"if(pushed == {i}, {PUSH}, 0)"},
         f"rub{i}": {"coordinate": f"s{i}", "coulomb": "rail_friction", "speed": 0.05},
     }
     turns = ["tilt", "turn"] + (["twist"] if full else [])
-    held = [(way, "tilt") for way in turns] + ([("across", "guide"), ("above", "guide")] if full else [])
+    held = [(way, "tilt") for way in turns] + (
+        [("across", "guide"), ("above", "guide")] if full else []
+    )
     for way, law in held:
-        share = "guide_share*" if contacts and way != "twist" else ""  # nothing else holds the twist of a module on round pins
-        forces[f"{way}_spring{i}"] = {"coordinate": f"{way}{i}", "stiffness": f"{share}{law}_stiffness", "damping": f"{share}{law}_damping"}
+        share = (
+            "guide_share*" if contacts and way != "twist" else ""
+        )  # nothing else holds the twist of a module on round pins
+        forces[f"{way}_spring{i}"] = {
+            "coordinate": f"{way}{i}",
+            "stiffness": f"{share}{law}_stiffness",
+            "damping": f"{share}{law}_damping",
+        }
     if contacts:
         x, y, z = place(i, n)
         for name, at, more in (("pin", "band", {"across": "z"}), ("bearing", "-band", {})):
@@ -82,7 +117,10 @@ def tables() -> Table:
     """Latches over their stretch; push, and load after a departure, over the time since they began."""
     opens = "latch_strength/latch_stiffness"
     return {
-        "latch": {"x": ["-0.1", 0, opens, f"2*{opens}"], "y": ["-0.1*latch_stiffness", 0, "latch_strength", 0]},
+        "latch": {
+            "x": ["-0.1", 0, opens, f"2*{opens}"],
+            "y": ["-0.1*latch_stiffness", 0, "latch_strength", 0],
+        },
         "push": {"x": [0, 0.1, 0.4, 1.0, 1.2], "y": [0, 4000, 4000, 1500, 1500]},
         "blast": {"x": [0, 0.02, 0.1, 0.15], "y": [0, 2000, 2000, 0]},
     }
@@ -90,10 +128,22 @@ def tables() -> Table:
 
 def schedule(order: list[int]) -> list[Table]:
     """Rest, then per module: travel until it leaves its rail, free swing."""
-    stages: list[Table] = [{"name": "rest", "ends": {"after": "pause"}, "set": {"pushed": order[0]}}]
+    stages: list[Table] = [
+        {"name": "rest", "ends": {"after": "pause"}, "set": {"pushed": order[0]}}
+    ]
     for gone, (i, following) in enumerate(zip(order, [*order[1:], 0], strict=True), 1):
         stages += [
-            {"name": f"travel {i}", "ends": {"when": f"s{i} > rail_length"}, "free": [f"rail{i}"], "set": {"departed": 1, "gone": gone}},
-            {"name": f"swing {i}", "ends": {"after": "pace"}, "drop": [f"module{i}"], "set": {"departed": 0, "pushed": following}},
+            {
+                "name": f"travel {i}",
+                "ends": {"when": f"s{i} > rail_length"},
+                "free": [f"rail{i}"],
+                "set": {"departed": 1, "gone": gone},
+            },
+            {
+                "name": f"swing {i}",
+                "ends": {"after": "pace"},
+                "drop": [f"module{i}"],
+                "set": {"departed": 0, "pushed": following},
+            },
         ]
     return stages

@@ -23,16 +23,28 @@ PARAMETERS: Rows = {
     "tyre_stiffness": (9e5, "N/m", "vertical stiffness of a tyre"),
     "tyre_damping": (1.5e4, "N.s/m", "vertical damping of a tyre"),
     "tyre_side": (6e5, "N/m", "side stiffness of a tyre"),
-    "jack_extension": (0.95, "m", "extension of the outrigger jacks; 0.95 lifts the wheels, 0.5 lets the carrier stand on them"),
+    "jack_extension": (
+        0.95,
+        "m",
+        "extension of the outrigger jacks; 0.95 lifts the wheels, 0.5 lets the carrier stand on them",
+    ),
     "jack_stroke": (1.2, "m", "largest extension of a jack"),
     "jack_front": (2.9, "m", "distance of the front jacks before the origin of the base"),
     "jack_rear": (2.9, "m", "distance of the rear jacks behind it"),
     "jack_width": (1.9, "m", "distance of the jacks from the middle plane"),
     "jack_first": (8e5, "N/m", "stiffness of a jack until its play is used up"),
     "jack_play": (0.005, "m", "compression at which a jack becomes stiff"),
-    "jack_stiffness": (1.2e6, "N/m", "stiffness of a jack beyond its play, at the extension 0.95 m"),
+    "jack_stiffness": (
+        1.2e6,
+        "N/m",
+        "stiffness of a jack beyond its play, at the extension 0.95 m",
+    ),
     "jack_damping": (2e4, "N.s/m", "damping of a jack, at the extension 0.95 m"),
-    "jack_slenderness": (0.2, "1/m", "loss of stiffness and damping of a mechanical jack per extension"),
+    "jack_slenderness": (
+        0.2,
+        "1/m",
+        "loss of stiffness and damping of a mechanical jack per extension",
+    ),
     "jack_side": (8e5, "N/m", "side stiffness of a standing jack"),
     "soil_strength": (3e4, "N", "load at which the soil under a jack begins to settle"),
     "soil_hardening": (5e6, "N/m", "growth of that load with the settlement"),
@@ -47,18 +59,34 @@ PARAMETERS: Rows = {
     "luff_command": (0.5, "rad", "luff angle at which the drive rests"),
     "luff_stiffness": (4e6, "N.m/rad", "stiffness of the locked luff drive"),
     "luff_damping": (8e4, "N.m.s/rad", "damping of the locked luff drive"),
-    "balance_pressure": (6e6, "Pa", "pressure of the accumulator on the balancing cylinder of the cradle"),
+    "balance_pressure": (
+        6e6,
+        "Pa",
+        "pressure of the accumulator on the balancing cylinder of the cradle",
+    ),
     "balance_area": (0.005, "m2", "piston area of the balancing cylinder"),
-    "tilt_stiffness": (4e4, "N.m/rad", "elastic moment against tilting and yawing of a module on its rail"),
+    "tilt_stiffness": (
+        4e4,
+        "N.m/rad",
+        "elastic moment against tilting and yawing of a module on its rail",
+    ),
     "tilt_damping": (200.0, "N.m.s/rad", "damping of these"),
     "guide_stiffness": (5e6, "N/m", "stiffness of a module's guide across its rail"),
     "guide_damping": (8e3, "N.s/m", "damping of it"),
-    "band": (0.8, "m", "distance of the guide pin before, of the bearing band behind the middle of a module"),
+    "band": (
+        0.8,
+        "m",
+        "distance of the guide pin before, of the bearing band behind the middle of a module",
+    ),
     "clearance": (1e-3, "m", "free play of pin and band in groove and tube"),
     "rail_friction": (80.0, "N", "friction of a module on its rail"),
     "latch_stiffness": (2e6, "N/m", "stiffness of the latch that holds a module"),
     "latch_strength": (2500.0, "N", "force at which the latch opens"),
-    "latch_damping": (1500.0, "N.s/m", "damping of a module at rest and on its rail's drive; 0 keeps the energy"),
+    "latch_damping": (
+        1500.0,
+        "N.s/m",
+        "damping of a module at rest and on its rail's drive; 0 keeps the energy",
+    ),
     "push_factor": (1.0, "1", "factor on the push of a module"),
     "blast_factor": (1.0, "1", "factor on the load on the cradle after a departure"),
     "pause": (0.5, "s", "time before the first module is pushed"),
@@ -68,8 +96,16 @@ PARAMETERS: Rows = {
     "gone": (0.0, "1", "number of modules that have left; the schedule changes it"),
 }
 GUIDES: Rows = {
-    "guide_share": (0.02, "1", "part of the elastic guidance of a module that is left beside the contacts of pin and band"),
-    "module_ahead": (0.15, "m", "centre of mass of a module before its middle, so that its weight presses pin and band against their guides"),
+    "guide_share": (
+        0.02,
+        "1",
+        "part of the elastic guidance of a module that is left beside the contacts of pin and band",
+    ),
+    "module_ahead": (
+        0.15,
+        "m",
+        "centre of mass of a module before its middle, so that its weight presses pin and band against their guides",
+    ),
 }
 HYDRAULIC_JACKS: Rows = {
     "jack_area": (0.002, "m2", "piston area of a hydraulic jack"),
@@ -94,12 +130,26 @@ def parameters(n: int, *more: Rows) -> Table:
     """The table of parameters; the last ones say where a carrier of n modules stands at the start."""
     found = {}
     derived: Rows = {
-        "weight": (f"g*(front_mass + rear_mass + frame_mass + platform_mass + cradle_mass + {n}*module_mass)", "N", "weight of everything"),
-        "jack_travel": ("jack_play + (weight/4 - jack_first*jack_play)/jack_stiffness", "m", "mean compression of the jacks at rest"),
-        "tyre_travel": ("weight/4/tyre_stiffness", "m", "mean compression of the tyres at rest without jacks"),
+        "weight": (
+            f"g*(front_mass + rear_mass + frame_mass + platform_mass + cradle_mass + {n}*module_mass)",
+            "N",
+            "weight of everything",
+        ),
+        "jack_travel": (
+            "jack_play + (weight/4 - jack_first*jack_play)/jack_stiffness",
+            "m",
+            "mean compression of the jacks at rest",
+        ),
+        "tyre_travel": (
+            "weight/4/tyre_stiffness",
+            "m",
+            "mean compression of the tyres at rest without jacks",
+        ),
     }
     for rows in (PARAMETERS, *more, derived):
         for name, (value, unit, text) in rows.items():
             lowest = {"min": 0} if name.rpartition("_")[2] in NOT_NEGATIVE else {}
-            found[name] = {"value": value, "unit": unit, "text": text} | lowest | LIMITS.get(name, {})
+            found[name] = (
+                {"value": value, "unit": unit, "text": text} | lowest | LIMITS.get(name, {})
+            )
     return found

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree.models.library import carrier_drives, carrier_modules
-from kinetree.models.library.carrier_parameters import GUIDES, HYDRAULIC_JACKS, Rows, Table, parameters
+from kinetree.models.library.carrier_parameters import (
+    GUIDES,
+    HYDRAULIC_JACKS,
+    Rows,
+    Table,
+    parameters,
+)
 from kinetree.models.library.chain import count
 
 MOST_MODULES = 50
@@ -15,8 +21,18 @@ FRAME = ([-0.5, 0, 0.5], (2.4, 1.8, 0.3))
 RING = [-0.5, 0, 0.8]  # slewing ring, where the platform's frame stands
 HINGE = carrier_drives.HINGE
 BALANCE = ([0.6, 0.5, 0.2], [1.2, 0.5, -0.1])  # eyes of the balancing cylinder
-WHEELS = {"front_left": (2.4, 1.1), "front_right": (2.4, -1.1), "rear_left": (-2.4, 1.1), "rear_right": (-2.4, -1.1)}
-JACKS = {"front_left": (2.9, 1.9), "front_right": (2.9, -1.9), "rear_left": (-2.9, 1.9), "rear_right": (-2.9, -1.9)}  # where parameters leave them
+WHEELS = {
+    "front_left": (2.4, 1.1),
+    "front_right": (2.4, -1.1),
+    "rear_left": (-2.4, 1.1),
+    "rear_right": (-2.4, -1.1),
+}
+JACKS = {
+    "front_left": (2.9, 1.9),
+    "front_right": (2.9, -1.9),
+    "rear_left": (-2.9, 1.9),
+    "rear_right": (-2.9, -1.9),
+}  # where parameters leave them
 STANDING = "max(jack_extension + 0.4 - jack_travel, tyre_radius + 0.7 - tyre_travel)"  # height in which jacks or tyres hold the base, nearly [m]
 DRAWN_IN = 0.5  # extension at which the jacks hang free [m]
 SWITCHES = ("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders", "forward")
@@ -31,12 +47,25 @@ class Settings:
                 raise ValueError(f"{name} is {value!r}, expected 0 or 1")
         self.n = count("modules", modules, MOST_MODULES)
         self.order = carrier_modules.departures(self.n, order)
-        self.known_order = self.order if known_order in (-1, -1.0) else carrier_modules.departures(self.n, known_order)
-        self.full, self.hydraulic, self.soil, self.contacts, self.outside, self.drives, self.cylinders, self.forward = (
-            bool(switches[k]) for k in SWITCHES
+        self.known_order = (
+            self.order
+            if known_order in (-1, -1.0)
+            else carrier_modules.departures(self.n, known_order)
         )
+        (
+            self.full,
+            self.hydraulic,
+            self.soil,
+            self.contacts,
+            self.outside,
+            self.drives,
+            self.cylinders,
+            self.forward,
+        ) = (bool(switches[k]) for k in SWITCHES)
         if self.outside and self.drives:
-            raise ValueError("outside and drives are both 1: the drives are either outside or inside")
+            raise ValueError(
+                "outside and drives are both 1: the drives are either outside or inside"
+            )
         if self.forward and not self.drives:
             raise ValueError("forward is 1 but drives is 0: openings of valves need drives inside")
 
@@ -48,7 +77,12 @@ def box(mass: float | str, x: Any, y: Any, z: Any) -> list[Any]:
 
 def body(mass: str, com: list[Any], size: tuple[Any, Any, Any]) -> Table:
     """A homogeneous box."""
-    return {"mass": mass, "com": com, "inertia": box(mass, *size), "shape": {"box": list(size), "at": com}}
+    return {
+        "mass": mass,
+        "com": com,
+        "inertia": box(mass, *size),
+        "shape": {"box": list(size), "at": com},
+    }
 
 
 def rotation(axis: str | list[int], coordinate: str, **more: Any) -> Table:
@@ -59,7 +93,11 @@ def vehicle_joint(child: str, full: bool) -> Table:
     """Heave, pitch and roll, with surge, sway and yaw in the full setting; the search for rest begins where jacks or tyres hold it."""
     steps: list[Table] = [{"shift": "z", "coordinate": "heave", "start": STANDING}]
     if full:
-        steps += [{"shift": "x", "coordinate": "surge"}, {"shift": "y", "coordinate": "sway"}, rotation("z", "yaw")]
+        steps += [
+            {"shift": "x", "coordinate": "surge"},
+            {"shift": "y", "coordinate": "sway"},
+            rotation("z", "yaw"),
+        ]
     return {"child": child, "transforms": [*steps, rotation("y", "pitch"), rotation("x", "roll")]}
 
 
@@ -73,7 +111,11 @@ def ground_forces(front: str, rear: str, on: Settings) -> Table:
             "damping": "tyre_damping", **({"side_stiffness": "tyre_side"} if on.full else {}), **friction,
         }  # fmt: skip
     for name, (x, y) in JACKS.items():
-        at = ["jack_front" if x > 0 else "-jack_rear", "jack_width" if y > 0 else "-jack_width", -0.4]
+        at = [
+            "jack_front" if x > 0 else "-jack_rear",
+            "jack_width" if y > 0 else "-jack_width",
+            -0.4,
+        ]
         forces[f"jack_{name}"] = {
             "kind": "jack", "body": front if x > 0 else rear, "point": at, "extension": f"jack_extension - jack_short_{name}",
             **leg(on.hydraulic), **({"side_stiffness": "jack_side"} if on.full else {}), **friction,
@@ -111,17 +153,38 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
         "cradle": body("cradle_mass", [2.0, 0, 0.3], (4.2, 2.4, 0.8)),
     }
     luff = rotation([0, -1, 0], "luff", start="luff_command")
-    joints: Table = {"hinge": {"parent": "platform", "child": "cradle", "transforms": [{"shift": HINGE}, luff]}}
+    joints: Table = {
+        "hinge": {"parent": "platform", "child": "cradle", "transforms": [{"shift": HINGE}, luff]}
+    }
     forces: Table = {}
     for i in range(1, on.n + 1):
         bodies[f"module{i}"] = module(on.contacts)
         joints[f"rail{i}"] = carrier_modules.rail(i, on.n, on.full)
         forces |= carrier_modules.module_forces(i, on.n, on.full, on.contacts)
-    forces["recoil"] = {"body": "cradle", "point": [4.0, 0, 0.3], "frame": "body", "force": [f"-{carrier_modules.BLAST}", 0, 0]}
-    eyes = [{"body": name, "point": point} for name, point in zip(("platform", "cradle"), BALANCE, strict=True)]
-    forces["balance"] = {"kind": "cylinder", "between": eyes, "area_a": "balance_area", "pressure_a": "balance_pressure"}
+    forces["recoil"] = {
+        "body": "cradle",
+        "point": [4.0, 0, 0.3],
+        "frame": "body",
+        "force": [f"-{carrier_modules.BLAST}", 0, 0],
+    }
+    eyes = [
+        {"body": name, "point": point}
+        for name, point in zip(("platform", "cradle"), BALANCE, strict=True)
+    ]
+    forces["balance"] = {
+        "kind": "cylinder",
+        "between": eyes,
+        "area_a": "balance_area",
+        "pressure_a": "balance_pressure",
+    }
     drives = carrier_drives.drives(on, base, ring)
-    return {"bodies": bodies, "joints": joints, "forces": forces | drives.pop("forces"), "stages": carrier_modules.schedule(on.order), **drives}
+    return {
+        "bodies": bodies,
+        "joints": joints,
+        "forces": forces | drives.pop("forces"),
+        "stages": carrier_modules.schedule(on.order),
+        **drives,
+    }
 
 
 def module(contacts: bool) -> Table:
@@ -132,15 +195,34 @@ def module(contacts: bool) -> Table:
 
 def tables(on: Settings) -> Table:
     """Laws of jacks, latches and pushes, and what the drives know of them."""
-    first, second = (f"{name}*{slender('jack_extension')}" for name in ("jack_first", "jack_stiffness"))
-    law = {"x": [0, "jack_play", "jack_play + 0.2"], "y": [0, f"{first}*jack_play", f"{first}*jack_play + 0.2*{second}"], "outside": "extrapolated"}
+    first, second = (
+        f"{name}*{slender('jack_extension')}" for name in ("jack_first", "jack_stiffness")
+    )
+    law = {
+        "x": [0, "jack_play", "jack_play + 0.2"],
+        "y": [0, f"{first}*jack_play", f"{first}*jack_play + 0.2*{second}"],
+        "outside": "extrapolated",
+    }
     return {"leg": law, **carrier_modules.tables(), **carrier_drives.tables(on)}
 
 
 def all_parameters(on: Settings) -> Table:
     """Parameters of all parts that are there."""
-    short: Rows = {f"jack_short_{name}": (0.0, "m", f"what the jack {name.replace('_', ' ')} lacks of the common extension") for name in JACKS}
-    return parameters(on.n, short, HYDRAULIC_JACKS if on.hydraulic else {}, GUIDES if on.contacts else {}, carrier_drives.rows(on))
+    short: Rows = {
+        f"jack_short_{name}": (
+            0.0,
+            "m",
+            f"what the jack {name.replace('_', ' ')} lacks of the common extension",
+        )
+        for name in JACKS
+    }
+    return parameters(
+        on.n,
+        short,
+        HYDRAULIC_JACKS if on.hydraulic else {},
+        GUIDES if on.contacts else {},
+        carrier_drives.rows(on),
+    )
 
 
 def preparation(on: Settings) -> list[Table]:
@@ -148,7 +230,9 @@ def preparation(on: Settings) -> list[Table]:
     down = {"slew_command": 0, "luff_command": 0}
     jacks, wheels = ([f"{kind}_load_{name}" for name in WHEELS] for kind in ("jack", "wheel"))
     all_of = " and ".join(f"{name} > 0" for name in jacks)
-    sentence = f"every jack on the ground, or all of them drawn in (jack_extension up to {DRAWN_IN})"
+    sentence = (
+        f"every jack on the ground, or all of them drawn in (jack_extension up to {DRAWN_IN})"
+    )
     jacked = {sentence: f"({all_of}) or jack_extension <= {DRAWN_IN}"}
     turned = {axis: f"{axis}_command" for axis in ("slew", "luff")}
     locked = {"lock": 1} if on.outside or on.drives else {}
@@ -157,30 +241,67 @@ def preparation(on: Settings) -> list[Table]:
         {"name": "on jacks", "set": down | locked, "guess": {"heave": STANDING}, "require": jacked},
         {"name": "at the commanded angles", "set": locked, "guess": turned, "require": jacked},
     ]
-    steps[0]["require"] = {"every wheel on the ground": " and ".join(f"{name} > 0" for name in wheels)}
+    steps[0]["require"] = {
+        "every wheel on the ground": " and ".join(f"{name} > 0" for name in wheels)
+    }
     return [*steps, {"name": "held by the drives", "set": {"hold": 1}}] if on.drives else steps
 
 
 def run(on: Settings) -> Table:
     """Defaults of a run: all departures. Inputs from outside make steps short, where the choice of the integrator is left open."""
     own = {} if on.outside else {"integrator": "adams"}
-    return {"stop_time": f"pause + {on.n}*(pace + 0.7)", "output_step": 0.01, **own, "prepare": preparation(on)}
+    return {
+        "stop_time": f"pause + {on.n}*(pace + 0.7)",
+        "output_step": 0.01,
+        **own,
+        "prepare": preparation(on),
+    }
 
 
 def outputs(on: Settings) -> Table:
     """What is reported besides coordinates and drives."""
-    loads = {f"{kind}_load_{name}": {"quantity": "force", "force": f"{kind}_{name}"} for kind in ("wheel", "jack") for name in WHEELS}
+    loads = {
+        f"{kind}_load_{name}": {"quantity": "force", "force": f"{kind}_{name}"}
+        for kind in ("wheel", "jack")
+        for name in WHEELS
+    }
     lifted = {
-        f"{kind}s_off_ground": {"value": " + ".join(f"if({kind}_load_{name} > 0, 0, 1)" for name in WHEELS), "unit": "1"}
+        f"{kind}s_off_ground": {
+            "value": " + ".join(f"if({kind}_load_{name} > 0, 0, 1)" for name in WHEELS),
+            "unit": "1",
+        }
         for kind in ("wheel", "jack")
     }
     sides = [(side, name) for name in (JACKS if on.hydraulic else ()) for side in "ab"]
-    pressures = {f"jack_pressure_{side}_{name}": {"value": f"jack_{name}.pressure_{side}", "unit": "Pa"} for side, name in sides}
-    under = JACKS if on.soil else ()
-    sunk = {f"soil_sinkage_{name}": {"value": f"jack_{name}.settlement + jack_{name}.deflection", "unit": "m"} for name in under}
-    guided = {
-        f"{force}_load{i}": {"quantity": "force", "force": f"{force}{i}"} for i in range(1, on.n * on.contacts + 1) for force in ("pin", "bearing")
+    pressures = {
+        f"jack_pressure_{side}_{name}": {"value": f"jack_{name}.pressure_{side}", "unit": "Pa"}
+        for side, name in sides
     }
-    heights = {f"module{i}_height": {"quantity": "position", "body": f"module{i}", "axis": "z"} for i in range(1, on.n + 1)}
+    under = JACKS if on.soil else ()
+    sunk = {
+        f"soil_sinkage_{name}": {
+            "value": f"jack_{name}.settlement + jack_{name}.deflection",
+            "unit": "m",
+        }
+        for name in under
+    }
+    guided = {
+        f"{force}_load{i}": {"quantity": "force", "force": f"{force}{i}"}
+        for i in range(1, on.n * on.contacts + 1)
+        for force in ("pin", "bearing")
+    }
+    heights = {
+        f"module{i}_height": {"quantity": "position", "body": f"module{i}", "axis": "z"}
+        for i in range(1, on.n + 1)
+    }
     brow = {"quantity": "position", "body": "cradle", "point": [4.0, 0, 0.3]}
-    return loads | lifted | pressures | sunk | guided | heights | carrier_drives.outputs(on) | {"brow": brow, "energy": {"quantity": "energy"}}
+    return (
+        loads
+        | lifted
+        | pressures
+        | sunk
+        | guided
+        | heights
+        | carrier_drives.outputs(on)
+        | {"brow": brow, "energy": {"quantity": "energy"}}
+    )

@@ -17,11 +17,22 @@ def describe(n: int = 5, freedoms: int = 1) -> dict[str, Any]:
     links = count("n", n, MOST_BODIES)
     kind = count("freedoms", freedoms, 3)
     bodies = {f"b{i}": rod() for i in range(1, links + 1)}
-    joints = {f"j{i}": joint(i, kind, "ground" if i == 1 else f"b{i - 1}", [0, 0, 0 if i == 1 else "-length"]) for i in range(1, links + 1)}
-    return frame(f"Chain of {links} rods", f"{links} rods one on another, {several(kind, 'freedom')} per joint") | {
+    joints = {
+        f"j{i}": joint(
+            i, kind, "ground" if i == 1 else f"b{i - 1}", [0, 0, 0 if i == 1 else "-length"]
+        )
+        for i in range(1, links + 1)
+    }
+    return frame(
+        f"Chain of {links} rods",
+        f"{links} rods one on another, {several(kind, 'freedom')} per joint",
+    ) | {
         "bodies": bodies,
         "joints": joints,
-        "outputs": {"tip": {"quantity": "position", "body": f"b{links}", "point": [0, 0, "-length"]}, "energy": {"quantity": "energy"}},
+        "outputs": {
+            "tip": {"quantity": "position", "body": f"b{links}", "point": [0, 0, "-length"]},
+            "energy": {"quantity": "energy"},
+        },
     }
 
 
@@ -34,12 +45,24 @@ def frame(name: str, text: str) -> dict[str, Any]:
         "g": {"value": 9.81, "unit": "m/s2", "text": "gravity, along -z"},
     }
     run = {"stop_time": 5, "output_step": 0.01}
-    return {"format": "kinetree/1", "name": name, "text": text, "gravity": [0, 0, "-g"], "parameters": parameters, "run": run}
+    return {
+        "format": "kinetree/1",
+        "name": name,
+        "text": text,
+        "gravity": [0, 0, "-g"],
+        "parameters": parameters,
+        "run": run,
+    }
 
 
 def count(name: str, value: float, most: int) -> int:
     """A structural argument: a whole number from 1 to most."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or not 1 <= value <= most:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or value != int(value)
+        or not 1 <= value <= most
+    ):
         raise ValueError(f"{name} is {value!r}, expected a whole number from 1 to {most}")
     return int(value)
 
@@ -59,7 +82,16 @@ def joint(i: int, freedoms: int, parent: str, at: list[Any]) -> dict[str, Any]:
     """Joint i with q{i}, or a{i} and b{i}, or a quaternion; revolute axes alternate."""
     common = {"parent": parent, "child": f"b{i}", "at": at}
     if freedoms == 1:
-        return common | {"type": "revolute", "axis": AXES[(i - 1) % 2], "coordinates": [f"q{i}"], "start": ["bend"]}
+        return common | {
+            "type": "revolute",
+            "axis": AXES[(i - 1) % 2],
+            "coordinates": [f"q{i}"],
+            "start": ["bend"],
+        }
     if freedoms == 2:
-        return common | {"type": "universal", "coordinates": [f"a{i}", f"b{i}"], "start": ["bend", "bend/2"]}
+        return common | {
+            "type": "universal",
+            "coordinates": [f"a{i}", f"b{i}"],
+            "start": ["bend", "bend/2"],
+        }
     return common | {"type": "spherical", "start": ["cos(bend/2)", "sin(bend/2)", 0, 0]}

@@ -26,8 +26,18 @@ def describe(links: int = 12) -> dict[str, Any]:
         "name": f"Chain drive of {n} links",
         "text": f"Span of {n} links between sprockets, six coordinates per link, shaken across",
         "parameters": {
-            "amplitude": {"value": 2e-4, "unit": "m", "text": "motion of the first sprocket across the span", "tunable": True},
-            "omega": {"value": 90.0, "unit": "rad/s", "text": "its angular frequency", "tunable": True},
+            "amplitude": {
+                "value": 2e-4,
+                "unit": "m",
+                "text": "motion of the first sprocket across the span",
+                "tunable": True,
+            },
+            "omega": {
+                "value": 90.0,
+                "unit": "rad/s",
+                "text": "its angular frequency",
+                "tunable": True,
+            },
         },
         "chain": {
             "mass": mass.tolist(),

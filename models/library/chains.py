@@ -30,11 +30,20 @@ def extremes(C: np.ndarray, masses: np.ndarray) -> tuple[float, float]:
     diagonal, beside = np.diagonal(C) / masses, np.diagonal(C, 1) / (root[1:] * root[:-1])
     from scipy.linalg import eigvalsh_tridiagonal
 
-    ends = [eigvalsh_tridiagonal(diagonal, beside, select="i", select_range=(i, i))[0] for i in (0, len(masses) - 1)]
+    ends = [
+        eigvalsh_tridiagonal(diagonal, beside, select="i", select_range=(i, i))[0]
+        for i in (0, len(masses) - 1)
+    ]
     return math.sqrt(max(ends[0], 0.0)), math.sqrt(ends[1])
 
 
-def train(cars: int = 20, mass: float = 20e3, coupling: float = 2e6, damping: float = 0.0, locomotive: float | None = None) -> Matrices:
+def train(
+    cars: int = 20,
+    mass: float = 20e3,
+    coupling: float = 2e6,
+    damping: float = 0.0,
+    locomotive: float | None = None,
+) -> Matrices:
     """A free train: cars joined by equal couplings; damping in N.s/m per coupling."""
     masses = np.full(cars, float(mass))
     masses[0] = mass if locomotive is None else locomotive
@@ -42,7 +51,9 @@ def train(cars: int = 20, mass: float = 20e3, coupling: float = 2e6, damping: fl
     return masses, C * (damping / coupling), C
 
 
-def stretched_train(cars: int = 200, ratio: float = 1e4, damping: float = 1e-3, seed: int = 0) -> Matrices:
+def stretched_train(
+    cars: int = 200, ratio: float = 1e4, damping: float = 1e-3, seed: int = 0
+) -> Matrices:
     """Unit masses between a wall and a free end on springs spread at random over decades, so that omega_max/omega_min = ratio; light damping.
 
     damping: fraction of critical of the fastest mode; the slowest mode gets 0.5 %.
@@ -52,7 +63,9 @@ def stretched_train(cars: int = 200, ratio: float = 1e4, damping: float = 1e-3, 
     low, high = 0.0, 8.0
     for _ in range(40):
         middle = 0.5 * (low + high)
-        slow, fast = extremes(springs(np.append(10.0 ** (middle * spread), 0.0), cars), np.ones(cars))
+        slow, fast = extremes(
+            springs(np.append(10.0 ** (middle * spread), 0.0), cars), np.ones(cars)
+        )
         low, high = (middle, high) if fast < ratio * slow else (low, middle)
     C = springs(np.append(10.0 ** (high * spread), 0.0), cars)
     slow, fast = extremes(C, np.ones(cars))
@@ -73,7 +86,12 @@ def two_mass_train(cars: int = 100, ratio: float = 1e4, damping: float = 1e-3) -
 
 
 def chain_drive(
-    links: int = 40, link_mass: float = 0.02, pitch: float = 0.0127, axial: float = 8e6, tension: float = 300.0, damping: float = 1e-6
+    links: int = 40,
+    link_mass: float = 0.02,
+    pitch: float = 0.0127,
+    axial: float = 8e6,
+    tension: float = 300.0,
+    damping: float = 1e-6,
 ) -> Matrices:
     """The span of a chain drive between two sprockets: per link x (along), y, z, and rotations about x, y, z.
 
@@ -115,20 +133,36 @@ def helical_spring(
     return masses, damping * C, C
 
 
-def turn_stiffness(radius: float, wire: float, pitch: float, young: float, poisson: float, sections: int = 360) -> np.ndarray:
+def turn_stiffness(
+    radius: float, wire: float, pitch: float, young: float, poisson: float, sections: int = 360
+) -> np.ndarray:
     """6 x 6 stiffness of one turn, near end held, at the centre of the far end: inverse of the compliance integrated along the wire."""
     shear, area, second = young / (2 * (1 + poisson)), math.pi * wire**2 / 4, math.pi * wire**4 / 64
     far, compliance = np.array([0.0, 0.0, pitch]), np.zeros((6, 6))
     length = math.hypot(2 * math.pi * radius, pitch) / sections
     for s in range(sections):
         angle = 2 * math.pi * (s + 0.5) / sections
-        point = np.array([radius * math.cos(angle), radius * math.sin(angle), pitch * angle / (2 * math.pi)])
-        tangent = np.array([-radius * math.sin(angle), radius * math.cos(angle), pitch / (2 * math.pi)])
+        point = np.array(
+            [radius * math.cos(angle), radius * math.sin(angle), pitch * angle / (2 * math.pi)]
+        )
+        tangent = np.array(
+            [-radius * math.sin(angle), radius * math.cos(angle), pitch / (2 * math.pi)]
+        )
         along = np.outer(tangent, tangent) / (tangent @ tangent)
         moment = np.hstack((cross_matrix(far - point), np.eye(3)))
         force = np.eye(3, 6)
-        compliance += length * force.T @ (along / (young * area) + (np.eye(3) - along) / (0.9 * shear * area)) @ force
-        compliance += length * moment.T @ (along / (2 * shear * second) + (np.eye(3) - along) / (young * second)) @ moment
+        compliance += (
+            length
+            * force.T
+            @ (along / (young * area) + (np.eye(3) - along) / (0.9 * shear * area))
+            @ force
+        )
+        compliance += (
+            length
+            * moment.T
+            @ (along / (2 * shear * second) + (np.eye(3) - along) / (young * second))
+            @ moment
+        )
     return np.linalg.inv(compliance)
 
 

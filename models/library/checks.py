@@ -3,7 +3,12 @@
 
 def whole(name: str, value: object, least: int, most: int) -> int:
     """A whole number in a range."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or not least <= value <= most:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or value != int(value)
+        or not least <= value <= most
+    ):
         raise ValueError(f"{name} is {value!r}, expected a whole number from {least} to {most}")
     return int(value)
 

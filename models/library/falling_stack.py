@@ -19,14 +19,22 @@ def describe(blocks: int = 4) -> dict[str, Any]:
     bodies, joints, contacts = {}, {}, {}
     for i in range(1, n + 1):
         turn = "mass*(width**2 + height**2)/12"
-        bodies[f"block{i}"] = {"mass": "mass", "inertia": [turn, turn, turn, 0, 0, 0], "shape": {"box": ["width", "width", "height"]}}
+        bodies[f"block{i}"] = {
+            "mass": "mass",
+            "inertia": [turn, turn, turn, 0, 0, 0],
+            "shape": {"box": ["width", "width", "height"]},
+        }
         below, parent = ("ground", "ground") if i == 1 else (f"block{i - 1}", f"block{i - 1}")
         joints[f"move{i}"] = {
             "parent": parent,
             "child": f"block{i}",
             "transforms": [
                 {"shift": "x", "coordinate": f"x{i}", "start": "offset" if i > 1 else 0},
-                {"shift": "z", "coordinate": f"z{i}", "start": "height + gap" if i > 1 else "height/2 + gap"},
+                {
+                    "shift": "z",
+                    "coordinate": f"z{i}",
+                    "start": "height + gap" if i > 1 else "height/2 + gap",
+                },
                 {"rotate": "y", "coordinate": f"angle{i}", "start": 0},
             ],
         }
@@ -45,7 +53,11 @@ def describe(blocks: int = 4) -> dict[str, Any]:
             "width": {"value": 0.4, "unit": "m", "text": "of a block"},
             "height": {"value": 0.2, "unit": "m", "text": "of a block"},
             "gap": {"value": 0.05, "unit": "m", "text": "below each block at the start"},
-            "offset": {"value": 0.0, "unit": "m", "text": "of each block from the one below it; planes have no edges"},
+            "offset": {
+                "value": 0.0,
+                "unit": "m",
+                "text": "of each block from the one below it; planes have no edges",
+            },
             "restitution": {"value": 0.2, "text": "coefficient of restitution"},
             "friction": {"value": 0.5, "text": "coefficient of friction"},
         },
@@ -53,7 +65,10 @@ def describe(blocks: int = 4) -> dict[str, Any]:
         "joints": joints,
         "contacts": contacts,
         "outputs": {"energy": {"quantity": "energy"}}
-        | {f"load{i}": {"value": f"left{i}.force + right{i}.force", "unit": "N"} for i in range(1, n + 1)}
+        | {
+            f"load{i}": {"value": f"left{i}.force + right{i}.force", "unit": "N"}
+            for i in range(1, n + 1)
+        }
         | {"energy": {"quantity": "energy"}},
         "run": {"stop_time": 2.0, "output_step": 0.01, "tolerances": 1e-9},
     }

@@ -20,7 +20,15 @@ def describe(turns: int = 8) -> dict[str, Any]:
         "format": "kinetree/1",
         "name": f"Helical spring of {n} turns",
         "text": f"Steel spring of {n} turns as rings, clamped at one end, loaded along its axis at the other",
-        "parameters": {"rise": {"value": 0.02, "unit": "s", "min": 1e-6, "text": "time in which the load grows", "tunable": True}},
+        "parameters": {
+            "rise": {
+                "value": 0.02,
+                "unit": "s",
+                "min": 1e-6,
+                "text": "time in which the load grows",
+                "tunable": True,
+            }
+        },
         "inputs": {"load": {"start": 10.0, "unit": "N"}},
         "chain": {
             "mass": mass.tolist(),
@@ -30,6 +38,9 @@ def describe(turns: int = 8) -> dict[str, Any]:
             "look": "coil",
             "forces": {f"z{n}": "load*sin(pi/2*min(t/rise, 1))**2"},
         },
-        "outputs": {"travel": {"value": f"z{n}", "unit": "m"}, "twist": {"value": f"rz{n}", "unit": "rad"}},
+        "outputs": {
+            "travel": {"value": f"z{n}", "unit": "m"},
+            "twist": {"value": f"rz{n}", "unit": "rad"},
+        },
         "run": {"stop_time": 0.5, "output_step": 1e-3},
     }

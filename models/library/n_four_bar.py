@@ -11,7 +11,12 @@ MOST_LOOPS = 1000
 
 def describe(n: int = 2) -> dict[str, Any]:
     """Cranks c0..cn on the ground, coupler b{i} from crank i to crank i + 1; the cranks start upright."""
-    if isinstance(n, bool) or not isinstance(n, (int, float)) or n != int(n) or not 1 <= n <= MOST_LOOPS:
+    if (
+        isinstance(n, bool)
+        or not isinstance(n, (int, float))
+        or n != int(n)
+        or not 1 <= n <= MOST_LOOPS
+    ):
         raise ValueError(f"n is {n!r}, expected a whole number from 1 to {MOST_LOOPS}")
     loops = int(n)
     bodies = {f"c{i}": rod() for i in range(loops + 1)} | {f"b{i}": rod() for i in range(loops)}
@@ -26,7 +31,11 @@ def describe(n: int = 2) -> dict[str, Any]:
         joints[f"C{i}"] = {
             "parent": f"b{i}",
             "child": f"c{i + 1}",
-            "transforms": [{"shift": ["length", 0, 0]}, {"rotate": "z", "coordinate": f"mu{i}", "start": "pi/2"}, {"shift": ["-length", 0, 0]}],
+            "transforms": [
+                {"shift": ["length", 0, 0]},
+                {"rotate": "z", "coordinate": f"mu{i}", "start": "pi/2"},
+                {"shift": ["-length", 0, 0]},
+            ],
         }
     tip = {"quantity": "position", "body": "c0", "point": ["length", 0, 0]}
     return {
@@ -37,7 +46,11 @@ def describe(n: int = 2) -> dict[str, Any]:
         "parameters": {
             "length": {"value": 1.0, "unit": "m", "min": 0, "text": "length of a bar"},
             "mass": {"value": 1.0, "unit": "kg", "min": 0, "text": "mass of a bar"},
-            "speed": {"value": 1.0, "unit": "m/s", "text": "speed of the cranks' ends at the start, along x"},
+            "speed": {
+                "value": 1.0,
+                "unit": "m/s",
+                "text": "speed of the cranks' ends at the start, along x",
+            },
             "g": {"value": 9.81, "unit": "m/s2", "text": "gravity, along -y"},
         },
         "bodies": bodies,
@@ -51,10 +64,17 @@ def rod() -> dict[str, Any]:
     """A thin bar along x."""
     across = "mass*length**2/12"
     shape = {"box": ["length", "length/20", "length/20"], "at": ["length/2", 0, 0]}
-    return {"mass": "mass", "com": ["length/2", 0, 0], "inertia": [0, across, across, 0, 0, 0], "shape": shape}
+    return {
+        "mass": "mass",
+        "com": ["length/2", 0, 0],
+        "inertia": [0, across, across, 0, 0, 0],
+        "shape": shape,
+    }
 
 
 def crank_joint(i: int) -> dict[str, Any]:
     """Hinge of crank i; only the first one's speed is given."""
-    turn = {"rotate": "z", "coordinate": f"theta{i}", "start": "pi/2"} | ({} if i else {"speed": "-speed/length"})
+    turn = {"rotate": "z", "coordinate": f"theta{i}", "start": "pi/2"} | (
+        {} if i else {"speed": "-speed/length"}
+    )
     return {"child": f"c{i}", "at": [f"{i}*length", 0, 0], "transforms": [turn]}

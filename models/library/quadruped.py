@@ -11,7 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
-LEGS = {"front_left": (1, 1, 0.0), "front_right": (1, -1, 0.5), "rear_left": (-1, 1, 0.5), "rear_right": (-1, -1, 0.0)}
+LEGS = {
+    "front_left": (1, 1, 0.0),
+    "front_right": (1, -1, 0.5),
+    "rear_left": (-1, 1, 0.5),
+    "rear_right": (-1, -1, 0.0),
+}
 
 PARAMETERS: dict[str, tuple[float, str, str]] = {
     "trunk_mass": (10.0, "kg", "mass of the trunk"),
@@ -37,7 +42,10 @@ PARAMETERS: dict[str, tuple[float, str, str]] = {
 
 def describe() -> dict[str, Any]:
     """Trunk and four legs."""
-    parameters = {name: {"value": value, "unit": unit, "text": text} for name, (value, unit, text) in PARAMETERS.items()}
+    parameters = {
+        name: {"value": value, "unit": unit, "text": text}
+        for name, (value, unit, text) in PARAMETERS.items()
+    }
     bodies: dict[str, Any] = {
         "trunk": {
             "mass": "trunk_mass",
@@ -46,7 +54,9 @@ def describe() -> dict[str, Any]:
         }
     }
     height = "(thigh + shank)*cos(crouch) + foot - 0.0016"
-    joints: dict[str, Any] = {"trunk": {"child": "trunk", "type": "free", "start": [0, 0, height, 1, 0, 0, 0]}}
+    joints: dict[str, Any] = {
+        "trunk": {"child": "trunk", "type": "free", "start": [0, 0, height, 1, 0, 0, 0]}
+    }
     forces: dict[str, Any] = {}
     for leg, (front, side, phase) in LEGS.items():
         bodies |= leg_bodies(leg)
@@ -58,7 +68,10 @@ def describe() -> dict[str, Any]:
             "friction": "grip", "friction_speed": 0.02,
         }  # fmt: skip
     loads = {f"load_{leg}": {"quantity": "force", "force": f"foot_{leg}"} for leg in LEGS}
-    place = {"trunk_position": {"quantity": "position", "body": "trunk"}, "upright": {"quantity": "orientation", "body": "trunk"}}
+    place = {
+        "trunk_position": {"quantity": "position", "body": "trunk"},
+        "upright": {"quantity": "orientation", "body": "trunk"},
+    }
     return {
         "format": "kinetree/1",
         "name": "Quadruped",
@@ -66,30 +79,54 @@ def describe() -> dict[str, Any]:
         "gravity": [0, 0, -9.81],
         "parameters": parameters,
         "inputs": {
-            "stride": {"start": 0.25, "unit": "rad", "text": "amplitude of the swing of the thighs; 0: it stands"},
-            "turn": {"start": 0.0, "unit": "rad", "text": "added to the stride at the right, taken from it at the left"},
+            "stride": {
+                "start": 0.25,
+                "unit": "rad",
+                "text": "amplitude of the swing of the thighs; 0: it stands",
+            },
+            "turn": {
+                "start": 0.0,
+                "unit": "rad",
+                "text": "added to the stride at the right, taken from it at the left",
+            },
         },
         "bodies": bodies,
         "joints": joints,
         "forces": forces,
-        "outputs": loads | place | {"centre": {"quantity": "centre_of_mass"}, "energy": {"quantity": "energy"}},
+        "outputs": loads
+        | place
+        | {"centre": {"quantity": "centre_of_mass"}, "energy": {"quantity": "energy"}},
         "run": {"stop_time": 5.0, "output_step": 0.01},
     }
 
 
 def leg_bodies(leg: str) -> dict[str, Any]:
     """Hip, thigh and shank."""
-    found: dict[str, Any] = {f"hip_{leg}": {"mass": "hip_mass", "inertia": ["hip_mass*0.001"] * 3 + [0, 0, 0], "shape": {"sphere": 0.05}}}
+    found: dict[str, Any] = {
+        f"hip_{leg}": {
+            "mass": "hip_mass",
+            "inertia": ["hip_mass*0.001"] * 3 + [0, 0, 0],
+            "shape": {"sphere": 0.05},
+        }
+    }
     for part, width in (("thigh", 0.03), ("shank", 0.015)):
         long = f"{part}_mass*{part}**2/12"
         shape = {"capsule": [width, part], "at": [0, 0, f"-{part}/2"]}
-        found[f"{part}_{leg}"] = {"mass": f"{part}_mass", "com": [0, 0, f"-{part}/2"], "inertia": [long, long, f"{long}/20", 0, 0, 0], "shape": shape}
+        found[f"{part}_{leg}"] = {
+            "mass": f"{part}_mass",
+            "com": [0, 0, f"-{part}/2"],
+            "inertia": [long, long, f"{long}/20", 0, 0, 0],
+            "shape": shape,
+        }
     return found
 
 
 def leg_joints(leg: str, front: int, side: int) -> dict[str, Any]:
     """Abduction about x, swing and knee about y; motors' inertia on each."""
-    places = {"abduct": ("trunk", "hip", [0.2 * front, 0.05 * side, 0], "x"), "swing": ("hip", "thigh", [0, 0.08 * side, 0], "y")}
+    places = {
+        "abduct": ("trunk", "hip", [0.2 * front, 0.05 * side, 0], "x"),
+        "swing": ("hip", "thigh", [0, 0.08 * side, 0], "y"),
+    }
     places["knee"] = ("thigh", "shank", [0, 0, "-thigh"], "y")
     starts = {"abduct": 0.0, "swing": "crouch", "knee": "-2*crouch"}
     return {

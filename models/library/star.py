@@ -23,7 +23,11 @@ def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:
         place, arm = divmod(i - 2, branches)
         angle = 2 * math.pi * arm / branches
         first = place == 0
-        at = [f"length*{math.cos(angle)!r}", f"length*{math.sin(angle)!r}", "-length/2"] if first else [0, 0, "-length"]
+        at = (
+            [f"length*{math.cos(angle)!r}", f"length*{math.sin(angle)!r}", "-length/2"]
+            if first
+            else [0, 0, "-length"]
+        )
         joints[f"j{i}"] = joint(i, kind, "b1" if first else f"b{i - branches}", at)
     return frame(
         f"Star of {total} bodies",
@@ -31,7 +35,10 @@ def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:
     ) | {
         "bodies": bodies,
         "joints": joints,
-        "outputs": {"base": {"quantity": "position", "body": "b1", "point": [0, 0, "-length"]}, "energy": {"quantity": "energy"}},
+        "outputs": {
+            "base": {"quantity": "position", "body": "b1", "point": [0, 0, "-length"]},
+            "energy": {"quantity": "energy"},
+        },
     }
 
 

@@ -22,7 +22,13 @@ def describe(cars: int = 20) -> dict[str, Any]:
             "locomotive": {"value": 80e3, "unit": "kg", "min": 1, "text": "mass of the first car"},
             "coupling": {"value": 2e6, "unit": "N/m", "min": 1, "text": "stiffness of a coupling"},
             "damping": {"value": 2e4, "unit": "N.s/m", "min": 0, "text": "damping of a coupling"},
-            "ramp": {"value": 5.0, "unit": "s", "min": 1e-3, "text": "time in which the pull grows", "tunable": True},
+            "ramp": {
+                "value": 5.0,
+                "unit": "s",
+                "min": 1e-3,
+                "text": "time in which the pull grows",
+                "tunable": True,
+            },
         },
         "inputs": {"pull": {"start": 2e5, "unit": "N"}},
         "chain": {
@@ -32,8 +38,14 @@ def describe(cars: int = 20) -> dict[str, Any]:
             "forces": {"x1": "pull*sin(pi/2*min(t/ramp, 1))**2"},
         },
         "outputs": {
-            "first_coupling": {"value": "coupling*(x1 - x2) + damping*(der(x1) - der(x2))", "unit": "N"},
-            "last_coupling": {"value": f"coupling*(x{n - 1} - x{n}) + damping*(der(x{n - 1}) - der(x{n}))", "unit": "N"},
+            "first_coupling": {
+                "value": "coupling*(x1 - x2) + damping*(der(x1) - der(x2))",
+                "unit": "N",
+            },
+            "last_coupling": {
+                "value": f"coupling*(x{n - 1} - x{n}) + damping*(der(x{n - 1}) - der(x{n}))",
+                "unit": "N",
+            },
         },
         "run": {"stop_time": 60.0, "output_step": 0.1},
     }

@@ -21,8 +21,18 @@ Table = dict[str, Any]
 FRONT, REAR, HALF = 2.6, -1.6, 0.95  # axles before and behind the chassis frame, half the track [m]
 BASE = FRONT - REAR
 FRAME = 1.0  # height of the chassis frame over the ground at the start [m]
-WHEELS = {"front_left": (FRONT, HALF), "front_right": (FRONT, -HALF), "rear_left": (REAR, HALF), "rear_right": (REAR, -HALF)}
-JACKS = {"front_left": (1.6, 2.1), "front_right": (1.6, -2.1), "rear_left": (-2.7, 1.5), "rear_right": (-2.7, -1.5)}
+WHEELS = {
+    "front_left": (FRONT, HALF),
+    "front_right": (FRONT, -HALF),
+    "rear_left": (REAR, HALF),
+    "rear_right": (REAR, -HALF),
+}
+JACKS = {
+    "front_left": (1.6, 2.1),
+    "front_right": (1.6, -2.1),
+    "rear_left": (-2.7, 1.5),
+    "rear_right": (-2.7, -1.5),
+}
 SLOPES = {0: 0.0, 1: 0.0, 2: 0.12, 3: 0.0}
 STOPS = {0: 5.0, 1: 16.0, 2: 10.0, 3: 20.0}
 
@@ -88,16 +98,31 @@ PROGRAMS: dict[int, dict[str, tuple[list[float], list[float]]]] = {
         "brake": ([10.5, 11.0], [0, 0.45]),
     },
     2: {"brake": ([1.0, 1.2, 5.0, 5.4], [0.4, 0, 0, 0.4])},
-    3: {"jacks": ([1.0, 1.1], [0, 0.78]), "slew": ([8.0, 8.1], [0, 1.6]), "luff": ([7.0, 7.1], [0, 0.9]), "park": ([0.0, 0.1], [1, 1])},
+    3: {
+        "jacks": ([1.0, 1.1], [0, 0.78]),
+        "slew": ([8.0, 8.1], [0, 1.6]),
+        "luff": ([7.0, 7.1], [0, 0.9]),
+        "park": ([0.0, 0.1], [1, 1]),
+    },
 }
-CLAY: Table = {"friction_modulus": 1.55595e6, "cohesion_modulus": 1.27e4, "exponent": 0.13, "viscosity": 2e4, "stiffness": 2e7, "damping": 5e4}
+CLAY: Table = {
+    "friction_modulus": 1.55595e6,
+    "cohesion_modulus": 1.27e4,
+    "exponent": 0.13,
+    "viscosity": 2e4,
+    "stiffness": 2e7,
+    "damping": 5e4,
+}
 SHEAR: Table = {"cohesion": 6.895e4, "angle": 0.593, "modulus": 0.01, "width": 0.3, "length": 0.25}
 
 
 def describe(trip: int = 1, soil: int = 0) -> Table:
     """The truck on one of its trips."""
     trip, soft = whole("trip", trip, 0, len(SLOPES) - 1), bool(whole("soil", soil, 0, 1))
-    parameters = {name: {"value": value, "unit": unit, "text": text} for name, (value, unit, text) in PARAMETERS.items()}
+    parameters = {
+        name: {"value": value, "unit": unit, "text": text}
+        for name, (value, unit, text) in PARAMETERS.items()
+    }
     parameters["slope"]["value"] = SLOPES[trip]
     parameters["load_mass"]["value"] = 800.0 if trip == 3 else PARAMETERS["load_mass"][0]
     parameters["bump_height"]["value"] = PARAMETERS["bump_height"][0] if trip == 1 else 0.0
@@ -107,14 +132,23 @@ def describe(trip: int = 1, soil: int = 0) -> Table:
         "text": "Steered, driven and braked on tyres with slip; lifts itself on its jacks",
         "gravity": [0, 0, -9.81],
         "parameters": parameters,
-        "inputs": {name: {"start": 0.0, "unit": unit, "text": text} for name, (unit, text) in INPUTS.items()},
-        "tables": {f"trip_{name}": {"x": x, "y": y} for name, (x, y) in PROGRAMS.get(trip, {}).items()},
+        "inputs": {
+            name: {"start": 0.0, "unit": unit, "text": text}
+            for name, (unit, text) in INPUTS.items()
+        },
+        "tables": {
+            f"trip_{name}": {"x": x, "y": y} for name, (x, y) in PROGRAMS.get(trip, {}).items()
+        },
         "states": states(trip),
         "bodies": bodies(),
         "joints": joints(),
         "forces": {**springs(), **wheels(soft), **jacks(soft), **crane()},
         "outputs": outputs(),
-        "run": {"stop_time": STOPS[trip], "output_step": 0.02, "prepare": [{"name": "standing on its wheels"}]},
+        "run": {
+            "stop_time": STOPS[trip],
+            "output_step": 0.02,
+            "prepare": [{"name": "standing on its wheels"}],
+        },
     }
 
 
@@ -126,11 +160,18 @@ def command(name: str, trip: int) -> str:
 def states(trip: int) -> Table:
     """What follows the commands: pedals and crane with a lag, jacks at their speed."""
     found: Table = {
-        state: {"rate": f"({command(name, trip)} - {state})/pedal_lag", "unit": INPUTS[name][0], "start": start(name, trip)}
+        state: {
+            "rate": f"({command(name, trip)} - {state})/pedal_lag",
+            "unit": INPUTS[name][0],
+            "start": start(name, trip),
+        }
         for state, name in STATES.items()
     }
     for name in ("slew", "luff"):
-        found[f"{name}_target"] = {"rate": f"({command(name, trip)} - {name}_target)/crane_lag", "unit": "rad"}
+        found[f"{name}_target"] = {
+            "rate": f"({command(name, trip)} - {name}_target)/crane_lag",
+            "unit": "rad",
+        }
     way = f"({command('jacks', trip)} - extension)/0.1"
     found["extension"] = {"rate": f"max(-jack_speed, min(jack_speed, {way}))", "unit": "m"}
     return found
@@ -154,7 +195,11 @@ def bodies() -> Table:
         {"box": [6.6, 0.9, 0.25], "at": [0.3, 0, 0]},
         {"box": [1.7, 2.3, 1.7], "at": [2.9, 0, 1.0]},
         {"box": [2.6, 2.3, 0.15], "at": [-1.5, 0, 0.25]},
-        *({"box": [0.24, 2.0 * y, 0.2], "at": [x, 0, -0.22], "colour": "grey"} for x, y in JACKS.values() if y > 0.0),  # beams of the jacks
+        *(
+            {"box": [0.24, 2.0 * y, 0.2], "at": [x, 0, -0.22], "colour": "grey"}
+            for x, y in JACKS.values()
+            if y > 0.0
+        ),  # beams of the jacks
     ]
     found: Table = {
         "chassis": {"mass": "chassis_mass", "com": [0.6, 0, 0.3], "inertia": box("chassis_mass", 6.6, 2.0, 1.4), "shapes": looks},
@@ -174,25 +219,49 @@ def bodies() -> Table:
         },
     }  # fmt: skip
     for name in WHEELS:
-        found[f"knuckle_{name}"] = {"mass": "knuckle_mass", "inertia": box("knuckle_mass", 0.3, 0.3, 0.3)}
+        found[f"knuckle_{name}"] = {
+            "mass": "knuckle_mass",
+            "inertia": box("knuckle_mass", 0.3, 0.3, 0.3),
+        }
         spokes = {"box": [0.6, 0.24, 0.12], "colour": "#b9bec4"}
-        found[f"wheel_{name}"] = {"mass": "wheel_mass", "inertia": [rim, "wheel_inertia", rim, 0, 0, 0], "shape": spokes}
+        found[f"wheel_{name}"] = {
+            "mass": "wheel_mass",
+            "inertia": [rim, "wheel_inertia", rim, 0, 0, 0],
+            "shape": spokes,
+        }
     return found
 
 
 def joints() -> Table:
     """The tree."""
-    turns: list[Table] = [{"rotate": axis, "coordinate": name, "start": 0.0} for axis, name in (("z", "yaw"), ("y", "pitch"), ("x", "roll"))]
+    turns: list[Table] = [
+        {"rotate": axis, "coordinate": name, "start": 0.0}
+        for axis, name in (("z", "yaw"), ("y", "pitch"), ("x", "roll"))
+    ]
     turns[1]["start"] = "-atan(slope)"
-    shifts = [{"shift": axis, "coordinate": name, "start": at} for axis, name, at in (("x", "x", 0.0), ("y", "y", 0.0), ("z", "heave", FRAME))]
+    shifts = [
+        {"shift": axis, "coordinate": name, "start": at}
+        for axis, name, at in (("x", "x", 0.0), ("y", "y", 0.0), ("z", "heave", FRAME))
+    ]
     found: Table = {"road": {"child": "chassis", "transforms": [*shifts, *turns]}}
     for name, (x, y) in WHEELS.items():
-        steps: list[Table] = [{"shift": [x, y, -0.5]}, {"shift": "z", "coordinate": f"travel_{name}"}]
+        steps: list[Table] = [
+            {"shift": [x, y, -0.5]},
+            {"shift": "z", "coordinate": f"travel_{name}"},
+        ]
         if x > 0:
             steps.append({"rotate": "z", "coordinate": f"steer_{name}"})
-        found[f"axle_{name}"] = {"parent": "chassis", "child": f"knuckle_{name}", "transforms": steps}
+        found[f"axle_{name}"] = {
+            "parent": "chassis",
+            "child": f"knuckle_{name}",
+            "transforms": steps,
+        }
         spin = [{"rotate": "y", "coordinate": f"spin_{name}"}]
-        found[f"hub_{name}"] = {"parent": f"knuckle_{name}", "child": f"wheel_{name}", "transforms": spin}
+        found[f"hub_{name}"] = {
+            "parent": f"knuckle_{name}",
+            "child": f"wheel_{name}",
+            "transforms": spin,
+        }
     slewing = [{"shift": [1.5, 0, 0.2]}, {"rotate": "z", "coordinate": "crane_slew"}]
     luffing = [{"shift": [0, 0, 1.6]}, {"rotate": "y", "coordinate": "crane_luff"}]
     swings = [
@@ -219,13 +288,31 @@ def springs() -> Table:
     found: Table = {}
     for name, (x, _) in WHEELS.items():
         axle, travel = "front" if x > 0 else "rear", f"travel_{name}"
-        found[f"spring_{name}"] = {"coordinate": travel, "stiffness": "spring", "damping": "damper", "length": f"-spring_load_{axle}/spring"}
-        found[f"stop_{name}"] = {"coordinate": travel, "stiffness": 2e4, "damping": 2e3, "lower": "-droop", "sharpness": 300.0}
+        found[f"spring_{name}"] = {
+            "coordinate": travel,
+            "stiffness": "spring",
+            "damping": "damper",
+            "length": f"-spring_load_{axle}/spring",
+        }
+        found[f"stop_{name}"] = {
+            "coordinate": travel,
+            "stiffness": 2e4,
+            "damping": 2e3,
+            "lower": "-droop",
+            "sharpness": 300.0,
+        }
         limit = f"braking*brake_{axle}" + ("" if x > 0 else " + parking*brake_rear")
         damping = "0.003*brake_stiffness"
-        found[f"brake_{name}"] = {"coordinate": f"spin_{name}", "largest": f"max(0, {limit})", "stiffness": "brake_stiffness", "damping": damping}
+        found[f"brake_{name}"] = {
+            "coordinate": f"spin_{name}",
+            "largest": f"max(0, {limit})",
+            "stiffness": "brake_stiffness",
+            "damping": damping,
+        }
         if x > 0:
-            law = f"-(linkage*(steer_{name} - {ackermann(name)}) + linkage_damping*der(steer_{name}))"
+            law = (
+                f"-(linkage*(steer_{name} - {ackermann(name)}) + linkage_damping*der(steer_{name}))"
+            )
             found[f"linkage_{name}"] = {"coordinate": f"steer_{name}", "value": law}
         else:
             found[f"drive_{name}"] = {"coordinate": f"spin_{name}", "value": "0.5*torque"}
@@ -242,7 +329,10 @@ def wheels(soft: bool) -> Table:
     }  # fmt: skip
     road = {"friction": "grip", "slip_stiffness": ["slip_stiffness", "cornering_stiffness"]}
     field = {"shear": SHEAR, "soil": CLAY | {"width": 0.3}}
-    return {f"tyre_{name}": {"body": f"wheel_{name}", **law, **(field if soft else road)} for name in WHEELS}
+    return {
+        f"tyre_{name}": {"body": f"wheel_{name}", **law, **(field if soft else road)}
+        for name in WHEELS
+    }
 
 
 def jacks(soft: bool) -> Table:
@@ -252,7 +342,9 @@ def jacks(soft: bool) -> Table:
         "height": "slope*ground.x", "side_stiffness": "jack_side", "side_damping": "0.02*jack_side", "friction": "grip",
     }  # fmt: skip
     plate = {"soil": CLAY | {"width": 0.5, "area": 0.25}} if soft else {}
-    return {f"jack_{name}": {**law, "point": [x, y, -0.45], **plate} for name, (x, y) in JACKS.items()}
+    return {
+        f"jack_{name}": {**law, "point": [x, y, -0.45], **plate} for name, (x, y) in JACKS.items()
+    }
 
 
 def crane() -> Table:
@@ -262,18 +354,33 @@ def crane() -> Table:
         law = f"-(crane_stiffness*(crane_{name} - {name}_target) + crane_damping*der(crane_{name}))"
         found[f"crane_{name}"] = {"coordinate": f"crane_{name}", "value": law}
     for way in ("along", "across"):
-        found[f"swing_{way}"] = {"coordinate": f"swing_{way}", "stiffness": 0.0, "damping": "0.5*load_mass*rope**2"}
+        found[f"swing_{way}"] = {
+            "coordinate": f"swing_{way}",
+            "stiffness": 0.0,
+            "damping": "0.5*load_mass*rope**2",
+        }
     return found
 
 
 def outputs() -> Table:
     """Loads, slips, speed, place of the load."""
-    found: Table = {f"load_{name}": {"quantity": "force", "force": f"tyre_{name}"} for name in WHEELS}
+    found: Table = {
+        f"load_{name}": {"quantity": "force", "force": f"tyre_{name}"} for name in WHEELS
+    }
     found |= {f"jack_load_{name}": {"quantity": "force", "force": f"jack_{name}"} for name in JACKS}
     found |= {f"traction_{name}": {"value": f"tyre_{name}.drive", "unit": "N"} for name in WHEELS}
     found |= {f"cornering_{name}": {"value": f"tyre_{name}.side", "unit": "N"} for name in WHEELS}
-    found["wheels_off_ground"] = {"value": " + ".join(f"if(load_{name} > 0, 0, 1)" for name in WHEELS), "unit": "1"}
-    found["speed"] = {"quantity": "velocity", "body": "chassis", "frame": "body", "axis": "x", "unit": "km/h"}
+    found["wheels_off_ground"] = {
+        "value": " + ".join(f"if(load_{name} > 0, 0, 1)" for name in WHEELS),
+        "unit": "1",
+    }
+    found["speed"] = {
+        "quantity": "velocity",
+        "body": "chassis",
+        "frame": "body",
+        "axis": "x",
+        "unit": "km/h",
+    }
     found["hook"] = {"quantity": "position", "body": "load", "point": [0, 0, "-rope"]}
     found["energy"] = {"quantity": "energy"}
     return found

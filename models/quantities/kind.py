@@ -12,10 +12,20 @@ if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
     from kinetree.models.description.parts.value_parts import Output
 
-Wanted = Sequence[tuple[str, int]]  # names of columns with the components they tell; 3 is the length of a vector
+Wanted = Sequence[
+    tuple[str, int]
+]  # names of columns with the components they tell; 3 is the length of a vector
 PLACED = ("point", "frame", "reference")
 GROUP = ("bodies", "frame")
-CHOICES = ("body", "between", "joint", "force", "actuator", "bodies", "reference")  # keys that name something
+CHOICES = (
+    "body",
+    "between",
+    "joint",
+    "force",
+    "actuator",
+    "bodies",
+    "reference",
+)  # keys that name something
 AXES_OF = {1: (), 3: ("x", "y", "z", "norm"), 4: ("w", "x", "y", "z")}
 
 
@@ -29,8 +39,12 @@ class QuantityKind:
     components: int = 1
     needs: tuple[str, ...] = ()  # one of these keys must be given; none: nothing
     takes: tuple[str, ...] = ()  # further keys that mean something
-    computed: Callable[[Builder, str, Output], Any] | None = None  # builder, label, output: a value, three components or a quaternion
-    sensed: Callable[[Builder, Output, Wanted], None] | None = None  # adds sensors under the wanted names, in axes of the ground or the body
+    computed: Callable[[Builder, str, Output], Any] | None = (
+        None  # builder, label, output: a value, three components or a quaternion
+    )
+    sensed: Callable[[Builder, Output, Wanted], None] | None = (
+        None  # adds sensors under the wanted names, in axes of the ground or the body
+    )
     vector: bool = False  # has three components where an axis is asked for, else one
     moment: bool = False  # a force, or where the part says so a moment
     state: bool = False  # the integral of a rate, which has a column of its own

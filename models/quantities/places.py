@@ -16,7 +16,11 @@ def reference(builder: Builder, label: str, output: Output) -> Place:
     """The point from whose body a quantity is seen."""
     if output.reference is None:
         return Place(builder, "ground")
-    return Place(builder, output.reference.body, vector_of(builder, output.reference.point, f"outputs.{label}.reference"))
+    return Place(
+        builder,
+        output.reference.body,
+        vector_of(builder, output.reference.point, f"outputs.{label}.reference"),
+    )
 
 
 def in_axes(builder: Builder, output: Output, measured: Place | None, vector: Vector) -> Vector:

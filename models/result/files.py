@@ -21,7 +21,9 @@ def write(result: Result, path: Path, names: Names) -> None:
     """Write in the format of the file's ending."""
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
-        raise ValueError(f"{path.name}: unknown ending '{path.suffix}', expected one of {', '.join(WRITERS)}")
+        raise ValueError(
+            f"{path.name}: unknown ending '{path.suffix}', expected one of {', '.join(WRITERS)}"
+        )
     with whole_file(path) as draft:
         writer(result, draft, names)
 
@@ -40,8 +42,14 @@ def write_csv(result: Result, path: Path, names: Names, units: bool = False) -> 
 def write_parquet(result: Result, path: Path, names: Names) -> None:
     """Columns with their units as metadata."""
     pa, parquet = needed("pyarrow"), needed("pyarrow.parquet")
-    fields = [pa.field(name, pa.float64(), metadata={"unit": result.unit(name)}) for name in ("time", *names)]
-    parquet.write_table(pa.Table.from_arrays([pa.array(result[f.name]) for f in fields], schema=pa.schema(fields)), path)
+    fields = [
+        pa.field(name, pa.float64(), metadata={"unit": result.unit(name)})
+        for name in ("time", *names)
+    ]
+    parquet.write_table(
+        pa.Table.from_arrays([pa.array(result[f.name]) for f in fields], schema=pa.schema(fields)),
+        path,
+    )
 
 
 def write_hdf5(result: Result, path: Path, names: Names) -> None:
@@ -49,7 +57,9 @@ def write_hdf5(result: Result, path: Path, names: Names) -> None:
     with needed("h5py").File(path, "w", driver="core", backing_store=False) as file:
         file.attrs["name"] = result.name
         for name in ("time", *names):
-            file.create_dataset(name.replace("/", "∕"), data=result[name]).attrs["unit"] = result.unit(name)
+            file.create_dataset(name.replace("/", "∕"), data=result[name]).attrs["unit"] = (
+                result.unit(name)
+            )
         file.flush()
         path.write_bytes(file.id.get_file_image())
 
@@ -61,7 +71,9 @@ def needed(module: str):
     try:
         return import_module(module)
     except ImportError:
-        raise ValueError(f"this format needs {module.split('.')[0]}: pip install kinetree[tables]") from None
+        raise ValueError(
+            f"this format needs {module.split('.')[0]}: pip install kinetree[tables]"
+        ) from None
 
 
 def text_matrix(texts: list[str]) -> np.ndarray:
@@ -72,18 +84,41 @@ def text_matrix(texts: list[str]) -> np.ndarray:
 
 def matrix_header(name: str, array: np.ndarray, kind: int) -> bytes:
     """Header of a MAT version 4 matrix: type, rows, columns, real, name."""
-    return np.array([kind, array.shape[0], array.shape[1], 0, len(name) + 1], dtype="<i4").tobytes() + name.encode() + b"\0"
+    return (
+        np.array([kind, array.shape[0], array.shape[1], 0, len(name) + 1], dtype="<i4").tobytes()
+        + name.encode()
+        + b"\0"
+    )
 
 
 def write_mat(result: Result, path: Path, names: Names) -> None:
     """The trajectory format of Modelica tools, "binTrans": names, descriptions, dataInfo, parameters, trajectories."""
     columns = ("time", *names)
     data = result.array(columns).T
-    info = np.array([[2 if k else 0 for k in range(len(columns))], range(1, len(columns) + 1), [0] * len(columns), [-1] * len(columns)])
+    info = np.array(
+        [
+            [2 if k else 0 for k in range(len(columns))],
+            range(1, len(columns) + 1),
+            [0] * len(columns),
+            [-1] * len(columns),
+        ]
+    )
     constant = np.array([[result.time[0], result.time[-1]]])
     described = [f"[{result.unit(name)}]" if result.unit(name) else "" for name in columns]
     parts = (
-        ("Aclass", np.array([list(b"Atrajectory".ljust(11)), list(b"1.1".ljust(11)), [32] * 11, list(b"binTrans".ljust(11))], dtype=np.uint8), 51),
+        (
+            "Aclass",
+            np.array(
+                [
+                    list(b"Atrajectory".ljust(11)),
+                    list(b"1.1".ljust(11)),
+                    [32] * 11,
+                    list(b"binTrans".ljust(11)),
+                ],
+                dtype=np.uint8,
+            ),
+            51,
+        ),
         ("name", text_matrix(list(columns)), 51),
         ("description", text_matrix(described), 51),
         ("dataInfo", info.astype("<i4"), 20),

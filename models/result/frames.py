@@ -28,4 +28,6 @@ def to_xarray(result: Result, names: Sequence[str]):
         raise ValueError("data sets need xarray: pip install kinetree[tables]") from None
     variables = {name: ("time", result[name], {"units": result.unit(name)}) for name in names}
     attributes = {"name": result.name, "stages": list(result.stage_names)}
-    return Dataset(variables, coords={"time": ("time", result.time, {"units": "s"})}, attrs=attributes)
+    return Dataset(
+        variables, coords={"time": ("time", result.time, {"units": "s"})}, attrs=attributes
+    )

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 def quaternion_columns(unit: Unit, names: list[str]) -> list[list[int]]:
     """Columns w, x, y, z of every output that is a whole orientation."""
-    labels = [label for label, output in unit.description.outputs.items() if output.quantity == "orientation" and output.axis is None]
+    labels = [
+        label
+        for label, output in unit.description.outputs.items()
+        if output.quantity == "orientation" and output.axis is None
+    ]
     parts = [[f"{label}[{k}]" for k in range(1, 5)] for label in labels]
     return [[names.index(name) for name in part] for part in parts if set(part) <= set(names)]
 

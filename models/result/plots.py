@@ -59,7 +59,10 @@ def plot(
 
 def page_paths(path: Path, pages: int) -> list[Path]:
     """FILE.png, FILE-2.png, ..."""
-    return [path if k == 0 else path.with_name(f"{path.stem}-{k + 1}{path.suffix}") for k in range(pages)]
+    return [
+        path if k == 0 else path.with_name(f"{path.stem}-{k + 1}{path.suffix}")
+        for k in range(pages)
+    ]
 
 
 def drawn_rows(result: Result, window: Sequence[float] | None, stages: Sequence[str]) -> np.ndarray:
@@ -85,14 +88,19 @@ def default_columns(result: Result) -> tuple[str, ...]:
     replay = getattr(result, "replay", None)
     outputs = replay.unit.description.outputs if replay is not None else ()
     asked = [name for name in moving if name.partition("[")[0] in outputs]
-    plain = [*asked, *(name for name in moving if name not in asked and not name.startswith("der("))]
+    plain = [
+        *asked,
+        *(name for name in moving if name not in asked and not name.startswith("der(")),
+    ]
     return tuple((plain or moving or list(result.names))[:DEFAULT_COLUMNS])
 
 
 def moves(result: Result, name: str) -> bool:
     """Whether a column changes by more than rounding."""
     values = result[name][np.isfinite(result[name])]
-    return bool(values.size) and float(np.ptp(values)) > max(STILL * float(np.abs(values).max()), DUST.get(result.unit(name), 0.0))
+    return bool(values.size) and float(np.ptp(values)) > max(
+        STILL * float(np.abs(values).max()), DUST.get(result.unit(name), 0.0)
+    )
 
 
 def draw(axis, result: Result, name: str, deviation: bool, rows: np.ndarray) -> None:
@@ -101,11 +109,21 @@ def draw(axis, result: Result, name: str, deviation: bool, rows: np.ndarray) -> 
     values = np.where(rows, result[name] - (result[name][rows][0] if deviation else 0.0), np.nan)
     values, unit = as_read(result, name, values, difference=deviation)
     axis.plot(time, values, linewidth=1.2, color="#1f5f8b")
-    axis.set_ylabel(f"{'Δ ' if deviation else ''}{name}" + (f"\n[{unit}]" if unit not in ("", "1") else ""))
+    axis.set_ylabel(
+        f"{'Δ ' if deviation else ''}{name}" + (f"\n[{unit}]" if unit not in ("", "1") else "")
+    )
     axis.grid(True, linewidth=0.4, alpha=0.6)
     axis.margins(x=0.0)
     axis.set_xlim(time[rows][0], time[rows][-1] if rows.sum() > 1 else None)
     for event in result.events:
         if event.kind == "stage" and time[rows][0] <= event.time <= time[rows][-1]:
             axis.axvline(event.time, color="#b03030", linewidth=0.8, linestyle="--")
-            axis.annotate(event.stage, (event.time, 1.0), xycoords=("data", "axes fraction"), fontsize=7, color="#b03030", va="top", rotation=90)
+            axis.annotate(
+                event.stage,
+                (event.time, 1.0),
+                xycoords=("data", "axes fraction"),
+                fontsize=7,
+                color="#b03030",
+                va="top",
+                rotation=90,
+            )

@@ -12,7 +12,9 @@ import numpy as np
 from kinetree.models.result.files import needed
 
 Columns = dict[str, tuple[np.ndarray, str]]  # values and unit by name, in the order of the file
-UNIT_IN_HEAD = re.compile(r"(.*\S)\s*\[([^\[\]]+)\]")  # Force [kN]; a component such as tip[1] is none
+UNIT_IN_HEAD = re.compile(
+    r"(.*\S)\s*\[([^\[\]]+)\]"
+)  # Force [kN]; a component such as tip[1] is none
 
 
 def read_columns(path: Path) -> Columns:
@@ -57,13 +59,21 @@ def is_number(text: str) -> bool:
 
 def read_parquet(path: Path) -> Columns:
     table = needed("pyarrow.parquet").read_table(path)
-    units = {field.name: (field.metadata or {}).get(b"unit", b"").decode() for field in table.schema}
-    return {name: (np.asarray(table[name], dtype=float), units[name]) for name in table.column_names}
+    units = {
+        field.name: (field.metadata or {}).get(b"unit", b"").decode() for field in table.schema
+    }
+    return {
+        name: (np.asarray(table[name], dtype=float), units[name]) for name in table.column_names
+    }
 
 
 def read_hdf5(path: Path) -> Columns:
     with needed("h5py").File(path) as file:
-        return {name.replace("∕", "/"): (np.asarray(data), str(data.attrs.get("unit", ""))) for name, data in file.items() if data.ndim == 1}
+        return {
+            name.replace("∕", "/"): (np.asarray(data), str(data.attrs.get("unit", "")))
+            for name, data in file.items()
+            if data.ndim == 1
+        }
 
 
 def read_mat(path: Path) -> Columns:
@@ -71,10 +81,15 @@ def read_mat(path: Path) -> Columns:
     from scipy.io import loadmat
 
     content = loadmat(path, chars_as_strings=False)
-    names, texts = (["".join(column).rstrip("\0 ") for column in content[key].T] for key in ("name", "description"))
+    names, texts = (
+        ["".join(column).rstrip("\0 ") for column in content[key].T]
+        for key in ("name", "description")
+    )
     moving = content["data_2"]
     found: Columns = {}
-    for name, text, (kind, place, *_) in zip(names, texts, content["dataInfo"].T.tolist(), strict=True):
+    for name, text, (kind, place, *_) in zip(
+        names, texts, content["dataInfo"].T.tolist(), strict=True
+    ):
         data = content["data_1"] if kind == 1 else moving
         values = np.sign(place) * data[abs(place) - 1]
         unit = text.rpartition("[")[2].split("|")[0].rstrip("]") if text.endswith("]") else ""

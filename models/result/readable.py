@@ -45,13 +45,18 @@ def fitting(unit: str, values: np.ndarray | float) -> tuple[float, str]:
     allowed = SCALED[unit]
     for size, prefix in PREFIXES:
         if prefix in allowed and (
-            largest >= size * (0.1 if prefix in ("", "m") and unit in ("m", "rad", "m/s", "rad/s", "s") else 1.0) or prefix == allowed[-1]
+            largest
+            >= size
+            * (0.1 if prefix in ("", "m") and unit in ("m", "rad", "m/s", "rad/s", "s") else 1.0)
+            or prefix == allowed[-1]
         ):
             return 1.0 / size, prefix + unit
     return 1.0, unit
 
 
-def as_read(result: Any, name: str, values: np.ndarray, difference: bool = False) -> tuple[np.ndarray, str]:
+def as_read(
+    result: Any, name: str, values: np.ndarray, difference: bool = False
+) -> tuple[np.ndarray, str]:
     """Values of a column, or differences of them, in the unit that its description asks for, else in one that fits; and that unit."""
     asked = result.display_unit(name) if hasattr(result, "display_unit") else ""
     if asked:

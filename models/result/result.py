@@ -71,9 +71,18 @@ class Result:
     PLACES = [U.UNIT_HEAD.at(name) for name in (*EXTRA[:-1], "steps")]
     UNITS = {"energy": "J", "energy_residual": "J", "time": "s"}
 
-    def __init__(self, unit: Unit, time: np.ndarray, table: np.ndarray, options: Options | None, replay: Replay | None = None):
+    def __init__(
+        self,
+        unit: Unit,
+        time: np.ndarray,
+        table: np.ndarray,
+        options: Options | None,
+        replay: Replay | None = None,
+    ):
         self.name, self.time, self.options = unit.description.name, time, options
-        self.inputs: dict[str, float | Callable[[float], float]] = {}  # as they were given to the run
+        self.inputs: dict[
+            str, float | Callable[[float], float]
+        ] = {}  # as they were given to the run
         self.way: tuple[tuple[str, ...], Way] | None = None  # of the last gradient
         self.events: list[Event] = []
         self.stage_changes: list[StageChange] = []
@@ -89,8 +98,12 @@ class Result:
         names = [column.name for column in unit.columns]
         self._quaternions = quaternion_columns(unit, names)
         self._units = {column.name: column.unit for column in unit.columns} | self.UNITS
-        self._shown = {column.name: column.display_unit for column in unit.columns if column.display_unit}
-        self._index = {name: k for k, name in enumerate((*names, *self.EXTRA))} | {name: k for k, name in enumerate(names)}
+        self._shown = {
+            column.name: column.display_unit for column in unit.columns if column.display_unit
+        }
+        self._index = {name: k for k, name in enumerate((*names, *self.EXTRA))} | {
+            name: k for k, name in enumerate(names)
+        }
 
     def record(self, run: Run, row: int) -> None:
         """Write one row from the present state of a run."""
@@ -105,7 +118,9 @@ class Result:
         """Have the rows go to a file while they are recorded."""
         from kinetree.models.result.stream import Stream
 
-        stream = Stream(path, shape, self._index, [self.unit(name) for name in self._index], self._quaternions)
+        stream = Stream(
+            path, shape, self._index, [self.unit(name) for name in self._index], self._quaternions
+        )
         self._stream, self._table = stream, stream.table
 
     def _present(self, run: Run) -> np.ndarray:
@@ -117,8 +132,13 @@ class Result:
         here = self._present(run)
         if run.head.pending == U.PENDING_EVENT:
             self._before = here
-        elif self._before is not None and (stage := int(self._before[self._index["stage"]])) != run.head.stage:
-            self.stage_changes.append(StageChange(float(run.head.event_time), stage, self._before, here))
+        elif (
+            self._before is not None
+            and (stage := int(self._before[self._index["stage"]])) != run.head.stage
+        ):
+            self.stage_changes.append(
+                StageChange(float(run.head.event_time), stage, self._before, here)
+            )
 
     def picked(self, row: np.ndarray, names: Sequence[str]) -> np.ndarray:
         """Some columns of a row that `stage_changes` keeps."""
@@ -141,7 +161,11 @@ class Result:
         else:
             for columns in self._quaternions:
                 turn_continuously(self._table, columns)
-        self.statistics = {"seconds": seconds, "steps": float(run.head.steps), "events": float(run.head.events)}
+        self.statistics = {
+            "seconds": seconds,
+            "steps": float(run.head.steps),
+            "events": float(run.head.events),
+        }
 
     # -- access ---------------------------------------------------------------------------------------------------------------------------
     @property
@@ -213,7 +237,13 @@ class Result:
 
     def unit(self, name: str) -> str:
         """Unit of a column, always of SI; empty where none is known."""
-        return self._units[name] if name in self._units else self._replay.units.get(name, "") if self._replay else ""
+        return (
+            self._units[name]
+            if name in self._units
+            else self._replay.units.get(name, "")
+            if self._replay
+            else ""
+        )
 
     def display_unit(self, name: str) -> str:
         """The unit that the description asks a column to be shown in; empty where it leaves the choice."""
@@ -222,7 +252,9 @@ class Result:
     def shown(self, name: str) -> tuple[np.ndarray, str]:
         """A column in the unit in which it is shown, and that unit."""
         text = self._shown.get(name, "")
-        return (parse_unit(text).from_si(self[name]), text) if text else (self[name], self.unit(name))
+        return (
+            (parse_unit(text).from_si(self[name]), text) if text else (self[name], self.unit(name))
+        )
 
     def shown_units(self, names: Iterable[str]) -> list[str]:
         """The units in which columns are shown."""
@@ -241,7 +273,9 @@ class Result:
         return np.column_stack([self[name] for name in names])
 
     # -- files ----------------------------------------------------------------------------------------------------------------------------
-    def to_csv(self, path: str | Path, names: str | Iterable[str] | None = None, units: bool = False) -> None:
+    def to_csv(
+        self, path: str | Path, names: str | Iterable[str] | None = None, units: bool = False
+    ) -> None:
         """Write time and the columns that `select(names)` finds; `units` adds a second row with units."""
         from kinetree.models.result.files import write_csv
         from kinetree.models.result.whole_file import whole_file
@@ -255,7 +289,9 @@ class Result:
 
         write(self, Path(path), self.select(names))
 
-    def plot(self, path: str | Path | None = None, names: str | Iterable[str] | None = None, **options):
+    def plot(
+        self, path: str | Path | None = None, names: str | Iterable[str] | None = None, **options
+    ):
         """Draw columns over time, stages marked; see `result_plots.plot`."""
         from kinetree.models.result.plots import plot
 
@@ -275,7 +311,9 @@ class Result:
 
         return result_html(self)
 
-    def gradient(self, output: str | Sequence[str], parameters: Sequence[str] | None = None) -> np.ndarray:
+    def gradient(
+        self, output: str | Sequence[str], parameters: Sequence[str] | None = None
+    ) -> np.ndarray:
         """Slopes of outputs at the end of a run of fixed step by parameters (default: all), by its adjoint; of several outputs a row for each."""
         from kinetree.models.gradients.gradient import run_gradient
 

@@ -17,7 +17,14 @@ from kinetree.models.result.readable import DUST, as_read, written, written_colu
 from kinetree.models.result.tables import lasting, stage_samples
 
 OverTime = Callable[[np.ndarray, np.ndarray], np.ndarray]
-WORDS = {"mean": "mean", "std": "standard deviation", "rms": "root mean square", "smallest": "smallest", "largest": "largest", "range": "range"}
+WORDS = {
+    "mean": "mean",
+    "std": "standard deviation",
+    "rms": "root mean square",
+    "smallest": "smallest",
+    "largest": "largest",
+    "range": "range",
+}
 ROUNDING = 1e-9  # of the largest number of a column: what is smaller is rounding
 
 
@@ -31,7 +38,11 @@ def rms(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Root of the mean square of straight lines between the rows; of a stage without length the size of its value."""
     span = time[-1] - time[0]
     a, b = rows[:-1], rows[1:]
-    return np.sqrt(np.diff(time) @ (a * a + a * b + b * b) / (3.0 * span)) if span > 0.0 else np.abs(rows[-1])
+    return (
+        np.sqrt(np.diff(time) @ (a * a + a * b + b * b) / (3.0 * span))
+        if span > 0.0
+        else np.abs(rows[-1])
+    )
 
 
 def deviation(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -78,18 +89,40 @@ class StageTable:
         every = np.vstack([self.values, *self.sums.values()])
         head, columns = [""], []
         for k, name in enumerate(self.names):
-            dust = max(ROUNDING * float(np.nanmax(np.abs(every[:, k]), initial=0.0)), DUST.get(self.units[k], 0.0))
-            numbers, unit = as_read(self.result, name, np.where(np.abs(every[:, k]) < dust, 0.0, every[:, k]), difference=self.deviations)
+            dust = max(
+                ROUNDING * float(np.nanmax(np.abs(every[:, k]), initial=0.0)),
+                DUST.get(self.units[k], 0.0),
+            )
+            numbers, unit = as_read(
+                self.result,
+                name,
+                np.where(np.abs(every[:, k]) < dust, 0.0, every[:, k]),
+                difference=self.deviations,
+            )
             head.append(f"{name} [{unit}]" if unit not in ("", "1") else name)
             columns.append(written_column(numbers, digits))
         labels = (*self.labels, *(WORDS[name] for name in self.sums))
-        return [head, *([label, *(column[k] for column in columns)] for k, label in enumerate(labels))]
+        return [
+            head,
+            *([label, *(column[k] for column in columns)] for k, label in enumerate(labels)),
+        ]
 
     def plain_rows(self) -> list[list[str]]:
         """The same in SI with all digits, for files that programs read."""
-        head = ["", *(f"{name} [{unit}]" if unit else name for name, unit in zip(self.names, self.units, strict=True))]
-        lines = zip((*self.labels, *self.sums), np.vstack([self.values, *self.sums.values()]), strict=True)
-        return [head, *([label, *(repr(float(value)) for value in values)] for label, values in lines)]
+        head = [
+            "",
+            *(
+                f"{name} [{unit}]" if unit else name
+                for name, unit in zip(self.names, self.units, strict=True)
+            ),
+        ]
+        lines = zip(
+            (*self.labels, *self.sums), np.vstack([self.values, *self.sums.values()]), strict=True
+        )
+        return [
+            head,
+            *([label, *(repr(float(value)) for value in values)] for label, values in lines),
+        ]
 
 
 def matching(patterns: Sequence[str], known: Sequence[str], what: str) -> list[str]:
@@ -100,14 +133,20 @@ def matching(patterns: Sequence[str], known: Sequence[str], what: str) -> list[s
     found: set[str] = set()
     for pattern in patterns:
         shape = shape_of(pattern)
-        matches = [name for name in known if name == pattern] or [name for name in known if shape.fullmatch(name)]
+        matches = [name for name in known if name == pattern] or [
+            name for name in known if shape.fullmatch(name)
+        ]
         if not matches:
-            raise KeyError(f"no {what} '{pattern}'; {suggestion(pattern, tuple(dict.fromkeys(known)))}")
+            raise KeyError(
+                f"no {what} '{pattern}'; {suggestion(pattern, tuple(dict.fromkeys(known)))}"
+            )
         found.update(matches)
     return [name for name in known if name in found]
 
 
-def stage_table(result: Any, wanted: ReportTable, name: str = "", coordinates: Sequence[str] = ()) -> StageTable:
+def stage_table(
+    result: Any, wanted: ReportTable, name: str = "", coordinates: Sequence[str] = ()
+) -> StageTable:
     """The table of a run; KeyError names columns and stages that are not there."""
     names = chosen_columns(result, wanted.columns, coordinates)
     parts = stage_samples(result, names)
@@ -115,7 +154,11 @@ def stage_table(result: Any, wanted: ReportTable, name: str = "", coordinates: S
     chosen = set(matching(wanted.stages, every, "stage")) if wanted.stages else set(every)
     parts = [part for part, stage in zip(parts, every, strict=True) if stage in chosen]
     first = result.array(names)[0]
-    reference = wanted.reference if wanted.reference is not None or wanted.rows != "max_deviation" else "start"
+    reference = (
+        wanted.reference
+        if wanted.reference is not None or wanted.rows != "max_deviation"
+        else "start"
+    )
     labels: list[str] = []
     lines: list[np.ndarray] = []
     if wanted.rows == "changes":
@@ -130,23 +173,44 @@ def stage_table(result: Any, wanted: ReportTable, name: str = "", coordinates: S
     else:
         for number, time, rows in parts:
             labels.append(label(result, number))
-            lines.append(OVER_TIME[wanted.rows](time, rows - away(result, reference, names, first, rows[0])))
+            lines.append(
+                OVER_TIME[wanted.rows](time, rows - away(result, reference, names, first, rows[0]))
+            )
     values = np.array(lines).reshape(len(lines), len(names))
     sums = {key: SUMS[key](values) for key in wanted.sums} if len(lines) > 1 else {}
-    return StageTable(wanted.title or name, tuple(names), tuple(map(result.unit, names)), tuple(labels), values, sums, result, reference is not None)
+    return StageTable(
+        wanted.title or name,
+        tuple(names),
+        tuple(map(result.unit, names)),
+        tuple(labels),
+        values,
+        sums,
+        result,
+        reference is not None,
+    )
 
 
 def chosen_columns(result: Any, patterns: Sequence[str], coordinates: Sequence[str]) -> list[str]:
     """Recorded columns by pattern in the order of the patterns; left out: coordinates that move to the end."""
     if not patterns:
-        return lasting(result, coordinates or [name for name in result.names if name not in result.EXTRA])
+        return lasting(
+            result, coordinates or [name for name in result.names if name not in result.EXTRA]
+        )
     derived = [name for name in patterns if name in getattr(result, "derived", ())]
     if derived:
-        raise KeyError(f"'{derived[0]}' is not recorded, so it is not known at the ends of stages; an output with that value is")
-    return list(dict.fromkeys(name for pattern in patterns for name in matching([pattern], [*result.names], "column")))
+        raise KeyError(
+            f"'{derived[0]}' is not recorded, so it is not known at the ends of stages; an output with that value is"
+        )
+    return list(
+        dict.fromkeys(
+            name for pattern in patterns for name in matching([pattern], [*result.names], "column")
+        )
+    )
 
 
-def not_there(result: Any, wanted: Mapping[str, ReportTable | ReportPlot], coordinates: Sequence[str] = ()) -> dict[str, str]:
+def not_there(
+    result: Any, wanted: Mapping[str, ReportTable | ReportPlot], coordinates: Sequence[str] = ()
+) -> dict[str, str]:
     """What tables and sets of plots name and a run does not have, by the name of the table or set; a result without rows tells it before the run."""
     found = {}
     for name, each in wanted.items():
@@ -164,17 +228,25 @@ def not_there(result: Any, wanted: Mapping[str, ReportTable | ReportPlot], coord
 
 def label(result: Any, number: int) -> str:
     """The name of a stage, its number where it has none."""
-    return result.stage_names[number] if number < len(result.stage_names) and result.stage_names[number] else f"stage {number}"
+    return (
+        result.stage_names[number]
+        if number < len(result.stage_names) and result.stage_names[number]
+        else f"stage {number}"
+    )
 
 
 def refuse_reference(reference: Any, names: Sequence[str]) -> None:
     """KeyError for values of columns that a table has not."""
-    unknown = [name for name in reference if name not in names] if isinstance(reference, Mapping) else []
+    unknown = (
+        [name for name in reference if name not in names] if isinstance(reference, Mapping) else []
+    )
     if unknown:
         raise KeyError(f"reference: '{unknown[0]}' is no column of the table")
 
 
-def away(result: Any, reference: Any, names: Sequence[str], first: np.ndarray, begin: np.ndarray) -> np.ndarray:
+def away(
+    result: Any, reference: Any, names: Sequence[str], first: np.ndarray, begin: np.ndarray
+) -> np.ndarray:
     """What deviations are taken from."""
     if reference is None:
         return np.zeros(len(names))

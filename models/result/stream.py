@@ -20,12 +20,24 @@ from kinetree.models.result.orientations import turn_continuously
 class Stream:
     """The rows of a run on their way to a file."""
 
-    def __init__(self, path: Path, shape: tuple[int, int], places: Mapping[str, int], units: Sequence[str], turns: list[list[int]]):
+    def __init__(
+        self,
+        path: Path,
+        shape: tuple[int, int],
+        places: Mapping[str, int],
+        units: Sequence[str],
+        turns: list[list[int]],
+    ):
         """`places` tells in which column of a table of that shape each name stands, `turns` which columns are whole orientations."""
         pa, parquet = needed("pyarrow"), needed("pyarrow.parquet")
         if path.suffix.lower() != ".parquet":
-            raise ValueError(f"{path.name}: a run can be streamed to a file .parquet, found '{path.suffix}'")
-        fields = [pa.field(name, pa.float64(), metadata={"unit": unit}) for name, unit in zip(("time", *places), ("s", *units), strict=True)]
+            raise ValueError(
+                f"{path.name}: a run can be streamed to a file .parquet, found '{path.suffix}'"
+            )
+        fields = [
+            pa.field(name, pa.float64(), metadata={"unit": unit})
+            for name, unit in zip(("time", *places), ("s", *units), strict=True)
+        ]
         self.schema = pa.schema(fields)
         self.writer = parquet.ParquetWriter(path, self.schema)
         with tempfile.TemporaryFile(dir=path.parent) as file:
@@ -42,7 +54,13 @@ class Stream:
         if rows > self.passed:
             for columns in self.turns:
                 turn_continuously(self.table[max(0, self.passed - 1) : rows], columns)
-            arrays = [pa.array(time[part]), *(pa.array(np.ascontiguousarray(column)) for column in self.table[part, self.places].T)]
+            arrays = [
+                pa.array(time[part]),
+                *(
+                    pa.array(np.ascontiguousarray(column))
+                    for column in self.table[part, self.places].T
+                ),
+            ]
             self.writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
             self.passed = rows
             self.give_back()

@@ -43,35 +43,63 @@ def summarise(parts: Sequence[np.ndarray], first: np.ndarray, kind: str) -> Summ
             rows.append(part[0 if kind == "start" else -1])
     values = np.array(rows)
     away = values if kind == "max_deviation" else values - first
-    return Summary(values, values.mean(axis=0), values.std(axis=0), np.sqrt((away**2).mean(axis=0)), np.ptp(values, axis=0))
+    return Summary(
+        values,
+        values.mean(axis=0),
+        values.std(axis=0),
+        np.sqrt((away**2).mean(axis=0)),
+        np.ptp(values, axis=0),
+    )
 
 
 def stage_samples(result: Any, names: Sequence[str]) -> list[tuple[int, np.ndarray, np.ndarray]]:
     """Number, instants and rows in SI of every stage: just after the stage began, the recorded rows inside, just before it ended."""
-    rows, stage = result.array(names), result["stage"].astype(int) if "stage" in result else np.zeros(result.time.size, dtype=int)
+    rows, stage = (
+        result.array(names),
+        result["stage"].astype(int) if "stage" in result else np.zeros(result.time.size, dtype=int),
+    )
     begins: dict[int, tuple[float, np.ndarray]] = {}
     ends: dict[int, tuple[float, np.ndarray]] = {}
     for change in getattr(result, "stage_changes", ()):
         ends[change.stage] = change.time, result.picked(change.before, names)
         begins[change.stage + 1] = change.time, result.picked(change.after, names)
     parts = []
-    for number in dict.fromkeys([*stage.tolist(), *ends, *begins]) if ends else dict.fromkeys(stage.tolist()):
+    for number in (
+        dict.fromkeys([*stage.tolist(), *ends, *begins]) if ends else dict.fromkeys(stage.tolist())
+    ):
         inside = stage == number
-        edges = [begins[number]] if number in begins else [], [ends[number]] if number in ends else []
+        edges = (
+            [begins[number]] if number in begins else [],
+            [ends[number]] if number in ends else [],
+        )
         time = [[at for at, _ in edges[0]], result.time[inside], [at for at, _ in edges[1]]]
-        parts.append((number, np.concatenate(time), np.vstack([*(row for _, row in edges[0]), *rows[inside], *(row for _, row in edges[1])])))
+        parts.append(
+            (
+                number,
+                np.concatenate(time),
+                np.vstack(
+                    [*(row for _, row in edges[0]), *rows[inside], *(row for _, row in edges[1])]
+                ),
+            )
+        )
     return sorted(parts, key=lambda part: part[0])
 
 
 def samples(result: Any, names: Sequence[str]) -> tuple[list[int], list[np.ndarray]]:
     """The stages of a run and their samples in the units in which they are shown."""
     parts = stage_samples(result, names)
-    return [number for number, _, _ in parts], [result.as_shown(names, rows) for _, _, rows in parts]
+    return [number for number, _, _ in parts], [
+        result.as_shown(names, rows) for _, _, rows in parts
+    ]
 
 
 def lasting(result: Any, coordinates: Sequence[str]) -> list[str]:
     """Coordinates that move in the last stage too: those of joints that let go keep their last values."""
-    last = result["stage"] == result["stage"][-1] if "stage" in result else np.ones(result.time.size, dtype=bool)
+    last = (
+        result["stage"] == result["stage"][-1]
+        if "stage" in result
+        else np.ones(result.time.size, dtype=bool)
+    )
     return [name for name in coordinates if last.sum() > 1 and np.ptp(result[name][last]) > 0.0]
 
 

@@ -35,7 +35,11 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 def opened(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     """The same as an open file: bytes with "wb", else text whose line ends are written as they are given."""
     with whole_file(path) as draft:
-        with draft.open(mode) if "b" in mode else draft.open(mode, newline="", encoding="utf-8") as stream:
+        with (
+            draft.open(mode)
+            if "b" in mode
+            else draft.open(mode, newline="", encoding="utf-8") as stream
+        ):
             yield stream
 
 

@@ -20,7 +20,9 @@ from kinetree.models.system.system import System
 from kinetree.models.system.variants import system_of, unprepared
 
 FULLY = 2  # runs all of whose structures are compiled to see whether registers tell
-CHECKED: WeakKeyDictionary[System, dict[frozenset[str], dict[str, tuple[float, float]]]] = WeakKeyDictionary()
+CHECKED: WeakKeyDictionary[System, dict[frozenset[str], dict[str, tuple[float, float]]]] = (
+    WeakKeyDictionary()
+)
 
 
 @dataclass
@@ -34,7 +36,9 @@ class Group:
     work: np.ndarray
 
 
-def columns_of(given: Mapping[str, ArrayLike], known: Mapping[str, object] | tuple[str, ...], kind: str) -> dict[str, np.ndarray]:
+def columns_of(
+    given: Mapping[str, ArrayLike], known: Mapping[str, object] | tuple[str, ...], kind: str
+) -> dict[str, np.ndarray]:
     """Named columns of equal length; single numbers stand for all runs."""
     found = {}
     for name, values in given.items():
@@ -42,7 +46,9 @@ def columns_of(given: Mapping[str, ArrayLike], known: Mapping[str, object] | tup
             raise KeyError(f"'{name}' is not {kind}; {suggestion(name, tuple(known))}")
         column = np.asarray(values, dtype=float)
         if column.ndim > 1 or not np.isfinite(column).all():
-            raise ValueError(f"{name}: expected a number or a row of finite numbers, found shape {column.shape}")
+            raise ValueError(
+                f"{name}: expected a number or a row of finite numbers, found shape {column.shape}"
+            )
         found[name] = column
     return found
 
@@ -54,9 +60,15 @@ def alike(a: Compiled, b: Compiled, inputs: Mapping[str, float]) -> bool:
     one, other = Instance(a), Instance(b)
     for instance in (one, other):
         instance.set_inputs(inputs)
-    pairs = [(getattr(one.ws, field), getattr(other.ws, field)) for field in ("val", "body", "elem", "rotor")]
+    pairs = [
+        (getattr(one.ws, field), getattr(other.ws, field))
+        for field in ("val", "body", "elem", "rotor")
+    ]
     beyond = one.ws.val.size  # tables
-    return all(np.array_equal(x, y, equal_nan=True) for x, y in (*pairs, (a.floats[beyond:], b.floats[beyond:])))
+    return all(
+        np.array_equal(x, y, equal_nan=True)
+        for x, y in (*pairs, (a.floats[beyond:], b.floats[beyond:]))
+    )
 
 
 class Cases:
@@ -66,16 +78,25 @@ class Cases:
     every run is compiled by itself. That is found out by compiling the smallest and the largest value of every parameter.
     """
 
-    def __init__(self, system: System, parameters: Mapping[str, ArrayLike], inputs: Mapping[str, ArrayLike] | None):
+    def __init__(
+        self,
+        system: System,
+        parameters: Mapping[str, ArrayLike],
+        inputs: Mapping[str, ArrayLike] | None,
+    ):
         self._system = system
         d = system.description
         own = columns_of(parameters, d.parameters, "a parameter")
         given = columns_of(inputs or {}, system.compiled.inputs, "an input")
         lengths = {name: column.size for name, column in (own | given).items() if column.ndim}
         if len(set(lengths.values())) > 1:
-            raise ValueError(f"columns of different lengths: {', '.join(f'{name} {size}' for name, size in lengths.items())}")
+            raise ValueError(
+                f"columns of different lengths: {', '.join(f'{name} {size}' for name, size in lengths.items())}"
+            )
         self.count = next(iter(lengths.values()), 1)
-        self.parameters = {name: np.broadcast_to(column, self.count) for name, column in own.items()}
+        self.parameters = {
+            name: np.broadcast_to(column, self.count) for name, column in own.items()
+        }
         self.inputs = {name: np.broadcast_to(column, self.count) for name, column in given.items()}
         if self.count:
             self.check_bounds()
@@ -83,7 +104,15 @@ class Cases:
 
     def ends(self) -> Iterator[dict[str, float]]:
         """Parameters of the runs in which one of them is smallest or largest."""
-        rows = {int(row) for column in self.parameters.values() for row in (column.argmin(), column.argmax())} if self.count else set()
+        rows = (
+            {
+                int(row)
+                for column in self.parameters.values()
+                for row in (column.argmin(), column.argmax())
+            }
+            if self.count
+            else set()
+        )
         yield from (self.parameters_of(row) for row in sorted(rows))
 
     def check_bounds(self) -> None:
@@ -92,14 +121,23 @@ class Cases:
         values = parameter_values(d)
         for name, column in self.parameters.items():
             p = d.parameters[name]
-            low, high = (None if limit is None else evaluate_constant(limit, values) for limit in (p.min, p.max))
-            if (low is not None and column.min() < low) or (high is not None and column.max() > high):
-                raise ValueError(f"{name}: {column.min():g} to {column.max():g} leaves its bounds {low} to {high}")
+            low, high = (
+                None if limit is None else evaluate_constant(limit, values)
+                for limit in (p.min, p.max)
+            )
+            if (low is not None and column.min() < low) or (
+                high is not None and column.max() > high
+            ):
+                raise ValueError(
+                    f"{name}: {column.min():g} to {column.max():g} leaves its bounds {low} to {high}"
+                )
 
     def told_by_registers(self) -> bool:
         """Whether writing registers does what compiling does, at both ends of every parameter, in every structure."""
         d = self._system.description
-        if any(isinstance(d.parameters[name].value, str) for name in self.parameters) or (d.run.prepare and d.written.controllers):
+        if any(isinstance(d.parameters[name].value, str) for name in self.parameters) or (
+            d.run.prepare and d.written.controllers
+        ):
             return False
         covered = CHECKED.setdefault(self._system, {}).setdefault(frozenset(self.parameters), {})
         rows: dict[int, None] = {}
@@ -125,7 +163,9 @@ class Cases:
         pairs = [(made.compiled, compiled.compiled)]
         if fully:
             pairs += zip(later(made), later(compiled), strict=True)
-        return all(alike(*pair, self.inputs_of(row) if k == 0 else {}) for k, pair in enumerate(pairs))
+        return all(
+            alike(*pair, self.inputs_of(row) if k == 0 else {}) for k, pair in enumerate(pairs)
+        )
 
     def write(self, instance: Instance, row: int) -> None:
         """Parameters of a run and its start into the registers, and all that follows from them."""
@@ -138,7 +178,10 @@ class Cases:
         """Registers of the start that the preparation finds for a run; nothing where there is none."""
         if not self._system.description.run.prepare:
             return {}
-        return {f"start({name})": value for name, value in self._system.preparations.starts(self.parameters_of(row)).items()}
+        return {
+            f"start({name})": value
+            for name, value in self._system.preparations.starts(self.parameters_of(row)).items()
+        }
 
     def parameters_of(self, row: int) -> dict[str, float]:
         return {name: float(column[row]) for name, column in self.parameters.items()}
@@ -154,7 +197,10 @@ class Cases:
         """Runs whose axes lie alike, which decides how they are evaluated, group by group."""
         c, ws = instance.compiled, instance.ws
         n = ws.val.size + ws.body.size + ws.elem.size + ws.rotor.size
-        images, starts = np.empty((self.count, n)), np.empty((self.count, len(c.coordinates) + len(c.speeds) + len(c.states)))
+        images, starts = (
+            np.empty((self.count, n)),
+            np.empty((self.count, len(c.coordinates) + len(c.speeds) + len(c.states))),
+        )
         shared: dict[bytes, list[int]] = {}
         works: dict[bytes, np.ndarray] = {}
         for row in range(self.count):
@@ -164,7 +210,10 @@ class Cases:
             q = val[c.start_q : c.start_q + len(c.coordinates)].copy()
             for k in c.quaternions:
                 q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
-            rest = val[c.start_u : c.start_u + len(c.speeds)], val[c.start_x : c.start_x + len(c.states)]
+            rest = (
+                val[c.start_u : c.start_u + len(c.speeds)],
+                val[c.start_x : c.start_x + len(c.states)],
+            )
             starts[row] = np.concatenate((q, *rest))
             key = ws.body_code.tobytes() + ws.elem_code.tobytes()
             if key not in shared:
@@ -174,4 +223,10 @@ class Cases:
             mine = images[rows]
             different = (mine != mine[0]) & ~(np.isnan(mine) & np.isnan(mine[0]))
             varied = np.flatnonzero(different.any(axis=0)).astype(np.int64)
-            yield Group(np.array(rows), varied, np.ascontiguousarray(mine[:, varied]), starts[rows], works[key])
+            yield Group(
+                np.array(rows),
+                varied,
+                np.ascontiguousarray(mine[:, varied]),
+                starts[rows],
+                works[key],
+            )

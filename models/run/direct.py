@@ -23,9 +23,20 @@ SLOTS = (
     "entry", "ints", "floats", "work", "nq", "nu", "q", "u", "udot", "resets", "added", "loaded", "nx", "x", "x_start", "ni", "inputs", "given",
     "array_type", "number_type", "float_type", "none", "false", "hold", "whole",
 )  # fmt: skip
-NOTHING, EVERYTHING, ALL_BUT_FORCES = 0, 1, 2  # what is reset before an evaluation: states, inputs, loads, forces along the speeds
+NOTHING, EVERYTHING, ALL_BUT_FORCES = (
+    0,
+    1,
+    2,
+)  # what is reset before an evaluation: states, inputs, loads, forces along the speeds
 AT = {name: k for k, name in enumerate(SLOTS)}
-DATA, DIMENSIONS, SHAPE, DTYPE, FLAGS, VALUE = 16, 24, 32, 56, 64, 16  # bytes from the beginning of an array; of a float
+DATA, DIMENSIONS, SHAPE, DTYPE, FLAGS, VALUE = (
+    16,
+    24,
+    32,
+    56,
+    64,
+    16,
+)  # bytes from the beginning of an array; of a float
 READ, WRITE = 0x1 | 0x100, 0x1 | 0x100 | 0x400  # contiguous and aligned; and writeable
 
 
@@ -33,7 +44,10 @@ def loads(names: str, prefix: str) -> str:
     """Instructions that read slots of the context %c."""
     lines = []
     for name in names.split():
-        lines += [f"  %{prefix}{name}_at = getelementptr i64, ptr %c, i64 {AT[name]}", f"  %{prefix}{name} = load i64, ptr %{prefix}{name}_at"]
+        lines += [
+            f"  %{prefix}{name}_at = getelementptr i64, ptr %c, i64 {AT[name]}",
+            f"  %{prefix}{name} = load i64, ptr %{prefix}{name}_at",
+        ]
     return "\n".join(lines)
 
 
@@ -165,7 +179,11 @@ give:
 
 def known_layout() -> bool:
     """Whether objects of this interpreter and of this numpy have their fields where the code reads them."""
-    if platform.python_implementation() != "CPython" or sys.maxsize < 2**62 or hasattr(sys, "getobjects"):
+    if (
+        platform.python_implementation() != "CPython"
+        or sys.maxsize < 2**62
+        or hasattr(sys, "getobjects")
+    ):
         return False
     if not getattr(sys, "_is_gil_enabled", lambda: True)():
         return False
@@ -190,7 +208,12 @@ def known_layout() -> bool:
 class MethodDef(ctypes.Structure):
     """PyMethodDef."""
 
-    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
 
 
 FASTCALL = 0x80
@@ -230,9 +253,18 @@ def direct(**slots: int) -> Direct | None:
     found = compiled()
     if found is None:
         return None
-    slots |= {"array_type": id(np.ndarray), "number_type": id(np.dtype(np.float64)), "float_type": id(float), "none": id(None), "false": id(False)}
+    slots |= {
+        "array_type": id(np.ndarray),
+        "number_type": id(np.dtype(np.float64)),
+        "float_type": id(float),
+        "none": id(None),
+        "false": id(False),
+    }
     slots |= {"hold": address_of("Py_IncRef"), "whole": address_of("PyLong_FromLong")}
     context = np.array([slots[name] for name in SLOTS], dtype=np.int64)
     make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    make.restype, make.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p],
+    )
     return make(ctypes.addressof(found[1]), context, None)

@@ -59,7 +59,9 @@ def pointer_entry(name: str) -> Callable[..., int] | None:
     return as_pointer_function(name)
 
 
-def quick(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray, option: int) -> Callable[[float], int]:
+def quick(
+    name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray, option: int
+) -> Callable[[float], int]:
     """The entry on given blocks with a fixed option, as cheap to call as Python allows: call(t) -> status.
 
     The call keeps other Python threads waiting, which costs less than letting them run in between where the work takes microseconds.
@@ -67,7 +69,9 @@ def quick(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray, opt
     if kind() == "library" and ints.size < LONG_WORK:
         from kinetree.solvers.library.load import held_function
 
-        return partial(held_function(name), ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option)
+        return partial(
+            held_function(name), ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option
+        )
     call = bind(name, ints, floats, work)
     return lambda t: call(option, t)
 

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 TABLES = {method.name: method.tableau for method in INTEGRATORS if method.tableau is not None}
 LANES = ("auto", "rk45", "rk4", *TABLES)
-MOST_STEPS = 200_000  # of a group of lanes; a stiff mechanism is better run one by one by an implicit method
+MOST_STEPS = (
+    200_000  # of a group of lanes; a stiff mechanism is better run one by one by an implicit method
+)
 LARGEST = 4e9  # bytes of a table
 SAME = 1e-12  # relative: roundings of expressions
 FIRST = 0.1  # of an output interval: first step of the variable method
@@ -49,10 +51,18 @@ CLASSICAL = (  # nodes, weights, no error, coefficients
 class Ensemble:
     """Numbers of many runs: `runs["name"]` has the shape (runs, rows)."""
 
-    def __init__(self, time: np.ndarray, parameters: dict[str, np.ndarray], names: Sequence[str], table: np.ndarray):
+    def __init__(
+        self,
+        time: np.ndarray,
+        parameters: dict[str, np.ndarray],
+        names: Sequence[str],
+        table: np.ndarray,
+    ):
         self.time, self.parameters, self.names, self._table = time, parameters, tuple(names), table
         self.engine = ""  # how it was run, and why not in lanes
-        self.failures: dict[int, str] = {}  # runs that ended early, and why; their rows are not numbers from there on
+        self.failures: dict[
+            int, str
+        ] = {}  # runs that ended early, and why; their rows are not numbers from there on
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.names:
@@ -80,9 +90,16 @@ def simulate_many(
     progress: Callable[[float], None] | None = None,
 ) -> Ensemble:
     """See `System.simulate_many`."""
-    options = Options.of(system, stop_time, None, output_step, integrator, "auto", tolerance, step, None)
+    options = Options.of(
+        system, stop_time, None, output_step, integrator, "auto", tolerance, step, None
+    )
     cases = Cases(system, parameters, inputs)
-    check_times(system, cases, options, (stop_time, None, output_step, integrator, "auto", tolerance, step, None))
+    check_times(
+        system,
+        cases,
+        options,
+        (stop_time, None, output_step, integrator, "auto", tolerance, step, None),
+    )
     times = options.times()
     known = {column.name: column.register for column in system.compiled.running.outputs}
     c = system.compiled.running
@@ -95,7 +112,9 @@ def simulate_many(
             raise KeyError(f"no column '{name}'; {suggestion(name, tuple(every))}")
     size = 8.0 * cases.count * times.size * len(names)
     if size > LARGEST:
-        raise ValueError(f"the table would take {size / 1e9:.1f} GB: choose columns with outputs=[...], or fewer runs or rows")
+        raise ValueError(
+            f"the table would take {size / 1e9:.1f} GB: choose columns with outputs=[...], or fewer runs or rows"
+        )
     table = np.full((cases.count, times.size, len(names)), np.nan)
     found = Ensemble(times, cases.parameters, names, table)
     workers = threads or os.cpu_count() or 1
@@ -105,22 +124,44 @@ def simulate_many(
     left, way = list(range(cases.count)), ""
     if not reason and happens(system):
         way = ", an interval in which something happens by itself"
-        left = through_events(system, cases, options, times, names, table, workers, found.failures, progress)
+        left = through_events(
+            system, cases, options, times, names, table, workers, found.failures, progress
+        )
     elif not reason:
-        left = in_lanes(system, cases, options, times, np.array([every[name] for name in names], dtype=np.int64), table, workers, progress)
+        left = in_lanes(
+            system,
+            cases,
+            options,
+            times,
+            np.array([every[name] for name in names], dtype=np.int64),
+            table,
+            workers,
+            progress,
+        )
     done = cases.count - len(left)
     found.engine = f"{done} runs in lanes of {L.WIDTH}{way}" if done else ""
     if left:
-        one_by_one(system, cases, options, times, names, table, left, workers, found.failures, progress)
+        one_by_one(
+            system, cases, options, times, names, table, left, workers, found.failures, progress
+        )
         why = reason or "their lanes failed"
-        found.engine = ", ".join(part for part in (found.engine, f"{len(left)} runs one by one on {workers} threads ({why})") if part)
+        found.engine = ", ".join(
+            part
+            for part in (found.engine, f"{len(left)} runs one by one on {workers} threads ({why})")
+            if part
+        )
     return found
 
 
 def check_times(system: System, cases: Cases, options: Options, given: tuple[Any, ...]) -> None:
     """All runs share their rows: times that [run] takes from parameters which vary are refused, not cut off."""
     run = system.description.run
-    told = {"start_time": run.start_time, "stop_time": run.stop_time, "output_step": run.output_step, "step": run.step}
+    told = {
+        "start_time": run.start_time,
+        "stop_time": run.stop_time,
+        "output_step": run.output_step,
+        "step": run.step,
+    }
     if not any(isinstance(value, str) for value in told.values()):
         return
     for numbers in cases.ends():
@@ -144,29 +185,52 @@ def why_not(system: System, cases: Cases, options: Options) -> str:
     fixed = options.integrator == "rk4"
     structures = (system.compiled, *(later(system) if fixed else ()))
     fields = [model_fields(c.ints, c.floats) for c in structures]
-    cornered = any(knot.motion > 0 if fixed else knot.motion != L.ANNOUNCED for one in fields for knot in KNOT.rows(one.knots))
+    cornered = any(
+        knot.motion > 0 if fixed else knot.motion != L.ANNOUNCED
+        for one in fields
+        for knot in KNOT.rows(one.knots)
+    )
     parts = (
         (any(c.loops for c in structures), "closed loops are solved one by one"),
         (any(c.contacts for c in structures), "contacts are solved one by one"),
-        (happens(system) and not fixed, "events and stages come at other times in every run, which only lanes by rk4 go through"),
+        (
+            happens(system) and not fixed,
+            "events and stages come at other times in every run, which only lanes by rk4 go through",
+        ),
         (cornered, "given motions with corners over time"),
-        (any(one.latches.size > 0 for one in fields), "actuators hold what they know from step to step"),
+        (
+            any(one.latches.size > 0 for one in fields),
+            "actuators hold what they know from step to step",
+        ),
         (not cases.quick, "a parameter changes more than numbers: every run is compiled by itself"),
-        (options.integrator not in LANES, f"lanes know {', '.join(LANES[1:])}, not {options.integrator}"),
+        (
+            options.integrator not in LANES,
+            f"lanes know {', '.join(LANES[1:])}, not {options.integrator}",
+        ),
         (pointer_entry("ensemble") is None, "kernels run in plain Python"),
     )
     return next((reason for wrong, reason in parts if wrong), "")
 
 
 def through_events(
-    system: System, cases: Cases, options: Options, times: np.ndarray, names: Sequence[str], table: np.ndarray, workers: int, failures, progress
+    system: System,
+    cases: Cases,
+    options: Options,
+    times: np.ndarray,
+    names: Sequence[str],
+    table: np.ndarray,
+    workers: int,
+    failures,
+    progress,
 ) -> list[int]:
     """Fill the table by lanes that stop where something happens; the runs that have to be made one by one."""
     unit = make_unit(system, options.integrator, options.method)
     columns = [column.name for column in unit.columns]
     method = method_of(options, 1.0)
     chosen, stages = [columns.index(name) for name in names], len(CLASSICAL[0])
-    ended = in_lanes_through_events(system, unit, cases, options, times, table, chosen, method, stages, workers, progress)
+    ended = in_lanes_through_events(
+        system, unit, cases, options, times, table, chosen, method, stages, workers, progress
+    )
     failures.update({row: text for row, text in ended.items() if text})
     return sorted(row for row, text in ended.items() if not text)
 
@@ -179,10 +243,20 @@ def method_of(options: Options, interval: float) -> np.ndarray:
         head = [options.relative, options.absolute, options.step, 4.0, 0.0, options.step, 0.0]
     else:
         head = [options.relative, options.absolute, 0.0, 5.0, 1.0, FIRST * interval, 0.0]
-        rows, c, b, e = (rk45.A2, rk45.A3, rk45.A4, rk45.A5, rk45.A6, rk45.B), np.array([*rk45.C, 1.0]), np.array([*rk45.B, 0.0]), np.array(rk45.E)
+        rows, c, b, e = (
+            (rk45.A2, rk45.A3, rk45.A4, rk45.A5, rk45.A6, rk45.B),
+            np.array([*rk45.C, 1.0]),
+            np.array([*rk45.B, 0.0]),
+            np.array(rk45.E),
+        )
         if tableau is not None:
             head[3], count = tableau.lower + 1.0, tableau.stages
-            rows, c, b, e = tableau.a[1:count], np.array(tableau.c[:count]), np.array(tableau.b[:count]), np.array(tableau.error)
+            rows, c, b, e = (
+                tableau.a[1:count],
+                np.array(tableau.c[:count]),
+                np.array(tableau.b[:count]),
+                np.array(tableau.error),
+            )
         a = np.zeros((c.size, c.size))
         for row, weights in enumerate(rows, 1):
             a[row, : len(weights)] = weights
@@ -190,7 +264,14 @@ def method_of(options: Options, interval: float) -> np.ndarray:
 
 
 def in_lanes(
-    system: System, cases: Cases, options: Options, times: np.ndarray, registers: np.ndarray, table: np.ndarray, workers: int, progress
+    system: System,
+    cases: Cases,
+    options: Options,
+    times: np.ndarray,
+    registers: np.ndarray,
+    table: np.ndarray,
+    workers: int,
+    progress,
 ) -> list[int]:
     """Fill the table by lanes; the runs that did not arrive."""
     entry = pointer_entry("ensemble")
@@ -206,22 +287,50 @@ def in_lanes(
         width = -(-max(1, -(-len(group.rows) // workers)) // L.WIDTH) * L.WIDTH
         parts = [slice(first, first + width) for first in range(0, len(group.rows), width)]
 
-        def run(part: slice, group=group, varied=varied, n=n) -> tuple[slice, np.ndarray, np.ndarray]:
-            values, starts = (np.ascontiguousarray(each[part]) for each in (group.values, group.starts))
+        def run(
+            part: slice, group=group, varied=varied, n=n
+        ) -> tuple[slice, np.ndarray, np.ndarray]:
+            values, starts = (
+                np.ascontiguousarray(each[part]) for each in (group.values, group.starts)
+            )
             count = len(starts)
-            plan = np.array([count, varied.size, times.size, registers.size, stages, MOST_STEPS], dtype=np.int64)
+            plan = np.array(
+                [count, varied.size, times.size, registers.size, stages, MOST_STEPS], dtype=np.int64
+            )
             own, out = method.copy(), np.empty((count, times.size, registers.size))
             codes = np.zeros(-(-count // L.WIDTH))
             wide, scratch = instance.wide(L.LANES_STRIDE), aligned((2 + stages) * n * L.WIDTH)
-            addresses = [a.ctypes.data for a in (wide, scratch, plan, own, varied, values, starts, times, registers, out, codes)]
-            entry(instance.ints.ctypes.data, system.compiled.running.floats.ctypes.data, instance.work.ctypes.data, *addresses)
+            addresses = [
+                a.ctypes.data
+                for a in (
+                    wide,
+                    scratch,
+                    plan,
+                    own,
+                    varied,
+                    values,
+                    starts,
+                    times,
+                    registers,
+                    out,
+                    codes,
+                )
+            ]
+            entry(
+                instance.ints.ctypes.data,
+                system.compiled.running.floats.ctypes.data,
+                instance.work.ctypes.data,
+                *addresses,
+            )
             instance.keep(L.LANES_STRIDE, wide)
             return part, out, codes
 
         with ThreadPoolExecutor(workers) as pool:
             for part, out, codes in pool.map(run, parts):
                 rows = group.rows[part]
-                good = np.repeat(codes == 0.0, L.WIDTH)[: len(rows)] & np.isfinite(out).all(axis=(1, 2))
+                good = np.repeat(codes == 0.0, L.WIDTH)[: len(rows)] & np.isfinite(out).all(
+                    axis=(1, 2)
+                )
                 table[rows[good]] = out[good]
                 failed += rows[~good].tolist()
                 if progress is not None:
@@ -258,7 +367,15 @@ def one_by_one(
                 progress(float(len(table) - len(rows) + done))
 
 
-def single(unit: Unit, cases: Cases, row: int, options: Options, times: np.ndarray, out: np.ndarray, chosen: Sequence[int]) -> str:
+def single(
+    unit: Unit,
+    cases: Cases,
+    row: int,
+    options: Options,
+    times: np.ndarray,
+    out: np.ndarray,
+    chosen: Sequence[int],
+) -> str:
     """One run into its rows of the table; why it ended early, or nothing."""
     run = Run(unit)
     set_options(run, options, False)

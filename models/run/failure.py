@@ -46,11 +46,15 @@ def not_a_number(run: Running, register: int, compiled: Compiled) -> str:
         told = "an acceleration or a rate is not a finite number: look for masses, lengths or laws that vanish or grow without bound here"
         name = without_value(run.work[int(run.unit.header.at_workspace) + REGISTERS :], compiled)
         return f"{told}; '{name}' has no finite value" if name else told
-    name, value = register_name(register, compiled), run.work[int(run.unit.header.at_workspace) + REGISTERS + register]
+    name, value = (
+        register_name(register, compiled),
+        run.work[int(run.unit.header.at_workspace) + REGISTERS + register],
+    )
     if name in (*compiled.coordinates, *compiled.speeds, *compiled.states):
         grown = f"has grown to {value:.3g}" if np.isfinite(value) else "is not a finite number"
         return (
-            f"'{name}' {grown}: the motion is unstable, or a force feeds it; check signs of stiffness and damping, or try a smaller step or tolerance"
+            f"'{name}' {grown}: the motion is unstable, or a force feeds it; check signs of "
+            "stiffness and damping, or try a smaller step or tolerance"
         )
     return f"'{name}' is not a finite number: its law has no value here (a division by zero, the root or logarithm of a negative number)"
 
@@ -75,6 +79,8 @@ def too_many_steps(w: Named) -> str:
     """How fast the motion is beside the interval that was asked for."""
     step, rate, kind = w.last_step, w.fastest, int(w.kind)
     speed = f", the fastest motion has a rate of about {rate:.1e} 1/s" if rate > 0.0 else ""
-    implicit = "" if kind == U.KINDS["radau"] else ", integrator radau where stiff forces make it fast"
+    implicit = (
+        "" if kind == U.KINDS["radau"] else ", integrator radau where stiff forces make it fast"
+    )
     taken = f"{w.used:.0f} steps do not reach the next output: they are {step:.1e} s long{speed}"
     return f"{taken}. Try a smaller output step, a larger step_limit{implicit}"

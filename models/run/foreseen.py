@@ -42,9 +42,20 @@ def fallen(system: System, structures: Iterable[Compiled]) -> Iterator[str]:
     told = set[str]()
     for stage, compiled in zip(system.stages[1:], structures, strict=True):
         left = {("outputs", column.name) for column in compiled.outputs}
-        left |= {("events", name) for name in system.description.events if any(guard.startswith(f"event '{name}' (") for guard in compiled.guards)}
-        laws = {("outputs", name): [output.value] for name, output in system.description.outputs.items() if output.value is not None}
-        laws |= {("events", name): [event.when, *event.set, *event.set.values()] for name, event in system.description.events.items()}
+        left |= {
+            ("events", name)
+            for name in system.description.events
+            if any(guard.startswith(f"event '{name}' (") for guard in compiled.guards)
+        }
+        laws = {
+            ("outputs", name): [output.value]
+            for name, output in system.description.outputs.items()
+            if output.value is not None
+        }
+        laws |= {
+            ("events", name): [event.when, *event.set, *event.set.values()]
+            for name, event in system.description.events.items()
+        }
         laws = {key: texts for key, texts in laws.items() if key not in system.description.made}
         for (section, name), texts in laws.items():
             if (section, name) in left or f"{section}.{name}" in told:
@@ -64,8 +75,15 @@ def named(stage: Structure, system: System) -> str:
 def gone(texts: Iterable[float | str], before: Compiled, now: Compiled) -> str:
     """The names of some laws that were there before."""
     used = set[str]().union(*(names(parse(text)) for text in texts))
-    lost = sorted((used & before.registers.keys()) - {*now.coordinates, *now.speeds, *now.states, *now.parameters, *now.inputs, "t"})
-    return f", as {', '.join(repr(each) for each in lost)} {'is' if len(lost) == 1 else 'are'} gone" if lost else ""
+    lost = sorted(
+        (used & before.registers.keys())
+        - {*now.coordinates, *now.speeds, *now.states, *now.parameters, *now.inputs, "t"}
+    )
+    return (
+        f", as {', '.join(repr(each) for each in lost)} {'is' if len(lost) == 1 else 'are'} gone"
+        if lost
+        else ""
+    )
 
 
 def true_already(system: System) -> Iterator[str]:
@@ -80,9 +98,13 @@ def true_already(system: System) -> Iterator[str]:
     of_controllers = [name for section, name in system.description.made if section == "events"]
     guards = GUARD.rows(model_fields(compiled.ints, compiled.floats).guards)
     for guard, text in zip(guards, compiled.guards, strict=True):
-        if not float(instance.ws.val[guard.register]) > 0.0 or any(text.startswith(f"event '{name}' (") for name in of_controllers):
+        if not float(instance.ws.val[guard.register]) > 0.0 or any(
+            text.startswith(f"event '{name}' (") for name in of_controllers
+        ):
             continue
         if guard.kind == Guard.RESET:
             yield f"{text} holds at the start: it happens once it has been false and comes true again"
-        elif guard.kind == Guard.STAGE and "(when " in text:  # the others are known without a look at the motion
+        elif (
+            guard.kind == Guard.STAGE and "(when " in text
+        ):  # the others are known without a look at the motion
             yield f"{text} holds at the start: the first stage ends at once"

@@ -16,7 +16,9 @@ from kinetree.solvers.layout import CURVE
 
 POWERS = CURVE + 2  # coefficients of a polynomial
 NODES = 0.5 - 0.5 * np.cos(np.pi * np.arange(POWERS) / (POWERS - 1))
-TESTS = np.array([0.031, 0.21, 0.437, 0.683, 0.912])  # between the nodes, unevenly, so that no period fits all
+TESTS = np.array(
+    [0.031, 0.21, 0.437, 0.683, 0.912]
+)  # between the nodes, unevenly, so that no period fits all
 FIT = np.linalg.inv(np.vander(NODES, increasing=True))
 CHECK = np.vander(TESTS, POWERS, increasing=True) @ FIT
 NO_LENGTH = 1e-12  # relative to time: a shorter interval on which a function changes holds a jump
@@ -56,7 +58,9 @@ class Sampled:
     def at(self, t: float) -> float:
         value = float(self.function(t))
         if not math.isfinite(value):
-            raise ValueError(f"input '{self.name}' is {value} at t = {t:.9g}, expected a finite number")
+            raise ValueError(
+                f"input '{self.name}' is {value} at t = {t:.9g}, expected a finite number"
+            )
         self.size = max(self.size, abs(value))
         return value
 
@@ -89,7 +93,9 @@ class Sampled:
             values = np.array([self.at(a + s * (b - a)) for s in NODES])
             tests = np.array([self.at(a + s * (b - a)) for s in TESTS])
             if b - a <= NO_LENGTH * max(abs(a), abs(b), end - begin):
-                yield Piece(a, b, np.array([values[0], *[0.0] * (POWERS - 1)]))  # the next piece begins after the jump
+                yield Piece(
+                    a, b, np.array([values[0], *[0.0] * (POWERS - 1)])
+                )  # the next piece begins after the jump
             elif np.abs(CHECK @ values - tests).max() <= self.tolerance * max(self.size, 1e-300):
                 yield Piece(a, b, FIT @ values / (b - a) ** np.arange(POWERS))
             else:
@@ -97,7 +103,9 @@ class Sampled:
                 pending += [(middle, b), (a, middle)]
 
 
-def steps(inputs: dict[str, Sampled], begin: float, end: float) -> Iterator[tuple[float, dict[str, np.ndarray]]]:
+def steps(
+    inputs: dict[str, Sampled], begin: float, end: float
+) -> Iterator[tuple[float, dict[str, np.ndarray]]]:
     """Instants to go to, each with the polynomials on the way there: value, slope and higher powers of the time since the last instant."""
     pieces = {name: sampled.pieces(begin, end) for name, sampled in inputs.items()}
     ends = sorted({piece.end for found in pieces.values() for piece in found} | {end})

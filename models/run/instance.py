@@ -66,7 +66,9 @@ class Instance:
             check_status(status, self.ws.head, self.compiled)
         if name == "prepare":
             c, count = self.compiled, len(self.compiled.inputs)
-            given, preset = (self.ws.val[first : first + count] for first in (c.start_inputs, c.preset_inputs))
+            given, preset = (
+                self.ws.val[first : first + count] for first in (c.start_inputs, c.preset_inputs)
+            )
             self._starts[:] = np.where(np.isnan(given), preset, given)
             self._given[:] = self._starts
 
@@ -92,12 +94,23 @@ class Instance:
                 val[int(probe.mass)] = 1.0 / np.float64(with_one - val[int(probe.acceleration)])
         self.call("outputs", 0, t)
 
-    def solve(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, tau: Numbers | None = None) -> np.ndarray:
+    def solve(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        inputs: Mapping[str, float] | None = None,
+        tau: Numbers | None = None,
+    ) -> np.ndarray:
         """u̇ of a state without extra wrenches: plain arrays go the direct way, all else becomes arrays; the engine looks for what is not finite."""
         self.refuse_told(inputs)
         if self._direct is not None:
             udot = np.empty(self._nu)
-            done = self._direct(t, q, u, udot) if not inputs and tau is None else self._solve_given(t, q, u, inputs or {}, tau, udot)
+            done = (
+                self._direct(t, q, u, udot)
+                if not inputs and tau is None
+                else self._solve_given(t, q, u, inputs or {}, tau, udot)
+            )
             if done is None:
                 return udot
         else:
@@ -108,7 +121,15 @@ class Instance:
         self.call("accelerations", 0, t)
         return self.finite(t, "accelerations", self.ws.udot.copy(), self.compiled.speeds)
 
-    def _solve_given(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float], tau: Numbers | None, udot: np.ndarray) -> bool | int | None:
+    def _solve_given(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        inputs: Mapping[str, float],
+        tau: Numbers | None,
+        udot: np.ndarray,
+    ) -> bool | int | None:
         """The direct way with inputs, and forces along the speeds."""
         self.ws.added[:] = 0.0 if tau is None else shaped(tau, self._nu, "tau")
         try:
@@ -123,10 +144,29 @@ class Instance:
         if entry is None:
             return None
         ws = self.ws
-        memory = {"ints": self.ints, "floats": self.compiled.floats, "work": self.work, "q": ws.q, "u": ws.u, "udot": ws.udot, "added": ws.added}
-        memory |= {"loaded": ws.head.block[HEAD.at("extra") :], "x": ws.x, "x_start": self._x_start, "inputs": self._inputs, "given": self._given}
+        memory = {
+            "ints": self.ints,
+            "floats": self.compiled.floats,
+            "work": self.work,
+            "q": ws.q,
+            "u": ws.u,
+            "udot": ws.udot,
+            "added": ws.added,
+        }
+        memory |= {
+            "loaded": ws.head.block[HEAD.at("extra") :],
+            "x": ws.x,
+            "x_start": self._x_start,
+            "inputs": self._inputs,
+            "given": self._given,
+        }
         sizes = {"nq": ws.q.size, "nu": ws.u.size, "nx": ws.x.size, "ni": self._starts.size}
-        return direct(entry=entry, resets=resets, **sizes, **{name: field.ctypes.data for name, field in memory.items()})
+        return direct(
+            entry=entry,
+            resets=resets,
+            **sizes,
+            **{name: field.ctypes.data for name, field in memory.items()},
+        )
 
     def evaluator(self) -> Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]:
         """evaluate(t, q, u, udot) on this workspace, whose inputs, states and loads stay as they are."""
@@ -148,7 +188,9 @@ class Instance:
 
         return evaluate
 
-    def finite(self, t: float, what: str, values: np.ndarray, names: Sequence[str] = ()) -> np.ndarray:
+    def finite(
+        self, t: float, what: str, values: np.ndarray, names: Sequence[str] = ()
+    ) -> np.ndarray:
         """The values, or an error that names the first one that is not finite and what is to blame at the state that is held."""
         return finite(self, t, what, values, names)
 
@@ -157,7 +199,9 @@ class Instance:
         kept = self._wide.setdefault(stride, [])
         if kept:
             return kept.pop()
-        return aligned(stride * self.work.size)  # zeros: what is not spread over it, as the planes of loops, must not be chance
+        return aligned(
+            stride * self.work.size
+        )  # zeros: what is not spread over it, as the planes of loops, must not be chance
 
     def keep(self, stride: int, block: np.ndarray) -> None:
         """Take back a workspace of wide numbers."""
@@ -176,17 +220,30 @@ class Instance:
         """Write inputs to their places."""
         for name, value in inputs.items():
             if name not in self._place:
-                raise KeyError(f"'{name}' is not an input; inputs: {', '.join(self._place) or 'none'}")
+                raise KeyError(
+                    f"'{name}' is not an input; inputs: {', '.join(self._place) or 'none'}"
+                )
             values[self._place[name]] = value
 
     def refuse_told(self, inputs: Mapping[str, float] | None) -> None:
         """What an actuator is told of its stiffness acts on the way since a step began: a state alone has none."""
         if inputs and self._told:
-            given = next((name for name in inputs if name in self._told and inputs[name] != 0.0), None)
+            given = next(
+                (name for name in inputs if name in self._told and inputs[name] != 0.0), None
+            )
             if given is not None:
-                raise ValueError(f"'{given}' acts on the way since a communication step began, which a single state does not tell: leave it out")
+                raise ValueError(
+                    f"'{given}' acts on the way since a communication step began, which a single state does not tell: leave it out"
+                )
 
-    def set_state(self, q: Numbers, u: Numbers | None, inputs: Mapping[str, float] | None = None, loads=None, tau: Numbers | None = None) -> None:
+    def set_state(
+        self,
+        q: Numbers,
+        u: Numbers | None,
+        inputs: Mapping[str, float] | None = None,
+        loads=None,
+        tau: Numbers | None = None,
+    ) -> None:
         """Write a state, inputs, extra loads and extra forces along the speeds."""
         ws, c = self.ws, self.compiled
         ws.q[:] = shaped(q, ws.q.size, "q")
@@ -198,7 +255,9 @@ class Instance:
         if loads is None:
             ws.head.extra = 0.0
         else:
-            ws.extra[6 : 6 * len(c.bodies) + 6] = shaped(np.reshape(np.asarray(loads, dtype=float), -1), 6 * len(c.bodies), "loads")
+            ws.extra[6 : 6 * len(c.bodies) + 6] = shaped(
+                np.reshape(np.asarray(loads, dtype=float), -1), 6 * len(c.bodies), "loads"
+            )
             ws.head.extra = 1.0
 
 

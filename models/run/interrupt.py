@@ -22,7 +22,9 @@ def interruptible(work: np.ndarray) -> Iterator[None]:
 
     The system's handler of signals writes their numbers to a socket, on which a thread waits that runs while the engine computes.
     """
-    if threading.current_thread() is not threading.main_thread() or not callable(signal.getsignal(signal.SIGINT)):
+    if threading.current_thread() is not threading.main_thread() or not callable(
+        signal.getsignal(signal.SIGINT)
+    ):
         yield
         return
     reader, writer = socket.socketpair()

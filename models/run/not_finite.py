@@ -20,23 +20,32 @@ OWN_LAW = ("outputs", "rates of states")  # quantities that laws give
 ENORMOUS = 1e100  # squares of such states overflow
 
 
-def finite(instance: Instance, t: float, what: str, values: np.ndarray, names: Sequence[str]) -> np.ndarray:
+def finite(
+    instance: Instance, t: float, what: str, values: np.ndarray, names: Sequence[str]
+) -> np.ndarray:
     """The values if all are finite; names stand for equal parts of them, one after another."""
     if np.isfinite(values).all():
         return values
     flat = np.ravel(values)
     k = int(np.flatnonzero(~np.isfinite(flat))[0])
     which = f" of '{names[k * len(names) // flat.size]}'" if names else ""
-    raise EvaluationError(f"{what}{which}: found {flat[k]}, expected a finite number; {cause(instance, t, what)}", Status.NOT_A_NUMBER)
+    raise EvaluationError(
+        f"{what}{which}: found {flat[k]}, expected a finite number; {cause(instance, t, what)}",
+        Status.NOT_A_NUMBER,
+    )
 
 
 def cause(instance: Instance, t: float, what: str) -> str:
     """What to blame at the state that an instance holds, and what to try."""
     if what.startswith("slope"):
-        return "a law is infinitely steep there (the root of zero, an angle at its end): ask beside it"
+        return (
+            "a law is infinitely steep there (the root of zero, an angle at its end): ask beside it"
+        )
     c, ws = instance.compiled, instance.ws
     held = ((c.coordinates, ws.q), (c.speeds, ws.u), (c.states, ws.x))
-    for name, value in ((name, value) for names, values in held for name, value in zip(names, values, strict=True)):
+    for name, value in (
+        (name, value) for names, values in held for name, value in zip(names, values, strict=True)
+    ):
         if not abs(value) < ENORMOUS:
             return f"'{name}' is {value:.3g} there: ask for a state nearer to the start"
     instance.entry("outputs")(0, t)  # all registers as they are there, whatever was asked for
@@ -49,5 +58,9 @@ def cause(instance: Instance, t: float, what: str) -> str:
 
 def without_value(values: np.ndarray, compiled: Compiled) -> str:
     """The first named number that is not finite, forces before what follows from them; nothing where all are."""
-    names = [name for name, k in compiled.registers.items() if not name.startswith(MADE_UP) and not np.isfinite(values[k])]
+    names = [
+        name
+        for name, k in compiled.registers.items()
+        if not name.startswith(MADE_UP) and not np.isfinite(values[k])
+    ]
     return next((name for name in names if name.startswith("force(")), names[0] if names else "")

@@ -34,11 +34,17 @@ class Replay:
         self.unit = unit
         recorded = {column.name for column in unit.columns}
         self.units = {name: text for name, text in catalogue(unit).items() if name not in recorded}
-        self._given: list[tuple[int, int, np.ndarray]] = []  # from this row on, in this stage: values of the kept registers
+        self._given: list[
+            tuple[int, int, np.ndarray]
+        ] = []  # from this row on, in this stage: values of the kept registers
         self._contacts = [contact_places(c) for c in unit.compiled]
-        self._places = [kept_registers(c) for c in unit.compiled]  # where a run has them, and where all bodies are there
+        self._places = [
+            kept_registers(c) for c in unit.compiled
+        ]  # where a run has them, and where all bodies are there
         self._there = [kept_registers(c) for c in unit.whole]
-        self._kept: dict[int, np.ndarray] = {}  # where in the work block of a run they stand, by stage
+        self._kept: dict[
+            int, np.ndarray
+        ] = {}  # where in the work block of a run they stand, by stage
 
     def keep(self, run: Run, row: int) -> None:
         """Remember what a row depends on besides the states."""
@@ -47,13 +53,19 @@ class Replay:
             places = np.concatenate([REGISTERS + self._places[stage], self._contacts[stage]])
             self._kept[stage] = int(run.unit.header.at_workspace) + places
         values = run.work[self._kept[stage]]
-        if self._given and self._given[-1][1] == stage and np.array_equal(self._given[-1][2], values, equal_nan=True):
+        if (
+            self._given
+            and self._given[-1][1] == stage
+            and np.array_equal(self._given[-1][2], values, equal_nan=True)
+        ):
             return
         self._given.append((row, stage, values))
 
     def assume(self, columns: Mapping[str, np.ndarray], rows: int) -> None:
         """Rows that were not kept, as those of a file: parameters and inputs as the description has them, locked coordinates from columns."""
-        if any(c.contacts for c in self.unit.compiled):  # a file does not tell which of them are closed
+        if any(
+            c.contacts for c in self.unit.compiled
+        ):  # a file does not tell which of them are closed
             self.units = {}
         stages = np.asarray(columns.get("stage", np.zeros(rows))).astype(int)
         for row in np.flatnonzero(np.diff(stages, prepend=-1)):
@@ -65,7 +77,9 @@ class Replay:
             kept = [instance.ws.val[self._there[stage]], np.zeros(self._contacts[stage].size)]
             self._given.append((int(row), stage, np.concatenate(kept)))
 
-    def visit(self, time: np.ndarray, columns: Mapping[str, np.ndarray], rows: Iterable[int]) -> Iterator[tuple[int, int, Instance]]:
+    def visit(
+        self, time: np.ndarray, columns: Mapping[str, np.ndarray], rows: Iterable[int]
+    ) -> Iterator[tuple[int, int, Instance]]:
         """Every wanted row with its stage and an instance that was evaluated there; rows ascend."""
         firsts = [row for row, _, _ in self._given]
         instances: dict[int, Instance] = {}
@@ -77,7 +91,10 @@ class Replay:
             if stage not in instances:
                 c = self.unit.whole[stage]
                 instances[stage] = Instance(c)
-                states[stage] = [np.array([columns[name] for name in names]).reshape(-1, time.size) for names in (c.coordinates, c.speeds, c.states)]
+                states[stage] = [
+                    np.array([columns[name] for name in names]).reshape(-1, time.size)
+                    for names in (c.coordinates, c.speeds, c.states)
+                ]
             instance = instances[stage]
             if k != present:
                 present = k
@@ -90,22 +107,41 @@ class Replay:
             instance.call("outputs", 0, float(time[row]))
             yield row, stage, instance
 
-    def evaluate(self, time: np.ndarray, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def evaluate(
+        self, time: np.ndarray, columns: Mapping[str, np.ndarray]
+    ) -> dict[str, np.ndarray]:
         """All additional columns; what the present structure of a row lacks is not a number."""
         found = {name: np.full(time.size, np.nan) for name in self.units}
         wanted: dict[int, tuple[list[tuple[str, int]], ...]] = {}
         for row, stage, instance in self.visit(time, columns, range(time.size)):
             c, ws = instance.compiled, instance.ws
             if stage not in wanted:
-                rates, second = ([(f"der({name})", k) for k, name in enumerate(names) if f"der({name})" in found] for names in (c.speeds, c.states))
-                forces = [(name, c.registers[name]) for name in found if name.startswith("force(") and name in c.registers]
-                held = [(key, at) for row, at in holding_forces(c).items() if (key := f"force('{row}')") in found and key not in c.registers]
+                rates, second = (
+                    [(f"der({name})", k) for k, name in enumerate(names) if f"der({name})" in found]
+                    for names in (c.speeds, c.states)
+                )
+                forces = [
+                    (name, c.registers[name])
+                    for name in found
+                    if name.startswith("force(") and name in c.registers
+                ]
+                held = [
+                    (key, at)
+                    for row, at in holding_forces(c).items()
+                    if (key := f"force('{row}')") in found and key not in c.registers
+                ]
                 wanted[stage] = rates, second, forces, held
-            for names, source in zip(wanted[stage], (ws.udot, ws.xdot, ws.val, ws.loop_lam), strict=True):
+            for names, source in zip(
+                wanted[stage], (ws.udot, ws.xdot, ws.val, ws.loop_lam), strict=True
+            ):
                 for name, k in names:
                     found[name][row] = source[k]
-            for joint, wrench in joint_reactions(instance, self.unit.stages[stage].description.joints).items():
-                for name, value in zip(reaction_names(joint), (np.linalg.norm(wrench[:3]), *wrench), strict=True):
+            for joint, wrench in joint_reactions(
+                instance, self.unit.stages[stage].description.joints
+            ).items():
+                for name, value in zip(
+                    reaction_names(joint), (np.linalg.norm(wrench[:3]), *wrench), strict=True
+                ):
                     if name in found:
                         found[name][row] = value
         return found
@@ -114,7 +150,11 @@ class Replay:
 def contact_places(compiled: Compiled) -> np.ndarray:
     """Where in the workspace of a structure the states of contacts stand, and their directions of slip."""
     names = [field.name for field in WORK]
-    at = [int(compiled.ints[AT_WORK + names.index(name) + k]) for name in ("c_mode", "c_dir") for k in (0, 1)]
+    at = [
+        int(compiled.ints[AT_WORK + names.index(name) + k])
+        for name in ("c_mode", "c_dir")
+        for k in (0, 1)
+    ]
     return np.array([*range(at[0], at[1]), *range(at[2], at[3])], dtype=np.int64)
 
 
@@ -136,7 +176,11 @@ def kept_registers(c: Compiled) -> np.ndarray:
 def holding_forces(c: Compiled) -> dict[str, int]:
     """Rows of couplings, and where among the multipliers their forces stand."""
     fields = model_fields(c.ints, c.floats)
-    return {row: int(fields.l_row[g]) for g, row in enumerate(c.loops) if fields.l_kind[g] == L.Loop.COUPLING}
+    return {
+        row: int(fields.l_row[g])
+        for g, row in enumerate(c.loops)
+        if fields.l_kind[g] == L.Loop.COUPLING
+    }
 
 
 def reaction_names(joint: str) -> list[str]:
@@ -158,7 +202,18 @@ def catalogue(unit: Unit) -> dict[str, str]:
         angles = {name for name, (text, _) in known.items() if text == "rad"}
         for label, force in d.forces.items():
             if f"force('{label}')" in c.registers:
-                found[f"force('{label}')"] = "N.m" if getattr(force, "coordinate", None) in angles else "N"
-        lengths = {row for label, coupling in d.couplings.items() if coupling.value is None for row in rows_of(label, coupling)}
-        found |= {key: "N" if row in lengths else "" for row in holding_forces(c) if (key := f"force('{row}')") not in found}
+                found[f"force('{label}')"] = (
+                    "N.m" if getattr(force, "coordinate", None) in angles else "N"
+                )
+        lengths = {
+            row
+            for label, coupling in d.couplings.items()
+            if coupling.value is None
+            for row in rows_of(label, coupling)
+        }
+        found |= {
+            key: "N" if row in lengths else ""
+            for row in holding_forces(c)
+            if (key := f"force('{row}')") not in found
+        }
     return found

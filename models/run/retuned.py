@@ -27,7 +27,11 @@ def rewritten(compiled: Compiled, numbers: Mapping[str, float]) -> Compiled:
     for name, value in numbers.items():
         if name in compiled.registers:
             image[compiled.registers[name]] = value
-    return replace(compiled, floats=floats, fewer=rewritten(compiled.fewer, numbers) if compiled.fewer else None)
+    return replace(
+        compiled,
+        floats=floats,
+        fewer=rewritten(compiled.fewer, numbers) if compiled.fewer else None,
+    )
 
 
 def retuned(system: System, numbers: Mapping[str, float]) -> System:
@@ -38,15 +42,26 @@ def retuned(system: System, numbers: Mapping[str, float]) -> System:
 def described(system: System, numbers: Mapping[str, float]) -> Description:
     """The description with other numbers of parameters; controllers are carried out anew, as periods and delays decide what states there are."""
     written = system.description.written
-    changed = {name: written.parameters[name].model_copy(update={"value": float(value)}) for name, value in numbers.items()}
+    changed = {
+        name: written.parameters[name].model_copy(update={"value": float(value)})
+        for name, value in numbers.items()
+    }
     found = written.model_copy(update={"parameters": {**written.parameters, **changed}})
     return expanded(found, rest=system.description.rests)
 
 
-def retuned_run(system: System, numbers: Mapping[str, float], preparations: Preparations | None = None) -> System:
+def retuned_run(
+    system: System, numbers: Mapping[str, float], preparations: Preparations | None = None
+) -> System:
     """All structures with other numbers, from the start that the preparation finds for them; what a stage sets stays what the stage sets."""
-    starts = {f"start({name})": value for name, value in preparations.starts(numbers).items()} if preparations else {}
-    made = System(described(system, numbers), rewritten(system.compiled, {**numbers, **starts}), system.stages)
+    starts = (
+        {f"start({name})": value for name, value in preparations.starts(numbers).items()}
+        if preparations
+        else {}
+    )
+    made = System(
+        described(system, numbers), rewritten(system.compiled, {**numbers, **starts}), system.stages
+    )
     others, left = [], dict(numbers)
     for stage, compiled in zip(system.stages[1:], later(system), strict=True):
         left = {name: value for name, value in left.items() if name not in stage.set}

@@ -47,12 +47,30 @@ class Options:
     step_limit: float = STEP_LIMIT
 
     @classmethod
-    def of(cls, system: System, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit=None) -> Options:
+    def of(
+        cls,
+        system: System,
+        stop_time,
+        start_time,
+        output_step,
+        integrator,
+        method,
+        tolerance,
+        step,
+        largest_step,
+        step_limit=None,
+    ) -> Options:
         """Options of a call; what is left out comes from the description."""
         run, values = system.description.run, parameter_values(system.description)
 
         def number(given: float | None, default, otherwise: float, name: str) -> float:
-            value = float(given) if given is not None else otherwise if default is None else evaluate_constant(default, values)
+            value = (
+                float(given)
+                if given is not None
+                else otherwise
+                if default is None
+                else evaluate_constant(default, values)
+            )
             if not math.isfinite(value):
                 raise ValueError(f"{name} is {value}, expected a finite number")
             return value
@@ -66,12 +84,21 @@ class Options:
         if chosen not in NAMES:
             raise ValueError(f"unknown integrator '{chosen}', expected one of {', '.join(NAMES)}")
         if chosen == "stormer" and len(system.coordinates) != system.n:
-            raise ValueError("stormer needs coordinates whose derivatives are the speeds, which quaternion joints do not have: use adams")
+            raise ValueError(
+                "stormer needs coordinates whose derivatives are the speeds, which quaternion joints do not have: use adams"
+            )
         if chosen == "stormer" and form in HAMILTON:
-            raise ValueError(f"stormer integrates q'' = f, a run in momenta by '{form}' has none: use adams")
+            raise ValueError(
+                f"stormer integrates q'' = f, a run in momenta by '{form}' has none: use adams"
+            )
         given = run.tolerances
         relative = number(tolerance, given.relative if given else None, 1e-8, "tolerance")
-        absolute = number(None if tolerance is None else ABSOLUTE * relative, given.absolute if given else None, ABSOLUTE * relative, "tolerance")
+        absolute = number(
+            None if tolerance is None else ABSOLUTE * relative,
+            given.absolute if given else None,
+            ABSOLUTE * relative,
+            "tolerance",
+        )
         limit = number(step_limit, run.step_limit, STEP_LIMIT, "step_limit")
         interval = number(output_step, run.output_step, (end - begin) / ROWS or 1.0, "output_step")
         fixed = number(step, run.step, interval, "step")
@@ -85,10 +112,25 @@ class Options:
             if not value > 0.0:
                 raise ValueError(f"{name} is {value:g}, expected a positive number")
         if not (end - begin) / interval <= MOST_ROWS:
-            raise ValueError(f"output_step is {interval:g}: {(end - begin) / interval:.3g} rows, expected at most {MOST_ROWS}")
+            raise ValueError(
+                f"output_step is {interval:g}: {(end - begin) / interval:.3g} rows, expected at most {MOST_ROWS}"
+            )
         if not relative < 1.0:
-            raise ValueError(f"tolerance is {relative:g}, expected a number below 1: it is relative to the size of the states")
-        return cls(begin, end, interval, chosen, form, relative, absolute, fixed, largest_step or 0.0, limit)
+            raise ValueError(
+                f"tolerance is {relative:g}, expected a number below 1: it is relative to the size of the states"
+            )
+        return cls(
+            begin,
+            end,
+            interval,
+            chosen,
+            form,
+            relative,
+            absolute,
+            fixed,
+            largest_step or 0.0,
+            limit,
+        )
 
     def times(self) -> np.ndarray:
         """Output instants: multiples of the output step from the start, and the stop time."""
@@ -117,12 +159,19 @@ def simulate(
     if unknown:
         known = ", ".join(unit.compiled[0].inputs) or "none"
         raise KeyError(f"'{sorted(unknown)[0]}' is not an input; inputs: {known}")
-    moving = {name: Sampled(name, value, options.relative) for name, value in inputs.items() if callable(value)}
+    moving = {
+        name: Sampled(name, value, options.relative)
+        for name, value in inputs.items()
+        if callable(value)
+    }
     set_options(run, options, bool(moving))
     times = options.times()
     result = blank(unit, options, times, stream)
     result.inputs = dict(inputs)
-    given = {name: moving[name].at(options.start_time) if name in moving else float(value) for name, value in inputs.items()}  # type: ignore[arg-type]
+    given = {
+        name: moving[name].at(options.start_time) if name in moving else float(value)
+        for name, value in inputs.items()
+    }  # type: ignore[arg-type]
     check(run, run.begin(options.start_time, given))
     result.record(run, 0)
     began = time.perf_counter()
@@ -147,10 +196,14 @@ def simulate(
     return result
 
 
-def blank(unit: Unit, options: Options | None, times: np.ndarray, path: Path | None = None) -> Result:
+def blank(
+    unit: Unit, options: Options | None, times: np.ndarray, path: Path | None = None
+) -> Result:
     """A result without numbers: every row is written before it is read, and memory is taken as rows are written; with a path they go there too."""
     shape = times.size, len(unit.columns) + len(Result.EXTRA)
-    result = Result(unit, times, np.empty(shape if path is None else (0, shape[1])), options, Replay(unit))
+    result = Result(
+        unit, times, np.empty(shape if path is None else (0, shape[1])), options, Replay(unit)
+    )
     if path is not None:
         result.begin_stream(path, shape)
     return result
@@ -168,7 +221,9 @@ def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, en
         advance(run, result, option, until)
         option, origin = U.CONTINUED, until
     # the row shows what follows a jump at its instant; without one the forces of couplings keep the rates of the inputs they follow
-    if not run.unit.compiled[0].counts["nfi"] or any(not value.near(reached[name], value.at(end)) for name, value in moving.items()):
+    if not run.unit.compiled[0].counts["nfi"] or any(
+        not value.near(reached[name], value.at(end)) for name, value in moving.items()
+    ):
         for name, value in moving.items():
             run.set_input(name, value.at(end))
         check(run, run.call("unit_refresh", 0, end))
@@ -227,4 +282,6 @@ def collect_events(run: Run, result: Result) -> None:
         number = int(e.stage)
         cause = unit.compiled[number - (kind == "stage")].guards[int(e.guard)]
         books = tuple(map(float, e.before)), tuple(map(float, e.after))
-        result.events.append(Event(float(e.time), kind, names[number], number, *books, cause, int(e.count)))
+        result.events.append(
+            Event(float(e.time), kind, names[number], number, *books, cause, int(e.count))
+        )

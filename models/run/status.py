@@ -42,7 +42,9 @@ def message(status: int, head: Named, compiled: Compiled) -> str:
         Status.INCONSISTENT: open_loop(item, compiled),
         Status.DEAD_POINT: f"{loop_of(item, compiled)} stands at a dead point: its parts can begin to move and cannot go on "
         "(first-order mobile, second-order rigid), so that its forces have no bound; change dimensions or start values",
-        Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}" if 0 <= item < len(compiled.guards) else "events accumulate",
+        Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}"
+        if 0 <= item < len(compiled.guards)
+        else "events accumulate",
         Status.NO_CONTACT_FORCE: f"{contact_of(item, compiled)}: rigid bodies with Coulomb friction admit no force there, or several "
         "(paradox of Painlevé): less friction, or a force element of kind contact, which yields",
         Status.PENETRATES: f"{contact_of(item, compiled)}: the bodies overlap where the motion begins: change start values",
@@ -55,7 +57,11 @@ def message(status: int, head: Named, compiled: Compiled) -> str:
 
 def contact_of(number: int, compiled: Compiled) -> str:
     """A contact by its number."""
-    return f"contact '{compiled.contacts[number]}'" if 0 <= number < len(compiled.contacts) else "a contact"
+    return (
+        f"contact '{compiled.contacts[number]}'"
+        if 0 <= number < len(compiled.contacts)
+        else "a contact"
+    )
 
 
 def loop_of(row: int, compiled: Compiled) -> str:
@@ -64,12 +70,23 @@ def loop_of(row: int, compiled: Compiled) -> str:
     k = int(np.searchsorted(fields.l_row, row, side="right")) - 1
     if not 0 <= k < len(compiled.loops):
         return "a loop"
-    return f"the loop through joint '{compiled.loops[k]}'" if fields.l_kind[k] == Loop.WELD else f"the coupling '{compiled.loops[k]}'"
+    return (
+        f"the loop through joint '{compiled.loops[k]}'"
+        if fields.l_kind[k] == Loop.WELD
+        else f"the coupling '{compiled.loops[k]}'"
+    )
 
 
 def register_name(register: int, compiled: Compiled) -> str:
     """The coordinate or speed that a register holds."""
-    return next((name for name in (*compiled.speeds, *compiled.coordinates) if compiled.registers.get(name) == register), "?")
+    return next(
+        (
+            name
+            for name in (*compiled.speeds, *compiled.coordinates)
+            if compiled.registers.get(name) == register
+        ),
+        "?",
+    )
 
 
 def open_loop(row: int, compiled: Compiled) -> str:

@@ -40,10 +40,18 @@ class Structure:
     def __init__(self, unit: Unit, stage: int, registers: np.ndarray):
         self.compiled = c = unit.compiled[stage]
         self.instance = Instance(c)
-        self.lacks = np.flatnonzero(registers < 0)  # what the structure does not have keeps its last value
+        self.lacks = np.flatnonzero(
+            registers < 0
+        )  # what the structure does not have keeps its last value
         self.registers = np.maximum(registers, 0)
-        first, directory = int(unit.header.at_workspace), c.ints[AT_WORK : AT_WORK + len(L.WORK) + 1].tolist()
-        self.at = {field.name: slice(first + directory[k], first + directory[k + 1]) for k, field in enumerate(L.WORK)}
+        first, directory = (
+            int(unit.header.at_workspace),
+            c.ints[AT_WORK : AT_WORK + len(L.WORK) + 1].tolist(),
+        )
+        self.at = {
+            field.name: slice(first + directory[k], first + directory[k + 1])
+            for k, field in enumerate(L.WORK)
+        }
         self.whole = slice(first, first + self.instance.work.size)
         self.size = sum(self.at[name].stop - self.at[name].start for name in ("q", "u", "x"))
         self.guards = int(c.counts["ng"])
@@ -92,8 +100,23 @@ class Member:
 class Room:
     """What the runs of a part share."""
 
-    def __init__(self, unit: Unit, options: Options, times: np.ndarray, table: np.ndarray, chosen: Sequence[int], method: np.ndarray):
-        self.unit, self.options, self.times, self.table, self.chosen, self.method = unit, options, times, table, list(chosen), method
+    def __init__(
+        self,
+        unit: Unit,
+        options: Options,
+        times: np.ndarray,
+        table: np.ndarray,
+        chosen: Sequence[int],
+        method: np.ndarray,
+    ):
+        self.unit, self.options, self.times, self.table, self.chosen, self.method = (
+            unit,
+            options,
+            times,
+            table,
+            list(chosen),
+            method,
+        )
         self.structures: dict[int, Structure] = {}
         self.failures: dict[int, str] = {}
         entry = pointer_entry("stretch")
@@ -103,8 +126,12 @@ class Room:
     def structure(self, stage: int) -> Structure:
         if stage not in self.structures:
             record = U.STAGE.of(self.unit.ints[U.UNIT.size + stage * U.STAGE.size :])
-            columns = self.unit.ints[int(record.columns) : int(record.columns) + len(self.unit.columns)]
-            self.structures[stage] = Structure(self.unit, stage, columns[self.chosen].astype(np.int64))
+            columns = self.unit.ints[
+                int(record.columns) : int(record.columns) + len(self.unit.columns)
+            ]
+            self.structures[stage] = Structure(
+                self.unit, stage, columns[self.chosen].astype(np.int64)
+            )
         return self.structures[stage]
 
 
@@ -139,7 +166,16 @@ class Group:
         self.varied = np.flatnonzero(different.any(axis=0)).astype(np.int64)
         self.values = np.ascontiguousarray(images[:, self.varied])
         s = self.structure
-        before = (s.instance.ints, s.compiled.floats, s.instance.work, self.wide, self.scratch, self.plan, self.room.method, self.varied)
+        before = (
+            s.instance.ints,
+            s.compiled.floats,
+            s.instance.work,
+            self.wide,
+            self.scratch,
+            self.plan,
+            self.room.method,
+            self.varied,
+        )
         self.blocks = [block.ctypes.data for block in (*before, self.values, self.states)]
         self.results = [block.ctypes.data for block in (s.registers, self.out, self.flags)]
 
@@ -172,11 +208,15 @@ class Group:
             if member is None:
                 self.states[lane] = self.states[live[0]]
         rows, flags = end - at + 1, self.flags
-        out = self.out.reshape(-1)[: L.WIDTH * rows * len(s.registers)].reshape(L.WIDTH, rows, len(s.registers))
+        out = self.out.reshape(-1)[: L.WIDTH * rows * len(s.registers)].reshape(
+            L.WIDTH, rows, len(s.registers)
+        )
         flags[:] = IDLE
         flags[live] = QUIET
         self.plan[:] = (self.fresh, self.varied.size, rows, len(s.registers), self.stages, 0)
-        status = room.entry(*self.blocks, room.times.ctypes.data + room.times.itemsize * at, *self.results)
+        status = room.entry(
+            *self.blocks, room.times.ctypes.data + room.times.itemsize * at, *self.results
+        )
         self.fresh = False
         reached = int(self.plan[-1])
         good = status == 0 and bool(np.isfinite(out[live, 1 : reached + 1]).all())
@@ -239,7 +279,9 @@ def begun(room: Room, cases: Cases, row: int) -> Member | None:
     return Member(row, run, room)
 
 
-def place(room: Room, groups: dict[tuple[int, bytes], list[Group]], member: Member, stages: int) -> None:
+def place(
+    room: Room, groups: dict[tuple[int, bytes], list[Group]], member: Member, stages: int
+) -> None:
     """Into a group of its kind with an empty place, or a new one."""
     present = groups.setdefault(member.key, [])
     group = next((group for group in present if None in group.places), None)

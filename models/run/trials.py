@@ -21,12 +21,19 @@ from kinetree.models.system.system import System
 class Trials:
     """Of a mechanism with settings that hold in all of them; `ends` are values to begin with, so that those between them need no compiling."""
 
-    def __init__(self, mechanism: Mechanism, settings: Mapping[str, float] | None = None, ends: Iterable[Mapping[str, float]] = ()):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        settings: Mapping[str, float] | None = None,
+        ends: Iterable[Mapping[str, float]] = (),
+    ):
         self.mechanism, self.settings, self.ends = mechanism, dict(settings or {}), list(ends)
         self.base: System | None = None
         self.low, self.high = dict[str, float](), dict[str, float]()
         d = mechanism.description
-        self.told = d.chain is None and not (d.run.prepare and d.written.controllers)  # whether writing registers has said all so far
+        self.told = d.chain is None and not (
+            d.run.prepare and d.written.controllers
+        )  # whether writing registers has said all so far
 
     def at(self, numbers: Mapping[str, float]) -> System:
         """The system at some numbers of the parameters, the same ones every time."""
@@ -34,7 +41,11 @@ class Trials:
         for each in ends:
             with suppress(ModelError, EvaluationError):
                 self.at(each)
-        if self.told and self.base is not None and all(self.low[name] <= value <= self.high[name] for name, value in numbers.items()):
+        if (
+            self.told
+            and self.base is not None
+            and all(self.low[name] <= value <= self.high[name] for name, value in numbers.items())
+        ):
             return self.written(self.base, numbers)
         made = self.mechanism.compile(**{**self.settings, **numbers})
         if self.base is None:
@@ -47,7 +58,9 @@ class Trials:
 
     @staticmethod
     def written(base: System, numbers: Mapping[str, float]) -> System:
-        return retuned_run(base, numbers, base.preparations if base.description.run.prepare else None)
+        return retuned_run(
+            base, numbers, base.preparations if base.description.run.prepare else None
+        )
 
 
 def same(one: System, other: System) -> bool:

@@ -93,10 +93,18 @@ def refuse(unit: Unit) -> None:
         return
     for stage, compiled in zip(unit.stage_names, unit.compiled, strict=True):
         if compiled.contacts:
-            raise ValueError(f"method '{unit.method}' knows no contacts, which '{unit.system.name}' has: use auto or DEC")
+            raise ValueError(
+                f"method '{unit.method}' knows no contacts, which '{unit.system.name}' has: use auto or DEC"
+            )
         if compiled.loops:
-            where = f"'{unit.system.name}'" if len(unit.compiled) == 1 else f"'{unit.system.name}' in stage '{stage}'"
-            raise ValueError(f"method '{unit.method}' is for trees, {where} has closed loops: use auto or DEC")
+            where = (
+                f"'{unit.system.name}'"
+                if len(unit.compiled) == 1
+                else f"'{unit.system.name}' in stage '{stage}'"
+            )
+            raise ValueError(
+                f"method '{unit.method}' is for trees, {where} has closed loops: use auto or DEC"
+            )
     connect("form_speeds", "form_rates", "form_momenta")
 
 
@@ -108,7 +116,10 @@ def union(lists: list[list[str]]) -> list[str]:
 def columns_of(unit: Unit) -> list[Column]:
     """What a host can read: coordinates, speeds, states, outputs of all structures."""
     found: dict[str, Column] = {}
-    known = {name: (state.unit, state.text, state.display_unit) for name, state in states_of(unit.description).items()}
+    known = {
+        name: (state.unit, state.text, state.display_unit)
+        for name, state in states_of(unit.description).items()
+    }
     seen: dict[int, Units] = {}
     for stage, compiled in zip(unit.stages, unit.compiled, strict=True):
         known |= joint_units(stage.description.joints, seen)
@@ -144,7 +155,12 @@ def pack_unit(unit: Unit) -> None:
         records += U.STAGE.filled(
             ints=put(blocks[k]),
             floats=floats_at,
-            columns=put([outputs.get(column.name, c.registers.get(column.name, -1)) for column in unit.columns]),
+            columns=put(
+                [
+                    outputs.get(column.name, c.registers.get(column.name, -1))
+                    for column in unit.columns
+                ]
+            ),
             states=put([y.get(name, -1) for name in unit.states]),
             bodies=put([number.get(name, -1) for name in bodies]),
             guards=int(c.counts["ng"]),
@@ -153,7 +169,9 @@ def pack_unit(unit: Unit) -> None:
         floats_at += c.floats.size
     largest = {key: int(max(c.counts[key] for c in compiled)) for key in ("nq", "nu", "nx", "ng")}
     n = max(int(c.counts["nq"] + c.counts["nu"] + c.counts["nx"]) for c in compiled) + 1
-    events = len(unit.description.events) + 2 * len(unit.description.contacts)  # a contact has two guards
+    events = len(unit.description.events) + 2 * len(
+        unit.description.contacts
+    )  # a contact has two guards
     memory, locator = sizes_of_memory(unit.integrator, n, largest["ng"])
     sizes = {
         "stages": len(compiled), "columns": len(unit.columns), "states": len(unit.states), "guards": largest["ng"], "bodies": len(bodies),
@@ -163,7 +181,9 @@ def pack_unit(unit: Unit) -> None:
         "workspace": int(max(HEADER.of(block).work_size for block in blocks)),
     }  # fmt: skip
     header = header_of(unit, sizes) | {"ints_size": at, "floats_size": floats_at}
-    unit.ints = np.concatenate([np.array([*U.UNIT.filled(**header), *records], dtype=np.int64), *parts])
+    unit.ints = np.concatenate(
+        [np.array([*U.UNIT.filled(**header), *records], dtype=np.int64), *parts]
+    )
     unit.floats = np.concatenate([c.floats for c in compiled])
 
 
@@ -176,10 +196,16 @@ def sizes_of_memory(integrator: str, states: int, guards: int) -> tuple[int, int
 
 def header_of(unit: Unit, sizes: dict[str, int]) -> dict[str, int]:
     """Numbers of the header, with the offsets of the parts of the work block."""
-    first, header, at = unit.compiled[0], {key: value for key, value in sizes.items() if key in U.UNIT.places}, U.UNIT_HEAD.size
+    first, header, at = (
+        unit.compiled[0],
+        {key: value for key, value in sizes.items() if key in U.UNIT.places},
+        U.UNIT_HEAD.size,
+    )
     for part in U.PARTS:
         header[f"at_{part.name}"] = at
-        at += round(evaluate_constant(part.size, {name: float(size) for name, size in sizes.items()}))
+        at += round(
+            evaluate_constant(part.size, {name: float(size) for name, size in sizes.items()})
+        )
     return header | {
         "event_names": sizes["events"], "integrator": U.KINDS[unit.integrator], "form": (LAGRANGE | HAMILTON).get(unit.method, 0),
         "start_q": first.start_q, "start_u": first.start_u, "start_x": first.start_x, "start_inputs": first.start_inputs,
@@ -197,7 +223,12 @@ def transition(unit: Unit, k: int, bodies: list[str]) -> list[int]:
     for name in known:
         lists += [unit.states.index(name), c.registers[f"locked({name})"]]
     jump = int(bool(stage.newly_locked or c.loops))
-    return [*U.TRANSITION.filled(set=len(stage.set), freed=len(stage.freed), locked=len(known), jump=jump), *lists]
+    return [
+        *U.TRANSITION.filled(
+            set=len(stage.set), freed=len(stage.freed), locked=len(known), jump=jump
+        ),
+        *lists,
+    ]
 
 
 class Run:

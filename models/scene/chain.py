@@ -57,7 +57,9 @@ def chain_data(system: ChainSystem, result: Result, limit: int = FRAMES) -> dict
     names, table, letter = places(system, result)
     rows, count, along = spread(result.time.size, limit), len(names), "xyz".index(letter)
     table = table[rows]
-    free = not system.supports.any() and float(np.abs(system.couplings.sum(axis=1)).max()) < 1e-9 * float(np.abs(system.couplings).max())
+    free = not system.supports.any() and float(
+        np.abs(system.couplings.sum(axis=1)).max()
+    ) < 1e-9 * float(np.abs(system.couplings).max())
     mean = table[:, :, :3].mean(axis=1, keepdims=True) if free else np.zeros((rows.size, 1, 3))
     table[:, :, :3] -= mean
     gaps = np.abs(np.diff(table[:, :, :3], axis=1, prepend=table[:, :1, :3] if free else 0.0)).max()
@@ -72,15 +74,35 @@ def chain_data(system: ChainSystem, result: Result, limit: int = FRAMES) -> dict
     poses[:, :, 3] = 1.0
     poses[:, :, 3:] /= np.linalg.norm(poses[:, :, 3:], axis=2, keepdims=True)
     motion = Motion(result.time[rows], rows, np.zeros(rows.size, dtype=int), {}, {}, {})
-    note = f"displacements drawn {magnified:g} times as large" if magnified >= 1.0 else f"displacements drawn {1 / magnified:.3g} times smaller"
+    note = (
+        f"displacements drawn {magnified:g} times as large"
+        if magnified >= 1.0
+        else f"displacements drawn {1 / magnified:.3g} times smaller"
+    )
     note += ", against their mean" if free else ""
     coil = system.chain.look == "coil"
     bodies = []
     for k, name in enumerate(names):
         size = np.roll(BOX, along)
         colour = PALETTE[1] if free and k == 0 else PALETTE[0]
-        pieces = [part("box", size, np.zeros(3), np.eye(3))] if not coil else [plate(along, 0.0)] if k + 1 == count else []
-        bodies.append({"name": name, "text": "", "colour": colour, "parts": pieces, "joints": [], "com": [0.0] * 3, "mass": 1.0})
+        pieces = (
+            [part("box", size, np.zeros(3), np.eye(3))]
+            if not coil
+            else [plate(along, 0.0)]
+            if k + 1 == count
+            else []
+        )
+        bodies.append(
+            {
+                "name": name,
+                "text": "",
+                "colour": colour,
+                "parts": pieces,
+                "joints": [],
+                "com": [0.0] * 3,
+                "mass": 1.0,
+            }
+        )
     reach = 0.55 * count + (1.0 if coil else 0.5)
     middle = np.zeros(3)
     middle[along] = 0.5 * (count - 1) * (-1.0 if free else 1.0) - (0.5 if coil else 0.0)
@@ -117,13 +139,32 @@ def plate(along: int, at: float) -> Part:
     """What an end of a coil is welded to."""
     place = np.zeros(3)
     place[along] = at - WIRE if at < 0.0 else at + WIRE
-    return part("cylinder", (1.2 * COIL, 1.2 * WIRE), place, upright(np.eye(3)[along]), DARK if at < 0.0 else METAL)
+    return part(
+        "cylinder",
+        (1.2 * COIL, 1.2 * WIRE),
+        place,
+        upright(np.eye(3)[along]),
+        DARK if at < 0.0 else METAL,
+    )
 
 
 def turns_of(names: list[str], along: int) -> list[dict[str, Any]]:
     """One turn of the wire from every member to the next, the first one from the ground."""
     clamped = np.zeros(3)
     clamped[along] = -1.0
-    ends = [{"body": "ground", "point": clamped.tolist()}, *({"body": name, "point": [0.0, 0.0, 0.0]} for name in names)]
-    look = {"kind": "turn", "radius": COIL, "wire": WIRE, "axis": along, "colour": SPRING, "rest": 1.0}
-    return [{"name": f"turn {k + 1}", **look, "a": a, "b": b} for k, (a, b) in enumerate(zip(ends, ends[1:], strict=False))]
+    ends = [
+        {"body": "ground", "point": clamped.tolist()},
+        *({"body": name, "point": [0.0, 0.0, 0.0]} for name in names),
+    ]
+    look = {
+        "kind": "turn",
+        "radius": COIL,
+        "wire": WIRE,
+        "axis": along,
+        "colour": SPRING,
+        "rest": 1.0,
+    }
+    return [
+        {"name": f"turn {k + 1}", **look, "a": a, "b": b}
+        for k, (a, b) in enumerate(zip(ends, ends[1:], strict=False))
+    ]

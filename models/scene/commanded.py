@@ -19,7 +19,17 @@ from kinetree.models.scene.shapes import Part, distance_outside, part
 
 CONTROLLED = "#3c9a55"
 PLACES = ("supply", "tank", "a", "b", "at", "path")  # where an element of a circuit stands
-WORDS = {"kind", "body", "between", "coordinate", "other", "frame", "unit", "text", *PLACES}  # keys that hold no law
+WORDS = {
+    "kind",
+    "body",
+    "between",
+    "coordinate",
+    "other",
+    "frame",
+    "unit",
+    "text",
+    *PLACES,
+}  # keys that hold no law
 
 
 def names_in(law: Any) -> set[str]:
@@ -47,7 +57,11 @@ def laws(table: Any) -> Iterator[str]:
 
 def told(description: Description) -> set[str]:
     """Actuators to whose force a command is added."""
-    found = {controller.drives for controller in description.controllers.values() if controller.drives is not None}
+    found = {
+        controller.drives
+        for controller in description.controllers.values()
+        if controller.drives is not None
+    }
     for controller in description.controllers.values():
         found |= set(controller.commands) if isinstance(controller, ObserverController) else set()
     return found
@@ -62,17 +76,33 @@ def commanded(description: Description) -> set[str]:
 
     if not reads:
         return set()
-    found = told(description) | {name for name, table in {**description.forces, **description.actuators}.items() if heard(table)}
-    circuit = {name: places_of(table) - set(sources(description)) for name, table in description.hydraulics.items()}
+    found = told(description) | {
+        name
+        for name, table in {**description.forces, **description.actuators}.items()
+        if heard(table)
+    }
+    circuit = {
+        name: places_of(table) - set(sources(description))
+        for name, table in description.hydraulics.items()
+    }
     reached = {name for name, table in description.hydraulics.items() if heard(table)}
-    while more := {name for name in circuit if name not in reached and any(circuit[name] & (circuit[other] | {other}) for other in reached)}:
+    while more := {
+        name
+        for name in circuit
+        if name not in reached
+        and any(circuit[name] & (circuit[other] | {other}) for other in reached)
+    }:
         reached |= more
     return found | reached
 
 
 def sources(description: Description) -> list[str]:
     """Places whose pressure is given: what stands at one of them does not feel what else stands there."""
-    return [name for name, table in description.hydraulics.items() if KINDS[table.kind].place and not KINDS[table.kind].gives_way]
+    return [
+        name
+        for name, table in description.hydraulics.items()
+        if KINDS[table.kind].place and not KINDS[table.kind].gives_way
+    ]
 
 
 def places_of(element: Any) -> set[str]:
@@ -81,7 +111,9 @@ def places_of(element: Any) -> set[str]:
     return {place for each in found for place in ([each] if isinstance(each, str) else each)}
 
 
-def boxes(description: Description, numbers: Numbers, size: float, parts: Mapping[str, Sequence[Part]]) -> dict[str, list[Part]]:
+def boxes(
+    description: Description, numbers: Numbers, size: float, parts: Mapping[str, Sequence[Part]]
+) -> dict[str, list[Part]]:
     """Green boxes where a commanded force takes hold of a body at a point."""
     found: dict[str, list[Part]] = {}
     names = commanded(description)
@@ -89,7 +121,11 @@ def boxes(description: Description, numbers: Numbers, size: float, parts: Mappin
         body, point = getattr(force, "body", None), getattr(force, "point", None)
         if name in names and body is not None and point is not None:
             at, step = numbers.vector(point), np.array([0.0, 0.0, 0.4 * ROD * size])
-            while any(distance_outside(each, at) == 0.0 for each in parts.get(body, ())):  # on what is drawn there, not inside of it
+            while any(
+                distance_outside(each, at) == 0.0 for each in parts.get(body, ())
+            ):  # on what is drawn there, not inside of it
                 at = at + step
-            found.setdefault(body, []).append(part("box", np.array([3.0, 3.0, 2.0]) * ROD * size, at, np.eye(3), CONTROLLED))
+            found.setdefault(body, []).append(
+                part("box", np.array([3.0, 3.0, 2.0]) * ROD * size, at, np.eye(3), CONTROLLED)
+            )
     return found

@@ -43,12 +43,24 @@ def curves(result: Result | None, motion: Motion, description: Description) -> l
             continue
         largest = float(np.abs(known).max())
         dust = max(STILL * largest, DUST.get(result.unit(name), 0.0))
-        drawn, unit = as_read(result, name, values) if largest > dust else (values, result.unit(name))
-        base = float(drawn[np.isfinite(drawn)][0])  # kept apart: small changes of large numbers survive the short format
+        drawn, unit = (
+            as_read(result, name, values) if largest > dust else (values, result.unit(name))
+        )
+        base = float(
+            drawn[np.isfinite(drawn)][0]
+        )  # kept apart: small changes of large numbers survive the short format
         least = dust * float(np.ptp(drawn[np.isfinite(drawn)]) / np.ptp(known))
-        made = {"name": name, "unit": unit, "base": base, "least": least, "values": packed(drawn - base)}
+        made = {
+            "name": name,
+            "unit": unit,
+            "base": base,
+            "least": least,
+            "values": packed(drawn - base),
+        }
         (moving if np.ptp(known) > dust else still).append(made)
-    chosen = [each["name"] for each in moving if not each["name"].startswith(MINOR)][:FIRST] or [each["name"] for each in moving[:FIRST]]
+    chosen = [each["name"] for each in moving if not each["name"].startswith(MINOR)][:FIRST] or [
+        each["name"] for each in moving[:FIRST]
+    ]
     return [{**each, "shown": each["name"] in chosen} for each in [*moving, *still][:CURVES]]
 
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 Parts = dict[str, list[Part]]
 CALLIPER, MOTOR = "#b5473c", "#46607c"
-BEVEL = 0.05  # radius of the smaller of two wheels whose axes do not tell one, by the size of the scene
+BEVEL = (
+    0.05  # radius of the smaller of two wheels whose axes do not tell one, by the size of the scene
+)
 LARGEST = 5.0  # ratio that is drawn, where the axes do not tell the radii
 DISC = 0.06  # radius of a brake disc by the size of the scene
 VIEW = np.array([0.62, -1.0, 0.36])  # about where the eye stands first
@@ -49,18 +51,30 @@ class Axis:
         return self.place.on_parent + forth * self.move.axis
 
 
-def axes_of(places: Sequence[Place], poses: Mapping[str, np.ndarray], ranges: Mapping[str, tuple[float, float]]) -> dict[str, Axis]:
+def axes_of(
+    places: Sequence[Place],
+    poses: Mapping[str, np.ndarray],
+    ranges: Mapping[str, tuple[float, float]],
+) -> dict[str, Axis]:
     """By coordinate; of bodies that are there."""
     found: dict[str, Axis] = {}
     for place in places:
-        ends = [np.r_[np.zeros(3), 1.0, np.zeros(3)] if body == "ground" else first(poses[body]) for body in (place.parent, place.child)]
+        ends = [
+            np.r_[np.zeros(3), 1.0, np.zeros(3)] if body == "ground" else first(poses[body])
+            for body in (place.parent, place.child)
+        ]
         if any(end is None for end in ends):
             continue
         parent, child = (matrix(end[3:]) for end in ends)
         for move in place.moves:
             if move.kind in ("turn", "slide") and move.coordinate:
-                at, span = ends[0][:3] + parent @ place.on_parent, ranges.get(move.coordinate, (0.0, 0.0))
-                found[move.coordinate] = Axis(place, move, at, parent @ move.axis, parent, child, ends[1][:3], span)
+                at, span = (
+                    ends[0][:3] + parent @ place.on_parent,
+                    ranges.get(move.coordinate, (0.0, 0.0)),
+                )
+                found[move.coordinate] = Axis(
+                    place, move, at, parent @ move.axis, parent, child, ends[1][:3], span
+                )
     return found
 
 
@@ -75,7 +89,9 @@ def dress(scene: Scene, axes: Mapping[str, Axis], parts: Parts, joints: Parts) -
     d = scene.description
     for force in d.forces.values():
         draw = KINDS[force.kind].along
-        for body, pieces in (draw(force, scene.numbers, axes, scene.size, parts) if draw is not None else {}).items():
+        for body, pieces in (
+            draw(force, scene.numbers, axes, scene.size, parts) if draw is not None else {}
+        ).items():
             own = joints if body == "ground" else parts
             if body != "ground" and toothed_alone(pieces, scene.given[body], parts[body]):
                 own[body] = []
@@ -91,7 +107,12 @@ def dress(scene: Scene, axes: Mapping[str, Axis], parts: Parts, joints: Parts) -
 
 def toothed_alone(pieces: Sequence[Part], given: Sequence[Part], there: Sequence[Part]) -> bool:
     """Whether a wheel is what a body is, in the place of a drum of its inertia."""
-    return any(piece["kind"] == "mesh" for piece in pieces) and not given and len(there) == 1 and there[0]["kind"] != "capsule"
+    return (
+        any(piece["kind"] == "mesh" for piece in pieces)
+        and not given
+        and len(there) == 1
+        and there[0]["kind"] != "capsule"
+    )
 
 
 def driven(description: Description) -> Iterator[tuple[str, bool]]:
@@ -123,9 +144,25 @@ def motor(axis: Axis, controlled: bool, size: float) -> tuple[str, list[Part]]:
     else:
         middle, side = axis.on_parent(back * (0.5 * length + 1.8 * ROD * size)), R[:, 0]
         pieces = [part("cylinder", (radius, length), middle, R, MOTOR)]
-        pieces.append(part("cylinder", (1.12 * radius, 0.12 * length), middle - 0.46 * back * length * axis.move.axis, R, DARK))
+        pieces.append(
+            part(
+                "cylinder",
+                (1.12 * radius, 0.12 * length),
+                middle - 0.46 * back * length * axis.move.axis,
+                R,
+                DARK,
+            )
+        )
     if controlled:
-        pieces.append(part("box", (0.7 * radius, 1.1 * radius, 0.5 * length), middle + 1.2 * radius * side, R, CONTROLLED))
+        pieces.append(
+            part(
+                "box",
+                (0.7 * radius, 1.1 * radius, 0.5 * length),
+                middle + 1.2 * radius * side,
+                R,
+                CONTROLLED,
+            )
+        )
     return axis.place.parent, pieces
 
 
@@ -134,32 +171,69 @@ def brake(axis: Axis, size: float, parts: Mapping[str, Sequence[Part]]) -> Parts
     R = along(axis.move.axis)
     if axis.move.kind == "slide":
         width = 3.4 * ROD * size
-        return {axis.place.parent: [part("box", (width, width, 0.6 * width), axis.on_parent(), R, CALLIPER)]}
-    wheels = [piece for piece in parts.get(axis.place.child, ()) if piece["kind"] in ("wheel", "cylinder")]
-    radius = min([DISC * size, *(RIM * each["size"][0] for each in wheels if each["size"][0] > 0.02 * size and each["colour"] != DARK)])
+        return {
+            axis.place.parent: [
+                part("box", (width, width, 0.6 * width), axis.on_parent(), R, CALLIPER)
+            ]
+        }
+    wheels = [
+        piece for piece in parts.get(axis.place.child, ()) if piece["kind"] in ("wheel", "cylinder")
+    ]
+    radius = min(
+        [
+            DISC * size,
+            *(
+                RIM * each["size"][0]
+                for each in wheels
+                if each["size"][0] > 0.02 * size and each["colour"] != DARK
+            ),
+        ]
+    )
     wide = max((each["size"][1] for each in wheels), default=0.0)
     forth = 0.5 * wide + 0.4 * radius
-    inward = np.array(parts[axis.place.parent][0]["at"]) - axis.place.on_parent if parts.get(axis.place.parent) else np.zeros(3)
-    forth = -forth if (inward @ axis.move.axis if inward.any() else axis.way @ VIEW) < 0.0 else forth
-    disc = part("cylinder", (radius, 0.14 * radius), axis.on_child(forth), along(axis.move.on_child), METAL)
-    calliper = part("box", (0.5 * radius, 0.9 * radius, 0.5 * radius), axis.on_parent(forth) + 0.85 * radius * R[:, 0], R, CALLIPER)
+    inward = (
+        np.array(parts[axis.place.parent][0]["at"]) - axis.place.on_parent
+        if parts.get(axis.place.parent)
+        else np.zeros(3)
+    )
+    forth = (
+        -forth if (inward @ axis.move.axis if inward.any() else axis.way @ VIEW) < 0.0 else forth
+    )
+    disc = part(
+        "cylinder", (radius, 0.14 * radius), axis.on_child(forth), along(axis.move.on_child), METAL
+    )
+    calliper = part(
+        "box",
+        (0.5 * radius, 0.9 * radius, 0.5 * radius),
+        axis.on_parent(forth) + 0.85 * radius * R[:, 0],
+        R,
+        CALLIPER,
+    )
     return {axis.place.child: [disc], axis.place.parent: [calliper]}
 
 
-def gear(first: Axis, second: Axis, ratio: float, size: float, parts: Mapping[str, Sequence[Part]]) -> Parts:
+def gear(
+    first: Axis, second: Axis, ratio: float, size: float, parts: Mapping[str, Sequence[Part]]
+) -> Parts:
     """Two toothed wheels that mesh where their axes are parallel; wheel and rack; wheels side by side on skew or common axes."""
     kinds = first.move.kind, second.move.kind
     if ratio == 0.0 or kinds == ("slide", "slide"):
         return {}
     if "slide" in kinds:
-        slide, wheel, radius = (first, second, abs(ratio)) if kinds[1] == "turn" else (second, first, 1.0 / abs(ratio))
+        slide, wheel, radius = (
+            (first, second, abs(ratio)) if kinds[1] == "turn" else (second, first, 1.0 / abs(ratio))
+        )
         return rack(slide, wheel, radius, float(np.sign(ratio)), size, parts)
     thick, facing = 0.035 * size, float(first.way @ second.way)
     way = second.at - first.at
     height = float(way @ first.way)
     apart = way - height * first.way
     distance, turning = float(np.linalg.norm(apart)), ratio * np.sign(facing)
-    if abs(facing) > 0.99 and distance > 0.02 * size and abs(abs(turning) - 1.0) + (turning > 0.0) > 0.05:
+    if (
+        abs(facing) > 0.99
+        and distance > 0.02 * size
+        and abs(abs(turning) - 1.0) + (turning > 0.0) > 0.05
+    ):
         return meshing(first, second, turning, (apart / distance, distance, height), thick)
     small = BEVEL * size / (1.0 if abs(ratio) >= 1.0 else max(abs(ratio), 1.0 / LARGEST))
     radii = small, small * min(abs(ratio), LARGEST)
@@ -172,7 +246,13 @@ def gear(first: Axis, second: Axis, ratio: float, size: float, parts: Mapping[st
     ))  # fmt: skip
 
 
-def meshing(first: Axis, second: Axis, turning: float, between: tuple[np.ndarray, float, float], thick: float) -> Parts:
+def meshing(
+    first: Axis,
+    second: Axis,
+    turning: float,
+    between: tuple[np.ndarray, float, float],
+    thick: float,
+) -> Parts:
     """Parallel wheels whose pitch circles touch: outside, or the smaller one inside of a ring."""
     way, distance, height = between
     radii = np.array([1.0, abs(turning)])
@@ -181,16 +261,39 @@ def meshing(first: Axis, second: Axis, turning: float, between: tuple[np.ndarray
     for k, (axis, sign) in enumerate(((first, 1.0), (second, -1.0))):
         R = along(axis.move.on_child)
         inner = turning < 0.0 and radii[k] == radii.max()
-        local = R.T @ axis.child.T @ (way * (sign if turning > 0.0 else 1.0 if radii[0] > radii[1] else -1.0))
+        local = (
+            R.T
+            @ axis.child.T
+            @ (way * (sign if turning > 0.0 else 1.0 if radii[0] > radii[1] else -1.0))
+        )
         phase = float(np.arctan2(local[1], local[0]))
         forth = 0.5 * height * sign * float(np.sign(first.way @ axis.way))
         n = count(radii[k], radii.min())
         draw = ring if inner else toothed
-        pieces.append((axis.place.child, draw(axis.on_child(forth), R, float(radii[k]), n, thick, phase + (np.pi / n if k else 0.0))))
+        pieces.append(
+            (
+                axis.place.child,
+                draw(
+                    axis.on_child(forth),
+                    R,
+                    float(radii[k]),
+                    n,
+                    thick,
+                    phase + (np.pi / n if k else 0.0),
+                ),
+            )
+        )
     return merged(*pieces)
 
 
-def rack(slide: Axis, wheel: Axis, radius: float, sign: float, size: float, parts: Mapping[str, Sequence[Part]]) -> Parts:
+def rack(
+    slide: Axis,
+    wheel: Axis,
+    radius: float,
+    sign: float,
+    size: float,
+    parts: Mapping[str, Sequence[Part]],
+) -> Parts:
     """A pinion of the radius that the ratio tells, or the wheel that is there already, and teeth along the slide."""
     thick = 0.035 * size
     n = -sign * np.cross(slide.way, wheel.way)
@@ -201,7 +304,14 @@ def rack(slide: Axis, wheel: Axis, radius: float, sign: float, size: float, part
     R = along(wheel.move.on_child)
     local = R.T @ wheel.child.T @ n
     angle = float(np.arctan2(local[1], local[0]))
-    there = next((found for piece in parts.get(wheel.place.child, ()) if (found := teeth_of(piece, radius)) is not None), None)
+    there = next(
+        (
+            found
+            for piece in parts.get(wheel.place.child, ())
+            if (found := teeth_of(piece, radius)) is not None
+        ),
+        None,
+    )
     teeth, phase = there or (count(radius, radius), angle)
     pitch = 2.0 * np.pi / teeth
     beside = (angle - phase) % pitch  # from the tooth before the place where they touch
@@ -210,7 +320,9 @@ def rack(slide: Axis, wheel: Axis, radius: float, sign: float, size: float, part
     axes = np.column_stack([slide.child.T @ slide.way, slide.child.T @ n])
     start = float((slide.child_at + slide.child @ slide.place.on_child - slide.at) @ slide.way)
     at = slide.child.T @ (contact - slide.child_at)
-    bar = rack_teeth(at, axes, pitch * radius, thick, (start - slide.span[1], start - slide.span[0]))
+    bar = rack_teeth(
+        at, axes, pitch * radius, thick, (start - slide.span[1], start - slide.span[0])
+    )
     pinion = toothed(wheel.on_child(), R, radius, teeth, thick, angle) if there is None else []
     return merged((wheel.place.child, pinion), (slide.place.child, bar))
 

@@ -18,7 +18,9 @@ FAR = 1.0  # sizes from the middle that the first view shows, where something go
 WIDE = 2.2  # sizes from it: all of what stays inside is shown
 ROOM = 1.5  # around what the eye goes with
 LOOKED = 80  # frames that decide what is seen
-WAYS = np.array([way for way in product((-1.0, 0.0, 1.0), repeat=3) if any(way)])  # directions in which the outline is looked for
+WAYS = np.array(
+    [way for way in product((-1.0, 0.0, 1.0), repeat=3) if any(way)]
+)  # directions in which the outline is looked for
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,18 @@ class View:
     heights: np.ndarray
 
 
-def first_view(cloud: np.ndarray, start: np.ndarray, size: float) -> tuple[np.ndarray, float, np.ndarray]:
+def first_view(
+    cloud: np.ndarray, start: np.ndarray, size: float
+) -> tuple[np.ndarray, float, np.ndarray]:
     """Middle and radius of all points of a run that stay near, and the outermost of them."""
     away = np.linalg.norm(cloud - start, axis=1)
     near = cloud[away < FAR * size] if away.max() > WIDE * size else cloud
     low, high = near.min(axis=0), near.max(axis=0)
-    return 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low)), near[np.unique((near @ WAYS.T).argmax(axis=0))]
+    return (
+        0.5 * (low + high),
+        0.5 * float(np.linalg.norm(high - low)),
+        near[np.unique((near @ WAYS.T).argmax(axis=0))],
+    )
 
 
 def travelling(places: np.ndarray, size: float) -> bool:
@@ -53,7 +61,11 @@ def followed(scene: Scene) -> int | None:
         return None
     masses = [scene.numbers.number(scene.description.bodies[name].mass) for name in scene.bodies]
     heaviest = int(np.argmax(masses))
-    return heaviest if travelling(scene.motion.poses[scene.bodies[heaviest]][:, :3], scene.size) else None
+    return (
+        heaviest
+        if travelling(scene.motion.poses[scene.bodies[heaviest]][:, :3], scene.size)
+        else None
+    )
 
 
 def carried(scene: Scene) -> np.ndarray:
@@ -68,7 +80,9 @@ def carried(scene: Scene) -> np.ndarray:
 
 def view_of(scene: Scene) -> View:
     """What is seen over the run, as far as it stays near, with what holds it on the ground."""
-    frames = np.unique(np.linspace(0, scene.motion.time.size - 1, min(LOOKED, scene.motion.time.size)).astype(int))
+    frames = np.unique(
+        np.linspace(0, scene.motion.time.size - 1, min(LOOKED, scene.motion.time.size)).astype(int)
+    )
     seen, gone = [], []
     way = carried(scene)
     for name in scene.bodies:
@@ -78,11 +92,32 @@ def view_of(scene: Scene) -> View:
                 seen.append(pose[:3] - away + corners @ matrix(pose[3:]).T)
                 gone += [away] * len(corners)
     if not seen:
-        return View(np.zeros(3), scene.size, np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0))
-    first = np.vstack([scene.at_start(name, [*automatic.shape_points(scene.parts[name])]) for name in scene.bodies]) - way[0]
+        return View(
+            np.zeros(3),
+            scene.size,
+            np.zeros((0, 3)),
+            np.zeros((0, 3)),
+            np.zeros((0, 3)),
+            np.zeros(0),
+        )
+    first = (
+        np.vstack(
+            [
+                scene.at_start(name, [*automatic.shape_points(scene.parts[name])])
+                for name in scene.bodies
+            ]
+        )
+        - way[0]
+    )
     cloud = np.vstack(seen)
-    fixed = [*scene.points["ground"], *automatic.shape_points(scene.joints["ground"])] if scene.follow is None and scene.host is None else []
-    middle, reach, outline = first_view(np.vstack([cloud, *fixed]), 0.5 * (first.min(axis=0) + first.max(axis=0)), scene.size)
+    fixed = (
+        [*scene.points["ground"], *automatic.shape_points(scene.joints["ground"])]
+        if scene.follow is None and scene.host is None
+        else []
+    )
+    middle, reach, outline = first_view(
+        np.vstack([cloud, *fixed]), 0.5 * (first.min(axis=0) + first.max(axis=0)), scene.size
+    )
     if scene.follow is not None:  # room to see where it goes
         reach, outline = ROOM * reach, middle + ROOM * (outline - middle)
     places = cloud + np.array(gone)

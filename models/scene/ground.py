@@ -9,7 +9,15 @@ import numpy as np
 
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.functions import OPERATIONS
-from kinetree.models.expressions.nodes import Const, ExpressionError, Leaf, Lookup, Node, Operation, postorder
+from kinetree.models.expressions.nodes import (
+    Const,
+    ExpressionError,
+    Leaf,
+    Lookup,
+    Node,
+    Operation,
+    postorder,
+)
 from kinetree.models.expressions.text import parse
 from kinetree.models.scene.curves import packed
 from kinetree.models.scene.places import Numbers
@@ -37,7 +45,9 @@ def under(scene: Scene) -> Part | None:
     return found
 
 
-def terrain(description: Description, numbers: Numbers, low: np.ndarray, high: np.ndarray) -> Part | None:
+def terrain(
+    description: Description, numbers: Numbers, low: np.ndarray, high: np.ndarray
+) -> Part | None:
     """The surface under everything between two corners (x, y) as a mesh, where a contact has a height over the place; above z only."""
     for force in description.forces.values():
         height, normal = getattr(force, "height", None), getattr(force, "normal", None)
@@ -48,16 +58,32 @@ def terrain(description: Description, numbers: Numbers, low: np.ndarray, high: n
             continue
         sides = high - low
         counts = np.maximum((CELLS * sides / sides.max()).astype(int), 4)
-        x, y = np.meshgrid(np.linspace(low[0], high[0], counts[0] + 1), np.linspace(low[1], high[1], counts[1] + 1), indexing="ij")
+        x, y = np.meshgrid(
+            np.linspace(low[0], high[0], counts[0] + 1),
+            np.linspace(low[1], high[1], counts[1] + 1),
+            indexing="ij",
+        )
         try:
-            z = surface(height, description, {**numbers.values, "t": 0.0, "ground.x": x, "ground.y": y, "ground.z": 0.0 * x})
+            z = surface(
+                height,
+                description,
+                {**numbers.values, "t": 0.0, "ground.x": x, "ground.y": y, "ground.z": 0.0 * x},
+            )
         except (ExpressionError, KeyError, ValueError):
             continue  # a height that inputs or states give moves; it is not drawn
         z = np.broadcast_to(z, x.shape)
         if np.ptp(z) < FLAT * sides.max():
             continue
         points = np.stack([x, y, z], axis=-1)
-        return part("mesh", (), np.zeros(3), np.eye(3), COLOUR, points=points.round(5).ravel().tolist(), triangles=faces(*counts))
+        return part(
+            "mesh",
+            (),
+            np.zeros(3),
+            np.eye(3),
+            COLOUR,
+            points=points.round(5).ravel().tolist(),
+            triangles=faces(*counts),
+        )
     return None
 
 
@@ -74,7 +100,9 @@ def surface(text: str, description: Description, values: Mapping[str, Any]) -> A
             found[node] = np.vectorize(OPERATIONS[node.op])(*(found[each] for each in node.args))
         elif isinstance(node, Lookup) and len(node.args) == 1:
             table = description.tables[node.table]
-            found[node] = np.interp(found[node.args[0]], np.array(table.x, dtype=float), np.array(table.y, dtype=float))
+            found[node] = np.interp(
+                found[node.args[0]], np.array(table.x, dtype=float), np.array(table.y, dtype=float)
+            )
         else:
             raise ExpressionError("a table over two variables is not drawn")
     return found[root]
@@ -82,7 +110,9 @@ def surface(text: str, description: Description, values: Mapping[str, Any]) -> A
 
 def faces(rows: int, columns: int) -> list[int]:
     """Two triangles to a cell, seen from above."""
-    i, j = (each.ravel() for each in np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"))
+    i, j = (
+        each.ravel() for each in np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij")
+    )
     a = i * (columns + 1) + j
     b = a + columns + 1
     return np.stack([a, b, b + 1, a, b + 1, a + 1], axis=1).ravel().tolist()
@@ -110,7 +140,14 @@ def strips(description: Description, numbers: Numbers, size: float) -> list[dict
         width = numbers.number(getattr(soil, "width", None), 0.0) or STRIP * size
         places = first + along[:, np.newaxis] * way
         side = 0.5 * width * np.cross(normal, way)
-        found.append({"name": label, "left": (places + side).tolist(), "right": (places - side).tolist(), "normal": normal.tolist()})
+        found.append(
+            {
+                "name": label,
+                "left": (places + side).tolist(),
+                "right": (places - side).tolist(),
+                "normal": normal.tolist(),
+            }
+        )
     return found
 
 

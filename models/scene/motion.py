@@ -28,7 +28,9 @@ class Motion:
     time: np.ndarray
     rows: np.ndarray
     stages: np.ndarray
-    poses: dict[str, np.ndarray]  # (frames, 7) by body: x, y, z, quaternion w, x, y, z; not a number where the body is not there
+    poses: dict[
+        str, np.ndarray
+    ]  # (frames, 7) by body: x, y, z, quaternion w, x, y, z; not a number where the body is not there
     forces: dict[str, np.ndarray]  # (frames) by force element
     reactions: dict[str, np.ndarray]  # (frames, 3) by joint: force on the child, ground axes
 
@@ -45,7 +47,9 @@ def of_result(result: Result, limit: int = FRAMES) -> Motion:
     return visited(result.replay, result.time, result.columns(), limit)
 
 
-def of_columns(system: System, time: np.ndarray, columns: Mapping[str, np.ndarray], limit: int = FRAMES) -> Motion:
+def of_columns(
+    system: System, time: np.ndarray, columns: Mapping[str, np.ndarray], limit: int = FRAMES
+) -> Motion:
     """The motion that columns of coordinates (and stages) tell; what is missing keeps its start."""
     unit = make_unit(system)
     starts: dict[str, float] = {}
@@ -54,17 +58,25 @@ def of_columns(system: System, time: np.ndarray, columns: Mapping[str, np.ndarra
         from kinetree.models.compilation.blocks import model_fields
 
         val = model_fields(compiled.ints, image).val0
-        for first, names in ((compiled.start_q, compiled.coordinates), (compiled.start_u, compiled.speeds), (compiled.start_x, compiled.states)):
+        for first, names in (
+            (compiled.start_q, compiled.coordinates),
+            (compiled.start_u, compiled.speeds),
+            (compiled.start_x, compiled.states),
+        ):
             starts |= dict(zip(names, map(float, val[first : first + len(names)]), strict=True))
     q, u = system.start()
     starts |= dict(zip((*system.coordinates, *system.speeds), map(float, (*q, *u)), strict=True))
-    full = {name: np.full(time.size, value) for name, value in starts.items()} | {name: np.asarray(v, dtype=float) for name, v in columns.items()}
+    full = {name: np.full(time.size, value) for name, value in starts.items()} | {
+        name: np.asarray(v, dtype=float) for name, v in columns.items()
+    }
     replay = Replay(unit)
     replay.assume(full, time.size)
     return visited(replay, time, full, limit)
 
 
-def visited(replay: Replay, time: np.ndarray, columns: Mapping[str, np.ndarray], limit: int) -> Motion:
+def visited(
+    replay: Replay, time: np.ndarray, columns: Mapping[str, np.ndarray], limit: int
+) -> Motion:
     """Evaluate the chosen rows and read what moves."""
     rows = spread(time.size, limit)
     count = rows.size
@@ -86,7 +98,9 @@ def visited(replay: Replay, time: np.ndarray, columns: Mapping[str, np.ndarray],
                 forces.setdefault(label, np.full(count, np.nan))[k] = instance.ws.val[register]
         for joint, wrench in joint_reactions(instance, description.joints).items():
             child = c.body_number[description.joints[joint].child]
-            reactions.setdefault(joint, np.full((count, 3), np.nan))[k] = table[child, L.W_R : L.W_R + 9].reshape(3, 3) @ wrench[:3]
+            reactions.setdefault(joint, np.full((count, 3), np.nan))[k] = (
+                table[child, L.W_R : L.W_R + 9].reshape(3, 3) @ wrench[:3]
+            )
     for pose in poses.values():
         continuous(pose)
     return Motion(time[rows], rows, stages, poses, forces, reactions)

@@ -28,7 +28,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A plain table; the first column to the left, the others to the right."""
 
     def line(cells: Sequence[str], tag: str) -> str:
-        aligned = (f'<{tag} style="text-align:{"right" if k else "left"}">{escape(cell)}</{tag}>' for k, cell in enumerate(cells))
+        aligned = (
+            f'<{tag} style="text-align:{"right" if k else "left"}">{escape(cell)}</{tag}>'
+            for k, cell in enumerate(cells)
+        )
         return f"<tr>{''.join(aligned)}</tr>"
 
     return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
@@ -58,10 +61,22 @@ def system_html(system: System) -> str:
     bodies, freedoms, stages = len(system.bodies), system.freedoms, len(system.stages)
     counts = f"{bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}"
     counts += f", {stages} stages" if stages > 1 else ""
-    rows = {"coordinates": system.coordinates, "inputs": d.inputs, "outputs": d.outputs, "parameters": d.parameters, "forces": d.forces}
-    listed = [(name, ", ".join(list(names)[:ROWS]) + (" ..." if len(names) > ROWS else "")) for name, names in rows.items() if names]
+    rows = {
+        "coordinates": system.coordinates,
+        "inputs": d.inputs,
+        "outputs": d.outputs,
+        "parameters": d.parameters,
+        "forces": d.forces,
+    }
+    listed = [
+        (name, ", ".join(list(names)[:ROWS]) + (" ..." if len(names) > ROWS else ""))
+        for name, names in rows.items()
+        if names
+    ]
     shown = picture(start_scene(system).data()) if system.bodies else ""
-    return f"<b>{escape(d.name)}</b> {escape(d.text)}<br>{counts}<br>{shown}{table(('', ''), listed)}"
+    return (
+        f"<b>{escape(d.name)}</b> {escape(d.text)}<br>{counts}<br>{shown}{table(('', ''), listed)}"
+    )
 
 
 def result_html(result: Result) -> str:
@@ -70,11 +85,20 @@ def result_html(result: Result) -> str:
     rows = []
     for name in names[:ROWS]:
         values = result[name][np.isfinite(result[name])]
-        numbers = np.array([values[0], values[-1], values.min(), values.max()]) if values.size else np.full(4, np.nan)
-        numbers, unit = as_read(result, name, np.where(np.abs(numbers) < DUST.get(result.unit(name), 0.0), 0.0, numbers))
+        numbers = (
+            np.array([values[0], values[-1], values.min(), values.max()])
+            if values.size
+            else np.full(4, np.nan)
+        )
+        numbers, unit = as_read(
+            result, name, np.where(np.abs(numbers) < DUST.get(result.unit(name), 0.0), 0.0, numbers)
+        )
         rows.append((name, *(written(float(x), 5) for x in numbers), unit))
     more = f"<br>{len(names) - ROWS} more columns" if len(names) > ROWS else ""
-    events = "".join(f"<br>{written(e.time, 6)} s: {escape(e.kind)} {escape(e.stage)}" for e in result.events[:ROWS])
+    events = "".join(
+        f"<br>{written(e.time, 6)} s: {escape(e.kind)} {escape(e.stage)}"
+        for e in result.events[:ROWS]
+    )
     span = f"{written(float(result.time[0]))} to {written(float(result.time[-1]))} s, {len(result)} rows"
     head = ("", "start", "end", "smallest", "largest", "")
     return f"<b>{escape(result.name)}</b> {span}{table(head, rows)}{more}{events}<br>result.animate() shows it move"
@@ -88,7 +112,11 @@ def rest_html(rest: Equilibrium) -> str:
     for heading, rows in rest_rows(rest).items():
         more = f"{len(rows) - ROWS} more" if len(rows) > ROWS else ""
         shown += table((heading, "", ""), [*rows[:ROWS], *([(more, "", "")] if more else [])])
-    small = modes_html(rest.modes, lambda mode: ", ".join(name for name, _ in shape_of(rest, mode))) if rest.modes else ""
+    small = (
+        modes_html(rest.modes, lambda mode: ", ".join(name for name, _ in shape_of(rest, mode)))
+        if rest.modes
+        else ""
+    )
     return f"<b>{escape(rest.stability)} rest</b>{shown}{small}"
 
 
@@ -98,7 +126,10 @@ def modes_html(modes: Sequence[Mode], shape: Callable[[Mode], str] | None = None
     def moving(mode: Mode) -> str:
         return ", ".join(sorted(mode.shape, key=lambda name: -abs(mode.shape[name]))[:MOVING])
 
-    rows = [(f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3), (shape or moving)(mode)) for mode in modes[:MODES]]
+    rows = [
+        (f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3), (shape or moving)(mode))
+        for mode in modes[:MODES]
+    ]
     more = f"<br>{len(modes) - MODES} more" if len(modes) > MODES else ""
     return table(("small motions", "damping ratio", ""), rows) + more
 
@@ -106,5 +137,8 @@ def modes_html(modes: Sequence[Mode], shape: Callable[[Mode], str] | None = None
 def linear_html(linear: Linear) -> str:
     """What a linearised system takes, holds and gives, and its modes."""
     names = {"states": linear.states, "inputs": linear.inputs, "outputs": linear.outputs}
-    listed = [(name, str(len(own)), ", ".join(own[:ROWS]) + (" ..." if len(own) > ROWS else "")) for name, own in names.items()]
+    listed = [
+        (name, str(len(own)), ", ".join(own[:ROWS]) + (" ..." if len(own) > ROWS else ""))
+        for name, own in names.items()
+    ]
     return table(("linearised", "", ""), listed) + modes_html(linear.modes())

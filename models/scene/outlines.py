@@ -47,7 +47,11 @@ def outlines(description: Description, numbers: Numbers) -> dict[str, list[Part]
 def ball(touching: Any, numbers: Numbers) -> Part | None:
     """The sphere of a contact; a point shows nothing."""
     radius = numbers.number(touching.radius)
-    return part("sphere", (radius,), numbers.vector(touching.point), np.eye(3)) if radius > 0.0 else None
+    return (
+        part("sphere", (radius,), numbers.vector(touching.point), np.eye(3))
+        if radius > 0.0
+        else None
+    )
 
 
 def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | None:
@@ -61,7 +65,11 @@ def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | No
     for kind in ("capsule", "box", "cylinder"):
         if getattr(outline, kind) is not None:
             return part(kind, numbers.vector(getattr(outline, kind)), point, R)
-    return part("sphere", (numbers.number(outline.sphere),), point, R) if outline.sphere is not None else None
+    return (
+        part("sphere", (numbers.number(outline.sphere),), point, R)
+        if outline.sphere is not None
+        else None
+    )
 
 
 def rolling_part(rolling: Rolling, numbers: Numbers) -> Part:
@@ -71,18 +79,29 @@ def rolling_part(rolling: Rolling, numbers: Numbers) -> Part:
         return part("mesh", (), centre, np.eye(3), **ellipsoid(numbers.vector(rolling.semiaxes)))
     radius = numbers.number(rolling.radius)
     if rolling.axis is not None:
-        return part("cylinder", (radius, DISC * radius), centre, along(numbers.vector(rolling.axis)))
+        return part(
+            "cylinder", (radius, DISC * radius), centre, along(numbers.vector(rolling.axis))
+        )
     return part("sphere", (radius,), centre, np.eye(3))
 
 
 def ellipsoid(semiaxes: np.ndarray) -> Part:
     """Rings of triangles."""
     theta, phi = np.linspace(0.0, np.pi, RINGS + 1), np.arange(AROUND) * 2.0 * np.pi / AROUND
-    ball = np.stack([np.outer(np.sin(theta), np.cos(phi)), np.outer(np.sin(theta), np.sin(phi)), np.outer(np.cos(theta), np.ones(AROUND))], axis=-1)
+    ball = np.stack(
+        [
+            np.outer(np.sin(theta), np.cos(phi)),
+            np.outer(np.sin(theta), np.sin(phi)),
+            np.outer(np.cos(theta), np.ones(AROUND)),
+        ],
+        axis=-1,
+    )
     triangles = []
     for i in range(RINGS):
         for j in range(AROUND):
-            a, b, c, d = (r * AROUND + s % AROUND for r, s in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)))
+            a, b, c, d = (
+                r * AROUND + s % AROUND for r, s in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))
+            )
             triangles += [*([a, b, c] if i < RINGS - 1 else []), *([a, c, d] if i else [])]
     return {"points": (ball.reshape(-1, 3) * semiaxes).ravel().tolist(), "triangles": triangles}
 
@@ -93,6 +112,12 @@ def blades(description: Description, numbers: Numbers, size: float) -> dict[str,
     for coupling in description.couplings.values():
         if coupling.blade is not None:
             blade, radius = coupling.blade, BLADE * size
-            piece = part("cylinder", (radius, 0.3 * radius), numbers.vector(blade.point), along(numbers.vector(blade.normal)), DARK)
+            piece = part(
+                "cylinder",
+                (radius, 0.3 * radius),
+                numbers.vector(blade.point),
+                along(numbers.vector(blade.normal)),
+                DARK,
+            )
             found.setdefault(blade.body, []).append(piece)
     return found

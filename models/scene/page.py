@@ -25,26 +25,40 @@ NEEDED = ("THREE", "OrbitControls")
 def three() -> str:
     """The library as a script that sets KINETREE_THREE; its module's exports become the properties of an object."""
     found = find_spec(CARRIER)
-    places = [Path(folder) / place for folder in (found.submodule_search_locations or () if found else ()) for place in PLACES]
+    places = [
+        Path(folder) / place
+        for folder in (found.submodule_search_locations or () if found else ())
+        for place in PLACES
+    ]
     path = next((place for place in places if place.exists()), None)
     if path is None:
-        raise ValueError("three dimensions need three.js out of the package nicegui: pip install kinetree[view]")
+        raise ValueError(
+            "three dimensions need three.js out of the package nicegui: pip install kinetree[view]"
+        )
     text = re.sub(r"//# sourceMappingURL=\S*", "", path.read_text(encoding="utf-8")).rstrip()
     exports = re.search(r"export\s*\{([^{}]*)\}\s*;?$", text)
     if exports is None:
-        raise ValueError(f"{path.name} of the package {CARRIER} is not the module that was expected: pip install --upgrade kinetree[view]")
+        raise ValueError(
+            f"{path.name} of the package {CARRIER} is not the module that was expected: pip install --upgrade kinetree[view]"
+        )
     parts = [part.strip() for part in exports[1].split(",") if part.strip()]
     names = {part.split(" as ")[-1]: part.split(" as ")[0] for part in parts}
     missing = [name for name in NEEDED if name not in names]
     if missing:
-        raise ValueError(f"{path.name} of the package {CARRIER} lacks {', '.join(missing)}: pip install --upgrade kinetree[view]")
+        raise ValueError(
+            f"{path.name} of the package {CARRIER} lacks {', '.join(missing)}: pip install --upgrade kinetree[view]"
+        )
     properties = ",".join(f"{name}:{names[name]}" for name in NEEDED)
-    return f"const KINETREE_THREE=(()=>{{{text[: exports.start()]}\nreturn{{{properties}}};}})();".replace("</script", "<\\/script")
+    return f"const KINETREE_THREE=(()=>{{{text[: exports.start()]}\nreturn{{{properties}}};}})();".replace(
+        "</script", "<\\/script"
+    )
 
 
 def page(data: Mapping[str, Any]) -> str:
     """The page of a scene."""
-    content = json.dumps(cleaned(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("</", "<\\/")
+    content = json.dumps(
+        cleaned(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).replace("</", "<\\/")
     parts = {
         "TITLE": escape(str(data.get("name") or "Mechanism")),
         "STYLE": (FOLDER / "page.css").read_text(encoding="utf-8"),
@@ -52,7 +66,11 @@ def page(data: Mapping[str, Any]) -> str:
         "THREE": three(),
         "SCRIPT": "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS),
     }
-    return re.sub(r"@([A-Z]+)@", lambda found: parts[found[1]], (FOLDER / "page.html").read_text(encoding="utf-8"))
+    return re.sub(
+        r"@([A-Z]+)@",
+        lambda found: parts[found[1]],
+        (FOLDER / "page.html").read_text(encoding="utf-8"),
+    )
 
 
 def cleaned(value: Any) -> Any:

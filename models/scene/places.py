@@ -76,7 +76,9 @@ def turned(axis: np.ndarray, angle: float) -> np.ndarray:
 def place_of(name: str, joint: JointSpec, numbers: Numbers) -> Place:
     """Walk through the elements of a joint: constants before the first moving one lead to the parent's point, those after the last to the child's."""
     form = joint_elements(joint, name)
-    first = next((k for k, each in enumerate(form.elements) if each.kind in MOVES), len(form.elements))
+    first = next(
+        (k for k, each in enumerate(form.elements) if each.kind in MOVES), len(form.elements)
+    )
     last = max((k for k, each in enumerate(form.elements) if each.kind in MOVES), default=-1)
     on_parent, R = fixed(form.elements[:first], numbers)
     moves: list[Move] = []
@@ -113,7 +115,11 @@ def places(description: Description, numbers: Numbers) -> list[Place]:
 def held_points(description: Description, numbers: Numbers) -> dict[str, list[np.ndarray]]:
     """Points of bodies that forces, actuators and outputs name."""
     found: dict[str, list[np.ndarray]] = {}
-    for part in (*description.forces.values(), *description.actuators.values(), *description.hydraulics.values()):
+    for part in (
+        *description.forces.values(),
+        *description.actuators.values(),
+        *description.hydraulics.values(),
+    ):
         for end in (*(getattr(part, "between", None) or ()), *getattr(part, "over", ())):
             found.setdefault(end.body, []).append(numbers.vector(end.point))
     for force in description.forces.values():

@@ -38,7 +38,9 @@ def fill(image, nearness, corners, colours) -> None:
                     if w > nearness[y, x]:
                         nearness[y, x] = w
                         for k in range(3):
-                            image[y, x, k] = a * colours[n, 0, k] + b * colours[n, 1, k] + c * colours[n, 2, k]
+                            image[y, x, k] = (
+                                a * colours[n, 0, k] + b * colours[n, 1, k] + c * colours[n, 2, k]
+                            )
 
 
 @njit(cache=True)
@@ -50,7 +52,9 @@ def stencil(mask, corners) -> None:
         if area == 0.0:
             continue
         for y in range(max(int(min(y0, y1, y2)), 0), min(int(max(y0, y1, y2)) + 1, height - 1) + 1):
-            for x in range(max(int(min(x0, x1, x2)), 0), min(int(max(x0, x1, x2)) + 1, width - 1) + 1):
+            for x in range(
+                max(int(min(x0, x1, x2)), 0), min(int(max(x0, x1, x2)) + 1, width - 1) + 1
+            ):
                 a = ((x1 - x) * (y2 - y) - (x2 - x) * (y1 - y)) / area
                 b = ((x2 - x) * (y0 - y) - (x0 - x) * (y2 - y)) / area
                 if a >= 0.0 and b >= 0.0 and a + b <= 1.0:
@@ -60,7 +64,14 @@ def stencil(mask, corners) -> None:
 class Eye:
     """A camera: world points to pixels and 1/distance."""
 
-    def __init__(self, place: np.ndarray, target: np.ndarray, up: np.ndarray, angle: float, size: tuple[int, int]):
+    def __init__(
+        self,
+        place: np.ndarray,
+        target: np.ndarray,
+        up: np.ndarray,
+        angle: float,
+        size: tuple[int, int],
+    ):
         way = target - place
         back = -way / np.linalg.norm(way)
         side = np.cross(up, back)

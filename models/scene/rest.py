@@ -24,12 +24,19 @@ LARGEST_TURN = 0.35  # rad
 
 def rest_clip(system: System, rest: Equilibrium, name: str) -> Clip:
     """A state that stands still."""
-    return Clip(name, of_columns(system, np.array([rest.t]), {**columns(system, rest.q[np.newaxis]), **states(rest, 1)}))
+    return Clip(
+        name,
+        of_columns(
+            system, np.array([rest.t]), {**columns(system, rest.q[np.newaxis]), **states(rest, 1)}
+        ),
+    )
 
 
 def columns(system: System, q: np.ndarray) -> dict[str, np.ndarray]:
     """Columns of coordinates, at rest."""
-    return dict(zip(system.coordinates, q.T, strict=True)) | {name: np.zeros(len(q)) for name in system.speeds}
+    return dict(zip(system.coordinates, q.T, strict=True)) | {
+        name: np.zeros(len(q)) for name in system.speeds
+    }
 
 
 def states(rest: Equilibrium, count: int) -> dict[str, np.ndarray]:
@@ -43,7 +50,14 @@ def mode_clips(system: System, rest: Equilibrium, size: float) -> list[Clip]:
     for k, mode in enumerate(rest.modes[:MODES], 1):
         damped = f", damping ratio {written(mode.damping, 3)}" if abs(mode.damping) > 1e-4 else ""
         motion = swing(system, rest, chart, mode, size)
-        found.append(Clip(f"mode {k}: {written(mode.frequency, 4)} Hz{damped}", motion, None, motion.time[-1] / PLAYED))
+        found.append(
+            Clip(
+                f"mode {k}: {written(mode.frequency, 4)} Hz{damped}",
+                motion,
+                None,
+                motion.time[-1] / PLAYED,
+            )
+        )
     return found
 
 
@@ -57,12 +71,26 @@ def swing(system: System, rest: Equilibrium, chart: Chart, mode: Mode, size: flo
     def moved(amplitude: float, count: int = FRAMES) -> Motion:
         phases = np.exp(2j * np.pi * np.linspace(0.0, 1.0, count))
         q = np.array([chart.position(amplitude * (shape * phase).real) for phase in phases])
-        return of_columns(system, np.linspace(0.0, period, count), {**columns(system, q), **states(rest, count)})
+        return of_columns(
+            system, np.linspace(0.0, period, count), {**columns(system, q), **states(rest, count)}
+        )
 
     trial = 1e-4
     seen = moved(trial, 5)
-    travel = max((float(np.ptp(pose[:, :3], axis=0).max()) for pose in seen.poses.values()), default=0.0) / trial
-    turns = max((float(np.linalg.norm(np.ptp(pose[:, 4:], axis=0))) for pose in seen.poses.values()), default=0.0) / trial
-    amplitude = min(2.0 * PART * size / travel if travel > 0.0 else np.inf, LARGEST_TURN / turns if turns > 0.0 else np.inf)
+    travel = (
+        max((float(np.ptp(pose[:, :3], axis=0).max()) for pose in seen.poses.values()), default=0.0)
+        / trial
+    )
+    turns = (
+        max(
+            (float(np.linalg.norm(np.ptp(pose[:, 4:], axis=0))) for pose in seen.poses.values()),
+            default=0.0,
+        )
+        / trial
+    )
+    amplitude = min(
+        2.0 * PART * size / travel if travel > 0.0 else np.inf,
+        LARGEST_TURN / turns if turns > 0.0 else np.inf,
+    )
     motion = moved(amplitude if np.isfinite(amplitude) else trial)
     return Motion(time, motion.rows, motion.stages, motion.poses, {}, {})

@@ -21,7 +21,18 @@ from kinetree.models.scene.shapes import Part, given_part, matrix
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
 
-PALETTE = ("#4878a8", "#d08a3e", "#5f9e6e", "#b5615a", "#8a78b0", "#4f9fa8", "#a98467", "#c9699c", "#7f9140", "#6b7fc2")
+PALETTE = (
+    "#4878a8",
+    "#d08a3e",
+    "#5f9e6e",
+    "#b5615a",
+    "#8a78b0",
+    "#4f9fa8",
+    "#a98467",
+    "#c9699c",
+    "#7f9140",
+    "#6b7fc2",
+)
 FARAWAY = 300.0  # sizes of the bodies to what holds them: the scene goes with the first body then
 LARGEST = 1e15  # of a mechanism [m]
 TRACES, SHOWN = 12, 2  # of a page, and of those at first
@@ -30,11 +41,25 @@ TRACES, SHOWN = 12, 2  # of a page, and of those at first
 class Scene:
     """Everything that is drawn; `data()` is what the page reads."""
 
-    def __init__(self, description: Description, motion: Motion, result: Result | None = None, folder: Path | None = None):
+    def __init__(
+        self,
+        description: Description,
+        motion: Motion,
+        result: Result | None = None,
+        folder: Path | None = None,
+    ):
         self.description, self.motion, self.result = description, motion, result
         self.numbers = Numbers(description)
-        self.folder = folder or (Path(description.file).parent if description.file and not description.file.startswith("lib:") else Path())
-        self.places = [p for p in places(description, self.numbers) if {p.parent, p.child} <= {"ground", *motion.poses}]
+        self.folder = folder or (
+            Path(description.file).parent
+            if description.file and not description.file.startswith("lib:")
+            else Path()
+        )
+        self.places = [
+            p
+            for p in places(description, self.numbers)
+            if {p.parent, p.child} <= {"ground", *motion.poses}
+        ]
         self.bodies = [name for name in motion.poses if name in description.bodies]
         self.points = self._points()
         self.given = self._given()
@@ -69,7 +94,10 @@ class Scene:
             body = self.description.bodies[name]
             shapes = [*([body.shape] if body.shape is not None else []), *body.shapes]
             found[name] = [
-                given_part(shape, self.numbers, self.folder, body.at if shape is body.shape else None) for shape in shapes
+                given_part(
+                    shape, self.numbers, self.folder, body.at if shape is body.shape else None
+                )
+                for shape in shapes
             ] or touching.get(name, [])
         return found
 
@@ -97,14 +125,24 @@ class Scene:
             found = inner
             for name in self.bodies:
                 com = self.numbers.vector(self.description.bodies[name].com)
-                near = [bool(np.linalg.norm(point - com) < FARAWAY * inner) for point in self.points[name]]
+                near = [
+                    bool(np.linalg.norm(point - com) < FARAWAY * inner)
+                    for point in self.points[name]
+                ]
                 self.jointed[name] = sum(near[: self.jointed[name]])
-                self.points[name] = [point for point, kept in zip(self.points[name], near, strict=True) if kept]
+                self.points[name] = [
+                    point for point, kept in zip(self.points[name], near, strict=True) if kept
+                ]
             self.places = [place for place in self.places if place.parent != "ground"]
         if found <= 1e-9:
-            found = max((extent(pose[np.isfinite(pose[:, 0]), :3]) for pose in self.motion.poses.values()), default=0.0)
+            found = max(
+                (extent(pose[np.isfinite(pose[:, 0]), :3]) for pose in self.motion.poses.values()),
+                default=0.0,
+            )
         if found > LARGEST:  # squares of single precision end at 1e38, and graphics hang beyond
-            raise ValueError(f"the mechanism is {found:.3g} m large; scenes are drawn up to {LARGEST:g} m")
+            raise ValueError(
+                f"the mechanism is {found:.3g} m large; scenes are drawn up to {LARGEST:g} m"
+            )
         return found if found > 1e-9 else 1.0
 
     def _up(self) -> tuple[np.ndarray, bool]:
@@ -133,15 +171,25 @@ class Scene:
         if not turns:
             return None
         n = turns[0]
-        plane = all(np.linalg.norm(np.cross(n, each)) < 1e-3 for each in turns) and all(abs(n @ each) < 1e-3 for each in slides)
+        plane = all(np.linalg.norm(np.cross(n, each)) < 1e-3 for each in turns) and all(
+            abs(n @ each) < 1e-3 for each in slides
+        )
         return n if plane else None
 
     def ranges(self) -> dict[str, tuple[float, float]]:
         """Where coordinates were during the run."""
         if self.result is None:
             return {}
-        names = [move.coordinate for place in self.places for move in place.moves if move.coordinate in self.result]
-        return {name: (float(np.nanmin(self.result[name])), float(np.nanmax(self.result[name]))) for name in names}
+        names = [
+            move.coordinate
+            for place in self.places
+            for move in place.moves
+            if move.coordinate in self.result
+        ]
+        return {
+            name: (float(np.nanmin(self.result[name])), float(np.nanmax(self.result[name])))
+            for name in names
+        }
 
     def _parts(self) -> tuple[dict[str, list[Part]], dict[str, list[Part]]]:
         """Parts of bodies and of the ground, and those that show joints."""
@@ -149,20 +197,41 @@ class Scene:
         standing, self.contacts = elements.standing(self.description, self.numbers, size)
         for name, pieces in blades(self.description, self.numbers, size).items():
             standing.setdefault(name, []).extend(pieces)
-        parts: dict[str, list[Part]] = {"ground": [given_part(each, self.numbers, self.folder) for each in self.description.scenery]}
+        parts: dict[str, list[Part]] = {
+            "ground": [
+                given_part(each, self.numbers, self.folder) for each in self.description.scenery
+            ]
+        }
         joints: dict[str, list[Part]] = {name: [] for name in ("ground", *self.bodies)}
         for name in self.bodies:
             body = self.description.bodies[name]
-            own = [] if not self.given[name] and name in standing and not self.points[name] else self.given[name]
-            made = automatic.body_parts(body, own, self.points[name], self.jointed[name], self.numbers, size)
+            own = (
+                []
+                if not self.given[name] and name in standing and not self.points[name]
+                else self.given[name]
+            )
+            made = automatic.body_parts(
+                body, own, self.points[name], self.jointed[name], self.numbers, size
+            )
             parts[name] = [*made, *standing.get(name, ())]
         parts["ground"] += standing.get("ground", ())
         for place in self.places:
-            clearance = max((thickness(self.given[each], point) for each, point in ends(place) if each in self.given), default=0.0)
-            for body, pieces in automatic.joint_parts(place, ranges, size, clearance, not self.given.get(place.child)).items():
+            clearance = max(
+                (
+                    thickness(self.given[each], point)
+                    for each, point in ends(place)
+                    if each in self.given
+                ),
+                default=0.0,
+            )
+            for body, pieces in automatic.joint_parts(
+                place, ranges, size, clearance, not self.given.get(place.child)
+            ).items():
                 joints[body] += pieces
             if self.weight and self.host is None:
-                joints["ground"] += automatic.pedestal(place, self.up if self.hangs(place) else -self.up, size)
+                joints["ground"] += automatic.pedestal(
+                    place, self.up if self.hangs(place) else -self.up, size
+                )
         drives.dress(self, drives.axes_of(self.places, self.motion.poses, ranges), parts, joints)
         return parts, joints
 
@@ -170,7 +239,9 @@ class Scene:
         """Whether the child of a joint on the ground is below it at the start."""
         if place.child not in self.bodies:
             return False
-        com = self.at_start(place.child, [self.numbers.vector(self.description.bodies[place.child].com)])
+        com = self.at_start(
+            place.child, [self.numbers.vector(self.description.bodies[place.child].com)]
+        )
         arm = com[0] - place.on_parent if com else np.zeros(3)
         return float(arm @ self.up) < -0.7 * float(np.linalg.norm(arm)) < 0.0
 
@@ -178,7 +249,11 @@ class Scene:
         """Height of the ground plane along `up`: where contacts have it, else below everything; none in free space."""
         if self.terrain is not None:
             return float(min(self.terrain["points"][2::3])) - 0.02 * self.size
-        known = [c["height"] for c in self.contacts if c["height"] is not None and np.array(c["normal"]) @ self.up > 0.999]
+        known = [
+            c["height"]
+            for c in self.contacts
+            if c["height"] is not None and np.array(c["normal"]) @ self.up > 0.999
+        ]
         if known:
             return float(min(known))
         if not self.weight or not self.bodies or self.host is not None:
@@ -186,7 +261,11 @@ class Scene:
         standing = automatic.shape_points(self.parts["ground"])
         if standing:  # scenery stands on it
             return float((np.array(standing) @ self.up).min())
-        lowest = float(self.view.heights[np.linalg.norm(self.view.cloud - self.middle, axis=1) < FAR * self.size].min(initial=0.0))
+        lowest = float(
+            self.view.heights[
+                np.linalg.norm(self.view.cloud - self.middle, axis=1) < FAR * self.size
+            ].min(initial=0.0)
+        )
         held = (*self.points["ground"], *(np.array(piece["at"]) for piece in self.joints["ground"]))
         feet = min((float(at @ self.up) for at in held), default=lowest)
         return min(lowest, feet) - 0.03 * self.size
@@ -198,10 +277,20 @@ class Scene:
         seen: list[tuple[str, np.ndarray]] = []
 
         def add(name: str, body: str, point: np.ndarray) -> None:
-            near = any(other == body and np.linalg.norm(point - at) < 1e-6 * self.size for other, at in seen)
+            near = any(
+                other == body and np.linalg.norm(point - at) < 1e-6 * self.size
+                for other, at in seen
+            )
             if body in self.motion.poses and not near and len(found) < TRACES:
                 seen.append((body, point))
-                found.append({"name": name, "body": body, "point": point.tolist(), "shown": len(found) < SHOWN})
+                found.append(
+                    {
+                        "name": name,
+                        "body": body,
+                        "point": point.tolist(),
+                        "shown": len(found) < SHOWN,
+                    }
+                )
 
         for name, output in self.description.outputs.items():
             if output.quantity in ("position", "velocity") and output.body is not None:
@@ -210,7 +299,11 @@ class Scene:
         for name in self.bodies:
             if name not in parents:
                 points = self.points[name][self.jointed[name] :]
-                add(name, name, points[0] if points else self.numbers.vector(self.description.bodies[name].com))
+                add(
+                    name,
+                    name,
+                    points[0] if points else self.numbers.vector(self.description.bodies[name].com),
+                )
         return found
 
     def arrows(self) -> list[dict[str, Any]]:
@@ -218,7 +311,14 @@ class Scene:
         found: list[dict[str, Any]] = []
         for place in self.places:
             if place.joint in self.motion.reactions and not place.count("free"):
-                found.append({"name": place.joint, "kind": "reaction", "body": place.child, "point": place.on_child.tolist()})
+                found.append(
+                    {
+                        "name": place.joint,
+                        "kind": "reaction",
+                        "body": place.child,
+                        "point": place.on_child.tolist(),
+                    }
+                )
         for contact in self.contacts:
             if contact["name"] in self.motion.forces:
                 found.append({"kind": "contact", **contact})
@@ -233,7 +333,9 @@ class Scene:
             values = None if size is None else size[:, np.newaxis] * np.array(arrow["normal"])
         return None if values is None else packed(np.nan_to_num(values))
 
-    def clip(self, clip: Clip, arrows: list[dict[str, Any]], lines: list[dict[str, Any]]) -> dict[str, Any]:
+    def clip(
+        self, clip: Clip, arrows: list[dict[str, Any]], lines: list[dict[str, Any]]
+    ) -> dict[str, Any]:
         """One motion: poses, arrows, plots and marks over its time."""
         motion = clip.motion
         poses = np.zeros((motion.time.size, len(self.bodies), 7))
@@ -296,5 +398,9 @@ def thickness(pieces: list[Part], point: np.ndarray) -> float:
     """Half the thickness of the part around a joint, so that its pin shows."""
     from kinetree.models.scene.shapes import distance_outside, half_extents
 
-    inside = [float(np.sort(half_extents(piece))[0]) for piece in pieces if piece["kind"] != "mesh" and distance_outside(piece, point) < 1e-9]
+    inside = [
+        float(np.sort(half_extents(piece))[0])
+        for piece in pieces
+        if piece["kind"] != "mesh" and distance_outside(piece, point) < 1e-9
+    ]
     return max(inside, default=0.0)

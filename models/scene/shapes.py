@@ -13,11 +13,21 @@ from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.schema import Shape
 from kinetree.models.scene.places import Numbers, turned
 
-Part = dict[str, Any]  # kind, size, at (3), turn (w, x, y, z), colour, opacity; of a mesh: points and triangles
+Part = dict[
+    str, Any
+]  # kind, size, at (3), turn (w, x, y, z), colour, opacity; of a mesh: points and triangles
 MOST_TRIANGLES = 200_000  # of one mesh
 
 
-def part(kind: str, size: Sequence[float] | np.ndarray, at: np.ndarray, R: np.ndarray, colour: str = "", opacity: float = 1.0, **more: Any) -> Part:
+def part(
+    kind: str,
+    size: Sequence[float] | np.ndarray,
+    at: np.ndarray,
+    R: np.ndarray,
+    colour: str = "",
+    opacity: float = 1.0,
+    **more: Any,
+) -> Part:
     """One part in the frame of its body."""
     return {"kind": kind, "size": [float(each) for each in size], "at": at.tolist(), "turn": quaternion(R).tolist(), "colour": colour,
             "opacity": opacity, **more}  # fmt: skip
@@ -49,20 +59,40 @@ def along(axis: np.ndarray) -> np.ndarray:
     return turned(side, float(np.arctan2(sine, u[2])))
 
 
-def given_part(shape: Shape, numbers: Numbers, folder: Path, at: Sequence[Any] | None = None) -> Part:
+def given_part(
+    shape: Shape, numbers: Numbers, folder: Path, at: Sequence[Any] | None = None
+) -> Part:
     """A shape of the description as a part."""
     R = np.eye(3)
     if shape.axis is not None:
         R = along(numbers.vector(shape.axis))
     elif shape.rotate is not None:
         x, y, z = numbers.vector(shape.rotate)
-        R = turned(np.array([0.0, 0.0, 1.0]), z) @ turned(np.array([0.0, 1.0, 0.0]), y) @ turned(np.array([1.0, 0.0, 0.0]), x)
+        R = (
+            turned(np.array([0.0, 0.0, 1.0]), z)
+            @ turned(np.array([0.0, 1.0, 0.0]), y)
+            @ turned(np.array([1.0, 0.0, 0.0]), x)
+        )
     place = numbers.vector(shape.at if at is None or "at" in shape.model_fields_set else at)
-    look = place, R, rgb(shape.colour) or "" if shape.colour else "", numbers.number(shape.opacity, 1.0)
+    look = (
+        place,
+        R,
+        rgb(shape.colour) or "" if shape.colour else "",
+        numbers.number(shape.opacity, 1.0),
+    )
     if shape.extrusion is not None:
-        return part("mesh", (), *look, **extruded([numbers.vector(corner) for corner in shape.extrusion], numbers.number(shape.height)))
+        return part(
+            "mesh",
+            (),
+            *look,
+            **extruded(
+                [numbers.vector(corner) for corner in shape.extrusion], numbers.number(shape.height)
+            ),
+        )
     if shape.mesh is not None:
-        return part("mesh", (), *look, **read_mesh(folder / shape.mesh, numbers.number(shape.scale, 1.0)))
+        return part(
+            "mesh", (), *look, **read_mesh(folder / shape.mesh, numbers.number(shape.scale, 1.0))
+        )
     for kind in ("box", "cylinder", "capsule"):
         if getattr(shape, kind) is not None:
             return part(kind, numbers.vector(getattr(shape, kind)), *look)
@@ -76,15 +106,31 @@ def read_mesh(path: Path, scale: float) -> Part:
     except ImportError:
         raise ValueError(f"{path.name}: meshes need trimesh: pip install kinetree[view]") from None
     if not path.is_file():
-        raise ModelError(Problem("mesh", f"'{path.name}', no such file in {path.parent}", "a file with a mesh"))
+        raise ModelError(
+            Problem("mesh", f"'{path.name}', no such file in {path.parent}", "a file with a mesh")
+        )
     try:
         mesh: Any = trimesh.load(path, force="mesh")
-        points, triangles = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, dtype=int)
+        points, triangles = (
+            np.asarray(mesh.vertices, dtype=float),
+            np.asarray(mesh.faces, dtype=int),
+        )
     except Exception as error:  # whatever the readers of the formats raise
-        raise ModelError(Problem("mesh", f"'{path.name}' ({str(error)[:120]})", "a file with a mesh that can be read")) from None
+        raise ModelError(
+            Problem(
+                "mesh", f"'{path.name}' ({str(error)[:120]})", "a file with a mesh that can be read"
+            )
+        ) from None
     if not len(triangles) or len(triangles) > MOST_TRIANGLES:
-        raise ModelError(Problem("mesh", f"'{path.name}' with {len(triangles)} triangles", f"1 to {MOST_TRIANGLES}"))
-    return {"points": (points * scale).round(7).ravel().tolist(), "triangles": triangles.ravel().tolist()}
+        raise ModelError(
+            Problem(
+                "mesh", f"'{path.name}' with {len(triangles)} triangles", f"1 to {MOST_TRIANGLES}"
+            )
+        )
+    return {
+        "points": (points * scale).round(7).ravel().tolist(),
+        "triangles": triangles.ravel().tolist(),
+    }
 
 
 def extruded(corners: Sequence[np.ndarray], height: float) -> Part:
@@ -98,7 +144,10 @@ def extruded(corners: Sequence[np.ndarray], height: float) -> Part:
     for k in range(n):
         j = (k + 1) % n
         triangles += [(k, j, j + n), (k, j + n, k + n)]
-    return {"points": points.ravel().tolist(), "triangles": [index for triangle in triangles for index in triangle]}
+    return {
+        "points": points.ravel().tolist(),
+        "triangles": [index for triangle in triangles for index in triangle],
+    }
 
 
 def signed_area(flat: np.ndarray) -> float:
@@ -113,7 +162,9 @@ def triangulated(flat: np.ndarray) -> list[tuple[int, int, int]]:
         for k in range(len(left)):
             a, b, c = left[k - 1], left[k], left[(k + 1) % len(left)]
             others = [flat[j] for j in left if j not in (a, b, c)]
-            if turn(flat[a], flat[b], flat[c]) > 0.0 and not any(inside(p, flat[a], flat[b], flat[c]) for p in others):
+            if turn(flat[a], flat[b], flat[c]) > 0.0 and not any(
+                inside(p, flat[a], flat[b], flat[c]) for p in others
+            ):
                 break
         else:
             k, (a, b, c) = 1, left[:3]  # an outline that crosses itself: any corner

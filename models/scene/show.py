@@ -43,13 +43,20 @@ def run_scene(result: Result) -> Scene:
 def start_scene(system: System) -> Scene:
     """How a mechanism stands at its start."""
     q, u = system.start()
-    columns = {name: np.array([value]) for name, value in zip((*system.coordinates, *system.speeds), (*q, *u), strict=True)}
-    return Scene(system.description, of_columns(system, np.array([system.compiled.start_time]), columns))
+    columns = {
+        name: np.array([value])
+        for name, value in zip((*system.coordinates, *system.speeds), (*q, *u), strict=True)
+    }
+    return Scene(
+        system.description, of_columns(system, np.array([system.compiled.start_time]), columns)
+    )
 
 
 def rest_data(system: System, rests: Sequence[Equilibrium], names: Sequence[str]) -> dict[str, Any]:
     """States of rest one beside another, and the modes of the last one."""
-    clips = [rest_clip(system, rest, name or "rest") for rest, name in zip(rests, names, strict=True)]
+    clips = [
+        rest_clip(system, rest, name or "rest") for rest, name in zip(rests, names, strict=True)
+    ]
     scene = Scene(system.description, clips[0].motion)
     modes = mode_clips(system, rests[-1], scene.size)
     data = scene.data([*clips[1:], *modes])
@@ -79,7 +86,9 @@ class Animation:
 
             return write_video(self.data, target)
         if target.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"{target.name}: expected a name that ends in .html, .png, {', '.join(VIDEOS)}")
+            raise ValueError(
+                f"{target.name}: expected a name that ends in .html, .png, {', '.join(VIDEOS)}"
+            )
         write_text(target, self.html())
         return target
 

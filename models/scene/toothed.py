@@ -8,7 +8,13 @@ from kinetree.models.scene.shapes import Part, part
 
 STEEL = "#8f99a5"
 ADDENDUM, DEDENDUM = 1.0, 1.2  # of the module, outside and inside of the pitch circle
-PROFILE = ((-0.42, 0), (-0.26, 0), (-0.13, 1), (0.13, 1), (0.26, 0))  # part of the pitch, whether at the tip: one tooth
+PROFILE = (
+    (-0.42, 0),
+    (-0.26, 0),
+    (-0.13, 1),
+    (0.13, 1),
+    (0.26, 0),
+)  # part of the pitch, whether at the tip: one tooth
 SPARE = 4  # teeth of a rack beyond its way, on both sides
 MOST = 400  # teeth of a rack
 
@@ -25,19 +31,36 @@ def outline(radius: float, teeth: int, inner: bool = False) -> np.ndarray:
 def band(outer: np.ndarray, inside: np.ndarray, thick: float) -> Part:
     """A ring between two outlines with as many corners: two faces and both rims."""
     n = len(outer)
-    points = np.vstack([np.column_stack([flat, np.full(n, z)]) for z in (-thick / 2, thick / 2) for flat in (outer, inside)])
+    points = np.vstack(
+        [
+            np.column_stack([flat, np.full(n, z)])
+            for z in (-thick / 2, thick / 2)
+            for flat in (outer, inside)
+        ]
+    )
     k = np.arange(n)
     j = (k + 1) % n
     low_out, low_in, top_out, top_in = 0, n, 2 * n, 3 * n
 
     def faces(a: int, b: int) -> np.ndarray:
-        return np.vstack([np.column_stack([k + a, j + a, j + b]), np.column_stack([k + a, j + b, k + b])])
+        return np.vstack(
+            [np.column_stack([k + a, j + a, j + b]), np.column_stack([k + a, j + b, k + b])]
+        )
 
-    triangles = np.vstack([faces(low_in, low_out), faces(top_out, top_in), faces(low_out, top_out), faces(top_in, low_in)])
+    triangles = np.vstack(
+        [
+            faces(low_in, low_out),
+            faces(top_out, top_in),
+            faces(low_out, top_out),
+            faces(top_in, low_in),
+        ]
+    )
     return {"points": points.ravel().tolist(), "triangles": triangles.ravel().tolist()}
 
 
-def toothed(at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: float, phase: float) -> list[Part]:
+def toothed(
+    at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: float, phase: float
+) -> list[Part]:
     """A wheel with a hub, about the axis R z; a tooth points to the angle `phase`."""
     outer = outline(radius, teeth) @ turning(phase).T
     angles = np.arctan2(outer[:, 1], outer[:, 0])
@@ -55,10 +78,14 @@ def teeth_of(piece: Part, radius: float) -> tuple[int, float] | None:
     tip = float(np.linalg.norm(corners[:, :2], axis=1).max())
     if abs(tip / (1.0 + 2.0 * ADDENDUM / max(teeth, 1)) - radius) > 0.02 * radius:
         return None
-    return teeth, float(np.arctan2(corners[0, 1], corners[0, 0])) - PROFILE[0][0] * 2.0 * np.pi / teeth
+    return teeth, float(np.arctan2(corners[0, 1], corners[0, 0])) - PROFILE[0][
+        0
+    ] * 2.0 * np.pi / teeth
 
 
-def ring(at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: float, phase: float) -> list[Part]:
+def ring(
+    at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: float, phase: float
+) -> list[Part]:
     """A ring with teeth inside."""
     inside = outline(radius, teeth, inner=True) @ turning(phase).T
     angles = np.arctan2(inside[:, 1], inside[:, 0])
@@ -66,7 +93,9 @@ def ring(at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: float,
     return [part("mesh", (), at, R, STEEL, **band(outer, inside, thick))]
 
 
-def rack_teeth(at: np.ndarray, axes: np.ndarray, pitch: float, thick: float, way: tuple[float, float]) -> list[Part]:
+def rack_teeth(
+    at: np.ndarray, axes: np.ndarray, pitch: float, thick: float, way: tuple[float, float]
+) -> list[Part]:
     """A bar along axes[:, 0] with teeth towards -axes[:, 1], a gap at `at` on its pitch line, long enough for what passes there."""
     R = np.column_stack([axes[:, 0], axes[:, 1], np.cross(axes[:, 0], axes[:, 1])])
     module = pitch / np.pi
@@ -76,7 +105,9 @@ def rack_teeth(at: np.ndarray, axes: np.ndarray, pitch: float, thick: float, way
     pieces = [part("box", ((high - low) * pitch, module, thick), bar, R, STEEL)]
     tooth = 0.42 * pitch, (ADDENDUM + DEDENDUM) * module, thick
     for k in range(low, high):
-        middle = at + (k + 0.5) * pitch * axes[:, 0] + 0.5 * (DEDENDUM - ADDENDUM) * module * axes[:, 1]
+        middle = (
+            at + (k + 0.5) * pitch * axes[:, 0] + 0.5 * (DEDENDUM - ADDENDUM) * module * axes[:, 1]
+        )
         pieces.append(part("box", tooth, middle, R, STEEL))
     return pieces
 

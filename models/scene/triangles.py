@@ -10,7 +10,9 @@ import numpy as np
 from kinetree.models.scene.shapes import Part, matrix
 
 ROUND, RINGS = 28, 14  # pieces around an axis, and from pole to pole
-Triangles = tuple[np.ndarray, np.ndarray, np.ndarray]  # corners (n, 3, 3), normals (n, 3, 3), colours (n, 3)
+Triangles = tuple[
+    np.ndarray, np.ndarray, np.ndarray
+]  # corners (n, 3, 3), normals (n, 3, 3), colours (n, 3)
 
 
 def rgb_of(colour: str) -> np.ndarray:
@@ -18,7 +20,9 @@ def rgb_of(colour: str) -> np.ndarray:
     return (np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0) ** 2.2
 
 
-def lathe(profile: Sequence[tuple[float, float]], smooth: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def lathe(
+    profile: Sequence[tuple[float, float]], smooth: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Surface of revolution about z over (radius, height) from below to above; flat between the corners of the profile, or smooth like a ball."""
     angles = np.linspace(0.0, 2 * np.pi, ROUND + 1)
     c, s = np.cos(angles), np.sin(angles)
@@ -28,10 +32,18 @@ def lathe(profile: Sequence[tuple[float, float]], smooth: bool = False) -> tuple
     faces = np.column_stack([slopes[:, 1], -slopes[:, 0]])
     faces /= np.maximum(np.linalg.norm(faces, axis=1, keepdims=True), 1e-30)
     for k in range(len(points) - 1):
-        low, high = (np.column_stack([r * c, r * s, np.full(ROUND + 1, z)]) for r, z in points[k : k + 2])
+        low, high = (
+            np.column_stack([r * c, r * s, np.full(ROUND + 1, z)]) for r, z in points[k : k + 2]
+        )
         ways = [faces[k], faces[k]]
         if smooth:
-            ways = [way / (np.linalg.norm(way) or 1.0) for way in (faces[max(k - 1, 0)] + faces[k], faces[k] + faces[min(k + 1, len(faces) - 1)])]
+            ways = [
+                way / (np.linalg.norm(way) or 1.0)
+                for way in (
+                    faces[max(k - 1, 0)] + faces[k],
+                    faces[k] + faces[min(k + 1, len(faces) - 1)],
+                )
+            ]
         a, b = (np.column_stack([w[0] * c, w[0] * s, np.full(ROUND + 1, w[1])]) for w in ways)
         for j in range(ROUND):
             corners += [[low[j], low[j + 1], high[j + 1]], [low[j], high[j + 1], high[j]]]
@@ -64,7 +76,9 @@ def surface(piece: Part) -> tuple[np.ndarray, np.ndarray]:
         points = np.array(quads) * (x, y, z)
         return flat(np.concatenate([points[:, [0, 1, 2]], points[:, [0, 2, 3]]]))
     if kind == "mesh":
-        return flat(np.array(piece["points"]).reshape(-1, 3)[np.array(piece["triangles"]).reshape(-1, 3)])
+        return flat(
+            np.array(piece["points"]).reshape(-1, 3)[np.array(piece["triangles"]).reshape(-1, 3)]
+        )
     if kind == "sphere":
         return lathe(ball(size[0]), smooth=True)
     radius, height = size[0], size[1]
@@ -73,7 +87,17 @@ def surface(piece: Part) -> tuple[np.ndarray, np.ndarray]:
     if kind == "wheel":
         inner, half, shoulder = 0.6 * radius, height / 2, 0.35 * height / 2
         rim, side = (inner, half), (radius - shoulder, half)
-        return lathe([(inner, -half), (radius - shoulder, -half), (radius, shoulder - half), (radius, half - shoulder), side, rim, (inner, -half)])
+        return lathe(
+            [
+                (inner, -half),
+                (radius - shoulder, -half),
+                (radius, shoulder - half),
+                (radius, half - shoulder),
+                side,
+                rim,
+                (inner, -half),
+            ]
+        )
     top = 0.25 * radius if kind == "cone" else radius
     return lathe([(0.0, -height / 2), (radius, -height / 2), (top, height / 2), (0.0, height / 2)])
 
@@ -96,18 +120,42 @@ def line_parts(line: dict[str, Any], length: float) -> list[Part]:
     """A spring, a rope or a cylinder of a length, along z from its first end."""
 
     def bar(radius: float, begin: float, end: float, colour: str) -> Part:
-        return {"kind": "cylinder", "size": [radius, end - begin], "at": [0, 0, 0.5 * (begin + end)], "turn": [1, 0, 0, 0], "colour": colour}
+        return {
+            "kind": "cylinder",
+            "size": [radius, end - begin],
+            "at": [0, 0, 0.5 * (begin + end)],
+            "turn": [1, 0, 0, 0],
+            "colour": colour,
+        }
 
     radius, colour = line["radius"], line["colour"]
     size, at = [2.6 * radius, 2.6 * radius, 2.0 * radius], [0.0, 0.0, 4.0 * radius]
-    box: list[Part] = [{"kind": "box", "size": size, "at": at, "turn": [1, 0, 0, 0], "colour": line["commanded"]}] if "commanded" in line else []
+    box: list[Part] = (
+        [{"kind": "box", "size": size, "at": at, "turn": [1, 0, 0, 0], "colour": line["commanded"]}]
+        if "commanded" in line
+        else []
+    )
     if line["kind"] == "rope":
         return [*box, bar(radius, 0.0, length, colour)]
     if line["kind"] == "spring":
         return [*box, coil(radius, length, line["rest"], colour)]
     barrel = line["barrel"]
-    eyes: list[Part] = [{"kind": "sphere", "size": [0.9 * radius], "at": [0, 0, z], "turn": [1, 0, 0, 0], "colour": "#66717d"} for z in (0.0, length)]
-    return [*box, *eyes, bar(radius, 0.0, barrel, colour), bar(0.55 * radius, 0.5 * barrel, max(length, 0.6 * barrel), "#c3c9d0")]
+    eyes: list[Part] = [
+        {
+            "kind": "sphere",
+            "size": [0.9 * radius],
+            "at": [0, 0, z],
+            "turn": [1, 0, 0, 0],
+            "colour": "#66717d",
+        }
+        for z in (0.0, length)
+    ]
+    return [
+        *box,
+        *eyes,
+        bar(radius, 0.0, barrel, colour),
+        bar(0.55 * radius, 0.5 * barrel, max(length, 0.6 * barrel), "#c3c9d0"),
+    ]
 
 
 def turn_of_wire(line: dict[str, Any], a: np.ndarray, b: np.ndarray) -> Triangles:
@@ -128,7 +176,12 @@ def turn_of_wire(line: dict[str, Any], a: np.ndarray, b: np.ndarray) -> Triangle
 
     def faces(p: np.ndarray) -> np.ndarray:
         low, high, beside, across = p[:-1, :-1], p[:-1, 1:], p[1:, :-1], p[1:, 1:]
-        return np.concatenate([np.stack(each, axis=2).reshape(-1, 3, 3) for each in ((low, beside, high), (high, beside, across))])
+        return np.concatenate(
+            [
+                np.stack(each, axis=2).reshape(-1, 3, 3)
+                for each in ((low, beside, high), (high, beside, across))
+            ]
+        )
 
     corners = faces(points)
     return corners, faces(ways), np.tile(rgb_of(line["colour"]), (len(corners), 1))
@@ -141,15 +194,35 @@ def coil(radius: float, length: float, rest: float, colour: str) -> Part:
     turns = int(np.clip(round((whole - 2 * end) / (0.75 * radius)), 4, 22))
     s = np.linspace(0.0, 1.0, 14 * turns + 1)
     angle = 2 * np.pi * turns * s
-    middle = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), end + (length - 2 * end) * s])
-    middle = np.vstack([[0, 0, 0], [0, 0, 0.7 * end], middle, [0, 0, length - 0.7 * end], [0, 0, length]])
-    out = np.column_stack([np.cos(np.r_[0, 0, angle, 0, 0]), np.sin(np.r_[0, 0, angle, 0, 0]), np.zeros(len(middle))])
+    middle = np.column_stack(
+        [radius * np.cos(angle), radius * np.sin(angle), end + (length - 2 * end) * s]
+    )
+    middle = np.vstack(
+        [[0, 0, 0], [0, 0, 0.7 * end], middle, [0, 0, length - 0.7 * end], [0, 0, length]]
+    )
+    out = np.column_stack(
+        [np.cos(np.r_[0, 0, angle, 0, 0]), np.sin(np.r_[0, 0, angle, 0, 0]), np.zeros(len(middle))]
+    )
     up = np.tile([0.0, 0.0, 1.0], (len(middle), 1))
     wire = 0.16 * radius
-    rings = np.stack([middle + wire * (np.cos(a) * out + np.sin(a) * up) for a in np.pi * np.array([0, 0.5, 1, 1.5])], axis=1)
+    rings = np.stack(
+        [
+            middle + wire * (np.cos(a) * out + np.sin(a) * up)
+            for a in np.pi * np.array([0, 0.5, 1, 1.5])
+        ],
+        axis=1,
+    )
     faces = []
     for k in range(len(middle) - 1):
         for j in range(4):
             a, b, c, d = 4 * k + j, 4 * k + (j + 1) % 4, 4 * k + 4 + j, 4 * k + 4 + (j + 1) % 4
             faces += [a, b, d, a, d, c]
-    return {"kind": "mesh", "size": [], "at": [0, 0, 0], "turn": [1, 0, 0, 0], "colour": colour, "points": rings.ravel().tolist(), "triangles": faces}
+    return {
+        "kind": "mesh",
+        "size": [],
+        "at": [0, 0, 0],
+        "turn": [1, 0, 0, 0],
+        "colour": colour,
+        "points": rings.ravel().tolist(),
+        "triangles": faces,
+    }

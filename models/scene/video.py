@@ -42,9 +42,15 @@ class Painter:
         self.time = unpacked(self.clip["time"], "<f8")
         self.poses = unpacked(self.clip["poses"]).reshape(self.time.size, len(data["bodies"]), 7)
         origin = self.clip["origin"]
-        self.origin = np.zeros((self.time.size, 3)) if origin is None else unpacked(origin, "<f8").reshape(-1, 3)
+        self.origin = (
+            np.zeros((self.time.size, 3))
+            if origin is None
+            else unpacked(origin, "<f8").reshape(-1, 3)
+        )
         self.carried = self._carry()
-        self.bodies = [triangles([*body["parts"], *body["joints"]], body["colour"]) for body in data["bodies"]]
+        self.bodies = [
+            triangles([*body["parts"], *body["joints"]], body["colour"]) for body in data["bodies"]
+        ]
         self.number = {body["name"]: k for k, body in enumerate(data["bodies"])}
         feet = [
             part("box", np.array([3.4, 3.4, 2.2]) * ROD * data["size"], np.array(line[end]["point"]), np.eye(3), FOOT)
@@ -52,7 +58,11 @@ class Painter:
         ]  # fmt: skip
         self.ground = triangles([*data["scenery"], *data["bearings"], *feet], "#9aa4ae")
         self.up = np.array(data["up"])
-        width = int(size[0] * (1.0 - PLOTS)) if any(plot["shown"] for plot in self.clip["plots"]) else size[0]
+        width = (
+            int(size[0] * (1.0 - PLOTS))
+            if any(plot["shown"] for plot in self.clip["plots"])
+            else size[0]
+        )
         self.size = size
         self.eye = self._eye((FINE * width, FINE * size[1]))
         self.empty = self._empty()
@@ -70,8 +80,18 @@ class Painter:
 
     def _eye(self, size: tuple[int, int]) -> Eye:
         """The same first view as the page's."""
-        up, middle, reach = self.up, np.array(self.data["middle"]), max(self.data["reach"], 0.3 * self.data["size"])
-        across = np.array([0.62, -1.0, 0.0]) if abs(up[2]) > 0.9 else np.array([0.45, 0.0, 1.0]) if abs(up[1]) > 0.9 else np.array([0.0, 0.45, 1.0])
+        up, middle, reach = (
+            self.up,
+            np.array(self.data["middle"]),
+            max(self.data["reach"], 0.3 * self.data["size"]),
+        )
+        across = (
+            np.array([0.62, -1.0, 0.0])
+            if abs(up[2]) > 0.9
+            else np.array([0.45, 0.0, 1.0])
+            if abs(up[1]) > 0.9
+            else np.array([0.0, 0.45, 1.0])
+        )
         normal = None if self.data["normal"] is None else np.array(self.data["normal"])
         if normal is not None and abs(normal @ up) < 0.5:
             normal = normal * (-1.0 if normal @ across < 0.0 else 1.0)
@@ -80,8 +100,18 @@ class Painter:
             way = across - (across @ up) * up
         way = way / np.linalg.norm(way) + 0.36 * up
         way = way / np.linalg.norm(way)
-        distance = self._fitting(way, size[0] / size[1]) if self.data["outline"] else 1.06 * reach / np.sin(0.5 * ANGLE)
-        side = np.array([0.5, -0.6, 0.0]) if abs(up[2]) > 0.9 else np.array([0.5, 0.0, 0.6]) if abs(up[1]) > 0.9 else np.array([0.0, 0.5, 0.6])
+        distance = (
+            self._fitting(way, size[0] / size[1])
+            if self.data["outline"]
+            else 1.06 * reach / np.sin(0.5 * ANGLE)
+        )
+        side = (
+            np.array([0.5, -0.6, 0.0])
+            if abs(up[2]) > 0.9
+            else np.array([0.5, 0.0, 0.6])
+            if abs(up[1]) > 0.9
+            else np.array([0.0, 0.5, 0.6])
+        )
         sun = 2.4 * up + 2.0 * side
         self.sun = sun / np.linalg.norm(sun)
         return Eye(middle + distance * way, middle, up, float(ANGLE), size)
@@ -92,12 +122,17 @@ class Painter:
         right = right / np.linalg.norm(right)
         p = np.array(self.data["outline"]) - np.array(self.data["middle"])
         wide = np.maximum(np.abs(p @ np.cross(way, right)), np.abs(p @ right) / max(aspect, 0.35))
-        return max(0.3 * self.data["size"], float((p @ way + MARGIN * wide / np.tan(0.5 * ANGLE)).max()))
+        return max(
+            0.3 * self.data["size"], float((p @ way + MARGIN * wide / np.tan(0.5 * ANGLE)).max())
+        )
 
     def _empty(self, carried: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Sky and floor, and where the floor is seen."""
         width, height = self.eye.size
-        x, y = np.meshgrid((np.arange(width) - 0.5 * width) / self.eye.scale, (0.5 * height - np.arange(height)) / self.eye.scale)
+        x, y = np.meshgrid(
+            (np.arange(width) - 0.5 * width) / self.eye.scale,
+            (0.5 * height - np.arange(height)) / self.eye.scale,
+        )
         rays = np.stack([x, y, np.full_like(x, -1.0)], axis=-1) @ self.eye.axes
         image = np.tile(SKY.astype(np.float32), (height, width, 1))
         floor = np.zeros((height, width), dtype=bool)
@@ -105,7 +140,11 @@ class Painter:
             return image, floor
         fall = rays @ self.up
         reach = max(self.data["reach"], 0.3 * self.data["size"])
-        depth = np.where(fall < -1e-9, (self.data["ground"] - self.eye.place @ self.up) / np.minimum(fall, -1e-9), np.inf)
+        depth = np.where(
+            fall < -1e-9,
+            (self.data["ground"] - self.eye.place @ self.up) / np.minimum(fall, -1e-9),
+            np.inf,
+        )
         away = np.linalg.norm(self.eye.place - np.array(self.data["middle"]))
         fog = np.clip((depth * np.linalg.norm(rays, axis=-1) - 1.1 * away) / (2.5 * away), 0.0, 1.0)
         floor = np.isfinite(depth) & (fog < 1.0) & (depth > 0.0)
@@ -117,8 +156,12 @@ class Painter:
             s = (places + carried - np.array(self.data["middle"])) @ axis / cell
             step = np.abs(np.gradient(s, axis=1)) + np.abs(np.gradient(s, axis=0))
             lines |= (np.abs(s - np.round(s)) < 0.75 * step) & (step < 0.4)
-        earth = any(piece["colour"] == COLOUR for piece in self.data["scenery"])  # a terrain goes on as a plane
-        colour = np.where((lines & floor)[..., np.newaxis] & (not earth), GRID, rgb_of(COLOUR) if earth else FLOOR)
+        earth = any(
+            piece["colour"] == COLOUR for piece in self.data["scenery"]
+        )  # a terrain goes on as a plane
+        colour = np.where(
+            (lines & floor)[..., np.newaxis] & (not earth), GRID, rgb_of(COLOUR) if earth else FLOOR
+        )
         image[floor] = (colour * (1.0 - fog[..., np.newaxis]) + SKY * fog[..., np.newaxis])[floor]
         return image, floor
 
@@ -133,10 +176,18 @@ class Painter:
         for line in self.data["lines"]:
             ends = [self.point(k, line[end]) for end in "ab"]
             if line["kind"] == "turn":
-                yield turn_of_wire(line, *(np.r_[at, self.turn(k, line[end])] for at, end in zip(ends, "ab", strict=True)))
+                yield turn_of_wire(
+                    line,
+                    *(
+                        np.r_[at, self.turn(k, line[end])]
+                        for at, end in zip(ends, "ab", strict=True)
+                    ),
+                )
             elif all(np.isfinite(end).all() for end in ends):
                 R = along(ends[1] - ends[0])
-                corners, normals, colours = triangles(line_parts(line, float(np.linalg.norm(ends[1] - ends[0]))), line["colour"])
+                corners, normals, colours = triangles(
+                    line_parts(line, float(np.linalg.norm(ends[1] - ends[0]))), line["colour"]
+                )
                 yield corners @ R.T + ends[0], normals @ R.T, colours
 
     def point(self, k: int, end: Mapping[str, Any]) -> np.ndarray:
@@ -146,24 +197,43 @@ class Painter:
         return pose[:3] + matrix(pose[3:]) @ np.array(end["point"])
 
     def turn(self, k: int, end: Mapping[str, Any]) -> np.ndarray:
-        return np.array([1.0, 0.0, 0.0, 0.0]) if end["body"] == "ground" else self.poses[k, self.number[end["body"]], 3:]
+        return (
+            np.array([1.0, 0.0, 0.0, 0.0])
+            if end["body"] == "ground"
+            else self.poses[k, self.number[end["body"]], 3:]
+        )
 
     def frame(self, k: int) -> np.ndarray:
         """The picture of frame k, height x width x 3 bytes."""
-        image, floor = (self.empty[0].copy(), self.empty[1]) if self.carried is None else self._empty(self.carried[k])
+        image, floor = (
+            (self.empty[0].copy(), self.empty[1])
+            if self.carried is None
+            else self._empty(self.carried[k])
+        )
         nearness = np.zeros(floor.shape, dtype=np.float32)
         mask = np.zeros(floor.shape, dtype=np.uint8)
         everything = list(self.pieces(k))
         if self.data["ground"] is not None:
             for corners, _, _ in everything:
                 drop = (corners @ self.up - self.data["ground"]) / (self.sun @ self.up)
-                stencil(mask, self.eye.see(corners - np.maximum(drop, 0.0)[..., np.newaxis] * self.sun))
+                stencil(
+                    mask, self.eye.see(corners - np.maximum(drop, 0.0)[..., np.newaxis] * self.sun)
+                )
             image[(mask == 1) & floor] *= SHADE
         for corners, normals, colours in everything:
-            facing = np.sign(np.einsum("nij,nij->ni", normals, self.eye.place - corners))[..., np.newaxis]
+            facing = np.sign(np.einsum("nij,nij->ni", normals, self.eye.place - corners))[
+                ..., np.newaxis
+            ]
             ways = normals * np.where(facing == 0.0, 1.0, facing)
-            light = AMBIENT * (0.8 + 0.2 * (ways @ self.up)) + SUN * np.maximum(ways @ self.sun, 0.0)
-            fill(image, nearness, np.ascontiguousarray(self.eye.see(corners)), np.ascontiguousarray(colours[:, np.newaxis] * light[..., np.newaxis]))
+            light = AMBIENT * (0.8 + 0.2 * (ways @ self.up)) + SUN * np.maximum(
+                ways @ self.sun, 0.0
+            )
+            fill(
+                image,
+                nearness,
+                np.ascontiguousarray(self.eye.see(corners)),
+                np.ascontiguousarray(colours[:, np.newaxis] * light[..., np.newaxis]),
+            )
         height, width = floor.shape
         rows = image[::FINE] + image[1::FINE]
         small = (rows[:, ::FINE] + rows[:, 1::FINE]) * np.float32((GAMMA.size - 1) / FINE**2)
@@ -189,14 +259,28 @@ def write_video(data: Mapping[str, Any], path: Path) -> Path:
     if suffix == ".gif":
         pictures = [tools().fromarray(picture).quantize(128) for picture in film(data, suffix)]
         with whole_file(path) as draft:
-            pictures[0].save(draft, save_all=True, append_images=pictures[1:], duration=1000 // RATES[suffix], loop=0, optimize=True)
+            pictures[0].save(
+                draft,
+                save_all=True,
+                append_images=pictures[1:],
+                duration=1000 // RATES[suffix],
+                loop=0,
+                optimize=True,
+            )
         return path
     try:
         import imageio_ffmpeg
     except ImportError:
         raise ValueError("films need imageio-ffmpeg: pip install kinetree[view]") from None
     with whole_file(path) as draft:
-        writer = imageio_ffmpeg.write_frames(str(draft), SIZES[suffix], fps=RATES[suffix], codec="libx264", quality=7, macro_block_size=2)
+        writer = imageio_ffmpeg.write_frames(
+            str(draft),
+            SIZES[suffix],
+            fps=RATES[suffix],
+            codec="libx264",
+            quality=7,
+            macro_block_size=2,
+        )
         writer.send(None)
         for picture in film(data, suffix):
             writer.send(np.ascontiguousarray(picture))
@@ -214,7 +298,13 @@ def instant(data: Mapping[str, Any], at: float | None, clip: int = 0) -> float:
     return float(np.abs(time - at).argmin()) / (time.size - 1)
 
 
-def write_picture(data: Mapping[str, Any], path: Path, part: float = 0.0, clip: int = 0, size: tuple[int, int] = SIZES[".png"]) -> Path:
+def write_picture(
+    data: Mapping[str, Any],
+    path: Path,
+    part: float = 0.0,
+    clip: int = 0,
+    size: tuple[int, int] = SIZES[".png"],
+) -> Path:
     """One instant of a clip as .png."""
     painter = Painter(data, size, clip)
     with whole_file(path) as draft:

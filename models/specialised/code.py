@@ -16,7 +16,14 @@ from kinetree.models.trace.trace import Trace
 FLAGS = "contract nsz arcp"
 BINARY = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
-INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil", "exp": "exp", "log": "log"}
+INTRINSIC = {
+    "sqrt": "sqrt",
+    "abs": "fabs",
+    "floor": "floor",
+    "ceil": "ceil",
+    "exp": "exp",
+    "log": "log",
+}
 
 
 def real(x: float) -> str:
@@ -30,10 +37,14 @@ class Code:
     def __init__(self, trace: Trace, width: int = 1):
         self.trace, self.tape, self.width = trace, trace.tape, width
         wide = width > 1
-        self.double, self.bit, self.word = (f"<{width} x {each}>" if wide else each for each in ("double", "i1", "i64"))
+        self.double, self.bit, self.word = (
+            f"<{width} x {each}>" if wide else each for each in ("double", "i1", "i64")
+        )
         self.suffix = f"v{width}f64" if wide else "f64"
         sizes = [1, *(len(names) for names in trace.arguments.values())]
-        self.first = dict(zip(("t", *trace.arguments), [sum(sizes[:k]) for k in range(len(sizes))], strict=True))  # rows of lanes
+        self.first = dict(
+            zip(("t", *trace.arguments), [sum(sizes[:k]) for k in range(len(sizes))], strict=True)
+        )  # rows of lanes
         self.lines: list[str] = []
         self.count = 0
         self.value: dict[int, str] = {}
@@ -89,20 +100,31 @@ class Code:
         quarter = [self.constant(each) for each in source.QUARTER]
         quarters = self.op("fmul", angle, self.constant(0.6366197723675814))
         turns = self.intrinsic("floor", self.op("fadd", quarters, self.constant(0.5)))
-        self.valid.append(self.compare("olt", self.intrinsic("fabs", turns), self.constant(source.MOST_TURNS)))
+        self.valid.append(
+            self.compare("olt", self.intrinsic("fabs", turns), self.constant(source.MOST_TURNS))
+        )
         high = self.exact("fsub", angle, self.exact("fmul", turns, quarter[0]))
         low = self.exact("fmul", turns, quarter[1])
         r = self.exact("fsub", high, low)
         lost = self.exact("fsub", self.exact("fsub", high, r), low)
         r = self.exact("fsub", r, self.exact("fsub", self.exact("fmul", turns, quarter[2]), lost))
         z = self.op("fmul", r, r)
-        s = self.op("fadd", r, self.op("fmul", self.op("fmul", r, z), self.polynomial(z, source.SINE)))
+        s = self.op(
+            "fadd", r, self.op("fmul", self.op("fmul", r, z), self.polynomial(z, source.SINE))
+        )
         inner = self.op("fmul", self.op("fmul", z, z), self.polynomial(z, source.COSINE))
-        c = self.op("fsub", self.constant(1.0), self.op("fsub", self.op("fmul", self.constant(0.5), z), inner))
+        c = self.op(
+            "fsub",
+            self.constant(1.0),
+            self.op("fsub", self.op("fmul", self.constant(0.5), z), inner),
+        )
         k = self.new(f"fptosi {self.double} {turns} to {self.word}")
         odd = self.new(f"trunc {self.word} {k} to {self.bit}")
         a, b = self.choose(odd, c, s), self.choose(odd, s, c)
-        back_s, back_c = self.second_bit(k), self.second_bit(self.new(f"add {self.word} {k}, {self.whole(1)}"))
+        back_s, back_c = (
+            self.second_bit(k),
+            self.second_bit(self.new(f"add {self.word} {k}, {self.whole(1)}")),
+        )
         return self.choose(back_s, self.negative(a), a), self.choose(back_c, self.negative(b), b)
 
     def second_bit(self, k: str) -> str:
@@ -122,7 +144,9 @@ class Code:
         if self.width == 1:
             return number
         one = self.new(f"insertelement {self.double} poison, double {number}, i64 0")
-        return self.new(f"shufflevector {self.double} {one}, {self.double} poison, <{self.width} x i32> zeroinitializer")
+        return self.new(
+            f"shufflevector {self.double} {one}, {self.double} poison, <{self.width} x i32> zeroinitializer"
+        )
 
     def node(self, i: int) -> str:
         """The value of a node, once."""
@@ -150,15 +174,23 @@ class Code:
             return self.choose(*a)
         if kind == "mod":
             return self.modulo(*a)
-        return self.intrinsic(INTRINSIC[kind], a[0]) if kind in INTRINSIC else self.called_function(kind, a)
+        return (
+            self.intrinsic(INTRINSIC[kind], a[0])
+            if kind in INTRINSIC
+            else self.called_function(kind, a)
+        )
 
     def opposite(self, condition: str) -> str:
-        return self.new(f"xor {self.bit} {condition}, {'splat (i1 true)' if self.width > 1 else 'true'}")
+        return self.new(
+            f"xor {self.bit} {condition}, {'splat (i1 true)' if self.width > 1 else 'true'}"
+        )
 
     def modulo(self, a: str, b: str) -> str:
         """The remainder with the sign of b."""
         r, zero = self.exact("frem", a, b), self.constant(0.0)
-        other = self.new(f"xor {self.bit} {self.compare('olt', r, zero)}, {self.compare('olt', b, zero)}")
+        other = self.new(
+            f"xor {self.bit} {self.compare('olt', r, zero)}, {self.compare('olt', b, zero)}"
+        )
         turn = self.new(f"and {self.bit} {self.compare('une', r, zero)}, {other}")
         return self.choose(turn, self.exact("fadd", r, b), r)
 
@@ -170,7 +202,9 @@ class Code:
         found = "poison"
         for lane in range(self.width):
             numbers = [self.new(f"extractelement {self.double} {each}, i64 {lane}") for each in a]
-            one = self.new(f"call double @{kind}({', '.join(f'double {each}' for each in numbers)})")
+            one = self.new(
+                f"call double @{kind}({', '.join(f'double {each}' for each in numbers)})"
+            )
             found = self.new(f"insertelement {self.double} {found}, double {one}, i64 {lane}")
         return found
 
@@ -182,14 +216,22 @@ class Code:
         """Nothing is written yet."""
         self.lines, self.count, self.value, self.turned, self.valid = [], 0, {}, {}, []
 
-    def block(self, items: Sequence[int], results: Sequence[int], watches: Sequence[tuple[int, bool]], first: bool) -> None:
+    def block(
+        self,
+        items: Sequence[int],
+        results: Sequence[int],
+        watches: Sequence[tuple[int, bool]],
+        first: bool,
+    ) -> None:
         """Lines for nodes, for results (by their numbers) and for conditions."""
         for i in items:
             self.value[i] = self.node(i)
         for k in results:
             at = self.new(f"mul i64 %stride, {k}") if self.width > 1 else str(k)
             pointer = self.new(f"getelementptr double, ptr %out, i64 {at}")
-            self.lines.append(f"  store {self.double} {self.value[self.trace.results[k]]}, ptr {pointer}, align 8")
+            self.lines.append(
+                f"  store {self.double} {self.value[self.trace.results[k]]}, ptr {pointer}, align 8"
+            )
         for i, outcome in watches:
             self.valid.append(self.value[i] if outcome else self.opposite(self.value[i]))
         self.valid += self.further_conditions([self.trace.results[k] for k in results], first)

@@ -54,7 +54,12 @@ def target():
 
     initialize()
     triple = llvm.Target.from_default_triple()
-    return triple.create_target_machine(cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True)
+    return triple.create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        jit=True,
+    )
 
 
 def object_code(text: str, triple: str, processor: str) -> bytes:
@@ -63,7 +68,9 @@ def object_code(text: str, triple: str, processor: str) -> bytes:
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=processor, opt=2, reloc="pic", codemodel="default")
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=processor, opt=2, reloc="pic", codemodel="default"
+    )
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = triple, str(machine.target_data)
     optimise(module, machine)
@@ -108,7 +115,9 @@ def compiled(text: str) -> Machine:
     import llvmlite.binding as llvm
 
     machine = target()
-    key = hashlib.sha256(f"{llvmlite.__version__} {llvm.get_host_cpu_name()}\n{text}".encode()).hexdigest()[:24]
+    key = hashlib.sha256(
+        f"{llvmlite.__version__} {llvm.get_host_cpu_name()}\n{text}".encode()
+    ).hexdigest()[:24]
     cache = Objects(key)
     fresh = not cache.path.exists()
     module = llvm.parse_assembly(text if fresh else interface(text))
@@ -119,11 +128,18 @@ def compiled(text: str) -> Machine:
     engine.set_object_cache(cache.keep, cache.load)
     engine.finalize_object()
     present = [name for name in SIGNATURES if f"@{name}(" in text]
-    functions = {name: ctypes.CFUNCTYPE(*SIGNATURES[name])(engine.get_function_address(name)) for name in present}
+    functions = {
+        name: ctypes.CFUNCTYPE(*SIGNATURES[name])(engine.get_function_address(name))
+        for name in present
+    }
     return Machine(functions, engine, cache.size, fresh)
 
 
 def interface(text: str) -> str:
     """The declarations alone: what is asked for when the object is on disk."""
     found = [line for line in text.splitlines() if line.startswith("define i")]
-    return "\n".join(line.replace("define", "declare", 1).removesuffix("{") for line in found if "internal" not in line)
+    return "\n".join(
+        line.replace("define", "declare", 1).removesuffix("{")
+        for line in found
+        if "internal" not in line
+    )

@@ -17,7 +17,9 @@ def function(code: Code, name: str, parameters: Sequence[str], linkage: str = ""
     given = [i for i in trace.live if tape.nodes[i][0] in ("const", "symbol")]
     known = set(given)
     order = [i for i in trace.live if i not in known]
-    found, places = blocks(order, {i: [each for each in tape.nodes[i][1:] if each not in known] for i in order})
+    found, places = blocks(
+        order, {i: [each for each in tape.nodes[i][1:] if each not in known] for i in order}
+    )
     at = {i: number for number, block in enumerate(found) for i in block.items}
     several, texts = len(found) > 1, []
     for number, block in enumerate(found):
@@ -35,23 +37,55 @@ def function(code: Code, name: str, parameters: Sequence[str], linkage: str = ""
         code.status()
         more = ["ptr noalias %kept"] if several else []
         own = f"internal i32 @{name}_{number}" if several else f"{linkage}i32 @{name}"
-        texts.append("\n".join([f"define {own}({', '.join([*parameters, *more])}) {'noinline ' if several else ''}{{", *code.lines, "}"]))
-    return "\n".join([*texts, *([in_turn(name, parameters, linkage, len(found), places * code.width)] if several else [])])
+        texts.append(
+            "\n".join(
+                [
+                    f"define {own}({', '.join([*parameters, *more])}) {'noinline ' if several else ''}{{",
+                    *code.lines,
+                    "}",
+                ]
+            )
+        )
+    return "\n".join(
+        [
+            *texts,
+            *(
+                [in_turn(name, parameters, linkage, len(found), places * code.width)]
+                if several
+                else []
+            ),
+        ]
+    )
 
 
 def in_turn(name: str, parameters: Sequence[str], linkage: str, count: int, kept: int) -> str:
     """The function that calls all blocks; 0 where all of them return 0."""
-    passed = ", ".join([*(f"{each.split()[0]} {each.split()[-1]}" for each in parameters), "ptr %kept"])
+    passed = ", ".join(
+        [*(f"{each.split()[0]} {each.split()[-1]}" for each in parameters), "ptr %kept"]
+    )
     lines = [f"  %kept = alloca [{kept} x double], align 64"]
     lines += [f"  %s{k} = call i32 @{name}_{k}({passed})" for k in range(count)]
-    lines += [f"  %a{k} = or i32 {f'%a{k - 1}' if k > 1 else '%s0'}, %s{k}" for k in range(1, count)]
-    return "\n".join([f"define {linkage}i32 @{name}({', '.join(parameters)}) {{", *lines, f"  ret i32 %a{count - 1}", "}"])
+    lines += [
+        f"  %a{k} = or i32 {f'%a{k - 1}' if k > 1 else '%s0'}, %s{k}" for k in range(1, count)
+    ]
+    return "\n".join(
+        [
+            f"define {linkage}i32 @{name}({', '.join(parameters)}) {{",
+            *lines,
+            f"  ret i32 %a{count - 1}",
+            "}",
+        ]
+    )
 
 
 def llvm_text(trace: Trace) -> str:
     """A module with `evaluate`, and with `many` for rows of states."""
     code = Code(trace)
-    whole = function(code, "evaluate", ["double %t", *(f"ptr noalias readonly %{each}" for each in ARRAYS), "ptr noalias %out"])
+    whole = function(
+        code,
+        "evaluate",
+        ["double %t", *(f"ptr noalias readonly %{each}" for each in ARRAYS), "ptr noalias %out"],
+    )
     return "\n".join([*sorted(code.called), whole, many(trace)])
 
 
@@ -61,9 +95,16 @@ def lanes_text(trace: Trace, width: int = 8) -> str:
     Returns the number of blocks before the first one that is not valid.
     """
     code = Code(trace, width)
-    parameters = ["i64 %stride", "ptr noalias readonly %rows", "ptr noalias readonly %parameters", "ptr noalias %out"]
+    parameters = [
+        "i64 %stride",
+        "ptr noalias readonly %rows",
+        "ptr noalias readonly %parameters",
+        "ptr noalias %out",
+    ]
     whole = function(code, "block", parameters, "internal ")
-    return "\n".join([*sorted(code.called), whole, LANES_LOOP.replace("LOOP", LOOP).replace("WIDTH", str(width))])
+    return "\n".join(
+        [*sorted(code.called), whole, LANES_LOOP.replace("LOOP", LOOP).replace("WIDTH", str(width))]
+    )
 
 
 LOOP = """entry:

@@ -54,7 +54,9 @@ def motion(system: System) -> Motion:
     if c.counts["nc"]:
         raise ValueError("contacts that open and close are switched by the engine")
     if c.counts["nfi"]:
-        raise ValueError("couplings follow the rates of inputs, which straight-line code does not know")
+        raise ValueError(
+            "couplings follow the rates of inputs, which straight-line code does not know"
+        )
     estimate = system.costs()["DEC"] if system.bodies else 0.0
     if estimate > FOLDED * LARGEST:
         raise ValueError(f"about {estimate:.0f} operations are too many for straight-line code")
@@ -69,7 +71,9 @@ def motion(system: System) -> Motion:
         "inputs": [Place("val", c.registers[name]) for name in c.inputs],
         "held": [Place("val", register) for register in held_registers(system)],
     }
-    return Motion(trace, places, [(c.registers[name], value) for name, value in trace.values.items()])
+    return Motion(
+        trace, places, [(c.registers[name], value) for name, value in trace.values.items()]
+    )
 
 
 def motions(unit: Unit) -> list[Motion | str]:
@@ -85,7 +89,11 @@ def motions(unit: Unit) -> list[Motion | str]:
 
 def of_stage(unit: Unit, stage: Structure, structure: Compiled) -> System:
     """A structure as a system of its own."""
-    return unit.system if structure is unit.system.compiled else System(stage.description, structure, (stage,))
+    return (
+        unit.system
+        if structure is unit.system.compiled
+        else System(stage.description, structure, (stage,))
+    )
 
 
 def machine_of(found: Sequence[Motion | str]) -> Machine | None:
@@ -124,7 +132,11 @@ class MotionCode(Code):
     def further_conditions(self, results: Sequence[int], first: bool) -> list[str]:
         """Parameters as built in; rates that are finite."""
         known = self.motion.parameters if first else []
-        found = [self.compare("oeq", self.number(Place("val", register)), real(value)) for register, value in known if value == value]
+        found = [
+            self.compare("oeq", self.number(Place("val", register)), real(value))
+            for register, value in known
+            if value == value
+        ]
         total = real(0.0)
         for i in results:
             total = self.exact("fadd", total, self.exact("fmul", self.value[i], real(0.0)))
@@ -138,9 +150,19 @@ def llvm_text(motions: Sequence[Motion | str], suffix: str = "", table: bool = F
     for k, each in enumerate(motions):
         if isinstance(each, Motion):
             code = MotionCode(each)
-            parameters = ["double %t", "ptr noalias readonly %y", "ptr noalias readonly %val", "ptr noalias %out"]
+            parameters = [
+                "double %t",
+                "ptr noalias readonly %y",
+                "ptr noalias readonly %val",
+                "ptr noalias %out",
+            ]
             functions.append(function(code, f"own_{k}", parameters, "internal " if table else ""))
             called |= code.called
-    entries = ", ".join(f"ptr @own_{k}" if isinstance(each, Motion) else "ptr null" for k, each in enumerate(motions))
-    tables = [f"@kt_own_table{suffix} = constant [{len(motions)} x ptr] [{entries}]"] if table else []
+    entries = ", ".join(
+        f"ptr @own_{k}" if isinstance(each, Motion) else "ptr null"
+        for k, each in enumerate(motions)
+    )
+    tables = (
+        [f"@kt_own_table{suffix} = constant [{len(motions)} x ptr] [{entries}]"] if table else []
+    )
     return "\n".join([*sorted(called), *tables, *functions])

@@ -40,7 +40,9 @@ class Specialised:
         self.machine: Machine | None = None
         self.engine, self.why = "generic", ""
         self.times: dict[str, float] = {}  # s per evaluation
-        self.motions: list[Motion | str] = []  # of all structures, once something has run: operations, or why the engine runs
+        self.motions: list[
+            Motion | str
+        ] = []  # of all structures, once something has run: operations, or why the engine runs
         self._moving: Machine | None = None
         self._lanes: Machine | None = None
         estimate = min(system.costs().values()) if system.bodies else 0.0
@@ -57,15 +59,28 @@ class Specialised:
             return
         self.trace, self.machine = trace, compiled(llvm_text(trace))
         self._blocks()
-        self.times = {"specialised": self._timed(self._repeat()), "generic": self._timed(self._repeat_generic())}
+        self.times = {
+            "specialised": self._timed(self._repeat()),
+            "generic": self._timed(self._repeat_generic()),
+        }
         self.engine = min(self.times, key=self.times.__getitem__)
-        self.why = "measured: " + ", ".join(f"{name} {value * 1e6:.3f} µs" for name, value in self.times.items())
+        self.why = "measured: " + ", ".join(
+            f"{name} {value * 1e6:.3f} µs" for name, value in self.times.items()
+        )
 
     @classmethod
-    def of(cls, system: System, trace: Trace | None = None, machine: Machine | None = None) -> Specialised:
+    def of(
+        cls, system: System, trace: Trace | None = None, machine: Machine | None = None
+    ) -> Specialised:
         """With code that is there already, whatever is faster."""
         found = cls.__new__(cls)
-        found.generic, found.trace, found.machine, found.why, found.times = system, trace, machine, "given", {}
+        found.generic, found.trace, found.machine, found.why, found.times = (
+            system,
+            trace,
+            machine,
+            "given",
+            {},
+        )
         found.engine = "generic" if machine is None else "specialised"
         found.motions, found._moving, found._lanes = [], None, None
         found._blocks()
@@ -82,7 +97,13 @@ class Specialised:
     def _blocks(self) -> None:
         """Memory for the arguments; the code knows its addresses."""
         c = self.generic.compiled
-        sizes = {"q": len(c.coordinates), "u": len(c.speeds), "x": len(c.states), "inputs": len(c.inputs), "parameters": 0}
+        sizes = {
+            "q": len(c.coordinates),
+            "u": len(c.speeds),
+            "x": len(c.states),
+            "inputs": len(c.inputs),
+            "parameters": 0,
+        }
         self._arguments = {name: np.zeros(max(1, size)) for name, size in sizes.items()}
         self._out = np.zeros(max(1, self.generic.n))
         self._pointers = [each.ctypes.data for each in (*self._arguments.values(), self._out)]
@@ -114,7 +135,10 @@ class Specialised:
         if self.engine == "specialised" and method == "auto" and loads is None and tau is None:
             assert self.machine is not None
             self._fill(q, u, inputs)
-            if self.machine.evaluate(float(t), *self._pointers) == 0 and np.isfinite(self._out).all():
+            if (
+                self.machine.evaluate(float(t), *self._pointers) == 0
+                and np.isfinite(self._out).all()
+            ):
                 return self._out[: self.generic.n].copy()
         return self.generic.accelerations(t, q, u, inputs, method, loads, tau)
 
@@ -137,8 +161,26 @@ class Specialised:
         """As `System.simulate`, with straight-line right-hand sides for all structures that have some; `motions` tells which, and why not."""
         system = self.generic
         known(method, LAGRANGE | HAMILTON, "DEC")
-        options = Options.of(system, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit)
-        return simulate(system, options, inputs or {}, progress, self._attach, None if stream is None else Path(stream))
+        options = Options.of(
+            system,
+            stop_time,
+            start_time,
+            output_step,
+            integrator,
+            method,
+            tolerance,
+            step,
+            largest_step,
+            step_limit,
+        )
+        return simulate(
+            system,
+            options,
+            inputs or {},
+            progress,
+            self._attach,
+            None if stream is None else Path(stream),
+        )
 
     def _attach(self, unit: Unit) -> None:
         if not self.motions:
@@ -146,14 +188,24 @@ class Specialised:
             self._moving = machine_of(self.motions)
         attach(unit, self.motions, self._moving)
 
-    def accelerations_many(self, t: Any, q: Any, u: Any, inputs: Mapping[str, Any] | None = None, **rest: Any) -> Any:
+    def accelerations_many(
+        self, t: Any, q: Any, u: Any, inputs: Mapping[str, Any] | None = None, **rest: Any
+    ) -> Any:
         """u̇ of many states in lanes of straight-line code. Forces, loads, states or outputs, and rows that fail, take the generic engine."""
         threads = rest.pop("threads", None)
-        if self.engine != "specialised" or any(value is not None and len(np.atleast_1d(value)) for value in rest.values()):
+        if self.engine != "specialised" or any(
+            value is not None and len(np.atleast_1d(value)) for value in rest.values()
+        ):
             return self.generic.accelerations_many(t, q, u, inputs, threads=threads, **rest)
         c, count = self.generic.compiled, len(np.atleast_2d(np.asarray(q, dtype=float)))
         stride = count + -count % LANES
-        names = (np.reshape(np.asarray(t, dtype=float), (-1, 1)), q, u, self._states(), self._given(inputs))
+        names = (
+            np.reshape(np.asarray(t, dtype=float), (-1, 1)),
+            q,
+            u,
+            self._states(),
+            self._given(inputs),
+        )
         sizes = (1, len(c.coordinates), len(c.speeds), len(c.states), len(c.inputs))
         rows = np.empty((sum(sizes), stride))
         at = 0
@@ -175,8 +227,13 @@ class Specialised:
         c, starts = self.generic.compiled, self.generic._fast.input_starts()
         unknown = set(inputs or {}) - set(c.inputs)
         if unknown:
-            raise KeyError(f"'{sorted(unknown)[0]}' is not an input; inputs: {', '.join(c.inputs) or 'none'}")
-        columns = [np.asarray((inputs or {}).get(name, start), dtype=float) for name, start in zip(c.inputs, starts, strict=True)]
+            raise KeyError(
+                f"'{sorted(unknown)[0]}' is not an input; inputs: {', '.join(c.inputs) or 'none'}"
+            )
+        columns = [
+            np.asarray((inputs or {}).get(name, start), dtype=float)
+            for name, start in zip(c.inputs, starts, strict=True)
+        ]
         return np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else np.zeros(0)
 
     def _in_lanes(self, rows: np.ndarray, out: np.ndarray, threads: int | None) -> bool:
@@ -192,7 +249,10 @@ class Specialised:
 
         def evaluate(first: int) -> bool:
             count, at = min(size, blocks - first), 8 * LANES * first
-            return lanes(count, stride, rows.ctypes.data + at, none.ctypes.data, out.ctypes.data + at) == count
+            return (
+                lanes(count, stride, rows.ctypes.data + at, none.ctypes.data, out.ctypes.data + at)
+                == count
+            )
 
         firsts = range(0, blocks, size)
         if len(firsts) < 2:
@@ -209,7 +269,11 @@ class Specialised:
         rows = [np.repeat(self._arguments[name][None, :], REPEATS, axis=0) for name in ("q", "u")]
         out = np.empty((REPEATS, self._out.size))
         rest = [self._arguments[name].ctypes.data for name in ("x", "inputs", "parameters")]
-        many, pointers, held = self.machine.many, [rows[0].ctypes.data, rows[1].ctypes.data, *rest, out.ctypes.data], (rows, out, self)
+        many, pointers, held = (
+            self.machine.many,
+            [rows[0].ctypes.data, rows[1].ctypes.data, *rest, out.ctypes.data],
+            (rows, out, self),
+        )
         return lambda: many(REPEATS, 0.0, *pointers) if held else None
 
     def _repeat_generic(self) -> Callable[[], object]:

@@ -55,9 +55,20 @@ class Analyses:
         from kinetree.models.system.variants import resting
 
         refuse_contacts(self._whole, "a state of rest")
-        return equilibrium(resting(self._whole), t, None if q is None else np.asarray(q, dtype=float), inputs, states, iterations)
+        return equilibrium(
+            resting(self._whole),
+            t,
+            None if q is None else np.asarray(q, dtype=float),
+            inputs,
+            states,
+            iterations,
+        )
 
-    def equilibria(self, steps: Sequence[Mapping[str, float | str]] | None = None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
+    def equilibria(
+        self,
+        steps: Sequence[Mapping[str, float | str]] | None = None,
+        inputs: Mapping[str, float] | None = None,
+    ) -> list[Equilibrium]:
         """States of rest one after another, each from the last: of every stage, or after steps that set parameters, inputs or the `stage`."""
         from kinetree.models.analysis.preparation import equilibria
         from kinetree.models.system.variants import resting
@@ -79,9 +90,16 @@ class Analyses:
 
         refuse_contacts(self._whole, "small motions")
         system = self._whole
-        place, t = system.start()[0] if q is None else np.asarray(q, dtype=float), system.compiled.start_time if t is None else t
-        return linearize(system, t, place, None if u is None else np.asarray(u), inputs, outputs, states)
+        place, t = (
+            system.start()[0] if q is None else np.asarray(q, dtype=float),
+            system.compiled.start_time if t is None else t,
+        )
+        return linearize(
+            system, t, place, None if u is None else np.asarray(u), inputs, outputs, states
+        )
 
-    def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any) -> Unit:
+    def linear_chain(
+        self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any
+    ) -> Unit:
         """Small motions about the state of rest (`rest`: arguments of `equilibrium`) in steps of dt by kinetree.solvers.chain.advance."""
         return self.equilibrium(**rest).linear.linear_chain(dt, channels, accuracy)

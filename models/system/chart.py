@@ -39,14 +39,23 @@ class Evaluation:
         self.inputs = self.instance.ws.val[[c.registers[name] for name in c.inputs]].copy()
         self.start_x = self.instance.ws.val[c.start_x : c.start_x + len(c.states)].copy()
 
-    def place(self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None) -> None:
+    def place(
+        self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None
+    ) -> None:
         """Write a state and the inputs, other ones if they are given."""
         c = self.system.compiled
         values = self.inputs if inputs is None else inputs
         self.instance.set_state(q, u, dict(zip(c.inputs, map(float, values), strict=True)))
         self.instance.ws.x[:] = x
 
-    def call(self, entry: str, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None) -> None:
+    def call(
+        self,
+        entry: str,
+        q: np.ndarray,
+        u: np.ndarray,
+        x: np.ndarray,
+        inputs: np.ndarray | None = None,
+    ) -> None:
         """Evaluate an entry point of a state."""
         self.place(q, u, x, inputs)
         self.instance.call(entry, 0, self.t)
@@ -60,7 +69,9 @@ class Evaluation:
         """Let a communication step begin at a state: what actuators hold is what they have there."""
         self.outputs(q, u, x)
         registers = self.system.compiled.registers
-        self.inputs[:] = self.instance.ws.val[[registers[name] for name in self.system.compiled.inputs]]
+        self.inputs[:] = self.instance.ws.val[
+            [registers[name] for name in self.system.compiled.inputs]
+        ]
 
     def project(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Back onto the constraints as these states and the inputs have them."""
@@ -69,7 +80,14 @@ class Evaluation:
             return self.instance.ws.q.copy(), self.instance.ws.u.copy()
         return q, u
 
-    def residuals(self, level: int, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None) -> np.ndarray:
+    def residuals(
+        self,
+        level: int,
+        q: np.ndarray,
+        u: np.ndarray,
+        x: np.ndarray,
+        inputs: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Of the constraint rows: of positions (level 0) or of speeds (1)."""
         self.place(q, u, x, inputs)
         self.instance.call("constraints", level, self.t)
@@ -93,7 +111,9 @@ class Evaluation:
         finally:
             ws.head.sloped = 0.0
 
-    def rates(self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None) -> np.ndarray:
+    def rates(
+        self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None
+    ) -> np.ndarray:
         """u̇ and ẋ."""
         self.call("accelerations", q, u, x, inputs)
         return np.concatenate((self.instance.ws.udot, self.instance.ws.xdot))
@@ -107,12 +127,18 @@ class Chart:
         self.project = project or (lambda q, u: system.project(t, q, u))
         fields = model_fields(system.compiled.ints, system.compiled.floats)
         self.plain = [(j, int(k)) for j, k in enumerate(fields.u_q) if k >= 0]
-        self.curved: list[tuple[Tangent, slice, slice]] = []  # with the places of its coordinates and of its speeds
-        for code, k, j in zip(fields.e_kind.tolist(), fields.e_q.tolist(), fields.e_u.tolist(), strict=True):
+        self.curved: list[
+            tuple[Tangent, slice, slice]
+        ] = []  # with the places of its coordinates and of its speeds
+        for code, k, j in zip(
+            fields.e_kind.tolist(), fields.e_q.tolist(), fields.e_u.tolist(), strict=True
+        ):
             kind = BY_CODE[code]
             move = MOVES.get(kind)
             if move is not None and move.tangent is not None:
-                self.curved.append((move.tangent, slice(k, k + kind.coordinates), slice(j, j + kind.speeds)))
+                self.curved.append(
+                    (move.tangent, slice(k, k + kind.coordinates), slice(j, j + kind.speeds))
+                )
         self.T, self.independent = self._tangent()
 
     @property
@@ -121,7 +147,13 @@ class Chart:
         names = {j: self.system.coordinates[k] for j, k in self.plain}
         for tangent, _, j in self.curved:
             joints = [speed.rpartition(".")[0] for speed in self.system.speeds[j]]
-            names |= dict(zip(range(j.start, j.stop), (f"{joint}.{name}" for joint, name in zip(joints, tangent.names, strict=True)), strict=True))
+            names |= dict(
+                zip(
+                    range(j.start, j.stop),
+                    (f"{joint}.{name}" for joint, name in zip(joints, tangent.names, strict=True)),
+                    strict=True,
+                )
+            )
         return tuple(names[j] for j in range(self.system.n))
 
     def _tangent(self) -> tuple[np.ndarray, np.ndarray]:
@@ -130,7 +162,9 @@ class Chart:
         if not self.system.compiled.loops:
             return np.eye(n), np.arange(n)
         driven = self.project(self.q, np.zeros(n))[1]  # what rows that move by themselves ask for
-        allowed = np.column_stack([self.project(self.q, column)[1] - driven for column in np.eye(n)])
+        allowed = np.column_stack(
+            [self.project(self.q, column)[1] - driven for column in np.eye(n)]
+        )
         left, sizes, _ = np.linalg.svd(allowed)
         basis = left[:, : int((sizes > 0.5).sum())]
         _, order = qr(basis.T, mode="r", pivoting=True)  # type: ignore[misc]

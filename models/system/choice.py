@@ -27,7 +27,9 @@ class Choice:
 
         if not self.bodies:  # a circuit by itself
             return dict.fromkeys(costs([1], [0], iterations), 0.0)
-        freedoms = np.diff(self._freedom_ends())[: len(self.parents)]  # without the bodies that close loops
+        freedoms = np.diff(self._freedom_ends())[
+            : len(self.parents)
+        ]  # without the bodies that close loops
         return costs([int(n) for n in freedoms], list(self.parents), iterations)
 
     def _freedom_ends(self) -> np.ndarray:

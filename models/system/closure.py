@@ -50,16 +50,32 @@ class Closure:
         """Start values of the description that the loops did not allow: by coordinate or speed what was given and what it became."""
         if not self.compiled.loops:
             return {}
-        c, val, fields = self.compiled, self._fast.ws.val, model_fields(self.compiled.ints, self.compiled.floats)
+        c, val, fields = (
+            self.compiled,
+            self._fast.ws.val,
+            model_fields(self.compiled.ints, self.compiled.floats),
+        )
         q, u = self.start()  # type: ignore[attr-defined]
         held_q, held_u = (fields.u_held & bit for bit in (1, 2))
         given_q = {int(k): bool(held_q[j]) for j, k in enumerate(fields.u_q) if k >= 0}
         for first in c.quaternions:
-            j = next(int(fields.u_at[i]) for i in range(1, fields.u_at.size - 1) if fields.q_at[i] <= first < fields.q_at[i + 1])
+            j = next(
+                int(fields.u_at[i])
+                for i in range(1, fields.u_at.size - 1)
+                if fields.q_at[i] <= first < fields.q_at[i + 1]
+            )
             given_q |= dict.fromkeys(range(first, first + 4), bool(held_q[j]))
-        pairs = [(name, val[c.start_q + k], q[k]) for k, name in enumerate(c.coordinates) if given_q.get(k)]
+        pairs = [
+            (name, val[c.start_q + k], q[k])
+            for k, name in enumerate(c.coordinates)
+            if given_q.get(k)
+        ]
         pairs += [(name, val[c.start_u + j], u[j]) for j, name in enumerate(c.speeds) if held_u[j]]
-        changed = ((name, float(a), float(b)) for name, a, b in pairs if abs(b - a) > CHANGED * max(1.0, abs(a)))
+        changed = (
+            (name, float(a), float(b))
+            for name, a, b in pairs
+            if abs(b - a) > CHANGED * max(1.0, abs(a))
+        )
         return {name: (a, b if abs(b) > ROUNDING * abs(a) else 0.0) for name, a, b in changed}
 
     @property
@@ -68,29 +84,44 @@ class Closure:
         said = []
         for name, (a, b) in self.start_changes.items():
             objecting = self._objecting(name, a)
-            said.append(f"the loops do not allow the start of '{name}': {a:g} became {b:g}{f' ({objecting})' if objecting else ''}")
+            said.append(
+                f"the loops do not allow the start of '{name}': {a:g} became {b:g}{f' ({objecting})' if objecting else ''}"
+            )
         return (*said, *self.inputs_as_they_are)
 
     def _objecting(self, name: str, given: float) -> str:
         """Which constraint a start value of the description would violate most beside the start as it is."""
         q, u = self.start()  # type: ignore[attr-defined]
         t, place = self.compiled.start_time, name in self.compiled.coordinates
-        (q if place else u)[(self.compiled.coordinates if place else self.compiled.speeds).index(name)] = given
+        (q if place else u)[
+            (self.compiled.coordinates if place else self.compiled.speeds).index(name)
+        ] = given
         try:
-            found = {key: each[0] for key, each in self.constraint_residuals(t, q, u).items()} if place else self.constraint_rates(t, q, u)
+            found = (
+                {key: each[0] for key, each in self.constraint_residuals(t, q, u).items()}
+                if place
+                else self.constraint_rates(t, q, u)
+            )
         except EvaluationError:
             return ""
         worst = max(found, key=lambda key: found[key], default="")
         if not worst or not found[worst] > CLOSED:
             return ""
-        return f"'{worst}' would be open by {found[worst]:.3g}" if place else f"'{worst}' would open at {found[worst]:.3g} per second"
+        return (
+            f"'{worst}' would be open by {found[worst]:.3g}"
+            if place
+            else f"'{worst}' would open at {found[worst]:.3g} per second"
+        )
 
     @property
     def inputs_as_they_are(self) -> list[str]:
         """Inputs of couplings that lack their rates where nobody gives slopes beside values."""
         jumps = dict.fromkeys(self.compiled.followed, " where it jumps the mechanism jumps,")
         wrong = "hosts that give no derivatives of inputs move it wrongly; `follow` tells its rate or filters it"
-        return [f"a coupling takes the input '{name}' as it is:{jumps.get(name, '')} {wrong}" for name in self.compiled.sloped]
+        return [
+            f"a coupling takes the input '{name}' as it is:{jumps.get(name, '')} {wrong}"
+            for name in self.compiled.sloped
+        ]
 
     def assemble(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds that close the loops, from guesses; values that the description gives are kept if possible."""
@@ -134,9 +165,18 @@ class Closure:
     def position_freedoms(self) -> int:
         """Freedoms of the positions: more than `freedoms` where blades or rolling bodies restrict speeds only."""
         levels = model_fields(self.compiled.ints, self.compiled.floats).l_level
-        return self.n - sum(rank for rank, level in zip(self._ranks(), levels, strict=True) if level == L.POSITIONS)
+        return self.n - sum(
+            rank for rank, level in zip(self._ranks(), levels, strict=True) if level == L.POSITIONS
+        )
 
-    def constraint_forces(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, loads=None) -> np.ndarray:
+    def constraint_forces(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        inputs: Mapping[str, float] | None = None,
+        loads=None,
+    ) -> np.ndarray:
         """Generalised forces Jᵀλ along the speeds by which loops and couplings are held."""
         self._fast.set_state(q, u, inputs, loads)
         self._fast.call("accelerations", 0, t)
@@ -163,13 +203,21 @@ class Closure:
         names = []
         for k, loop in enumerate(self.compiled.loops):
             first = fields.l_row[k]
-            kept = {int(fields.l_part[first + int(row)]) for row in ws.loop_pivot[first : first + int(ws.loop_found[k])]}
+            kept = {
+                int(fields.l_part[first + int(row)])
+                for row in ws.loop_pivot[first : first + int(ws.loop_found[k])]
+            }
             rows = DIRECTIONS if fields.l_kind[k] == L.Loop.WELD else ("coupling",)
             names += [f"{loop}: {row}" for r, row in enumerate(rows) if r not in kept]
         return tuple(names)
 
     def constraint_residuals(
-        self, t: float, q: Numbers, u: Numbers | None = None, inputs: Mapping[str, float] | None = None, states: Mapping[str, float] | None = None
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers | None = None,
+        inputs: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
     ) -> dict[str, tuple[float, float]]:
         """Largest position and velocity residual of every cut joint and coupling; relations may follow inputs and first-order states."""
         self._fast.set_state(q, u, inputs)
@@ -183,19 +231,39 @@ class Closure:
         return {name: (worst[0][k], worst[1][k]) for k, name in enumerate(self.compiled.loops)}
 
     def constraint_residual(
-        self, t: float, q: Numbers, u: Numbers | None = None, inputs: Mapping[str, float] | None = None, states: Mapping[str, float] | None = None
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers | None = None,
+        inputs: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
     ) -> float:
         """Largest violation of the constraints: of positions, and of velocities too when `u` is given."""
         found = self.constraint_residuals(t, q, u, inputs, states).values()
         return max((max(each) if u is not None else each[0] for each in found), default=0.0)
 
     def constraint_rates(
-        self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, states: Mapping[str, float] | None = None
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        inputs: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
     ) -> dict[str, float]:
         """How fast the speeds violate every cut joint and coupling, those of speeds alone (blades, rolling, drives) too: per second, m or rad."""
-        return {name: each[1] for name, each in self.constraint_residuals(t, q, u, inputs, states).items()}
+        return {
+            name: each[1]
+            for name, each in self.constraint_residuals(t, q, u, inputs, states).items()
+        }
 
-    def joint_reactions(self, t: float, q: Numbers, u: Numbers, loads=None, inputs: Mapping[str, float] | None = None) -> dict[str, np.ndarray]:
+    def joint_reactions(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        loads=None,
+        inputs: Mapping[str, float] | None = None,
+    ) -> dict[str, np.ndarray]:
         """Reaction of every joint, cut or not, on its child: force and moment about the origin of the child's frame, in the child's axes."""
         self._fast.set_state(q, u, inputs, loads)
         self._fast.call("outputs", 0, t)
@@ -213,7 +281,10 @@ def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
     instance = Instance(compiled)
     ws, c = instance.ws, compiled
     try:
-        instance.set_state(ws.val[c.start_q : c.start_q + len(c.coordinates)], ws.val[c.start_u : c.start_u + len(c.speeds)])
+        instance.set_state(
+            ws.val[c.start_q : c.start_q + len(c.coordinates)],
+            ws.val[c.start_u : c.start_u + len(c.speeds)],
+        )
         instance.call("assemble", 0, compiled.start_time)
     except EvaluationError:
         return None
@@ -227,7 +298,10 @@ def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[flo
     """
     instance = Instance(compiled)
     ws, c = instance.ws, compiled
-    instance.set_state(ws.val[c.start_q : c.start_q + len(c.coordinates)], ws.val[c.start_u : c.start_u + len(c.speeds)])
+    instance.set_state(
+        ws.val[c.start_q : c.start_q + len(c.coordinates)],
+        ws.val[c.start_u : c.start_u + len(c.speeds)],
+    )
     try:
         instance.call("assemble", 0, compiled.start_time)
         instance.ws.added[:] = np.cos(np.arange(ws.u.size)) if pushed else 0.0
@@ -236,7 +310,14 @@ def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[flo
         if error.status == L.Status.SINGULAR_JOINT:
             body, row = ws.body.reshape(-1, L.BODY), ws.row.reshape(-1, L.ROW)
             masses = body[1:, L.B_MASS]
-            turning = body[1:, L.B_J] + body[1:, L.B_J + 3] + body[1:, L.B_J + 5] + masses * (row[1:, L.W_D : L.W_D + 3] ** 2).sum(axis=1)
+            turning = (
+                body[1:, L.B_J]
+                + body[1:, L.B_J + 3]
+                + body[1:, L.B_J + 5]
+                + masses * (row[1:, L.W_D : L.W_D + 3] ** 2).sum(axis=1)
+            )
             if masses.max(initial=0.0) > 0.0 and turning.max(initial=0.0) > 0.0:
-                return {int(ws.head.item): (SMALL * float(masses.max()), SMALL * float(turning.max()))}
+                return {
+                    int(ws.head.item): (SMALL * float(masses.max()), SMALL * float(turning.max()))
+                }
     return {}

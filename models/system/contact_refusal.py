@@ -13,4 +13,6 @@ def refuse_contacts(system: System, what: str) -> None:
     if system.compiled.contacts:
         names = ", ".join(f"'{name}'" for name in system.compiled.contacts[:3])
         hint = "use joints and couplings for what stays closed, or force elements of kind contact"
-        raise ValueError(f"{what} of '{system.name}': contacts ({names}) open, close and slide, which only runs know; {hint}")
+        raise ValueError(
+            f"{what} of '{system.name}': contacts ({names}) open, close and slide, which only runs know; {hint}"
+        )

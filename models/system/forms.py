@@ -11,7 +11,9 @@ from kinetree.solvers.literal.kinds import MASS as MASS
 LAGRANGE = {form.name: form.code for form in FORMS if not form.momenta}
 HAMILTON = {form.name: form.code for form in FORMS if form.momenta}
 NO_GROUPS: frozenset[str] = frozenset()
-GROUPS = {form.name: form.needs for form in LITERAL}  # what a form needs in the workspace besides the kinematics
+GROUPS = {
+    form.name: form.needs for form in LITERAL
+}  # what a form needs in the workspace besides the kinematics
 ENTRIES = {form.name: form.entry for form in FORMS}
 
 

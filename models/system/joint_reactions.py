@@ -16,7 +16,11 @@ def joint_reactions(instance: Instance, joints: Mapping[str, JointSpec]) -> dict
     found, number = {}, instance.compiled.body_number
     for i, (joint, turned) in enumerate(instance.compiled.all_joints, 1):
         wrench = instance.ws.reaction[6 * i : 6 * i + 6].copy()
-        found[joint] = on_child(instance.ws.row.reshape(-1, L.ROW), wrench, i, number[joints[joint].child]) if turned else wrench
+        found[joint] = (
+            on_child(instance.ws.row.reshape(-1, L.ROW), wrench, i, number[joints[joint].child])
+            if turned
+            else wrench
+        )
     return found
 
 

@@ -34,7 +34,11 @@ class Mechanism:
 
     def chain(self, **parameters: float) -> ChainSystem:
         """The linear chain of a description with [chain]; keyword arguments override parameters."""
-        return ChainSystem(Mechanism(self.source, {**self.overrides, **parameters}).description if parameters else self.description)
+        return ChainSystem(
+            Mechanism(self.source, {**self.overrides, **parameters}).description
+            if parameters
+            else self.description
+        )
 
     def linear(self, **parameters: float) -> Mechanism:
         """Small motions about the state of rest as a description with [chain]; keyword arguments override parameters."""

@@ -19,7 +19,15 @@ from kinetree.models.system.analyses import Analyses
 from kinetree.models.system.choice import Choice
 from kinetree.models.system.closure import Closure
 from kinetree.models.system.contact_refusal import refuse_contacts
-from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, MASS, NO_GROUPS, entry_name, known
+from kinetree.models.system.forms import (
+    GROUPS,
+    HAMILTON,
+    LAGRANGE,
+    MASS,
+    NO_GROUPS,
+    entry_name,
+    known,
+)
 from kinetree.models.system.traced import Traced
 
 if TYPE_CHECKING:
@@ -41,7 +49,9 @@ class Workspaces(threading.local):
 class System(Analyses, Choice, Closure, Traced):
     """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of `coordinates`, `speeds`, `bodies`."""
 
-    def __init__(self, description: Description, compiled: Compiled, stages: Sequence[Structure] = ()):
+    def __init__(
+        self, description: Description, compiled: Compiled, stages: Sequence[Structure] = ()
+    ):
         self.description = description
         self.stages = tuple(stages)
         self.compiled = compiled
@@ -137,7 +147,13 @@ class System(Analyses, Choice, Closure, Traced):
         return instance.evaluator()
 
     def derivatives(
-        self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, tau: Numbers | None = None, loads=None
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        inputs: Mapping[str, float] | None = None,
+        tau: Numbers | None = None,
+        loads=None,
     ) -> Derivatives:
         """∂u̇ by q, u, forces along u, first-order states and inputs."""
         from kinetree.models.analysis.derivatives import derivatives
@@ -146,7 +162,13 @@ class System(Analyses, Choice, Closure, Traced):
         return derivatives(self, t, q, u, inputs, tau, loads)
 
     def point(
-        self, t: float, q: Numbers, u: Numbers, body: str, at: Sequence[float] = (0.0, 0.0, 0.0), inputs: Mapping[str, float] | None = None
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        body: str,
+        at: Sequence[float] = (0.0, 0.0, 0.0),
+        inputs: Mapping[str, float] | None = None,
     ) -> Point:
         """Position, velocity, acceleration and Jacobian of a point of a body, given in body axes."""
         from kinetree.models.analysis.points import point
@@ -157,16 +179,41 @@ class System(Analyses, Choice, Closure, Traced):
             self._fast.finite(t, f"{name.replace('_', ' ')} of a point", values, (body,))
         return found
 
-    def reactions(self, t: float, q: Numbers, u: Numbers, method: str = "auto", loads=None, inputs: Mapping[str, float] | None = None) -> np.ndarray:
+    def reactions(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        method: str = "auto",
+        loads=None,
+        inputs: Mapping[str, float] | None = None,
+    ) -> np.ndarray:
         """Joint reactions (bodies, 6): force and moment at O_i in frame i."""
         instance = self._solve("outputs", t, q, u, inputs, method, loads)
-        return instance.finite(t, "reactions", instance.ws.reaction[6:].reshape(-1, 6)[: len(self.bodies)].copy(), self.bodies)
+        return instance.finite(
+            t,
+            "reactions",
+            instance.ws.reaction[6:].reshape(-1, 6)[: len(self.bodies)].copy(),
+            self.bodies,
+        )
 
-    def _solve(self, fast: str, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, method: str, loads, tau: Numbers | None = None):
+    def _solve(
+        self,
+        fast: str,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        inputs: Mapping[str, float] | None,
+        method: str,
+        loads,
+        tau: Numbers | None = None,
+    ):
         """Evaluate by the engine or by a literal form; returns the instance that did."""
         method = known(method, LAGRANGE, "DEC")
         if self.compiled.loops and method != "DEC":
-            raise ValueError(f"method '{method}' is for trees, '{self.name}' has closed loops: use auto or DEC")
+            raise ValueError(
+                f"method '{method}' is for trees, '{self.name}' has closed loops: use auto or DEC"
+            )
         instance = self._fast if method == "DEC" else self._with(GROUPS[method])
         instance.set_state(q, u, inputs, loads, tau)
         if fast != "outputs":
@@ -185,9 +232,19 @@ class System(Analyses, Choice, Closure, Traced):
         instance = self._with(MASS)
         instance.set_state(q, None)
         instance.call("mass_matrix", 0, t)
-        return instance.finite(t, "mass matrix", instance.ws.Mq.reshape(self.n, self.n).copy(), self.speeds)
+        return instance.finite(
+            t, "mass matrix", instance.ws.Mq.reshape(self.n, self.n).copy(), self.speeds
+        )
 
-    def inverse_dynamics(self, t: float, q: Numbers, u: Numbers, udot: Numbers, inputs: Mapping[str, float] | None = None, loads=None) -> np.ndarray:
+    def inverse_dynamics(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        udot: Numbers,
+        inputs: Mapping[str, float] | None = None,
+        loads=None,
+    ) -> np.ndarray:
         """Generalised forces that the rates u̇ need besides the applied ones."""
         instance = self._with(MASS)
         instance.set_state(q, u, inputs, loads)
@@ -195,19 +252,30 @@ class System(Analyses, Choice, Closure, Traced):
         instance.call("inverse_dynamics", 0, t)
         return instance.finite(t, "generalised forces", instance.ws.Q.copy(), self.speeds)
 
-    def energy(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> tuple[float, float]:
+    def energy(
+        self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None
+    ) -> tuple[float, float]:
         """Kinetic and potential energy; the weight's potential is zero at the ground's origin."""
         instance = self._solve("outputs", t, q, u, inputs, "DEC", None)
         head = instance.ws.head
-        kinetic, potential = instance.finite(t, "energy", np.array([head.kinetic, head.potential]), ("kinetic", "potential"))
+        kinetic, potential = instance.finite(
+            t, "energy", np.array([head.kinetic, head.potential]), ("kinetic", "potential")
+        )
         return float(kinetic), float(potential)
 
-    def outputs(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> dict[str, float]:
+    def outputs(
+        self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None
+    ) -> dict[str, float]:
         """All outputs of one state by name."""
-        instance, columns = self._solve("outputs", t, q, u, inputs, "DEC", None), self.compiled.outputs
+        instance, columns = (
+            self._solve("outputs", t, q, u, inputs, "DEC", None),
+            self.compiled.outputs,
+        )
         values = instance.ws.val[[column.register for column in columns]]
         if not np.isfinite(values).all():
-            told = [k for k, column in enumerate(columns) if not column.name.endswith(MAY_BE_INFINITE)]
+            told = [
+                k for k, column in enumerate(columns) if not column.name.endswith(MAY_BE_INFINITE)
+            ]
             instance.finite(t, "outputs", values[told], [columns[k].name for k in told])
         return {column.name: value for column, value in zip(columns, values.tolist(), strict=True)}
 
@@ -220,7 +288,13 @@ class System(Analyses, Choice, Closure, Traced):
         return instance.finite(t, "momenta", instance.ws.p.copy(), self.speeds)
 
     def hamilton(
-        self, t: float, q: Numbers, p: Numbers, method: str = "DEC-H", loads=None, inputs: Mapping[str, float] | None = None
+        self,
+        t: float,
+        q: Numbers,
+        p: Numbers,
+        method: str = "DEC-H",
+        loads=None,
+        inputs: Mapping[str, float] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(u, ṗ) of the state (q, p); where loops are closed p are momenta of speeds that keep them closed, and ṗ has the constraint forces."""
         method = known(method, HAMILTON, "DEC-H")
@@ -233,7 +307,9 @@ class System(Analyses, Choice, Closure, Traced):
         u, held = instance.ws.u.copy(), self.compiled.loops
         instance.finite(t, "speeds", u, self.speeds)
         pdot = instance.finite(t, "rates of momenta", instance.ws.pdot, self.speeds)
-        return u, pdot + (self.constraint_forces(t, q, instance.ws.u, inputs, loads) if held else 0.0)
+        return u, pdot + (
+            self.constraint_forces(t, q, instance.ws.u, inputs, loads) if held else 0.0
+        )
 
     # -- motion ---------------------------------------------------------------------------------------------------------------------------
     def simulate(
@@ -259,5 +335,18 @@ class System(Analyses, Choice, Closure, Traced):
         from kinetree.models.run.simulation import Options, simulate
 
         known(method, LAGRANGE | HAMILTON, "DEC")
-        options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit)
-        return simulate(self, options, inputs or {}, progress, stream=None if stream is None else Path(stream))
+        options = Options.of(
+            self,
+            stop_time,
+            start_time,
+            output_step,
+            integrator,
+            method,
+            tolerance,
+            step,
+            largest_step,
+            step_limit,
+        )
+        return simulate(
+            self, options, inputs or {}, progress, stream=None if stream is None else Path(stream)
+        )

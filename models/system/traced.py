@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 class Traced:
     """Equations of the mechanism as straight-line operations."""
 
-    def trace(self, of: str = "accelerations", parameters: str = "numbers", form: str = "auto", stage: int | str | None = None) -> Trace:
+    def trace(
+        self,
+        of: str = "accelerations",
+        parameters: str = "numbers",
+        form: str = "auto",
+        stage: int | str | None = None,
+    ) -> Trace:
         """Operations that give accelerations, mass_matrix, outputs, rates, reactions, energy, momenta, hamilton, guards or matrices (of every body);
         `parameters` as numbers or symbols; `form` auto takes the form and the axes with the fewest operations; `stage`: its name or number."""
         from kinetree.models.trace.mechanism import INERTIAL, trace

@@ -21,7 +21,9 @@ def system_of(description: Description) -> System:
         return system
     from kinetree.models.analysis.preparation import rest_starts
 
-    return System(description, compile_stage(stages[0], later=False, starts=rest_starts(system)), stages)
+    return System(
+        description, compile_stage(stages[0], later=False, starts=rest_starts(system)), stages
+    )
 
 
 def resting(system: System) -> System:
@@ -49,7 +51,13 @@ def begun(system: System, rest: Equilibrium) -> dict[str, float]:
     for name, controller in system.description.written.controllers.items():
         for k, command in enumerate(commands_of(name, controller), 1):
             if command in known:
-                waits = [state for state in system.compiled.states if state.startswith(f"{command}.wait")]
-                limited = f"{name}.limited" + (str(k) if len(commands_of(name, controller)) > 1 else "")
-                known |= dict.fromkeys((f"{command}.command", f"{command}.due", limited, *waits), known[command])
+                waits = [
+                    state for state in system.compiled.states if state.startswith(f"{command}.wait")
+                ]
+                limited = f"{name}.limited" + (
+                    str(k) if len(commands_of(name, controller)) > 1 else ""
+                )
+                known |= dict.fromkeys(
+                    (f"{command}.command", f"{command}.due", limited, *waits), known[command]
+                )
     return {state: known[state] for state in system.compiled.states if state in known}

@@ -30,7 +30,10 @@ def partials(tape: Tape, i: int) -> list[tuple[int, int]]:
         return [(rest[0], tape.constant(-1.0))]
     if operation == "select":
         zero = tape.constant(0.0)
-        return [(rest[1], tape.select(rest[0], one, zero)), (rest[2], tape.select(rest[0], zero, one))]
+        return [
+            (rest[1], tape.select(rest[0], one, zero)),
+            (rest[2], tape.select(rest[0], zero, one)),
+        ]
     if operation == "mod":  # a - b floor(a/b)
         return [(rest[0], one), (rest[1], tape.neg(tape.fold("floor", tape.div(*rest))))]
     if operation == "atan2":
@@ -40,7 +43,10 @@ def partials(tape: Tape, i: int) -> list[tuple[int, int]]:
     if operation == "pow":
         a, b = rest
         by_base = tape.mul(b, tape.power(a, tape.sub(b, one)))
-        return [(a, by_base), *([] if tape.number(b) is not None else [(b, tape.mul(i, tape.fold("log", a)))])]
+        return [
+            (a, by_base),
+            *([] if tape.number(b) is not None else [(b, tape.mul(i, tape.fold("log", a)))]),
+        ]
     if operation in ("floor", "ceil", "lt", "le", "eq", "ne", "and", "or", "not"):
         return []
     return [(rest[0], slope(tape, operation, rest[0], i))]
@@ -56,7 +62,11 @@ def slope(tape: Tape, operation: str, a: int, i: int) -> int:
     if operation == "cos":
         return tape.neg(tape.sine(a))
     if operation == "sqrt":  # flat at zero, as a length is to both sides
-        return tape.select(tape.compare("eq", i, tape.constant(0.0)), tape.constant(0.0), tape.div(tape.constant(0.5), i))
+        return tape.select(
+            tape.compare("eq", i, tape.constant(0.0)),
+            tape.constant(0.0),
+            tape.div(tape.constant(0.5), i),
+        )
     if operation == "abs":
         return tape.select(tape.compare("lt", a, tape.constant(0.0)), tape.constant(-1.0), one)
     if operation == "exp":
@@ -110,9 +120,13 @@ def sweep(tape: Tape, seeds: dict[int, int], wanted: Iterable[int]) -> dict[int,
         for argument, partial in partials(tape, i):
             if argument in depends:
                 share = tape.mul(adjoint[i], partial)
-                if careful:  # the branch that is not taken may have no slope here: nothing times infinity
+                if (
+                    careful
+                ):  # the branch that is not taken may have no slope here: nothing times infinity
                     share = tape.select(tape.compare("eq", adjoint[i], zero), zero, share)
-                adjoint[argument] = tape.add(adjoint[argument], share) if argument in adjoint else share
+                adjoint[argument] = (
+                    tape.add(adjoint[argument], share) if argument in adjoint else share
+                )
     return {i: adjoint.get(i, zero) for i in wanted}
 
 
@@ -125,11 +139,15 @@ def symbols_of(trace: Trace, by: Sequence[str] | str | None) -> list[tuple[str, 
             fixed = group == "parameters" and ("symbol", group, k) not in trace.tape.index
             if (wanted is None and not fixed) or (wanted is not None and name in wanted):
                 if fixed:
-                    raise ValueError(f"'{name}' is a number in this trace: trace with parameters=\"symbols\"")
+                    raise ValueError(
+                        f"'{name}' is a number in this trace: trace with parameters=\"symbols\""
+                    )
                 found.append((name, trace.tape.symbol(group, k, 0.0)))
     missing = set(wanted or ()) - {name for name, _ in found}
     if missing:
-        raise KeyError(f"unknown: {', '.join(sorted(missing))}; there are {', '.join(sum(trace.arguments.values(), ()))}")
+        raise KeyError(
+            f"unknown: {', '.join(sorted(missing))}; there are {', '.join(sum(trace.arguments.values(), ()))}"
+        )
     return found
 
 
@@ -145,4 +163,11 @@ def gradient(trace: Trace, by: Sequence[str] | str | None, of: Sequence[str] | s
         results += [slopes[i] for _, i in columns]
     labels = [f"d {label} / d {name}" for label, _ in rows for name, _ in columns]
     shape = (len(rows), len(columns))
-    return replace(trace, of=f"slopes of {trace.of}", results=finished(tape, results), labels=labels, shape=shape, symbol="slopes")
+    return replace(
+        trace,
+        of=f"slopes of {trace.of}",
+        results=finished(tape, results),
+        labels=labels,
+        shape=shape,
+        symbol="slopes",
+    )

@@ -23,7 +23,9 @@ class Block:
     writes: dict[int, int] = field(default_factory=dict)
 
 
-def blocks(order: Sequence[int], needs: Mapping[int, Sequence[int]], size: int = BLOCK, whole: int = WHOLE) -> tuple[list[Block], int]:
+def blocks(
+    order: Sequence[int], needs: Mapping[int, Sequence[int]], size: int = BLOCK, whole: int = WHOLE
+) -> tuple[list[Block], int]:
     """Items, each behind what it needs, as blocks, and the number of places in the array; up to `whole` items stay one block."""
     if len(order) <= whole:
         return [Block(list(order))], 0
@@ -33,14 +35,20 @@ def blocks(order: Sequence[int], needs: Mapping[int, Sequence[int]], size: int =
         for each in needs[item]:
             last[each] = k
     ends = cuts([last[item] for item in order], size)
-    found = [Block(list(order[begin:end])) for begin, end in zip([0, *ends], [*ends, len(order)], strict=True)]
+    found = [
+        Block(list(order[begin:end]))
+        for begin, end in zip([0, *ends], [*ends, len(order)], strict=True)
+    ]
     return found, share(found, ends, needs, place, last)
 
 
 def cuts(last: Sequence[int], size: int) -> list[int]:
     """Where blocks end: the item before which fewest earlier items are still needed, out of some."""
     count = len(last)
-    open_at, change = [0] * (count + 1), [0] * (count + 2)  # items before k that are needed at k or behind it
+    open_at, change = (
+        [0] * (count + 1),
+        [0] * (count + 2),
+    )  # items before k that are needed at k or behind it
     for k, end in enumerate(last):
         change[k + 1] += 1
         change[end + 1] -= 1
@@ -49,12 +57,20 @@ def cuts(last: Sequence[int], size: int) -> list[int]:
     found, begin = [], 0
     while count - begin > (1.0 + FREE) * size:
         first = begin + round((1.0 - FREE) * size)
-        begin = min(range(first, begin + round((1.0 + FREE) * size)), key=lambda k: (open_at[k], -k))
+        begin = min(
+            range(first, begin + round((1.0 + FREE) * size)), key=lambda k: (open_at[k], -k)
+        )
         found.append(begin)
     return found
 
 
-def share(found: Sequence[Block], ends: Sequence[int], needs: Mapping[int, Sequence[int]], place: Mapping[int, int], last: Mapping[int, int]) -> int:
+def share(
+    found: Sequence[Block],
+    ends: Sequence[int],
+    needs: Mapping[int, Sequence[int]],
+    place: Mapping[int, int],
+    last: Mapping[int, int],
+) -> int:
     """Give places to what crosses; a place is free again behind the block of its last reader."""
     free: list[int] = []
     taken = 0

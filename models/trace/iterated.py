@@ -48,14 +48,18 @@ def iterated(recording: Recording, form: str) -> Sequence[Any]:
     model, ws, n = recording.model, recording.ws, len(recording.ws.u)
     for i in range(n):
         for j in range(i + 1):
-            ws.Hq[i * n + j] = ws.Hq[j * n + i] = recording.symbol("held", i * (i + 1) // 2 + j, float(i == j) + 0.1 / (1 + i + j))
+            ws.Hq[i * n + j] = ws.Hq[j * n + i] = recording.symbol(
+                "held", i * (i + 1) // 2 + j, float(i == j) + 0.1 / (1 + i + j)
+            )
     ws.itr = Vectors([0.0] * len(ws.itr))
     for k in range(n):
         ws.itr[5 * n + k] = 1.0  # scales of the test for the end
     if form not in SWEEPS:
         KERNELS.kernel("literal.composite", "composite_bodies")(model, ws)
         KERNELS.kernel("literal.composite", "mass_rows")(model, ws)
-    KERNELS.kernel("literal.composite", "momentum_residual" if form.endswith("-H") else "generalized_forces")(model, ws)
+    KERNELS.kernel(
+        "literal.composite", "momentum_residual" if form.endswith("-H") else "generalized_forces"
+    )(model, ws)
     ws.head.sweeps = float(form in SWEEPS)
     with recording.tape.unrecorded():  # whether to go on is not what is counted
         first_guess(model, ws)
@@ -66,7 +70,10 @@ def iterated(recording: Recording, form: str) -> Sequence[Any]:
 
 def first_guess(model: Any, ws: Any) -> None:
     """x = Hb, and the first change of it."""
-    vector, multiply = KERNELS.kernel("literal.itr", "vector"), KERNELS.kernel("literal.itr", "multiply_metric")
+    vector, multiply = (
+        KERNELS.kernel("literal.itr", "vector"),
+        KERNELS.kernel("literal.itr", "multiply_metric"),
+    )
     multiply(vector(ws, 0), ws.Hq, ws.Q)
     KERNELS.kernel("literal.itr", "residual")(vector(ws, 1), model, ws, ws.Q, vector(ws, 0))
     multiply(vector(ws, 3), ws.Hq, vector(ws, 1))

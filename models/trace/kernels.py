@@ -93,14 +93,31 @@ class PlainKernels:
         self.symbolic = symbolic
         self.modules: dict[str, ModuleType] = {}
         self.builtins = {**vars(builtins), "__import__": self.bring}
-        views = {"model_view": model_view, "work_view": work_view, "ints_view": ints_view, "floats_view": floats_view}
-        views |= {f"{name}_at": plain_rows(record) for name, record in (model_records.ROWS | unit_layout.ROWS).items()}
-        views |= {"unit_ints": plain_block(unit_layout.UNIT), "unit_work": plain_block(unit_layout.UNIT_HEAD)}
+        views = {
+            "model_view": model_view,
+            "work_view": work_view,
+            "ints_view": ints_view,
+            "floats_view": floats_view,
+        }
+        views |= {
+            f"{name}_at": plain_rows(record)
+            for name, record in (model_records.ROWS | unit_layout.ROWS).items()
+        }
+        views |= {
+            "unit_ints": plain_block(unit_layout.UNIT),
+            "unit_work": plain_block(unit_layout.UNIT_HEAD),
+        }
         replaced: dict[str, dict[str, Any]] = {
             "importlib": {"import_module": self.module},
             "numba": {"types": SimpleNamespace()},
             "numba.extending": {"overload": lambda *_, **__: unchanged},
-            ROOT + "kernel": {"kernel": unchanged, "inline": unchanged, "exact": unchanged, "entry": unchanged, "OPTIONS": {}},
+            ROOT + "kernel": {
+                "kernel": unchanged,
+                "inline": unchanged,
+                "exact": unchanged,
+                "entry": unchanged,
+                "OPTIONS": {},
+            },
             ROOT + "boundary": {
                 "boundary": lambda shape: unchanged,
                 "hook": lambda module, name: Hook(self, module, name),
@@ -112,25 +129,41 @@ class PlainKernels:
             self.builtins |= {"min": symbol.least, "max": symbol.largest}
             replaced |= {
                 "math": vars(symbol.MATH),
-                ROOT + "algebra.choose": {"select": symbol.select, "every": symbol.every, "larger_of": symbol.largest, "smaller_of": symbol.least}
+                ROOT + "algebra.choose": {
+                    "select": symbol.select,
+                    "every": symbol.every,
+                    "larger_of": symbol.largest,
+                    "smaller_of": symbol.least,
+                }
                 | {"whole_below": symbol.function("floor"), "whole_above": symbol.function("ceil")},
                 ROOT + "algebra.trigonometry": {"sincos": symbol.sincos},
             }
         for name, content in replaced.items():
             self.modules[name] = named(name, **content)
 
-    def bring(self, name: str, outer: Any = None, local: Any = None, wanted: Sequence[str] = (), level: int = 0) -> Any:
+    def bring(
+        self,
+        name: str,
+        outer: Any = None,
+        local: Any = None,
+        wanted: Sequence[str] = (),
+        level: int = 0,
+    ) -> Any:
         """What an import statement of a kernel's module gives: `from x import y` and `import x` of top-level modules."""
         if not f"{name}.".startswith(ROOT) and name not in self.modules:
             return import_module(name)
-        if not self.is_module(name) and name.removeprefix(ROOT) not in PURE:  # modules out of a package
+        if (
+            not self.is_module(name) and name.removeprefix(ROOT) not in PURE
+        ):  # modules out of a package
             return SimpleNamespace(**{each: self.module(f"{name}.{each}") for each in wanted})
         return self.module(name)
 
     def is_module(self, name: str) -> bool:
         """Whether a name is a module, not a package."""
         found = find_spec(name)
-        return name in self.modules or (found is not None and found.submodule_search_locations is None)
+        return name in self.modules or (
+            found is not None and found.submodule_search_locations is None
+        )
 
     def executed(self, name: str, module: ModuleType) -> ModuleType:
         """The code of a module of the solvers under other imports."""

@@ -59,10 +59,14 @@ def matrices(recording: Recording) -> tuple[list[int], list[str], list[Matrix]]:
     tape, nodes, labels = recording.tape, [], []
     for matrix, values in found:
         own = recording.nodes(values)
-        nodes += [tape.constant(0.0) if vanishes(tape, node) else shortened(tape, node) for node in own]
+        nodes += [
+            tape.constant(0.0) if vanishes(tape, node) else shortened(tape, node) for node in own
+        ]
         head = f"{matrix.symbol}({matrix.body})" if matrix.body else matrix.symbol
         labels += [
-            f"{head}[{r},{c}]" if matrix.columns > 1 else f"{head}[{r}]" for r in range(1, matrix.rows + 1) for c in range(1, matrix.columns + 1)
+            f"{head}[{r},{c}]" if matrix.columns > 1 else f"{head}[{r}]"
+            for r in range(1, matrix.rows + 1)
+            for c in range(1, matrix.columns + 1)
         ]
     return nodes, labels, [matrix for matrix, _ in found]
 
@@ -76,7 +80,10 @@ def every(recording: Recording) -> Iterator[tuple[Matrix, list]]:
         yield Matrix("rho", body, 3, 1), ws.rho[3 * i : 3 * i + 3]
         yield Matrix("M", body, 6, 6), inertia(ws.body[i * L.BODY : (i + 1) * L.BODY])
         for symbol, field in (("A", ws.A), ("Adot", ws.Adot)) if last > first else ():
-            yield Matrix(symbol, body, 6, last - first), [field[6 * k + row] for row in range(6) for k in range(first, last)]
+            yield (
+                Matrix(symbol, body, 6, last - first),
+                [field[6 * k + row] for row in range(6) for k in range(first, last)],
+            )
     yield Matrix("Q", "", len(ws.u), 1), generalised(recording)
 
 
@@ -85,7 +92,9 @@ def inertia(body: Any) -> list:
     m, (x, y, z), J = body[L.B_MASS], body[L.B_H : L.B_H + 3], body[L.B_J : L.B_J + 6]
     h = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
     tensor = [[J[0], J[1], J[2]], [J[1], J[3], J[4]], [J[2], J[4], J[5]]]
-    rows = [[*(m if r == k else 0.0 for k in range(3)), *(-each for each in h[r])] for r in range(3)]
+    rows = [
+        [*(m if r == k else 0.0 for k in range(3)), *(-each for each in h[r])] for r in range(3)
+    ]
     rows += [[*h[r], *tensor[r]] for r in range(3)]
     return [each for row in rows for each in row]
 
@@ -111,6 +120,9 @@ def generalised(recording: Recording) -> list:
 def back(ws: Any, i: int, wrench: Any) -> list:
     """A wrench on body i about O_i in the axes and about the origin of its parent: C_iᵀ F."""
     G, (x, y, z) = ws.G[9 * i : 9 * i + 9], ws.rho[3 * i : 3 * i + 3]
-    force, moment = ([sum((G[3 * r + k] * part[r] for r in range(3)), 0.0) for k in range(3)] for part in (wrench[:3], wrench[3:]))
+    force, moment = (
+        [sum((G[3 * r + k] * part[r] for r in range(3)), 0.0) for k in range(3)]
+        for part in (wrench[:3], wrench[3:])
+    )
     arm = [y * force[2] - z * force[1], z * force[0] - x * force[2], x * force[1] - y * force[0]]
     return [*force, *(a + b for a, b in zip(moment, arm, strict=True))]

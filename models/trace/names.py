@@ -18,7 +18,14 @@ BODY = (
     ("v", L.W_V, VECTOR), ("I", L.W_J, SYMMETRIC), ("H", L.W_H, FULL), ("M", L.W_M, SYMMETRIC), ("N", L.W_N, VECTOR), ("F", L.W_F, VECTOR),
     ("dw", L.W_DA, VECTOR), ("dv", L.W_DB, VECTOR),
 )  # fmt: skip
-SPEED = (("e", L.C_A, VECTOR), ("el", L.C_L, VECTOR), ("Un", L.C_UN, VECTOR), ("Uf", L.C_UF, VECTOR), ("Dinv", L.C_INV, ("",)), ("g", L.C_G, ("",)))
+SPEED = (
+    ("e", L.C_A, VECTOR),
+    ("el", L.C_L, VECTOR),
+    ("Un", L.C_UN, VECTOR),
+    ("Uf", L.C_UF, VECTOR),
+    ("Dinv", L.C_INV, ("",)),
+    ("g", L.C_G, ("",)),
+)
 # fields of the literal forms, body axes: field, numbers per body, symbols and components
 LITERAL = (
     ("G", 9, tuple(("G", each) for each in FULL)),
@@ -29,7 +36,11 @@ LITERAL = (
     ("Fs", 6, tuple((symbol, each) for symbol in ("F", "N") for each in VECTOR)),
     ("Ms", 36, tuple(("M", f"{row}{column}") for row in range(1, 7) for column in range(1, 7))),
 )  # fmt: skip
-COMPOSITE = tuple((symbol, each) for symbol, rest in (("m", ("",)), ("h", VECTOR), ("I", SYMMETRIC)) for each in rest)
+COMPOSITE = tuple(
+    (symbol, each)
+    for symbol, rest in (("m", ("",)), ("h", VECTOR), ("I", SYMMETRIC))
+    for each in rest
+)
 RESERVED = set(
     "auto break case char const continue default do double else enum extern float for goto if int long register return short signed sizeof static "
     "struct switch typedef union unsigned void volatile while inline restrict and or not in is as def class from import lambda pass raise try with "
@@ -59,10 +70,16 @@ def placed(recording: Recording, form: str) -> Iterator[tuple[str, object]]:
                         yield f"{symbol}_{body}_{each}".rstrip("_"), field[size * i + k]
     for i, body in enumerate(bodies, 1):
         for symbol, at, components in BODY[:1] if "body" in form else BODY:
-            yield from ((f"{symbol}_{body}_{each}", ws.row[i * L.ROW + at + k]) for k, each in enumerate(components))
+            yield from (
+                (f"{symbol}_{body}_{each}", ws.row[i * L.ROW + at + k])
+                for k, each in enumerate(components)
+            )
     for j, speed in enumerate(speeds):
         for symbol, at, components in () if "body" in form else SPEED:
-            yield from ((f"{symbol}_{speed}_{each}".rstrip("_"), ws.col[j * L.COLUMN + at + k]) for k, each in enumerate(components))
+            yield from (
+                (f"{symbol}_{speed}_{each}".rstrip("_"), ws.col[j * L.COLUMN + at + k])
+                for k, each in enumerate(components)
+            )
         yield f"tau_{speed}", ws.tau[j]
     for name, register in c.registers.items():
         if name.isidentifier() or name.startswith("der("):
@@ -76,7 +93,11 @@ def quantity_names(recording: Recording, form: str) -> dict[int, str]:
     taken: set[str] = set(RESERVED)
 
     def give(i: int, name: str) -> None:
-        if i not in found and name not in taken and tape.nodes[i][0] not in ("const", "symbol", "neg"):
+        if (
+            i not in found
+            and name not in taken
+            and tape.nodes[i][0] not in ("const", "symbol", "neg")
+        ):
             found[i] = name
             taken.add(name)
 

@@ -21,5 +21,9 @@ CONDITIONS = ("lt", "le", "eq", "ne", "and", "or", "not")
 FUNCTIONS = (
     "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "abs", "pow", "floor", "ceil", "mod",
 )  # fmt: skip
-FREE = ("const", "symbol", "neg")  # what costs nothing: a change of sign goes into the operation that uses it
+FREE = (
+    "const",
+    "symbol",
+    "neg",
+)  # what costs nothing: a change of sign goes into the operation that uses it
 VALUE: dict[str, Callable[..., float]] = {name: OPERATIONS[op] for name, op in OF.items()}

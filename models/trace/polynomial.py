@@ -28,7 +28,11 @@ def expanded(tape: Tape, i: int) -> Sum | None:
     found: Sum = {}
     for product, factor in multiplied(parts[0], parts[1]) if kind == "*" else added(parts, kind):
         found[product] = found.get(product, 0.0) + factor
-    return {product: factor for product, factor in found.items() if factor != 0.0} if len(found) <= MOST else None
+    return (
+        {product: factor for product, factor in found.items() if factor != 0.0}
+        if len(found) <= MOST
+        else None
+    )
 
 
 def multiplied(a: Sum, b: Sum) -> Iterator[tuple[Product, float]]:
@@ -84,13 +88,25 @@ def shortened(tape: Tape, i: int) -> int:
     terms = expanded(tape, i)
     if terms is None:
         return i
-    angles = {tape.nodes[each][1] for product in terms for each in product if tape.nodes[each][0] in TURNED}
+    angles = {
+        tape.nodes[each][1]
+        for product in terms
+        for each in product
+        if tape.nodes[each][0] in TURNED
+    }
     best, before = terms, len(terms) + 1
     while len(best) < before:
         before = len(best)
         for angle in sorted(angles):
             if all((each, angle) in tape.index for each in TURNED):
-                best = min((best, paired(tape, best, angle), *(without_squares(tape, best, angle, gone) for gone in TURNED)), key=len)
+                best = min(
+                    (
+                        best,
+                        paired(tape, best, angle),
+                        *(without_squares(tape, best, angle, gone) for gone in TURNED),
+                    ),
+                    key=len,
+                )
     if len(best) >= len(terms):
         return i
     total = tape.constant(0.0)

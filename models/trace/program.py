@@ -34,7 +34,9 @@ def uses(tape: Tape, live: Iterable[int], results: Iterable[int]) -> Counter[int
     for i in sorted(live, reverse=True):
         node = tape.nodes[i]
         for each in arguments(node):
-            count[each] += count[i] if node[0] == "neg" else 1  # a change of sign is written where it is used
+            count[each] += (
+                count[i] if node[0] == "neg" else 1
+            )  # a change of sign is written where it is used
     return count
 
 
@@ -73,7 +75,9 @@ def factored(tape: Tape, results: Iterable[int]) -> list[int]:
     new: dict[int, int] = {}
     for i in live:
         node = tape.nodes[i]
-        if node[0] in ("+", "-") and all(tape.nodes[each][0] == "*" and count[each] == 1 for each in node[1:]):
+        if node[0] in ("+", "-") and all(
+            tape.nodes[each][0] == "*" and count[each] == 1 for each in node[1:]
+        ):
             found = common_factor(tape, node[1], node[2])
             if found:
                 f, x, y = (new[each] for each in found)

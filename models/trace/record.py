@@ -50,9 +50,12 @@ class Recording:
         c = self.compiled
         fields = vars(model_fields(instance.ints, c.floats))
         self.model = SimpleNamespace(
-            header=HEADER.of(instance.ints[: HEADER.size].tolist()), **{name: Field(field.tolist()) for name, field in fields.items()}
+            header=HEADER.of(instance.ints[: HEADER.size].tolist()),
+            **{name: Field(field.tolist()) for name, field in fields.items()},
         )
-        self.ws = SimpleNamespace(**{name: Field(field[:].tolist()) for name, field in vars(instance.ws).items()})
+        self.ws = SimpleNamespace(
+            **{name: Field(field[:].tolist()) for name, field in vars(instance.ws).items()}
+        )
         self.ws.head = HEAD.of(self.ws.head)
         q, u = witness
         self.ws.q[:] = self.symbols("q", q)
@@ -62,13 +65,23 @@ class Recording:
         self.ws.x[:] = self.symbols("x", val[c.start_x : c.start_x + len(c.states)] + 0.01)
         for k, name in enumerate(c.inputs):
             start = val[c.registers[name]]
-            self.ws.val[c.registers[name]] = self.symbol("inputs", k, start + 0.1 * abs(start) + 0.05)
+            self.ws.val[c.registers[name]] = self.symbol(
+                "inputs", k, start + 0.1 * abs(start) + 0.05
+            )
         for k, register in enumerate(held):
             self.ws.val[register] = self.symbol("held", k, val[register])
-        symbolic = c.parameters if parameters == "symbols" else () if parameters == "numbers" else parameters
+        symbolic = (
+            c.parameters
+            if parameters == "symbols"
+            else ()
+            if parameters == "numbers"
+            else parameters
+        )
         for k, name in enumerate(c.parameters):
             if name in symbolic:
-                self.ws.val[c.registers[name]] = self.symbol("parameters", k, val[c.registers[name]])
+                self.ws.val[c.registers[name]] = self.symbol(
+                    "parameters", k, val[c.registers[name]]
+                )
         if symbolic or held:
             self.prepare()
         self.ws.head.sloped = 0.0
@@ -96,12 +109,18 @@ class Recording:
 
     def entry(self, module: str, name: str, option: int = 0, t: Any = 0.0) -> None:
         """Call an entry point."""
-        self.check(name, KERNELS.kernel(f"entries.{module}", name)(self.model, self.model, self.ws, option, t))
+        self.check(
+            name,
+            KERNELS.kernel(f"entries.{module}", name)(self.model, self.model, self.ws, option, t),
+        )
 
     def check(self, name: str, status: Any) -> None:
         if status:
             found = L.Status(int(status))
-            raise EvaluationError(f"'{name}' cannot be traced in general position: {found.name.lower().replace('_', ' ')}", found)
+            raise EvaluationError(
+                f"'{name}' cannot be traced in general position: {found.name.lower().replace('_', ' ')}",
+                found,
+            )
 
     def node(self, value: Any) -> int:
         """The node of a number that a kernel left."""
@@ -163,7 +182,10 @@ class Recording:
 
 
 def general_position(
-    instance: Instance, q: np.ndarray, u: np.ndarray, project: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None
+    instance: Instance,
+    q: np.ndarray,
+    u: np.ndarray,
+    project: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None,
 ):
     """A state near the start without special angles: the witness of a tape. Closed loops are closed again by `project`."""
     rng = np.random.default_rng(20)

@@ -78,7 +78,9 @@ class Symbol:
         return condition(self.tape, self.tape.compare("ne", self.i, number(self.tape, b)))
 
     def __float__(self) -> float:
-        raise TypeError("a symbol has no value: the kernel takes a number where it should calculate")
+        raise TypeError(
+            "a symbol has no value: the kernel takes a number where it should calculate"
+        )
 
 
 class Condition:
@@ -121,7 +123,10 @@ def number(tape: Tape, a: Any) -> int:
 
 def symbolic(*arguments: Any) -> Any:
     """The first symbol or condition among the arguments, or None."""
-    return next((each for each in arguments if each.__class__ is Symbol or each.__class__ is Condition), None)
+    return next(
+        (each for each in arguments if each.__class__ is Symbol or each.__class__ is Condition),
+        None,
+    )
 
 
 # -- what kernels import from elsewhere, for symbols ----------------------------------------------------------------------------------------
@@ -187,4 +192,6 @@ def copysign(a: Any, b: Any) -> Any:
 
 
 PLAIN = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "copysign": copysign}
-MATH = SimpleNamespace(**PLAIN, **{name: function(name) for name in FUNCTIONS if name not in ("abs", "mod")})
+MATH = SimpleNamespace(
+    **PLAIN, **{name: function(name) for name in FUNCTIONS if name not in ("abs", "mod")}
+)

@@ -25,7 +25,17 @@ class Axis:
         x = np.asarray(self.grid)
         h = np.diff(x)
         k = 1.0 if cubic else 0.0
-        maps = [np.array([[1, 0, 0, 0], [-1 / s, 1 / s, -s / 3 * k, -s / 6 * k], [0, 0, k / 2, 0], [0, 0, -k / (6 * s), k / (6 * s)]]) for s in h]
+        maps = [
+            np.array(
+                [
+                    [1, 0, 0, 0],
+                    [-1 / s, 1 / s, -s / 3 * k, -s / 6 * k],
+                    [0, 0, k / 2, 0],
+                    [0, 0, -k / (6 * s), k / (6 * s)],
+                ]
+            )
+            for s in h
+        ]
         first, last = np.zeros((4, 4)), np.zeros((4, 4))
         first[0, 0] = last[0, 1] = 1.0
         if extrapolate:
@@ -77,16 +87,30 @@ class Piecewise:
 def piecewise(tables: Sequence[int], data: Sequence[float], k: int) -> Piecewise:
     """Table k of a compiled model."""
     table = TABLE.of(tables, TABLE.size * k)
-    cubic, extrapolate, nx, ny, at = table.kind == 1, table.outside == 1, table.nx, table.ny, table.data
+    cubic, extrapolate, nx, ny, at = (
+        table.kind == 1,
+        table.outside == 1,
+        table.nx,
+        table.ny,
+        table.data,
+    )
     numbers = np.asarray(data, dtype=float)
     x = Axis(numbers[at : at + nx], cubic, extrapolate)
     if ny == 0:
-        y, z = numbers[at + nx : at + 2 * nx], numbers[at + 2 * nx : at + 3 * nx] if cubic else np.zeros(nx)
+        y, z = (
+            numbers[at + nx : at + 2 * nx],
+            numbers[at + 2 * nx : at + 3 * nx] if cubic else np.zeros(nx),
+        )
         rows = [m @ [y[i], y[i + 1], z[i], z[i + 1]] for m, i in zip(x.maps, x.left, strict=True)]
         return Piecewise([x], np.array(rows))
     other = Axis(numbers[at + nx : at + nx + ny], cubic, extrapolate)
     size, first = nx * ny, at + nx + ny
-    blocks = [numbers[first + b * size : first + (b + 1) * size].reshape(nx, ny) if cubic or b == 0 else np.zeros((nx, ny)) for b in range(4)]
+    blocks = [
+        numbers[first + b * size : first + (b + 1) * size].reshape(nx, ny)
+        if cubic or b == 0
+        else np.zeros((nx, ny))
+        for b in range(4)
+    ]
     f, fx, fy, fxy = blocks
     found = np.zeros((len(x.maps), len(other.maps), 4, 4))
     for a, (ma, i) in enumerate(zip(x.maps, x.left, strict=True)):
@@ -97,7 +121,14 @@ def piecewise(tables: Sequence[int], data: Sequence[float], k: int) -> Piecewise
     return Piecewise([x, other], found)
 
 
-ORDERS = {Op.TABLE1: (), Op.TABLE1_D: (0,), Op.TABLE1_DD: (0, 0), Op.TABLE2: (), Op.TABLE2_DX: (0,), Op.TABLE2_DY: (1,)}
+ORDERS = {
+    Op.TABLE1: (),
+    Op.TABLE1_D: (0,),
+    Op.TABLE1_DD: (0, 0),
+    Op.TABLE2: (),
+    Op.TABLE2_DX: (0,),
+    Op.TABLE2_DY: (1,),
+}
 
 
 def chosen(axis: Axis, x: Any, values: Sequence[Any]) -> Any:
@@ -119,7 +150,10 @@ def looked_up(table: Piecewise, arguments: Sequence[Any]) -> Any:
     axis, x, *rest = table.axes[0], arguments[0], *arguments[1:]
     d = x - chosen(axis, x, axis.origin)
     if rest:
-        rows = [[looked_up(Piecewise(table.axes[1:], row[:, m]), rest) for m in range(4)] for row in table.coefficients]
+        rows = [
+            [looked_up(Piecewise(table.axes[1:], row[:, m]), rest) for m in range(4)]
+            for row in table.coefficients
+        ]
         coefficients = [chosen(axis, x, [row[m] for row in rows]) for m in range(4)]
     else:
         coefficients = [chosen(axis, x, table.coefficients[:, m].tolist()) for m in range(4)]

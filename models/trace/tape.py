@@ -25,7 +25,11 @@ class Tape(Nodes):
         if operation == "neg":
             return node[1]
         if operation == "-":
-            return self.node(("-", node[2], node[1])) if ("-", node[2], node[1]) in self.index else self.node(("neg", a))
+            return (
+                self.node(("-", node[2], node[1]))
+                if ("-", node[2], node[1]) in self.index
+                else self.node(("neg", a))
+            )
         return self.node(("neg", a))
 
     def add(self, a: int, b: int) -> int:
@@ -112,7 +116,9 @@ class Tape(Nodes):
                 for inner, other in ((nb[1], nb[2]), (nb[2], nb[1])):
                     ni = self.nodes[inner]
                     if ni[0] == "*" and self.nodes[ni[1]][0] == "const":
-                        return self.mul(self.constant(x * self.nodes[ni[1]][1]), self.mul(other, ni[2]))
+                        return self.mul(
+                            self.constant(x * self.nodes[ni[1]][1]), self.mul(other, ni[2])
+                        )
             if nb[0] == "/" and self.is_root(nb[2]):
                 return self.div(self.mul(a, nb[1]), nb[2])
         if na[0] == "neg":
@@ -176,7 +182,11 @@ class Tape(Nodes):
                 return self.mul(self.constant(1.0 / x), a)
             if na[0] in ("*", "/") and self.nodes[na[1 if na[0] == "*" else 2]][0] == "const":
                 inner = self.nodes[na[1 if na[0] == "*" else 2]][1]
-                return self.mul(self.constant(inner / x), na[2]) if na[0] == "*" else self.div(na[1], self.constant(inner * x))
+                return (
+                    self.mul(self.constant(inner / x), na[2])
+                    if na[0] == "*"
+                    else self.div(na[1], self.constant(inner * x))
+                )
         if a == b:
             return self.constant(1.0)
         if nb[0] == "sqrt" and na[0] == "/" and na[2] == b:  # d/√d stays: so it meets its like
@@ -290,7 +300,16 @@ class Tape(Nodes):
         return self.node(("select", c, a, b))
 
 
-RULES = {"+": Tape.add, "-": Tape.sub, "*": Tape.mul, "/": Tape.div, "neg": Tape.neg, "sin": Tape.sine, "cos": Tape.cosine, "pow": Tape.power}
+RULES = {
+    "+": Tape.add,
+    "-": Tape.sub,
+    "*": Tape.mul,
+    "/": Tape.div,
+    "neg": Tape.neg,
+    "sin": Tape.sine,
+    "cos": Tape.cosine,
+    "pow": Tape.power,
+}
 RULES |= {"select": Tape.select, "not": Tape.logical_not}
 
 

@@ -34,8 +34,12 @@ class Trace:
     arguments: dict[str, tuple[str, ...]]  # names of the numbers in q, u, x, inputs, parameters
     values: dict[str, float] = field(default_factory=dict)  # of the parameters
     names: dict[int, str] = field(default_factory=dict)
-    matrices: list[Matrix] = field(default_factory=list)  # what the results make up, where they are several matrices
-    watches: list[tuple[int, bool]] = field(default_factory=list)  # conditions under which the operations hold
+    matrices: list[Matrix] = field(
+        default_factory=list
+    )  # what the results make up, where they are several matrices
+    watches: list[tuple[int, bool]] = field(
+        default_factory=list
+    )  # conditions under which the operations hold
     stage: str = ""  # whose structure it is, of a mechanism with stages
     written: bool = False  # for readers: results stand as sums of products, without names between
 
@@ -65,9 +69,18 @@ class Trace:
         """Operations in units of an addition."""
         return sum(WEIGHT.get(name, 1.0) * count for name, count in self.counts.items())
 
-    def evaluate(self, t: Any, q: Numbers, u: Numbers, x: Numbers = (), inputs: Numbers = (), **rest: Any) -> Any:
+    def evaluate(
+        self, t: Any, q: Numbers, u: Numbers, x: Numbers = (), inputs: Numbers = (), **rest: Any
+    ) -> Any:
         """The results in plain Python; `parameters` for symbolic ones, `held` numbers of runs, `functions` instead of those of the machine."""
-        groups = {"t": [t], "q": q, "u": u, "x": x, "inputs": inputs, "parameters": rest.get("parameters", list(self.values.values()))}
+        groups = {
+            "t": [t],
+            "q": q,
+            "u": u,
+            "x": x,
+            "inputs": inputs,
+            "parameters": rest.get("parameters", list(self.values.values())),
+        }
         groups["held"] = rest.get("held", ())
         functions = VALUE | rest.get("functions", {})
         number = rest.get("number", float)
@@ -121,7 +134,9 @@ class Trace:
         return casadi(self, name)
 
     # -- slopes -----------------------------------------------------------------------------------------------------------------------------
-    def gradient(self, by: Sequence[str] | str | None = None, of: Sequence[str] | str | None = None) -> Trace:
+    def gradient(
+        self, by: Sequence[str] | str | None = None, of: Sequence[str] | str | None = None
+    ) -> Trace:
         """Slopes of the results (all, or those named) by the named numbers (default: all q, u, x, inputs and symbolic parameters)."""
         from kinetree.models.trace.adjoint import gradient
 

@@ -20,7 +20,17 @@ from kinetree.solvers.cache import cache_root
 
 BUDGET = 600.0  # seconds for everything
 LONGEST = 180.0  # for one
-TIMES = {"us", "ms", "seconds", "kernel", "call", "evaluator", "total", "median", "p99"}  # what is a time, or counts like one
+TIMES = {
+    "us",
+    "ms",
+    "seconds",
+    "kernel",
+    "call",
+    "evaluator",
+    "total",
+    "median",
+    "p99",
+}  # what is a time, or counts like one
 NOTED = 1.1  # ratio from which on a change is told
 
 
@@ -28,15 +38,29 @@ def others() -> list[str]:
     """Every benchmark but this one; those that count or are short first."""
     from kinetree.scripts.commands.bench import benchmarks
 
-    names = [name for name in benchmarks() if name not in ("all", "hosts")]  # the table of hosts has no times
+    names = [
+        name for name in benchmarks() if name not in ("all", "hosts")
+    ]  # the table of hosts has no times
     first = ("instructions", "robots", "loops", "dynamics")
-    return [*(name for name in first if name in names), *(name for name in names if name not in first)]
+    return [
+        *(name for name in first if name in names),
+        *(name for name in names if name not in first),
+    ]
 
 
 def measured(name: str, folder: Path, seconds: float) -> dict[str, Any]:
     """What a benchmark writes, or why it wrote nothing."""
     path = folder / f"{name}.json"
-    command = [sys.executable, "-m", "kinetree.scripts.cli", "bench", name, "--quick", "--json", str(path)]
+    command = [
+        sys.executable,
+        "-m",
+        "kinetree.scripts.cli",
+        "bench",
+        name,
+        "--quick",
+        "--json",
+        str(path),
+    ]
     try:
         finished = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -56,9 +80,19 @@ def times(data: Any, place: tuple[str, ...] = ()) -> dict[str, float]:
     elif isinstance(data, list):
         for each in data:
             if isinstance(each, dict):
-                words = [str(value) for value in each.values() if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))]
+                words = [
+                    str(value)
+                    for value in each.values()
+                    if isinstance(value, str)
+                    or (isinstance(value, int) and not isinstance(value, bool))
+                ]
                 found |= times(each, (*place, " ".join(words)))
-    elif isinstance(data, float) and place and any(word in TIMES for word in re.split(r"\W|_", place[-1])) and data > 0.0:
+    elif (
+        isinstance(data, float)
+        and place
+        and any(word in TIMES for word in re.split(r"\W|_", place[-1]))
+        and data > 0.0
+    ):
         found[" / ".join(place)] = data
     return found
 
@@ -66,8 +100,13 @@ def times(data: Any, place: tuple[str, ...] = ()) -> dict[str, float]:
 def compared(before: dict[str, float], after: dict[str, float]) -> list[str]:
     """Times that changed by more than a tenth, the worst first."""
     ratios = {name: after[name] / before[name] for name in after if name in before}
-    noted = sorted((name for name, ratio in ratios.items() if not 1.0 / NOTED < ratio < NOTED), key=lambda name: -ratios[name])
-    return [f"{ratios[name]:5.2f}  {name}: {before[name]:.4g} -> {after[name]:.4g}" for name in noted]
+    noted = sorted(
+        (name for name, ratio in ratios.items() if not 1.0 / NOTED < ratio < NOTED),
+        key=lambda name: -ratios[name],
+    )
+    return [
+        f"{ratios[name]:5.2f}  {name}: {before[name]:.4g} -> {after[name]:.4g}" for name in noted
+    ]
 
 
 def kept_path() -> Path:
@@ -81,14 +120,22 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in others():
             left = BUDGET - (time.monotonic() - began)
-            found[name] = measured(name, Path(folder), min(LONGEST, left)) if left > 10.0 else {"failed": "no time left"}
-            typer.echo(f"{name:14s} {time.monotonic() - began:5.0f} s   {found[name].get('failed', 'done')}")
+            found[name] = (
+                measured(name, Path(folder), min(LONGEST, left))
+                if left > 10.0
+                else {"failed": "no time left"}
+            )
+            typer.echo(
+                f"{name:14s} {time.monotonic() - began:5.0f} s   {found[name].get('failed', 'done')}"
+            )
     path = kept_path()
     kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if kept:
         before, after = times(kept), times(found)
         lines = compared(before, after)
-        typer.echo(f"\n{len(before.keys() & after.keys())} times beside the last run here, now / then; {len(lines)} changed by more than a tenth")
+        typer.echo(
+            f"\n{len(before.keys() & after.keys())} times beside the last run here, now / then; {len(lines)} changed by more than a tenth"
+        )
         typer.echo("\n".join(lines))
     path.parent.mkdir(parents=True, exist_ok=True)
     done = {name: each for name, each in found.items() if "failed" not in each}

@@ -26,7 +26,15 @@ STEP = 1e-3  # communication step [s]
 INNER = 2.5e-4  # step of rk4 inside [s]
 RUNS = 5
 CHECKED = 3.0  # seconds over which errors are taken
-REAL_TIME = (("rk4", 1e-3), ("rk4", 5e-4), ("rk4", 2.5e-4), ("adams-fixed", 1e-3), ("adams-fixed", 5e-4), ("adams-fixed", 2.5e-4), ("adams", INNER))
+REAL_TIME = (
+    ("rk4", 1e-3),
+    ("rk4", 5e-4),
+    ("rk4", 2.5e-4),
+    ("adams-fixed", 1e-3),
+    ("adams-fixed", 5e-4),
+    ("adams-fixed", 2.5e-4),
+    ("adams", INNER),
+)
 MEDIAN, SPREAD = 25.0, 2.0  # aims in µs, and of the slowest in a thousand over the median
 
 
@@ -39,17 +47,36 @@ def departures(n: int) -> dict:
         compiled = time.perf_counter() - clock
         clock = time.perf_counter()
         result = system.simulate()
-        best = min(best or {"seconds": np.inf}, {"seconds": time.perf_counter() - clock, "compile": compiled}, key=lambda run: run["seconds"])
-    return {"modules": n, "events": len(result.events), "simulated": float(result.time[-1]), "integration": result.statistics["seconds"], **best}
+        best = min(
+            best or {"seconds": np.inf},
+            {"seconds": time.perf_counter() - clock, "compile": compiled},
+            key=lambda run: run["seconds"],
+        )
+    return {
+        "modules": n,
+        "events": len(result.events),
+        "simulated": float(result.time[-1]),
+        "integration": result.statistics["seconds"],
+        **best,
+    }
 
 
-def step_times(name: str, modules: int, integrator: str, inner: float = INNER, stop: float = 60.0) -> np.ndarray:
+def step_times(
+    name: str, modules: int, integrator: str, inner: float = INNER, stop: float = 60.0
+) -> np.ndarray:
     """Seconds of every step of the native FMU."""
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.scripts.fmi.host import Archive, Host
 
     with TemporaryDirectory(prefix="kinetree-bench-") as folder:
-        path = build_fmu(load(f"lib:{name}", modules=modules), Path(folder) / "carrier.fmu", "native", 2, integrator, inner)
+        path = build_fmu(
+            load(f"lib:{name}", modules=modules),
+            Path(folder) / "carrier.fmu",
+            "native",
+            2,
+            integrator,
+            inner,
+        )
         with Archive(path) as archive:
             experiment: Any = archive.description.defaultExperiment
             count = round(min(stop, float(experiment.stopTime)) / STEP)
@@ -69,14 +96,24 @@ def error(name: str, modules: int, integrator: str, inner: float) -> float:
     system = load(f"lib:{name}", modules=modules).compile()
     exact = system.simulate(CHECKED, integrator="adams", tolerance=1e-10, output_step=1e-2)
     found = system.simulate(CHECKED, integrator=integrator, step=inner, output_step=1e-2)
-    return max(np.abs(found[each] - exact[each]).max() / max(np.abs(exact[each]).max(), 1e-3) for each in system.coordinates)
+    return max(
+        np.abs(found[each] - exact[each]).max() / max(np.abs(exact[each]).max(), 1e-3)
+        for each in system.coordinates
+    )
 
 
-def steps(name: str, modules: int, integrator: str, inner: float = INNER, stop: float = 60.0) -> dict:
+def steps(
+    name: str, modules: int, integrator: str, inner: float = INNER, stop: float = 60.0
+) -> dict:
     """Median and largest times in µs; those of the steps in which something happens apart."""
     times = 1e6 * step_times(name, modules, integrator, inner, stop)
     eventful = np.zeros(times.size, dtype=bool)
-    for event in load(f"lib:{name}", modules=modules).compile().simulate(times.size * STEP, output_step=1e-2).events:
+    for event in (
+        load(f"lib:{name}", modules=modules)
+        .compile()
+        .simulate(times.size * STEP, output_step=1e-2)
+        .events
+    ):
         eventful[max(math.ceil(event.time / STEP) - 2, 0) : math.ceil(event.time / STEP) + 1] = True
     median, high = float(np.median(times)), float(np.percentile(times, 99.9))
     return {
@@ -102,7 +139,11 @@ def costs(name: str, modules: int) -> dict:
     system = load(source).compile()
     predicted = system.costs()
     own = evaluation_time(system, "DEC")
-    times = {method: 1e6 * evaluation_time(system, method) for method in ("CBM", "LGR", "ITR-G") if predicted[method] < 30 * predicted["DEC"]}
+    times = {
+        method: 1e6 * evaluation_time(system, method)
+        for method in ("CBM", "LGR", "ITR-G")
+        if predicted[method] < 30 * predicted["DEC"]
+    }
     return {
         "variant": name, "modules": modules, "flops": {method: predicted[method] for method in METHODS}, "choice": system.choose(),
         "times": times | {"engine": 1e6 * own},
@@ -114,18 +155,34 @@ def show(rows: list[dict], kinds: dict[str, str]) -> None:
     typer.echo("  ".join(f"{text:>16}" for text in kinds.values()))
     for row in rows:
         cells = (row[key] for key in kinds)
-        typer.echo("  ".join(f"{cell:16.4g}" if isinstance(cell, float) else f"{cell:>16}" for cell in cells))
+        typer.echo(
+            "  ".join(
+                f"{cell:16.4g}" if isinstance(cell, float) else f"{cell:>16}" for cell in cells
+            )
+        )
 
 
 def run(quick: bool, json: Path | None, plots: Path | None) -> None:
     """All three parts."""
-    typer.echo(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, numpy {version('numpy')}")
+    typer.echo(
+        f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, numpy {version('numpy')}"
+    )
     left = [departures(n) for n in ((12,) if quick else (12, 50))]
-    show(left, {"modules": "modules", "events": "events", "simulated": "simulated s", "compile": "compile s", "seconds": "run s"})
+    show(
+        left,
+        {
+            "modules": "modules",
+            "events": "events",
+            "simulated": "simulated s",
+            "compile": "compile s",
+            "seconds": "run s",
+        },
+    )
     cases = (
         [("carrier", 4, "rk4", STEP)]
         if quick
-        else [("carrier", 12, kind, inner) for kind, inner in REAL_TIME] + [("carrier-detailed", 12, *REAL_TIME[0])]
+        else [("carrier", 12, kind, inner) for kind, inner in REAL_TIME]
+        + [("carrier-detailed", 12, *REAL_TIME[0])]
     )
     jitter = [steps(*case) for case in cases]
     heads = {
@@ -140,15 +197,24 @@ def run(quick: bool, json: Path | None, plots: Path | None) -> None:
         "without": "between events",
         "largest": "largest µs",
     }
-    typer.echo(f"steps of {1e3 * STEP:g} ms of native FMUs: aims are a median of {MEDIAN:g} µs and p99.9 within {SPREAD:g} medians")
+    typer.echo(
+        f"steps of {1e3 * STEP:g} ms of native FMUs: aims are a median of {MEDIAN:g} µs and p99.9 within {SPREAD:g} medians"
+    )
     show(jitter, heads)
     methods = [costs(name, n) for name in VARIANTS for n in ((4, 12) if quick else MODULES)]
     for row in methods:
         flops = "  ".join(f"{method} {row['flops'][method]:9.0f}" for method in METHODS)
         times = "  ".join(f"{method} {value:7.1f}" for method, value in row["times"].items())
-        typer.echo(f"{row['variant']:17} {row['modules']:3}  flops: {flops}  chosen {row['choice']:6} µs: {times}")
+        typer.echo(
+            f"{row['variant']:17} {row['modules']:3}  flops: {flops}  chosen {row['choice']:6} µs: {times}"
+        )
     if json:
-        json.write_text(json_module.dumps({"departures": left, "steps": jitter, "methods": methods}, indent=1, default=float), encoding="utf-8")
+        json.write_text(
+            json_module.dumps(
+                {"departures": left, "steps": jitter, "methods": methods}, indent=1, default=float
+            ),
+            encoding="utf-8",
+        )
     if plots:
         draw(methods, plots / "carrier_methods.png")
 
@@ -161,10 +227,17 @@ def draw(methods: list[dict], path: Path) -> None:
     axes = figure.subplots(2, 2, sharex=True)
     for column, name in enumerate(VARIANTS):
         rows = [row for row in methods if row["variant"] == name]
-        for place, key, label in ((0, "flops", "operations / (1000 N)"), (1, "times", "time / N [µs]")):
+        for place, key, label in (
+            (0, "flops", "operations / (1000 N)"),
+            (1, "times", "time / N [µs]"),
+        ):
             axis = axes[place][column]
             for method in rows[0][key]:
-                known = [(row["modules"], row[key][method] / row["modules"]) for row in rows if method in row[key]]
+                known = [
+                    (row["modules"], row[key][method] / row["modules"])
+                    for row in rows
+                    if method in row[key]
+                ]
                 scale = 1e-3 if key == "flops" else 1.0
                 text = "DEC, default engine" if method == "engine" else method
                 axis.plot(*zip(*((n, scale * value) for n, value in known)), marker=".", label=text)

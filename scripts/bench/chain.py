@@ -57,22 +57,49 @@ def case_of(source: str | Path) -> tuple[str, peers.Case]:
     channels, force = system.excitation(system.inputs())
     mass = np.diagonal(system.mass) if system.mass.ndim == 2 else system.mass
     values = np.linalg.eigvalsh(system.stiffness / np.sqrt(mass) / np.sqrt(mass)[:, None])
-    slow = next(value for value in np.sqrt(np.maximum(values, 0.0)) if value > 1e-9 * np.sqrt(values[-1]))
+    slow = next(
+        value for value in np.sqrt(np.maximum(values, 0.0)) if value > 1e-9 * np.sqrt(values[-1])
+    )
     nodes = np.array([force(k * dt) for k in range(steps + 1)]).reshape(steps + 1, len(channels))
-    return system.name, peers.Case(mass, system.damping, system.stiffness, tuple(channels), nodes, dt, float(np.sqrt(values[-1]) / slow))
+    return system.name, peers.Case(
+        mass,
+        system.damping,
+        system.stiffness,
+        tuple(channels),
+        nodes,
+        dt,
+        float(np.sqrt(values[-1]) / slow),
+    )
 
 
 def by_chain(c: peers.Case, accuracy: float, way: str = "auto") -> tuple[np.ndarray, np.ndarray]:
     """x, v at all knots by the matrix method."""
     zero = np.zeros(len(c.mass))
-    return chain.simulate(c.mass, c.damping, c.stiffness, zero, zero, c.dt, c.steps, c.force, c.channels, accuracy=accuracy, way=way)
+    return chain.simulate(
+        c.mass,
+        c.damping,
+        c.stiffness,
+        zero,
+        zero,
+        c.dt,
+        c.steps,
+        c.force,
+        c.channels,
+        accuracy=accuracy,
+        way=way,
+    )
 
 
 def error(y: np.ndarray | tuple[np.ndarray, np.ndarray], reference: np.ndarray) -> float:
     """Largest deviation, x and v each as part of their largest value."""
     found = np.hstack(y) if isinstance(y, tuple) else y
     n, part = found.shape[1] // 2, reference[: len(found)]
-    return float(max(np.abs(found[:, a] - part[:, a]).max() / np.abs(part[:, a]).max() for a in (slice(0, n), slice(n, None))))
+    return float(
+        max(
+            np.abs(found[:, a] - part[:, a]).max() / np.abs(part[:, a]).max()
+            for a in (slice(0, n), slice(n, None))
+        )
+    )
 
 
 def best(functions: dict[str, Callable], repeats: int) -> dict[str, float]:
@@ -86,7 +113,9 @@ def best(functions: dict[str, Callable], repeats: int) -> dict[str, float]:
     return least
 
 
-def adaptive(c: peers.Case, reference: np.ndarray, name: str, run: Callable, tolerances: tuple[float, ...]) -> dict:
+def adaptive(
+    c: peers.Case, reference: np.ndarray, name: str, run: Callable, tolerances: tuple[float, ...]
+) -> dict:
     """An adaptive method at the loosest tolerance that meets the target on the first knots, else at the best one tried."""
     best_row: dict = {"error": np.inf}
     run(c, 1e-3, 1)  # compile
@@ -94,7 +123,13 @@ def adaptive(c: peers.Case, reference: np.ndarray, name: str, run: Callable, tol
         begin, knots = time.process_time(), 2
         y = run(c, tolerance, knots)
         seconds = (time.process_time() - begin) / knots * c.steps
-        row = {"method": name, "seconds": seconds, "error": error(y, reference), "tolerance": tolerance, "extrapolated_from": knots}
+        row = {
+            "method": name,
+            "seconds": seconds,
+            "error": error(y, reference),
+            "tolerance": tolerance,
+            "extrapolated_from": knots,
+        }
         if row["error"] < best_row["error"]:
             best_row = row
         if row["error"] <= TARGET or time.process_time() - begin > PATIENCE:
@@ -102,45 +137,95 @@ def adaptive(c: peers.Case, reference: np.ndarray, name: str, run: Callable, tol
     return best_row
 
 
-def compare(name: str, c: peers.Case, repeats: int, slow_peers: bool = False, explicit: bool = False) -> list[dict]:
+def compare(
+    name: str, c: peers.Case, repeats: int, slow_peers: bool = False, explicit: bool = False
+) -> list[dict]:
     """All methods on one chain."""
     reference = np.hstack(by_chain(c, 1e-13, "matrices"))
     n, rows = len(c.mass), []
     direct: dict[str, Callable] = {}
     if n <= DENSE_LIMIT:
-        direct |= {"scipy expm": lambda: peers.by_expm(c), "scipy expm, blocks": lambda: peers.by_blocks(c), "scipy lsim": lambda: peers.by_lsim(c)}
+        direct |= {
+            "scipy expm": lambda: peers.by_expm(c),
+            "scipy expm, blocks": lambda: peers.by_blocks(c),
+            "scipy lsim": lambda: peers.by_lsim(c),
+        }
     errors = {peer: error(function(), reference) for peer, function in direct.items()}
     target = min(TARGET, *errors.values(), 1.0)
     exact = {way: loosest(c, way, reference, target) for way in ("auto", "matrices")}
-    direct = {"kinetree chain": lambda: by_chain(c, exact["auto"]), "kinetree matrices": lambda: by_chain(c, exact["matrices"], "matrices")} | direct
-    errors |= {way: error(direct[way](), reference) for way in ("kinetree chain", "kinetree matrices")}
-    rows = [{"method": method, "seconds": s, "error": errors[method]} for method, s in best(direct, repeats).items()]
+    direct = {
+        "kinetree chain": lambda: by_chain(c, exact["auto"]),
+        "kinetree matrices": lambda: by_chain(c, exact["matrices"], "matrices"),
+    } | direct
+    errors |= {
+        way: error(direct[way](), reference) for way in ("kinetree chain", "kinetree matrices")
+    }
+    rows = [
+        {"method": method, "seconds": s, "error": errors[method]}
+        for method, s in best(direct, repeats).items()
+    ]
     if slow_peers:
         ladder = (1e-6, 1e-8, 1e-10)
-        rows += [adaptive(c, reference, peer, run, ladder) for peer, run in (("scipy Radau", peers.by_radau), ("SUNDIALS CVODE", peers.by_cvode))]
+        rows += [
+            adaptive(c, reference, peer, run, ladder)
+            for peer, run in (("scipy Radau", peers.by_radau), ("SUNDIALS CVODE", peers.by_cvode))
+        ]
     if explicit:
         rows.append(adaptive(c, reference, "Runge-Kutta 4", peers.by_rk4, (1e-9, 1e-12)))
     scaled = chain.scale(c.mass, c.damping, c.stiffness)
     made = chain.generate(scaled, c.dt, np.array(c.channels, dtype=int), 2, exact["matrices"])
-    common = {"chain": name, "n": n, "ratio": c.ratio, "omega_dt": scaled.omega * c.dt, "steps": c.steps, "half_width": made.step.u.width}
-    common |= {"r": made.choice.r, "m": made.choice.m, "matrices_MB": sum(a.data.nbytes for a in made.step) / 1e6, "modes_MB": 16e-6 * n * n}
+    common = {
+        "chain": name,
+        "n": n,
+        "ratio": c.ratio,
+        "omega_dt": scaled.omega * c.dt,
+        "steps": c.steps,
+        "half_width": made.step.u.width,
+    }
+    common |= {
+        "r": made.choice.r,
+        "m": made.choice.m,
+        "matrices_MB": sum(a.data.nbytes for a in made.step) / 1e6,
+        "modes_MB": 16e-6 * n * n,
+    }
     others = [row for row in rows if not row["method"].startswith("kinetree")]
     equal = min((row["seconds"] for row in others if row["error"] <= TARGET), default=None)
-    return [{**common, **row, "best_equal_peer_over_chain": equal and equal / rows[0]["seconds"]} for row in rows]
+    return [
+        {**common, **row, "best_equal_peer_over_chain": equal and equal / rows[0]["seconds"]}
+        for row in rows
+    ]
 
 
 def loosest(c: peers.Case, way: str, reference: np.ndarray, target: float) -> float:
     """Loosest accuracy per step that meets the target over all steps."""
-    return next((a for a in ACCURACIES if error(by_chain(c, a, way), reference) <= target), ACCURACIES[-1])
+    return next(
+        (a for a in ACCURACIES if error(by_chain(c, a, way), reference) <= target), ACCURACIES[-1]
+    )
 
 
-def run(quick: bool, json_path: str | Path | None = None, plot_dir: str | Path | None = None, source: str | Path | None = None) -> dict:
+def run(
+    quick: bool,
+    json_path: str | Path | None = None,
+    plot_dir: str | Path | None = None,
+    source: str | Path | None = None,
+) -> dict:
     """Measure in a process of one thread, print, write JSON and plots; returns {"machine", "headline", "results", ...}."""
     if source:
         case_of(source)  # what is wrong with it is said here
-    one_thread = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    one_thread = {
+        **os.environ,
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    }
     arguments = [*["--quick"] * quick, *([str(source)] if source else [])]
-    child = subprocess.run([sys.executable, "-m", __name__, *arguments], env=one_thread, stdout=subprocess.PIPE, check=True, text=True)
+    child = subprocess.run(
+        [sys.executable, "-m", __name__, *arguments],
+        env=one_thread,
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
     report = json.loads(child.stdout)
     show(report)
     if json_path:
@@ -162,24 +247,51 @@ def measure(quick: bool, source: str | None = None) -> dict:
         results += compare(*case_of(source), repeats, slow_peers=not quick)
         return report | {"headline": results[0]["best_equal_peer_over_chain"]}
     for kind in ("two-mass cars", "random springs", "soft support"):
-        results += compare(kind, case(kind, *HEADLINE, steps), repeats, slow_peers=not quick and kind == "two-mass cars", explicit=True)
+        results += compare(
+            kind,
+            case(kind, *HEADLINE, steps),
+            repeats,
+            slow_peers=not quick and kind == "two-mass cars",
+            explicit=True,
+        )
     for n in (10, 50) if quick else (10, 20, 50, 100, 300, 400, 1000, 3000):
         beside = {"slow_peers": not quick and n <= 100, "explicit": not quick and n <= 1000}
-        results += compare("two-mass cars", case("two-mass cars", n, 1e4, steps), repeats if n <= 400 else 1, **beside)
+        results += compare(
+            "two-mass cars",
+            case("two-mass cars", n, 1e4, steps),
+            repeats if n <= 400 else 1,
+            **beside,
+        )
     for ratio in (1e3,) if quick else (1e3, 1e5, 1e6):
         beside = {"slow_peers": not quick and ratio < 1e4, "explicit": not quick and ratio < 1e6}
-        results += compare("two-mass cars", case("two-mass cars", 200, ratio, steps), repeats, **beside)
-    report["headline"] = min(r["best_equal_peer_over_chain"] for r in results if (r["n"], round(r["ratio"], -3)) == HEADLINE)
+        results += compare(
+            "two-mass cars", case("two-mass cars", 200, ratio, steps), repeats, **beside
+        )
+    report["headline"] = min(
+        r["best_equal_peer_over_chain"]
+        for r in results
+        if (r["n"], round(r["ratio"], -3)) == HEADLINE
+    )
     report["bands"] = chain_inside.bands(150 if quick else 600)
-    report["fill_in"] = {what: chain_inside.fill_in(report["bands"], what) for what in ("doubling", "steps")}
+    report["fill_in"] = {
+        what: chain_inside.fill_in(report["bands"], what) for what in ("doubling", "steps")
+    }
     if not quick:
-        report |= {"forms": chain_inside.forms(), "choices": chain_inside.choices(), "rule": chain_inside.rule()}
+        report |= {
+            "forms": chain_inside.forms(),
+            "choices": chain_inside.choices(),
+            "rule": chain_inside.rule(),
+        }
     return report
 
 
 def machine() -> dict[str, Any]:
     """What it was measured on."""
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
+    versions = {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
     return {"cpu": platform.processor() or platform.machine(), **versions, "threads": 1}
 
 

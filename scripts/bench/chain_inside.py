@@ -18,7 +18,16 @@ from kinetree.solvers.chain.excitation import coefficients
 from kinetree.solvers.chain.motion import run
 
 ACCURACY = 1e-8
-RUNS = ((100, 0.2, 3), (300, 0.3, 3), (30, 1.0, 20), (1000, 1.0, 10), (100, 2.0, 50), (1000, 10.0, 100), (100, 50.0, 400), (300, 200.0, 300))
+RUNS = (
+    (100, 0.2, 3),
+    (300, 0.3, 3),
+    (30, 1.0, 20),
+    (1000, 1.0, 10),
+    (100, 2.0, 50),
+    (1000, 10.0, 100),
+    (100, 50.0, 400),
+    (300, 200.0, 300),
+)
 LIBRARY = {
     "train": lambda: chains.train(200, damping=1e3),
     "two-mass cars": chains.two_mass_train,
@@ -28,8 +37,18 @@ LIBRARY = {
     "helical spring": lambda: chains.helical_spring(turns=40),
     "short helical spring": chains.helical_spring,
 }
-LIBRARY_RUNS = (("random springs", 1.0, 3), ("two-mass cars", 10.0, 20), ("chain drive", 0.2, 3), ("chain drive", 3.0, 20))
-LIBRARY_RUNS += (("helical spring", 1.0, 3), ("helical spring", 3.0, 20), ("helical spring", 50.0, 100), ("short helical spring", 1.0, 100))
+LIBRARY_RUNS = (
+    ("random springs", 1.0, 3),
+    ("two-mass cars", 10.0, 20),
+    ("chain drive", 0.2, 3),
+    ("chain drive", 3.0, 20),
+)
+LIBRARY_RUNS += (
+    ("helical spring", 1.0, 3),
+    ("helical spring", 3.0, 20),
+    ("helical spring", 50.0, 100),
+    ("short helical spring", 1.0, 100),
+)
 
 
 def least(function: Callable[[], object], repeats: int) -> float:
@@ -45,13 +64,33 @@ def least(function: Callable[[], object], repeats: int) -> float:
 def uniform(n: int, angle: float, steps: int) -> peers.Case:
     """Equal masses and springs from a wall to a free end; omega_max*dt = angle, random forces at two masses."""
     C = chains.springs(np.append(np.ones(n), 0.0), n)
-    return peers.Case(np.ones(n), 1e-3 * C, C, (0, n // 2), np.random.default_rng(0).normal(size=(steps + 1, 2)), angle / 2.0, 10.0 * angle)
+    return peers.Case(
+        np.ones(n),
+        1e-3 * C,
+        C,
+        (0, n // 2),
+        np.random.default_rng(0).normal(size=(steps + 1, 2)),
+        angle / 2.0,
+        10.0 * angle,
+    )
 
 
 def by_matrices(c: peers.Case, accuracy: float = ACCURACY) -> tuple[np.ndarray, np.ndarray]:
     """x, v at all knots by D_0."""
     zero = np.zeros(len(c.mass))
-    return chain.simulate(c.mass, c.damping, c.stiffness, zero, zero, c.dt, c.steps, c.force, c.channels, accuracy=accuracy, way="matrices")
+    return chain.simulate(
+        c.mass,
+        c.damping,
+        c.stiffness,
+        zero,
+        zero,
+        c.dt,
+        c.steps,
+        c.force,
+        c.channels,
+        accuracy=accuracy,
+        way="matrices",
+    )
 
 
 @contextmanager
@@ -64,23 +103,38 @@ def fill(part: float) -> Iterator[None]:
         energy.FILL = before
 
 
-def bands(n: int = 600, steps: int = 200, repeats: int = 3, parts: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)) -> list[dict]:
+def bands(
+    n: int = 600,
+    steps: int = 200,
+    repeats: int = 3,
+    parts: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9),
+) -> list[dict]:
     """The last doubling, the steps and the memory in bands of growing half-width beside dense matrices."""
     found = []
     for part in parts:
-        c = uniform(n, max(2.0, 2.0 * (part * n - 12.0)), steps)  # the wave passes omega*dt/2 masses and leads by a tail
-        scaled, channels, zero = chain.scale(c.mass, c.damping, c.stiffness), np.array(c.channels), np.zeros(n)
+        c = uniform(
+            n, max(2.0, 2.0 * (part * n - 12.0)), steps
+        )  # the wave passes omega*dt/2 masses and leads by a tail
+        scaled, channels, zero = (
+            chain.scale(c.mass, c.damping, c.stiffness),
+            np.array(c.channels),
+            np.zeros(n),
+        )
         beta = coefficients(c.force, "linear")
         with fill(2.0):
             half, whole = (generate(scaled, dt, channels, 2, ACCURACY) for dt in (0.5 * c.dt, c.dt))
             band = least(lambda: energy.double(half.step, n, 0.1 * ACCURACY), repeats)  # noqa: B023
         full = {
-            name: made._replace(step=energy.dense_step(*(dense(a, n) for a in made.step[:3]))) for name, made in (("half", half), ("whole", whole))
+            name: made._replace(step=energy.dense_step(*(dense(a, n) for a in made.step[:3])))
+            for name, made in (("half", half), ("whole", whole))
         }
         row = {"n": n, "steps": steps, "half_width": whole.step.u.width, "band_doubling": band}
         row["dense_doubling"] = least(lambda: energy.double_dense(full["half"].step, n), repeats)  # noqa: B023
         for name, made in (("band", whole), ("dense", full["whole"])):
-            row[f"{name}_steps"] = least(lambda: run(scaled, made, zero, zero, beta, steps), repeats)  # noqa: B023
+            row[f"{name}_steps"] = least(
+                lambda: run(scaled, made, zero, zero, beta, steps),  # noqa: B023
+                repeats,
+            )
             row[f"{name}_memory_MB"] = sum(a.data.nbytes for a in made.step) / 1e6
         found.append(row)
     return found
@@ -94,7 +148,9 @@ def fill_in(rows: list[dict], what: str = "doubling") -> float:
     if not len(slower):
         return 1.0
     k = slower[0]
-    return float(width[k] if k == 0 else np.interp(0.0, [gain[k], gain[k - 1]], [width[k], width[k - 1]]))
+    return float(
+        width[k] if k == 0 else np.interp(0.0, [gain[k], gain[k - 1]], [width[k], width[k - 1]])
+    )
 
 
 def forms(n: int = 60, p: int = 3, repeats: int = 3) -> list[dict]:
@@ -115,11 +171,22 @@ def forms(n: int = 60, p: int = 3, repeats: int = 3) -> list[dict]:
         for name, way in ways.items():
             deviations = [np.abs(a - b)[n:, n:].max() for a, b in zip(way(), exact, strict=True)]
             seconds = least(way, 1 if name == "extended precision" else repeats)
-            found.append({"omega_dt": angle, "ratio": ratio, "form": name, "seconds": seconds, "U_0": deviations[0], "U_k": max(deviations[1:])})
+            found.append(
+                {
+                    "omega_dt": angle,
+                    "ratio": ratio,
+                    "form": name,
+                    "seconds": seconds,
+                    "U_0": deviations[0],
+                    "U_k": max(deviations[1:]),
+                }
+            )
     return found
 
 
-def double_precision(m: np.ndarray, F: np.ndarray, C: np.ndarray, dt: float, p: int) -> tuple[np.ndarray, ...]:
+def double_precision(
+    m: np.ndarray, F: np.ndarray, C: np.ndarray, dt: float, p: int
+) -> tuple[np.ndarray, ...]:
     """`chain.matrices` without extended precision."""
     before, extended.LARGEST = extended.LARGEST, 0
     try:
@@ -128,7 +195,9 @@ def double_precision(m: np.ndarray, F: np.ndarray, C: np.ndarray, dt: float, p: 
         extended.LARGEST = before
 
 
-def choices(repeats: int = 7, names: tuple[str, ...] = (), angles: tuple[float, ...] = (1.0, 10.0, 1e3)) -> list[dict]:
+def choices(
+    repeats: int = 7, names: tuple[str, ...] = (), angles: tuple[float, ...] = (1.0, 10.0, 1e3)
+) -> list[dict]:
     """Time of the chosen r and m beside all others that meet the same accuracy, on the chains of the library and uniform ones."""
     makers = LIBRARY | {f"uniform, {n}": partial(coefficients_of, n) for n in (30, 300)}
     found = []
@@ -139,16 +208,33 @@ def choices(repeats: int = 7, names: tuple[str, ...] = (), angles: tuple[float, 
             best = choose(scaled, dt, ACCURACY)
             picks = {(best.r, best.m): best}
             for m in range(max(0, best.m - 5), best.m + 5):
-                r = next((r for r in choice.ORDERS if angle / 2**m <= 4.0 and choice.error(m, r, angle / 2**m) <= 0.1 * ACCURACY), None)
+                r = next(
+                    (
+                        r
+                        for r in choice.ORDERS
+                        if angle / 2**m <= 4.0
+                        and choice.error(m, r, angle / 2**m) <= 0.1 * ACCURACY
+                    ),
+                    None,
+                )
                 if r is not None:
                     picks.setdefault((r, m), choice.Choice(r, m, 0.0, 0.0))
             times = dict.fromkeys(picks, np.inf)
             for _ in range(repeats):  # in turns, so that all see the same load
                 for key, pick in picks.items():
-                    times[key] = min(times[key], least(lambda: generate(scaled, dt, channels, 2, ACCURACY, pick), 1))  # noqa: B023
+                    times[key] = min(
+                        times[key],
+                        least(lambda: generate(scaled, dt, channels, 2, ACCURACY, pick), 1),  # noqa: B023
+                    )
             fastest = min(times, key=lambda key: times[key])
             row = {"chain": name, "omega_dt": angle, "chosen": (best.r, best.m), "fastest": fastest}
-            found.append(row | {"seconds": times[best.r, best.m], "slower": times[best.r, best.m] / times[fastest] - 1.0})
+            found.append(
+                row
+                | {
+                    "seconds": times[best.r, best.m],
+                    "slower": times[best.r, best.m] / times[fastest] - 1.0,
+                }
+            )
     return found
 
 
@@ -162,7 +248,15 @@ def of_library(name: str, angle: float, steps: int) -> peers.Case:
     """A chain of the library with random forces at two coordinates; omega_max*dt = angle."""
     m, F, C = LIBRARY[name]()
     n = len(C)
-    return peers.Case(m, F, C, (0, n // 2), np.random.default_rng(0).normal(size=(steps + 1, 2)), angle / chain.scale(m, F, C).omega, 10.0 * angle)
+    return peers.Case(
+        m,
+        F,
+        C,
+        (0, n // 2),
+        np.random.default_rng(0).normal(size=(steps + 1, 2)),
+        angle / chain.scale(m, F, C).omega,
+        10.0 * angle,
+    )
 
 
 def rule() -> list[dict]:
@@ -174,8 +268,14 @@ def rule() -> list[dict]:
         counted = chain.operations(chain.scale(c.mass, c.damping, c.stiffness), c.dt, ACCURACY)
         knots = 1 if angle > 1.0 else c.steps
         peers.by_rk4(c, ACCURACY / angle, knots)
-        matrix, other = least(lambda: by_matrices(c), 5), least(lambda: peers.by_rk4(c, ACCURACY / angle, knots), 5) * c.steps / knots  # noqa: B023
+        matrix, other = (
+            least(lambda: by_matrices(c), 5),  # noqa: B023
+            least(lambda: peers.by_rk4(c, ACCURACY / angle, knots), 5) * c.steps / knots,  # noqa: B023
+        )
         row = {"chain": name, "n": len(c.mass), "omega_dt": angle, "steps": c.steps}
-        row |= {"counted": counted.explicit(c.steps) / counted.matrix(c.steps), "measured": other / matrix}
+        row |= {
+            "counted": counted.explicit(c.steps) / counted.matrix(c.steps),
+            "measured": other / matrix,
+        }
         found.append(row | {"agree": (row["counted"] > 1.0) == (row["measured"] > 1.0)})
     return found

@@ -48,10 +48,16 @@ def exponential(case: Case) -> tuple[np.ndarray, np.ndarray]:
     A, B = first_order(case)
     size, count = B.shape
     G = np.zeros((size + 2 * count, size + 2 * count))
-    G[:size, :size], G[:size, size : size + count], G[size : size + count, size + count :] = A * case.dt, B * case.dt, np.eye(count)
+    G[:size, :size], G[:size, size : size + count], G[size : size + count, size + count :] = (
+        A * case.dt,
+        B * case.dt,
+        np.eye(count),
+    )
     E = expm(G)
     first, second = E[:size, size : size + count].T, E[:size, size + count :].T
-    return np.ascontiguousarray(E[:size, :size].T), case.force[:-1] @ first + np.diff(case.force, axis=0) @ second
+    return np.ascontiguousarray(E[:size, :size].T), case.force[:-1] @ first + np.diff(
+        case.force, axis=0
+    ) @ second
 
 
 def by_expm(case: Case) -> np.ndarray:
@@ -68,7 +74,10 @@ def by_blocks(case: Case, block: int = 4) -> np.ndarray:
     D, driven = exponential(case)
     size, starts = len(D), range(0, case.steps - block + 1, block)
     y = np.zeros((case.steps + 1, size))
-    far, inner = np.linalg.matrix_power(D, block), driven[: len(starts) * block].reshape(-1, block, size)
+    far, inner = (
+        np.linalg.matrix_power(D, block),
+        driven[: len(starts) * block].reshape(-1, block, size),
+    )
     sums = inner[:, 0]
     for i in range(1, block):
         sums = sums @ D + inner[:, i]
@@ -86,7 +95,11 @@ def by_blocks(case: Case, block: int = 4) -> np.ndarray:
 def by_lsim(case: Case) -> np.ndarray:
     """(x, v) at all knots by scipy.signal.lsim, which does the same in general dress."""
     A, B = first_order(case)
-    return lsim((A, B, np.eye(len(A)), np.zeros((len(A), len(case.channels)))), case.force, case.dt * np.arange(case.steps + 1))[1]
+    return lsim(
+        (A, B, np.eye(len(A)), np.zeros((len(A), len(case.channels)))),
+        case.force,
+        case.dt * np.arange(case.steps + 1),
+    )[1]
 
 
 @cache
@@ -101,7 +114,10 @@ def compiled(width: int) -> tuple[Callable, Callable]:
             a = 0.0
             for d in range(-width, width + 1):
                 if 0 <= i + d < n:
-                    a -= band[i, d + width] * y[2 * (i + d)] + damping[i, d + width] * y[2 * (i + d) + 1]
+                    a -= (
+                        band[i, d + width] * y[2 * (i + d)]
+                        + damping[i, d + width] * y[2 * (i + d) + 1]
+                    )
             out[2 * i] = y[2 * i + 1]
             out[2 * i + 1] = a / mass[i]
         for k in range(len(channels)):
@@ -121,7 +137,19 @@ def compiled(width: int) -> tuple[Callable, Callable]:
                     part = h * (0.0 if stage == 0 else 0.5 if stage < 3 else 1.0)
                     for m in range(size):
                         z[m] = y[m] + (part * k[stage - 1, m] if stage else 0.0)
-                    rate(k[stage], z, t + part, j * dt, dt, force[j], force[j + 1], channels, band, damping, mass)
+                    rate(
+                        k[stage],
+                        z,
+                        t + part,
+                        j * dt,
+                        dt,
+                        force[j],
+                        force[j + 1],
+                        channels,
+                        band,
+                        damping,
+                        mass,
+                    )
                 for m in range(size):
                     y[m] += h / 6.0 * (k[0, m] + 2.0 * k[1, m] + 2.0 * k[2, m] + k[3, m])
             result[j + 1] = y
@@ -214,7 +242,15 @@ def by_cvode(case: Case, tolerance: float, knots: int) -> np.ndarray:
         JJ[:] = J
 
     band = 2 * half_width(case) + 1
-    options = {"jacfn": jac, "linsolver": "band", "lband": band, "uband": band, "rtol": tolerance, "atol": 1e-3 * tolerance, "max_num_steps": 10**7}
+    options = {
+        "jacfn": jac,
+        "linsolver": "band",
+        "lband": band,
+        "uband": band,
+        "rtol": tolerance,
+        "atol": 1e-3 * tolerance,
+        "max_num_steps": 10**7,
+    }
     for j in range(knots):
         solver = CVODE(right_side(case, j), **options)
         y = solver.solve(np.array([j * case.dt, (j + 1) * case.dt]), y).y[-1]
@@ -234,5 +270,7 @@ def by_rk4(case: Case, tolerance: float, knots: int) -> np.ndarray:
     substeps = int(np.ceil(0.1 * case.ratio / h))
     width = half_width(case)
     band, damping = diagonals(case.stiffness, width), diagonals(case.damping, width)
-    compiled(width)[1](result, case.force, case.dt, substeps, np.array(case.channels), band, damping, case.mass)
+    compiled(width)[1](
+        result, case.force, case.dt, substeps, np.array(case.channels), band, damping, case.mass
+    )
     return plain(result)

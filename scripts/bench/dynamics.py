@@ -26,11 +26,20 @@ from kinetree.scripts.bench import dynamics_trees as trees
 SIZES = (5, 7, 10, 20, 50, 100, 200)
 FORMS = ("DEC", "many", *(name for name in LAGRANGE if name != "DEC"))
 LARGE = (500, 1000, 2000, 5000, 10000)  # for forms whose cost is linear
-QUICK = (("revolute", 7), ("revolute", 20), ("revolute", 100), ("spherical", 10), ("spherical", 100))
+QUICK = (
+    ("revolute", 7),
+    ("revolute", 20),
+    ("revolute", 100),
+    ("spherical", 10),
+    ("spherical", 100),
+)
 ALL = (*FORMS, *HAMILTON)
 DIRECT = tuple(method for method in ALL if method not in own.ITERATED)
 MOST_ITERATED = 200  # freedoms
-LINEAR = {"chain": ("DEC", "many", "ABM", "LGR", "DEC-H", "ABM-H", "LGR-H"), "star": ("DEC", "many", "ABM", "CBM", "DRT", "DEC-H", "ABM-H", "CBM-H")}
+LINEAR = {
+    "chain": ("DEC", "many", "ABM", "LGR", "DEC-H", "ABM-H", "LGR-H"),
+    "star": ("DEC", "many", "ABM", "CBM", "DRT", "DEC-H", "ABM-H", "CBM-H"),
+}
 GROWTH = (50, 5000)  # bodies between which exponents are fitted
 AGREEMENT = 1e-9
 
@@ -46,26 +55,49 @@ def measured(case: trees.Case, methods: tuple[str, ...], empty: dict[str, float]
     q, u, p = forms.q, forms.u, forms.p
     udot = system.accelerations(0.0, q, u)
     others = {peer.name: peer for peer in peers.peers(case, q, u)}
-    accuracy = {name: {"deviation": own.deviation(peer.udot, udot)} for name, peer in others.items()}
+    accuracy = {
+        name: {"deviation": own.deviation(peer.udot, udot)} for name, peer in others.items()
+    }
     judge = others["pinocchio"].residual if "pinocchio" in others else None
     if judge:
-        for name, values in {"DEC": udot, **{name: peer.udot for name, peer in others.items()}}.items():
+        for name, values in {
+            "DEC": udot,
+            **{name: peer.udot for name, peer in others.items()},
+        }.items():
             accuracy.setdefault(name, {})["residual"] = judge(values)
         left = accuracy["DEC"]["residual"]
         if left > AGREEMENT:
-            raise Disagreement(f"{case.topology} of {case.bodies}, {case.joint}: Pinocchio's inverse dynamics leaves {left:.1e} of the forces")
+            raise Disagreement(
+                f"{case.topology} of {case.bodies}, {case.joint}: Pinocchio's inverse dynamics leaves {left:.1e} of the forces"
+            )
     for method in methods:
         if method in HAMILTON:
-            accuracy[method] = {"deviation": own.deviation(system.hamilton(0.0, q, p, method)[0], u)}
+            accuracy[method] = {
+                "deviation": own.deviation(system.hamilton(0.0, q, p, method)[0], u)
+            }
         elif method == own.BATCH:
-            accuracy[method] = {"deviation": own.deviation(system.accelerations_many(0.0, [q], [u])[0], udot)}
+            accuracy[method] = {
+                "deviation": own.deviation(system.accelerations_many(0.0, [q], [u])[0], udot)
+            }
         elif method != "DEC":
-            accuracy[method] = {"deviation": own.deviation(system.accelerations(0.0, q, u, method=method), udot)}
+            accuracy[method] = {
+                "deviation": own.deviation(system.accelerations(0.0, q, u, method=method), udot)
+            }
     found = own.measure(forms, methods, {name: peer.call for name, peer in others.items()})
     rows = []
     for name, us in found.us.items():
-        row = {"topology": case.topology, "joint": case.joint, "bodies": case.bodies, "method": name, "us": us - empty.get(name, 0.0)}
-        rows.append(row | accuracy.get(name, {}) | ({"iterations": found.iterations[name]} if name in found.iterations else {}))
+        row = {
+            "topology": case.topology,
+            "joint": case.joint,
+            "bodies": case.bodies,
+            "method": name,
+            "us": us - empty.get(name, 0.0),
+        }
+        rows.append(
+            row
+            | accuracy.get(name, {})
+            | ({"iterations": found.iterations[name]} if name in found.iterations else {})
+        )
     show(rows)
     return rows
 
@@ -77,7 +109,10 @@ def show(rows: list[dict]) -> None:
     times = "  ".join(f"{row['method']} {row['us']:.4g}" for row in rows)
     batch = next((row["us"] for row in rows if row["method"] == own.BATCH), float("nan"))
     others = [row for row in rows if row["method"] in peers.MOST_FREEDOMS]
-    ratios = "  ".join(f"{row['method']}/DEC {row['us'] / engine:.2f}, /{own.BATCH} {row['us'] / batch:.1f}" for row in others)
+    ratios = "  ".join(
+        f"{row['method']}/DEC {row['us'] / engine:.2f}, /{own.BATCH} {row['us'] / batch:.1f}"
+        for row in others
+    )
     typer.echo(f"  {first['topology']} {first['joint']} {first['bodies']:5d}   {times}   {ratios}")
 
 
@@ -92,7 +127,9 @@ def growth(results: list[dict]) -> dict[str, float]:
     series: dict[str, list[tuple[int, float]]] = {}
     for row in results:
         if GROWTH[0] <= row["bodies"] <= GROWTH[1] and row["method"] not in own.ITERATED:
-            series.setdefault(f"{row['topology']} {row['joint']} {row['method']}", []).append((row["bodies"], row["us"]))
+            series.setdefault(f"{row['topology']} {row['joint']} {row['method']}", []).append(
+                (row["bodies"], row["us"])
+            )
     return {name: slope_of(points) for name, points in series.items() if len(points) > 2}
 
 
@@ -109,7 +146,12 @@ def versions() -> dict[str, str]:
 
 def machine() -> dict[str, object]:
     """Processor, cores, the load that others put on it, and how kernels are run."""
-    return {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None, "engine": kind()}
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "engine": kind(),
+    }
 
 
 def quick_cases() -> list[tuple[trees.Case, tuple[str, ...]]]:
@@ -122,7 +164,13 @@ def full_cases() -> list[tuple[trees.Case, tuple[str, ...]]]:
     found = []
     for make in (trees.chain, trees.star):
         for joint in ("revolute", "universal", "spherical"):
-            found += [(make(joint, bodies), ALL if bodies * trees.JOINTS[joint] <= MOST_ITERATED else DIRECT) for bodies in SIZES]
+            found += [
+                (
+                    make(joint, bodies),
+                    ALL if bodies * trees.JOINTS[joint] <= MOST_ITERATED else DIRECT,
+                )
+                for bodies in SIZES
+            ]
         for joint in ("revolute", "spherical"):
             found += [(make(joint, bodies), LINEAR[make.__name__]) for bodies in LARGE]
     return found
@@ -133,7 +181,10 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     data = {"machine": machine(), "versions": versions(), "unit": "microseconds per evaluation"}
     typer.echo(f"{data['machine']}  {data['versions']}")
     empty = own.least(peers.empty_calls())
-    typer.echo("taken off, calls on empty models: " + ", ".join(f"{name} {us:.2f} us" for name, us in empty.items()))
+    typer.echo(
+        "taken off, calls on empty models: "
+        + ", ".join(f"{name} {us:.2f} us" for name, us in empty.items())
+    )
     results = []
     for case, methods in quick_cases() if quick else full_cases():
         results += measured(case, methods, empty)

@@ -21,7 +21,12 @@ PATIENCE = 0.3  # s for one method of one case, once it has had its fewest round
 FAST = ("DEC", "many")  # with their own kinematics
 WARM = 10  # rounds of fewer evaluations begin after one that is not timed: else they would time caches that the other methods have left
 ITERATED = tuple(form.name for form in FORMS if form.iterated)
-AROUND = ("nothing", "literal_state", "literal_places", "literal_rates")  # what stands before and after a literal form
+AROUND = (
+    "nothing",
+    "literal_state",
+    "literal_places",
+    "literal_rates",
+)  # what stands before and after a literal form
 STEPS, STEP = 12, 1e-4  # of the run with fixed steps along which ITR is timed [s]
 RUNS = 5  # times that it is timed
 TOLERANCE = 1e-10  # relative residual at which ITR stops
@@ -39,15 +44,29 @@ class Measured(NamedTuple):
     iterations: dict[str, float]
 
 
-def measure(forms: "Forms", methods: Sequence[str], others: Mapping[str, Timed] | None = None, rounds: int = ROUNDS) -> Measured:
+def measure(
+    forms: "Forms",
+    methods: Sequence[str],
+    others: Mapping[str, Timed] | None = None,
+    rounds: int = ROUNDS,
+) -> Measured:
     """Our forms and others in turns; ITR along a motion, everything else at the start."""
     iterated = forms.iterated([method for method in methods if method in ITERATED])
-    found = least(forms.calls(methods) | dict(others or {}), rounds) | {name: us for name, (us, _) in iterated.items()}
+    found = least(forms.calls(methods) | dict(others or {}), rounds) | {
+        name: us for name, (us, _) in iterated.items()
+    }
     nothing, before, places, after = (found.pop(name, 0.0) for name in AROUND)
     if BATCH in found:
         found[BATCH] /= forms.batch_size
-    around = {name: places + after - 2 * nothing if name in HAMILTON else before - nothing for name in methods if name not in FAST}
-    return Measured({name: us + around.get(name, 0.0) for name, us in found.items()}, {name: count for name, (_, count) in iterated.items()})
+    around = {
+        name: places + after - 2 * nothing if name in HAMILTON else before - nothing
+        for name in methods
+        if name not in FAST
+    }
+    return Measured(
+        {name: us + around.get(name, 0.0) for name, us in found.items()},
+        {name: count for name, (_, count) in iterated.items()},
+    )
 
 
 def least(calls: Mapping[str, Timed], rounds: int = ROUNDS) -> dict[str, float]:
@@ -81,7 +100,9 @@ class Forms:
         self.system = system
         self.q, self.u = system.start()
         self._instances: dict[frozenset[str], Instance] = {}
-        self.around = Instance(system.compiled, GROUPS["DEC-H"])  # kept as long as its entries are called
+        self.around = Instance(
+            system.compiled, GROUPS["DEC-H"]
+        )  # kept as long as its entries are called
         self.p = self.momenta(self.q, self.u)
 
     def momenta(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -115,14 +136,18 @@ class Forms:
             found[BATCH] = self.batch()
         literal = [method for method in methods if method not in (*FAST, *ITERATED)]
         for method in literal:
-            found[method] = repeating(self.before(method, self.q, self.u, self.p).entry(entry_name(method)))
+            found[method] = repeating(
+                self.before(method, self.q, self.u, self.p).entry(entry_name(method))
+            )
         if any(method not in FAST for method in methods):
             around = self.around
             around.set_state(self.q, self.u)
             around.ws.p[:] = self.p
             for name in ("literal_state", "dec_h"):
                 around.call(name)
-            found |= {"nothing": looping(repeat)} | {name: looping(around.entry(name)) for name in AROUND[1:]}
+            found |= {"nothing": looping(repeat)} | {
+                name: looping(around.entry(name)) for name in AROUND[1:]
+            }
         return found
 
     @property
@@ -151,7 +176,11 @@ class Forms:
     def along(self, method: str, states: Sequence[State]) -> tuple[float, float]:
         """The same for one form: the least time of every state, then their mean."""
         instance = self.at(GROUPS[method])
-        solve, nothing, head = looping(instance.entry(entry_name(method))), looping(instance.entry("repeat")), instance.ws.head
+        solve, nothing, head = (
+            looping(instance.entry(entry_name(method))),
+            looping(instance.entry("repeat")),
+            instance.ws.head,
+        )
         head.itr_tolerance = TOLERANCE
         empty = min(seconds(nothing, 1) for _ in range(20))
         taken, iterations = np.full(len(states), np.inf), np.zeros(len(states))
@@ -182,8 +211,13 @@ def looping(entry: Callable[[int, float], int]) -> Timed:
 def motion(system: System, step: float = STEP) -> list[tuple[np.ndarray, np.ndarray]]:
     """States of a run with fixed steps by Störmer's method, which asks for as many speeds as coordinates, else by Runge-Kutta's."""
     integrator = "stormer" if len(system.coordinates) == len(system.speeds) else "rk4"
-    result = system.simulate(stop_time=STEPS * step, output_step=step, step=step, integrator=integrator)
-    q, u = (np.array([result[name] for name in names]).T for names in (system.coordinates, system.speeds))
+    result = system.simulate(
+        stop_time=STEPS * step, output_step=step, step=step, integrator=integrator
+    )
+    q, u = (
+        np.array([result[name] for name in names]).T
+        for names in (system.coordinates, system.speeds)
+    )
     return list(zip(q, u, strict=True))
 
 

@@ -11,7 +11,10 @@ import numpy as np
 
 from kinetree.scripts.bench.dynamics_trees import AXES, COM, GRAVITY, INERTIA, MASS, OFFSET, Case
 
-MOST_FREEDOMS = {"pinocchio": 300, "mujoco": 400}  # Pinocchio keeps arrays of n³ numbers, a gigabyte for 300
+MOST_FREEDOMS = {
+    "pinocchio": 300,
+    "mujoco": 400,
+}  # Pinocchio keeps arrays of n³ numbers, a gigabyte for 300
 
 
 class Peer(NamedTuple):
@@ -20,7 +23,9 @@ class Peer(NamedTuple):
     name: str
     call: Callable[[int], object]  # evaluates so many times
     udot: np.ndarray
-    residual: Callable[[np.ndarray], float] | None  # forces that accelerations leave over, as part of the largest force without them
+    residual: (
+        Callable[[np.ndarray], float] | None
+    )  # forces that accelerations leave over, as part of the largest force without them
 
 
 def peers(case: Case, q: np.ndarray, u: np.ndarray) -> Iterator[Peer]:
@@ -55,16 +60,24 @@ def pinocchio_model(case: Case):
         if case.joint == "revolute":
             joint = simple[first]()
         elif case.joint == "universal":
-            joint = pin.JointModelUniversal(np.eye(3)[AXES.index(first)], np.eye(3)[AXES.index(second)])
+            joint = pin.JointModelUniversal(
+                np.eye(3)[AXES.index(first)], np.eye(3)[AXES.index(second)]
+            )
         else:
             joint = pin.JointModelSpherical()
-        model.appendBodyToJoint(model.addJoint(parent, joint, place, f"j{i}"), body, pin.SE3.Identity())
+        model.appendBodyToJoint(
+            model.addJoint(parent, joint, place, f"j{i}"), body, pin.SE3.Identity()
+        )
     return model
 
 
 def pinocchio_coordinates(case: Case, q: np.ndarray) -> np.ndarray:
     """Quaternions as (x, y, z, w)."""
-    return q if case.joint != "spherical" else np.ascontiguousarray(q.reshape(-1, 4)[:, [1, 2, 3, 0]]).ravel()
+    return (
+        q
+        if case.joint != "spherical"
+        else np.ascontiguousarray(q.reshape(-1, 4)[:, [1, 2, 3, 0]]).ravel()
+    )
 
 
 def pinocchio(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
@@ -72,7 +85,12 @@ def pinocchio(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
     import pinocchio as pin
 
     model = pinocchio_model(case)
-    data, q, none, aba = model.createData(), pinocchio_coordinates(case, q), np.zeros(len(u)), pin.aba
+    data, q, none, aba = (
+        model.createData(),
+        pinocchio_coordinates(case, q),
+        np.zeros(len(u)),
+        pin.aba,
+    )
 
     def call(count: int) -> None:
         for _ in range(count):
@@ -103,7 +121,9 @@ def mujoco_joints(case: Case, i: int) -> str:
     if case.joint == "spherical":
         return '<joint type="ball"/>'
     axes = case.axes(i)[: 1 if case.joint == "revolute" else 2]
-    return "".join(f'<joint type="hinge" axis="{numbers(np.eye(3)[AXES.index(axis)])}"/>' for axis in axes)
+    return "".join(
+        f'<joint type="hinge" axis="{numbers(np.eye(3)[AXES.index(axis)])}"/>' for axis in axes
+    )
 
 
 def numbers(values) -> str:

@@ -28,12 +28,16 @@ def draw_times(results: list[dict], path: Path) -> None:
     topologies = list(dict.fromkeys(row["topology"] for row in results))
     joints = list(dict.fromkeys(row["joint"] for row in results))
     lines, columns = len(topologies), len(joints)
-    figure, areas = plt.subplots(lines, columns, figsize=(4 * columns, 3.4 * lines), squeeze=False, sharex=True, sharey=True)
+    figure, areas = plt.subplots(
+        lines, columns, figsize=(4 * columns, 3.4 * lines), squeeze=False, sharex=True, sharey=True
+    )
     for line, topology in zip(areas, topologies, strict=True):
         for area, joint in zip(line, joints, strict=True):
             rows = [row for row in results if (row["topology"], row["joint"]) == (topology, joint)]
             for method in COLOURS:
-                points = sorted((row["bodies"], row["us"]) for row in rows if row["method"] == method)
+                points = sorted(
+                    (row["bodies"], row["us"]) for row in rows if row["method"] == method
+                )
                 if points:
                     area.loglog(*zip(*points), ".-", color=COLOURS[method], label=method, lw=1.2)
             area.set_title(f"{topology}, {joint}", fontsize=10)
@@ -42,7 +46,9 @@ def draw_times(results: list[dict], path: Path) -> None:
         area.set_xlabel("bodies")
     for line in areas:
         line[0].set_ylabel("time per evaluation [µs]")
-    areas[0, min(1, columns - 1)].legend(fontsize=7, loc="lower right")  # universal joints end at 200 bodies: there is room
+    areas[0, min(1, columns - 1)].legend(
+        fontsize=7, loc="lower right"
+    )  # universal joints end at 200 bodies: there is room
     figure.tight_layout()
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -55,7 +61,9 @@ def draw_regions(points: list[dict], path: Path) -> None:
 
     joints = list(dict.fromkeys(each["joint"] for each in points))
     columns = [(kind, literal) for literal in (False, True) for kind in ("predicted", "measured")]
-    figure, areas = plt.subplots(len(joints), 4, figsize=(13, 3 * len(joints)), squeeze=False, sharex=True, sharey=True)
+    figure, areas = plt.subplots(
+        len(joints), 4, figsize=(13, 3 * len(joints)), squeeze=False, sharex=True, sharey=True
+    )
     seen = set()
     for line, joint in zip(areas, joints, strict=True):
         mine = [each for each in points if each["joint"] == joint]
@@ -63,11 +71,18 @@ def draw_regions(points: list[dict], path: Path) -> None:
             found = regions.winners(mine, kind, literal)
             seen |= set(found.values())
             place(area, found)
-            area.set_title(f"freedoms per joint: {mine[0]['freedoms']}, {kind}{', literal forms' if literal else ''}", fontsize=9)
+            area.set_title(
+                f"freedoms per joint: {mine[0]['freedoms']}, {kind}{', literal forms' if literal else ''}",
+                fontsize=9,
+            )
         line[0].set_ylabel("branch length")
     for area in areas[-1]:
         area.set_xlabel("branches")
-    marks = [Line2D([], [], marker="s", ls="", ms=9, color=COLOURS[name], label=name) for name in COLOURS if name in seen]
+    marks = [
+        Line2D([], [], marker="s", ls="", ms=9, color=COLOURS[name], label=name)
+        for name in COLOURS
+        if name in seen
+    ]
     figure.legend(handles=marks, loc="lower center", ncol=len(marks))
     figure.tight_layout(rect=(0, 0.03, 1, 1))
     figure.savefig(path, dpi=100)
@@ -78,6 +93,8 @@ def place(area, found: dict[tuple[int, int], str]) -> None:
     """A coloured square per tree, evenly spaced."""
     ticks = sorted({branches for branches, _ in found} | {length for _, length in found})
     for (branches, length), name in found.items():
-        area.scatter(ticks.index(branches), ticks.index(length), s=260, marker="s", color=COLOURS[name])
+        area.scatter(
+            ticks.index(branches), ticks.index(length), s=260, marker="s", color=COLOURS[name]
+        )
     for axis in (area.xaxis, area.yaxis):
         axis.set_ticks(range(len(ticks)), ticks)

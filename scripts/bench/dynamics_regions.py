@@ -13,7 +13,12 @@ HOPELESS = 6.0
 
 def diagram(joint: str, grid: tuple[int, ...] = GRID) -> list[dict]:
     """One diagram, point by point."""
-    return [point(joint, branches, length) for branches in grid for length in grid if branches * length < MOST_BODIES]
+    return [
+        point(joint, branches, length)
+        for branches in grid
+        for length in grid
+        if branches * length < MOST_BODIES
+    ]
 
 
 def point(joint: str, branches: int, length: int) -> dict:
@@ -24,21 +29,35 @@ def point(joint: str, branches: int, length: int) -> dict:
     limit = HOPELESS * min(flops for name, flops in predicted.items())
     methods = [name for name, flops in predicted.items() if flops <= limit]
     measured = own.measure(own.Forms(system), methods, rounds=20).us
-    return {"joint": joint, "freedoms": trees.JOINTS[joint], "branches": branches, "length": length, "predicted": predicted, "measured": measured}
+    return {
+        "joint": joint,
+        "freedoms": trees.JOINTS[joint],
+        "branches": branches,
+        "length": length,
+        "predicted": predicted,
+        "measured": measured,
+    }
 
 
 def winners(points: list[dict], kind: str, literal: bool) -> dict[tuple[int, int], str]:
     """The cheapest form by (branches, length); `literal` leaves out the engine's own form."""
     found = {}
     for each in points:
-        costs = {name: cost for name, cost in each[kind].items() if not (literal and name == "DEC") and name in each["measured"]}
+        costs = {
+            name: cost
+            for name, cost in each[kind].items()
+            if not (literal and name == "DEC") and name in each["measured"]
+        }
         found[each["branches"], each["length"]] = min(costs, key=costs.__getitem__)
     return found
 
 
 def judgement(points: list[dict], literal: bool) -> dict:
     """How often the prediction names the fastest form, and what following it costs where it does not."""
-    predicted, measured = winners(points, "predicted", literal), winners(points, "measured", literal)
+    predicted, measured = (
+        winners(points, "predicted", literal),
+        winners(points, "measured", literal),
+    )
     times = {(each["branches"], each["length"]): each["measured"] for each in points}
     loss = [times[at][predicted[at]] / times[at][measured[at]] for at in predicted]
     agree = sum(predicted[at] == measured[at] for at in predicted) / len(predicted)

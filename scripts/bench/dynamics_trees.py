@@ -12,7 +12,14 @@ from kinetree.models import load
 from kinetree.models.system.system import System
 
 MASS, COM, OFFSET = 1.0, (0.02, -0.03, -0.1), (0.03, 0.02, -0.2)
-INERTIA = (0.012, 0.010, 0.006, 0.001, -0.0005, 0.0008)  # xx yy zz xy xz yz about the centre of mass
+INERTIA = (
+    0.012,
+    0.010,
+    0.006,
+    0.001,
+    -0.0005,
+    0.0008,
+)  # xx yy zz xy xz yz about the centre of mass
 GRAVITY = 9.81
 AXES = "xyz"
 JOINTS = {"revolute": 1, "universal": 2, "spherical": 3, "ball on a slide": 4}  # freedoms
@@ -46,7 +53,11 @@ def star(joint: str, bodies: int) -> Case:
 
 def branched(joint: str, branches: int, length: int) -> Case:
     """A first body with branches of some length."""
-    parents = [0] + [1 if place == 0 else i - branches for place in range(length) for i in range(2 + place * branches, 2 + (place + 1) * branches)]
+    parents = [0] + [
+        1 if place == 0 else i - branches
+        for place in range(length)
+        for i in range(2 + place * branches, 2 + (place + 1) * branches)
+    ]
     return Case(f"{branches} branches of {length}", joint, tuple(parents))
 
 
@@ -54,9 +65,18 @@ def system(case: Case) -> System:
     """The compiled mechanism."""
     body = {"mass": MASS, "com": list(COM), "inertia": list(INERTIA)}
     q, u = (part.reshape(case.bodies, -1).tolist() for part in state(case))
-    joints = {f"j{i}": joint(case, i, parent, q[i - 1], u[i - 1]) for i, parent in enumerate(case.parents, 1)}
-    frame = {"format": "kinetree/1", "name": f"{case.topology} of {case.bodies}", "gravity": [0, 0, -GRAVITY]}
-    return load({**frame, "bodies": {f"b{i}": body for i in range(1, case.bodies + 1)}, "joints": joints}).compile()
+    joints = {
+        f"j{i}": joint(case, i, parent, q[i - 1], u[i - 1])
+        for i, parent in enumerate(case.parents, 1)
+    }
+    frame = {
+        "format": "kinetree/1",
+        "name": f"{case.topology} of {case.bodies}",
+        "gravity": [0, 0, -GRAVITY],
+    }
+    return load(
+        {**frame, "bodies": {f"b{i}": body for i in range(1, case.bodies + 1)}, "joints": joints}
+    ).compile()
 
 
 def joint(case: Case, i: int, parent: int, q: list[float], u: list[float]) -> dict[str, Any]:
@@ -71,7 +91,10 @@ def joint(case: Case, i: int, parent: int, q: list[float], u: list[float]) -> di
     if case.joint == "spherical":
         return typed
     kinds = [("shift", first), *(("rotate", axis) for axis in AXES)]
-    moves = [{kind: axis, "coordinate": f"{kind}_{axis}{i}", "start": q[k], "speed": u[k]} for k, (kind, axis) in enumerate(kinds)]
+    moves = [
+        {kind: axis, "coordinate": f"{kind}_{axis}{i}", "start": q[k], "speed": u[k]}
+        for k, (kind, axis) in enumerate(kinds)
+    ]
     return {**ends, "transforms": [{"shift": list(OFFSET)}, *moves]}
 
 

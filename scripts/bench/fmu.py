@@ -39,13 +39,24 @@ def chain(n: int) -> dict:
     """Links of 1 m and 1 kg on revolute joints about y and z in turn."""
     bodies, joints = {}, {}
     for k in range(1, n + 1):
-        bodies[f"link{k}"] = {"mass": 1.0, "com": [0.5, 0, 0], "inertia": [0.01, 0.0833, 0.0833, 0, 0, 0]}
+        bodies[f"link{k}"] = {
+            "mass": 1.0,
+            "com": [0.5, 0, 0],
+            "inertia": [0.01, 0.0833, 0.0833, 0, 0, 0],
+        }
         joints[f"J{k}"] = {
             "parent": f"link{k - 1}" if k > 1 else "ground", "child": f"link{k}", "type": "revolute", "axis": "y" if k % 2 else "z",
             "at": [1.0 if k > 1 else 0.0, 0, 0], "coordinates": [f"q{k}"], "start": 0.3 + 0.1 * (k - 1),
         }  # fmt: skip
     run = {"stop_time": 3.0, "output_step": STEP, "step": STEP}
-    return {"format": "kinetree/1", "name": f"chain {n}", "gravity": [0, 0, -9.80665], "bodies": bodies, "joints": joints, "run": run}
+    return {
+        "format": "kinetree/1",
+        "name": f"chain {n}",
+        "gravity": [0, 0, -9.80665],
+        "bodies": bodies,
+        "joints": joints,
+        "run": run,
+    }
 
 
 def minimal_native(path: Path) -> Path:
@@ -55,7 +66,9 @@ def minimal_native(path: Path) -> Path:
     with tempfile.TemporaryDirectory() as scratch:
         library = Path(scratch) / "m.so"
         flags = ["-std=c11", "-O2", "-shared", "-fPIC", "-w", f"-I{fmi_headers()}"]
-        subprocess.run([*compiler(), *flags, str(HERE / "minimal_fmu.c"), "-o", str(library)], check=True)
+        subprocess.run(
+            [*compiler(), *flags, str(HERE / "minimal_fmu.c"), "-o", str(library)], check=True
+        )
         with ZipFile(path, "w") as archive:
             archive.write(library, "binaries/linux64/minimal.so")
             archive.writestr("modelDescription.xml", MINIMAL)
@@ -98,7 +111,11 @@ def calls(path: Path, outputs: int) -> dict[str, float]:
     """Cost of one setting, one step and one reading through fmpy's plain calls; buffers are made once, as a host in C would."""
     with Archive(path) as archive:
         host = Host(archive).start()
-        references = [v.valueReference for v in archive.description.modelVariables if v.causality == "output" and v.type == "Real"][:outputs]
+        references = [
+            v.valueReference
+            for v in archive.description.modelVariables
+            if v.causality == "output" and v.type == "Real"
+        ][:outputs]
         vr = (ctypes.c_uint32 * len(references))(*references)
         values = (ctypes.c_double * len(references))()
         c, fmu = host.fmu.component, host.fmu
@@ -112,16 +129,25 @@ def calls(path: Path, outputs: int) -> dict[str, float]:
             fmu.dll.fmi2DoStep(c, ctypes.c_double(now), ctypes.c_double(STEP), 1)
             now += STEP
 
-        result = {"step": median(step), "get": median(lambda: fmu.dll.fmi2GetReal(c, vr, len(vr), values))}
+        result = {
+            "step": median(step),
+            "get": median(lambda: fmu.dll.fmi2GetReal(c, vr, len(vr), values)),
+        }
         result["values"] = len(vr)
-        result["set"] = median(lambda: fmu.dll.fmi2SetReal(c, place, 1, value)) if given or path.name.startswith("minimal") else float("nan")
+        result["set"] = (
+            median(lambda: fmu.dll.fmi2SetReal(c, place, 1, value))
+            if given or path.name.startswith("minimal")
+            else float("nan")
+        )
         host.fmu.freeInstance()
     return result
 
 
 def cold_start(path: Path) -> float:
     """First start in a fresh process, ms."""
-    done = subprocess.run([sys.executable, "-c", COLD, str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", COLD, str(path)], capture_output=True, text=True, check=True
+    )
     return float(done.stdout.splitlines()[-1]) * 1e3
 
 
@@ -131,14 +157,27 @@ def measure(quick: bool, folder: Path) -> list[dict]:
     for backend, make in (("native", minimal_native), ("python", minimal_python)):
         path = make(folder / f"minimal-{backend}.fmu")
         rows.append({"model": "minimal", "backend": backend, "packed": float("nan"), **facts(path)})
-    sources = {"regulator": ("lib:regulator", "auto")} | {f"chain of {n}": (chain(n), "rk4") for n in ((2, 12) if quick else (2, 6, 12, 24))}
-    own = [each.name for each in (this_platform(),) if each]  # sizes are those of one platform, whatever has been built here besides
+    sources = {"regulator": ("lib:regulator", "auto")} | {
+        f"chain of {n}": (chain(n), "rk4") for n in ((2, 12) if quick else (2, 6, 12, 24))
+    }
+    own = [
+        each.name for each in (this_platform(),) if each
+    ]  # sizes are those of one platform, whatever has been built here besides
     for name, (source, integrator) in sources.items():
         mechanism = load(source)
         for backend in ("native", "python"):
             begin = time.perf_counter()
-            path = build_fmu(mechanism, folder / "model.fmu", backend, integrator=integrator, platforms=own)
-            rows.append({"model": name, "backend": backend, "packed": time.perf_counter() - begin, **facts(path)})
+            path = build_fmu(
+                mechanism, folder / "model.fmu", backend, integrator=integrator, platforms=own
+            )
+            rows.append(
+                {
+                    "model": name,
+                    "backend": backend,
+                    "packed": time.perf_counter() - begin,
+                    **facts(path),
+                }
+            )
     return rows
 
 
@@ -166,11 +205,38 @@ def show(report: dict) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{report['machine']}; steps of {report['step_s'] * 1e3:g} ms", title_justify="left", box=None, padding=(0, 2))
-    for title in ("model", "back end", "packed s", "kB", "first start ms", "set µs", "step µs", "get µs", "values", "step beside minimal"):
+    table = Table(
+        title=f"{report['machine']}; steps of {report['step_s'] * 1e3:g} ms",
+        title_justify="left",
+        box=None,
+        padding=(0, 2),
+    )
+    for title in (
+        "model",
+        "back end",
+        "packed s",
+        "kB",
+        "first start ms",
+        "set µs",
+        "step µs",
+        "get µs",
+        "values",
+        "step beside minimal",
+    ):
         table.add_column(title, justify="left" if title in ("model", "back end") else "right")
     least = {row["backend"]: row["step"] for row in report["rows"] if row["model"] == "minimal"}
     for r in report["rows"]:
-        numbers = [f"{r['packed']:.2f}", f"{r['size']:.0f}", f"{r['cold']:.1f}", *(f"{r[key]:.2f}" for key in ("set", "step", "get"))]
-        table.add_row(r["model"], r["backend"], *numbers, f"{r['values']:.0f}", f"{r['step'] / least[r['backend']]:.1f}x")
+        numbers = [
+            f"{r['packed']:.2f}",
+            f"{r['size']:.0f}",
+            f"{r['cold']:.1f}",
+            *(f"{r[key]:.2f}" for key in ("set", "step", "get")),
+        ]
+        table.add_row(
+            r["model"],
+            r["backend"],
+            *numbers,
+            f"{r['values']:.0f}",
+            f"{r['step'] / least[r['backend']]:.1f}x",
+        )
     Console(highlight=False, width=150).print(table)

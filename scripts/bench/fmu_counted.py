@@ -32,11 +32,16 @@ sys.exit(status)
 
 def unpacked(model: str, integrator: str, step: float, folder: Path) -> tuple[Path, list[str]]:
     """Library of a native FMU, and the arguments of the host for it: all but the number of steps, and the step."""
-    path, here = build_fmu(load(model), folder / "counted.fmu", "native", 2, integrator, step), this_platform()
+    path, here = (
+        build_fmu(load(model), folder / "counted.fmu", "native", 2, integrator, step),
+        this_platform(),
+    )
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder / "unpacked")
     place = folder / "unpacked"
-    guid = re.search(r'guid="([^"]+)"', (place / "modelDescription.xml").read_text(encoding="utf-8"))
+    guid = re.search(
+        r'guid="([^"]+)"', (place / "modelDescription.xml").read_text(encoding="utf-8")
+    )
     assert guid is not None and here is not None
     library = next((place / "binaries" / here.name).glob(f"*{here.extension}"))
     return library, [guid[1], (place / "resources").as_uri()]

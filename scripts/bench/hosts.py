@@ -44,8 +44,13 @@ def run_of(archive: Archive, name: str) -> list[tuple[str, Task]]:
     """The runs of an archive, each with its kind."""
     experiment: Any = archive.description.defaultExperiment
     step = float(experiment.stepSize)
-    count = max(1, min(MOST, round(min(float(experiment.stopTime), ENDS.get(name, LONGEST)) / step)))
-    return [("Python" if archive.needs_python else task.kind, task) for task in tasks(archive, step, count)]
+    count = max(
+        1, min(MOST, round(min(float(experiment.stopTime), ENDS.get(name, LONGEST)) / step))
+    )
+    return [
+        ("Python" if archive.needs_python else task.kind, task)
+        for task in tasks(archive, step, count)
+    ]
 
 
 def cell(host: ForeignHost, task: Task, expected: list[float]) -> Cell:
@@ -63,11 +68,19 @@ def row(name: str, folder: Path) -> dict[str, Cell]:
     found: dict[str, Cell] = {}
     expected: list[float] = []
     for archive_name, (fmi, _) in ARCHIVES.items():
-        path = build_fmu(load(f"lib:{name}"), folder / f"{name}.fmu", archive_name.split()[0], fmi, platforms="all" if has_zig() else None)
+        path = build_fmu(
+            load(f"lib:{name}"),
+            folder / f"{name}.fmu",
+            archive_name.split()[0],
+            fmi,
+            platforms="all" if has_zig() else None,
+        )
         with Archive(path) as archive:
             for kind, task in run_of(archive, name):
                 if not expected:
-                    expected = FOREIGN["fmpy"].run(replace(task, exchange=False), FOREIGN["fmpy"].platform)
+                    expected = FOREIGN["fmpy"].run(
+                        replace(task, exchange=False), FOREIGN["fmpy"].platform
+                    )
                 for host in FOREIGN.values():
                     if possible(host, kind):
                         found[f"{host.name} {kind}"] = cell(host, task, expected)
@@ -92,11 +105,19 @@ def run(quick: bool = False, json_path: Path | None = None, plots: Path | None =
     with tempfile.TemporaryDirectory() as folder:
         for name in QUICK if quick else library_names():
             rows[name] = row(name, Path(folder))
-            print(f"{name}: {sum(isinstance(value, float) for value in rows[name].values())} runs", flush=True)
+            print(
+                f"{name}: {sum(isinstance(value, float) for value in rows[name].values())} runs",
+                flush=True,
+            )
             if json_path:  # the whole table takes long: what is done is kept
                 json_path.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     print(markdown(rows))
-    bad = [f"{name} in {key}: {value}" for name, cells in rows.items() for key, value in cells.items() if not good(key, value)]
+    bad = [
+        f"{name} in {key}: {value}"
+        for name, cells in rows.items()
+        for key, value in cells.items()
+        if not good(key, value)
+    ]
     if bad:
         print("\n".join(["", "not good:", *bad]))
         raise Exit(1)
@@ -117,15 +138,28 @@ def markdown(rows: dict[str, dict[str, Cell]]) -> str:
 
     def cells(host: ForeignHost, found: dict[str, Cell]) -> str:
         texts = [shown(key, found[key]) for key in (f"{host.name} {kind}" for kind in hosts[host])]
-        return texts[0] if len(set(texts)) == 1 and texts[0] in reasons.values() else " ".join(texts)
+        return (
+            texts[0] if len(set(texts)) == 1 and texts[0] in reasons.values() else " ".join(texts)
+        )
 
     lines = [
-        "| mechanism | " + " | ".join(f"{host.name}, {host.platform.name}" for host in hosts) + " |",
+        "| mechanism | "
+        + " | ".join(f"{host.name}, {host.platform.name}" for host in hosts)
+        + " |",
         "|---|" + "---|" * len(hosts),
-        "| | " + " | ".join(", ".join(kind.removesuffix(".0") for kind in kinds) for kinds in hosts.values()) + " |",
-        *(f"| {name} | " + " | ".join(cells(host, found) for host in hosts) + " |" for name, found in rows.items()),
+        "| | "
+        + " | ".join(
+            ", ".join(kind.removesuffix(".0") for kind in kinds) for kinds in hosts.values()
+        )
+        + " |",
+        *(
+            f"| {name} | " + " | ".join(cells(host, found) for host in hosts) + " |"
+            for name, found in rows.items()
+        ),
     ]
     notes = [f"{letter}: {reason}" for reason, letter in reasons.items()]
     if any(off(key, value) for found in rows.values() for key, value in found.items()):
-        notes.append(f"off: the deviation itself, above {INTEGRATED:g} in model exchange or {STEPPED:g} in co-simulation, the bounds of all hosts")
+        notes.append(
+            f"off: the deviation itself, above {INTEGRATED:g} in model exchange or {STEPPED:g} in co-simulation, the bounds of all hosts"
+        )
     return "\n".join([*lines, "", *notes])

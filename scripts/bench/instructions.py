@@ -62,7 +62,14 @@ def evaluations(name: str, model: str, **settings: float) -> Case:
     """Accelerations at the start."""
     system = load(model, **settings).compile()
     system._fast.set_state(*system.start())
-    return Case(name, "repeat", (system.compiled.ints, system.compiled.floats, system._fast.work), EVALUATIONS, 0.0, EVALUATIONS)
+    return Case(
+        name,
+        "repeat",
+        (system.compiled.ints, system.compiled.floats, system._fast.work),
+        EVALUATIONS,
+        0.0,
+        EVALUATIONS,
+    )
 
 
 def steps(name: str, model: str, integrator: str, step: float, **settings: float) -> Case:
@@ -70,7 +77,9 @@ def steps(name: str, model: str, integrator: str, step: float, **settings: float
     system = load(model, **settings).compile()
     run = Run(make_unit(system, integrator))
     stop = STEPS * step
-    set_options(run, Options.of(system, stop, None, step, integrator, "auto", None, step, None, None), False)
+    set_options(
+        run, Options.of(system, stop, None, step, integrator, "auto", None, step, None, None), False
+    )
     run.call("unit_start", 0, 0.0)
     return Case(name, "unit_advance", (run.unit.ints, run.unit.floats, run.work), 0, stop, STEPS)
 
@@ -111,18 +120,39 @@ def count(case: Case, engine: Path) -> dict[str, float]:
         for name, block in zip(("ints", "floats", "work"), case.blocks, strict=True):
             files.append(Path(folder) / name)
             block.tofile(files[-1])
-        report = watched(case.name, Path(folder), HOST, str(engine), entry, str(case.option), str(case.target), *map(str, files))
-    return {name: instructions / case.count for name, instructions in functions(report, engine.name).items()}
+        report = watched(
+            case.name,
+            Path(folder),
+            HOST,
+            str(engine),
+            entry,
+            str(case.option),
+            str(case.target),
+            *map(str, files),
+        )
+    return {
+        name: instructions / case.count
+        for name, instructions in functions(report, engine.name).items()
+    }
 
 
 def watched(name: str, folder: Path, host: str, *arguments: str) -> str:
     """Run a bare Python under callgrind: its report."""
     out = folder / "out"
     watch = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
-    finished = subprocess.run([*watch, sys.executable, "-I", "-S", "-c", host, *arguments], capture_output=True, text=True)
+    finished = subprocess.run(
+        [*watch, sys.executable, "-I", "-S", "-c", host, *arguments], capture_output=True, text=True
+    )
     if finished.returncode:
-        raise BadInput(f"bench instructions: '{name}' ended with {finished.returncode}: {finished.stderr.strip().splitlines()[-1]}")
-    return subprocess.run(["callgrind_annotate", "--threshold=100", str(out)], capture_output=True, text=True, check=True).stdout
+        raise BadInput(
+            f"bench instructions: '{name}' ended with {finished.returncode}: {finished.stderr.strip().splitlines()[-1]}"
+        )
+    return subprocess.run(
+        ["callgrind_annotate", "--threshold=100", str(out)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
 
 
 def fmu_step(name: str) -> dict[str, float]:
@@ -131,7 +161,11 @@ def fmu_step(name: str) -> dict[str, float]:
         library, arguments = fmu_counted.unpacked(FMU_MODEL, "rk4", FMU_STEP, Path(folder))
         host = (str(library), *arguments)
         long, short = (
-            functions(watched(name, Path(folder), fmu_counted.HOST, *host, str(steps), str(FMU_STEP)), library.name) for steps in (2 * STEPS, STEPS)
+            functions(
+                watched(name, Path(folder), fmu_counted.HOST, *host, str(steps), str(FMU_STEP)),
+                library.name,
+            )
+            for steps in (2 * STEPS, STEPS)
         )
     return {function: (long[function] - short.get(function, 0.0)) / STEPS for function in long}
 
@@ -148,7 +182,11 @@ def functions(report: str, engine: str) -> dict[str, float]:
     for line in report.splitlines():
         row = re.match(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+(.*)", line)
         if row and engine in row[2]:
-            own = re.search(r"solvers::([\w:]+)", row[2]) or re.search(r"kt_in_[0-9a-f]+_(\w+)", row[2]) or re.search(r":(\w+)", row[2])
+            own = (
+                re.search(r"solvers::([\w:]+)", row[2])
+                or re.search(r"kt_in_[0-9a-f]+_(\w+)", row[2])
+                or re.search(r":(\w+)", row[2])
+            )
             name = own[1].replace("::", ".") if own and not own[1].startswith("0x") else UNNAMED
             for each in (name, "total"):
                 found[each] = found.get(each, 0.0) + float(row[1].replace(",", ""))
@@ -159,7 +197,11 @@ def grown(before: dict[str, float], after: dict[str, float]) -> str:
     """What grew most, in words."""
     more = {name: after[name] - before.get(name, 0.0) for name in after if name != "total"}
     worst = sorted(more, key=lambda name: -more[name])[:NAMED]
-    return ", ".join(f"{name} {before.get(name, 0.0):.0f} -> {after[name]:.0f}" for name in worst if more[name] > 0.0)
+    return ", ".join(
+        f"{name} {before.get(name, 0.0):.0f} -> {after[name]:.0f}"
+        for name in worst
+        if more[name] > 0.0
+    )
 
 
 def compare(kept: dict[str, Any], data: dict[str, Any]) -> list[str]:
@@ -167,16 +209,23 @@ def compare(kept: dict[str, Any], data: dict[str, Any]) -> list[str]:
     failed = []
     for part, made_by in MADE_BY.items():
         if any(kept[key] != data[key] for key in made_by):
-            typer.echo(f"{part} not compared: the other run has {', '.join(str(kept[key]) for key in made_by)}")
+            typer.echo(
+                f"{part} not compared: the other run has {', '.join(str(kept[key]) for key in made_by)}"
+            )
             continue
         for name, after in data[part].items():
             before = kept[part].get(name)
             if before is not None and after["total"] > (1.0 + GROWTH) * before["total"]:
-                failed.append(f"{name}: {before['total']:.0f} -> {after['total']:.0f} instructions; {grown(before, after)}")
+                failed.append(
+                    f"{name}: {before['total']:.0f} -> {after['total']:.0f} instructions; {grown(before, after)}"
+                )
     return failed
 
 
-MADE_BY = {"instructions": ("versions", "level"), "bytecodes": ("python",)}  # what counts depend on beside the sources
+MADE_BY = {
+    "instructions": ("versions", "level"),
+    "bytecodes": ("python",),
+}  # what counts depend on beside the sources
 
 
 def require_valgrind(who: str) -> None:
@@ -186,16 +235,27 @@ def require_valgrind(who: str) -> None:
 
 
 def show(name: str, found: dict[str, float]) -> None:
-    most = sorted((each for each in found if each != "total"), key=lambda each: -found[each])[:NAMED]
-    typer.echo(f"{name:26s} {found['total']:9.0f}   " + ", ".join(f"{each} {100 * found[each] / found['total']:.0f} %" for each in most))
+    most = sorted((each for each in found if each != "total"), key=lambda each: -found[each])[
+        :NAMED
+    ]
+    typer.echo(
+        f"{name:26s} {found['total']:9.0f}   "
+        + ", ".join(f"{each} {100 * found[each] / found['total']:.0f} %" for each in most)
+    )
 
 
-def run(quick: bool, json_path: Path | None, plots: Path | None, against: Path | None = None) -> None:
+def run(
+    quick: bool, json_path: Path | None, plots: Path | None, against: Path | None = None
+) -> None:
     """Count all cases; compare with an earlier run."""
     require_valgrind("bench instructions")
     kept = None if against is None else json.loads(against.read_text(encoding="utf-8"))
     engine = library()
-    data: dict[str, Any] = {"versions": {name: version(name) for name in ("numba", "llvmlite")}, "level": counted_level(), "instructions": {}}
+    data: dict[str, Any] = {
+        "versions": {name: version(name) for name in ("numba", "llvmlite")},
+        "level": counted_level(),
+        "instructions": {},
+    }
     data |= {"python": ".".join(map(str, sys.version_info[:2])), "bytecodes": {}}
     for case in cases()[: 3 if quick else None]:
         data["instructions"][case.name] = count(case, engine)

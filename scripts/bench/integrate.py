@@ -35,7 +35,10 @@ ERRORS = (1e-3, 1e-5, 1e-7)  # accuracies whose cost is told
 INSTANTS = 10
 REPEATS = 3  # of ours; the fastest counts
 PEER_LIMIT = 15.0  # seconds of a peer's run after which its tighter tolerances are left out
-REFERENCE, LEAST = 1e-12, 1e-3  # tolerance of the reference; size below which a number's error is not relative
+REFERENCE, LEAST = (
+    1e-12,
+    1e-3,
+)  # tolerance of the reference; size below which a number's error is not relative
 FLOOR = 0.7  # of the best peer, below which ours are never to be
 
 
@@ -83,18 +86,32 @@ def instants(case: Case) -> np.ndarray:
     return np.linspace(0.0, case.stop, INSTANTS + 1)[1:]
 
 
-def own_once(system: System, case: Case, integrator: str, tolerance: float, straight: bool = False) -> tuple[np.ndarray, int, float]:
+def own_once(
+    system: System, case: Case, integrator: str, tolerance: float, straight: bool = False
+) -> tuple[np.ndarray, int, float]:
     """States at the instants, evaluations, seconds."""
     unit, c = make_unit(system, integrator), system.compiled
     if straight:
         attach(unit, *straight_line(system))
     run = Run(unit)
-    set_options(run, Options.of(system, case.stop, 0.0, case.stop / INSTANTS, integrator, "auto", tolerance, None, None), False)
+    set_options(
+        run,
+        Options.of(
+            system, case.stop, 0.0, case.stop / INSTANTS, integrator, "auto", tolerance, None, None
+        ),
+        False,
+    )
     names = {column.name: k for k, column in enumerate(unit.columns)}
     places = [names[name] for name in (*c.coordinates, *c.speeds, *c.states)]
     # what a row costs is no matter of integration: views and calls are made before
-    times, rows, columns = instants(case).tolist(), np.empty((INSTANTS, run.columns.size)), run.columns
-    start, advance = (bind(name, unit.ints, unit.floats, run.work) for name in ("unit_start", "unit_advance"))
+    times, rows, columns = (
+        instants(case).tolist(),
+        np.empty((INSTANTS, run.columns.size)),
+        run.columns,
+    )
+    start, advance = (
+        bind(name, unit.ints, unit.floats, run.work) for name in ("unit_start", "unit_advance")
+    )
     clock = time.thread_time()
     status = start(0, 0.0)
     for k, t in enumerate(times):
@@ -124,12 +141,22 @@ def cvode(system: System) -> Cvode:
     return Cvode(machine.address("own_0"), system)
 
 
-def cvode_once(system: System, case: Case, name: str, tolerance: float) -> tuple[np.ndarray, int, float]:
+def cvode_once(
+    system: System, case: Case, name: str, tolerance: float
+) -> tuple[np.ndarray, int, float]:
     """The same of CVODE."""
-    return cvode(system).run(ADAMS if name == "CVODE Adams" else BDF, tolerance, Rates(system).y0, instants(case), case.corners)
+    return cvode(system).run(
+        ADAMS if name == "CVODE Adams" else BDF,
+        tolerance,
+        Rates(system).y0,
+        instants(case),
+        case.corners,
+    )
 
 
-def peer_once(system: System, case: Case, name: str, tolerance: float) -> tuple[np.ndarray, int, float]:
+def peer_once(
+    system: System, case: Case, name: str, tolerance: float
+) -> tuple[np.ndarray, int, float]:
     """The same of scipy, begun anew at the corners of the laws of time."""
     rates, times = Rates(system), instants(case)
     parts = [0.0, *case.corners, case.stop]
@@ -143,7 +170,9 @@ def peer_once(system: System, case: Case, name: str, tolerance: float) -> tuple[
     return np.array(rows), rates.calls, time.thread_time() - clock
 
 
-def stretch(rates: Rates, name: str, tolerance: float, asked: np.ndarray, y: np.ndarray) -> np.ndarray:
+def stretch(
+    rates: Rates, name: str, tolerance: float, asked: np.ndarray, y: np.ndarray
+) -> np.ndarray:
     """States at the asked instants, the first of which is the start."""
     absolute = 1e-2 * tolerance  # as ours
     from scipy.integrate import solve_ivp
@@ -153,23 +182,41 @@ def stretch(rates: Rates, name: str, tolerance: float, asked: np.ndarray, y: np.
         rates(t, y, out)
         return out
 
-    return solve_ivp(f, (asked[0], asked[-1]), y, method=name, t_eval=asked, rtol=max(tolerance, 3e-14), atol=absolute).y.T
+    return solve_ivp(
+        f,
+        (asked[0], asked[-1]),
+        y,
+        method=name,
+        t_eval=asked,
+        rtol=max(tolerance, 3e-14),
+        atol=absolute,
+    ).y.T
 
 
 def curve(
-    once: Callable[..., tuple[np.ndarray, int, float]], repeats: int, case: Case, name: str, tolerances: list[float], exact: np.ndarray
+    once: Callable[..., tuple[np.ndarray, int, float]],
+    repeats: int,
+    case: Case,
+    name: str,
+    tolerances: list[float],
+    exact: np.ndarray,
 ) -> list[Point]:
     """Runs of one method over the tolerances."""
     system, found = case.compiled(), []
     scale = np.maximum(np.abs(exact).max(axis=0), LEAST)
     for tolerance in tolerances:
         try:
-            rows, evaluations, seconds = min((once(system, case, name, tolerance) for _ in range(repeats)), key=lambda run: run[2])
+            rows, evaluations, seconds = min(
+                (once(system, case, name, tolerance) for _ in range(repeats)),
+                key=lambda run: run[2],
+            )
         except (RuntimeError, ValueError) as reason:
             typer.echo(f"  {name} at {tolerance:g}: {str(reason).splitlines()[0]}")
             continue
         if rows.shape == exact.shape:
-            found.append(Point(tolerance, float((np.abs(rows - exact) / scale).max()), evaluations, seconds))
+            found.append(
+                Point(tolerance, float((np.abs(rows - exact) / scale).max()), evaluations, seconds)
+            )
         if seconds > PEER_LIMIT:
             break
     return found
@@ -191,7 +238,10 @@ def cost(points: list[Point], error: float, of: Callable[[Point], float]) -> flo
 
 def methods(case: Case) -> list[str]:
     """Ours for a class."""
-    return [*([each.name for each in INTEGRATORS if not each.fixed] if not case.stiff else case.ours), "auto"]
+    return [
+        *([each.name for each in INTEGRATORS if not each.fixed] if not case.stiff else case.ours),
+        "auto",
+    ]
 
 
 def measure(case: Case, quick: bool) -> dict[str, Any]:
@@ -199,18 +249,41 @@ def measure(case: Case, quick: bool) -> dict[str, Any]:
     tolerances = [float(x) for x in 10.0 ** -np.arange(2.0, 10.5, 2.0 if quick else 1.0)]
     system = case.compiled()
     exact = own_once(system, case, case.reference, REFERENCE)[0]
-    curves = {name: curve(own_once, REPEATS, case, name, tolerances, exact) for name in methods(case)}
+    curves = {
+        name: curve(own_once, REPEATS, case, name, tolerances, exact) for name in methods(case)
+    }
     straight = partial(own_once, straight=True)
-    curves |= {f"{name}, straight-line": curve(straight, REPEATS, case, name, tolerances, exact) for name in methods(case)}
+    curves |= {
+        f"{name}, straight-line": curve(straight, REPEATS, case, name, tolerances, exact)
+        for name in methods(case)
+    }
     theirs: dict[str, Any] = {}
     if straight_line(system)[1] is not None:
-        theirs["CVODE"] = curve(cvode_once, REPEATS, case, "CVODE BDF" if case.stiff else "CVODE Adams", tolerances, exact)
+        theirs["CVODE"] = curve(
+            cvode_once,
+            REPEATS,
+            case,
+            "CVODE BDF" if case.stiff else "CVODE Adams",
+            tolerances,
+            exact,
+        )
     peers = ("LSODA",) if quick else STIFF_PEERS if case.stiff else SMOOTH_PEERS
     theirs |= {name: curve(peer_once, 1, case, name, tolerances, exact) for name in peers}
     if case.exudyn is not None:
         scale = np.maximum(np.abs(exact).max(axis=0), LEAST)
-        theirs |= {name: [Point(*each) for each in points] for name, points in exudyn_points(case.exudyn, case.stop, exact[-1], scale, quick).items()}
-    return {"case": case.name, "class": case.kind, "us": 1e6 * Rates(system).seconds(), "ours": curves, "peers": theirs}
+        theirs |= {
+            name: [Point(*each) for each in points]
+            for name, points in exudyn_points(
+                case.exudyn, case.stop, exact[-1], scale, quick
+            ).items()
+        }
+    return {
+        "case": case.name,
+        "class": case.kind,
+        "us": 1e6 * Rates(system).seconds(),
+        "ours": curves,
+        "peers": theirs,
+    }
 
 
 def counted(point: Point) -> float:
@@ -221,21 +294,36 @@ def taken(point: Point) -> float:
     return point.seconds
 
 
-def cheapest(curves: dict[str, list[Point]], error: float, of: Callable[[Point], float]) -> tuple[float, str]:
+def cheapest(
+    curves: dict[str, list[Point]], error: float, of: Callable[[Point], float]
+) -> tuple[float, str]:
     """Least cost of an error, and by which method."""
-    return min(((cost(points, error, of), name) for name, points in curves.items()), default=(math.inf, "–"))
+    return min(
+        ((cost(points, error, of), name) for name, points in curves.items()),
+        default=(math.inf, "–"),
+    )
 
 
 def lines(found: dict[str, Any], aim: float) -> Iterator[str]:
     """Cost of every accuracy by everybody, as a table; then the best peer over our best."""
     methods = found["ours"] | found["peers"]
     yield f"\n{found['class']}: {found['case']}, {found['us']:.2f} µs per evaluation by the engine"
-    yield "| | " + " | ".join(f"error {error:g}" for error in ERRORS) + " |\n|---" + "|---" * len(ERRORS) + "|"
+    yield (
+        "| | "
+        + " | ".join(f"error {error:g}" for error in ERRORS)
+        + " |\n|---"
+        + "|---" * len(ERRORS)
+        + "|"
+    )
     for name, points in methods.items():
         cells = []
         for error in ERRORS:
             seconds, work = cost(points, error, taken), cost(points, error, counted)
-            cells.append("–" if seconds == math.inf else f"{1e3 * seconds:.2f} ms" + (f", {work:.0f}" if work < math.inf else ""))
+            cells.append(
+                "–"
+                if seconds == math.inf
+                else f"{1e3 * seconds:.2f} ms" + (f", {work:.0f}" if work < math.inf else "")
+            )
         yield f"| {name} | " + " | ".join(cells) + " |"
     for error in ERRORS:
         clock, work = (cheapest(found["ours"], error, of) for of in (taken, counted))
@@ -243,7 +331,14 @@ def lines(found: dict[str, Any], aim: float) -> Iterator[str]:
         if clock[0] == math.inf or best[0] == math.inf:
             yield f"error {error:g}: not reached by {'ours' if clock[0] == math.inf else 'any peer'}"
             continue
-        row = {"error": error, "aim": aim, "ratio": best[0] / clock[0], "ours": clock[1], "peer": best[1], "evaluations": least[0] / work[0]}
+        row = {
+            "error": error,
+            "aim": aim,
+            "ratio": best[0] / clock[0],
+            "ours": clock[1],
+            "peer": best[1],
+            "evaluations": least[0] / work[0],
+        }
         found.setdefault("ratios", []).append(row)
         yield (
             f"error {error:g}: {best[1]} over {clock[1]}: time {row['ratio']:.2f} (aim {aim:g}, never below {FLOOR:g}); "
@@ -264,8 +359,12 @@ def versions() -> dict[str, str]:
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     """All classes."""
-    typer.echo(f"{machine()}; {', '.join(f'{name} {number}' for name, number in versions().items())}")
-    typer.echo("milliseconds of the thread and evaluations that an accuracy costs; CVODE in C on our straight-line code, scipy through Python")
+    typer.echo(
+        f"{machine()}; {', '.join(f'{name} {number}' for name, number in versions().items())}"
+    )
+    typer.echo(
+        "milliseconds of the thread and evaluations that an accuracy costs; CVODE in C on our straight-line code, scipy through Python"
+    )
     report: dict[str, Any] = {"machine": machine(), "versions": versions(), "results": []}
     for case in CASES:
         if quick and not case.quick:
@@ -276,6 +375,8 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
         report["results"].append(found)
     ratios = [row["ratio"] for found in report["results"] for row in found.get("ratios", ())]
     if ratios:
-        typer.echo(f"\ntime of the best peer over ours: {min(ratios):.2f} to {max(ratios):.2f}, median {np.median(ratios):.2f}")
+        typer.echo(
+            f"\ntime of the best peer over ours: {min(ratios):.2f} to {max(ratios):.2f}, median {np.median(ratios):.2f}"
+        )
     if json_path:
         json_path.write_text(json.dumps(report, indent=1), encoding="utf-8")

@@ -37,13 +37,29 @@ def compiled(make: Callable[[], System]) -> System:
 
 def sledge() -> System:
     """A sledge on stiff ground with friction and damping, which slides to rest; three rods swing on it."""
-    rod = {"mass": MASS, "com": [0, 0, -0.5 * ROD], "inertia": [MASS * ROD**2 / 12, MASS * ROD**2 / 12, 1e-3, 0, 0, 0]}
-    bodies: dict[str, Any] = {"sledge": {"mass": 20.0, "com": [0, 0, 0.2], "inertia": [1, 2, 2, 0, 0, 0]}}
-    moves = [{"shift": "x", "coordinate": "x", "speed": 2.0}, {"shift": "z", "coordinate": "z"}, {"rotate": "y", "coordinate": "pitch"}]
+    rod = {
+        "mass": MASS,
+        "com": [0, 0, -0.5 * ROD],
+        "inertia": [MASS * ROD**2 / 12, MASS * ROD**2 / 12, 1e-3, 0, 0, 0],
+    }
+    bodies: dict[str, Any] = {
+        "sledge": {"mass": 20.0, "com": [0, 0, 0.2], "inertia": [1, 2, 2, 0, 0, 0]}
+    }
+    moves = [
+        {"shift": "x", "coordinate": "x", "speed": 2.0},
+        {"shift": "z", "coordinate": "z"},
+        {"rotate": "y", "coordinate": "pitch"},
+    ]
     joints: dict[str, Any] = {"place": {"child": "sledge", "transforms": moves}}
     forces: dict[str, Any] = {}
     for k, x in enumerate((-1.0, 1.0)):
-        skid = {"kind": "contact", "body": "sledge", "point": [x, 0, 0], "stiffness": 1e7, "damping": 1e5}
+        skid = {
+            "kind": "contact",
+            "body": "sledge",
+            "point": [x, 0, 0],
+            "stiffness": 1e7,
+            "damping": 1e5,
+        }
         forces[f"skid{k}"] = {**skid, "friction": 0.2, "friction_speed": 1e-2}
     for k in range(3):
         bodies[f"rod{k}"] = rod
@@ -51,7 +67,13 @@ def sledge() -> System:
         joints[f"hinge{k}"] = {
             "parent": f"rod{k - 1}" if k else "sledge", "child": f"rod{k}", "type": "revolute", "axis": "y", "at": at, "start": [0.5],
         }  # fmt: skip
-    source: dict[str, Any] = {"format": "kinetree/1", "name": "sledge", "gravity": [0, 0, -9.81], "bodies": bodies, "joints": joints}
+    source: dict[str, Any] = {
+        "format": "kinetree/1",
+        "name": "sledge",
+        "gravity": [0, 0, -9.81],
+        "bodies": bodies,
+        "joints": joints,
+    }
     return load({**source, "forces": forces}).compile()
 
 

@@ -22,7 +22,9 @@ from kinetree.solvers.library.load import function
 ADAMS, BDF, NORMAL, MOST_STEPS = 1, 2, 1, 100_000  # steps between two instants
 ADDRESS, WHOLE, FLOAT = ctypes.c_void_p, ctypes.c_int32, ctypes.c_double
 NUMBERS = ctypes.CFUNCTYPE(ctypes.POINTER(FLOAT), ADDRESS)  # (vector)
-ENTRY = ctypes.CFUNCTYPE(WHOLE, ADDRESS, ADDRESS, ADDRESS, ctypes.c_int64, FLOAT)  # (ints, floats, work, option, t)
+ENTRY = ctypes.CFUNCTYPE(
+    WHOLE, ADDRESS, ADDRESS, ADDRESS, ctypes.c_int64, FLOAT
+)  # (ints, floats, work, option, t)
 OWN = ctypes.CFUNCTYPE(WHOLE, FLOAT, ADDRESS, ADDRESS, ADDRESS)  # (t, y, registers, rates)
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "SUNContext_Create": (WHOLE, [WHOLE, ADDRESS]),
@@ -55,7 +57,10 @@ def functions() -> dict[str, Any]:
     if found is None or found.origin is None:
         raise ImportError("scikit-sundae is not installed")
     importlib.import_module("sksundae.cvode")  # loads the libraries with what they need
-    libraries = [ctypes.CDLL(str(path)) for path in (Path(found.origin).parent.parent / "scikit_sundae.libs").glob("libsundials_*")]
+    libraries = [
+        ctypes.CDLL(str(path))
+        for path in (Path(found.origin).parent.parent / "scikit_sundae.libs").glob("libsundials_*")
+    ]
     result = {}
     for name, (answer, arguments) in SIGNATURES.items():
         function = next(getattr(library, name) for library in libraries if hasattr(library, name))
@@ -75,7 +80,8 @@ def right_hand_side(address: int, system: System):
     """
     instance, ws, work = system._fast, system._fast.ws, system._fast.work
     at_q, at_u, at_x, at_udot, at_xdot, at_val = (
-        (field.ctypes.data - work.ctypes.data) // work.itemsize if field.size else 0 for field in (ws.q, ws.u, ws.x, ws.udot, ws.xdot, ws.val)
+        (field.ctypes.data - work.ctypes.data) // work.itemsize if field.size else 0
+        for field in (ws.q, ws.u, ws.x, ws.udot, ws.xdot, ws.val)
     )
     nu, nx, room = ws.u.size, ws.x.size, work.size
     states, ints, floats = 2 * nu + nx, instance.ints, system.compiled.floats
@@ -84,7 +90,11 @@ def right_hand_side(address: int, system: System):
 
     @cfunc(types.int32(types.float64, types.voidptr, types.voidptr, types.voidptr))
     def rates(t, y, ydot, memory):
-        block, state, out = carray(memory, room + states + 1, np.float64), carray(numbers(y), states), carray(numbers(ydot), states)
+        block, state, out = (
+            carray(memory, room + states + 1, np.float64),
+            carray(numbers(y), states),
+            carray(numbers(ydot), states),
+        )
         if own(t, state.ctypes, block[at_val:].ctypes, block[room:].ctypes) == 0:
             for k in range(states):
                 out[k] = block[room + k]
@@ -112,7 +122,14 @@ class Cvode:
         self.memory = np.concatenate((work, np.zeros(self.n + 1)))
         self.rates = right_hand_side(address, system)
 
-    def run(self, method: int, tolerance: float, start: np.ndarray, times: np.ndarray, corners: Sequence[float]) -> tuple[np.ndarray, int, float]:
+    def run(
+        self,
+        method: int,
+        tolerance: float,
+        start: np.ndarray,
+        times: np.ndarray,
+        corners: Sequence[float],
+    ) -> tuple[np.ndarray, int, float]:
         """States at the times, evaluations, seconds; begun anew at the corners."""
         call, context = self.call, ctypes.c_void_p()
         assert call["SUNContext_Create"](0, ctypes.byref(context)) == 0
@@ -130,14 +147,22 @@ class Cvode:
         else:
             matrix = call["SUNDenseMatrix"](self.n, self.n, context)
             call["CVodeSetLinearSolver"](mem, call["SUNLinSol_Dense"](y, matrix, context), matrix)
-        clock, rows, reached, counts = time.thread_time(), [], ctypes.c_double(), np.zeros(2, dtype=np.int64)
+        clock, rows, reached, counts = (
+            time.thread_time(),
+            [],
+            ctypes.c_double(),
+            np.zeros(2, dtype=np.int64),
+        )
         for stop in (*corners, times[-1]):
             call["CVodeSetStopTime"](mem, stop)
             for t in times[(times <= stop) & (times > reached.value)]:
                 if call["CVode"](mem, t, y, ctypes.byref(reached), NORMAL) < 0:
                     return np.zeros((0, self.n)), 0, time.thread_time() - clock
                 rows.append(state.copy())
-            if reached.value < stop and call["CVode"](mem, stop, y, ctypes.byref(reached), NORMAL) < 0:
+            if (
+                reached.value < stop
+                and call["CVode"](mem, stop, y, ctypes.byref(reached), NORMAL) < 0
+            ):
                 return np.zeros((0, self.n)), 0, time.thread_time() - clock
             counts += self.evaluations(mem, method)
             call["CVodeReInit"](mem, stop, y)

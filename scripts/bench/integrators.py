@@ -16,7 +16,15 @@ import typer
 
 from kinetree.scripts.bench.methods import FIXED, METHODS, memory
 from kinetree.scripts.bench.methods import run as run_method
-from kinetree.scripts.bench.problems import ARENSTORF_ORBIT, HIRES_END, VAN_DER_POL_STIFF, Problem, kepler, problem, shaken_chain
+from kinetree.scripts.bench.problems import (
+    ARENSTORF_ORBIT,
+    HIRES_END,
+    VAN_DER_POL_STIFF,
+    Problem,
+    kepler,
+    problem,
+    shaken_chain,
+)
 
 EXPLICIT_PEERS = ("RK45", "DOP853", "LSODA", "CVODE Adams")
 STIFF_PEERS = ("Radau", "BDF", "LSODA", "CVODE BDF")
@@ -29,7 +37,17 @@ PEER_LIMIT = 20.0  # seconds of one peer run beyond which its tighter tolerances
 def cases(quick: bool) -> list[Problem]:
     """Non-stiff problems first."""
     few = [kepler(0.5, 20.0), shaken_chain(20, 400.0, 0.2, 20.0), HIRES_END]
-    return few if quick else [*few[:2], ARENSTORF_ORBIT, HIRES_END, VAN_DER_POL_STIFF, shaken_chain(20, 1e6, 1e3, 5.0)]
+    return (
+        few
+        if quick
+        else [
+            *few[:2],
+            ARENSTORF_ORBIT,
+            HIRES_END,
+            VAN_DER_POL_STIFF,
+            shaken_chain(20, 1e6, 1e3, 5.0),
+        ]
+    )
 
 
 def with_reference(case: Problem) -> Problem:
@@ -37,7 +55,13 @@ def with_reference(case: Problem) -> Problem:
     if case.end is not None:
         return case
     name = "radau" if case.stiff else "adams"
-    return case._replace(end=tuple(run_method(name, case, np.array([case.stop]), memory(name, case, 1e-13, 1e-13, hard=1.0)).states[-1]))
+    return case._replace(
+        end=tuple(
+            run_method(
+                name, case, np.array([case.stop]), memory(name, case, 1e-13, 1e-13, hard=1.0)
+            ).states[-1]
+        )
+    )
 
 
 def error_of(case: Problem, end: np.ndarray) -> float:
@@ -48,13 +72,27 @@ def error_of(case: Problem, end: np.ndarray) -> float:
 
 def own(name: str, case: Problem, setting: float) -> dict:
     """One run of ours; setting is the tolerance or the number of steps."""
-    options = {"h": case.stop / setting, "refresh": 5.0} if name in FIXED else {"rtol": setting, "atol": setting}
-    options["hard"] = 1.0  # as the peers, the last step ends at the stop: between steps radau's polynomial has only order 3
-    runs = [run_method(name, case, np.array([case.stop]), memory(name, case, **options)) for _ in range(REPEATS)]
+    options = (
+        {"h": case.stop / setting, "refresh": 5.0}
+        if name in FIXED
+        else {"rtol": setting, "atol": setting}
+    )
+    options["hard"] = (
+        1.0  # as the peers, the last step ends at the stop: between steps radau's polynomial has only order 3
+    )
+    runs = [
+        run_method(name, case, np.array([case.stop]), memory(name, case, **options))
+        for _ in range(REPEATS)
+    ]
     result = min(runs, key=lambda run: run.seconds)
     if result.status != 0:
         return {"setting": setting, "status": int(result.status)}
-    return {"setting": setting, "error": error_of(case, result.states[-1]), "evaluations": result.evaluations, "seconds": result.seconds}
+    return {
+        "setting": setting,
+        "error": error_of(case, result.states[-1]),
+        "evaluations": result.evaluations,
+        "seconds": result.seconds,
+    }
 
 
 def counted(case: Problem) -> tuple[Callable, list[int]]:
@@ -76,7 +114,9 @@ def peer(name: str, case: Problem, tolerance: float) -> dict:
     if name.startswith("CVODE"):
         from sksundae.cvode import CVODE
 
-        solver = CVODE(f, method=name.split()[1], rtol=tolerance, atol=tolerance, max_num_steps=10**7)
+        solver = CVODE(
+            f, method=name.split()[1], rtol=tolerance, atol=tolerance, max_num_steps=10**7
+        )
         end = solver.solve(np.array([0.0, case.stop]), start).y[-1]
     else:
         from scipy.integrate import solve_ivp
@@ -86,9 +126,16 @@ def peer(name: str, case: Problem, tolerance: float) -> dict:
             f(t, y, out)
             return out
 
-        end = solve_ivp(rates, (0.0, case.stop), start, method=name, rtol=max(tolerance, 3e-14), atol=tolerance).y[:, -1]
+        end = solve_ivp(
+            rates, (0.0, case.stop), start, method=name, rtol=max(tolerance, 3e-14), atol=tolerance
+        ).y[:, -1]
     seconds = time.perf_counter() - clock
-    return {"setting": tolerance, "error": error_of(case, end), "evaluations": calls[0], "seconds": seconds}
+    return {
+        "setting": tolerance,
+        "error": error_of(case, end),
+        "evaluations": calls[0],
+        "seconds": seconds,
+    }
 
 
 def steps_for(case: Problem, quick: bool) -> list[float]:
@@ -145,7 +192,13 @@ def plot(path: Path, name: str, curves: dict[str, list[dict]]) -> None:
         points = [point for point in curve if 0.0 < point.get("error", np.inf) < 10.0]
         for axis, key in zip(axes, ("evaluations", "seconds")):
             style = "o-" if method in METHODS else "x--"
-            axis.loglog([point[key] for point in points], [point["error"] for point in points], style, label=method, markersize=4)
+            axis.loglog(
+                [point[key] for point in points],
+                [point["error"] for point in points],
+                style,
+                label=method,
+                markersize=4,
+            )
     axes[0].set(xlabel="evaluations of the right-hand side", ylabel="error at the end", title=name)
     axes[1].set(xlabel="seconds (peers call through Python)")
     axes[1].legend(fontsize=8)
@@ -158,7 +211,11 @@ def plot(path: Path, name: str, curves: dict[str, list[dict]]) -> None:
 def run(quick: bool = False, json_path: Path | None = None, plot_dir: Path | None = None) -> dict:
     """Measure all problems, print the cost of an error of 1e-6, write curves and plots."""
     packages = ("numpy", "scipy", "numba", "scikit-sundae")
-    report = {"machine": platform.processor() or platform.machine(), "versions": {name: version(name) for name in packages}, "problems": {}}
+    report = {
+        "machine": platform.processor() or platform.machine(),
+        "versions": {name: version(name) for name in packages},
+        "problems": {},
+    }
     for case in map(with_reference, cases(quick)):
         name = f"{case.name}, {len(case.start)} states{', stiff' if case.stiff else ''}"
         curves = measure(case, quick)

@@ -29,13 +29,19 @@ def memory() -> float:
     if status.is_file():
         rows = dict(line.split(":", 1) for line in status.read_text().splitlines())
         return float(rows["RssAnon"].split()[0]) / 1024.0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024.0)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        2**20 if sys.platform == "darwin" else 1024.0
+    )
 
 
 def sized(what: str, size: int) -> dict[str, Any]:
     """Seconds to read and compile, and per evaluation."""
     clock = time.process_time()
-    made = system(chain("revolute", size)) if what == "bodies" else load("lib:n_four_bar", n=size).compile()
+    made = (
+        system(chain("revolute", size))
+        if what == "bodies"
+        else load("lib:n_four_bar", n=size).compile()
+    )
     compiled = time.process_time() - clock
     made._fast.set_state(*made.start())
     repeat, best = made._fast.entry("repeat"), math.inf
@@ -44,7 +50,12 @@ def sized(what: str, size: int) -> dict[str, Any]:
         repeat(EVALUATIONS, 0.0)
         best = min(best, time.perf_counter() - clock)
     numbers = made.compiled.ints.nbytes + made.compiled.floats.nbytes + made._fast.work.nbytes
-    return {what: size, "compile seconds": compiled, "us": 1e6 * best / EVALUATIONS, "MB": numbers / 1e6}
+    return {
+        what: size,
+        "compile seconds": compiled,
+        "us": 1e6 * best / EVALUATIONS,
+        "MB": numbers / 1e6,
+    }
 
 
 def long_run(steps: int) -> dict[str, Any]:
@@ -62,7 +73,9 @@ def long_run(steps: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         begin = time.process_time()
         path = Path(folder) / "run.parquet"
-        result = made.simulate(stop, integrator="rk4", step=STEP, output_step=EVERY * STEP, progress=look, stream=path)
+        result = made.simulate(
+            stop, integrator="rk4", step=STEP, output_step=EVERY * STEP, progress=look, stream=path
+        )
         size = path.stat().st_size / 1e6
     return {
         "steps": int(result.statistics["steps"]), "rows": len(result), "seconds": marks[-1][0] - begin, "first tenth seconds": marks[0][0] - begin,
@@ -72,16 +85,29 @@ def long_run(steps: int) -> dict[str, Any]:
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     """All three."""
-    typer.echo(f"{machine()}; compiling and steps by processor time, evaluations by the fastest of 20 rounds\n")
+    typer.echo(
+        f"{machine()}; compiling and steps by processor time, evaluations by the fastest of 20 rounds\n"
+    )
     found: dict[str, Any] = {"machine": machine()}
     for what, sizes in (("bodies", BODIES), ("loops", LOOPS)):
         rows = found[what] = [sized(what, size) for size in (sizes[:2] if quick else sizes)]
-        typer.echo(f"| {what} | read and compiled, s | evaluation, µs | µs each | blocks, MB |\n|---|---|---|---|---|")
+        typer.echo(
+            f"| {what} | read and compiled, s | evaluation, µs | µs each | blocks, MB |\n|---|---|---|---|---|"
+        )
         for row in rows:
-            typer.echo(f"| {row[what]} | {row['compile seconds']:.2f} | {row['us']:.1f} | {row['us'] / row[what]:.3f} | {row['MB']:.2f} |")
-        growth = math.log(rows[-1]["us"] / rows[-2]["us"]) / math.log(rows[-1][what] / rows[-2][what])
+            typer.echo(
+                f"| {row[what]} | {row['compile seconds']:.2f} | {row['us']:.1f} | {row['us'] / row[what]:.3f} | {row['MB']:.2f} |"
+            )
+        growth = math.log(rows[-1]["us"] / rows[-2]["us"]) / math.log(
+            rows[-1][what] / rows[-2][what]
+        )
         typer.echo(f"growth from {rows[-2][what]} to {rows[-1][what]} {what}: N^{growth:.2f}\n")
     found["run"] = row = long_run(STEPS // 100 if quick else STEPS)
-    typer.echo("; ".join(f"{name} {value:.2f}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()))
+    typer.echo(
+        "; ".join(
+            f"{name} {value:.2f}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in row.items()
+        )
+    )
     if json_path:
         json_path.write_text(json.dumps(found, indent=1), encoding="utf-8")

@@ -30,7 +30,10 @@ LARGEST = 10  # loops up to which straight-line code is made
 PROJECTION_AIM = 0.3  # of a step
 REVOLUTION = {2: 1.9425149226070836835, 40: 1.965601928704650439}  # IFToMM/UDC benchmark A02, exact
 # tip of the first crank, N = 2, exact
-TIPS = {2.0: (0.057815795768011432, 0.99832726786345548), 10.0: (0.32845811154081538, 0.94451853817860096)}
+TIPS = {
+    2.0: (0.057815795768011432, 0.99832726786345548),
+    10.0: (0.32845811154081538, 0.94451853817860096),
+}
 
 
 def timed(call: Callable[[int], object], count: int) -> float:
@@ -51,12 +54,23 @@ def own_acceleration(n: int) -> dict:
     system.accelerations(0.0, q, u)
     repeat = system._fast.entry("repeat")
     us = timed(lambda count: repeat(count, 0.0), max(20, 4000 // n))
-    return {"method": "kinetree", "loops": n, "us": us, "bodies": len(system.bodies), "speeds": system.n, "freedoms": system.freedoms}
+    return {
+        "method": "kinetree",
+        "loops": n,
+        "us": us,
+        "bodies": len(system.bodies),
+        "speeds": system.n,
+        "freedoms": system.freedoms,
+    }
 
 
 def straight_line(n: int) -> dict:
     """The same by straight-line code."""
-    return {"method": "kinetree straight-line", "loops": n, "us": 1e6 * Specialised(load("lib:n_four_bar", n=n).compile()).times["specialised"]}
+    return {
+        "method": "kinetree straight-line",
+        "loops": n,
+        "us": 1e6 * Specialised(load("lib:n_four_bar", n=n).compile()).times["specialised"],
+    }
 
 
 def others() -> list[dict]:
@@ -69,7 +83,11 @@ def others() -> list[dict]:
             return found
         deviation = next(row["deviation"] for row in rows if "deviation" in row)
         assert deviation < loops_plane.AGREED, f"{name}: accelerations differ by {deviation:.1e}"
-        typer.echo(f"  {name:12s}" + "".join(f"  {row['method']} {row['us']:.2f} us" for row in rows) + f"  (they differ by {deviation:.0e})")
+        typer.echo(
+            f"  {name:12s}"
+            + "".join(f"  {row['method']} {row['us']:.2f} us" for row in rows)
+            + f"  (they differ by {deviation:.0e})"
+        )
     return found
 
 
@@ -82,7 +100,10 @@ def in_space() -> list[dict]:
         except (ImportError, BadInput):
             continue
         for row in rows:
-            typer.echo(f"  {name:12s}  {row['method']:28s} {row['us']:8.2f} us" + (f"  off by {row['deviation']:.0e}" if "deviation" in row else ""))
+            typer.echo(
+                f"  {name:12s}  {row['method']:28s} {row['us']:8.2f} us"
+                + (f"  off by {row['deviation']:.0e}" if "deviation" in row else "")
+            )
         found += [row for row in rows if row.get("deviation", 0.0) < loops_spatial.AGREED]
     return found
 
@@ -93,10 +114,28 @@ def ratios(found: list[dict]) -> list[dict]:
     rows = []
     for row in found:
         place, aim = (row.get("mechanism"), row["loops"]), AIMS.get(row["method"])
-        peer = next((each for each in ("pinocchio lcaba", "pinocchio constraintDynamics") if (each, *place) in theirs), None)
+        peer = next(
+            (
+                each
+                for each in ("pinocchio lcaba", "pinocchio constraintDynamics")
+                if (each, *place) in theirs
+            ),
+            None,
+        )
         if peer is not None and aim is not None:
-            name, ratio = row.get("mechanism", f"{row['loops']} four-bars"), theirs[(peer, *place)] / row["us"]
-            rows.append({"mechanism": name, "method": row["method"], "peer": peer, "ratio": ratio, "aim": aim})
+            name, ratio = (
+                row.get("mechanism", f"{row['loops']} four-bars"),
+                theirs[(peer, *place)] / row["us"],
+            )
+            rows.append(
+                {
+                    "mechanism": name,
+                    "method": row["method"],
+                    "peer": peer,
+                    "ratio": ratio,
+                    "aim": aim,
+                }
+            )
             typer.echo(f"  {name:14s} {peer} / {row['method']:24s} {ratio:5.2f}   aim {aim:g}")
     return rows
 
@@ -105,7 +144,11 @@ def projection(model: str, step: float, **settings: int) -> dict:
     """What projection onto the constraints takes of a step of rk4: the step beside its evaluations at the engine's price, seconds of the thread."""
     system, count = load(model, **settings).compile(), 500
     run, best, price = Run(make_unit(system, "rk4")), float("inf"), float("inf")
-    set_options(run, Options.of(system, count * step, 0.0, count * step, "rk4", "auto", None, step, None), False)
+    set_options(
+        run,
+        Options.of(system, count * step, 0.0, count * step, "rk4", "auto", None, step, None),
+        False,
+    )
     system._fast.set_state(*system.start())
     begin, repeat = run.work.copy(), system._fast.entry("repeat")
     for _ in range(REPEATS):
@@ -118,9 +161,16 @@ def projection(model: str, step: float, **settings: int) -> dict:
         best, price = min(best, middle - clock), min(price, time.thread_time() - middle)
     each, one = 1e6 * best / count, 1e6 * price / count
     # four evaluations make the step, the last of them after the projection
-    row = {"mechanism": " ".join([model, *map(str, settings.values())]), "step us": each, "evaluation us": one, "projection": 1.0 - 4.0 * one / each}
+    row = {
+        "mechanism": " ".join([model, *map(str, settings.values())]),
+        "step us": each,
+        "evaluation us": one,
+        "projection": 1.0 - 4.0 * one / each,
+    }
     share = f"{100 * row['projection']:.0f} % are projection; aim {100 * PROJECTION_AIM:.0f}"
-    typer.echo(f"  {row['mechanism']:28s} {each:.2f} us a step of rk4, an evaluation {one:.2f}: {share}")
+    typer.echo(
+        f"  {row['mechanism']:28s} {each:.2f} us a step of rk4, an evaluation {one:.2f}: {share}"
+    )
     return row
 
 
@@ -130,11 +180,19 @@ def own_simulation(n: int, stop: float, tolerance: float, integrator: str) -> di
     runs = []
     for _ in range(3):
         clock = time.perf_counter()
-        result = system.simulate(stop_time=stop, output_step=stop / 100, integrator=integrator, tolerance=tolerance)
+        result = system.simulate(
+            stop_time=stop, output_step=stop / 100, integrator=integrator, tolerance=tolerance
+        )
         runs.append(time.perf_counter() - clock)
     exact = TIPS.get(stop, (0.0, 1.0))
     error = max(abs(result["tip[1]"][-1] - exact[0]), abs(result["tip[2]"][-1] - exact[1]))
-    return {"method": f"kinetree {integrator} {tolerance:g}", "loops": n, "stop": stop, "seconds": min(runs), "error": float(error)}
+    return {
+        "method": f"kinetree {integrator} {tolerance:g}",
+        "loops": n,
+        "stop": stop,
+        "seconds": min(runs),
+        "error": float(error),
+    }
 
 
 def accelerations(sizes: tuple[int, ...]) -> list[dict]:
@@ -157,7 +215,9 @@ def simulations(quick: bool) -> list[dict]:
     found += [own_simulation(40, REVOLUTION[40], 1e-6, "adams")]
     found += [own_simulation(2, 2.0, 1e-8, "adams")] + peers.simulations(2, 2.0, TIPS[2.0], quick)
     for entry in found:
-        typer.echo(f"  N = {entry['loops']:3d}  {entry['stop']:.3g} s  {entry['method']:30s} {entry['seconds']:8.4f} s   error {entry['error']:.1e}")
+        typer.echo(
+            f"  N = {entry['loops']:3d}  {entry['stop']:.3g} s  {entry['method']:30s} {entry['seconds']:8.4f} s   error {entry['error']:.1e}"
+        )
     return found
 
 
@@ -186,7 +246,10 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     """All of it; JSON with machine and versions, a picture of time over N."""
     typer.echo("time per acceleration (kinematics included)")
     found = accelerations(QUICK if quick else LOOPS)
-    exponents = {method: growth(found, method) for method in dict.fromkeys(entry["method"] for entry in found)}
+    exponents = {
+        method: growth(found, method)
+        for method in dict.fromkeys(entry["method"] for entry in found)
+    }
     for method, exponent in exponents.items():
         typer.echo(f"  {method:24s} grows with N^{exponent:.2f}")
     typer.echo("other plane mechanisms")
@@ -196,14 +259,34 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     beside = ratios([*found, *found_others])
     typer.echo("projection onto the constraints")
     shares = [projection("lib:n_four_bar", 1e-3, n=n) for n in (2, 10)]
-    shares += [projection(model, step) for model, step in (("lib:andrews", 1e-5), ("lib:delta", 1e-3), ("lib:slider_crank_spatial", 1e-3))]
+    shares += [
+        projection(model, step)
+        for model, step in (
+            ("lib:andrews", 1e-5),
+            ("lib:delta", 1e-3),
+            ("lib:slider_crank_spatial", 1e-3),
+        )
+    ]
     typer.echo("runs")
     runs = simulations(quick)
-    data = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(), "versions": versions()}
+    data = {
+        "machine": platform.processor() or platform.machine(),
+        "python": platform.python_version(),
+        "versions": versions(),
+    }
     if json_path:
         json_path.write_text(
             json.dumps(
-                data | {"results": found, "others": found_others, "ratios": beside, "projection": shares, "growth": exponents, "runs": runs}, indent=1
+                data
+                | {
+                    "results": found,
+                    "others": found_others,
+                    "ratios": beside,
+                    "projection": shares,
+                    "growth": exponents,
+                    "runs": runs,
+                },
+                indent=1,
             ),
             encoding="utf-8",
         )
@@ -220,7 +303,9 @@ def draw(results: list[dict], path: Path) -> None:
 
     figure, axes = plt.subplots(figsize=(6, 4.2))
     for method in dict.fromkeys(entry["method"] for entry in results):
-        points = np.array([(entry["loops"], entry["us"]) for entry in results if entry["method"] == method])
+        points = np.array(
+            [(entry["loops"], entry["us"]) for entry in results if entry["method"] == method]
+        )
         axes.loglog(points[:, 0], points[:, 1], "o-", label=method)
     axes.set_xlabel("four-bars N")
     axes.set_ylabel("time per acceleration [us]")

@@ -24,7 +24,9 @@ def accelerations(n: int, timed: Timer) -> list[dict]:
 def simulations(n: int, stop: float, exact: tuple[float, float], quick: bool) -> list[dict]:
     """Runs of Exudyn with several step sizes."""
     try:
-        return [exudyn(n, stop, steps, exact) for steps in ((500, 4000) if quick else (500, 1000, 4000))]
+        return [
+            exudyn(n, stop, steps, exact) for steps in ((500, 4000) if quick else (500, 1000, 4000))
+        ]
     except ImportError:
         return []
 
@@ -40,15 +42,31 @@ def pinocchio_model(n: int):
     end = pin.SE3(np.eye(3), np.array([1.0, 0.0, 0.0]))
     cranks, couplers = [], []
     for i in range(n + 1):
-        cranks.append(model.addJoint(0, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([float(i), 0.0, 0.0])), f"c{i}"))
+        cranks.append(
+            model.addJoint(
+                0, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([float(i), 0.0, 0.0])), f"c{i}"
+            )
+        )
         model.appendBodyToJoint(cranks[-1], rod, pin.SE3.Identity())
         if i < n:
             couplers.append(model.addJoint(cranks[-1], pin.JointModelRZ(), end, f"b{i}"))
             model.appendBodyToJoint(couplers[-1], rod, pin.SE3.Identity())
     loops = pin.StdVec_RigidConstraintModel()
     for i in range(n):
-        loops.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, couplers[i], end, cranks[i + 1], end, pin.ReferenceFrame.LOCAL))
-    q = np.array([np.pi / 2 if name.startswith("c") else -np.pi / 2 for name in list(model.names)[1:]])
+        loops.append(
+            pin.RigidConstraintModel(
+                pin.ContactType.CONTACT_3D,
+                model,
+                couplers[i],
+                end,
+                cranks[i + 1],
+                end,
+                pin.ReferenceFrame.LOCAL,
+            )
+        )
+    q = np.array(
+        [np.pi / 2 if name.startswith("c") else -np.pi / 2 for name in list(model.names)[1:]]
+    )
     v = np.array([-1.0 if name.startswith("c") else 1.0 for name in list(model.names)[1:]])
     return model, loops, q, v
 
@@ -74,11 +92,20 @@ def pinocchio(n: int, timed: Timer) -> list[dict]:
             pin.initConstraintDynamics(model, data, loops, datas)
             call = pin.constraintDynamics
 
-        def evaluate(count: int, call=call, arguments=(model, data, q, v, tau, loops, datas, settings)) -> None:
+        def evaluate(
+            count: int, call=call, arguments=(model, data, q, v, tau, loops, datas, settings)
+        ) -> None:
             for _ in range(count):
                 call(*arguments)
 
-        found.append({"method": f"pinocchio {name}", "loops": n, "us": timed(evaluate, max(20, 2000 // n)) - overhead, "overhead": overhead})
+        found.append(
+            {
+                "method": f"pinocchio {name}",
+                "loops": n,
+                "us": timed(evaluate, max(20, 2000 // n)) - overhead,
+                "overhead": overhead,
+            }
+        )
     return found
 
 
@@ -88,7 +115,9 @@ def call_overhead(timed: Timer) -> float:
 
     model = pin.Model()
     model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "j")
-    model.appendBodyToJoint(1, pin.Inertia(1.0, np.array([0.5, 0.0, 0.0]), np.eye(3)), pin.SE3.Identity())
+    model.appendBodyToJoint(
+        1, pin.Inertia(1.0, np.array([0.5, 0.0, 0.0]), np.eye(3)), pin.SE3.Identity()
+    )
     data = model.createData()
     x = np.zeros(1)
 
@@ -116,7 +145,9 @@ def mujoco(n: int, timed: Timer) -> list[dict]:
     text = f'<mujoco><option gravity="0 -{GRAVITY} 0" jacobian="sparse"/><worldbody>{bodies}</worldbody><equality>{pins}</equality></mujoco>'
     model = mj.MjModel.from_xml_string(text)
     data = mj.MjData(model)
-    names = [mj.mj_id2name(model, mj.mjtObj.mjOBJ_BODY, model.jnt_bodyid[j]) for j in range(model.njnt)]
+    names = [
+        mj.mj_id2name(model, mj.mjtObj.mjOBJ_BODY, model.jnt_bodyid[j]) for j in range(model.njnt)
+    ]
     data.qpos[:] = [np.pi / 2 if name.startswith("c") else -np.pi / 2 for name in names]
     data.qvel[:] = [-1.0 if name.startswith("c") else 1.0 for name in names]
 
@@ -124,14 +155,27 @@ def mujoco(n: int, timed: Timer) -> list[dict]:
         for _ in range(count):
             mj.mj_forward(model, data)
 
-    return [{"method": "mujoco mj_forward (soft)", "loops": n, "us": timed(evaluate, max(20, 2000 // n)) - 0.3}]
+    return [
+        {
+            "method": "mujoco mj_forward (soft)",
+            "loops": n,
+            "us": timed(evaluate, max(20, 2000 // n)) - 0.3,
+        }
+    ]
 
 
 # -- Exudyn ---------------------------------------------------------------------------------------------------------------------------------
 def exudyn(n: int, stop: float, steps: int, exact: tuple[float, float]) -> dict:
     """Plane rigid bodies with revolute joints, generalised alpha of index 2."""
     import exudyn
-    from exudyn.utilities import Force, MarkerBodyPosition, NodeRigidBody2D, ObjectGround, RevoluteJoint2D, RigidBody2D
+    from exudyn.utilities import (
+        Force,
+        MarkerBodyPosition,
+        NodeRigidBody2D,
+        ObjectGround,
+        RevoluteJoint2D,
+        RigidBody2D,
+    )
 
     exu: Any = exudyn  # what it offers is known at run time alone
     container = exu.SystemContainer()
@@ -140,10 +184,20 @@ def exudyn(n: int, stop: float, steps: int, exact: tuple[float, float]) -> dict:
     ends = []
 
     def bar(x: float, y: float, angle: float, velocity: list[float]) -> tuple[Any, Any]:
-        node: Any = mbs.AddNode(NodeRigidBody2D(referenceCoordinates=[x, y, angle], initialVelocities=velocity))
+        node: Any = mbs.AddNode(
+            NodeRigidBody2D(referenceCoordinates=[x, y, angle], initialVelocities=velocity)
+        )
         body = mbs.AddObject(RigidBody2D(physicsMass=1.0, physicsInertia=1 / 12, nodeNumber=node))
-        mbs.AddLoad(Force(markerNumber=mbs.AddMarker(MarkerBodyPosition(bodyNumber=body)), loadVector=[0, -GRAVITY, 0]))
-        low, high = (mbs.AddMarker(MarkerBodyPosition(bodyNumber=body, localPosition=[s, 0, 0])) for s in (-0.5, 0.5))
+        mbs.AddLoad(
+            Force(
+                markerNumber=mbs.AddMarker(MarkerBodyPosition(bodyNumber=body)),
+                loadVector=[0, -GRAVITY, 0],
+            )
+        )
+        low, high = (
+            mbs.AddMarker(MarkerBodyPosition(bodyNumber=body, localPosition=[s, 0, 0]))
+            for s in (-0.5, 0.5)
+        )
         return low, high
 
     for i in range(n + 1):
@@ -168,4 +222,11 @@ def exudyn(n: int, stop: float, steps: int, exact: tuple[float, float]) -> dict:
     seconds = time.thread_time() - clock
     tip = mbs.GetMarkerOutput(ends[0], exu.OutputVariableType.Position)
     error = float(max(abs(tip[0] - exact[0]), abs(tip[1] - exact[1])))
-    return {"method": f"exudyn, {steps} steps", "steps": steps, "loops": n, "stop": stop, "seconds": seconds, "error": error}
+    return {
+        "method": f"exudyn, {steps} steps",
+        "steps": steps,
+        "loops": n,
+        "stop": stop,
+        "seconds": seconds,
+        "error": error,
+    }

@@ -24,7 +24,11 @@ Timer = Callable[[Callable[[int], object], int], float]
 def unloaded(name: str) -> System:
     """A mechanism of the library with neither gravity nor forces."""
     source = load(f"lib:{name}").description.model_dump(exclude_unset=True)
-    source = {key: value for key, value in source.items() if key in ("format", "name", "parameters", "bodies", "joints")}
+    source = {
+        key: value
+        for key, value in source.items()
+        if key in ("format", "name", "parameters", "bodies", "joints")
+    }
     return load({**source, "gravity": [0, 0, 0]}).compile()
 
 
@@ -66,7 +70,14 @@ class Plane:
                 after = after + self.numbers(each.shift)
         parent, one = self.body[joint.parent or "ground"], np.eye(3)
         if closes:
-            ends = (self.model, parent, pin.SE3(one, before), self.body[joint.child], pin.SE3(one, -after), pin.ReferenceFrame.LOCAL)
+            ends = (
+                self.model,
+                parent,
+                pin.SE3(one, before),
+                self.body[joint.child],
+                pin.SE3(one, -after),
+                pin.ReferenceFrame.LOCAL,
+            )
             self.loops.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, *ends))
             return
         assert turn is not None and not after.any(), "a hinge about z at the origin of its body"
@@ -75,7 +86,9 @@ class Plane:
         xx, yy, zz, xy, xz, yz = self.numbers(body.inertia or (0.0,) * 6)
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) + LEAST * one
         mass = evaluate_constant(body.mass, self.values)
-        self.model.appendBodyToJoint(child, pin.Inertia(mass, self.numbers(body.com), tensor), pin.SE3.Identity())
+        self.model.appendBodyToJoint(
+            child, pin.Inertia(mass, self.numbers(body.com), tensor), pin.SE3.Identity()
+        )
         self.body[joint.child] = child
         self.coordinates.append(turn)
 
@@ -94,11 +107,24 @@ def accelerations(name: str, timed: Timer) -> list[dict[str, Any]]:
     found = [{**row, "method": "kinetree", "us": timed(lambda count: repeat(count, 0.0), 2000)}]
     found.append({**row, "method": "kinetree straight-line", "us": 1e6 * fast.times["specialised"]})
     plane = Plane(system)
-    data, datas, settings = plane.model.createData(), pin.StdVec_RigidConstraintData(), pin.ProximalSettings(1e-12, 1e-6, 3)
+    data, datas, settings = (
+        plane.model.createData(),
+        pin.StdVec_RigidConstraintData(),
+        pin.ProximalSettings(1e-12, 1e-6, 3),
+    )
     for loop in plane.loops:
         datas.append(loop.createData())
     pin.computeJointMinimalOrdering(plane.model, data, plane.loops)
-    arguments = (plane.model, data, q[plane.places], u[plane.places], np.zeros(plane.model.nv), plane.loops, datas, settings)
+    arguments = (
+        plane.model,
+        data,
+        q[plane.places],
+        u[plane.places],
+        np.zeros(plane.model.nv),
+        plane.loops,
+        datas,
+        settings,
+    )
     deviation = float(np.abs(pin.lcaba(*arguments) - ours[plane.places]).max() / np.abs(ours).max())
 
     def evaluate(count: int) -> None:

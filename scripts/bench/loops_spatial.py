@@ -54,12 +54,37 @@ def delta() -> Drawing:
     for k in range(3):
         c, s = np.cos(2 * np.pi * k / 3), np.sin(2 * np.pi * k / 3)
         out, side = np.array([c, s, 0.0]), np.array([-s, c, 0.0])
-        hinge, elbow = base * out, (base + arm * np.cos(angle)) * out - np.array([0, 0, arm * np.sin(angle)])
-        links.append(Link(f"arm{k}", "ground", "revolute", hinge, side, 0.6, (hinge + elbow) / 2, rod(0.6, hinge, elbow, arm / 20)))
+        hinge, elbow = (
+            base * out,
+            (base + arm * np.cos(angle)) * out - np.array([0, 0, arm * np.sin(angle)]),
+        )
+        links.append(
+            Link(
+                f"arm{k}",
+                "ground",
+                "revolute",
+                hinge,
+                side,
+                0.6,
+                (hinge + elbow) / 2,
+                rod(0.6, hinge, elbow, arm / 20),
+            )
+        )
         for j, across in enumerate((-half * side, half * side)):
             start, end = elbow + across, plate * out + np.array([0, 0, height]) + across
             name = f"rod{k}{j}"
-            links.append(Link(name, f"arm{k}", "spherical", start, None, 0.1, (start + end) / 2, rod(0.1, start, end, forearm / 40)))
+            links.append(
+                Link(
+                    name,
+                    f"arm{k}",
+                    "spherical",
+                    start,
+                    None,
+                    0.1,
+                    (start + end) / 2,
+                    rod(0.1, start, end, forearm / 40),
+                )
+            )
             if len(links) == 2:
                 links.append(Link("plate", name, "spherical", end, None, 0.5, middle, disc))
             else:
@@ -77,7 +102,11 @@ def rod(mass: float, start: np.ndarray, end: np.ndarray, radius: float) -> np.nd
 
 def cassie() -> Drawing:
     """Cassie as the package example-robot-data has it (cassie_v2.sdf): a free pelvis, eleven bodies a leg, rods that end in balls."""
-    root = ET.parse(folder() / "cassie_description" / "robots" / "cassie_v2.sdf").getroot().find("model")
+    root = (
+        ET.parse(folder() / "cassie_description" / "robots" / "cassie_v2.sdf")
+        .getroot()
+        .find("model")
+    )
     assert root is not None
     places = {link.get("name", ""): pose(link) for link in root.findall("link")}
     links, closures, carried = {}, [], {"pelvis"}
@@ -91,8 +120,14 @@ def cassie() -> Drawing:
         assert joint.get("type") == "revolute" and child not in carried, child
         carried.add(child)
         axis = np.array((joint.findtext("axis/xyz") or "").split(), float)
-        hangs = child.endswith("-rod")  # a hinge there and a ball at the other end would hold some of its turns twice
-        links[child] = (parent, "spherical", r + R @ at, None) if hangs else (parent, "revolute", r + R @ at, R @ turned @ axis)
+        hangs = child.endswith(
+            "-rod"
+        )  # a hinge there and a ball at the other end would hold some of its turns twice
+        links[child] = (
+            (parent, "spherical", r + R @ at, None)
+            if hangs
+            else (parent, "revolute", r + R @ at, R @ turned @ axis)
+        )
     links = {"pelvis": ("ground", "free", places["pelvis"][1], None)} | links
     ordered: list[str] = []
 
@@ -103,7 +138,10 @@ def cassie() -> Drawing:
                 follow(child)
 
     follow("pelvis")
-    bodies = {link.get("name", ""): mass_of(link, *places[link.get("name", "")]) for link in root.findall("link")}
+    bodies = {
+        link.get("name", ""): mass_of(link, *places[link.get("name", "")])
+        for link in root.findall("link")
+    }
     drawn = []
     for name in ordered:
         parent, kind, at, axis = links[name]
@@ -131,9 +169,16 @@ def mass_of(link: ET.Element, R: np.ndarray, r: np.ndarray) -> tuple[float, np.n
     inertial = link.find("inertial")
     assert inertial is not None
     turned, com = pose(inertial)
-    xx, yy, zz, xy, xz, yz = (float(inertial.findtext(f"inertia/i{key}") or 0.0) for key in ("xx", "yy", "zz", "xy", "xz", "yz"))
+    xx, yy, zz, xy, xz, yz = (
+        float(inertial.findtext(f"inertia/i{key}") or 0.0)
+        for key in ("xx", "yy", "zz", "xy", "xz", "yz")
+    )
     S = R @ turned
-    return float(inertial.findtext("mass") or 0.0), r + R @ com, S @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ S.T
+    return (
+        float(inertial.findtext("mass") or 0.0),
+        r + R @ com,
+        S @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ S.T,
+    )
 
 
 DRAWINGS: dict[str, Callable[[], Drawing]] = {"delta": delta, "cassie": cassie}
@@ -144,15 +189,31 @@ def ours(drawing: Drawing) -> System:
     places = {"ground": np.zeros(3)} | {link.name: link.at for link in drawing.links}
     bodies, joints = {}, {}
     for link in drawing.links:
-        I = link.inertia  # noqa: E741
+        I = link.inertia
         com, entries = link.com - link.at, [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
-        bodies[link.name] = {"mass": link.mass, "com": [*map(float, com)], "inertia": [*map(float, entries)]}
-        joint: dict[str, Any] = {"parent": link.parent, "child": link.name, "type": link.kind, "at": [*map(float, link.at - places[link.parent])]}
-        joints[f"{link.name}.joint"] = joint | ({"axis": [*map(float, link.axis)]} if link.axis is not None else {})
+        bodies[link.name] = {
+            "mass": link.mass,
+            "com": [*map(float, com)],
+            "inertia": [*map(float, entries)],
+        }
+        joint: dict[str, Any] = {
+            "parent": link.parent,
+            "child": link.name,
+            "type": link.kind,
+            "at": [*map(float, link.at - places[link.parent])],
+        }
+        joints[f"{link.name}.joint"] = joint | (
+            {"axis": [*map(float, link.axis)]} if link.axis is not None else {}
+        )
     for k, (a, b, point) in enumerate(drawing.closures):
-        ends = {"at": [*map(float, point - places[a])], "child_at": [*map(float, point - places[b])]}
+        ends = {
+            "at": [*map(float, point - places[a])],
+            "child_at": [*map(float, point - places[b])],
+        }
         joints[f"closure{k}"] = {"parent": a, "child": b, "type": "spherical"} | ends
-    return load({"format": "kinetree/1", "gravity": [0, 0, -GRAVITY], "bodies": bodies, "joints": joints}).compile()
+    return load(
+        {"format": "kinetree/1", "gravity": [0, 0, -GRAVITY], "bodies": bodies, "joints": joints}
+    ).compile()
 
 
 def pinocchios(drawing: Drawing) -> tuple[Any, Any]:
@@ -169,12 +230,25 @@ def pinocchios(drawing: Drawing) -> tuple[Any, Any]:
             "revolute": lambda axis=link.axis: pin.JointModelRevoluteUnaligned(axis),
         }
         joint: Any = make[link.kind]()
-        number[link.name] = model.addJoint(number[link.parent], joint, pin.SE3(one, link.at - places[link.parent]), link.name)
-        model.appendBodyToJoint(number[link.name], pin.Inertia(link.mass, link.com - link.at, link.inertia), pin.SE3.Identity())
+        number[link.name] = model.addJoint(
+            number[link.parent], joint, pin.SE3(one, link.at - places[link.parent]), link.name
+        )
+        model.appendBodyToJoint(
+            number[link.name],
+            pin.Inertia(link.mass, link.com - link.at, link.inertia),
+            pin.SE3.Identity(),
+        )
         places[link.name] = link.at
     loops = pin.StdVec_RigidConstraintModel()
     for a, b, point in drawing.closures:
-        ends = (model, number[a], pin.SE3(one, point - places[a]), number[b], pin.SE3(one, point - places[b]), pin.ReferenceFrame.LOCAL)
+        ends = (
+            model,
+            number[a],
+            pin.SE3(one, point - places[a]),
+            number[b],
+            pin.SE3(one, point - places[b]),
+            pin.ReferenceFrame.LOCAL,
+        )
         loops.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, *ends))
     return model, loops
 
@@ -193,14 +267,19 @@ def places(drawing: Drawing, system: System) -> tuple[list[int], list[int]]:
         coordinates, speeds = NAMES[link.kind]
         q += [system.coordinates.index(f"{link.name}.joint.{name}") for name in coordinates]
         words = [f"{link.name}.joint.{name}" for name in speeds]
-        u += [system.speeds.index(f"der({word})" if link.kind == "revolute" else word) for word in words]
+        u += [
+            system.speeds.index(f"der({word})" if link.kind == "revolute" else word)
+            for word in words
+        ]
     return q, u
 
 
 def moving(system: System) -> tuple[np.ndarray, np.ndarray]:
     """A closed state beside the drawing, in which cranks of feet stand in line with their rods, with speeds of about 1."""
     q, _ = system.start()
-    bent = [name.endswith(".angle") and ("foot" in name or "arm" in name) for name in system.coordinates]
+    bent = [
+        name.endswith(".angle") and ("foot" in name or "arm" in name) for name in system.coordinates
+    ]
     q[bent] += BENT
     return system.project(0.0, q, np.ones(system.n))
 
@@ -214,7 +293,13 @@ def accelerations(name: str, timed: Timer) -> list[dict[str, Any]]:
     mine, repeat = system.accelerations(0.0, q, u)[at_u], system._fast.entry("repeat")
     row = {"loops": len(loops), "bodies": len(system.bodies), "mechanism": name}
     found = [{**row, "method": "kinetree", "us": shortest(timed, lambda count: repeat(count, 0.0))}]
-    found.append({**row, "method": "kinetree straight-line", "us": 1e6 * Specialised(system).times["specialised"]})
+    found.append(
+        {
+            **row,
+            "method": "kinetree straight-line",
+            "us": 1e6 * Specialised(system).times["specialised"],
+        }
+    )
     overhead = call_overhead(timed)
     for method, call in peers(model, loops, q[at_q], u[at_u]).items():
         deviation = float(np.abs(call() - mine).max() / np.abs(mine).max())
@@ -228,13 +313,19 @@ def shortest(timed: Timer, call: Callable[[int], object]) -> float:
     return min(timed(call, 50) for _ in range(30))
 
 
-def peers(model: Any, loops: Any, q: np.ndarray, u: np.ndarray) -> dict[str, Callable[[], np.ndarray]]:
+def peers(
+    model: Any, loops: Any, q: np.ndarray, u: np.ndarray
+) -> dict[str, Callable[[], np.ndarray]]:
     """Pinocchio's accelerations by both of its ways."""
     import pinocchio as pin
 
     calls = {}
     for method in ("constraintDynamics", "lcaba"):
-        data, datas, settings = model.createData(), pin.StdVec_RigidConstraintData(), pin.ProximalSettings(1e-12, 1e-6, 3)
+        data, datas, settings = (
+            model.createData(),
+            pin.StdVec_RigidConstraintData(),
+            pin.ProximalSettings(1e-12, 1e-6, 3),
+        )
         for loop in loops:
             datas.append(loop.createData())
         if method == "lcaba":

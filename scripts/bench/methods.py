@@ -14,7 +14,9 @@ from kinetree.solvers.integrate.radau_dense import radau_interpolate
 from kinetree.solvers.run.methods import KERNELS
 
 # the collocation polynomial alone: what the refined one of runs is compared with
-METHODS: dict[str, Kernels] = KERNELS | {"radau": KERNELS["radau"]._replace(interpolate=radau_interpolate)}
+METHODS: dict[str, Kernels] = KERNELS | {
+    "radau": KERNELS["radau"]._replace(interpolate=radau_interpolate)
+}
 
 
 class Run(NamedTuple):
@@ -30,7 +32,14 @@ class Run(NamedTuple):
     seconds: float
 
 
-def memory(name: str, case: Problem, rtol: float = 1e-6, atol: float = 1e-6, h: float = 0.0, **header: float) -> np.ndarray:
+def memory(
+    name: str,
+    case: Problem,
+    rtol: float = 1e-6,
+    atol: float = 1e-6,
+    h: float = 0.0,
+    **header: float,
+) -> np.ndarray:
     """Memory of a method with its options set; `header` names further numbers of the header in lower case."""
     n = len(case.start)
     mem = np.empty(METHODS[name].size(n))
@@ -46,9 +55,37 @@ def run(name: str, case: Problem, times: np.ndarray, mem: np.ndarray) -> Run:
     method, start = METHODS[name], np.array(case.start)
     out = np.full(len(times) * len(start), np.nan)
     clock = time.perf_counter()
-    status = sample(out, times, method.start, method.step, method.interpolate, mem, problem, case.context, 0.0, start, 1e8)
+    status = sample(
+        out,
+        times,
+        method.start,
+        method.step,
+        method.interpolate,
+        mem,
+        problem,
+        case.context,
+        0.0,
+        start,
+        1e8,
+    )
     clock = time.perf_counter() - clock
     steps, evaluations, rejected, factorisations, jacobians = (
-        int(mem[i]) for i in (controller.STEPS, controller.EVALUATIONS, controller.REJECTED, controller.FACTORISATIONS, controller.JACOBIANS)
+        int(mem[i])
+        for i in (
+            controller.STEPS,
+            controller.EVALUATIONS,
+            controller.REJECTED,
+            controller.FACTORISATIONS,
+            controller.JACOBIANS,
+        )
     )
-    return Run(status, out.reshape(len(times), -1), steps, evaluations, rejected, factorisations, jacobians, clock)
+    return Run(
+        status,
+        out.reshape(len(times), -1),
+        steps,
+        evaluations,
+        rejected,
+        factorisations,
+        jacobians,
+        clock,
+    )

@@ -124,20 +124,35 @@ def kepler_end(eccentricity: float, t: float) -> tuple[float, ...]:
     for _ in range(60):
         big -= (big - e * math.sin(big) - t) / (1.0 - e * math.cos(big))
     root, rate = math.sqrt(1.0 - e * e), 1.0 / (1.0 - e * math.cos(big))
-    return (math.cos(big) - e, root * math.sin(big), -math.sin(big) * rate, root * math.cos(big) * rate)
+    return (
+        math.cos(big) - e,
+        root * math.sin(big),
+        -math.sin(big) * rate,
+        root * math.cos(big) * rate,
+    )
 
 
 def kepler(eccentricity: float, stop: float) -> Problem:
     """Orbit from its pericentre."""
     e = eccentricity
     start = (1.0 - e, 0.0, 0.0, math.sqrt((1.0 + e) / (1.0 - e)))
-    return Problem(f"orbit, eccentricity {e:g}", (ORBIT, 0.0, 0.0), start, stop, kepler_end(e, stop), False, 2)
+    return Problem(
+        f"orbit, eccentricity {e:g}", (ORBIT, 0.0, 0.0), start, stop, kepler_end(e, stop), False, 2
+    )
 
 
 def shaken_chain(masses: int, stiffness: float, damping: float, stop: float) -> Problem:
     """Chain at rest."""
     stiff = stiffness * stop > 1e4
-    return Problem(f"chain of {masses}", (CHAIN, stiffness, damping), (0.0,) * (2 * masses), stop, None, stiff, masses)
+    return Problem(
+        f"chain of {masses}",
+        (CHAIN, stiffness, damping),
+        (0.0,) * (2 * masses),
+        stop,
+        None,
+        stiff,
+        masses,
+    )
 
 
 ARENSTORF_ORBIT = Problem(
@@ -149,7 +164,15 @@ ARENSTORF_ORBIT = Problem(
     False,
     2,
 )
-VAN_DER_POL_STIFF = Problem("van der Pol 1e-6", (VAN_DER_POL, 1e-6, 0.0), (2.0, 0.0), 2.0, (1.706167732170483, -0.8928097010247975), True, 0)
+VAN_DER_POL_STIFF = Problem(
+    "van der Pol 1e-6",
+    (VAN_DER_POL, 1e-6, 0.0),
+    (2.0, 0.0),
+    2.0,
+    (1.706167732170483, -0.8928097010247975),
+    True,
+    0,
+)
 ROBERTSON_LONG = Problem(
     "Robertson",
     (ROBERTSON, 0.0, 0.0),

@@ -39,9 +39,15 @@ KERNEL_AIM, CALL_AIM = 3.0, 1.5
 def folder() -> Path:
     """Where the robots are."""
     found = find_spec("pinocchio")
-    where = Path(found.origin).parents[4] / "share" / "example-robot-data" / "robots" if found and found.origin else None
+    where = (
+        Path(found.origin).parents[4] / "share" / "example-robot-data" / "robots"
+        if found and found.origin
+        else None
+    )
     if where is None or not where.is_dir():
-        raise BadInput("bench robots needs the packages pin and example-robot-data: install them with 'pip install kinetree[peers,robots]'")
+        raise BadInput(
+            "bench robots needs the packages pin and example-robot-data: install them with 'pip install kinetree[peers,robots]'"
+        )
     return where
 
 
@@ -78,7 +84,9 @@ def states(system: Any, model: Any) -> tuple[np.ndarray, ...]:
         joint, name = model.joints[j], model.names[j]
         angle, k = rng.uniform(-1, 1), system.speeds.index(f"der({name})")
         q[system.coordinates.index(name)], u[k] = angle, rng.uniform(-1, 1)
-        their_q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
+        their_q[joint.idx_q : joint.idx_q + joint.nq] = (
+            (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
+        )
         their_u[joint.idx_v] = u[k]
         places[k] = joint.idx_v
     return q, u, their_q, their_u, places
@@ -118,29 +126,54 @@ def measure(path: Path) -> dict[str, Any]:
         }
     )
     times["pin_kernel"] = times["pin_call"] - times.pop("pin_empty")
-    ratios = {f"{each}_ratio": times[f"pin_{base}"] / times[each] for each, base in (("kernel", "kernel"), ("call", "call"), ("evaluator", "call"))}
-    return {"robot": path.stem, "freedoms": system.n, "bodies": len(system.bodies), "left": left} | times | ratios
+    ratios = {
+        f"{each}_ratio": times[f"pin_{base}"] / times[each]
+        for each, base in (("kernel", "kernel"), ("call", "call"), ("evaluator", "call"))
+    }
+    return (
+        {"robot": path.stem, "freedoms": system.n, "bodies": len(system.bodies), "left": left}
+        | times
+        | ratios
+    )
 
 
 def row(each: dict[str, Any]) -> str:
     cells = f"{each['kernel']:.2f} | {each['pin_kernel']:.2f} | **{each['kernel_ratio']:.1f}** | {each['call']:.2f} | {each['evaluator']:.2f}"
-    cells += f" | {each['pin_call']:.2f} | **{each['call_ratio']:.1f}** | {each['evaluator_ratio']:.1f}"
+    cells += (
+        f" | {each['pin_call']:.2f} | **{each['call_ratio']:.1f}** | {each['evaluator_ratio']:.1f}"
+    )
     return f"| {each['robot']} | {each['freedoms']} | {cells} |"
 
 
 def machine() -> str:
     """The processor, as the system calls it."""
     path = Path("/proc/cpuinfo")
-    names = [line.split(":")[1].strip() for line in path.read_text().splitlines() if line.startswith("model name")] if path.is_file() else []
+    names = (
+        [
+            line.split(":")[1].strip()
+            for line in path.read_text().splitlines()
+            if line.startswith("model name")
+        ]
+        if path.is_file()
+        else []
+    )
     return f"{names[0] if names else platform.processor() or platform.machine()}, {len(names) or 1} cores"
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     """All robots that the package has; a table with ratios."""
     robots = [path for path in (folder() / f"{name}.urdf" for name in FILES) if path.is_file()]
-    versions = {package: version(package) for package in ("pin", "example-robot-data", "numpy", "numba")} | {"python": platform.python_version()}
-    typer.echo(f"{machine()}; " + ", ".join(f"{name} {number}" for name, number in versions.items()) + "; µs, the fastest of 200 rounds\n")
-    typer.echo("| robot | freedoms | DEC | Pinocchio | ratio | call | evaluator | `pin.aba` call | ratio of calls | of evaluator |")
+    versions = {
+        package: version(package) for package in ("pin", "example-robot-data", "numpy", "numba")
+    } | {"python": platform.python_version()}
+    typer.echo(
+        f"{machine()}; "
+        + ", ".join(f"{name} {number}" for name, number in versions.items())
+        + "; µs, the fastest of 200 rounds\n"
+    )
+    typer.echo(
+        "| robot | freedoms | DEC | Pinocchio | ratio | call | evaluator | `pin.aba` call | ratio of calls | of evaluator |"
+    )
     typer.echo("|---|---|---|---|---|---|---|---|---|---|")
     found = []
     for path in robots[: QUICK if quick else None]:
@@ -149,7 +182,9 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     for name, aim in (("kernel", KERNEL_AIM), ("call", CALL_AIM)):
         ratios = sorted(each[f"{name}_ratio"] for each in found)
         reached = sum(ratio >= aim for ratio in ratios)
-        typer.echo(f"\n{name}: {ratios[0]:.2f} to {ratios[-1]:.2f}, median {np.median(ratios):.2f}; {reached} of {len(ratios)} reach {aim:g}")
+        typer.echo(
+            f"\n{name}: {ratios[0]:.2f} to {ratios[-1]:.2f}, median {np.median(ratios):.2f}; {reached} of {len(ratios)} reach {aim:g}"
+        )
     if json_path:
         data = {"machine": machine(), "versions": versions, "results": found}
         json_path.write_text(json.dumps(data, indent=1), encoding="utf-8")
@@ -168,7 +203,9 @@ def draw(results: list[dict], path: Path) -> None:
     places = np.arange(len(results))
     axes.barh(places - 0.2, [each["kernel_ratio"] for each in results], 0.4, label="evaluation")
     axes.barh(places + 0.2, [each["call_ratio"] for each in results], 0.4, label="call from Python")
-    axes.set_yticks(places, [f"{each['robot']} ({each['freedoms']})" for each in results], fontsize=7)
+    axes.set_yticks(
+        places, [f"{each['robot']} ({each['freedoms']})" for each in results], fontsize=7
+    )
     axes.axvline(1.0, color="black", linewidth=0.8)
     axes.set_xlabel("time of Pinocchio / time of Kinetree")
     axes.legend()

@@ -21,13 +21,34 @@ import numpy as np
 import typer
 from numba import njit
 
-from kinetree.scripts.bench.instructions import HOST, NAMED, Case, count, counted_level, evaluations, library, require_valgrind, steps
+from kinetree.scripts.bench.instructions import (
+    HOST,
+    NAMED,
+    Case,
+    count,
+    counted_level,
+    evaluations,
+    library,
+    require_valgrind,
+    steps,
+)
 from kinetree.scripts.bench.robots import machine
 from kinetree.solvers.library.levels import suffix_of
 
 SHORT, LONG = 20, 120  # evaluations or steps of the two calls
 ROUNDS = 100
-WIDTHS = {"I8": 1, "I16": 2, "I32": 4, "I64": 8, "I128": 16, "F32": 4, "F64": 8, "F128": 16, "V128": 16, "V256": 32}
+WIDTHS = {
+    "I8": 1,
+    "I16": 2,
+    "I32": 4,
+    "I64": 8,
+    "I128": 16,
+    "F32": 4,
+    "F64": 8,
+    "F128": 16,
+    "V128": 16,
+    "V256": 32,
+}
 FLOATS = {"F64": 1, "V128": 2, "V256": 4}  # numbers that one operation works on
 ROWS = re.compile(r"(I\d+|F\d+|D\d+|V\d+)\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)")
 FLOPS, READS = 16 * 4096, 8 * 1024
@@ -79,19 +100,39 @@ def roofs() -> dict[str, float]:
     """Operations and loads per second on single numbers."""
     values = np.ones(2048)
     multiply_adds(0.9, 1), reads(values, 1)
-    return {"flops": FLOPS / fastest(lambda: multiply_adds(0.9, FLOPS // 16)), "loads": READS / fastest(lambda: reads(values, READS // 8))}
+    return {
+        "flops": FLOPS / fastest(lambda: multiply_adds(0.9, FLOPS // 16)),
+        "loads": READS / fastest(lambda: reads(values, READS // 8)),
+    }
 
 
 def counts(case: Case, engine: Path, size: int) -> dict[str, float]:
     """Operations on floats, loads, stores and bytes of a call of that size, with those of Python around it."""
-    call = replace(case, option=size) if case.entry == "repeat" else replace(case, target=case.target / case.count * size)
+    call = (
+        replace(case, option=size)
+        if case.entry == "repeat"
+        else replace(case, target=case.target / case.count * size)
+    )
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / name for name in ("ints", "floats", "work")]
         for path, block in zip(files, case.blocks, strict=True):
             block.tofile(path)
         watch = ["valgrind", "--tool=lackey", "--detailed-counts=yes", "--basic-counts=no"]
-        host = [sys.executable, "-I", "-S", "-c", HOST, str(engine), f"kt_{case.entry}{suffix_of(counted_level())}"]
-        done = subprocess.run([*watch, *host, str(call.option), str(call.target), *map(str, files)], capture_output=True, text=True, check=True)
+        host = [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            HOST,
+            str(engine),
+            f"kt_{case.entry}{suffix_of(counted_level())}",
+        ]
+        done = subprocess.run(
+            [*watch, *host, str(call.option), str(call.target), *map(str, files)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     found = {"flops": 0.0, "loads": 0.0, "stores": 0.0, "bytes": 0.0}
     for kind, *columns in ROWS.findall(done.stderr):
         loads, stores, operations = (float(each.replace(",", "")) for each in columns)
@@ -105,7 +146,10 @@ def counts(case: Case, engine: Path, size: int) -> dict[str, float]:
 def seconds(case: Case, engine: Path) -> float:
     """Least time of an evaluation or a step of the counted engine."""
     entry = getattr(ctypes.CDLL(str(engine)), f"kt_{case.entry}{suffix_of(counted_level())}")
-    entry.argtypes, entry.restype = [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double], ctypes.c_int32
+    entry.argtypes, entry.restype = (
+        [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double],
+        ctypes.c_int32,
+    )
     ints, floats, work = case.blocks
     begin = work.copy()
 
@@ -148,14 +192,23 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     typer.echo(
         f"{machine()}; multiply-adds on single numbers {1e-9 * roof['flops']:.1f} GFlop/s, loads of single numbers {1e-9 * roof['loads']:.1f} G/s\n"
     )
-    typer.echo("| case | µs | instructions | operations | loads | stores | kB | operations of the roof | loads of the roof | functions |")
+    typer.echo(
+        "| case | µs | instructions | operations | loads | stores | kB | operations of the roof | loads of the roof | functions |"
+    )
     typer.echo("|---|---|---|---|---|---|---|---|---|---|")
     found = []
     for case in cases()[: 2 if quick else None]:
         found.append(row := measure(case, engine, roof))
-        cells = [f"{row['us']:.2f}", *(f"{row[name]:.0f}" for name in ("instructions", "flops", "loads", "stores")), f"{1e-3 * row['bytes']:.1f}"]
+        cells = [
+            f"{row['us']:.2f}",
+            *(f"{row[name]:.0f}" for name in ("instructions", "flops", "loads", "stores")),
+            f"{1e-3 * row['bytes']:.1f}",
+        ]
         shares = [f"{100 * row[name]:.0f} %" for name in ("flops_share", "loads_share")]
         names = ", ".join(f"{name} {100 * share:.0f} %" for name, share in row["functions"].items())
         typer.echo(f"| {case.name} | {' | '.join(cells + shares)} | {names} |")
     if json_path:
-        json_path.write_text(json.dumps({"machine": machine(), "roof": roof, "results": found}, indent=1), encoding="utf-8")
+        json_path.write_text(
+            json.dumps({"machine": machine(), "roof": roof, "results": found}, indent=1),
+            encoding="utf-8",
+        )

@@ -29,7 +29,14 @@ def trees() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
     found = []
     for case in (*(chain("revolute", n) for n in CHAINS), star("revolute", 20)):
         q, u = state(case)
-        found.append((f"{case.topology} {case.bodies}", system(case), pinocchio_model(case), (q, u, q, u, np.arange(u.size))))
+        found.append(
+            (
+                f"{case.topology} {case.bodies}",
+                system(case),
+                pinocchio_model(case),
+                (q, u, q, u, np.arange(u.size)),
+            )
+        )
     return found
 
 
@@ -37,9 +44,15 @@ def robots() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
     """The same of robots whose joints all have one coordinate in both."""
     import pinocchio as pin
 
-    paths = [path for path in (folder() / f"{name}.urdf" for name in FILES) if path.stem in ROBOTS and path.is_file()]
+    paths = [
+        path
+        for path in (folder() / f"{name}.urdf" for name in FILES)
+        if path.stem in ROBOTS and path.is_file()
+    ]
     pairs = [(path.stem, ours(path), pin.buildModelFromUrdf(str(path))) for path in paths]
-    return [(name, own, model, states(own, model)) for name, own, model in pairs if model.nq == model.nv]
+    return [
+        (name, own, model, states(own, model)) for name, own, model in pairs if model.nq == model.nv
+    ]
 
 
 def measure(name: str, own: Any, model: Any, at: tuple[np.ndarray, ...]) -> dict[str, Any]:
@@ -48,9 +61,15 @@ def measure(name: str, own: Any, model: Any, at: tuple[np.ndarray, ...]) -> dict
 
     q, u, their_q, their_u, places = at
     data, none = model.createData(), np.zeros(model.nv)
-    found, theirs = own.derivatives(0.0, q, u), pin.computeABADerivatives(model, data, their_q, their_u, none)
+    found, theirs = (
+        own.derivatives(0.0, q, u),
+        pin.computeABADerivatives(model, data, their_q, their_u, none),
+    )
     both = np.ix_(places, places)
-    apart = max(np.abs(a - b[both]).max() / np.abs(a).max() for a, b in zip((found.q, found.u), theirs[:2], strict=True))
+    apart = max(
+        np.abs(a - b[both]).max() / np.abs(a).max()
+        for a, b in zip((found.q, found.u), theirs[:2], strict=True)
+    )
     if not apart <= APART:
         raise BadInput(f"{name}: the slopes are {apart:.1e} of the largest one apart")
     call, out = slope_call(own._fast), np.empty((q.size + 2 * own.n, own.n))
@@ -63,19 +82,32 @@ def measure(name: str, own: Any, model: Any, at: tuple[np.ndarray, ...]) -> dict
             "inside": repeated(call.call, 0.0, call.plan_at, 0, -1, out.ctypes.data),
             "evaluation": lambda count: own._fast.entry("repeat")(count, 0.0),
             "pin_call": repeated(pin.computeABADerivatives, model, data, their_q, their_u, none),
-            "pin_empty": repeated(pin.computeABADerivatives, nobody, empty, nothing, nothing, nothing),
+            "pin_empty": repeated(
+                pin.computeABADerivatives, nobody, empty, nothing, nothing, nothing
+            ),
         }
     )
     times["pinocchio"] = times["pin_call"] - times.pop("pin_empty")
-    ratios = {"inside_ratio": times["inside"] / times["pinocchio"], "call_ratio": times["call"] / times["pin_call"]}
+    ratios = {
+        "inside_ratio": times["inside"] / times["pinocchio"],
+        "call_ratio": times["call"] / times["pin_call"],
+    }
     return {"tree": name, "freedoms": own.n, "apart": float(apart)} | times | ratios
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     """All trees; a table with ratios."""
-    versions = {package: version(package) for package in ("pin", "numpy", "numba")} | {"python": platform.python_version()}
-    typer.echo(f"{machine()}; " + ", ".join(f"{name} {number}" for name, number in versions.items()) + "; µs, the fastest of 200 rounds\n")
-    typer.echo("| tree | freedoms | inside | Pinocchio | ratio | `derivatives` | its call | ratio of calls | evaluations | apart |")
+    versions = {package: version(package) for package in ("pin", "numpy", "numba")} | {
+        "python": platform.python_version()
+    }
+    typer.echo(
+        f"{machine()}; "
+        + ", ".join(f"{name} {number}" for name, number in versions.items())
+        + "; µs, the fastest of 200 rounds\n"
+    )
+    typer.echo(
+        "| tree | freedoms | inside | Pinocchio | ratio | `derivatives` | its call | ratio of calls | evaluations | apart |"
+    )
     typer.echo("|---|---|---|---|---|---|---|---|---|---|")
     found = []
     for case in trees() + ([] if quick else robots()):
@@ -86,4 +118,7 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     reached = sum(each["inside_ratio"] <= AIM for each in found)
     typer.echo(f"\n{reached} of {len(found)} take at most {AIM:g} times as long as Pinocchio")
     if json_path:
-        json_path.write_text(json.dumps({"machine": machine(), "versions": versions, "results": found}, indent=1), encoding="utf-8")
+        json_path.write_text(
+            json.dumps({"machine": machine(), "versions": versions, "results": found}, indent=1),
+            encoding="utf-8",
+        )

@@ -39,8 +39,12 @@ MODULES = 50
 
 def processor_seconds(command: list[str], bytecode: Path) -> float:
     """Processor time of a process and what it starts, with bytecode kept in a folder."""
-    surroundings = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"} | {"PYTHONPYCACHEPREFIX": str(bytecode)}
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=surroundings)
+    surroundings = {
+        key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"
+    } | {"PYTHONPYCACHEPREFIX": str(bytecode)}
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=surroundings
+    )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return usage.ru_utime + usage.ru_stime if process.returncode == 0 else float("nan")
@@ -52,13 +56,23 @@ def least(repeats: int, call: Callable[..., float], *arguments: Any) -> float:
 
 def commands(repeats: int) -> list[dict[str, Any]]:
     """Commands, then peers."""
-    lines = [(f"kinetree {text}", [sys.executable, "-m", "kinetree.scripts.cli", *text.split()], aim) for text, aim in COMMANDS.items()]
+    lines = [
+        (f"kinetree {text}", [sys.executable, "-m", "kinetree.scripts.cli", *text.split()], aim)
+        for text, aim in COMMANDS.items()
+    ]
     lines += [(text, [sys.executable, "-c", code], None) for text, code in PEERS.items()]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for text, command, aim in lines:
             first = processor_seconds(command, Path(folder))  # writes the bytecode
-            rows.append({"command": text, "seconds": least(repeats, processor_seconds, command, Path(folder)), "first": first, "aim": aim})
+            rows.append(
+                {
+                    "command": text,
+                    "seconds": least(repeats, processor_seconds, command, Path(folder)),
+                    "first": first,
+                    "aim": aim,
+                }
+            )
     return rows
 
 
@@ -80,7 +94,10 @@ def stages(modules: int) -> dict[str, Any]:
     found["structures"] = 1 + len(later(system))
     found["structures seconds"] = lap()
     result = system.simulate()
-    found |= {"run seconds": lap(), "departures": sum(event.kind == "stage" for event in result.events)}
+    found |= {
+        "run seconds": lap(),
+        "departures": sum(event.kind == "stage" for event in result.events),
+    }
     return found
 
 
@@ -112,14 +129,18 @@ def instances() -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name, settings in INSTANCES.items():
-            path = build_fmu(load(f"lib:{name}", **settings), Path(folder) / f"{name}.fmu", "native")
+            path = build_fmu(
+                load(f"lib:{name}", **settings), Path(folder) / f"{name}.fmu", "native"
+            )
             with Archive(path) as archive:
                 Host(archive).start().close()
                 fmu = Host(archive).fmu
 
                 made = least(50, instantiated, fmu)
                 ready = least(50, initialised, fmu)
-                rows.append({"fmu": name, "instantiated ms": 1e3 * made, "initialised ms": 1e3 * ready})
+                rows.append(
+                    {"fmu": name, "instantiated ms": 1e3 * made, "initialised ms": 1e3 * ready}
+                )
                 fmu.freeInstance()
     return rows
 
@@ -131,8 +152,16 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     found |= {"stages": stages(12 if quick else MODULES), "instances": instances()}
     typer.echo("| process | s | first, without bytecode | aim |\n|---|---|---|---|")
     for row in found["commands"]:
-        typer.echo(f"| {row['command']} | {row['seconds']:.3f} | {row['first']:.2f} | {row['aim'] or ''} |")
-    typer.echo("\n" + "; ".join(f"{name} {value:.2f}" if isinstance(value, float) else f"{name} {value}" for name, value in found["stages"].items()))
+        typer.echo(
+            f"| {row['command']} | {row['seconds']:.3f} | {row['first']:.2f} | {row['aim'] or ''} |"
+        )
+    typer.echo(
+        "\n"
+        + "; ".join(
+            f"{name} {value:.2f}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in found["stages"].items()
+        )
+    )
     typer.echo("\n| native FMU | instantiated, ms | and initialised, ms |\n|---|---|---|")
     for row in found["instances"]:
         typer.echo(f"| {row['fmu']} | {row['instantiated ms']:.3f} | {row['initialised ms']:.3f} |")

@@ -28,12 +28,40 @@ from kinetree.scripts.bench import dynamics_peers, dynamics_trees, trace_large
 from kinetree.scripts.bench.dynamics import machine, versions
 from kinetree.scripts.bench.trace_robots import robots
 
-LAGRANGE = (*((form, BODY) for form in ("DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC")), ("DEC", WORLD))
+LAGRANGE = (
+    *((form, BODY) for form in ("DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC")),
+    ("DEC", WORLD),
+)
 HAMILTON = tuple((form, BODY) for form in ("CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H"))
-FORMS_OF = ("double-pendulum", "three-link-rods", "regulator", "gyroscope", "five-link", "puma560", "spacecraft", "chain6", "mobile-robot")
-CHAINS = ((7, True), (7, False), (20, True), (20, False), (30, True))  # bodies; aligned or of general geometry
+FORMS_OF = (
+    "double-pendulum",
+    "three-link-rods",
+    "regulator",
+    "gyroscope",
+    "five-link",
+    "puma560",
+    "spacecraft",
+    "chain6",
+    "mobile-robot",
+)
+CHAINS = (
+    (7, True),
+    (7, False),
+    (20, True),
+    (20, False),
+    (30, True),
+)  # bodies; aligned or of general geometry
 QUICK = ("regulator", "puma560")
-RUNS = ("regulator", "puma560", "mobile-robot", "chain6", "four-bar", "delta", "boom-drive", "carrier")
+RUNS = (
+    "regulator",
+    "puma560",
+    "mobile-robot",
+    "chain6",
+    "four-bar",
+    "delta",
+    "boom-drive",
+    "carrier",
+)
 MANY = 4096  # states of a batch
 STEP, RUN, ROUNDS = 1e-4, 1.0, 3  # s, s
 
@@ -56,14 +84,18 @@ def forms_row(name: str, system: System) -> dict[str, Any]:
 def show_forms(rows: list[dict[str, Any]]) -> None:
     """The table of the documents."""
     columns = [f"{form} {axes}" for form, axes in (*LAGRANGE, *HAMILTON)]
-    typer.echo(f"operations after folding (formula (4.1)-(4.7) in brackets; ITR with {STEPS} iterations from a given matrix)")
+    typer.echo(
+        f"operations after folding (formula (4.1)-(4.7) in brackets; ITR with {STEPS} iterations from a given matrix)"
+    )
     head = [f"{form}{', world' if axes == WORLD else ''}" for form, axes in (*LAGRANGE, *HAMILTON)]
     typer.echo("| mechanism | freedoms | " + " | ".join(head) + " |\n|" + "---|" * (len(head) + 2))
     for row in rows:
         cells = []
         for name in columns:
             value, predicted = row["folded"][name], row["predicted"].get(name.split()[0])
-            known = f" ({predicted:.0f})" if predicted is not None and not name.endswith(WORLD) else ""
+            known = (
+                f" ({predicted:.0f})" if predicted is not None and not name.endswith(WORLD) else ""
+            )
             cells.append(f"{value if value is not None else '-'}{known}")
         typer.echo(f"| {row['mechanism']} | {row['freedoms']} | " + " | ".join(cells) + " |")
 
@@ -81,8 +113,15 @@ def code_row(name: str, system: System, case: dynamics_trees.Case | None = None)
     code = compiled(f"; {time.time_ns()}\n{llvm_text(trace)}")
     done = time.process_time()
     fast = Specialised(system)
-    row: dict[str, Any] = {"mechanism": name, "operations": trace.operations, "form": trace.form, "bytes": code.size}
-    row |= {"trace_s": traced_at - begin, "compile_s": done - traced_at} | {f"{key}_us": value * 1e6 for key, value in fast.times.items()}
+    row: dict[str, Any] = {
+        "mechanism": name,
+        "operations": trace.operations,
+        "form": trace.form,
+        "bytes": code.size,
+    }
+    row |= {"trace_s": traced_at - begin, "compile_s": done - traced_at} | {
+        f"{key}_us": value * 1e6 for key, value in fast.times.items()
+    }
     if not system.compiled.loops:
         row |= lanes(system, fast)
     if case is not None:
@@ -118,7 +157,9 @@ CODE_HEAD = "| mechanism | operations | form | code | traced, compiled in (CPU) 
 def show_code(row: dict[str, Any]) -> None:
     """One line of the table."""
     special, generic, wheel = row["specialised_us"], row["generic_us"], row.get("pinocchio_us")
-    batch = f"{row['lanes_us']:.3f} | {row['generic_lanes_us']:.3f}" if "lanes_us" in row else "– | –"
+    batch = (
+        f"{row['lanes_us']:.3f} | {row['generic_lanes_us']:.3f}" if "lanes_us" in row else "– | –"
+    )
     typer.echo(
         f"| {row['mechanism']} | {row['operations']} | {row['form'].replace(' in', ',')} | {row['bytes'] / 1000:.0f} kB | "
         f"{row['trace_s']:.2f}, {row['compile_s']:.2f} s | {special:.3f} | {generic:.3f} | {generic / special:.1f} | {batch} | "
@@ -128,7 +169,10 @@ def show_code(row: dict[str, Any]) -> None:
 
 def runs_row(name: str, system: System) -> dict[str, Any]:
     """A run by rk4 with rows every 100 steps: time of the processor per step by the engine and by straight-line code, best of some rounds in turn."""
-    fast, options = Specialised(system), {"integrator": "rk4", "step": STEP, "output_step": 100 * STEP, "stop_time": RUN}
+    fast, options = (
+        Specialised(system),
+        {"integrator": "rk4", "step": STEP, "output_step": 100 * STEP, "stop_time": RUN},
+    )
     best = dict.fromkeys(("generic_us", "specialised_us"), np.inf)
     for _ in range(ROUNDS + 1):
         for key, runner in zip(best, (system, fast), strict=True):
@@ -141,7 +185,12 @@ def runs_row(name: str, system: System) -> dict[str, Any]:
         f"  {name:24s} {traced_part}, step {best['specialised_us']:.3g} us, "
         f"generic {best['generic_us']:.3g} us ({best['generic_us'] / best['specialised_us']:.1f}x)"
     )
-    return {"mechanism": name, "structures": len(operations), "operations": max(operations, default=0), **best}
+    return {
+        "mechanism": name,
+        "structures": len(operations),
+        "operations": max(operations, default=0),
+        **best,
+    }
 
 
 def aligned(bodies: int) -> System:
@@ -151,16 +200,23 @@ def aligned(bodies: int) -> System:
 
 def run(quick: bool, output: Path | None, plots: Path | None) -> None:
     """Print the tables; one record of everything."""
-    forms = [forms_row(name, load(f"lib:{name}").compile()) for name in (QUICK if quick else FORMS_OF)]
+    forms = [
+        forms_row(name, load(f"lib:{name}").compile()) for name in (QUICK if quick else FORMS_OF)
+    ]
     show_forms(forms)
     typer.echo(
         f"\nmachine code, {REPEATS} evaluations a round, µs; in lanes: per state, 8 side by side\n{CODE_HEAD}\n|{'---|' * CODE_HEAD.count(' | ')}---|"
     )
-    codes = [code_row(name, load(f"lib:{name}").compile()) for name in (QUICK if quick else library_names())]
+    codes = [
+        code_row(name, load(f"lib:{name}").compile())
+        for name in (QUICK if quick else library_names())
+    ]
     for bodies, plain in CHAINS[:1] if quick else CHAINS:
         case = None if plain else dynamics_trees.chain("revolute", bodies)
         made = aligned(bodies) if case is None else dynamics_trees.system(case)
-        codes.append(code_row(f"chain of {bodies}, {'aligned' if plain else 'general'}", made, case))
+        codes.append(
+            code_row(f"chain of {bodies}, {'aligned' if plain else 'general'}", made, case)
+        )
     large, rows = trace_large.chains(quick), trace_large.four_bars(quick)
     typer.echo(f"\nruns by rk4, {round(RUN / STEP)} steps")
     runs = [runs_row(name, load(f"lib:{name}").compile()) for name in (QUICK if quick else RUNS)]
@@ -200,7 +256,9 @@ def draw(codes: list[dict[str, Any]], large: list[dict[str, Any]], folder: Path)
         ("whole_us", "one piece, chains", "v:"),
         ("blocks_us", "blocks, chains", "o:"),
     ):
-        axes.loglog(operations, [row[key] for row in large], style, markersize=3, linewidth=0.8, label=label)
+        axes.loglog(
+            operations, [row[key] for row in large], style, markersize=3, linewidth=0.8, label=label
+        )
     axes.set_xlabel("operations of the straight-line code")
     axes.set_ylabel("one evaluation, µs")
     axes.grid(True, which="both", alpha=0.3)

@@ -36,7 +36,9 @@ def code(trace: Trace, system: System, name: str, whole: bool) -> Timed:
         functions.blocks = before
     fast = Specialised.of(system, trace, machine)
     assert fast.machine is not None
-    return {f"{name}_compile_s": seconds, f"{name}_bytes": machine.size}, {f"{name}_us": fast._repeat()}
+    return {f"{name}_compile_s": seconds, f"{name}_bytes": machine.size}, {
+        f"{name}_us": fast._repeat()
+    }
 
 
 def chain_row(bodies: int) -> dict[str, Any]:
@@ -44,7 +46,12 @@ def chain_row(bodies: int) -> dict[str, Any]:
     system = load("lib:chain", n=bodies).compile()
     begin = time.process_time()
     trace = system.trace()
-    row: dict[str, Any] = {"bodies": bodies, "operations": trace.operations, "form": trace.form, "trace_s": time.process_time() - begin}
+    row: dict[str, Any] = {
+        "bodies": bodies,
+        "operations": trace.operations,
+        "form": trace.form,
+        "trace_s": time.process_time() - begin,
+    }
     calls: dict[str, Callable[[], object]] = {}
     for name, whole in (("whole", True), ("blocks", False)):
         more, call = code(trace, system, name, whole)
@@ -70,13 +77,21 @@ def best(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
 def chains(quick: bool) -> list[dict[str, Any]]:
     """The table of sizes."""
     typer.echo("\nlarge chains: one piece, blocks")
-    typer.echo("| bodies | operations | traced in (CPU) | compiled in | code | µs | generic µs |\n|" + "---|" * 7)
+    typer.echo(
+        "| bodies | operations | traced in (CPU) | compiled in | code | µs | generic µs |\n|"
+        + "---|" * 7
+    )
     rows = []
     for bodies in CHAINS[:1] if quick else CHAINS:
         rows.append(row := chain_row(bodies))
-        pairs = [[f"{row[f'{name}_{what}'] * scale:.{digits}f}" for name in ("whole", "blocks")] for what, scale, digits in COLUMNS]
+        pairs = [
+            [f"{row[f'{name}_{what}'] * scale:.{digits}f}" for name in ("whole", "blocks")]
+            for what, scale, digits in COLUMNS
+        ]
         cells = [f"{a}, {b}{unit}" for (a, b), unit in zip(pairs, (" s", " kB", ""), strict=True)]
-        typer.echo(f"| {bodies} | {row['operations']} | {row['trace_s']:.2f} s | {' | '.join(cells)} | {row['generic_us']:.2f} |")
+        typer.echo(
+            f"| {bodies} | {row['operations']} | {row['trace_s']:.2f} s | {' | '.join(cells)} | {row['generic_us']:.2f} |"
+        )
     return rows
 
 
@@ -90,12 +105,17 @@ def four_bars(quick: bool) -> list[dict[str, Any]]:
     for count in FOUR_BARS[:1] if quick else FOUR_BARS:
         system = load("lib:n-four-bar", n=count).compile()
         fast = system.specialise()
-        row: dict[str, Any] = {"loops": count, "operations": fast.trace.operations if fast.trace else None}
+        row: dict[str, Any] = {
+            "loops": count,
+            "operations": fast.trace.operations if fast.trace else None,
+        }
         row |= {f"{name}_us": value * 1e6 for name, value in fast.times.items()}
         peers = loops_peers.accelerations(count, timed)
         row["peers"] = {peer["method"]: peer["us"] for peer in peers}
         straight = row.get("specialised_us", np.nan)
-        told = ", ".join(f"{name} {value:.3g} ({value / straight:.1f})" for name, value in row["peers"].items())
+        told = ", ".join(
+            f"{name} {value:.3g} ({value / straight:.1f})" for name, value in row["peers"].items()
+        )
         typer.echo(
             f"  N = {count}: {row['operations']} operations, straight line {straight:.3g}, generic {row.get('generic_us', np.nan):.3g}, {told}"
         )

@@ -44,10 +44,14 @@ print(made.name(), made.n_instructions())
 def urdf_of(system: System) -> str:
     """A tree of revolute joints as URDF, from the matrices of its bodies at zero angles."""
     trace, count = system.trace("matrices"), len(system.compiled.coordinates)
-    values = trace.evaluate(0.0, np.zeros(count), np.zeros(system.n), (), system._fast.input_starts())
+    values = trace.evaluate(
+        0.0, np.zeros(count), np.zeros(system.n), (), system._fast.input_starts()
+    )
     parts, at = {}, 0
     for matrix in trace.matrices:
-        parts[matrix.symbol, matrix.body] = values[at : at + matrix.rows * matrix.columns].reshape(matrix.rows, matrix.columns)
+        parts[matrix.symbol, matrix.body] = values[at : at + matrix.rows * matrix.columns].reshape(
+            matrix.rows, matrix.columns
+        )
         at += matrix.rows * matrix.columns
     robot = ElementTree.Element("robot", name="written")
     ElementTree.SubElement(robot, "link", name="world")
@@ -61,12 +65,26 @@ def urdf_of(system: System) -> str:
         inertial = ElementTree.SubElement(link, "inertial")
         ElementTree.SubElement(inertial, "origin", xyz=text_of(com))
         ElementTree.SubElement(inertial, "mass", value=repr(float(mass)))
-        pairs = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
-        ElementTree.SubElement(inertial, "inertia", {name: repr(float(tensor[r, c])) for name, r, c in pairs})
+        pairs = (
+            ("ixx", 0, 0),
+            ("ixy", 0, 1),
+            ("ixz", 0, 2),
+            ("iyy", 1, 1),
+            ("iyz", 1, 2),
+            ("izz", 2, 2),
+        )
+        ElementTree.SubElement(
+            inertial, "inertia", {name: repr(float(tensor[r, c])) for name, r, c in pairs}
+        )
         joint = ElementTree.SubElement(robot, "joint", name=f"to_{body}", type="continuous")
         ElementTree.SubElement(joint, "parent", link=bodies[parent - 1] if parent else "world")
         ElementTree.SubElement(joint, "child", link=body)
-        ElementTree.SubElement(joint, "origin", xyz=text_of(parts["rho", body].ravel()), rpy=text_of(angles(parts["G", body].T)))
+        ElementTree.SubElement(
+            joint,
+            "origin",
+            xyz=text_of(parts["rho", body].ravel()),
+            rpy=text_of(angles(parts["G", body].T)),
+        )
         ElementTree.SubElement(joint, "axis", xyz=text_of(A[3:, 0]))
     return ElementTree.tostring(robot, encoding="unicode")
 
@@ -77,7 +95,13 @@ def text_of(values: np.ndarray) -> str:
 
 def angles(R: np.ndarray) -> np.ndarray:
     """Roll, pitch and yaw of a rotation."""
-    return np.array([np.arctan2(R[2, 1], R[2, 2]), np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])), np.arctan2(R[1, 0], R[0, 0])])
+    return np.array(
+        [
+            np.arctan2(R[2, 1], R[2, 2]),
+            np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])),
+            np.arctan2(R[1, 0], R[0, 0]),
+        ]
+    )
 
 
 def bare(text: str) -> str:
@@ -95,17 +119,29 @@ def generated(path: Path, python: Path | None, work: Path) -> tuple[Callable[...
     if python is None:
         return None
     source, library = work / f"{path.stem}.c", work / f"{path.stem}.so"
-    done = subprocess.run([str(python), "-c", MAKER, str(path), source.name], cwd=work, capture_output=True, text=True)
+    done = subprocess.run(
+        [str(python), "-c", MAKER, str(path), source.name], cwd=work, capture_output=True, text=True
+    )
     if done.returncode != 0:
         return None
     name, instructions = done.stdout.split()
-    subprocess.run(["cc", "-O3", "-march=native", "-fPIC", "-shared", "-o", library, source, "-lm"], check=True)
+    subprocess.run(
+        ["cc", "-O3", "-march=native", "-fPIC", "-shared", "-o", library, source, "-lm"], check=True
+    )
     function = getattr(ctypes.CDLL(str(library)), name)
-    function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+    function.argtypes = (
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int,
+    )
     return function, int(instructions)
 
 
-def called(function: Callable[..., int], q: np.ndarray, u: np.ndarray, out: np.ndarray) -> Callable[[int], object]:
+def called(
+    function: Callable[..., int], q: np.ndarray, u: np.ndarray, out: np.ndarray
+) -> Callable[[int], object]:
     """The generated function on a state."""
     none, scratch = np.zeros(u.size), np.zeros(1_000_000)
     held = [np.ascontiguousarray(each) for each in (q, u, none)]
@@ -130,7 +166,11 @@ def mujoco_call(text: str, q: np.ndarray, u: np.ndarray) -> Callable[[int], obje
         model = mj.MjModel.from_xml_string(text)
     except (ImportError, ValueError):
         return None
-    model.opt.disableflags |= mj.mjtDisableBit.mjDSBL_CONTACT | mj.mjtDisableBit.mjDSBL_CONSTRAINT | mj.mjtDisableBit.mjDSBL_SENSOR
+    model.opt.disableflags |= (
+        mj.mjtDisableBit.mjDSBL_CONTACT
+        | mj.mjtDisableBit.mjDSBL_CONSTRAINT
+        | mj.mjtDisableBit.mjDSBL_SENSOR
+    )
     data = mj.MjData(model)
     if data.qpos.size != q.size:
         return None
@@ -152,23 +192,33 @@ def robot_row(name: str, text: str, python: Path | None, work: Path) -> dict[str
     if fast.trace is None:
         return row | {"engine": "generic"}
     code = compiled(f"; {time.time_ns()}\n{llvm_text(fast.trace)}")
-    row |= {"operations": fast.trace.operations, "bytes": code.size, "seconds": time.process_time() - begin}
+    row |= {
+        "operations": fast.trace.operations,
+        "bytes": code.size,
+        "seconds": time.process_time() - begin,
+    }
     data, none, out = model.createData(), np.zeros(model.nv), np.empty(model.nv)
     theirs = pin.aba(model, data, their_q, their_u, none)[places]
-    row["deviation"] = float(np.abs(fast.accelerations(0.0, q, u) - theirs).max() / np.abs(theirs).max())
+    row["deviation"] = float(
+        np.abs(fast.accelerations(0.0, q, u) - theirs).max() / np.abs(theirs).max()
+    )
     own, kernel = fast._repeat(), system._fast.entry("repeat")
     nobody = pin.Model()
     calls: dict[str, Callable[[int], object]] = {
         "specialised": lambda count: [own() for _ in range(count)],
         "generic": lambda count: kernel(count, 0.0),
         "pinocchio": repeated(pin.aba, model, data, their_q, their_u, none),
-        "empty": repeated(pin.aba, nobody, nobody.createData(), np.zeros(0), np.zeros(0), np.zeros(0)),
+        "empty": repeated(
+            pin.aba, nobody, nobody.createData(), np.zeros(0), np.zeros(0), np.zeros(0)
+        ),
     }
     peer = generated(path, python, work)
     if peer is not None:
         calls["generated"] = called(peer[0], their_q, their_u, out)
         calls["generated"](1)
-        row["generated_deviation"] = float(np.abs(out[places] - theirs).max() / np.abs(theirs).max())
+        row["generated_deviation"] = float(
+            np.abs(out[places] - theirs).max() / np.abs(theirs).max()
+        )
         calls["call"] = called(peer_of_nothing(work), np.zeros(1), np.zeros(1), out)
     forward = mujoco_call(text, q, u) if model.nq == system.n else None
     if forward is not None:
@@ -185,7 +235,13 @@ def peer_of_nothing(work: Path) -> Callable[..., int]:
         )
         subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-o", library, source], check=True)
     function = ctypes.CDLL(str(library)).nothing
-    function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+    function.argtypes = (
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int,
+    )
     return function
 
 
@@ -219,14 +275,24 @@ def show(row: dict[str, Any]) -> None:
 
 def robots(quick: bool, python: Path | None, work: Path) -> list[dict[str, Any]]:
     """The table."""
-    typer.echo(f"\nrobots, µs; ratios to the straight line in brackets; above {LARGEST} operations the generic engine stays")
-    typer.echo("| robot | freedoms | operations | code | made in (CPU) | straight line | generic | Pinocchio | ratio | its generated C | MuJoCo |")
+    typer.echo(
+        f"\nrobots, µs; ratios to the straight line in brackets; above {LARGEST} operations the generic engine stays"
+    )
+    typer.echo(
+        "| robot | freedoms | operations | code | made in (CPU) | straight line | generic | Pinocchio | ratio | its generated C | MuJoCo |"
+    )
     typer.echo("|" + "---|" * 11)
     texts = [
-        (f"{name}_{'_'.join(map(str, values.values()))}".rstrip("_"), urdf_of(load(f"lib:{name}", **values).compile())) for name, values in WRITTEN
+        (
+            f"{name}_{'_'.join(map(str, values.values()))}".rstrip("_"),
+            urdf_of(load(f"lib:{name}", **values).compile()),
+        )
+        for name, values in WRITTEN
     ]
     files = [folder() / f"{FILES[k]}.urdf" for k in ROBOTS]
-    texts += [(path.stem, bare(path.read_text(encoding="utf-8"))) for path in files if path.is_file()]
+    texts += [
+        (path.stem, bare(path.read_text(encoding="utf-8"))) for path in files if path.is_file()
+    ]
     found = []
     for name, text in texts[: 1 if quick else None]:
         found.append(robot_row(name, text, python, work))

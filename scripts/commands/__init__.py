@@ -17,11 +17,16 @@ class Command(NamedTuple):
 
 def found() -> dict[str, Callable]:
     """All commands by name, in the order of the help."""
-    commands: list[Command] = [import_module(f"{__name__}.{module.name}").COMMAND for module in iter_modules(__path__)]
+    commands: list[Command] = [
+        import_module(f"{__name__}.{module.name}").COMMAND for module in iter_modules(__path__)
+    ]
     names = [command.name for command in commands]
     if len(set(names)) < len(names):
         raise ValueError(f"two commands have one name: {sorted(names)}")
-    return {command.name: command.function for command in sorted(commands, key=lambda command: (command.place, command.name))}
+    return {
+        command.name: command.function
+        for command in sorted(commands, key=lambda command: (command.place, command.name))
+    }
 
 
 def asked_for(name: str) -> dict[str, Callable]:
@@ -33,4 +38,6 @@ def asked_for(name: str) -> dict[str, Callable]:
     return found()
 
 
-gc.set_threshold(100_000)  # what commands make while they start stays: to look through it for garbage takes a tenth of the time
+gc.set_threshold(
+    100_000
+)  # what commands make while they start stays: to look through it for garbage takes a tenth of the time

@@ -15,16 +15,37 @@ FOLDER = Path(__file__).parent.parent / "bench"
 
 def benchmarks() -> list[str]:
     """Modules of scripts/bench that can be run."""
-    return sorted(path.stem.replace("_", "-") for path in FOLDER.glob("*.py") if "\ndef run(quick" in path.read_text(encoding="utf-8"))
+    return sorted(
+        path.stem.replace("_", "-")
+        for path in FOLDER.glob("*.py")
+        if "\ndef run(quick" in path.read_text(encoding="utf-8")
+    )
 
 
 def bench(
     name: Annotated[str | None, typer.Argument(help="Which one; left out: list them.")] = None,
-    source: Annotated[str | None, typer.Argument(metavar="FILE", help="A description to measure (chain only: one with a table chain).")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small selection, under a minute once compiled.")] = False,
-    json: Annotated[Path | None, typer.Option("--json", help="Write machine, versions and results to this file.")] = None,
-    plots: Annotated[Path | None, typer.Option("--plots", help="Write pictures into this folder.")] = None,
-    against: Annotated[Path | None, typer.Option("--against", help="Fail where this earlier --json was better (instructions only).")] = None,
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE", help="A description to measure (chain only: one with a table chain)."
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small selection, under a minute once compiled.")
+    ] = False,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write machine, versions and results to this file."),
+    ] = None,
+    plots: Annotated[
+        Path | None, typer.Option("--plots", help="Write pictures into this folder.")
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against", help="Fail where this earlier --json was better (instructions only)."
+        ),
+    ] = None,
 ) -> None:
     """Measure, beside other tools in the same run."""
     known = benchmarks()
@@ -40,7 +61,9 @@ def bench(
         raise BadInput(f"bench {name}: takes no file, got {source}")
     if against is not None and "against" not in signature(measure).parameters:
         raise BadInput(f"bench {name}: compares nothing with {against}")
-    more = {key: value for key, value in (("source", source), ("against", against)) if value is not None}
+    more = {
+        key: value for key, value in (("source", source), ("against", against)) if value is not None
+    }
     measure(quick, json, plots, **more)
 
 

@@ -20,7 +20,15 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
     except ModelError as error:
         if not json:
             raise
-        show_json({"file": file, "good": False, "problems": [asdict(problem) | {"text": str(problem)} for problem in error.problems]})
+        show_json(
+            {
+                "file": file,
+                "good": False,
+                "problems": [
+                    asdict(problem) | {"text": str(problem)} for problem in error.problems
+                ],
+            }
+        )
         raise Exit(2) from None
     if json:
         return show_json({"file": file, "good": True} | told)
@@ -29,9 +37,15 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
     if "masses" in told:
         typer.echo(f"{file}: good. A chain of {counted(told['masses'], 'mass', 'masses')}")
     else:
-        parts = [counted(told["bodies"], "body", "bodies"), counted(told["freedoms"], "freedom", "freedoms")]
+        parts = [
+            counted(told["bodies"], "body", "bodies"),
+            counted(told["freedoms"], "freedom", "freedoms"),
+        ]
         if "controllers" in told:
-            parts.append("controllers " + ", ".join(f"{name} ({kind})" for name, kind in told["controllers"].items()))
+            parts.append(
+                "controllers "
+                + ", ".join(f"{name} ({kind})" for name, kind in told["controllers"].items())
+            )
         typer.echo(f"{file}: good. {', '.join(parts)}")
     for each in told["left_out"]:
         typer.echo(f"left out: {each}")
@@ -51,15 +65,24 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     from kinetree.models.run.foreseen import foreseen
 
     mechanism = load(file, **settings)
-    told: dict[str, Any] = {"warnings": [str(warning) for warning in mechanism.description.warnings]}
+    told: dict[str, Any] = {
+        "warnings": [str(warning) for warning in mechanism.description.warnings]
+    }
     told["left_out"] = list(mechanism.description.left_out)
     told["in_fmus"] = kept_by_fmus(mechanism.description)
     if mechanism.description.chain is not None:
         return told | {"masses": mechanism.chain().n}
     system = mechanism.compile()
-    told["warnings"] += [*map(str, system.warnings), *foreseen(system)]  # mistakes of later stages show here, not in the middle of a run
+    told["warnings"] += [
+        *map(str, system.warnings),
+        *foreseen(system),
+    ]  # mistakes of later stages show here, not in the middle of a run
     controllers = {name: each.kind for name, each in mechanism.description.controllers.items()}
-    return told | {"bodies": len(system.bodies), "freedoms": system.freedoms} | ({"controllers": controllers} if controllers else {})
+    return (
+        told
+        | {"bodies": len(system.bodies), "freedoms": system.freedoms}
+        | ({"controllers": controllers} if controllers else {})
+    )
 
 
 COMMAND = Command("check", check, place=10)

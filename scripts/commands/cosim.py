@@ -19,20 +19,65 @@ if TYPE_CHECKING:
 
 def cosim(
     file: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="Scenario (.toml), structure (.ssp), or lib:boom, lib:slewing, lib:staged, lib:carrier, ...")
+        str,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="Scenario (.toml), structure (.ssp), or lib:boom, lib:slewing, lib:staged, lib:carrier, ...",
+        ),
     ],
-    scheme: Annotated[str | None, typer.Option("--scheme", help="One of those above (default: the scenario's).")] = None,
-    step_size: Annotated[float | None, typer.Option("--step-size", help="Communication step in s (default: the scenario's).")] = None,
-    stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run in s (default: the scenario's).")] = None,
-    units: Annotated[str, typer.Option("--units", help="native, python: FMUs of that back end; process: without FMUs.")] = "native",
-    extrapolation: Annotated[int | None, typer.Option("--extrapolation", help="Order of the inputs' extrapolation: 0, 1 or 2.")] = None,
-    tolerance: Annotated[float | None, typer.Option("--tolerance", help="Control the step by the power the coupling makes (ECCO).")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Report: stable, peak_pressure_error_bar and more.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Values at the communication points: .csv.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture beside the reference: .png, .pdf or .svg.")] = None,
-    ssp: Annotated[Path | None, typer.Option("--ssp", help="Write the system with its FMUs as .ssp for other hosts, instead of running it.")] = None,
+    scheme: Annotated[
+        str | None, typer.Option("--scheme", help="One of those above (default: the scenario's).")
+    ] = None,
+    step_size: Annotated[
+        float | None,
+        typer.Option("--step-size", help="Communication step in s (default: the scenario's)."),
+    ] = None,
+    stop_time: Annotated[
+        float | None,
+        typer.Option("--stop-time", help="End of the run in s (default: the scenario's)."),
+    ] = None,
+    units: Annotated[
+        str,
+        typer.Option(
+            "--units", help="native, python: FMUs of that back end; process: without FMUs."
+        ),
+    ] = "native",
+    extrapolation: Annotated[
+        int | None,
+        typer.Option("--extrapolation", help="Order of the inputs' extrapolation: 0, 1 or 2."),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            "--tolerance", help="Control the step by the power the coupling makes (ECCO)."
+        ),
+    ] = None,
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", help="Report: stable, peak_pressure_error_bar and more."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Values at the communication points: .csv."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Picture beside the reference: .png, .pdf or .svg."),
+    ] = None,
+    ssp: Annotated[
+        Path | None,
+        typer.Option(
+            "--ssp",
+            help="Write the system with its FMUs as .ssp for other hosts, instead of running it.",
+        ),
+    ] = None,
     ssp_version: Annotated[str, typer.Option("--ssp-version", help="1.0 or 2.0.")] = "1.0",
-    fmus: Annotated[Path | None, typer.Option("--fmus", help="Write the FMUs of the units into this folder, instead of running them.")] = None,
+    fmus: Annotated[
+        Path | None,
+        typer.Option(
+            "--fmus", help="Write the FMUs of the units into this folder, instead of running them."
+        ),
+    ] = None,
     own_process: OwnProcess = False,
     quiet: Quiet = False,
 ) -> None:
@@ -67,11 +112,25 @@ def cosim(
     writable(plot, (".png", ".pdf", ".svg"), "--plot")
     kind = one_of(units, UNITS, "--units")
     with TemporaryDirectory(prefix="kinetree-ssp-") as folder:
-        scenario = scenario_of_ssp(Path(file), Path(folder)) if file.endswith(".ssp") else read_scenario(file)
+        scenario = (
+            scenario_of_ssp(Path(file), Path(folder))
+            if file.endswith(".ssp")
+            else read_scenario(file)
+        )
         if extrapolation is not None:
-            scenario = replace(scenario, extrapolation=int(one_of(str(extrapolation), tuple(map(str, ORDERS)), "--extrapolation")))
+            scenario = replace(
+                scenario,
+                extrapolation=int(
+                    one_of(str(extrapolation), tuple(map(str, ORDERS)), "--extrapolation")
+                ),
+            )
         if tolerance is not None:
-            scenario = replace(scenario, control=replace(scenario.control or ControlSpec(), tolerance=positive(tolerance, "--tolerance")))
+            scenario = replace(
+                scenario,
+                control=replace(
+                    scenario.control or ControlSpec(), tolerance=positive(tolerance, "--tolerance")
+                ),
+            )
         chosen = one_of(scheme, tuple(SCHEMES), "--scheme") if scheme else ""
         step = positive(scenario.step_size if step_size is None else step_size, "--step-size")
         end = positive(scenario.stop_time if stop_time is None else stop_time, "--stop-time")
@@ -81,7 +140,9 @@ def cosim(
             return
         chosen = chosen or scenario.scheme
         with progress(scenario.name, end, quiet) as told:
-            outcome = (run_coupled if scenario.coupling else run_wired)(scenario, chosen, step, end, kind, told)
+            outcome = (run_coupled if scenario.coupling else run_wired)(
+                scenario, chosen, step, end, kind, told
+            )
     if json_file:
         write_json(outcome, json_file)
     if output:
@@ -95,7 +156,15 @@ def cosim(
 
 
 def export(
-    scenario: "Scenario", scheme: str, step: float, end: float, ssp: Path | None, fmus: Path | None, units: str, ssp_version: str, quiet: bool
+    scenario: "Scenario",
+    scheme: str,
+    step: float,
+    end: float,
+    ssp: Path | None,
+    fmus: Path | None,
+    units: str,
+    ssp_version: str,
+    quiet: bool,
 ) -> None:
     """Write the FMUs or the system structure; the latter, without a choice, by the scheme that suits every host."""
     from kinetree.scripts.cosim.exported import FOR_HOSTS, export_ssp
@@ -107,13 +176,23 @@ def export(
     said = []
     if fmus is not None:
         fmus.mkdir(parents=True, exist_ok=True)
-        made = pack_scenario(replace(scenario, step_size=step), scheme or scenario.scheme, units, fmus)
-        said += [f"wrote {unit.path}, to start with {unit.start}" if unit.start else f"wrote {unit.path}" for unit in made]
+        made = pack_scenario(
+            replace(scenario, step_size=step), scheme or scenario.scheme, units, fmus
+        )
+        said += [
+            f"wrote {unit.path}, to start with {unit.start}" if unit.start else f"wrote {unit.path}"
+            for unit in made
+        ]
     if ssp is not None:
         writable(ssp, (".ssp",), "--ssp")
         chosen = scheme or (FOR_HOSTS if scenario.coupling else scenario.scheme)
-        notes = export_ssp(scenario, chosen, step, end, ssp, units, one_of(ssp_version, VERSIONS, "--ssp-version"))
-        said += [f"wrote {ssp}: {scenario.name}, scheme {chosen}, step {step:g} s, SSP {ssp_version}", *notes]
+        notes = export_ssp(
+            scenario, chosen, step, end, ssp, units, one_of(ssp_version, VERSIONS, "--ssp-version")
+        )
+        said += [
+            f"wrote {ssp}: {scenario.name}, scheme {chosen}, step {step:g} s, SSP {ssp_version}",
+            *notes,
+        ]
     if not quiet:
         for line in said:
             typer.echo(line)

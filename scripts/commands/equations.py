@@ -13,25 +13,59 @@ from kinetree.scripts.terminal.as_json import Json, show_json
 if TYPE_CHECKING:
     from kinetree.models import Mechanism
 
-QUANTITIES = ("accelerations", "rates", "hamilton", "mass_matrix", "outputs", "reactions", "energy", "momenta", "guards", "matrices", "controllers")
+QUANTITIES = (
+    "accelerations",
+    "rates",
+    "hamilton",
+    "mass_matrix",
+    "outputs",
+    "reactions",
+    "energy",
+    "momenta",
+    "guards",
+    "matrices",
+    "controllers",
+)
 LANGUAGES = ("text", "latex", "c", "python", "modelica", "casadi")
 
 
 def equations(
     file: Source,
-    to: Annotated[str, typer.Option("--to", help="text, latex, c, python, modelica or casadi.")] = "text",
+    to: Annotated[
+        str, typer.Option("--to", help="text, latex, c, python, modelica or casadi.")
+    ] = "text",
     of: Annotated[
         str,
         typer.Option(
-            "--of", help="accelerations, rates, hamilton, mass_matrix, outputs, reactions, energy, momenta, guards, matrices, controllers (C)."
+            "--of",
+            help="accelerations, rates, hamilton, mass_matrix, outputs, reactions, energy, momenta, guards, matrices, controllers (C).",
         ),
     ] = "accelerations",
-    parameters: Annotated[str, typer.Option("--parameters", help="numbers (built in) or symbols (an argument).")] = "numbers",
-    form: Annotated[str, typer.Option("--form", help="auto (fewest operations), DEC, CBM, ABM, LGR, DRT or a Hamiltonian one.")] = "auto",
-    by: Annotated[str | None, typer.Option("--gradient", help="Slopes by these numbers (or `all`) instead of the quantity.")] = None,
-    stage: Annotated[str | None, typer.Option("--stage", help="Name or number (from 0) of a stage (default: the first).")] = None,
-    name: Annotated[str, typer.Option("--name", help="Name in the function's name (default: the mechanism's).")] = "",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default: the screen).")] = None,
+    parameters: Annotated[
+        str, typer.Option("--parameters", help="numbers (built in) or symbols (an argument).")
+    ] = "numbers",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--form", help="auto (fewest operations), DEC, CBM, ABM, LGR, DRT or a Hamiltonian one."
+        ),
+    ] = "auto",
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--gradient", help="Slopes by these numbers (or `all`) instead of the quantity."
+        ),
+    ] = None,
+    stage: Annotated[
+        str | None,
+        typer.Option("--stage", help="Name or number (from 0) of a stage (default: the first)."),
+    ] = None,
+    name: Annotated[
+        str, typer.Option("--name", help="Name in the function's name (default: the mechanism's).")
+    ] = "",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write (default: the screen).")
+    ] = None,
     settings: Settings = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -48,16 +82,29 @@ def equations(
         return controllers(load(file, **numbers(settings)), language, output, quiet)
     system = load(file, **numbers(settings)).compile()
     try:
-        trace = system.trace(of, parameters, form.upper() if form != "auto" else form, int(stage) if stage is not None and stage.isdigit() else stage)
+        trace = system.trace(
+            of,
+            parameters,
+            form.upper() if form != "auto" else form,
+            int(stage) if stage is not None and stage.isdigit() else stage,
+        )
         if by is not None:
-            trace = trace.gradient(None if by == "all" else [each.strip() for each in by.split(",")])
+            trace = trace.gradient(
+                None if by == "all" else [each.strip() for each in by.split(",")]
+            )
     except (ValueError, KeyError) as error:
         raise BadInput(str(error.args[0])) from None
     text = getattr(trace, language)(*([name] if language not in ("text", "latex") else []))
     if output is not None:
         write_text(output, text)
     if json:
-        told = {"of": trace.of, "name": trace.name, "form": trace.form, "operations": trace.operations, "language": language}
+        told = {
+            "of": trace.of,
+            "name": trace.name,
+            "form": trace.form,
+            "operations": trace.operations,
+            "language": language,
+        }
         show_json(told | ({"text": text} if output is None else {"file": output}))
     elif output is None:
         typer.echo(text, nl=False)

@@ -15,7 +15,13 @@ from kinetree.scripts.terminal.inner_words import choices, example, inside, valu
 
 
 def explain(
-    words: Annotated[list[str], typer.Argument(metavar="KEY|MESSAGE", help="A key (bodies.arm.inertia), table, function, or a message in quotes.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KEY|MESSAGE",
+            help="A key (bodies.arm.inertia), table, function, or a message in quotes.",
+        ),
+    ],
     json: Json = False,
 ) -> None:
     """Tell what a key of a description, a function or an error message is about."""
@@ -25,14 +31,21 @@ def explain(
         from difflib import get_close_matches
 
         near = get_close_matches(asked.lower(), known(), 3, 0.6)
-        raise BadInput(f"'{asked}' is neither a key, a table nor a function" + (f"; did you mean {', '.join(near)}?" if near else ""))
+        raise BadInput(
+            f"'{asked}' is neither a key, a table nor a function"
+            + (f"; did you mean {', '.join(near)}?" if near else "")
+        )
     if json:
         show_json([{"place": place, "what": what} for place, what in found])
         return
     width = max(len(place) for place, _ in found)
     for place, what in found:
         typer.echo(f"{place:<{width}}  {what}")
-    shown = [example(place) for place, _ in found if not place.startswith("  ")] if sum(not place.startswith("  ") for place, _ in found) < 3 else []
+    shown = (
+        [example(place) for place, _ in found if not place.startswith("  ")]
+        if sum(not place.startswith("  ") for place, _ in found) < 3
+        else []
+    )
     for text in dict.fromkeys(filter(None, shown)):
         typer.echo(f"\n{text}")
 
@@ -49,7 +62,9 @@ def tables() -> list[tuple[str, type]]:
     found: list[tuple[str, type]] = [("description", Description)]
     for title, model in TABLES.items():
         found += [
-            (name.replace(".NAME", ""), model) for name in (part.split(" as in ")[0] for part in title.split(", ")) if not name.startswith("as ")
+            (name.replace(".NAME", ""), model)
+            for name in (part.split(" as in ")[0] for part in title.split(", "))
+            if not name.startswith("as ")
         ]
     found += [(f"[forces] kind = {name}", kind.table) for name, kind in KINDS.items()]
     found += [(f"[hydraulics] kind = {name}", kind.table) for name, kind in HYDRAULICS.items()]
@@ -70,18 +85,34 @@ def known() -> list[str]:
 
 def meanings(asked: str) -> list[tuple[str, str]]:
     """(place, meaning) of everything that is asked for: the last word of a path first of all."""
-    paths = [path for path in re.findall(r"(?:^|\s)([a-z_]+(?:\.[\w-]+|\[\d+\])+)(?=[:\s]|$)", asked) if not path.endswith((".toml", ".json"))]
+    paths = [
+        path
+        for path in re.findall(r"(?:^|\s)([a-z_]+(?:\.[\w-]+|\[\d+\])+)(?=[:\s]|$)", asked)
+        if not path.endswith((".toml", ".json"))
+    ]
     text = re.sub(r"\[\d+\]", "", paths[0] if paths else asked)
     parts = [part for part in re.split(r"[.\s]+", text.strip("[]").lower()) if part]
     if not parts:
         return []
     last, section = parts[-1], parts[0]
-    named = [(label, model) for label, model in tables() if last in path_of(label) and (len(parts) == 1 or section in path_of(label))]
+    named = [
+        (label, model)
+        for label, model in tables()
+        if last in path_of(label) and (len(parts) == 1 or section in path_of(label))
+    ]
     exact = [(label, model) for label, model in named if path_of(label) in (parts, [last])] or named
     if len(exact) == 1:  # one table, and a line for each that stands inside or is called the same
         ((label, model),) = exact
-        keys = [(f"  {key}", described(model, key)) for key in model.model_fields if key not in ("kind", "copies")]  # type: ignore[attr-defined]
-        return [(label, first_line(model)), *keys, *((other, first_line(each)) for other, each in named if other != label)]
+        keys = [
+            (f"  {key}", described(model, key))
+            for key in model.model_fields
+            if key not in ("kind", "copies")
+        ]  # type: ignore[attr-defined]
+        return [
+            (label, first_line(model)),
+            *keys,
+            *((other, first_line(each)) for other, each in named if other != label),
+        ]
     if exact:
         return [(label, first_line(model)) for label, model in exact]
     if last == "kind":
@@ -91,20 +122,42 @@ def meanings(asked: str) -> list[tuple[str, str]]:
                 "which kind of a table it is; `kinetree explain forces`, `hydraulics` and `controllers` list them",
             )
         ]
-    exactly = {(name, key) for label, model in tables() for name in [" ".join(path_of(label))] for key in model.model_fields}  # type: ignore[attr-defined]
+    exactly = {
+        (name, key)
+        for label, model in tables()
+        for name in [" ".join(path_of(label))]
+        for key in model.model_fields
+    }  # type: ignore[attr-defined]
     found = [
-        (f"{' '.join(label.replace('[', '').replace(']', '').split())}: {last}", described(model, last))
+        (
+            f"{' '.join(label.replace('[', '').replace(']', '').split())}: {last}",
+            described(model, last),
+        )
         for label, model in tables()
         if last in model.model_fields and (len(parts) == 1 or section in path_of(label))  # type: ignore[attr-defined]
         if [section] == path_of(label) or (section, last) not in exactly
     ]
     if len(parts) > 1 and not found:
-        return nearest(section, last) or meanings(last) or (meanings(section) if len(parts) == 2 else [])  # NAME of a section is the user's
-    near = [each for label, model in tables() if section in path_of(label) or len(parts) == 1 for each in held(model, last)]
-    inner = {table: name for name, table in sorted(near, key=lambda each: each[0] == last)}  # the label that is the key itself, if there is one
+        return (
+            nearest(section, last)
+            or meanings(last)
+            or (meanings(section) if len(parts) == 2 else [])
+        )  # NAME of a section is the user's
+    near = [
+        each
+        for label, model in tables()
+        if section in path_of(label) or len(parts) == 1
+        for each in held(model, last)
+    ]
+    inner = {
+        table: name for name, table in sorted(near, key=lambda each: each[0] == last)
+    }  # the label that is the key itself, if there is one
     if len(inner) == 1:
         ((model, label),) = inner.items()
-        found += [(label, first_line(model)), *((f"  {key}", described(model, key)) for key in model.model_fields)]  # type: ignore[attr-defined]
+        found += [
+            (label, first_line(model)),
+            *((f"  {key}", described(model, key)) for key in model.model_fields),
+        ]  # type: ignore[attr-defined]
     return [*found, *([(last, MEANINGS[last])] if last in MEANINGS else [])]
 
 
@@ -138,8 +191,12 @@ def described(model: type, key: str) -> str:
     field = model.model_fields[key]  # type: ignore[attr-defined]
     without = default(field)
     if key in choices() and field.annotation is not None:
-        return f"{field.description or ''}: {choices()[key]}" + (f" (default {without})" if without else "")
-    return (field.description or "") + (f" ({without})" if without == "required" else f" (default {without})" if without else "")
+        return f"{field.description or ''}: {choices()[key]}" + (
+            f" (default {without})" if without else ""
+        )
+    return (field.description or "") + (
+        f" ({without})" if without == "required" else f" (default {without})" if without else ""
+    )
 
 
 COMMAND = Command("explain", explain, place=200)

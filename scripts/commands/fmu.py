@@ -14,21 +14,65 @@ from kinetree.solvers.integrate.kinds import NAMES
 
 def fmu(
     file: Source,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="FMU to write (default NAME.fmu).")] = None,
-    backend: Annotated[str, typer.Option("--backend", help="python (a slave in Python), native (no Python on the target), source (C99).")] = "python",
-    fmi: Annotated[str, typer.Option("--fmi", help="Version: 2 or 3; in 2 the back end python is for co-simulation alone.")] = "2",
-    integrator: Annotated[str, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = "auto",
-    step: Annotated[float | None, typer.Option("--step-size", "--step", help="Step of fixed-step integrators in s.")] = None,
-    tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,
-    platforms: Annotated[
-        str | None, typer.Option("--platforms", help="linux64, win64, aarch64-linux, several with commas, or all (default: all that are built).")
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="FMU to write (default NAME.fmu).")
     ] = None,
-    plain_names: Annotated[bool, typer.Option("--plain-names", help="No commas in names, for hosts that write tables without quotes.")] = False,
-    python: Annotated[str, typer.Option("--python", help="Interpreter for hosts without Python (back end python; default: found there).")] = "",
-    specialised: Annotated[
-        bool, typer.Option("--specialised", help="Straight-line code of this mechanism, compiled and linked now (back end native).")
+    backend: Annotated[
+        str,
+        typer.Option(
+            "--backend",
+            help="python (a slave in Python), native (no Python on the target), source (C99).",
+        ),
+    ] = "python",
+    fmi: Annotated[
+        str,
+        typer.Option(
+            "--fmi", help="Version: 2 or 3; in 2 the back end python is for co-simulation alone."
+        ),
+    ] = "2",
+    integrator: Annotated[str, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = "auto",
+    step: Annotated[
+        float | None,
+        typer.Option("--step-size", "--step", help="Step of fixed-step integrators in s."),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step."),
+    ] = None,
+    platforms: Annotated[
+        str | None,
+        typer.Option(
+            "--platforms",
+            help="linux64, win64, aarch64-linux, several with commas, or all (default: all that are built).",
+        ),
+    ] = None,
+    plain_names: Annotated[
+        bool,
+        typer.Option(
+            "--plain-names", help="No commas in names, for hosts that write tables without quotes."
+        ),
     ] = False,
-    linear: Annotated[bool, typer.Option("--linear", help="Small motions about the state of rest, in large steps by the matrix method.")] = False,
+    python: Annotated[
+        str,
+        typer.Option(
+            "--python",
+            help="Interpreter for hosts without Python (back end python; default: found there).",
+        ),
+    ] = "",
+    specialised: Annotated[
+        bool,
+        typer.Option(
+            "--specialised",
+            help="Straight-line code of this mechanism, compiled and linked now (back end native).",
+        ),
+    ] = False,
+    linear: Annotated[
+        bool,
+        typer.Option(
+            "--linear",
+            help="Small motions about the state of rest, in large steps by the matrix method.",
+        ),
+    ] = False,
     settings: Settings = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -48,17 +92,43 @@ def fmu(
     path = output or Path(f"{identifier_of(mechanism.description.name)}.fmu")
     begin = time.perf_counter()
     say = (lambda text: None) if quiet else (lambda text: typer.echo(f"  {text}", err=True))
-    build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say, python, plain_names, specialised)
+    build_fmu(
+        mechanism,
+        path,
+        backend,
+        version,
+        integrator,
+        step,
+        tolerance,
+        platforms,
+        say,
+        python,
+        plain_names,
+        specialised,
+    )
     if json:
         there, absent = platforms_in(path)
-        told = {"file": path, "backend": backend, "fmi": version[0], "platforms": there, "not_built": absent, "bytes": path.stat().st_size}
+        told = {
+            "file": path,
+            "backend": backend,
+            "fmi": version[0],
+            "platforms": there,
+            "not_built": absent,
+            "bytes": path.stat().st_size,
+        }
         return show_json(told | {"seconds": time.perf_counter() - begin})
     if quiet:
         return None
-    typer.echo(carried(path) if backend != "source" else f"C99 sources, {build_note(mechanism, integrator)}")
+    typer.echo(
+        carried(path)
+        if backend != "source"
+        else f"C99 sources, {build_note(mechanism, integrator)}"
+    )
     for each in kept_by_fmus(mechanism.description):
         typer.echo(f"In it {each}")
-    typer.echo(f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}")
+    typer.echo(
+        f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}"
+    )
     return None
 
 
@@ -76,7 +146,11 @@ def platforms_in(path: Path) -> tuple[list[str], list[str]]:
     from kinetree.solvers.library.platforms import PLATFORMS
 
     with ZipFile(path) as archive:
-        folders = {name.split("/")[1] for name in archive.namelist() if name.startswith("binaries/") and name.count("/") == 2}
+        folders = {
+            name.split("/")[1]
+            for name in archive.namelist()
+            if name.startswith("binaries/") and name.count("/") == 2
+        }
     there = [name for name, each in PLATFORMS.items() if {name, each.tuple} & folders]
     absent = [name for name in PLATFORMS if name not in there]
     return there, absent
@@ -85,7 +159,11 @@ def platforms_in(path: Path) -> tuple[list[str], list[str]]:
 def carried(path: Path) -> str:
     """For which platforms an archive has binaries, and how to get the others."""
     there, absent = platforms_in(path)
-    more = f"; not built here yet: {', '.join(absent)} (--platforms all builds them, once)" if absent else ""
+    more = (
+        f"; not built here yet: {', '.join(absent)} (--platforms all builds them, once)"
+        if absent
+        else ""
+    )
     return f"for {', '.join(there)}{more}"
 
 

@@ -15,9 +15,20 @@ if TYPE_CHECKING:
 
 
 def hil(
-    file: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Plant, step, channel and controllers; scripts/hil/scenario.py.")],
-    simulated: Annotated[bool, typer.Option("--simulated", help="In virtual time: repeatable bit for bit.")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Measures and commands of every step: .csv.")] = None,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCENARIO.toml",
+            help="Plant, step, channel and controllers; scripts/hil/scenario.py.",
+        ),
+    ],
+    simulated: Annotated[
+        bool, typer.Option("--simulated", help="In virtual time: repeatable bit for bit.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Measures and commands of every step: .csv."),
+    ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -34,7 +45,9 @@ def hil(
         from kinetree.scripts.hil.loop import simulate as run
 
         if not scenario.loops and not scenario.controller:
-            raise BadInput(f"{file}: --simulated needs [[loops]] or a [controller]: an outside partner has a clock of its own")
+            raise BadInput(
+                f"{file}: --simulated needs [[loops]] or a [controller]: an outside partner has a clock of its own"
+            )
     else:
         from kinetree.scripts.hil.clock import run
     with progress(f"hil {file.stem}", scenario.stop_time, quiet or json) as told:
@@ -56,7 +69,10 @@ def keep(record: "Record", path: Path) -> None:
     import csv
 
     with opened(path) as stream:
-        rows = ([repr(value) for value in (time, *row)] for time, row in zip(record.time, record.rows, strict=True))
+        rows = (
+            [repr(value) for value in (time, *row)]
+            for time, row in zip(record.time, record.rows, strict=True)
+        )
         csv.writer(stream).writerows([["time", *record.columns], *rows])
 
 
@@ -64,10 +80,23 @@ def told_of(record: "Record") -> dict[str, Any]:
     """The same as plain data: times in microseconds, delays and waits in milliseconds, phases in degrees."""
     from kinetree.scripts.hil.report import margin_rows, sentences, times
 
-    heads = ("loop", "delay_ms", "verdict", "gain_margin", "phase_margin_deg", "delay_margin_ms", "modulus")
+    heads = (
+        "loop",
+        "delay_ms",
+        "verdict",
+        "gain_margin",
+        "phase_margin_deg",
+        "delay_margin_ms",
+        "modulus",
+    )
     return {
         "sentences": list(sentences(record)),
-        "times_us": {name: dict(zip(("p50", "p99", "p99.9", "largest"), values)) for name, *values in times(record)} if record.computing else {},
+        "times_us": {
+            name: dict(zip(("p50", "p99", "p99.9", "largest"), values))
+            for name, *values in times(record)
+        }
+        if record.computing
+        else {},
         "margins": [dict(zip(heads, row)) for row in margin_rows(record)],
     }
 
@@ -88,7 +117,8 @@ def show(record: "Record") -> None:
         show_table(table("Times [µs]", ("", "50 %", "99 %", "99.9 %", "largest"), rows))
     for name, delay, word, gain, phase, wait, modulus in margin_rows(record):
         text = (
-            f"{name} ({delay:.3g} ms): {word}, gain margin {gain:.3g}, phase margin {phase:.3g}°, delay margin {wait:.3g} ms, modulus {modulus:.3g}"
+            f"{name} ({delay:.3g} ms): {word}, gain margin {gain:.3g}, phase margin {phase:.3g}°, "
+            f"delay margin {wait:.3g} ms, modulus {modulus:.3g}"
         )
         console.print(text, markup=False)
 

@@ -26,26 +26,67 @@ def identify(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="[MODEL] DATA...", help="A description or lib:NAME, and records (.csv, ...), each perhaps with @NAME=VALUE,... that holds in it."
+            metavar="[MODEL] DATA...",
+            help="A description or lib:NAME, and records (.csv, ...), each perhaps with @NAME=VALUE,... that holds in it.",
         ),
     ],
-    parameters: Annotated[str, typer.Option("--parameters", "-p", help="NAME,NAME,...: the parameters to find.")] = "",
-    columns: Annotated[str, typer.Option("--columns", help="NAME,NAME,...: the measured columns that count (default: all).")] = "",
-    bounds: Annotated[list[str] | None, typer.Option("--bounds", metavar="NAME=LOW:HIGH", help="Bounds of a parameter; may be repeated.")] = None,
+    parameters: Annotated[
+        str, typer.Option("--parameters", "-p", help="NAME,NAME,...: the parameters to find.")
+    ] = "",
+    columns: Annotated[
+        str,
+        typer.Option(
+            "--columns", help="NAME,NAME,...: the measured columns that count (default: all)."
+        ),
+    ] = "",
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--bounds", metavar="NAME=LOW:HIGH", help="Bounds of a parameter; may be repeated."
+        ),
+    ] = None,
     robust: Annotated[bool, typer.Option("--robust", help="Let outliers count less.")] = False,
     maps: Annotated[
-        list[str] | None, typer.Option("--map", metavar="COLUMN=NAME[:UNIT]", help="What a column of the records is called here, and its unit.")
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="COLUMN=NAME[:UNIT]",
+            help="What a column of the records is called here, and its unit.",
+        ),
     ] = None,
     experiments: Annotated[
-        Path | None, typer.Option("--experiments", metavar="FILE.toml", help="Without DATA: what planned experiments would tell of the parameters.")
+        Path | None,
+        typer.Option(
+            "--experiments",
+            metavar="FILE.toml",
+            help="Without DATA: what planned experiments would tell of the parameters.",
+        ),
     ] = None,
-    diagram: Annotated[Path | None, typer.Option("--diagram", help="Stabilisation diagram of a free decay: .png, .pdf or .svg.")] = None,
-    modes: Annotated[bool, typer.Option("--modes", help="Match the modes of a free decay instead of the motion.")] = False,
-    order: Annotated[int | None, typer.Option("--order", help="Of a free decay: 2 per oscillation, 1 per part that does not swing.")] = None,
+    diagram: Annotated[
+        Path | None,
+        typer.Option(
+            "--diagram", help="Stabilisation diagram of a free decay: .png, .pdf or .svg."
+        ),
+    ] = None,
+    modes: Annotated[
+        bool, typer.Option("--modes", help="Match the modes of a free decay instead of the motion.")
+    ] = False,
+    order: Annotated[
+        int | None,
+        typer.Option(
+            "--order", help="Of a free decay: 2 per oscillation, 1 per part that does not swing."
+        ),
+    ] = None,
     settings: Settings = None,
     inputs: Inputs = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write everything found to this .json file.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of measured and fitted columns: .png, .pdf or .svg.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write everything found to this .json file."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Picture of measured and fitted columns: .png, .pdf or .svg."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -61,7 +102,9 @@ def identify(
         return plan(files, experiments, wanted, numbers(settings), output, quiet, json)
     if len(files) == 1:
         if wanted:
-            raise BadInput("--parameters needs a MODEL before the data: kinetree identify MODEL DATA --parameters ...")
+            raise BadInput(
+                "--parameters needs a MODEL before the data: kinetree identify MODEL DATA --parameters ..."
+            )
         data = records.single(files[0], maps)
         if diagram:
             draw_diagram(data, chosen, diagram)
@@ -69,7 +112,9 @@ def identify(
     mechanism = load(files[0], **numbers(settings))
     limits = bounds_of(bounds)
     if not wanted:
-        raise BadInput(f"--parameters: expected names out of {', '.join(mechanism.description.parameters) or 'none'}")
+        raise BadInput(
+            f"--parameters: expected names out of {', '.join(mechanism.description.parameters) or 'none'}"
+        )
     if (modes or diagram) and len(files) > 2:
         raise BadInput("--modes and --diagram take one record")
     data = [records.single(text, maps, mechanism) for text in files[1:]]
@@ -79,24 +124,44 @@ def identify(
         if diagram:
             draw_diagram(data[0], chosen, diagram)
         decay = decay_of(data[0], chosen, order)
-        values = match_modes(mechanism, decay.modes, wanted, bounds=limits, inputs=numbers(inputs, "--input"))
+        values = match_modes(
+            mechanism, decay.modes, wanted, bounds=limits, inputs=numbers(inputs, "--input")
+        )
         return tell_decay(decay, output, plot, quiet, json, mechanism, values)
     given = held(inputs, mechanism.compile().compiled.inputs)
-    tell_fit(fit(mechanism, data, wanted, chosen, limits, given, robust, quiet or json), output, plot, quiet, json)
+    tell_fit(
+        fit(mechanism, data, wanted, chosen, limits, given, robust, quiet or json),
+        output,
+        plot,
+        quiet,
+        json,
+    )
 
 
 def fit(
-    mechanism: "Mechanism", data: "list[Record]", wanted: list[str], columns: list[str], bounds: dict, inputs: dict | None, robust: bool, quiet: bool
+    mechanism: "Mechanism",
+    data: "list[Record]",
+    wanted: list[str],
+    columns: list[str],
+    bounds: dict,
+    inputs: dict | None,
+    robust: bool,
+    quiet: bool,
 ):
     """Least squares over the motion, with progress in runs."""
     from kinetree.models.analysis.identification import identify
     from kinetree.scripts.terminal.progress import progress
 
-    values, settings = [{"time": each.time, **each.columns} for each in data], [each.settings for each in data]
+    values, settings = (
+        [{"time": each.time, **each.columns} for each in data],
+        [each.settings for each in data],
+    )
     more = {"columns": columns or None, "bounds": bounds, "inputs": inputs}
     loss = "soft_l1" if robust else "linear"
     with progress(f"identify {mechanism.description.name}", 0.0, quiet, "runs") as told:
-        return identify(mechanism, values, wanted, settings=settings, loss=loss, progress=told, **more)
+        return identify(
+            mechanism, values, wanted, settings=settings, loss=loss, progress=told, **more
+        )
 
 
 def names_of(text: str) -> list[str]:
@@ -114,7 +179,9 @@ def bounds_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
         except ValueError:
             colon = ""
         if not colon:
-            raise BadInput(f"--bounds {text}: expected NAME=LOW:HIGH, for example --bounds mass=1:5")
+            raise BadInput(
+                f"--bounds {text}: expected NAME=LOW:HIGH, for example --bounds mass=1:5"
+            )
     return found
 
 
@@ -130,7 +197,9 @@ def channels_of(data: "Record", columns: list[str]) -> dict[str, Any]:
         if name not in data.columns:
             from kinetree.models.description.errors import suggestion
 
-            raise BadInput(f"--columns {name}: no such column; {suggestion(name, tuple(data.columns))}")
+            raise BadInput(
+                f"--columns {name}: no such column; {suggestion(name, tuple(data.columns))}"
+            )
     return {name: data.columns[name] for name in columns or data.columns}
 
 
@@ -141,16 +210,28 @@ def draw_diagram(data: "Record", columns: list[str], path: Path) -> None:
     found = diagram(data.time, channels_of(data, columns))
     found.plot(path)
     for frequency, damping, count in found.lines():
-        typer.echo(f"stable: {frequency:.6g} Hz, damping ratio {damping:.4g}, in {count} of {len(found.orders)} orders")
+        typer.echo(
+            f"stable: {frequency:.6g} Hz, damping ratio {damping:.4g}, in {count} of {len(found.orders)} orders"
+        )
 
 
-def plan(files: list[str], path: Path, wanted: list[str], settings: dict[str, float], output: Path | None, quiet: bool, json: bool) -> None:
+def plan(
+    files: list[str],
+    path: Path,
+    wanted: list[str],
+    settings: dict[str, float],
+    output: Path | None,
+    quiet: bool,
+    json: bool,
+) -> None:
     """What planned experiments would tell."""
     from kinetree.models import load
     from kinetree.scripts.studies.planned import show_plan, told_by
 
     if len(files) != 1 or not wanted:
-        raise BadInput("--experiments: expected kinetree identify MODEL --parameters NAME,... --experiments FILE.toml")
+        raise BadInput(
+            "--experiments: expected kinetree identify MODEL --parameters NAME,... --experiments FILE.toml"
+        )
     content = told_by(load(files[0], **settings), path, wanted)
     keep_json(content, output)
     if json:
@@ -159,7 +240,14 @@ def plan(files: list[str], path: Path, wanted: list[str], settings: dict[str, fl
         show_plan(content)
 
 
-def kept(found: "Identification | Decay", content: dict, output: Path | None, plot: Path | None, quiet: bool, json: bool) -> "Console | None":
+def kept(
+    found: "Identification | Decay",
+    content: dict,
+    output: Path | None,
+    plot: Path | None,
+    quiet: bool,
+    json: bool,
+) -> "Console | None":
     """Files and JSON that are wanted; where the tables go, if anywhere."""
     from rich.console import Console
 
@@ -171,7 +259,9 @@ def kept(found: "Identification | Decay", content: dict, output: Path | None, pl
     return None if json or quiet else Console(highlight=False, soft_wrap=True)
 
 
-def tell_fit(found: "Identification", output: Path | None, plot: Path | None, quiet: bool, json: bool) -> None:
+def tell_fit(
+    found: "Identification", output: Path | None, plot: Path | None, quiet: bool, json: bool
+) -> None:
     """Tables of parameters and of columns."""
     content = found.to_dict()
     console = kept(found, content, output, plot, quiet, json)
@@ -192,10 +282,21 @@ def tell_fit(found: "Identification", output: Path | None, plot: Path | None, qu
         for e in found.estimates
     ]
     show_table(table(found.name, ("parameter", "start", "found", "± 1σ", "", "", ""), rows))
-    columns = [(f.name, str(f.rows), f"{f.rms:.4g}", f"{100 * f.mean_deviation:.2g} %", f"{f.correlation:.6f}") for f in found.fits]
+    columns = [
+        (
+            f.name,
+            str(f.rows),
+            f"{f.rms:.4g}",
+            f"{100 * f.mean_deviation:.2g} %",
+            f"{f.correlation:.6f}",
+        )
+        for f in found.fits
+    ]
     show_table(table("", ("column", "rows", "rms left", "mean deviation", "correlation"), columns))
     for first, second, value in found.alike:
-        console.print(f"{first} and {second} are hardly told apart by these data: correlation {value:.3f}")
+        console.print(
+            f"{first} and {second} are hardly told apart by these data: correlation {value:.3f}"
+        )
     if not found.converged:
         console.print("the fit did not converge: the values are the best that were found")
     console.print(f"{found.runs} runs")
@@ -214,9 +315,17 @@ def tell_decay(
     from dataclasses import asdict
 
     rows = [asdict(mode) | {"damping": mode.damping} for mode in found.modes]
-    matched = {} if values is None else {"parameters": values, "estimates": {e.name: e.to_dict() for e in values.estimates}}
+    matched = (
+        {}
+        if values is None
+        else {"parameters": values, "estimates": {e.name: e.to_dict() for e in values.estimates}}
+    )
     notes = [*found.notes, *(values.notes if values is not None else ())]
-    content = {"modes": rows, "columns": [asdict(each) for each in found.fits], "notes": notes} | matched
+    content = {
+        "modes": rows,
+        "columns": [asdict(each) for each in found.fits],
+        "notes": notes,
+    } | matched
     console = kept(found, content, output, plot, quiet, json)
     if console is None:
         return
@@ -224,16 +333,51 @@ def tell_decay(
 
     lines = []
     for mode in found.modes:
-        sizes = ", ".join(f"{name} {size:.4g} at {mode.phases[name]:.2f}" for name, size in mode.amplitudes.items())
-        spread = (f"{mode.frequency_deviation:.1g}", f"{mode.decay:.4g}", f"{mode.decay_deviation:.1g}")
-        lines.append((f"{mode.frequency:.6g}", *spread, f"{mode.damping:.4g}", f"{100 * mode.left:.2g} %", sizes, mode.note))
-    headings = ("frequency [Hz]", "± 1σ", "decay [1/s]", "± 1σ", "damping ratio", "left beside", "amplitude and phase [rad]", "")
+        sizes = ", ".join(
+            f"{name} {size:.4g} at {mode.phases[name]:.2f}"
+            for name, size in mode.amplitudes.items()
+        )
+        spread = (
+            f"{mode.frequency_deviation:.1g}",
+            f"{mode.decay:.4g}",
+            f"{mode.decay_deviation:.1g}",
+        )
+        lines.append(
+            (
+                f"{mode.frequency:.6g}",
+                *spread,
+                f"{mode.damping:.4g}",
+                f"{100 * mode.left:.2g} %",
+                sizes,
+                mode.note,
+            )
+        )
+    headings = (
+        "frequency [Hz]",
+        "± 1σ",
+        "decay [1/s]",
+        "± 1σ",
+        "damping ratio",
+        "left beside",
+        "amplitude and phase [rad]",
+        "",
+    )
     show_table(table("Free decay", headings, lines))
-    columns = [(f.name, f"{f.rms:.4g}", f"{100 * f.mean_deviation:.2g} %", f"{f.correlation:.6f}") for f in found.fits]
+    columns = [
+        (f.name, f"{f.rms:.4g}", f"{100 * f.mean_deviation:.2g} %", f"{f.correlation:.6f}")
+        for f in found.fits
+    ]
     show_table(table("", ("column", "rms left", "mean deviation", "correlation"), columns))
     if mechanism is not None and values:
-        lines = [(e.name, f"{e.start:.6g}", f"{e.value:.8g}", f"{e.deviation:.2g}", e.unit, e.note) for e in values.estimates]
-        show_table(table(mechanism.description.name, ("parameter", "start", "found", "± 1σ", "", ""), lines))
+        lines = [
+            (e.name, f"{e.start:.6g}", f"{e.value:.8g}", f"{e.deviation:.2g}", e.unit, e.note)
+            for e in values.estimates
+        ]
+        show_table(
+            table(
+                mechanism.description.name, ("parameter", "start", "found", "± 1σ", "", ""), lines
+            )
+        )
     for note in notes:
         console.print(note, markup=False)
 
@@ -242,7 +386,13 @@ def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) ->
     from rich.markup import escape
     from rich.table import Table
 
-    made = Table(box=None, padding=(0, 2), title=escape(title) or None, title_justify="left", title_style="bold")
+    made = Table(
+        box=None,
+        padding=(0, 2),
+        title=escape(title) or None,
+        title_justify="left",
+        title_style="bold",
+    )
     for k, heading in enumerate(headings):
         made.add_column(escape(heading), justify="left" if k == 0 or not heading else "right")
     for row in rows:

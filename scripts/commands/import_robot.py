@@ -13,13 +13,31 @@ from kinetree.scripts.terminal.failure import BadInput
 
 
 def import_robot(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Robot: .urdf, .xacro, or MJCF as .xml or .mjcf.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default NAME.toml beside the caller).")] = None,
-    floating: Annotated[bool, typer.Option("--floating", help="URDF: the base moves freely, by a joint 'root_joint'.")] = False,
-    limits: Annotated[bool, typer.Option("--limits", help="Make stops of the limits of joints.")] = False,
-    torques: Annotated[bool, typer.Option("--torques", help="Give every joint an input that drives it.")] = False,
-    keep_fixed: Annotated[bool, typer.Option("--keep-fixed", help="Keep rigidly attached links as bodies of their own.")] = False,
-    arg: Annotated[list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="xacro: argument of the file.")] = None,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Robot: .urdf, .xacro, or MJCF as .xml or .mjcf.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write (default NAME.toml beside the caller)."),
+    ] = None,
+    floating: Annotated[
+        bool,
+        typer.Option("--floating", help="URDF: the base moves freely, by a joint 'root_joint'."),
+    ] = False,
+    limits: Annotated[
+        bool, typer.Option("--limits", help="Make stops of the limits of joints.")
+    ] = False,
+    torques: Annotated[
+        bool, typer.Option("--torques", help="Give every joint an input that drives it.")
+    ] = False,
+    keep_fixed: Annotated[
+        bool,
+        typer.Option("--keep-fixed", help="Keep rigidly attached links as bodies of their own."),
+    ] = False,
+    arg: Annotated[
+        list[str] | None,
+        typer.Option("--arg", metavar="NAME=VALUE", help="xacro: argument of the file."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: Json = False,
 ) -> None:
@@ -37,20 +55,38 @@ def import_robot(
     if path.exists() and output is None and not force:
         raise BadInput(f"{path} exists already; --force overwrites it, -o names another")
     reader = foreign_reader(file)
-    options: dict[str, Any] = {"floating": floating, "limits": limits, "torques": torques, "keep_fixed": keep_fixed}
+    options: dict[str, Any] = {
+        "floating": floating,
+        "limits": limits,
+        "torques": torques,
+        "keep_fixed": keep_fixed,
+    }
     options["arguments"] = dict(pair(each) for each in arg or ())
     known = signature(reader).parameters
     unknown = [name for name, value in options.items() if value and name not in known]
     if unknown:
         if unknown[0] == "arguments":
-            raise BadInput(f"--arg has no meaning for {file.suffix}: only xacro files have arguments")
-        raise BadInput(f"--{unknown[0].replace('_', '-')} has no meaning for {file.suffix}: such files say themselves how the base moves")
-    description, left_out = reader(**{name: value for name, value in options.items() if name in known})
+            raise BadInput(
+                f"--arg has no meaning for {file.suffix}: only xacro files have arguments"
+            )
+        raise BadInput(
+            f"--{unknown[0].replace('_', '-')} has no meaning for {file.suffix}: such files say themselves how the base moves"
+        )
+    description, left_out = reader(
+        **{name: value for name, value in options.items() if name in known}
+    )
     load(description)
-    remarks = [f"{description['name']}, imported from {file.name}"] + [f"left out: {each}" for each in left_out]
+    remarks = [f"{description['name']}, imported from {file.name}"] + [
+        f"left out: {each}" for each in left_out
+    ]
     write_text(path, toml_text(description, remarks))
     if json:
-        told = {"file": path, "bodies": len(description["bodies"]), "joints": len(description["joints"]), "left_out": left_out}
+        told = {
+            "file": path,
+            "bodies": len(description["bodies"]),
+            "joints": len(description["joints"]),
+            "left_out": left_out,
+        }
         return show_json(told)
     counts = f"{len(description['bodies'])} bodies, {len(description['joints'])} joints"
     typer.echo(f"{path} written: {counts}. Next: kinetree check {path}")

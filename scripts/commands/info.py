@@ -35,10 +35,20 @@ def show_chain(content: dict[str, Any]) -> None:
     from rich.markup import escape
 
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(content['name'])}[/bold]" + (f": {escape(content['text'])}" if content["text"] else ""))
-    console.print(f"chain of {count(content['coordinates'], 'mass', 'masses')}, {content['method']}")
+    console.print(
+        f"[bold]{escape(content['name'])}[/bold]"
+        + (f": {escape(content['text'])}" if content["text"] else "")
+    )
+    console.print(
+        f"chain of {count(content['coordinates'], 'mass', 'masses')}, {content['method']}"
+    )
     frequencies = content["frequencies"]
-    console.print(grid("Natural frequencies", [(f"{k}", f"{value:.6g} Hz") for k, value in enumerate(frequencies[:ROWS], 1)]))
+    console.print(
+        grid(
+            "Natural frequencies",
+            [(f"{k}", f"{value:.6g} Hz") for k, value in enumerate(frequencies[:ROWS], 1)],
+        )
+    )
     if len(frequencies) > ROWS:
         console.print(f"... {len(frequencies) - ROWS} more up to {frequencies[-1]:.6g} Hz")
 
@@ -48,20 +58,35 @@ def show(content: dict[str, Any]) -> None:
     from rich.markup import escape
 
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(content['name'])}[/bold]" + (f": {escape(content['text'])}" if content["text"] else ""))
-    more = "" if content["position_freedoms"] == content["freedoms"] else f" of speeds, {content['position_freedoms']} of positions"
-    console.print(f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'freedom', 'freedoms')}{more}\n")
+    console.print(
+        f"[bold]{escape(content['name'])}[/bold]"
+        + (f": {escape(content['text'])}" if content["text"] else "")
+    )
+    more = (
+        ""
+        if content["position_freedoms"] == content["freedoms"]
+        else f" of speeds, {content['position_freedoms']} of positions"
+    )
+    console.print(
+        f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'freedom', 'freedoms')}{more}\n"
+    )
     console.print(tree(content))
     for joint in content["joints"]:
         if joint["cut"]:
-            console.print(f"cut joint {escape(joint['name'])}: closes a loop between {escape(joint['parent'])} and {escape(joint['child'])}")
+            console.print(
+                f"cut joint {escape(joint['name'])}: closes a loop between {escape(joint['parent'])} and {escape(joint['child'])}"
+            )
     if content["merged"]:
         left = len(content["bodies"]) - len(content["merged"])
-        console.print(f"{count(content['merged'], 'body runs as part of another', 'bodies run as parts of others')}: {left} move")
+        console.print(
+            f"{count(content['merged'], 'body runs as part of another', 'bodies run as parts of others')}: {left} move"
+        )
     if content["couplings"]:
         console.print(f"couplings: {escape(', '.join(content['couplings']))}")
     if content["redundant"]:
-        console.print(f"over-constrained: {escape(', '.join(content['redundant']))} follow from the other constraints")
+        console.print(
+            f"over-constrained: {escape(', '.join(content['redundant']))} follow from the other constraints"
+        )
     console.print()
     for title, rows in tables(content):
         console.print(grid(title, rows))
@@ -91,17 +116,26 @@ def tree(content: dict[str, Any]) -> Any:
         label = f"[bold]{escape(body['name'])}[/bold]  [dim]{escape(joint['name'])}:{kind} {moves}{part}[/dim]"
         branches[body["name"]] = branches[body["parent"]].add(label)
     if len(content["bodies"]) > ROWS:
-        branches["ground"].add(f"[dim]... and {len(content['bodies']) - ROWS} more (--json shows all)[/dim]")
+        branches["ground"].add(
+            f"[dim]... and {len(content['bodies']) - ROWS} more (--json shows all)[/dim]"
+        )
     return branches["ground"]
 
 
 def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
     """Inputs, outputs and parameters as rows of name, value where there is one, unit, text."""
-    kinds = (("Inputs", "inputs", ("start",)), ("Outputs", "outputs", ()), ("Parameters", "parameters", ("value",)))
+    kinds = (
+        ("Inputs", "inputs", ("start",)),
+        ("Outputs", "outputs", ()),
+        ("Parameters", "parameters", ("value",)),
+    )
     found = []
     for title, key, values in kinds:
         entries = content[key][:ROWS]
-        rows: list[tuple[str, ...]] = [(each["name"], *(str(each[value]) for value in values), each["unit"], each["text"]) for each in entries]
+        rows: list[tuple[str, ...]] = [
+            (each["name"], *(str(each[value]) for value in values), each["unit"], each["text"])
+            for each in entries
+        ]
         if len(content[key]) > ROWS:
             rows.append(("...", f"{len(content[key]) - ROWS} more"))
         if rows:
@@ -113,7 +147,14 @@ def grid(title: str, rows: list[tuple[str, ...]]) -> Any:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2))
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        show_header=False,
+        box=None,
+        padding=(0, 2),
+    )
     for row in rows:
         table.add_row(*map(escape, row))
     return table
@@ -128,7 +169,13 @@ def marks(content: dict[str, Any], method: str) -> list[str]:
 def costs(content: dict[str, Any]) -> Any:
     from rich.table import Table
 
-    table = Table(title="Cost of one evaluation", title_justify="left", title_style="bold", box=None, padding=(0, 2))
+    table = Table(
+        title="Cost of one evaluation",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        padding=(0, 2),
+    )
     table.add_column("method")
     table.add_column("flops", justify="right")
     table.add_column("")

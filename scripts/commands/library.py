@@ -11,7 +11,10 @@ from kinetree.scripts.terminal.as_json import Json, show_json
 
 
 def library(
-    what: Annotated[Literal["library", "forces"], typer.Argument(help="Mechanisms that ship, or kinds of force elements.")] = "library",
+    what: Annotated[
+        Literal["library", "forces"],
+        typer.Argument(help="Mechanisms that ship, or kinds of force elements."),
+    ] = "library",
     json: Json = False,
 ) -> None:
     """List the mechanisms of the library, for use as lib:NAME, or the kinds of force elements."""
@@ -34,7 +37,11 @@ def title(name: str) -> str:
     """What a library entry is, without making it: text or name of a file, first line of the docstring of a generator."""
     from kinetree.models.description.reading.source import LIBRARY
 
-    paths = (LIBRARY / f"{stem}{suffix}" for stem in (name, name.replace("-", "_")) for suffix in (".toml", ".py"))
+    paths = (
+        LIBRARY / f"{stem}{suffix}"
+        for stem in (name, name.replace("-", "_"))
+        for suffix in (".toml", ".py")
+    )
     path = next(path for path in paths if path.exists())
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
+from kinetree.scripts.terminal.arguments import (
+    Inputs,
+    Quiet,
+    Settings,
+    Source,
+    held,
+    numbers,
+    one_of,
+    writable,
+)
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -23,16 +32,41 @@ LOCUS = 41  # values of a root locus
 
 def linearize(
     file: Source,
-    chosen: Annotated[str, typer.Option("--inputs", help="NAME,NAME,...: inputs that matter (default: all).")] = "",
-    wanted: Annotated[
-        str, typer.Option("--outputs", help="NAME,NAME,...: outputs, coordinates or anything with a number (default: all outputs).")
+    chosen: Annotated[
+        str, typer.Option("--inputs", help="NAME,NAME,...: inputs that matter (default: all).")
     ] = "",
-    at: Annotated[str, typer.Option("--at", metavar="rest|start|TIME", help="State: of rest, of the start, or at a time of the run.")] = "rest",
-    bode: Annotated[Path | None, typer.Option("--bode", help="Picture of gain and phase: .png, .pdf or .svg.")] = None,
-    nyquist: Annotated[Path | None, typer.Option("--nyquist", help="Picture of the responses in the complex plane.")] = None,
-    poles: Annotated[Path | None, typer.Option("--poles", help="Picture of eigenvalues and zeros.")] = None,
+    wanted: Annotated[
+        str,
+        typer.Option(
+            "--outputs",
+            help="NAME,NAME,...: outputs, coordinates or anything with a number (default: all outputs).",
+        ),
+    ] = "",
+    at: Annotated[
+        str,
+        typer.Option(
+            "--at",
+            metavar="rest|start|TIME",
+            help="State: of rest, of the start, or at a time of the run.",
+        ),
+    ] = "rest",
+    bode: Annotated[
+        Path | None, typer.Option("--bode", help="Picture of gain and phase: .png, .pdf or .svg.")
+    ] = None,
+    nyquist: Annotated[
+        Path | None,
+        typer.Option("--nyquist", help="Picture of the responses in the complex plane."),
+    ] = None,
+    poles: Annotated[
+        Path | None, typer.Option("--poles", help="Picture of eigenvalues and zeros.")
+    ] = None,
     locus: Annotated[
-        list[str] | None, typer.Option("--root-locus", metavar="P=FROM:TO[:F.png]", help="Eigenvalues as a parameter changes; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--root-locus",
+            metavar="P=FROM:TO[:F.png]",
+            help="Eigenvalues as a parameter changes; may be repeated.",
+        ),
     ] = None,
     with_margins: Annotated[
         bool,
@@ -41,19 +75,31 @@ def linearize(
             help="Margins of the controllers' loops at rest; without any, or for named pairs, of input = -output.",
         ),
     ] = False,
-    delay: Annotated[float, typer.Option("--delay", help="Dead time of the loops, for the margins [s].")] = 0.0,
+    delay: Annotated[
+        float, typer.Option("--delay", help="Dead time of the loops, for the margins [s].")
+    ] = 0.0,
     cycles: Annotated[
         list[str] | None,
         typer.Option(
-            "--limit-cycle", metavar="PART=WIDTH", help="Swings of the loops with overlap, limit, friction or backlash of ±WIDTH at the command."
+            "--limit-cycle",
+            metavar="PART=WIDTH",
+            help="Swings of the loops with overlap, limit, friction or backlash of ±WIDTH at the command.",
         ),
     ] = None,
     sweep: Annotated[
-        str, typer.Option("--sweep", metavar="FROM:TO:AMPLITUDE", help="Measure the responses by sines into the FMU [Hz:Hz:unit of the input].")
+        str,
+        typer.Option(
+            "--sweep",
+            metavar="FROM:TO:AMPLITUDE",
+            help="Measure the responses by sines into the FMU [Hz:Hz:unit of the input].",
+        ),
     ] = "",
     settings: Settings = None,
     inputs: Inputs = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Matrices and names: .npz, .mat, .json or .csv.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Matrices and names: .npz, .mat, .json or .csv."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -72,19 +118,35 @@ def linearize(
     system = mechanism.compile()
     given = held(inputs, system.compiled.inputs)
     known = {column.name: column.unit for column in system.compiled.outputs}
-    outputs = [one_of(name, (*known, *system.compiled.registers), "--outputs") for name in names_of(wanted)] or list(known)
-    ins = [one_of(name, system.compiled.inputs, "--inputs") for name in names_of(chosen)] or seen_inputs(system)
+    outputs = [
+        one_of(name, (*known, *system.compiled.registers), "--outputs") for name in names_of(wanted)
+    ] or list(known)
+    ins = [
+        one_of(name, system.compiled.inputs, "--inputs") for name in names_of(chosen)
+    ] or seen_inputs(system)
     linear = place(system, at, given, outputs)
     loops = loops_of(system, given) if (with_margins or parts) and at == "rest" else []
     if (with_margins or bode or nyquist or parts or tones) and not (ins and outputs) and not loops:
-        raise BadInput("frequency responses need an input and an output: describe them in [inputs] and [outputs]")
+        raise BadInput(
+            "frequency responses need an input and an output: describe them in [inputs] and [outputs]"
+        )
     pairs = (with_margins or bool(parts)) and (bool(chosen or wanted) or not loops)
     facts: dict[str, Any] = {**facts_of(linear, ins, outputs, pairs, delay), "loops": loops}
-    facts["cycles"] = [found for part, width in parts for found in cycles_of(linear, facts, part, width, delay)]
-    facts["sweep"] = measured_on_fmu(mechanism, system, at, ins, outputs, tones, given) if tones else None
-    units = units_of_motion(system) | known | {name: spec.unit for name, spec in inputs_known(system).items()}
+    facts["cycles"] = [
+        found for part, width in parts for found in cycles_of(linear, facts, part, width, delay)
+    ]
+    facts["sweep"] = (
+        measured_on_fmu(mechanism, system, at, ins, outputs, tones, given) if tones else None
+    )
+    units = (
+        units_of_motion(system)
+        | known
+        | {name: spec.unit for name, spec in inputs_known(system).items()}
+    )
     if bode:
-        pictures.draw_bode(linear, units, ins, outputs, facts["margin_objects"], bode, facts["sweep"])
+        pictures.draw_bode(
+            linear, units, ins, outputs, facts["margin_objects"], bode, facts["sweep"]
+        )
     if nyquist:
         pictures.draw_nyquist(linear, ins, outputs, nyquist)
     if poles:
@@ -144,7 +206,9 @@ def place(system: System, at: str, given: dict[str, float] | None, outputs: list
         try:
             return linear_at_rest(system, given, outputs)
         except EvaluationError as error:
-            raise EvaluationError(f"{error}; --at start or --at TIME linearises elsewhere", error.status) from None
+            raise EvaluationError(
+                f"{error}; --at start or --at TIME linearises elsewhere", error.status
+            ) from None
     if at == "start":
         q, u = system.start()
         return system.linearize(q=q, u=u, inputs=given, outputs=outputs)
@@ -155,7 +219,9 @@ def place(system: System, at: str, given: dict[str, float] | None, outputs: list
     return linear_at_time(system, time, given, outputs)
 
 
-def facts_of(linear: Linear, ins: list[str], outputs: list[str], with_margins: bool, delay: float) -> dict[str, Any]:
+def facts_of(
+    linear: Linear, ins: list[str], outputs: list[str], with_margins: bool, delay: float
+) -> dict[str, Any]:
     """Modes, zeros, sentences, margins."""
     from kinetree.models.analysis.frequency import margins
     from kinetree.models.analysis.modal import modal, said, zeros
@@ -163,13 +229,25 @@ def facts_of(linear: Linear, ins: list[str], outputs: list[str], with_margins: b
     part = linear.part(ins, outputs)
     modes = modal(linear)
     loops = {(a, b): linear.part([a], [b]) for a in ins for b in outputs} if with_margins else {}
-    found = {pair: margins(loop if len(linear.speeds) == len(linear.coordinates) else loop.seen(), delay=delay) for pair, loop in loops.items()}
+    found = {
+        pair: margins(
+            loop if len(linear.speeds) == len(linear.coordinates) else loop.seen(), delay=delay
+        )
+        for pair, loop in loops.items()
+    }
     square = zeros(part.A, part.B, part.C, part.D)
-    sentences = [*linear.about, *said(modes, tuple(ins), tuple(outputs), drifts=len(linear.speeds) == len(linear.coordinates))]
+    sentences = [
+        *linear.about,
+        *said(
+            modes, tuple(ins), tuple(outputs), drifts=len(linear.speeds) == len(linear.coordinates)
+        ),
+    ]
     return {"modes": modes, "said": sentences, "zero_array": square, "margin_objects": found}
 
 
-def told(linear: Linear, ins: list[str], outputs: list[str], facts: dict[str, Any], at: str) -> dict[str, Any]:
+def told(
+    linear: Linear, ins: list[str], outputs: list[str], facts: dict[str, Any], at: str
+) -> dict[str, Any]:
     """Everything as plain data."""
     part = linear.part(ins, outputs)
     return {
@@ -183,10 +261,24 @@ def told(linear: Linear, ins: list[str], outputs: list[str], facts: dict[str, An
         "modes": [mode.to_dict() for mode in facts["modes"]],
         "zeros": [[value.real, value.imag] for value in facts["zero_array"]],
         "said": facts["said"],
-        "margins": [{"input": a, "output": b, **margin.to_dict()} for (a, b), margin in facts["margin_objects"].items()],
-        "limit_cycles": [{"loop": name, "cycles": [vars(each) for each in found]} for name, found in facts["cycles"]],
+        "margins": [
+            {"input": a, "output": b, **margin.to_dict()}
+            for (a, b), margin in facts["margin_objects"].items()
+        ],
+        "limit_cycles": [
+            {"loop": name, "cycles": [vars(each) for each in found]}
+            for name, found in facts["cycles"]
+        ],
         "sweep": sweep_data(facts["sweep"]),
-        "controllers": [{"name": each.name, "period": each.period, "delay": each.delay, **each.margins.to_dict()} for each in facts["loops"]],
+        "controllers": [
+            {
+                "name": each.name,
+                "period": each.period,
+                "delay": each.delay,
+                **each.margins.to_dict(),
+            }
+            for each in facts["loops"]
+        ],
     }
 
 
@@ -198,17 +290,24 @@ def part_of(text: str) -> tuple[str, float]:
     try:
         found = one_of(name.strip(), tuple(PARTS), "--limit-cycle"), float(width)
     except ValueError:
-        raise BadInput(f"--limit-cycle {text}: expected PART=WIDTH, for example overlap=0.02") from None
+        raise BadInput(
+            f"--limit-cycle {text}: expected PART=WIDTH, for example overlap=0.02"
+        ) from None
     if not found[1] > 0.0:
         raise BadInput(f"--limit-cycle {text}: expected a positive width")
     return found
 
 
-def cycles_of(linear: Linear, facts: dict[str, Any], part: str, width: float, delay: float) -> list[tuple[str, list[Any]]]:
+def cycles_of(
+    linear: Linear, facts: dict[str, Any], part: str, width: float, delay: float
+) -> list[tuple[str, list[Any]]]:
     """Limit cycles of every loop there is."""
     from kinetree.models.analysis.describing import limit_cycles
 
-    pairs = [(f"loop {a} = -{b}, {part}", linear.part([a], [b]), delay) for a, b in facts["margin_objects"]]
+    pairs = [
+        (f"loop {a} = -{b}, {part}", linear.part([a], [b]), delay)
+        for a, b in facts["margin_objects"]
+    ]
     pairs += [(f"controller {each.name}, {part}", each.loop, 0.0) for each in facts["loops"]]
     return [(name, limit_cycles(loop, part, width, late)) for name, loop, late in pairs]
 
@@ -220,20 +319,30 @@ def tones_of(text: str) -> tuple[float, float, float] | None:
     try:
         low, high, amplitude = map(float, text.split(":"))
     except ValueError:
-        raise BadInput(f"--sweep {text}: expected FROM:TO:AMPLITUDE, for example 0.5:20:100") from None
+        raise BadInput(
+            f"--sweep {text}: expected FROM:TO:AMPLITUDE, for example 0.5:20:100"
+        ) from None
     if not (0.0 < low <= high and amplitude > 0.0):
         raise BadInput(f"--sweep {text}: expected 0 < FROM <= TO and a positive amplitude")
     return low, high, amplitude
 
 
 def measured_on_fmu(
-    mechanism: Any, system: System, at: str, ins: list[str], outputs: list[str], tones: tuple[float, float, float], given: Any
+    mechanism: Any,
+    system: System,
+    at: str,
+    ins: list[str],
+    outputs: list[str],
+    tones: tuple[float, float, float],
+    given: Any,
 ) -> Any:
     """The responses of a sweep."""
     from kinetree.scripts.studies.sweep import swept
 
     if at != "rest" or len(ins) != 1:
-        raise BadInput("--sweep measures one input about the state of rest: name it with --inputs, and leave --at rest")
+        raise BadInput(
+            "--sweep measures one input about the state of rest: name it with --inputs, and leave --at rest"
+        )
     return swept(mechanism, system, ins[0], outputs, *tones, given)
 
 
@@ -242,8 +351,15 @@ def sweep_data(sweep: Any) -> dict[str, Any] | None:
     if sweep is None:
         return None
     pairs = {key: getattr(sweep, key).T for key in ("measured", "linear")}
-    rows = {key: [[[v.real, v.imag] for v in row] for row in values] for key, values in pairs.items()}
-    return {"frequencies": sweep.frequencies.tolist(), "outputs": list(sweep.outputs), **rows, "distortion": sweep.distortion.T.tolist()}
+    rows = {
+        key: [[[v.real, v.imag] for v in row] for row in values] for key, values in pairs.items()
+    }
+    return {
+        "frequencies": sweep.frequencies.tolist(),
+        "outputs": list(sweep.outputs),
+        **rows,
+        "distortion": sweep.distortion.T.tolist(),
+    }
 
 
 def locus_of(text: str) -> tuple[str, float, float, Path | None]:
@@ -254,23 +370,44 @@ def locus_of(text: str) -> tuple[str, float, float, Path | None]:
     try:
         found = name.strip(), float(low), float(high), Path(path) if path else None
     except ValueError:
-        raise BadInput(f"--root-locus {text}: expected PARAMETER=FROM:TO, for example k=1e4:1e6:locus.png") from None
+        raise BadInput(
+            f"--root-locus {text}: expected PARAMETER=FROM:TO, for example k=1e4:1e6:locus.png"
+        ) from None
     writable(found[3], PICTURES, "--root-locus")
     return found
 
 
-def follow(mechanism: Any, at: str, given: dict[str, float] | None, name: str, low: float, high: float, path: Path | None) -> dict[str, Any]:
+def follow(
+    mechanism: Any,
+    at: str,
+    given: dict[str, float] | None,
+    name: str,
+    low: float,
+    high: float,
+    path: Path | None,
+) -> dict[str, Any]:
     """Eigenvalues at values of a parameter between two bounds; spread as powers where they span decades."""
     import numpy as np
 
     from kinetree.scripts.reports.linear_pictures import draw_locus
 
     one_of(name, tuple(mechanism.description.parameters), "--root-locus")
-    values = np.geomspace(low, high, LOCUS) if low > 0 and high > 5 * low else np.linspace(low, high, LOCUS)
-    found = [place(mechanism.compile(**{name: float(value)}), at, given, []).eigenvalues for value in values]
+    values = (
+        np.geomspace(low, high, LOCUS)
+        if low > 0 and high > 5 * low
+        else np.linspace(low, high, LOCUS)
+    )
+    found = [
+        place(mechanism.compile(**{name: float(value)}), at, given, []).eigenvalues
+        for value in values
+    ]
     if path:
         draw_locus(name, mechanism.description.parameters[name].unit, values, found, path)
-    return {"parameter": name, "values": values.tolist(), "eigenvalues": [[[v.real, v.imag] for v in each] for each in found]}
+    return {
+        "parameter": name,
+        "values": values.tolist(),
+        "eigenvalues": [[[v.real, v.imag] for v in each] for each in found],
+    }
 
 
 COMMAND = Command("linearize", linearize, place=50)

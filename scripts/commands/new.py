@@ -25,8 +25,12 @@ TEMPLATES = {
 
 def new(
     name: Annotated[str, typer.Argument(help="Name of the mechanism.")],
-    template: Annotated[str, typer.Option("--template", "-t", help=f"What to start from: {', '.join(TEMPLATES)}.")] = "pendulum",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default NAME.toml).")] = None,
+    template: Annotated[
+        str, typer.Option("--template", "-t", help=f"What to start from: {', '.join(TEMPLATES)}.")
+    ] = "pendulum",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write (default NAME.toml).")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: Json = False,
 ) -> None:
@@ -40,7 +44,9 @@ def new(
     if json:
         return show_json({"file": path, "template": chosen})
     drive = f", kinetree cosim with {path} as a unit" if chosen == "cosim" else ""
-    typer.echo(f"{path} written. Next: kinetree info {path}, kinetree run {path} --plot {path.stem}.png, kinetree view {path}{drive}")
+    typer.echo(
+        f"{path} written. Next: kinetree info {path}, kinetree run {path} --plot {path.stem}.png, kinetree view {path}{drive}"
+    )
     return None
 
 
@@ -49,7 +55,11 @@ def content(template: str, title: str) -> str:
     from kinetree.models.description.reading.source import LIBRARY
 
     source, _ = TEMPLATES[template]
-    path = LIBRARY / f"{source}.toml" if source else STARTER.with_name("starter.toml" if template == "pendulum" else f"{template}.toml")
+    path = (
+        LIBRARY / f"{source}.toml"
+        if source
+        else STARTER.with_name("starter.toml" if template == "pendulum" else f"{template}.toml")
+    )
     text = path.read_text(encoding="utf-8")
     return re.sub(r'^name = ".*"$', lambda _: f'name = "{title}"', text, count=1, flags=re.M)
 

@@ -16,10 +16,24 @@ if TYPE_CHECKING:
 
 
 def optimize(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What may change, what is made small, what is kept.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write everything found to this .json file.")] = None,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.toml", help="What may change, what is made small, what is kept."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write everything found to this .json file."),
+    ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
-    state: Annotated[Path | None, typer.Option("--state", help="Keep every evaluation in this file (.jsonl) and go on with those it has.")] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            help="Keep every evaluation in this file (.jsonl) and go on with those it has.",
+        ),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -67,7 +81,11 @@ def show(title: str, task: "Task", found: "Found") -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     rows = [
-        (name, *(value if isinstance(value, str) else f"{value:.8g}" for value in (start, end)), word)
+        (
+            name,
+            *(value if isinstance(value, str) else f"{value:.8g}" for value in (start, end)),
+            word,
+        )
         for name, _, _, start, end, word in variables(task, found)
     ]
     console.print(table(title, ("variable", "start", "found", ""), rows))
@@ -75,7 +93,9 @@ def show(title: str, task: "Task", found: "Found") -> None:
     console.print(table("", ("measure", "value", "at the start"), values))
     if found.front:
         first, second = task.measures
-        points = [tuple(f"{row['measures'][text]:.6g}" for text in (first, second)) for row in found.front]
+        points = [
+            tuple(f"{row['measures'][text]:.6g}" for text in (first, second)) for row in found.front
+        ]
         console.print(table("Pareto front", (first, second), points))
     for note in notes(task, found):
         console.print(note, markup=False)
@@ -88,31 +108,53 @@ def variables(task: "Task", found: "Found") -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     for name, places in orders_of(task).items():
         start, end = (
-            " ".join(f"{value:.0f}" for value in each) for each in ([task.variables[p].start for p in places], [found.values[p] for p in places])
+            " ".join(f"{value:.0f}" for value in each)
+            for each in (
+                [task.variables[p].start for p in places],
+                [found.values[p] for p in places],
+            )
         )
         rows.append((name, 1.0, float(len(places)), start, end, ""))
     inside = {place for places in orders_of(task).values() for place in places}
-    every = [(name, v, found.values[name]) for name, v in task.variables.items() if name not in inside]
-    return [*rows, *((name, v.low, v.high, v.start, value, at_bound(v, value)) for name, v, value in every)]
+    every = [
+        (name, v, found.values[name]) for name, v in task.variables.items() if name not in inside
+    ]
+    return [
+        *rows,
+        *((name, v.low, v.high, v.start, value, at_bound(v, value)) for name, v, value in every),
+    ]
 
 
 def measures(found: "Found") -> list[tuple[Any, ...]]:
     """Name, value at what was found and at the start."""
-    return [(name, value, found.begin.get(name, float("nan"))) for name, value in found.measures.items()]
+    return [
+        (name, value, found.begin.get(name, float("nan"))) for name, value in found.measures.items()
+    ]
 
 
 def at_bound(variable, value: float) -> str:
     near = 1e-4 * (variable.high - variable.low)
-    return "at its lower bound" if value < variable.low + near else "at its upper bound" if value > variable.high - near else ""
+    return (
+        "at its lower bound"
+        if value < variable.low + near
+        else "at its upper bound"
+        if value > variable.high - near
+        else ""
+    )
 
 
 def notes(task: "Task", found: "Found") -> list[str]:
     """Sentences about the search."""
-    lines = [f"objective {found.objective:.8g} after {found.evaluations} evaluations in {found.seconds:.3g} s ({task.method}: {found.message})"]
+    lines = [
+        f"objective {found.objective:.8g} after {found.evaluations} evaluations in {found.seconds:.3g} s ({task.method}: {found.message})"
+    ]
     if not found.feasible:
         lines.append("no evaluation kept all constraints: these values break them least")
     if len(found.starts) > 1:
-        same = sum(abs(value - found.objective) <= 1e-4 * max(abs(found.objective), 1e-12) for _, value in found.starts)
+        same = sum(
+            abs(value - found.objective) <= 1e-4 * max(abs(found.objective), 1e-12)
+            for _, value in found.starts
+        )
         lines.append(f"{same} of {len(found.starts)} starts ended there")
     return lines
 
@@ -126,12 +168,25 @@ def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
     axes[0, 0].plot(range(1, len(found.history) + 1), found.history)
     axes[0, 0].set(xlabel="evaluation", ylabel="best objective so far")
     axes[0, 0].grid(alpha=0.3)
-    answer = Section("Found").say(*notes(task, found)).table(("variable", "from", "to", "start", "found", ""), variables(task, found))
+    answer = (
+        Section("Found")
+        .say(*notes(task, found))
+        .table(("variable", "from", "to", "start", "found", ""), variables(task, found))
+    )
     answer.table(("measure", "value", "at the start"), measures(found))
     front = front_section(task, found) if found.front else None
     search = Section("Search").picture(figure, "Best objective over evaluations")
-    search.table((*task.variables, "objective"), [(*values.values(), value) for values, value in found.starts], "Where every start ended")
-    write_page(path, f"Optimisation of {file.stem}", [answer, *([front] if front else []), search], more={"file": file, "mechanism": task.source})
+    search.table(
+        (*task.variables, "objective"),
+        [(*values.values(), value) for values, value in found.starts],
+        "Where every start ended",
+    )
+    write_page(
+        path,
+        f"Optimisation of {file.stem}",
+        [answer, *([front] if front else []), search],
+        more={"file": file, "mechanism": task.source},
+    )
 
 
 def front_section(task: "Task", found: "Found") -> Any:
@@ -145,9 +200,14 @@ def front_section(task: "Task", found: "Found") -> Any:
     axes[0, 0].plot(*zip(*points, strict=True), "o-")
     axes[0, 0].set(xlabel=second, ylabel=first)
     axes[0, 0].grid(alpha=0.3)
-    section = Section("Pareto front").say("No point of the front is better than another one in both measures.")
+    section = Section("Pareto front").say(
+        "No point of the front is better than another one in both measures."
+    )
     section.picture(figure, f"{first} against {second}")
-    rows = [(*row["values"].values(), row["measures"][first], row["measures"][second]) for row in found.front]
+    rows = [
+        (*row["values"].values(), row["measures"][first], row["measures"][second])
+        for row in found.front
+    ]
     return section.table((*task.variables, first, second), rows)
 
 

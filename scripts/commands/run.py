@@ -8,7 +8,15 @@ import typer
 from typer.exceptions import Exit
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, held, numbers, one_of, writable
+from kinetree.scripts.terminal.arguments import (
+    Quiet,
+    Settings,
+    Source,
+    held,
+    numbers,
+    one_of,
+    writable,
+)
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.inputs import Driven, Maps, given
@@ -26,31 +34,84 @@ PICTURES = (".png", ".pdf", ".svg")
 
 def run(
     file: Source,
-    stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run in s.")] = None,
-    output_interval: Annotated[float | None, typer.Option("--output-interval", help="Time between rows of the result in s.")] = None,
-    method: Annotated[str | None, typer.Option("--method", help="Formulation: auto, DEC, ABM, CBM, LGR, ITR-M, ITR-G, DRT or a -H twin.")] = None,
-    integrator: Annotated[str | None, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = None,
-    tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,
-    step_size: Annotated[float | None, typer.Option("--step-size", help="Step of a fixed-step integrator in s.")] = None,
-    step_limit: Annotated[float | None, typer.Option("--step-limit", help="Steps of the integrator that one output interval may take.")] = None,
+    stop_time: Annotated[
+        float | None, typer.Option("--stop-time", help="End of the run in s.")
+    ] = None,
+    output_interval: Annotated[
+        float | None,
+        typer.Option("--output-interval", help="Time between rows of the result in s."),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help="Formulation: auto, DEC, ABM, CBM, LGR, ITR-M, ITR-G, DRT or a -H twin.",
+        ),
+    ] = None,
+    integrator: Annotated[
+        str | None, typer.Option("--integrator", help=", ".join(NAMES) + ".")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step."),
+    ] = None,
+    step_size: Annotated[
+        float | None, typer.Option("--step-size", help="Step of a fixed-step integrator in s.")
+    ] = None,
+    step_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--step-limit", help="Steps of the integrator that one output interval may take."
+        ),
+    ] = None,
     settings: Settings = None,
     inputs: Driven = None,
     maps: Maps = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Result file: .csv, .parquet, .h5 or .mat.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Result file: .csv, .parquet, .h5 or .mat."),
+    ] = None,
     columns: Annotated[
-        str | None, typer.Option("--columns", help="Columns of the result file: all, or NAME,NAME,... in which * stands for any text.")
+        str | None,
+        typer.Option(
+            "--columns",
+            help="Columns of the result file: all, or NAME,NAME,... in which * stands for any text.",
+        ),
     ] = None,
     stream: Annotated[
-        bool, typer.Option("--stream", help="Write the recorded columns to --output FILE.parquet while the run goes on; memory stays flat.")
+        bool,
+        typer.Option(
+            "--stream",
+            help="Write the recorded columns to --output FILE.parquet while the run goes on; memory stays flat.",
+        ),
     ] = False,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the outputs: .png, .pdf or .svg.")] = None,
-    specialised: Annotated[bool, typer.Option("--specialised", help="Step by straight-line code of this mechanism, compiled once.")] = False,
-    plots: Annotated[Path | None, typer.Option("--plots", help="Folder for the sets of [report.plots], NAME.png each.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Picture of the outputs: .png, .pdf or .svg.")
+    ] = None,
+    specialised: Annotated[
+        bool,
+        typer.Option(
+            "--specialised", help="Step by straight-line code of this mechanism, compiled once."
+        ),
+    ] = False,
+    plots: Annotated[
+        Path | None,
+        typer.Option("--plots", help="Folder for the sets of [report.plots], NAME.png each."),
+    ] = None,
     table: Annotated[
         list[str] | None,
-        typer.Option("--table", metavar="ROWS:COLUMNS:STAGES:REFERENCE", help="Table over the stages: end:slew,luff:swing*:stage; may be repeated."),
+        typer.Option(
+            "--table",
+            metavar="ROWS:COLUMNS:STAGES:REFERENCE",
+            help="Table over the stages: end:slew,luff:swing*:stage; may be repeated.",
+        ),
     ] = None,
-    tables: Annotated[Path | None, typer.Option("--tables", help="Tables of --table, else of [report.tables]: .html, .csv or .tex.")] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            "--tables", help="Tables of --table, else of [report.tables]: .html, .csv or .tex."
+        ),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -71,11 +132,28 @@ def run(
     writable(output, TABLES, "--output")
     writable(plot, PICTURES, "--plot")
     writable(tables, stage_report.ENDINGS, "--tables")
-    wanted = None if columns is None else "all" if columns == "all" else tuple(stage_report.listed(columns))
+    wanted = (
+        None
+        if columns is None
+        else "all"
+        if columns == "all"
+        else tuple(stage_report.listed(columns))
+    )
     mechanism = load(file, **numbers(settings))
     if mechanism.description.chain is not None:
         chain = mechanism.chain()
-        return run_chain(chain, stop_time, output_interval, tolerance, held(inputs, chain.compiled.inputs), output, plot, wanted, quiet, json)
+        return run_chain(
+            chain,
+            stop_time,
+            output_interval,
+            tolerance,
+            held(inputs, chain.compiled.inputs),
+            output,
+            plot,
+            wanted,
+            quiet,
+            json,
+        )
     system = mechanism.compile()
     if stream:
         options["stream"] = streamed_to(output, wanted)
@@ -83,27 +161,35 @@ def run(
     options["inputs"] = given(inputs, maps, system)
     asked = stage_report.wanted_tables(system.description, table or ())
     if tables and not asked:
-        raise BadInput(f"--tables {tables}: the description has no [report.tables], and there is no --table")
+        raise BadInput(
+            f"--tables {tables}: the description has no [report.tables], and there is no --table"
+        )
     check_columns(system, wanted, asked, plots)
     for warning in system.warnings:
         typer.echo(f"warning: {warning}", err=True)
     fast = system.specialise() if specialised else None
     try:
         with progress(system.name, end_of(system, stop_time), quiet or json) as told:
-            result = (fast or system).simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
+            result = (fast or system).simulate(
+                progress=told, **{key: value for key, value in options.items() if value is not None}
+            )
     except ArithmeticError as error:  # what was computed until then is kept
         if getattr(error, "result", None) is not None:
             write(error.result, output, plot, wanted)  # type: ignore[attr-defined]
         raise
     written = [options["stream"]] if stream else []
-    written += pictures_and_table(system, result, output, plot, wanted) + saved_plots(system, result, plots)
+    written += pictures_and_table(system, result, output, plot, wanted) + saved_plots(
+        system, result, plots
+    )
     made = stage_report.made_tables(result, asked, system.coordinates)
     if tables:
         written.append(stage_report.write_tables(tables, made, system.name))
     if json:
         show_json(told_of(system, result, written, made))
     elif not quiet:
-        show(system, result, written, made, () if wanted in (None, "all") else result.select(wanted))
+        show(
+            system, result, written, made, () if wanted in (None, "all") else result.select(wanted)
+        )
         if fast is not None:
             typer.echo(said_of(fast.motions))
     if result.interrupted:
@@ -116,11 +202,15 @@ def streamed_to(output: Path | None, wanted: Any) -> Path:
     if output is None or output.suffix.lower() != ".parquet":
         raise BadInput(f"--stream: --output is {output or 'not given'}, expected FILE.parquet")
     if wanted is not None:
-        raise BadInput("--stream writes every recorded column, and --columns is for what is written at the end: leave one of them out")
+        raise BadInput(
+            "--stream writes every recorded column, and --columns is for what is written at the end: leave one of them out"
+        )
     return output
 
 
-def show(system: "System", result: "Result", written: list[Path], made: list[Any], chosen: Sequence[str]) -> None:
+def show(
+    system: "System", result: "Result", written: list[Path], made: list[Any], chosen: Sequence[str]
+) -> None:
     """Summary, and the tables that are asked for; staged runs without any have the three usual ones and the books."""
     from kinetree.scripts.reports import stage_tables
     from kinetree.scripts.reports.summary import summary
@@ -134,7 +224,9 @@ def show(system: "System", result: "Result", written: list[Path], made: list[Any
         stage_tables.show({stage_tables.BOOKS: stage_tables.books(result)})
 
 
-def told_of(system: "System", result: "Result", written: list[Path], made: list[Any]) -> dict[str, Any]:
+def told_of(
+    system: "System", result: "Result", written: list[Path], made: list[Any]
+) -> dict[str, Any]:
     """The same for programs: numbers in SI."""
     from dataclasses import asdict
 
@@ -150,7 +242,14 @@ def told_of(system: "System", result: "Result", written: list[Path], made: list[
         "events": [asdict(event) for event in result.events],
         "unreached": list(result.unreached),
         "tables": [
-            {"title": each.title, "columns": each.names, "units": each.units, "rows": each.labels, "values": each.values, "sums": each.sums}
+            {
+                "title": each.title,
+                "columns": each.names,
+                "units": each.units,
+                "rows": each.labels,
+                "values": each.values,
+                "sums": each.sums,
+            }
             for each in made
         ],
         "statistics": result.statistics,
@@ -159,7 +258,11 @@ def told_of(system: "System", result: "Result", written: list[Path], made: list[
 
 
 def pictures_and_table(
-    system: "System", result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None"
+    system: "System",
+    result: "Result",
+    output: Path | None,
+    plot: Path | None,
+    wanted: "str | tuple[str, ...] | None",
 ) -> list[Path]:
     """Result file and picture; a staged run has a picture of its own where no columns are chosen."""
     from kinetree.scripts.reports import stage_tables
@@ -184,7 +287,12 @@ def saved_plots(system: "System", result: "Result", folder: Path | None) -> list
     for name, each in system.description.report.plots.items():
         path = folder / f"{name}.png"
         chosen = result.select(each.columns) if each.columns else None
-        options = {"window": each.window, "stages": each.stages, "deviation": each.deviation, "per_page": each.per_page}
+        options = {
+            "window": each.window,
+            "stages": each.stages,
+            "deviation": each.deviation,
+            "per_page": each.per_page,
+        }
         written += page_paths(path, len(plot(result, path, chosen, title=each.title, **options)))  # pyright: ignore[reportArgumentType]
     return written
 
@@ -195,7 +303,11 @@ def said_of(motions: "Sequence[Motion | str]") -> str:
     why = "; ".join(sorted({each for each in motions if isinstance(each, str)}))
     least, most = (min(sizes), max(sizes)) if sizes else (0, 0)
     size = f" of {least} operations" if least == most else f" of {least} to {most} operations"
-    ran = f"straight-line code{size} for {len(sizes)} of {len(motions)} structures" if sizes else "no straight-line code"
+    ran = (
+        f"straight-line code{size} for {len(sizes)} of {len(motions)} structures"
+        if sizes
+        else "no straight-line code"
+    )
     return f"{ran}; the engine for the others: {why}" if why else ran
 
 
@@ -205,7 +317,13 @@ def end_of(system: "System", stop_time: float | None) -> float:
     from kinetree.models.expressions.text import evaluate_constant
 
     given = system.description.run.stop_time
-    return stop_time if stop_time is not None else evaluate_constant(given, parameter_values(system.description)) if given is not None else 0.0
+    return (
+        stop_time
+        if stop_time is not None
+        else evaluate_constant(given, parameter_values(system.description))
+        if given is not None
+        else 0.0
+    )
 
 
 def run_chain(
@@ -231,7 +349,12 @@ def run_chain(
         summary(system, result, written)
 
 
-def check_columns(system: "System", wanted: "str | Iterable[str] | None", asked: dict[str, Any], plots: Path | None) -> None:
+def check_columns(
+    system: "System",
+    wanted: "str | Iterable[str] | None",
+    asked: dict[str, Any],
+    plots: Path | None,
+) -> None:
     """Refuse names of columns and stages before the run instead of after it."""
     sets = system.description.report.plots if plots is not None else {}
     if plots is not None and not sets:
@@ -255,7 +378,9 @@ def check_columns(system: "System", wanted: "str | Iterable[str] | None", asked:
         raise BadInput(f"report.plots.{name}: {objection}")
 
 
-def write(result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None") -> list[Path]:
+def write(
+    result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None"
+) -> list[Path]:
     """Table and picture; a picture of many columns has several pages: FILE.png, FILE-2.png, ..."""
     from kinetree.models.result.plots import page_paths
 

@@ -22,9 +22,17 @@ enabled = true
 
 
 def schema(
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default: print it): .json.")] = None,
-    taplo: Annotated[bool, typer.Option("--taplo", help="Write it here with a .taplo.toml by which editors find it.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing .taplo.toml.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write (default: print it): .json."),
+    ] = None,
+    taplo: Annotated[
+        bool,
+        typer.Option("--taplo", help="Write it here with a .taplo.toml by which editors find it."),
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite an existing .taplo.toml.")
+    ] = False,
 ) -> None:
     """Print or write the JSON Schema by which editors complete and check descriptions."""
     from kinetree.models.description.json_schema import FILE

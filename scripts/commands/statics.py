@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Inputs, Settings, Source, held, numbers, one_of, writable
+from kinetree.scripts.terminal.arguments import (
+    Inputs,
+    Settings,
+    Source,
+    held,
+    numbers,
+    one_of,
+    writable,
+)
 from kinetree.scripts.terminal.as_json import Json, show_json
 
 if TYPE_CHECKING:
@@ -22,9 +30,20 @@ def statics(
     settings: Settings = None,
     inputs: Inputs = None,
     then: Annotated[
-        list[str] | None, typer.Option("--then", metavar="NAME=VALUE,...", help="Go on from there with other values; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--then",
+            metavar="NAME=VALUE,...",
+            help="Go on from there with other values; may be repeated.",
+        ),
     ] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Page with the mechanism at rest and its small motions in three dimensions.")] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            help="Page with the mechanism at rest and its small motions in three dimensions.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Find the state of rest downhill from the start: coordinates, loads, reactions, stability and small motions."""
@@ -32,7 +51,10 @@ def statics(
 
     system = load(file, **numbers(settings)).compile()
     given = held(inputs, system.compiled.inputs)
-    steps: list[dict[str, float]] = [{}, *(numbers(step.split(","), "--then") for step in then or ())]
+    steps: list[dict[str, float]] = [
+        {},
+        *(numbers(step.split(","), "--then") for step in then or ()),
+    ]
     for name in (name for step in steps for name in step):
         one_of(name, (*system.description.parameters, *system.compiled.inputs), "--then")
     writable(html, (".html", ".htm"), "--html")
@@ -63,22 +85,37 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
     from kinetree.models.result.readable import written
     from kinetree.scripts.commands.info import grid
 
-    effort = f"{found.iterations} iterations, residual {found.residual:.1e} of the weight" if found.residual else f"{found.iterations} iterations"
+    effort = (
+        f"{found.iterations} iterations, residual {found.residual:.1e} of the weight"
+        if found.residual
+        else f"{found.iterations} iterations"
+    )
     console.print(f"[bold]{escape(title)}[/bold]: {found.stability} rest after {effort}")
     for heading, values in rest_rows(found).items():
         console.print(grid(heading, values))
     rows = []
     for mode in found.modes:
         shape = ", ".join(f"{name} {size:.3g}" for name, size in shape_of(found, mode))
-        rows.append((f"{mode.frequency:.6g} Hz", f"damping ratio {round(mode.damping, 4) + 0.0:.4f}", shape))
+        rows.append(
+            (f"{mode.frequency:.6g} Hz", f"damping ratio {round(mode.damping, 4) + 0.0:.4f}", shape)
+        )
     if rows:
         console.print(grid("Small motions", rows))
-    growing = [mode for mode in found.linear.modes() if mode.eigenvalue.real > 0.0] if not found.stable else []
+    growing = (
+        [mode for mode in found.linear.modes() if mode.eigenvalue.real > 0.0]
+        if not found.stable
+        else []
+    )
     for mode in growing:
-        console.print(f"grows by e in {1.0 / mode.eigenvalue.real:.4g} s along {escape(leading(found.linear, mode))}")
+        console.print(
+            f"grows by e in {1.0 / mode.eigenvalue.real:.4g} s along {escape(leading(found.linear, mode))}"
+        )
     if found.undetermined:
         console.print(f"nothing holds the mechanism along {escape(', '.join(found.undetermined))}")
-    wrenches = [(name, *(written(round(x, 6) + 0.0, 6) for x in wrench)) for name, wrench in found.reactions.items()]
+    wrenches = [
+        (name, *(written(round(x, 6) + 0.0, 6) for x in wrench))
+        for name, wrench in found.reactions.items()
+    ]
     console.print(grid("Joint reactions (force, moment on the child; its axes)", wrenches))
 
 

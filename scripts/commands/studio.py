@@ -9,9 +9,16 @@ from kinetree.scripts.terminal.failure import BadInput
 
 
 def studio(
-    model: Annotated[str, typer.Argument(metavar="[MODEL]", help="Description (.toml, .json, .urdf, .xml), or lib:NAME.")] = "lib:pendulum",
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="[MODEL]", help="Description (.toml, .json, .urdf, .xml), or lib:NAME."
+        ),
+    ] = "lib:pendulum",
     port: Annotated[int, typer.Option("--port", help="Port; 0: a free one.", min=0, max=65535)] = 0,
-    show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
+    show: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
+    ] = True,
 ) -> None:
     """Open a mechanism in the browser: parameters, description with live check, run, three dimensions, statics, comparison, FMU.
 
@@ -25,7 +32,13 @@ def studio(
         raise BadInput("the studio needs NiceGUI: pip install kinetree[studio]") from None
     from kinetree.scripts.studio.server import free_port, new_token
 
-    serve(model, port or free_port(), new_token(), show, lambda address: print(f"studio: {address}", flush=True))
+    serve(
+        model,
+        port or free_port(),
+        new_token(),
+        show,
+        lambda address: print(f"studio: {address}", flush=True),
+    )
 
 
 COMMAND = Command("studio", studio, place=170)

@@ -28,15 +28,42 @@ def study(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="STUDY.toml", help="What to vary, run and report, [ways] to compare, or supports; stabilisation, supports: of lib:carrier."
+            metavar="STUDY.toml",
+            help="What to vary, run and report, [ways] to compare, or supports; stabilisation, supports: of lib:carrier.",
         ),
     ],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all rows to this file: .csv or .parquet.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of compared ways: .png, .pdf or .svg.")] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, max=256, help="Processes that share the runs.")] = 1,
-    cluster: Annotated[str, typer.Option("--cluster", metavar="tcp://HOST:PORT", help="Scheduler of a Dask cluster that shares the runs.")] = "",
-    worst: Annotated[str, typer.Option("--worst", metavar="MEASURE", help="Search the values of [vary] for the worst of a measure.")] = "",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the --output file of a study that was interrupted.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write all rows to this file: .csv or .parquet."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Picture of compared ways: .png, .pdf or .svg.")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, max=256, help="Processes that share the runs.")
+    ] = 1,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            "--cluster",
+            metavar="tcp://HOST:PORT",
+            help="Scheduler of a Dask cluster that shares the runs.",
+        ),
+    ] = "",
+    worst: Annotated[
+        str,
+        typer.Option(
+            "--worst",
+            metavar="MEASURE",
+            help="Search the values of [vary] for the worst of a measure.",
+        ),
+    ] = "",
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the --output file of a study that was interrupted."
+        ),
+    ] = False,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     settings: Settings = None,
     json: Json = False,
@@ -58,7 +85,13 @@ def study(
       height = ["max", "end"]        # start end min max mean std span peak rms integral deviation settling
     """
     writable(plot, PICTURES, "--plot")
-    alone_here = {"--workers": workers > 1, "--cluster": cluster, "--worst": worst, "--resume": resume, "--json": json}
+    alone_here = {
+        "--workers": workers > 1,
+        "--cluster": cluster,
+        "--worst": worst,
+        "--resume": resume,
+        "--json": json,
+    }
     standing = standing_on(file)
     if standing is not None:
         without(file, "a study of supports", alone_here)
@@ -68,9 +101,19 @@ def study(
         without(file, "a comparison of [ways]", alone_here)
         return stabilisation(compared.with_settings(numbers(settings)), output, plot, report, quiet)
     if plot or settings:
-        raise BadInput(f"--plot and --set belong to '{STABILISATION}', '{SUPPORTS}' and files like theirs; a study file says itself what it varies")
+        raise BadInput(
+            f"--plot and --set belong to '{STABILISATION}', '{SUPPORTS}' and files like theirs; a study file says itself what it varies"
+        )
     from kinetree.scripts.studies.rows import rows_of
-    from kinetree.scripts.studies.rows_file import ENDINGS, alone, finish, in_order, kept_rows, remaining, rows_file
+    from kinetree.scripts.studies.rows_file import (
+        ENDINGS,
+        alone,
+        finish,
+        in_order,
+        kept_rows,
+        remaining,
+        rows_file,
+    )
     from kinetree.scripts.studies.study import read_study
 
     wanted = read_study(file)
@@ -80,15 +123,34 @@ def study(
         raise BadInput("--resume needs the --output file to go on with")
     if worst:
         without(
-            file, "the search for --worst", {"--output": output, "--report": report, "--cluster": cluster, "--workers": workers > 1, "--json": json}
+            file,
+            "the search for --worst",
+            {
+                "--output": output,
+                "--report": report,
+                "--cluster": cluster,
+                "--workers": workers > 1,
+                "--json": json,
+            },
         )
         return tell_worst(wanted, worst, quiet)
     with alone(output):
         rows = kept_rows(output, wanted) if resume and output else []
-        with progress(file.stem, wanted.count(), quiet, "runs") as told, rows_file(output, wanted.columns(), rows) as write:
+        with (
+            progress(file.stem, wanted.count(), quiet, "runs") as told,
+            rows_file(output, wanted.columns(), rows) as write,
+        ):
             left = remaining(wanted, rows)
             before = len(rows)
-            for _, row in rows_of(wanted.source(), left, wanted.run, wanted.texts(), workers, lambda done: told(before + done), cluster):
+            for _, row in rows_of(
+                wanted.source(),
+                left,
+                wanted.run,
+                wanted.texts(),
+                workers,
+                lambda done: told(before + done),
+                cluster,
+            ):
                 rows.append(row)
                 write(row)
         rows = in_order(wanted, rows)
@@ -109,7 +171,9 @@ def study(
 def without(file: Path, what: str, given: dict[str, object]) -> None:
     """Refuse options that would do nothing."""
     if idle := [name for name, value in given.items() if value]:
-        raise BadInput(f"{file}: {what} knows no {', '.join(idle)}: leave {'it' if len(idle) == 1 else 'them'} out")
+        raise BadInput(
+            f"{file}: {what} knows no {', '.join(idle)}: leave {'it' if len(idle) == 1 else 'them'} out"
+        )
 
 
 def tell_failures(wanted: "Study", rows: list[list[float]]) -> None:
@@ -125,7 +189,10 @@ def tell_failures(wanted: "Study", rows: list[list[float]]) -> None:
         raise error
     values = ", ".join(f"{name} = {value:g}" for name, value in case.items())
     runs = "1 run has" if len(numbers) == 1 else f"{len(numbers)} runs have"
-    typer.echo(f"warning: {runs} no numbers, of {len(rows)}; {'the first, ' * (len(numbers) > 1)}{values}: {error or 'it runs by itself'}", err=True)
+    typer.echo(
+        f"warning: {runs} no numbers, of {len(rows)}; {'the first, ' * (len(numbers) > 1)}{values}: {error or 'it runs by itself'}",
+        err=True,
+    )
 
 
 def comparison(file: Path) -> "Comparison | None":
@@ -145,10 +212,16 @@ def standing_on(file: Path) -> "Supports | None":
 
     if str(file) == SUPPORTS:
         return read_supports()
-    return read_supports(file) if str(file) != STABILISATION and "supports" in read_toml(file) else None
+    return (
+        read_supports(file)
+        if str(file) != STABILISATION and "supports" in read_toml(file)
+        else None
+    )
 
 
-def supports(wanted: "Supports", output: Path | None, plot: Path | None, report: Path | None, quiet: bool) -> None:
+def supports(
+    wanted: "Supports", output: Path | None, plot: Path | None, report: Path | None, quiet: bool
+) -> None:
     """Ground and supports, one thing changed at a time."""
     from kinetree.scripts.reports.stage_tables import show
     from kinetree.scripts.studies import supports as study
@@ -187,7 +260,9 @@ def tell_worst(wanted: "Study", measure: str, quiet: bool) -> None:
         typer.echo(f"  {name} = {value:.8g}")
 
 
-def stabilisation(wanted: "Comparison", output: Path | None, plot: Path | None, report: Path | None, quiet: bool) -> None:
+def stabilisation(
+    wanted: "Comparison", output: Path | None, plot: Path | None, report: Path | None, quiet: bool
+) -> None:
     """Ways to hold values, compared."""
     from kinetree.scripts.reports.stage_tables import show
     from kinetree.scripts.studies import stabilisation as study
@@ -195,9 +270,13 @@ def stabilisation(wanted: "Comparison", output: Path | None, plot: Path | None, 
 
     writable(output, (".csv",), "--output")
     writable(report, (".html",), "--report")
-    with progress(STABILISATION, len(wanted.ways) * (2 if wanted.vary else 1), quiet, "runs") as told:
+    with progress(
+        STABILISATION, len(wanted.ways) * (2 if wanted.vary else 1), quiet, "runs"
+    ) as told:
         runs = study.compare(wanted, told)
-        spreads = study.spread(wanted, lambda done: told(len(wanted.ways) + done)) if wanted.vary else {}
+        spreads = (
+            study.spread(wanted, lambda done: told(len(wanted.ways) + done)) if wanted.vary else {}
+        )
     rows = study.table(wanted, runs)
     if output:
         with opened(output) as stream:

@@ -17,10 +17,30 @@ WAYS = {"pid": "loops", "lqr": "state feedback", "lqg": "observer"}
 
 
 def tune(
-    file: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario of kinetree hil with [[loops]], perhaps [tune], [lqr], [lqg].")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Everything found (.json), or the [controllers] blocks (.toml).")] = None,
-    into: Annotated[Path | None, typer.Option("--into", help="The mechanism with the controllers in it: .toml.")] = None,
-    by: Annotated[str, typer.Option("--by", metavar="pid|lqr|lqg", help="Which design is written (default: the first there is).")] = "",
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCENARIO.toml",
+            help="A scenario of kinetree hil with [[loops]], perhaps [tune], [lqr], [lqg].",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Everything found (.json), or the [controllers] blocks (.toml)."
+        ),
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option("--into", help="The mechanism with the controllers in it: .toml.")
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by",
+            metavar="pid|lqr|lqg",
+            help="Which design is written (default: the first there is).",
+        ),
+    ] = "",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -57,26 +77,44 @@ def show(found: "Design") -> None:
 
     for table, result, forward in found.loops:
         late = f"sampled every {1e3 * found.scenario.step:.3g} ms, commands {1e3 * found.delay:.3g} ms late"
-        late += f", about {table['measure']} = {found.known[table['measure']]:.4g}" if table["measure"] in found.known else ""
+        late += (
+            f", about {table['measure']} = {found.known[table['measure']]:.4g}"
+            if table["measure"] in found.known
+            else ""
+        )
         typer.echo(f"{name_of(table)}: crosses at {result.crossover / 6.283185307:.4g} Hz, {late}")
         if result.notch:
-            typer.echo(f"  behind a notch at {result.notch['frequency']:.4g} Hz (damping {result.notch['depth']:.3g} of {result.notch['width']:.3g})")
+            typer.echo(
+                f"  behind a notch at {result.notch['frequency']:.4g} Hz (damping {result.notch['depth']:.3g} of {result.notch['width']:.3g})"
+            )
         if forward:
-            typer.echo(f"  feed-forward: {forward[0]:.6g} per speed, {forward[1]:.6g} per acceleration of the setpoint")
-        short = "" if keeps(result.margins, found.scenario.tune) else "; less than was asked for, now that the other loops are closed"
+            typer.echo(
+                f"  feed-forward: {forward[0]:.6g} per speed, {forward[1]:.6g} per acceleration of the setpoint"
+            )
+        short = (
+            ""
+            if keeps(result.margins, found.scenario.tune)
+            else "; less than was asked for, now that the other loops are closed"
+        )
         typer.echo(f"  {sentence_of(result.margins)}{short}\n{snippet(table, result.numbers)}")
     if found.feedback is not None and found.linear is not None:
         for command, row in zip(found.scenario.commands, found.feedback[0], strict=True):
             pairs = zip(found.linear.states, row, strict=True)
-            typer.echo(f"{command} = -(" + " + ".join(f"{gain:.6g}*{state}" for state, gain in pairs) + ")")
+            typer.echo(
+                f"{command} = -(" + " + ".join(f"{gain:.6g}*{state}" for state, gain in pairs) + ")"
+            )
         typer.echo("eigenvalues with it: " + listed(found.feedback[1]))
     if found.observer is not None:
         largest = abs(found.observer.eigenvalues).max()
         order = len(found.observer.plant.A)
-        typer.echo(f"observer of order {order} at {1.0 / found.observer.period:.6g} Hz: largest eigenvalue {largest:.6g} of one sample to the next")
+        typer.echo(
+            f"observer of order {order} at {1.0 / found.observer.period:.6g} Hz: largest eigenvalue {largest:.6g} of one sample to the next"
+        )
     for way, loops in found.closed.items():
         for each in loops:
-            typer.echo(f"{WAYS[way]}, controller {each.name} in the mechanism ({sampling(each)}): {sentence_of(each.margins)}")
+            typer.echo(
+                f"{WAYS[way]}, controller {each.name} in the mechanism ({sampling(each)}): {sentence_of(each.margins)}"
+            )
     for note in found.notes:
         typer.echo(note)
 
@@ -97,7 +135,11 @@ def write(found: "Design", way: str, file: Path, output: Path | None, into: Path
         note = "The actuators they drive give no force of their own: force = 0."
         write_text(output, block_text(found.blocks[way], [remark, note]))
     if into:
-        numbers = {name: value for name, value in found.scenario.values.items() if name in parameters_of(found)}
+        numbers = {
+            name: value
+            for name, value in found.scenario.values.items()
+            if name in parameters_of(found)
+        }
         made = with_blocks(found.scenario.described(), found.blocks[way], numbers)
         write_text(into, toml_text(made, [remark]))
 
@@ -121,17 +163,30 @@ def plain(found: "Design") -> dict[str, Any]:
             "period": found.scenario.step,
             "delay": found.delay,
         }
-        extra = ({"notch": result.notch} if result.notch else {}) | ({"forward": list(forward)} if forward else {})
+        extra = ({"notch": result.notch} if result.notch else {}) | (
+            {"forward": list(forward)} if forward else {}
+        )
         every[name_of(table)] = {**numbers, **extra, **result.margins.to_dict()}
     if found.feedback is not None and found.linear is not None:
         K, values = found.feedback
-        gains = {u: dict(zip(found.linear.states, map(float, row), strict=True)) for u, row in zip(found.scenario.commands, K, strict=True)}
-        every["lqr"] = {"gains": gains, "eigenvalues": [[value.real, value.imag] for value in values]}
+        gains = {
+            u: dict(zip(found.linear.states, map(float, row), strict=True))
+            for u, row in zip(found.scenario.commands, K, strict=True)
+        }
+        every["lqr"] = {
+            "gains": gains,
+            "eigenvalues": [[value.real, value.imag] for value in values],
+        }
     if found.observer is not None:
         values = found.observer.eigenvalues
-        every["lqg"] = {key: getattr(found.observer, key).tolist() for key in "KL"} | {"eigenvalues": [[v.real, v.imag] for v in values]}
+        every["lqg"] = {key: getattr(found.observer, key).tolist() for key in "KL"} | {
+            "eigenvalues": [[v.real, v.imag] for v in values]
+        }
     every["blocks"] = found.blocks
-    every["margins"] = {way: {each.name: each.margins.to_dict() for each in loops} for way, loops in found.closed.items()}
+    every["margins"] = {
+        way: {each.name: each.margins.to_dict() for each in loops}
+        for way, loops in found.closed.items()
+    }
     return every
 
 

@@ -15,8 +15,15 @@ WIDE = 400  # columns
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE.fmu", help="An FMU made by `kinetree fmu`.")],
-    stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the runs in s (default: that of the FMU, at most 5).")] = None,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.fmu", help="An FMU made by `kinetree fmu`.")
+    ],
+    stop_time: Annotated[
+        float | None,
+        typer.Option(
+            "--stop-time", help="End of the runs in s (default: that of the FMU, at most 5)."
+        ),
+    ] = None,
     host: Annotated[
         str,
         typer.Option(
@@ -50,7 +57,11 @@ def verify(
     else:
         table = Table(box=None, padding=(0, 2), show_header=False)
         for row in report.checks:
-            table.add_row("[green]good[/]" if row.good else "[red]BAD[/]", escape(row.what), escape(row.result))
+            table.add_row(
+                "[green]good[/]" if row.good else "[red]BAD[/]",
+                escape(row.what),
+                escape(row.result),
+            )
         console = Console(highlight=False, soft_wrap=True)
         if not console.is_terminal:
             console.width = WIDE  # lines of a file are not folded
@@ -63,10 +74,16 @@ def hosts_of(text: str) -> list[str]:
     """Names of hosts from the option."""
     from kinetree.scripts.fmi.hosts import FOREIGN
 
-    names = list(FOREIGN) if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
+    names = (
+        list(FOREIGN)
+        if text == "all"
+        else [name.strip() for name in text.split(",") if name.strip()]
+    )
     for name in names:
         if name not in FOREIGN:
-            raise BadInput(f"--host: unknown host '{name}', expected all or some of {', '.join(FOREIGN)}")
+            raise BadInput(
+                f"--host: unknown host '{name}', expected all or some of {', '.join(FOREIGN)}"
+            )
     return names
 
 

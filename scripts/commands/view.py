@@ -18,16 +18,45 @@ PICTURES = (".png", ".pdf", ".svg")
 
 
 def view(
-    file: Annotated[str, typer.Argument(metavar="RESULT|MODEL", help="Result (.csv, .parquet, .h5, .mat), description, or lib:NAME.")],
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Variables, * stands for any text; left out: all of them.")] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Page with the moving mechanism and its plots, one file.")] = None,
-    video: Annotated[Path | None, typer.Option("--video", help="The motion as .mp4 or .gif.")] = None,
-    picture: Annotated[Path | None, typer.Option("--picture", help="One instant of the mechanism as .png, with its plots.")] = None,
-    at: Annotated[float | None, typer.Option("--at", help="Instant of --picture in s (default: the start).")] = None,
-    model: Annotated[str | None, typer.Option("--model", help="The description that a result file belongs to.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the variables: .png, .pdf or .svg.")] = None,
-    deviation: Annotated[bool, typer.Option("--deviation", help="Draw deviations from the start.")] = False,
-    stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run of a description in s.")] = None,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="RESULT|MODEL",
+            help="Result (.csv, .parquet, .h5, .mat), description, or lib:NAME.",
+        ),
+    ],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Variables, * stands for any text; left out: all of them."
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Page with the moving mechanism and its plots, one file."),
+    ] = None,
+    video: Annotated[
+        Path | None, typer.Option("--video", help="The motion as .mp4 or .gif.")
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", help="One instant of the mechanism as .png, with its plots."),
+    ] = None,
+    at: Annotated[
+        float | None, typer.Option("--at", help="Instant of --picture in s (default: the start).")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="The description that a result file belongs to.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Picture of the variables: .png, .pdf or .svg.")
+    ] = None,
+    deviation: Annotated[
+        bool, typer.Option("--deviation", help="Draw deviations from the start.")
+    ] = False,
+    stop_time: Annotated[
+        float | None, typer.Option("--stop-time", help="End of the run of a description in s.")
+    ] = None,
     settings: Settings = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     json: Json = False,
@@ -45,11 +74,17 @@ def view(
         if not (html or video or picture or show):
             return
         if model is None:
-            raise BadInput(f"{file}: a result file holds columns only; --model FILE names the description that moves by them")
+            raise BadInput(
+                f"{file}: a result file holds columns only; --model FILE names the description that moves by them"
+            )
     elif names or plot or deviation or json:
-        raise BadInput(f"{file}: variables are shown of a result file; kinetree run {file} -o result.csv makes one")
+        raise BadInput(
+            f"{file}: variables are shown of a result file; kinetree run {file} -o result.csv makes one"
+        )
     source = model or file
-    target = html or (None if video or picture else Path(f"{Path(source.removeprefix('lib:')).stem}.html"))
+    target = html or (
+        None if video or picture else Path(f"{Path(source.removeprefix('lib:')).stem}.html")
+    )
     data = scene(source, numbers(settings), stop_time, recorded)
     write(data, target, video, picture, at)
     if show and target:
@@ -58,7 +93,9 @@ def view(
         webbrowser.open(target.resolve().as_uri())
 
 
-def read(path: Path, patterns: list[str] | None, plot: Path | None, deviation: bool, json: bool) -> "Recorded":
+def read(
+    path: Path, patterns: list[str] | None, plot: Path | None, deviation: bool, json: bool
+) -> "Recorded":
     """Print and draw the wanted columns of a result file."""
     from kinetree.scripts.reports.summary import columns_table, extremes, show_table
     from kinetree.scripts.terminal.recorded import Recorded
@@ -67,9 +104,20 @@ def read(path: Path, patterns: list[str] | None, plot: Path | None, deviation: b
     wanted = recorded.select(patterns)
     if json:
         variables = {name: extremes(recorded, name) for name in wanted}
-        show_json({"file": str(path), "start_time": float(recorded.time[0]), "stop_time": float(recorded.time[-1]), "variables": variables})
+        show_json(
+            {
+                "file": str(path),
+                "start_time": float(recorded.time[0]),
+                "stop_time": float(recorded.time[-1]),
+                "variables": variables,
+            }
+        )
     else:
-        show_table(columns_table(recorded, wanted, f"{path}: {recorded.time[0]:.6g} to {recorded.time[-1]:.6g} s"))
+        show_table(
+            columns_table(
+                recorded, wanted, f"{path}: {recorded.time[0]:.6g} to {recorded.time[-1]:.6g} s"
+            )
+        )
     if plot:
         from kinetree.models.result.plots import plot as draw
 
@@ -79,7 +127,9 @@ def read(path: Path, patterns: list[str] | None, plot: Path | None, deviation: b
     return recorded
 
 
-def scene(source: str, settings: dict[str, float], stop_time: float | None, recorded: "Recorded | None") -> dict[str, Any]:
+def scene(
+    source: str, settings: dict[str, float], stop_time: float | None, recorded: "Recorded | None"
+) -> dict[str, Any]:
     """The scene of a description that runs now, or that moves by the columns of a file."""
     from kinetree.models import load
     from kinetree.models.scene.show import run_data
@@ -111,12 +161,20 @@ def recorded_data(system: Any, recorded: "Recorded") -> dict[str, Any]:
     known = {name: recorded[name] for name in recorded.names}
     missing = [name for name in system.coordinates if name not in known]
     if missing:
-        raise BadInput(f"{recorded.name}: no columns of the coordinates {', '.join(missing[:5])} of {system.name}")
+        raise BadInput(
+            f"{recorded.name}: no columns of the coordinates {', '.join(missing[:5])} of {system.name}"
+        )
     recorded.stage_names = tuple(stage.name for stage in system.stages)
     return Scene(system.description, of_columns(system, recorded.time, known), recorded).data()  # type: ignore[arg-type]
 
 
-def write(data: dict[str, Any], html: Path | None, video: Path | None, picture: Path | None, at: float | None) -> None:
+def write(
+    data: dict[str, Any],
+    html: Path | None,
+    video: Path | None,
+    picture: Path | None,
+    at: float | None,
+) -> None:
     from kinetree.models.scene.show import Animation
 
     made = Animation(data)

@@ -19,10 +19,26 @@ from kinetree.scripts.cosim.two_masses import ENERGY, coupled_by_displacement, e
 from kinetree.scripts.cosim.wired import run_wired
 
 END = 2.0  # of the oscillator's run [s]
-CASES = {"held": ("held", 0), "straight": ("held", 1), "parabolic": ("held", 2), "repeat": ("repeat", 0), "jacobian": ("jacobian", 0)}
-CUTS = {"manipulator": "force and displacement", "manipulator-pressure": "pressures and displacement"}
-ARM_END, ARM_SUM = 0.4, 7.10380418525  # time [s] and value of the arm's sum when its valve is set continuously
-ARM_PUBLISHED = {1e-3: 7.130440021870293, 1e-4: 7.106493824843002, 1e-5: 7.104058938828727}  # Exudyn 1.13.6, hydraulicActuatorSimpleTest, by its step
+CASES = {
+    "held": ("held", 0),
+    "straight": ("held", 1),
+    "parabolic": ("held", 2),
+    "repeat": ("repeat", 0),
+    "jacobian": ("jacobian", 0),
+}
+CUTS = {
+    "manipulator": "force and displacement",
+    "manipulator-pressure": "pressures and displacement",
+}
+ARM_END, ARM_SUM = (
+    0.4,
+    7.10380418525,
+)  # time [s] and value of the arm's sum when its valve is set continuously
+ARM_PUBLISHED = {
+    1e-3: 7.130440021870293,
+    1e-4: 7.106493824843002,
+    1e-5: 7.104058938828727,
+}  # Exudyn 1.13.6, hydraulicActuatorSimpleTest, by its step
 ARM_CASES = {"held": ("sequential", 0), "straight": ("sequential", 1), "jacobian": ("jacobian", 0)}
 FINE = 2.5e-4  # step of the interface Jacobian that stands for the exact manipulator [s]
 
@@ -39,18 +55,26 @@ def energy_error(case: str, step: float) -> float:
 def manipulator_error(cut: str, step: float, exact: tuple[np.ndarray, np.ndarray]) -> float:
     """Largest error of the cylinder's length in manoeuvre M1; not a number where the coupling has become unstable."""
     trace = run_wired(read_scenario(f"lib:{cut}"), "held", step, 10.0).trace
-    return float(np.abs(trace["mechanics.s"] - np.interp(trace.time, *exact)).max()) if trace.stable else np.nan
+    return (
+        float(np.abs(trace["mechanics.s"] - np.interp(trace.time, *exact)).max())
+        if trace.stable
+        else np.nan
+    )
 
 
 def arm_sum(theta: float, p0: float, p1: float) -> float:
     """What the published test adds up: displacement of the centre of mass and angle, and pressures in MPa."""
-    return math.hypot(0.5 * math.cos(theta) - 0.5, 0.5 * math.sin(theta), theta) + 1e-6 * math.hypot(p0, p1)
+    return math.hypot(
+        0.5 * math.cos(theta) - 0.5, 0.5 * math.sin(theta), theta
+    ) + 1e-6 * math.hypot(p0, p1)
 
 
 def arm_error(case: str, step: float) -> float:
     """Error of that sum by the inputs of a master."""
     master, order = ARM_CASES[case]
-    trace = run_wired(replace(read_scenario("lib:arm"), extrapolation=order), master, step, ARM_END).trace
+    trace = run_wired(
+        replace(read_scenario("lib:arm"), extrapolation=order), master, step, ARM_END
+    ).trace
     return arm_sum(*(float(trace[f"arm.{name}"][-1]) for name in ("theta", "p0", "p1"))) - ARM_SUM
 
 
@@ -73,13 +97,29 @@ def draw(path: str) -> None:
         if np.isnan(errors).any():
             limit = float(steps[np.isnan(errors)][0])
             right.axvline(limit, color=line.get_color(), linestyle=":")
-            right.text(limit, 2e-5, f" unstable from {1e3 * limit:.0f} ms", color=line.get_color(), fontsize="small")
+            right.text(
+                limit,
+                2e-5,
+                f" unstable from {1e3 * limit:.0f} ms",
+                color=line.get_color(),
+                fontsize="small",
+            )
     right.set_title("Hydraulic manipulator, held values", fontsize="medium")
     right.set_ylabel("largest error of the cylinder's length [m]")
     steps = np.geomspace(2e-4, 8e-3, 8)
     for case in ARM_CASES:
-        last.loglog(steps, [abs(arm_error(case, ARM_END / round(ARM_END / h))) for h in steps], marker=".", label=case)
-    last.loglog(list(ARM_PUBLISHED), [abs(value - ARM_SUM) for value in ARM_PUBLISHED.values()], "kx", label="published (Exudyn)")
+        last.loglog(
+            steps,
+            [abs(arm_error(case, ARM_END / round(ARM_END / h))) for h in steps],
+            marker=".",
+            label=case,
+        )
+    last.loglog(
+        list(ARM_PUBLISHED),
+        [abs(value - ARM_SUM) for value in ARM_PUBLISHED.values()],
+        "kx",
+        label="published (Exudyn)",
+    )
     last.set_title("Hydraulic arm, valve outside", fontsize="medium")
     last.set_ylabel("error of the published sum at 0.4 s, of 7.1")
     for axes in (left, right, last):

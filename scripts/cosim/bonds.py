@@ -26,7 +26,14 @@ class Domain(NamedTuple):
     enters: bool = False  # the flow enters the side whose effort is on the wire, as with pressures
 
 
-def domain(effort: str, flow: str, stiffness: str, efforts: Sequence[str], flows: Sequence[str], enters: bool = False) -> Domain:
+def domain(
+    effort: str,
+    flow: str,
+    stiffness: str,
+    efforts: Sequence[str],
+    flows: Sequence[str],
+    enters: bool = False,
+) -> Domain:
     dimensions = [tuple(parse_unit(unit).exponents) for unit in (effort, flow, stiffness)]
     return Domain(dimensions[0], dimensions[1], dimensions[2], tuple(efforts), tuple(flows), enters)
 
@@ -50,7 +57,9 @@ class Bond:
     flow: int
     stiffness: int | None = None
     sign: float = 1.0  # -1: the flow enters the side whose effort is on the wire, as with pressures
-    meant: bool = True  # False: taken for a bond by what its wires carry; it warns and does not stop the run
+    meant: bool = (
+        True  # False: taken for a bond by what its wires carry; it warns and does not stop the run
+    )
 
 
 def exponents(unit: str) -> tuple[int, ...] | None:
@@ -68,14 +77,25 @@ def carried(name: str, unit: str) -> list[tuple[str, Domain]]:
     for each in DOMAINS:
         by_unit = {EFFORT: each.effort, FLOW: each.flow, STIFFNESS: each.stiffness}
         stiff = STIFFNESS in word
-        by_name = {EFFORT: any(w in word for w in each.efforts) and not stiff, FLOW: any(w in word for w in each.flows), STIFFNESS: stiff}
-        found += [(what, each) for what in by_unit if (by_name[what] if known is None else by_unit[what] == known)]
+        by_name = {
+            EFFORT: any(w in word for w in each.efforts) and not stiff,
+            FLOW: any(w in word for w in each.flows),
+            STIFFNESS: stiff,
+        }
+        found += [
+            (what, each)
+            for what in by_unit
+            if (by_name[what] if known is None else by_unit[what] == known)
+        ]
     return found
 
 
 def carries(wire: Wire) -> list[tuple[str, Domain]]:
     """What a wire may be by both of its ends; in a bond that is named an end that tells nothing leaves it to the other one."""
-    ends = [carried(wire.input, wire.target.units.get(wire.input, "")), carried(wire.output, wire.source.units.get(wire.output, ""))]
+    ends = [
+        carried(wire.input, wire.target.units.get(wire.input, "")),
+        carried(wire.output, wire.source.units.get(wire.output, "")),
+    ]
     told = [end for end in ends if end or not wire.bond]
     return [each for each in told[0] if all(each in end for end in told)] if told else []
 
@@ -108,8 +128,12 @@ def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
         pair = [k for k in places if k != told]
         if len(pair) != 2 or not opposite(wires[pair[0]], wires[pair[1]]):
             found = ", ".join(str(wires[k]) for k in pair)
-            raise BadInput(f"bond '{name}': expected two wires in opposite directions between two units, found {found}")
-        effort, flow = pair if is_a(wires[pair[0]], EFFORT) or is_a(wires[pair[1]], FLOW) else pair[::-1]
+            raise BadInput(
+                f"bond '{name}': expected two wires in opposite directions between two units, found {found}"
+            )
+        effort, flow = (
+            pair if is_a(wires[pair[0]], EFFORT) or is_a(wires[pair[1]], FLOW) else pair[::-1]
+        )
         bonds.append(Bond(name, effort, flow, told, sign(domain_of(wires[effort], wires[flow]))))
     return bonds
 
@@ -120,11 +144,31 @@ def suspected(wires: Sequence[Wire]) -> list[Bond]:
     flows = [k for k in free if is_a(wires[k], FLOW)]
     found = []
     for effort in (k for k in free if is_a(wires[k], EFFORT)):
-        flow = next((k for k in flows if opposite(wires[effort], wires[k]) and domain_of(wires[effort], wires[k])), None)
+        flow = next(
+            (
+                k
+                for k in flows
+                if opposite(wires[effort], wires[k]) and domain_of(wires[effort], wires[k])
+            ),
+            None,
+        )
         if flow is not None:
             flows.remove(flow)
-            told = [k for k in free if is_a(wires[k], STIFFNESS) and wires[k].source is wires[effort].source]
+            told = [
+                k
+                for k in free
+                if is_a(wires[k], STIFFNESS) and wires[k].source is wires[effort].source
+            ]
             name = f"{wires[effort].source.name}.{wires[effort].output}"
             power = domain_of(wires[effort], wires[flow])
-            found.append(Bond(name, effort, flow, told[0] if len(told) == 1 else None, sign(power), meant=False))
+            found.append(
+                Bond(
+                    name,
+                    effort,
+                    flow,
+                    told[0] if len(told) == 1 else None,
+                    sign(power),
+                    meant=False,
+                )
+            )
     return found

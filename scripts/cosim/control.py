@@ -46,6 +46,10 @@ class StepControl:
     def following(self, watches: Sequence[Watch], h: float) -> float:
         """The next step after one of length h."""
         error = max(self.error(watches), 1e-3)
-        change = SAFETY ** (INTEGRAL + PROPORTIONAL) * error ** -(INTEGRAL + PROPORTIONAL) * self.before**PROPORTIONAL
+        change = (
+            SAFETY ** (INTEGRAL + PROPORTIONAL)
+            * error ** -(INTEGRAL + PROPORTIONAL)
+            * self.before**PROPORTIONAL
+        )
         self.before = error
         return min(max(h * min(max(change, SHRINK), GROW), self.smallest), self.largest)

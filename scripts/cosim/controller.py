@@ -35,14 +35,20 @@ class Pid:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not math.isfinite(value):
-                raise ControllerError(f"the controller's {name} is {value:g}, expected a finite number")
+                raise ControllerError(
+                    f"the controller's {name} is {value:g}, expected a finite number"
+                )
         if self.gain == 0.0:
             raise ControllerError("the controller's gain is 0: it would not act")
         for name in ("integral_time", "derivative_time", "filter_time", "tracking_time"):
             if getattr(self, name) < 0.0:
-                raise ControllerError(f"the controller's {name} is {getattr(self, name):g}, expected no negative number")
+                raise ControllerError(
+                    f"the controller's {name} is {getattr(self, name):g}, expected no negative number"
+                )
         if not self.upper > self.lower:
-            raise ControllerError(f"the controller's upper limit {self.upper:g} is not above its lower {self.lower:g}")
+            raise ControllerError(
+                f"the controller's upper limit {self.upper:g} is not above its lower {self.lower:g}"
+            )
 
     def limited(self, command: float) -> float:
         return min(max(command, self.lower), self.upper)
@@ -56,7 +62,17 @@ class Pid:
 class Controller:
     """A program with memory: integral, derivative, and the sample before."""
 
-    STATE = ("time", "measured", "target", "target_speed", "integral", "derivative", "before", "command", "last_step")
+    STATE = (
+        "time",
+        "measured",
+        "target",
+        "target_speed",
+        "integral",
+        "derivative",
+        "before",
+        "command",
+        "last_step",
+    )
 
     def __init__(self, pid: Pid, profile: Profile = ()):
         self.pid, self.profile = pid, tuple(profile)
@@ -82,16 +98,24 @@ class Controller:
         p, ahead = self.pid, self.last_step
         speed = slope_at(self.profile, self.time)
         if ahead > 0.0:  # the mean over the step for which the command will be held
-            speed = (value_at(self.profile, self.time + ahead) - value_at(self.profile, self.time)) / ahead
+            speed = (
+                value_at(self.profile, self.time + ahead) - value_at(self.profile, self.time)
+            ) / ahead
         speed += self.target_speed
-        return p.bias + p.feed_forward * speed + p.gain * (self.error + self.integral + self.derivative)
+        return (
+            p.bias
+            + p.feed_forward * speed
+            + p.gain * (self.error + self.integral + self.derivative)
+        )
 
     def step(self, h: float) -> None:
         """Take the sample at the end of a step; what is measured was given before."""
         p, self.last_step = self.pid, h
         self.time += h
         width = p.filter_time + h
-        self.derivative = (p.filter_time * self.derivative - p.derivative_time * (self.measured - self.before)) / width
+        self.derivative = (
+            p.filter_time * self.derivative - p.derivative_time * (self.measured - self.before)
+        ) / width
         self.before = self.measured
         wanted = self.wanted()
         self.command = p.limited(wanted)

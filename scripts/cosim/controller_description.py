@@ -19,20 +19,45 @@ ELAPSED = "(t - stage_start)"
 
 def units_of_controller(unit: str) -> dict[str, str]:
     """Units of all variables, by that of what it measures."""
-    times = {f"pid.{name}": "s" for name in ("integral_time", "derivative_time", "filter_time", "tracking_time")} | {"period": "s"}
-    places = {"measured": unit, "target": unit, "target_speed": f"{unit}/s", "setpoint": unit, "error": unit, "integral": unit}
+    times = {
+        f"pid.{name}": "s"
+        for name in ("integral_time", "derivative_time", "filter_time", "tracking_time")
+    } | {"period": "s"}
+    places = {
+        "measured": unit,
+        "target": unit,
+        "target_speed": f"{unit}/s",
+        "setpoint": unit,
+        "error": unit,
+        "integral": unit,
+    }
     return times | {name: text for name, text in places.items() if unit}
 
 
-def controller_description(controller: Controller, unit: str = "m", period: float = 0.01) -> dict[str, Any]:
+def controller_description(
+    controller: Controller, unit: str = "m", period: float = 0.01
+) -> dict[str, Any]:
     """The description; numbers of the controller are parameters, `unit` is that of what it measures."""
     units, given = units_of_controller(unit), ("measured", "target", "target_speed")
-    numbers = {name: {"value": value} | ({} if name in SIGNED else {"min": 0.0}) for name, value in asdict(controller.pid).items()}
+    numbers = {
+        name: {"value": value} | ({} if name in SIGNED else {"min": 0.0})
+        for name, value in asdict(controller.pid).items()
+    }
     parameters: dict[str, Any] = {f"pid.{name}": number for name, number in numbers.items()}
-    parameters["period"] = {"value": period, "min": 0.0, "text": "Time between two samples: the communication step of the master"}
+    parameters["period"] = {
+        "value": period,
+        "min": 0.0,
+        "text": "Time between two samples: the communication step of the master",
+    }
     inputs = {name: {"start": getattr(controller, name)} for name in given}
-    held = {name: {"rate": 0, "start": 0.0} for name in ("integral", "derivative", "before", "held", "samples")}
-    held["before"] |= {"start": controller.measured, "text": "The sample before; at the start what is measured there"}
+    held = {
+        name: {"rate": 0, "start": 0.0}
+        for name in ("integral", "derivative", "before", "held", "samples")
+    }
+    held["before"] |= {
+        "start": controller.measured,
+        "text": "The sample before; at the start what is measured there",
+    }
     held["following"] = {"rate": 0, "start": "period"}
     now = f"stage_start + floor({ELAPSED}/period + 0.5)*period"
     derivative = "(pid.filter_time*derivative - pid.derivative_time*(measured - before))/(pid.filter_time + period)"
@@ -40,7 +65,10 @@ def controller_description(controller: Controller, unit: str = "m", period: floa
     back = f"min(period/{or_one('if(pid.tracking_time > 0, pid.tracking_time, pid.integral_time)')}, 1)*({limited(wanted)} - ({wanted}))/pid.gain"
     integral = f"if(pid.integral_time > 0, integral + period/{or_one('pid.integral_time')}*({setpoint_at(now)} - measured) + {back}, 0)"
     outputs = {
-        "command": {"value": f"if(samples > 0, held, {limited(wanted_at('t', '0'))})", "text": "Held from sample to sample"},
+        "command": {
+            "value": f"if(samples > 0, held, {limited(wanted_at('t', '0'))})",
+            "text": "Held from sample to sample",
+        },
         "setpoint": {"value": setpoint_at("t")},
         "error": {"value": f"{setpoint_at('t')} - measured"},
     }
@@ -53,7 +81,12 @@ def controller_description(controller: Controller, unit: str = "m", period: floa
     for table in (parameters, inputs, held, outputs):
         for name, entry in table.items():
             entry |= {"unit": units[name]} if name in units else {}
-    found["run"] = {"stop_time": 1.0, "output_step": period, "integrator": "rk4", "step": period}  # between samples nothing moves
+    found["run"] = {
+        "stop_time": 1.0,
+        "output_step": period,
+        "integrator": "rk4",
+        "step": period,
+    }  # between samples nothing moves
     return found | {
         "parameters": parameters, "inputs": inputs, "states": held, "outputs": outputs, "tables": {"setpoints": points(controller.profile)},
         "events": {"sample": {"when": f"{ELAPSED} > following - {BEFORE!r}*period", "set": sample}},
@@ -72,7 +105,9 @@ def setpoint_at(t: str) -> str:
 def wanted_at(t: str, memory: str) -> str:
     """The command before its limits; the feed-forward is the mean speed of the setpoint until the next sample."""
     speed = f'((table("setpoints", {t} + period) - table("setpoints", {t}))/period + target_speed)'
-    return f"pid.bias + pid.feed_forward*{speed} + pid.gain*({setpoint_at(t)} - measured + {memory})"
+    return (
+        f"pid.bias + pid.feed_forward*{speed} + pid.gain*({setpoint_at(t)} - measured + {memory})"
+    )
 
 
 def limited(command: str) -> str:

@@ -10,7 +10,9 @@ from kinetree.scripts.cosim.oil import Cylinder, DriveError, Valve
 from kinetree.scripts.cosim.profile import Profile, value_at
 
 LARGEST_STEP = 2.5e-4  # of the internal integration [s]
-DAMPED = 0.5  # largest product of internal step and pressure eigenvalue; Runge-Kutta is stable up to 2.7
+DAMPED = (
+    0.5  # largest product of internal step and pressure eigenvalue; Runge-Kutta is stable up to 2.7
+)
 
 
 class Drive:
@@ -18,10 +20,21 @@ class Drive:
 
     INPUTS = {False: ("speed", "control"), True: ("pressure_a", "pressure_b", "control")}
 
-    def __init__(self, cylinder: Cylinder, valve: Valve, profile: Profile = (), inside: bool = False):
-        self.cylinder, self.valve, self.profile, self.inside = cylinder, valve, tuple(profile), inside
+    def __init__(
+        self, cylinder: Cylinder, valve: Valve, profile: Profile = (), inside: bool = False
+    ):
+        self.cylinder, self.valve, self.profile, self.inside = (
+            cylinder,
+            valve,
+            tuple(profile),
+            inside,
+        )
         self.time = self.control = 0.0
-        self.length, self.speed, self.acceleration = 0.5 * (cylinder.shortest + cylinder.longest), 0.0, 0.0
+        self.length, self.speed, self.acceleration = (
+            0.5 * (cylinder.shortest + cylinder.longest),
+            0.0,
+            0.0,
+        )
         self.pressure_a = self.pressure_b = valve.tank
         self.spool = self.mean_spool = self.last_step = 0.0
 
@@ -33,7 +46,9 @@ class Drive:
         self.pressure_a = (load + self.pressure_b * c.area_b) / c.area_a
         if not v.tank <= self.pressure_a <= v.relief:
             needed, low, high = self.pressure_a / 1e5, v.tank / 1e5, v.relief / 1e5
-            raise DriveError(f"the load of {load:.6g} N needs {needed:.4g} bar in the cylinder, outside of {low:g} to {high:g} bar")
+            raise DriveError(
+                f"the load of {load:.6g} N needs {needed:.4g} bar in the cylinder, outside of {low:g} to {high:g} bar"
+            )
 
     # -- what it reports ------------------------------------------------------------------------------------------------------------------
     @property
@@ -47,9 +62,13 @@ class Drive:
     @property
     def flows(self) -> tuple[float, float]:
         """Flows into both sides; with the oil at the partner, who has still to make the step, at the spool's mean place in it."""
-        return self.valve.flows(self.mean_spool if self.inside else self.spool, self.pressure_a, self.pressure_b)
+        return self.valve.flows(
+            self.mean_spool if self.inside else self.spool, self.pressure_a, self.pressure_b
+        )
 
-    damping = 0.0  # told to the partner beside the stiffness: oil between closed edges damps nothing
+    damping = (
+        0.0  # told to the partner beside the stiffness: oil between closed edges damps nothing
+    )
 
     @property
     def flow_a(self) -> float:
@@ -66,7 +85,9 @@ class Drive:
     @property
     def force_rate(self) -> float:
         """Time derivative of the force at the present speed of the piston."""
-        rate_a, rate_b = self.rates(self.spool, self.length, self.speed, self.pressure_a, self.pressure_b)
+        rate_a, rate_b = self.rates(
+            self.spool, self.length, self.speed, self.pressure_a, self.pressure_b
+        )
         return self.cylinder.force(rate_a, rate_b)
 
     @property
@@ -83,7 +104,9 @@ class Drive:
         """The profile at a time and what the controller adds, within the stroke of the spool."""
         return min(max(value_at(self.profile, t) + self.control, -1.0), 1.0)
 
-    def rates(self, spool: float, length: float, speed: float, pressure_a: float, pressure_b: float) -> tuple[float, float]:
+    def rates(
+        self, spool: float, length: float, speed: float, pressure_a: float, pressure_b: float
+    ) -> tuple[float, float]:
         """Rates of the pressures."""
         c = self.cylinder
         flow_a, flow_b = self.valve.flows(spool, pressure_a, pressure_b)
@@ -97,13 +120,21 @@ class Drive:
         """Advance; the partner's speed changes linearly from `speed` by `acceleration` during the step."""
         c = self.cylinder
         opening = max(abs(self.command_at(self.time + k * h / 8.0)) for k in range(9))
-        quickest = max(c.bulk_modulus / v for v in c.volumes(self.length)) * self.valve.fastest(max(abs(self.spool), opening))
+        quickest = max(c.bulk_modulus / v for v in c.volumes(self.length)) * self.valve.fastest(
+            max(abs(self.spool), opening)
+        )
         count = max(1, math.ceil(h / min(LARGEST_STEP, DAMPED / quickest) - 1e-9))
         micro, begin = h / count, self.time
         length, speed, given, self.mean_spool = self.length, self.speed, self.acceleration, 0.0
         for k in range(count):
             at = k * micro
-            self.advance(begin + at, micro, count, length + (speed + 0.5 * given * at) * at, speed + given * at)
+            self.advance(
+                begin + at,
+                micro,
+                count,
+                length + (speed + 0.5 * given * at) * at,
+                speed + given * at,
+            )
         self.time, self.last_step = begin + h, h
         self.length = length + (speed + 0.5 * given * h) * h
         self.speed = speed + given * h
@@ -112,22 +143,44 @@ class Drive:
         """One internal step: the spool exactly for a command held at its middle, the pressures by the classical Runge-Kutta method."""
         aim = self.command_at(t + 0.5 * h)
         half = math.exp(-0.5 * h / self.valve.time_constant)
-        spools = (self.spool, aim + (self.spool - aim) * half, aim + (self.spool - aim) * half * half)
+        spools = (
+            self.spool,
+            aim + (self.spool - aim) * half,
+            aim + (self.spool - aim) * half * half,
+        )
         self.spool = spools[2]
         self.mean_spool += (spools[0] + 4.0 * spools[1] + spools[2]) / (6.0 * count)
         if self.inside:
             return
         a, b, gain = self.pressure_a, self.pressure_b, self.acceleration
-        middle, end = length + 0.5 * h * (speed + 0.25 * gain * h), length + h * (speed + 0.5 * gain * h)
+        middle, end = (
+            length + 0.5 * h * (speed + 0.25 * gain * h),
+            length + h * (speed + 0.5 * gain * h),
+        )
         a1, b1 = self.rates(spools[0], length, speed, a, b)
-        a2, b2 = self.rates(spools[1], middle, speed + 0.5 * gain * h, a + 0.5 * h * a1, b + 0.5 * h * b1)
-        a3, b3 = self.rates(spools[1], middle, speed + 0.5 * gain * h, a + 0.5 * h * a2, b + 0.5 * h * b2)
+        a2, b2 = self.rates(
+            spools[1], middle, speed + 0.5 * gain * h, a + 0.5 * h * a1, b + 0.5 * h * b1
+        )
+        a3, b3 = self.rates(
+            spools[1], middle, speed + 0.5 * gain * h, a + 0.5 * h * a2, b + 0.5 * h * b2
+        )
         a4, b4 = self.rates(spools[2], end, speed + gain * h, a + h * a3, b + h * b3)
         self.pressure_a = a + h / 6.0 * (a1 + 2.0 * (a2 + a3) + a4)
         self.pressure_b = b + h / 6.0 * (b1 + 2.0 * (b2 + b3) + b4)
 
     # -- whole state ----------------------------------------------------------------------------------------------------------------------
-    STATE = ("time", "length", "speed", "acceleration", "pressure_a", "pressure_b", "spool", "mean_spool", "last_step", "control")
+    STATE = (
+        "time",
+        "length",
+        "speed",
+        "acceleration",
+        "pressure_a",
+        "pressure_b",
+        "spool",
+        "mean_spool",
+        "last_step",
+        "control",
+    )
 
     def save(self) -> tuple[float, ...]:
         return tuple(getattr(self, name) for name in self.STATE)

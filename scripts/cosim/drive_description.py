@@ -32,7 +32,11 @@ VALVE = {
     "valve.laminar": "Pa", "valve.relief": "Pa", "valve.relief_gain": "m3/(s.Pa)", "valve.make_up_gain": "m3/(s.Pa)",
     "pressure_a": "Pa", "pressure_b": "Pa", "flow_a": "m3/s", "flow_b": "m3/s", "horizon": "s",
 }  # fmt: skip
-SIGNED = ("cylinder.shortest", "cylinder.longest", "valve.overlap")  # parameters that may be negative
+SIGNED = (
+    "cylinder.shortest",
+    "cylinder.longest",
+    "valve.overlap",
+)  # parameters that may be negative
 END_STOP = 10.0  # stiffness of the end stops over that of the oil in the dead volumes
 MEAN_FROM = 1e-9  # part of the horizon after which the mean begins anew: not before the end of the step that the host reads
 
@@ -49,12 +53,40 @@ def drive_description(drive: Drive, rotary: bool = False, horizon: float = 0.0) 
     numbers |= {f"valve.{name}": value for name, value in asdict(drive.valve).items()}
     parameters: Table = {name: bounded(name, value) for name, value in numbers.items()}
     parameters["load"] = {"value": 0.0, "text": "Force that the drive carries at the start"}
-    parameters["horizon"] = {"value": horizon, "min": 0.0, "tunable": True, "text": "Communication step over which resting_rate looks ahead"}
-    inputs: Table = {"control": {"start": drive.control, "text": "Added to the profile of the command"}}
-    outputs: Table = {"command": {"value": clipped('table("profile", t) + control'), "text": "Wanted position of the spool"}}
-    states: Table = {"spool": {"rate": "(command - spool)/valve.time_constant", "start": 0.0, "text": "Position of the spool"}}
-    found: Table = {"format": "kinetree/1", "name": "Hydraulic drive", "text": "Four-way valve and double-acting cylinder"}
-    found |= {"parameters": parameters, "inputs": inputs, "states": states, "outputs": outputs, "tables": {"profile": points(drive.profile)}}
+    parameters["horizon"] = {
+        "value": horizon,
+        "min": 0.0,
+        "tunable": True,
+        "text": "Communication step over which resting_rate looks ahead",
+    }
+    inputs: Table = {
+        "control": {"start": drive.control, "text": "Added to the profile of the command"}
+    }
+    outputs: Table = {
+        "command": {
+            "value": clipped('table("profile", t) + control'),
+            "text": "Wanted position of the spool",
+        }
+    }
+    states: Table = {
+        "spool": {
+            "rate": "(command - spool)/valve.time_constant",
+            "start": 0.0,
+            "text": "Position of the spool",
+        }
+    }
+    found: Table = {
+        "format": "kinetree/1",
+        "name": "Hydraulic drive",
+        "text": "Four-way valve and double-acting cylinder",
+    }
+    found |= {
+        "parameters": parameters,
+        "inputs": inputs,
+        "states": states,
+        "outputs": outputs,
+        "tables": {"profile": points(drive.profile)},
+    }
     found |= {"run": {"stop_time": 1.0, "output_step": horizon or 0.01}}
     (valve_alone if drive.inside else with_oil)(found, drive)
     for table in (parameters, inputs, states, outputs):
@@ -79,24 +111,43 @@ def clipped(command: str) -> str:
 
 def valve_alone(found: Table, drive: Drive) -> None:
     """Pressures come in; flows go out for the mean place of the spool since the step of the master began."""
-    found["inputs"] |= {name: {"start": getattr(drive, name)} for name in ("pressure_a", "pressure_b")}
-    found["states"] |= {"swept": {"rate": "spool", "start": 0.0}, "begun": {"rate": 0, "start": 0.0}, "following": {"rate": 0, "start": "horizon"}}
+    found["inputs"] |= {
+        name: {"start": getattr(drive, name)} for name in ("pressure_a", "pressure_b")
+    }
+    found["states"] |= {
+        "swept": {"rate": "spool", "start": 0.0},
+        "begun": {"rate": 0, "start": 0.0},
+        "following": {"rate": 0, "start": "horizon"},
+    }
     mean = "if(t - stage_start - begun > 0, swept/max(t - stage_start - begun, 1e-12), spool)"
-    found["outputs"]["mean_spool"] = {"value": f"if(horizon > 0, {mean}, spool)", "text": "Mean position of the spool over the step"}
+    found["outputs"]["mean_spool"] = {
+        "value": f"if(horizon > 0, {mean}, spool)",
+        "text": "Mean position of the spool over the step",
+    }
     found["outputs"] |= flows("mean_spool")
     found["outputs"]["force"] = {"value": "cylinder.area_a*pressure_a - cylinder.area_b*pressure_b"}
     anew = f"horizon > 0 and t - stage_start > following + {MEAN_FROM!r}*horizon"
-    set_to = {"begun": "t - stage_start", "swept": 0.0, "following": "(floor((t - stage_start)/max(horizon, 1e-9) + 0.5) + 1)*horizon"}
+    set_to = {
+        "begun": "t - stage_start",
+        "swept": 0.0,
+        "following": "(floor((t - stage_start)/max(horizon, 1e-9) + 0.5) + 1)*horizon",
+    }
     found["events"] = {"step": {"when": anew, "set": set_to}}
 
 
 def flows(spool: str) -> Table:
-    return {f"flow_{side}": {"value": flow(side, spool), "text": "Flow into the cylinder"} for side in "ab"}
+    return {
+        f"flow_{side}": {"value": flow(side, spool), "text": "Flow into the cylinder"}
+        for side in "ab"
+    }
 
 
 def flow(side: str, spool: str) -> str:
     """Flow into one side: from the supply through one edge, to the tank through the other, relief and make-up valves."""
-    pressure, opens, drains = f"pressure_{side}", *((spool, f"-({spool})") if side == "a" else (f"-({spool})", spool))
+    pressure, opens, drains = (
+        f"pressure_{side}",
+        *((spool, f"-({spool})") if side == "a" else (f"-({spool})", spool)),
+    )
 
     def orifice(source: str) -> str:
         return f"({source} - {pressure})/(({source} - {pressure})**2 + valve.laminar**2)**0.25"
@@ -122,12 +173,18 @@ def with_oil(found: Table, drive: Drive) -> None:
         "value": f"{END_STOP!r}*cylinder.bulk_modulus*({' + '.join(springs('cylinder.volume'))})",
         "text": "Of the end stops",
     }
-    found["inputs"]["speed"] = {"start": drive.speed, "text": "Rate of the length, in a co-simulation its mean over the step"}
+    found["inputs"]["speed"] = {
+        "start": drive.speed,
+        "text": "Rate of the length, in a co-simulation its mean over the step",
+    }
     middle = "valve.tank + 0.25*(valve.supply - valve.tank)"
     start_b = f"max({middle}, valve.tank - load/cylinder.area_b)"
     found["states"] |= {
         "length": {"rate": "speed", "start": drive.length, "text": "Length between the points"},
-        "pressure_a": {"rate": "rising_a - squeeze_a*cylinder.area_a*speed", "start": f"(load + ({start_b})*cylinder.area_b)/cylinder.area_a"},
+        "pressure_a": {
+            "rate": "rising_a - squeeze_a*cylinder.area_a*speed",
+            "start": f"(load + ({start_b})*cylinder.area_b)/cylinder.area_a",
+        },
         "pressure_b": {"rate": "rising_b + squeeze_b*cylinder.area_b*speed", "start": start_b},
     }
     half = "0.5*horizon"
@@ -161,5 +218,9 @@ def springs(volumes: str) -> tuple[str, str]:
 
 def volume(side: str) -> str:
     """Oil of one side; the piston stops at the ends of its stroke."""
-    stroke = "length - beyond - cylinder.shortest" if side == "a" else "cylinder.longest - length + beyond"
+    stroke = (
+        "length - beyond - cylinder.shortest"
+        if side == "a"
+        else "cylinder.longest - length + beyond"
+    )
     return f"(cylinder.volume_{side} + cylinder.area_{side}*({stroke}))"

@@ -15,7 +15,16 @@ from kinetree.scripts.cosim.scenario import Scenario
 from kinetree.scripts.cosim.schemes import couple
 from kinetree.scripts.cosim.units import Packed, actuated, coupled, pack_scenario
 from kinetree.scripts.cosim.wired import end_of
-from kinetree.scripts.ssp.structure import INTEGERS, REALS, Base, Component, Connector, Link, Structure, Value
+from kinetree.scripts.ssp.structure import (
+    INTEGERS,
+    REALS,
+    Base,
+    Component,
+    Connector,
+    Link,
+    Structure,
+    Value,
+)
 from kinetree.scripts.ssp.write import write_ssp
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -24,7 +33,13 @@ FOR_HOSTS = "chambers"  # the scheme that stays stable where a host steps all un
 
 
 def export_ssp(
-    scenario: Scenario, scheme: str, step_size: float, stop_time: float, path: Path, units: str = "native", ssp_version: str = "1.0"
+    scenario: Scenario,
+    scheme: str,
+    step_size: float,
+    stop_time: float,
+    path: Path,
+    units: str = "native",
+    ssp_version: str = "1.0",
 ) -> list[str]:
     """Write the archive; notes on what a host should know."""
     scenario = replace(scenario, step_size=step_size)
@@ -33,7 +48,9 @@ def export_ssp(
         links, master, order = (), scheme, [unit.name for unit in scenario.units]
         if scenario.coupling is None:
             links = links_of_scenario(scenario)
-            master, order = of_wires(scheme, order, {(link.end, link.end_connector) for link in links}, scenario.file)
+            master, order = of_wires(
+                scheme, order, {(link.end, link.end_connector) for link in links}, scenario.file
+            )
         made = {unit.name: unit for unit in pack_scenario(scenario, scheme, units, folder)}
         packed = [made[name] for name in order]
         if scenario.coupling is not None:
@@ -45,7 +62,9 @@ def export_ssp(
         fed = {(link.end, link.end_connector) for link in links}
         components = tuple(component_of(unit, known, fed) for unit in packed)
         text = f"{scenario.name}, scheme {scheme}"
-        structure = Structure(scenario.name, components, links, known, 0.0, stop_time, step_size, master, text)
+        structure = Structure(
+            scenario.name, components, links, known, 0.0, stop_time, step_size, master, text
+        )
         write_ssp(structure, path, {unit.name: unit.path for unit in packed}, ssp_version)
     return notes_on(scheme, master, scenario.coupling is not None)
 
@@ -54,12 +73,30 @@ def notes_on(scheme: str, master: str, coupled: bool) -> list[str]:
     """What becomes of a scheme in hosts that step all units at once."""
     if scheme == FOR_HOSTS or master == "held":
         return []
-    way = f"{FOR_HOSTS} stays stable there" if coupled else "`kinetree cosim FILE.ssp --scheme held` shows at which steps they are stable"
+    way = (
+        f"{FOR_HOSTS} stays stable there"
+        if coupled
+        else "`kinetree cosim FILE.ssp --scheme held` shows at which steps they are stable"
+    )
     return [f"hosts that step all units at once turn {scheme} into held values; {way}"]
 
 
 def links_of_wires(wires: Sequence[Wire]) -> tuple[Link, ...]:
-    return tuple(Link(w.source.name, w.output, w.target.name, w.input, w.factor, w.offset, w.slope, w.mean, w.hold, w.bond) for w in wires)
+    return tuple(
+        Link(
+            w.source.name,
+            w.output,
+            w.target.name,
+            w.input,
+            w.factor,
+            w.offset,
+            w.slope,
+            w.mean,
+            w.hold,
+            w.bond,
+        )
+        for w in wires
+    )
 
 
 def links_of_scenario(scenario: Scenario) -> tuple[Link, ...]:
@@ -69,7 +106,9 @@ def links_of_scenario(scenario: Scenario) -> tuple[Link, ...]:
         start, output = end_of(c.source, names, scenario.file, "wires.from")
         end, given = end_of(c.target, names, scenario.file, "wires.to")
         slope = end_of(c.slope, names, scenario.file, "wires.slope")[1] if c.slope else ""
-        found.append(Link(start, output, end, given, c.factor, c.offset, slope, c.mean, c.hold, c.bond))
+        found.append(
+            Link(start, output, end, given, c.factor, c.offset, slope, c.mean, c.hold, c.bond)
+        )
     return tuple(found)
 
 
@@ -77,18 +116,33 @@ def component_of(unit: Packed, known: dict[str, Base], fed: Set[tuple[str, str]]
     """Inputs, outputs and parameters of an FMU, with values of its parameters and of inputs that no wire feeds; units go into `known`."""
     from fmpy import read_model_description
 
-    variables = [v for v in read_model_description(str(unit.path), validate=False).modelVariables if v.causality in KINDS]
+    variables = [
+        v
+        for v in read_model_description(str(unit.path), validate=False).modelVariables
+        if v.causality in KINDS
+    ]
     if not variables:
         raise BadInput(f"{unit.path} has no inputs, outputs or parameters to connect")
     connectors, values = [], {}
     for v in variables:
-        kind = "Real" if v.type in REALS else "Integer" if v.type in INTEGERS else "Boolean" if v.type == "Boolean" else "String"
+        kind = (
+            "Real"
+            if v.type in REALS
+            else "Integer"
+            if v.type in INTEGERS
+            else "Boolean"
+            if v.type == "Boolean"
+            else "String"
+        )
         if v.type == "Enumeration" or v.dimensions:
             continue  # arrays and enumerations are no connectors of a system of scalars
         if kind == "String" and v.causality == "output":
             continue  # OMSimulator knows texts as parameters only
         connectors.append(Connector(v.name, v.causality, kind, base_of(v, known)))
-        if v.start is not None and (v.causality == "parameter" or (v.causality == "input" and (unit.name, v.name) not in fed)):
+        if v.start is not None and (
+            v.causality == "parameter"
+            or (v.causality == "input" and (unit.name, v.name) not in fed)
+        ):
             values[v.name] = value_of(kind, v.start)
     kinds = {c.name: c.type for c in connectors}
     values |= {name: value_of(kinds.get(name, "Real"), value) for name, value in unit.start.items()}

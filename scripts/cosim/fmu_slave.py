@@ -18,7 +18,10 @@ from kinetree.scripts.terminal.failure import BadInput
 
 DISCARD = 2
 NUMBERS = (*REALS, *INTEGERS, "Boolean", "Enumeration")
-TERMS, ENOUGH = 30, 1e-9  # of the series of derivatives, and the part of its sum below which a term is left out
+TERMS, ENOUGH = (
+    30,
+    1e-9,
+)  # of the series of derivatives, and the part of its sum below which a term is left out
 MAIN_REALS = ("Real", "Float64")  # those the host gets and sets by name
 
 
@@ -44,12 +47,16 @@ class FmuSlave:
             raise BadInput(f"{name}: {path} is not an FMU that can be read: {error}") from error
         kind = self.archive.description.coSimulation
         if kind is None:
-            raise BadInput(f"{name}: {path} offers no co-simulation, only model exchange; masters step co-simulation units")
+            raise BadInput(
+                f"{name}: {path} offers no co-simulation, only model exchange; masters step co-simulation units"
+            )
         self.messages: list[str] = []
         self.host = Host(self.archive, self.messages)
         variables = self.archive.description.modelVariables
         self.types = {v.name: v.type for v in variables}
-        self.units = {v.name: v.unit or getattr(v.declaredType, "unit", None) or "" for v in variables}
+        self.units = {
+            v.name: v.unit or getattr(v.declaredType, "unit", None) or "" for v in variables
+        }
         inputs = [v.name for v in variables if v.causality == "input" and v.type in NUMBERS]
         self.waiting: dict[str, float] = {}  # values and slopes that the instance has not got yet
         self.slopes: dict[str, float] = {}
@@ -58,18 +65,36 @@ class FmuSlave:
         self.reals: Reals | None = None
         self.values: Any = ()
         self.fresh = False
-        self.inputs = tuple(name for name in inputs if not (name.startswith("der(") and name[4:-1] in inputs))
-        self.outputs = tuple(v.name for v in variables if v.causality in ("output", "local", "calculatedParameter") and v.type in NUMBERS)
+        self.inputs = tuple(
+            name for name in inputs if not (name.startswith("der(") and name[4:-1] in inputs)
+        )
+        self.outputs = tuple(
+            v.name
+            for v in variables
+            if v.causality in ("output", "local", "calculatedParameter") and v.type in NUMBERS
+        )
         self.rolls_back = bool(kind.canGetAndSetFMUstate)
         self.interpolates = self.archive.version == 2 and bool(kind.canInterpolateInputs)
-        self.ramped = self.inputs if self.interpolates else tuple(name for name in self.inputs if f"der({name})" in inputs)
-        self.derives = bool(kind.providesDirectionalDerivative) or derives_3(Path(self.archive.folder))
+        self.ramped = (
+            self.inputs
+            if self.interpolates
+            else tuple(name for name in self.inputs if f"der({name})" in inputs)
+        )
+        self.derives = bool(kind.providesDirectionalDerivative) or derives_3(
+            Path(self.archive.folder)
+        )
         rates: list[Any] = [unknown.variable for unknown in self.archive.description.derivatives]
-        self.states = [(rate.derivative.valueReference, rate.valueReference) for rate in rates if rate.derivative is not None]
+        self.states = [
+            (rate.derivative.valueReference, rate.valueReference)
+            for rate in rates
+            if rate.derivative is not None
+        ]
 
     def start(self, values: Mapping[str, Any]) -> None:
         known(self.name, values, self.archive.references)
-        reals = {name: float(value) for name, value in values.items() if self.types[name] in MAIN_REALS}
+        reals = {
+            name: float(value) for name, value in values.items() if self.types[name] in MAIN_REALS
+        }
         for name, value in values.items():
             if name not in reals:
                 self.guard(0.0, f"setting {name}", self.put, name, value)
@@ -78,7 +103,9 @@ class FmuSlave:
     def access(self, name: str) -> str:
         """Type of a variable in the names of the functions that get and set it."""
         kind = self.types[name]
-        return ("Integer" if self.archive.version == 2 else "Int64") if kind == "Enumeration" else kind
+        return (
+            ("Integer" if self.archive.version == 2 else "Int64") if kind == "Enumeration" else kind
+        )
 
     def put(self, name: str, value: Any) -> None:
         """Set a variable of any type; numbers become those of its type."""
@@ -109,12 +136,24 @@ class FmuSlave:
             self.waiting = {}
             self.guard(self.host.time, f"setting {', '.join(names)}", self.host.set, values)
         if self.slopes:
-            slopes = {name: slope for name, slope in self.slopes.items() if slope or self.given.get(name)}
+            slopes = {
+                name: slope for name, slope in self.slopes.items() if slope or self.given.get(name)
+            }
             self.given |= self.slopes
             self.slopes = {}
             if slopes:
-                numbers, call = [self.archive.references[name] for name in slopes], self.host.fmu.setRealInputDerivatives
-                self.guard(self.host.time, f"slopes of {', '.join(slopes)}", call, numbers, [1] * len(slopes), list(slopes.values()))
+                numbers, call = (
+                    [self.archive.references[name] for name in slopes],
+                    self.host.fmu.setRealInputDerivatives,
+                )
+                self.guard(
+                    self.host.time,
+                    f"slopes of {', '.join(slopes)}",
+                    call,
+                    numbers,
+                    [1] * len(slopes),
+                    list(slopes.values()),
+                )
 
     def get(self, name: str) -> float:
         if not (self.fresh and name in self.places):
@@ -143,15 +182,28 @@ class FmuSlave:
         self.fresh = False
         self.guard(t, f"the step of {h:.6g} s", self.host.step, t + h)
 
-    def directional(self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float]) -> np.ndarray:
+    def directional(
+        self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float]
+    ) -> np.ndarray:
         """d(unknowns)/d(knowns) times a seed."""
         if not unknowns or not knowns:
             return np.zeros(len(unknowns))
         self.flush()
         call = self.host.fmu.getDirectionalDerivative
-        return np.array(self.guard(self.host.time, "directional derivatives", call, list(unknowns), list(knowns), list(seed)))
+        return np.array(
+            self.guard(
+                self.host.time,
+                "directional derivatives",
+                call,
+                list(unknowns),
+                list(knowns),
+                list(seed),
+            )
+        )
 
-    def ramp_response(self, given: str, outputs: Sequence[str], h: float, ramp: bool) -> list[float] | None:
+    def ramp_response(
+        self, given: str, outputs: Sequence[str], h: float, ramp: bool
+    ) -> list[float] | None:
         """d(outputs after a step)/d(end of the input's ramp over it, or of the end value of its mean); None without derivatives.
 
         With x' = A x + B u, y = C x + D u: (D + C sum of A^k h^(k+1)/(k+2)! B), for a mean that is held half of the same with (k+1)!.
@@ -159,14 +211,20 @@ class FmuSlave:
         if not self.derives or not self.states:
             return None
         states, rates = [state for state, _ in self.states], [rate for _, rate in self.states]
-        known, unknowns = [self.archive.references[given]], [self.archive.references[name] for name in outputs]
+        known, unknowns = (
+            [self.archive.references[given]],
+            [self.archive.references[name] for name in outputs],
+        )
         moved, term = np.zeros(len(states)), self.directional(rates, known, [1.0])
         weight = 0.5 * h
         for k in range(TERMS):
             moved += weight * term
             if not np.any(np.abs(weight * term) > ENOUGH * np.abs(moved)):
                 break
-            term, weight = self.directional(rates, states, list(term)), weight * h / (k + 3 if ramp else k + 2)
+            term, weight = (
+                self.directional(rates, states, list(term)),
+                weight * h / (k + 3 if ramp else k + 2),
+            )
         else:
             return None  # the step is too long for the series: the caller repeats steps instead
         direct = (1.0 if ramp else 0.5) * self.directional(unknowns, known, [1.0])
@@ -174,12 +232,19 @@ class FmuSlave:
 
     def save(self) -> Any:
         if not self.rolls_back:
-            raise CosimError(f"{self.name} cannot go back (canGetAndSetFMUstate is false): take a scheme without rollback, such as told or held")
+            raise CosimError(
+                f"{self.name} cannot go back (canGetAndSetFMUstate is false): take a scheme without rollback, such as told or held"
+            )
         self.flush()
         return self.host.save()
 
     def restore(self, state: Any) -> None:
-        self.waiting, self.slopes, self.given, self.fresh = {}, {}, dict.fromkeys(self.given, 1.0), False
+        self.waiting, self.slopes, self.given, self.fresh = (
+            {},
+            {},
+            dict.fromkeys(self.given, 1.0),
+            False,
+        )
         self.host.restore(state)
 
     def forget(self, state: Any) -> None:
@@ -200,5 +265,9 @@ class FmuSlave:
         except self.failure as error:
             said = f": {self.messages[-1].strip()}" if self.messages else ""
             if getattr(error, "status", None) == DISCARD:
-                raise CosimError(f"{self.name} discarded {what} at t = {t:.6g} s{said}; it may accept a smaller one") from error
-            raise CosimError(f"{self.name} failed in {what} at t = {t:.6g} s{said or f': {error}'}") from error
+                raise CosimError(
+                    f"{self.name} discarded {what} at t = {t:.6g} s{said}; it may accept a smaller one"
+                ) from error
+            raise CosimError(
+                f"{self.name} failed in {what} at t = {t:.6g} s{said or f': {error}'}"
+            ) from error

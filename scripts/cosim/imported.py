@@ -19,8 +19,13 @@ def scenario_of_ssp(path: Path, folder: Path) -> Scenario:
         raise FileNotFoundError(2, "no such file", str(path))
     structure = read_ssd(unpack(path, folder), str(path))
     if structure.start_time != 0.0:
-        raise BadInput(f"{path}: the experiment starts at {structure.start_time:g} s; masters start at 0")
-    units = tuple(UnitSpec(c.name, fmu=str(folder / c.source), start=dict(c.values)) for c in structure.components)
+        raise BadInput(
+            f"{path}: the experiment starts at {structure.start_time:g} s; masters start at 0"
+        )
+    units = tuple(
+        UnitSpec(c.name, fmu=str(folder / c.source), start=dict(c.values))
+        for c in structure.components
+    )
     wires = tuple(
         Connection(
             f"{link.start}.{link.start_connector}", f"{link.end}.{link.end_connector}", f"{link.start}.{link.slope}" if link.slope else "",
@@ -31,4 +36,6 @@ def scenario_of_ssp(path: Path, folder: Path) -> Scenario:
     stop = structure.stop_time or DEFAULT_STOP
     scheme = structure.scheme if structure.scheme in MASTERS else "held"
     step = structure.step_size or stop / STEPS
-    return Scenario(str(path), structure.name, units, None, wires, (), stop, step, scheme, notes=structure.notes)
+    return Scenario(
+        str(path), structure.name, units, None, wires, (), stop, step, scheme, notes=structure.notes
+    )

@@ -45,7 +45,9 @@ class InterfaceJacobian(Master):
             residual = outputs(end) - end
             if np.all(np.abs(residual) <= SETTLED * size):
                 break
-            if turn == DOUBT:  # derivatives at the beginning of the step say too little about its end
+            if (
+                turn == DOUBT
+            ):  # derivatives at the beginning of the step say too little about its end
                 matrix, columns = None, dict.fromkeys(columns)
             if matrix is None:
                 matrix = self.jacobian(outputs, end, residual + end, size, columns)
@@ -68,10 +70,15 @@ class InterfaceJacobian(Master):
                 response = given(wire.input, [self.wires[row].output for row in rows], h, ramp)
                 if response is None:
                     return None
-                columns[k] = {row: self.wires[row].factor * value for row, value in zip(rows, response, strict=True)}
+                columns[k] = {
+                    row: self.wires[row].factor * value
+                    for row, value in zip(rows, response, strict=True)
+                }
         return columns
 
-    def jacobian(self, outputs, end: np.ndarray, base: np.ndarray, size: np.ndarray, columns) -> np.ndarray:
+    def jacobian(
+        self, outputs, end: np.ndarray, base: np.ndarray, size: np.ndarray, columns
+    ) -> np.ndarray:
         """d(outputs)/d(inputs) at the end of the step, column by column; only the slave that has the input repeats its step."""
         matrix = np.zeros((end.size, end.size))
         for k, wire in enumerate(self.wires):

@@ -47,7 +47,9 @@ class Wire:
 def check(wire: Wire, slave: Slave, name: str, names: Sequence[str], what: str) -> None:
     """Both ends of a wire must be there."""
     if name not in names:
-        raise BadInput(f"{slave.name} has no {what} '{name}' (wire {wire}); it has {', '.join(names) or 'none'}")
+        raise BadInput(
+            f"{slave.name} has no {what} '{name}' (wire {wire}); it has {', '.join(names) or 'none'}"
+        )
 
 
 class Master:
@@ -56,13 +58,28 @@ class Master:
     def __init__(self, slaves: Sequence[Slave], wires: Sequence[Wire], extrapolation: int = 0):
         self.slaves, self.wires, self.extrapolation = tuple(slaves), tuple(wires), extrapolation
         self.holds = np.array([wire.hold for wire in self.wires], dtype=bool)
-        self.lines = np.array([not (w.mean or w.hold) and (bool(w.slope) or extrapolation > 0) for w in self.wires], dtype=bool)
-        self.into = {id(slave): [k for k, wire in enumerate(self.wires) if wire.target is slave] for slave in self.slaves}
-        self.out_of = {id(slave): [k for k, wire in enumerate(self.wires) if wire.source is slave] for slave in self.slaves}
-        self.steady = [(k, wire) for k, wire in enumerate(self.wires) if wire.slope or wire.mean or wire.hold]  # not extrapolated
-        self.used = np.zeros(len(self.wires))  # mean over the last step of what the inputs were given
+        self.lines = np.array(
+            [not (w.mean or w.hold) and (bool(w.slope) or extrapolation > 0) for w in self.wires],
+            dtype=bool,
+        )
+        self.into = {
+            id(slave): [k for k, wire in enumerate(self.wires) if wire.target is slave]
+            for slave in self.slaves
+        }
+        self.out_of = {
+            id(slave): [k for k, wire in enumerate(self.wires) if wire.source is slave]
+            for slave in self.slaves
+        }
+        self.steady = [
+            (k, wire) for k, wire in enumerate(self.wires) if wire.slope or wire.mean or wire.hold
+        ]  # not extrapolated
+        self.used = np.zeros(
+            len(self.wires)
+        )  # mean over the last step of what the inputs were given
         self.before: np.ndarray | None = None  # outputs at the beginning of the last step
-        self.past: list[tuple[float, np.ndarray]] = []  # length of the last steps and outputs at their beginnings, newest first
+        self.past: list[
+            tuple[float, np.ndarray]
+        ] = []  # length of the last steps and outputs at their beginnings, newest first
         for wire in self.wires:
             check(wire, wire.source, wire.output, wire.source.outputs, "output")
             check(wire, wire.target, wire.input, wire.target.inputs, "input")
@@ -106,10 +123,15 @@ class Master:
                 bends = (slopes - (last - oldest) / wider) / (width + wider)
                 slopes = slopes + bends * width
         for k, wire in self.steady:
-            slopes[k], bends[k] = wire.factor * wire.source.get(wire.slope) if wire.slope else 0.0, 0.0
+            slopes[k], bends[k] = (
+                wire.factor * wire.source.get(wire.slope) if wire.slope else 0.0,
+                0.0,
+            )
         return now - bends * h * h / 6.0, slopes + bends * h
 
-    def give(self, values: np.ndarray, slopes: np.ndarray, h: float, target: Slave | None = None) -> None:
+    def give(
+        self, values: np.ndarray, slopes: np.ndarray, h: float, target: Slave | None = None
+    ) -> None:
         """Set the inputs (of one slave); where a slave takes no slopes or a wire wants none, to their means over the step."""
         for k in range(len(self.wires)) if target is None else self.into[id(target)]:
             wire, value, slope = self.wires[k], float(values[k]), float(slopes[k])

@@ -36,18 +36,33 @@ def flow(v: Valve, pressure: str, opens: str, drains: str) -> str:
     )
 
 
-def reference(raw: dict[str, Any], actuator: str, drive: Drive, controller: Controller | None, stop_time: float, output_step: float) -> Result:
+def reference(
+    raw: dict[str, Any],
+    actuator: str,
+    drive: Drive,
+    controller: Controller | None,
+    stop_time: float,
+    output_step: float,
+) -> Result:
     """Mechanism, drive and controller as one system, integrated with error control."""
-    longest = min(0.01, stop_time / 20.0)  # a system at rest would let the integrator step past the command
+    longest = min(
+        0.01, stop_time / 20.0
+    )  # a system at rest would let the integrator step past the command
     whole = load(with_drive(raw, actuator, drive, controller))
-    return whole.compile().simulate(stop_time=stop_time, output_step=output_step, tolerance=1e-9, largest_step=longest)
+    return whole.compile().simulate(
+        stop_time=stop_time, output_step=output_step, tolerance=1e-9, largest_step=longest
+    )
 
 
-def with_drive(source: dict[str, Any], actuator: str, drive: Drive, controller: Controller | None = None) -> dict[str, Any]:
+def with_drive(
+    source: dict[str, Any], actuator: str, drive: Drive, controller: Controller | None = None
+) -> dict[str, Any]:
     """The description with its actuator replaced by a cylinder force and the drive's states; outputs drive.* and ACTUATOR.length stay readable."""
     d, c, v = deepcopy(source), drive.cylinder, drive.valve
     place = d["actuators"].pop(actuator)
-    at = {"between": place["between"]} if "between" in place else {"coordinate": place["coordinate"]}
+    at = (
+        {"between": place["between"]} if "between" in place else {"coordinate": place["coordinate"]}
+    )
     length, speed = f"{actuator}_length", f"{actuator}_speed"
     leak = f"{c.leakage!r}*(pressure_a - pressure_b)"
     d.setdefault("outputs", {}).update({
@@ -73,7 +88,10 @@ def with_drive(source: dict[str, Any], actuator: str, drive: Drive, controller: 
         add_controller(d, controller, length, speed)
         command += " + control"
     d["outputs"]["command"] = {"value": f"min(max({command}, -1), 1)"}
-    d.setdefault("forces", {})[actuator] = {**at, "value": f"{c.area_a!r}*pressure_a - {c.area_b!r}*pressure_b"}
+    d.setdefault("forces", {})[actuator] = {
+        **at,
+        "value": f"{c.area_a!r}*pressure_a - {c.area_b!r}*pressure_b",
+    }
     return d
 
 
@@ -88,7 +106,10 @@ def add_controller(d: dict[str, Any], controller: Controller, length: str, speed
         derivative = f"-{p.derivative_time!r}*smooth_speed"
         d["states"]["smooth_speed"]["rate"] = f"({speed} - smooth_speed)/{p.filter_time!r}"
     back = f" + (control - wanted)/{p.gain * p.tracking!r}" if p.integral_time > 0.0 else ""
-    d["states"]["integral"] = {"rate": f"deviation/{p.integral_time!r}{back}" if p.integral_time > 0.0 else "0", "start": controller.integral}
+    d["states"]["integral"] = {
+        "rate": f"deviation/{p.integral_time!r}{back}" if p.integral_time > 0.0 else "0",
+        "start": controller.integral,
+    }
     d["outputs"].update({
         "deviation": {"value": f'table("setpoints", t) + {controller.target!r} - {length}'},
         "wanted": {"value": f"{p.bias!r} + {p.feed_forward!r}*({slope}) + {p.gain!r}*(deviation + integral + {derivative})"},

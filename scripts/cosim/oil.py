@@ -33,16 +33,22 @@ class Cylinder:
         for name in ("area_a", "area_b", "volume_a", "volume_b", "bulk_modulus"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0.0):
-                raise DriveError(f"the drive's {name} is {value:g}, expected a positive number: without it the oil's pressure is not determined")
+                raise DriveError(
+                    f"the drive's {name} is {value:g}, expected a positive number: without it the oil's pressure is not determined"
+                )
         if not self.longest > self.shortest:
-            raise DriveError(f"the drive's longest length {self.longest:g} m is not above its shortest {self.shortest:g} m")
+            raise DriveError(
+                f"the drive's longest length {self.longest:g} m is not above its shortest {self.shortest:g} m"
+            )
 
     def volumes(self, length: float) -> tuple[float, float]:
         """Oil volumes of both sides."""
         volume_a = self.volume_a + self.area_a * (length - self.shortest)
         volume_b = self.volume_b + self.area_b * (self.longest - length)
         if volume_a <= 0.0 or volume_b <= 0.0:
-            raise DriveError(f"the cylinder's length is {length:.6g} m, outside of its stroke from {self.shortest:g} m to {self.longest:g} m")
+            raise DriveError(
+                f"the cylinder's length is {length:.6g} m, outside of its stroke from {self.shortest:g} m to {self.longest:g} m"
+            )
         return volume_a, volume_b
 
     def modulus(self, pressure: float) -> float:
@@ -60,7 +66,10 @@ class Cylinder:
     def stiffness(self, length: float, pressure_a: float, pressure_b: float) -> float:
         """dF/ds with closed valves, negative."""
         volume_a, volume_b = self.volumes(length)
-        return -(self.area_a**2 * self.modulus(pressure_a) / volume_a + self.area_b**2 * self.modulus(pressure_b) / volume_b)
+        return -(
+            self.area_a**2 * self.modulus(pressure_a) / volume_a
+            + self.area_b**2 * self.modulus(pressure_b) / volume_b
+        )
 
 
 @dataclass(frozen=True)
@@ -81,9 +90,13 @@ class Valve:
     def __post_init__(self) -> None:
         for name in ("rated_flow", "rated_drop", "laminar", "time_constant"):
             if not getattr(self, name) > 0.0:
-                raise DriveError(f"the drive's {name} is {getattr(self, name):g}, expected a positive number")
+                raise DriveError(
+                    f"the drive's {name} is {getattr(self, name):g}, expected a positive number"
+                )
         if not self.supply > self.tank:
-            raise DriveError(f"the drive's supply pressure {self.supply:g} Pa is not above its tank pressure {self.tank:g} Pa")
+            raise DriveError(
+                f"the drive's supply pressure {self.supply:g} Pa is not above its tank pressure {self.tank:g} Pa"
+            )
 
     def orifice(self, drop: float) -> float:
         """Flow through a fully open edge: proportional to the root of the drop, linear around zero."""
@@ -98,14 +111,22 @@ class Valve:
         """Flows into both sides of the cylinder."""
         x = self.opening(spool)
         if x >= 0.0:
-            flow_a, flow_b = x * self.orifice(self.supply - pressure_a), x * self.orifice(self.tank - pressure_b)
+            flow_a, flow_b = (
+                x * self.orifice(self.supply - pressure_a),
+                x * self.orifice(self.tank - pressure_b),
+            )
         else:
-            flow_a, flow_b = -x * self.orifice(self.tank - pressure_a), -x * self.orifice(self.supply - pressure_b)
+            flow_a, flow_b = (
+                -x * self.orifice(self.tank - pressure_a),
+                -x * self.orifice(self.supply - pressure_b),
+            )
         return flow_a + self.protection(pressure_a), flow_b + self.protection(pressure_b)
 
     def protection(self, pressure: float) -> float:
         """Flow through the relief valve (out) and the make-up valve (in)."""
-        return self.make_up_gain * max(self.tank - pressure, 0.0) - self.relief_gain * max(pressure - self.relief, 0.0)
+        return self.make_up_gain * max(self.tank - pressure, 0.0) - self.relief_gain * max(
+            pressure - self.relief, 0.0
+        )
 
     def fastest(self, spool: float) -> float:
         """Bound of the change of a flow with its pressure [m3/(s.Pa)]."""

@@ -19,7 +19,9 @@ from kinetree.scripts.cosim.schemes import SCHEMES
 NAME = "lift"
 WRONG = {"told half": 0.5, "told twice": 2.0}  # parts of the true stiffness that the mass is told
 CASES = (*SCHEMES, *WRONG)
-MARGIN = 1.0 + 1e-7  # a spectral radius above it is growth; roots of one belong to the place, which may be anywhere
+MARGIN = (
+    1.0 + 1e-7
+)  # a spectral radius above it is growth; roots of one belong to the place, which may be anywhere
 TERMS = 16  # of the exponential's series: 0.5^16/16! is below the rounding
 LARGEST = 6.0  # H omega up to which is searched
 
@@ -40,10 +42,22 @@ def exponential(matrix: np.ndarray) -> np.ndarray:
 class LinearSlave:
     """dx/dt = A x + B u, y = C x + D u, with inputs linear in a step."""
 
-    def __init__(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], A, B, C, D, start):
-        self.name, self.inputs, self.outputs, self.ramped, self.units = name, inputs, outputs, inputs, {}
+    def __init__(
+        self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], A, B, C, D, start
+    ):
+        self.name, self.inputs, self.outputs, self.ramped, self.units = (
+            name,
+            inputs,
+            outputs,
+            inputs,
+            {},
+        )
         self.A, self.B, self.C, self.D = (np.array(part, dtype=float) for part in (A, B, C, D))
-        self.x, self.u, self.slope = np.array(start, dtype=float), np.zeros(len(inputs)), np.zeros(len(inputs))
+        self.x, self.u, self.slope = (
+            np.array(start, dtype=float),
+            np.zeros(len(inputs)),
+            np.zeros(len(inputs)),
+        )
         self.maps: dict[float, np.ndarray] = {}
 
     def start(self, values: Mapping[str, float]) -> None:
@@ -62,7 +76,11 @@ class LinearSlave:
         n, m = self.B.shape
         if h not in self.maps:
             whole = np.zeros((n + 2 * m, n + 2 * m))
-            whole[:n, :n], whole[:n, n : n + m], whole[n : n + m, n + m :] = self.A, self.B, np.eye(m)
+            whole[:n, :n], whole[:n, n : n + m], whole[n : n + m, n + m :] = (
+                self.A,
+                self.B,
+                np.eye(m),
+            )
             self.maps[h] = exponential(whole * h)
         moved = self.maps[h] @ np.concatenate([self.x, self.u, self.slope])
         self.x, self.u = moved[:n], moved[n : n + m]
@@ -85,7 +103,9 @@ class ToldMass(LinearSlave):
 
     def __init__(self, start: tuple[float, float]):
         names = tuple(f"{NAME}.{key}" for key in ("force", "stiffness", "damping"))
-        outputs = tuple(f"{NAME}.{key}" for key in ("length", "speed", "acceleration", "mean_speed"))
+        outputs = tuple(
+            f"{NAME}.{key}" for key in ("length", "speed", "acceleration", "mean_speed")
+        )
         # x = (s, v, s0, mean speed)
         A, B = np.zeros((4, 4)), np.zeros((4, 3))
         A[0, 1], B[1, 0] = 1.0, 1.0
@@ -106,10 +126,21 @@ class ToldMass(LinearSlave):
 def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
     """Mass and spring, the mass displaced against the spring; a scheme or a case of WRONG."""
     leak = 2.0 * damping
-    if scheme == "chambers":  # the oil's force, as pressure a, inside with the mass; pressure b has no part
+    if (
+        scheme == "chambers"
+    ):  # the oil's force, as pressure a, inside with the mass; pressure b has no part
         names = tuple(f"{NAME}.{key}" for key in ("flow_a", "flow_b"))
         outputs = tuple(f"{NAME}.{key}" for key in ("pressure_a", "pressure_b"))
-        mass = LinearSlave("mass", names, outputs, [[0, 1], [-1, 0]], [[0, 0], [1, 0]], [[0, 1], [0, 0]], np.zeros((2, 2)), (0.0, 1.0))
+        mass = LinearSlave(
+            "mass",
+            names,
+            outputs,
+            [[0, 1], [-1, 0]],
+            [[0, 0], [1, 0]],
+            [[0, 1], [0, 0]],
+            np.zeros((2, 2)),
+            (0.0, 1.0),
+        )
         valve = LinearSlave(
             "drive",
             ("pressure_a", "pressure_b"),
@@ -122,9 +153,14 @@ def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
         )
         return mass, valve
     outputs = ("force", "stiffness", "damping", "force_rate", "resting_rate")
-    C, D = [[1, 0], [0, -WRONG.get(scheme, 1.0)], [0, 0], [-leak, 0], [-leak, 0]], [[0], [0], [0], [-1], [0]]
+    C, D = (
+        [[1, 0], [0, -WRONG.get(scheme, 1.0)], [0, 0], [-leak, 0], [-leak, 0]],
+        [[0], [0], [0], [-1], [0]],
+    )
     # x = (F, 1)
-    spring = LinearSlave("drive", ("speed",), outputs, [[-leak, 0], [0, 0]], [[-1], [0]], C, D, (1.0, 1.0))
+    spring = LinearSlave(
+        "drive", ("speed",), outputs, [[-leak, 0], [0, 0]], [[-1], [0]], C, D, (1.0, 1.0)
+    )
     return ToldMass((-1.0, 0.0)), spring
 
 
@@ -132,7 +168,12 @@ def growth(scheme: str, product: float, damping: float) -> float:
     """Spectral radius of one step of `product` radians, a linear map of the states and of what the inputs hold."""
     slaves = pair(scheme, damping)
     master = SCHEMES["told" if scheme in WRONG else scheme].plan(*slaves, NAME).make()
-    states = [(slave, values, k) for slave in slaves for values in ("x", "u") for k in range(getattr(slave, values).size)]
+    states = [
+        (slave, values, k)
+        for slave in slaves
+        for values in ("x", "u")
+        for k in range(getattr(slave, values).size)
+    ]
     begin = [slave.save() for slave in slaves]
 
     def stepped(moved: tuple[LinearSlave, str, int] | None) -> np.ndarray:
@@ -145,7 +186,9 @@ def growth(scheme: str, product: float, damping: float) -> float:
         return np.array([getattr(slave, values)[k] for slave, values, k in states])
 
     base = stepped(None)
-    free = [k for k, state in enumerate(states) if state[0] is slaves[0] or state[1:] != ("x", 1)]  # without the constant of the spring
+    free = [
+        k for k, state in enumerate(states) if state[0] is slaves[0] or state[1:] != ("x", 1)
+    ]  # without the constant of the spring
     matrix = np.array([stepped(states[k]) - base for k in free])[:, free]
     return float(np.abs(np.linalg.eigvals(matrix)).max())
 
@@ -163,7 +206,9 @@ def largest_step(scheme: str, damping: float) -> float:
     above = float(product)
     for _ in range(8):
         middle = 0.5 * (below + above)
-        below, above = (below, middle) if growth(scheme, middle, damping) > MARGIN else (middle, above)
+        below, above = (
+            (below, middle) if growth(scheme, middle, damping) > MARGIN else (middle, above)
+        )
     return below
 
 
@@ -182,7 +227,13 @@ def draw(path: str) -> None:
         else:
             axes.loglog(damping, limits, marker=".", label=case)
     axes.axhline(LARGEST, color="black", linewidth=0.8)
-    axes.text(damping[0], 1.05 * LARGEST, f"stable up to {LARGEST:g} and more: {', '.join(unlimited)}", fontsize="small", va="bottom")
+    axes.text(
+        damping[0],
+        1.05 * LARGEST,
+        f"stable up to {LARGEST:g} and more: {', '.join(unlimited)}",
+        fontsize="small",
+        va="bottom",
+    )
     axes.set_ylim(8e-3, 1.6 * LARGEST)
     axes.set_xlabel("damping ratio of the oil")
     axes.set_ylabel("largest stable step times frequency")

@@ -12,11 +12,19 @@ from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import drive_description
 
 
-def build_drive_fmu(drive: Drive, path: Path, rotary: bool = False, backend: str = "native", horizon: float = 0.0) -> Path:
+def build_drive_fmu(
+    drive: Drive, path: Path, rotary: bool = False, backend: str = "native", horizon: float = 0.0
+) -> Path:
     """The archive of a drive; numbers of the drive are parameters. `rotary`: lengths are angles; `horizon`: the communication step [s]."""
     return build_fmu(load(drive_description(drive, rotary, horizon)), path, backend=backend)
 
 
-def build_controller_fmu(controller: Controller, path: Path, unit: str = "m", backend: str = "native", period: float = 0.01) -> Path:
+def build_controller_fmu(
+    controller: Controller,
+    path: Path,
+    unit: str = "m",
+    backend: str = "native",
+    period: float = 0.01,
+) -> Path:
     """The archive of a controller; `unit` is that of what it measures, `period` the time between its samples [s]."""
     return build_fmu(load(controller_description(controller, unit, period)), path, backend=backend)

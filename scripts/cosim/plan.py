@@ -16,16 +16,25 @@ MASTERS: dict[str, type[Master]] = {
 }  # fmt: skip
 
 
-def of_wires(scheme: str, units: Sequence[str], targets: Collection[tuple[str, str]], file: str) -> tuple[str, list[str]]:
+def of_wires(
+    scheme: str, units: Sequence[str], targets: Collection[tuple[str, str]], file: str
+) -> tuple[str, list[str]]:
     """Master and order of units whose wires are written out: in `told` those that are told a stiffness step first, then what drives them."""
     if scheme in MASTERS:
         return scheme, list(units)
     if scheme != TOLD:
-        raise BadInput(f"{file}: scheme {scheme} needs a [coupling] that names an actuator; wires take {', '.join(MASTERS)} or {TOLD}")
+        raise BadInput(
+            f"{file}: scheme {scheme} needs a [coupling] that names an actuator; wires take {', '.join(MASTERS)} or {TOLD}"
+        )
     told = {unit for unit, name in targets if name.endswith(STIFFNESS)}
     if not told:
-        raise BadInput(f"{file}: scheme {TOLD} needs a wire from the stiffness of every drive to ACTUATOR{STIFFNESS}, beside that of its force")
-    return "sequential", [*(unit for unit in units if unit in told), *(unit for unit in units if unit not in told)]
+        raise BadInput(
+            f"{file}: scheme {TOLD} needs a wire from the stiffness of every drive to ACTUATOR{STIFFNESS}, beside that of its force"
+        )
+    return "sequential", [
+        *(unit for unit in units if unit in told),
+        *(unit for unit in units if unit not in told),
+    ]
 
 
 @dataclass(frozen=True)
@@ -38,4 +47,6 @@ class Plan:
 
     def make(self, extrapolation: int = 0) -> Master:
         """The master; `slope` is Jacobi with at least first-order inputs."""
-        return MASTERS[self.master](self.slaves, self.wires, max(extrapolation, int(self.master == "slope")))
+        return MASTERS[self.master](
+            self.slaves, self.wires, max(extrapolation, int(self.master == "slope"))
+        )

@@ -9,7 +9,9 @@ def value_at(profile: Profile, t: float) -> float:
     for point in profile:
         if t < point[0]:
             width = point[0] - before[0]
-            return before[1] + (point[1] - before[1]) * ((t - before[0]) / width if width > 0.0 else 1.0)
+            return before[1] + (point[1] - before[1]) * (
+                (t - before[0]) / width if width > 0.0 else 1.0
+            )
         before = point
     return before[1]
 

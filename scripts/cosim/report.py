@@ -28,11 +28,15 @@ def show(outcome: Outcome, written: list[Path]) -> None:
     facts = outcome.report()
     console = Console(highlight=False, soft_wrap=True)
     state = VERDICTS[facts["verdict"]]
-    console.print(f"[bold]{escape(outcome.scenario)}[/]: scheme {outcome.scheme}, {steps_of(outcome)}, to {outcome.stop_time:g} s: {state}")
+    console.print(
+        f"[bold]{escape(outcome.scenario)}[/]: scheme {outcome.scheme}, {steps_of(outcome)}, to {outcome.stop_time:g} s: {state}"
+    )
     if outcome.trace.message:
         console.print(escape(outcome.trace.message))
     if facts["peak_pressure_error_bar"] is not None:
-        console.print(f"largest pressure error {facts['peak_pressure_error_bar']:.3g} bar, largest pressure {facts['peak_pressure_bar']:.3g} bar")
+        console.print(
+            f"largest pressure error {facts['peak_pressure_error_bar']:.3g} bar, largest pressure {facts['peak_pressure_bar']:.3g} bar"
+        )
     for name, made in facts["energy_residuals_J"].items():
         if made is not None:
             console.print(f"energy made by the coupling ({name}) {made:.3g} J")
@@ -70,14 +74,36 @@ def write_plot(outcome: Outcome, path: Path) -> None:
     above, below = figure.subplots(2, 1, sharex=True)
     exact = outcome.reference
     for side, colour in zip(SIDES, ("tab:blue", "tab:red")):
-        above.plot(exact["time"], exact[side] / BAR, color=colour, linewidth=0.8, label=f"{side[-1]}: one system")
-        above.plot(outcome.trace.time, outcome.trace[side] / BAR, color=colour, linestyle="", marker=".", markersize=4, label=f"{side[-1]}: coupled")
+        above.plot(
+            exact["time"],
+            exact[side] / BAR,
+            color=colour,
+            linewidth=0.8,
+            label=f"{side[-1]}: one system",
+        )
+        above.plot(
+            outcome.trace.time,
+            outcome.trace[side] / BAR,
+            color=colour,
+            linestyle="",
+            marker=".",
+            markersize=4,
+            label=f"{side[-1]}: coupled",
+        )
     peak = max(float(exact[side].max()) for side in SIDES) / BAR
     above.set_ylim(-0.1 * peak, 1.4 * peak)
     above.set_ylabel("pressure [bar]")
     above.legend(fontsize="small", ncols=2)
     below.plot(exact["time"], exact["length"], color="black", linewidth=0.8, label="one system")
-    below.plot(outcome.trace.time, outcome.trace["length"], color="tab:green", linestyle="", marker=".", markersize=4, label="coupled")
+    below.plot(
+        outcome.trace.time,
+        outcome.trace["length"],
+        color="tab:green",
+        linestyle="",
+        marker=".",
+        markersize=4,
+        label="coupled",
+    )
     below.legend(fontsize="small")
     margin = 0.1 * float(np.ptp(exact["length"])) or 0.01
     below.set_ylim(exact["length"].min() - margin, exact["length"].max() + margin)
@@ -100,7 +126,9 @@ def plot_columns(outcome: Outcome, path: Path) -> None:
         unit = outcome.trace.units.get(name, "")
         axes.plot(outcome.trace.time, values / (BAR if unit == "Pa" else 1.0), linewidth=1.0)
         shown = "bar" if unit == "Pa" else unit
-        axes.set_title(f"{name} [{shown}]" if shown and shown != "1" else name, fontsize="small", loc="left")
+        axes.set_title(
+            f"{name} [{shown}]" if shown and shown != "1" else name, fontsize="small", loc="left"
+        )
         axes.grid(alpha=0.3)
     for name, made in outcome.trace.energies.items():
         places[-1].plot(outcome.trace.time, made, linewidth=1.0, label=name)

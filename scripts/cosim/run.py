@@ -35,7 +35,11 @@ class Trace:
     @property
     def energy_residual(self) -> np.ndarray:
         """Sum over the bonds."""
-        return np.sum(list(self.energies.values()), axis=0) if self.energies else np.zeros(self.time.size)
+        return (
+            np.sum(list(self.energies.values()), axis=0)
+            if self.energies
+            else np.zeros(self.time.size)
+        )
 
 
 def cosimulate(
@@ -51,7 +55,11 @@ def cosimulate(
     if not (math.isfinite(step_size) and step_size > 0.0):
         raise ValueError(f"the step size is {step_size:g} s, expected a positive number")
     watches = [Watch(bond) for bond in bonds]
-    times, rows, energies = [0.0], [[slave.get(name) for slave, name in recorded]], [[0.0] * len(watches)]
+    times, rows, energies = (
+        [0.0],
+        [[slave.get(name) for slave, name in recorded]],
+        [[0.0] * len(watches)],
+    )
     t, h, count, power, message, warnings = 0.0, step_size, 0, 0.0, "", []
     try:
         for bond, text in crossed(master, bonds, t, h):

@@ -104,21 +104,27 @@ class Scenario:
         for unit in self.units:
             if unit.name == name:
                 return unit
-        raise BadInput(f"{self.file}: there is no unit '{name}'; units: {', '.join(unit.name for unit in self.units)}")
+        raise BadInput(
+            f"{self.file}: there is no unit '{name}'; units: {', '.join(unit.name for unit in self.units)}"
+        )
 
 
 def read_scenario(source: str) -> Scenario:
     """A file, or lib:NAME for one of those that ship."""
     path = SCENARIOS / f"{source[4:]}.toml" if source.startswith("lib:") else Path(source)
     if source.startswith("lib:") and not path.exists():
-        raise BadInput(f"no scenario '{source}'; there are {', '.join('lib:' + p.stem for p in sorted(SCENARIOS.glob('*.toml')))}")
+        raise BadInput(
+            f"no scenario '{source}'; there are {', '.join('lib:' + p.stem for p in sorted(SCENARIOS.glob('*.toml')))}"
+        )
     return scenario_of(read_toml(path), str(path))
 
 
 def spanned(step: float, end: float) -> None:
     """A communication step longer than the run couples nothing."""
     if step > end:
-        raise BadInput(f"a communication step of {step:g} s is longer than the run of {end:g} s: take a smaller --step-size or a larger --stop-time")
+        raise BadInput(
+            f"a communication step of {step:g} s is longer than the run of {end:g} s: take a smaller --step-size or a larger --stop-time"
+        )
 
 
 def scenario_of(raw: dict[str, Any], file: str) -> Scenario:
@@ -127,7 +133,9 @@ def scenario_of(raw: dict[str, Any], file: str) -> Scenario:
         how = f'run it by `kinetree run {file}`, or name it in a scenario: [units.mechanism] with description = "{Path(file).name}"'
         raise BadInput(f"{file} describes a mechanism, not a scenario of coupled units: {how}")
     if not raw.get("units"):
-        raise BadInput(f'{file}: units: at least one is needed, for example [units.mechanism] with description = "lib:boom"')
+        raise BadInput(
+            f'{file}: units: at least one is needed, for example [units.mechanism] with description = "lib:boom"'
+        )
     table = checked(ScenarioFile, raw, file)
     units = tuple(unit_of(name, spec, file) for name, spec in table.units.items())
     coupling = Coupling(**table.coupling.model_dump()) if table.coupling else None
@@ -151,18 +159,28 @@ def scenario_of(raw: dict[str, Any], file: str) -> Scenario:
 def check_coupling(coupling: Coupling, units: tuple[UnitSpec, ...], file: str) -> None:
     """The names of a coupling must be those of units of the right kinds, because the reference is made of the same parts."""
     found = {unit.name: unit for unit in units}
-    wanted = {"mechanism": "description", "drive": "drive"} | ({"controller": "controller"} if coupling.controller else {})
+    wanted = {"mechanism": "description", "drive": "drive"} | (
+        {"controller": "controller"} if coupling.controller else {}
+    )
     for role, kind in wanted.items():
         name = getattr(coupling, role)
         if name not in found:
-            raise BadInput(f"{file}: coupling.{role}: there is no unit '{name}'; units: {', '.join(found)}")
+            raise BadInput(
+                f"{file}: coupling.{role}: there is no unit '{name}'; units: {', '.join(found)}"
+            )
         if not getattr(found[name], kind):
-            raise BadInput(f"{file}: coupling.{role}: unit '{name}' has no {kind}, of which the reference is made; any FMUs are joined by [[wires]]")
+            raise BadInput(
+                f"{file}: coupling.{role}: unit '{name}' has no {kind}, of which the reference is made; any FMUs are joined by [[wires]]"
+            )
 
 
 def positive(value: Any, place: str) -> float:
     """A positive number of a scenario or of the command line."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < float("inf"):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not 0.0 < value < float("inf")
+    ):
         raise BadInput(f"{place}: found {value!r}, expected a positive number")
     return float(value)
 
@@ -172,13 +190,26 @@ def unit_of(name: str, table: UnitTable, file: str) -> UnitSpec:
     place = f"units.{name}"
     drive = controller = None
     if table.drive is not None:
-        cylinder, valve = (part_of(kind, getattr(table.drive, key), file, f"{place}.drive.{key}") for key, kind in PARTS)
+        cylinder, valve = (
+            part_of(kind, getattr(table.drive, key), file, f"{place}.drive.{key}")
+            for key, kind in PARTS
+        )
         drive = DriveSpec(cylinder, valve, table.drive.profile, table.drive.rotary)
     if table.controller is not None:
         controller = ControllerSpec(
-            part_of(Pid, table.controller.pid, file, f"{place}.controller.pid"), table.controller.profile, table.controller.unit
+            part_of(Pid, table.controller.pid, file, f"{place}.controller.pid"),
+            table.controller.profile,
+            table.controller.unit,
         )
-    return UnitSpec(name, table.description or "", table.fmu or "", drive, controller, dict(table.start), dict(table.settings))
+    return UnitSpec(
+        name,
+        table.description or "",
+        table.fmu or "",
+        drive,
+        controller,
+        dict(table.start),
+        dict(table.settings),
+    )
 
 
 PARTS = (("cylinder", Cylinder), ("valve", Valve))
@@ -190,7 +221,11 @@ def part_of(kind: type, numbers: dict[str, float], file: str, place: str) -> Any
     for key in numbers:
         if key not in known:
             near = get_close_matches(key, known, 1, 0.5)
-            hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(sorted(known))}"
+            hint = (
+                f"did you mean '{near[0]}'?"
+                if near
+                else f"expected one of {', '.join(sorted(known))}"
+            )
             raise BadInput(f"{file}: {place}.{key}: unknown key; {hint}")
     try:
         return kind(**numbers)

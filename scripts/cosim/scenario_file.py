@@ -22,7 +22,9 @@ Flag = Annotated[bool, Field(strict=True)]
 def points(raw: Any) -> Any:
     """Points [time, value], each a pair of numbers."""
     plain = lambda x: isinstance(x, (int, float)) and not isinstance(x, bool)  # noqa: E731
-    if isinstance(raw, (list, tuple)) and all(isinstance(p, (list, tuple)) and len(p) == 2 and all(map(plain, p)) for p in raw):
+    if isinstance(raw, (list, tuple)) and all(
+        isinstance(p, (list, tuple)) and len(p) == 2 and all(map(plain, p)) for p in raw
+    ):
         return raw
     raise ValueError("expected points [time, value]")
 
@@ -92,9 +94,13 @@ class UnitTable(FileTable):
     def one_kind(self) -> UnitTable:
         given = [kind for kind in KINDS if getattr(self, kind) is not None]
         if len(given) != 1:
-            raise ValueError(f"expected exactly one of {', '.join(KINDS)}, found {', '.join(given) or 'none'}")
+            raise ValueError(
+                f"expected exactly one of {', '.join(KINDS)}, found {', '.join(given) or 'none'}"
+            )
         if self.settings and self.description is None:
-            raise ValueError("settings: only a description has parameters to set before it is compiled")
+            raise ValueError(
+                "settings: only a description has parameters to set before it is compiled"
+            )
         return self
 
 
@@ -132,5 +138,7 @@ class ScenarioFile(FileTable):
     @model_validator(mode="after")
     def one_way(self) -> ScenarioFile:
         if self.coupling and self.wires:
-            raise ValueError("[coupling] chooses the wires itself; leave out either it or [[wires]]")
+            raise ValueError(
+                "[coupling] chooses the wires itself; leave out either it or [[wires]]"
+            )
         return self

@@ -28,16 +28,22 @@ def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> list[t
         return []
     now, found = master.read(), []
     for bond in bonds:
-        product = response(master, now, bond.effort, bond.flow, t, h, states) * response(master, now, bond.flow, bond.effort, t, h, states)
+        product = response(master, now, bond.effort, bond.flow, t, h, states) * response(
+            master, now, bond.flow, bond.effort, t, h, states
+        )
         if product > LEAST:
             wires = f"{master.wires[bond.effort]} and {master.wires[bond.flow]}"
             what = "one of its wires has the wrong sign; give that one factor = -1, or turn the one it has"
-            found.append((bond, f"crossed signs: bond '{bond.name}' feeds every motion ({wires}): {what}"))
+            found.append(
+                (bond, f"crossed signs: bond '{bond.name}' feeds every motion ({wires}): {what}")
+            )
     master.forget(states)
     return found
 
 
-def response(master: Master, now: np.ndarray, given: int, answered: int, t: float, h: float, states: Sequence) -> float:
+def response(
+    master: Master, now: np.ndarray, given: int, answered: int, t: float, h: float, states: Sequence
+) -> float:
     """d(what the wire `answered` has after a step)/d(what the wire `given` gives); everything is put back."""
     wire, values = master.wires[given], []
     nudge = NUDGE * (abs(now[given]) or 1.0)

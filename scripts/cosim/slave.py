@@ -26,7 +26,10 @@ def known(slave: str, values: Mapping[str, float], names: Collection[str]) -> No
     for name in values:
         if name not in names:
             near = get_close_matches(name, names, 1, 0.5)
-            raise BadInput(f"{slave} has no variable '{name}' to start with" + (f"; did you mean '{near[0]}'?" if near else ""))
+            raise BadInput(
+                f"{slave} has no variable '{name}' to start with"
+                + (f"; did you mean '{near[0]}'?" if near else "")
+            )
 
 
 class Slave(Protocol):
@@ -70,20 +73,30 @@ class Slave(Protocol):
 class MechanismSlave:
     """A mechanism stepped in this process exactly as its FMU would be."""
 
-    def __init__(self, mechanism: Mechanism, name: str = "mechanism", tolerance: float | None = 1e-8):
+    def __init__(
+        self, mechanism: Mechanism, name: str = "mechanism", tolerance: float | None = 1e-8
+    ):
         from kinetree.fmu.unit import fmu_unit
 
         self.name = name
         self.unit = fmu_unit(mechanism, tolerance=tolerance)
         self.instance = InProcess(self.unit)
         self.inputs = self.ramped = tuple(given.name for given in self.unit.inputs)
-        self.outputs = tuple(v.name for v in self.instance.table.variables if v.causality in ("output", "local"))
+        self.outputs = tuple(
+            v.name for v in self.instance.table.variables if v.causality in ("output", "local")
+        )
         self.units = {v.name: v.unit for v in self.instance.table.variables if v.unit}
-        self._slopes = {given: int(self.unit.header.at_slopes) + k for k, given in enumerate(self.inputs)}
+        self._slopes = {
+            given: int(self.unit.header.at_slopes) + k for k, given in enumerate(self.inputs)
+        }
         self._stale = False
 
     def start(self, values: Mapping[str, float]) -> None:
-        known(self.name, values, [v.name for v in self.instance.table.variables if v.access != Access.NONE])
+        known(
+            self.name,
+            values,
+            [v.name for v in self.instance.table.variables if v.access != Access.NONE],
+        )
         self._guard(self.instance.start, values)
 
     def set(self, name: str, value: float, slope: float = 0.0) -> None:
@@ -165,7 +178,19 @@ class ProgramSlave:
 class DriveSlave(ProgramSlave):
     """The hydraulic drive; it starts at rest under its load, and the speed may change linearly within a step."""
 
-    outputs = ("force", "stiffness", "damping", "force_rate", "resting_rate", "pressure_a", "pressure_b", "flow_a", "flow_b", "spool", "command")
+    outputs = (
+        "force",
+        "stiffness",
+        "damping",
+        "force_rate",
+        "resting_rate",
+        "pressure_a",
+        "pressure_b",
+        "flow_a",
+        "flow_b",
+        "spool",
+        "command",
+    )
     ramped = ("speed",)
 
     def __init__(self, drive: Drive, name: str = "drive", rotary: bool = False):

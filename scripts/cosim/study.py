@@ -49,12 +49,23 @@ class Outcome:
         """Largest error of the actuator's length or angle."""
         if not self.reference:
             return math.nan
-        return float(np.max(np.abs(self.trace["length"] - np.interp(self.trace.time, self.reference["time"], self.reference["length"]))))
+        return float(
+            np.max(
+                np.abs(
+                    self.trace["length"]
+                    - np.interp(self.trace.time, self.reference["time"], self.reference["length"])
+                )
+            )
+        )
 
     @property
     def peak_pressure(self) -> float:
         """Largest pressure of the reference."""
-        return float(max(np.max(np.abs(self.reference[side])) for side in SIDES)) if self.reference else math.nan
+        return (
+            float(max(np.max(np.abs(self.reference[side])) for side in SIDES))
+            if self.reference
+            else math.nan
+        )
 
     @property
     def verdict(self) -> str:
@@ -82,12 +93,23 @@ class Outcome:
             "stable": self.trace.stable,
             "verdict": self.verdict,
             "message": self.trace.message,
-            "peak_pressure_error_bar": self.peak_pressure_error / BAR if math.isfinite(self.peak_pressure_error) else None,
-            "peak_length_error": self.peak_length_error if math.isfinite(self.peak_length_error) else None,
+            "peak_pressure_error_bar": self.peak_pressure_error / BAR
+            if math.isfinite(self.peak_pressure_error)
+            else None,
+            "peak_length_error": self.peak_length_error
+            if math.isfinite(self.peak_length_error)
+            else None,
             "peak_pressure_bar": self.peak_pressure / BAR if self.reference else None,
-            "energy_residual_J": float(residual[-1]) if residual.size and math.isfinite(residual[-1]) else None,
-            "energy_residuals_J": {name: float(made[-1]) if math.isfinite(made[-1]) else None for name, made in self.trace.energies.items()},
-            "largest_residual_power_W": self.trace.residual_power if math.isfinite(self.trace.residual_power) else None,
+            "energy_residual_J": float(residual[-1])
+            if residual.size and math.isfinite(residual[-1])
+            else None,
+            "energy_residuals_J": {
+                name: float(made[-1]) if math.isfinite(made[-1]) else None
+                for name, made in self.trace.energies.items()
+            },
+            "largest_residual_power_W": self.trace.residual_power
+            if math.isfinite(self.trace.residual_power)
+            else None,
             "steps": len(self.trace.time) - 1,
             "smallest_step_s": self.step(np.min),
             "largest_step_s": self.step(np.max),
@@ -98,7 +120,12 @@ class Outcome:
 
 
 def run_coupled(
-    scenario: Scenario, scheme: str, step_size: float, stop_time: float, units: str = "process", progress: Callable[[float], None] | None = None
+    scenario: Scenario,
+    scheme: str,
+    step_size: float,
+    stop_time: float,
+    units: str = "process",
+    progress: Callable[[float], None] | None = None,
 ) -> Outcome:
     """A drive on an actuator, by one scheme, beside the reference."""
     scenario, raw = replace(scenario, step_size=step_size), actuated(scenario)
@@ -108,22 +135,55 @@ def run_coupled(
     plan = couple(scheme, mechanism, drive, name, *slaves[2:])
     inside = scheme == "chambers"
     sides = [(mechanism, f"{name}.{side}") if inside else (drive, side) for side in SIDES]
-    recorded = [*sides, (mechanism, f"{name}.length"), (mechanism, f"{name}.speed"), (drive, "spool")]
+    recorded = [
+        *sides,
+        (mechanism, f"{name}.length"),
+        (mechanism, f"{name}.speed"),
+        (drive, "spool"),
+    ]
     control = StepControl(scenario.control, step_size) if scenario.control else None
     began = time.perf_counter()
     try:
-        trace = cosimulate(plan.make(scenario.extrapolation), stop_time, step_size, recorded, bonds_of(plan.wires), progress, control)
+        trace = cosimulate(
+            plan.make(scenario.extrapolation),
+            stop_time,
+            step_size,
+            recorded,
+            bonds_of(plan.wires),
+            progress,
+            control,
+        )
     finally:
         for slave in slaves:
             slave.close()
     wall = time.perf_counter() - began
-    trace.columns = dict(zip((*SIDES, "length", "speed", "spool"), trace.columns.values(), strict=True))
+    trace.columns = dict(
+        zip((*SIDES, "length", "speed", "spool"), trace.columns.values(), strict=True)
+    )
     truth = reference(raw, name, *settled(scenario, raw, False), stop_time, min(FINE, step_size))
-    exact = {"time": truth.time, "length": truth[f"{name}_length"], **{side: truth[side] for side in SIDES}}
-    worst = max(float(np.max(np.abs(trace[side] - np.interp(trace.time, truth.time, exact[side])))) for side in SIDES)
+    exact = {
+        "time": truth.time,
+        "length": truth[f"{name}_length"],
+        **{side: truth[side] for side in SIDES},
+    }
+    worst = max(
+        float(np.max(np.abs(trace[side] - np.interp(trace.time, truth.time, exact[side]))))
+        for side in SIDES
+    )
     spec = scenario.unit(scenario.coupling.drive).drive if scenario.coupling else None
     place = "angle [rad]" if spec and spec.rotary else "length [m]"
-    return Outcome(scenario.name, scheme, step_size, stop_time, trace, exact, worst, wall, place=place, controlled=control is not None)
+    return Outcome(
+        scenario.name,
+        scheme,
+        step_size,
+        stop_time,
+        trace,
+        exact,
+        worst,
+        wall,
+        place=place,
+        controlled=control is not None,
+    )
 
 
 def write_json(outcome: Outcome, path: Path) -> None:

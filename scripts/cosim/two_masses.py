@@ -20,18 +20,44 @@ def coupled_by_force(master: str) -> Plan:
     """Force against displacement: the first half has the spring and hears x2, the second hears its force, which follows x2 at once."""
     one = LinearSlave("one", ("x2", "v2"), ("fc", "x1", "v1"), [[0, 1], [-K1 - KC, 0]], [[0, 0], [KC, 0]],
                       [[KC, 0], [1, 0], [0, 1]], [[-KC, 0], [0, 0], [0, 0]], (0.0, SPEED))  # fmt: skip
-    two = LinearSlave("two", ("fc",), ("x2", "v2"), [[0, 1], [-K2, 0]], [[0], [1]], [[1, 0], [0, 1]], [[0], [0]], (0.0, -SPEED))
-    wires = (Wire(two, "x2", one, "x2"), Wire(two, "v2", one, "v2", bond="spring"), Wire(one, "fc", two, "fc", bond="spring"))
+    two = LinearSlave(
+        "two",
+        ("fc",),
+        ("x2", "v2"),
+        [[0, 1], [-K2, 0]],
+        [[0], [1]],
+        [[1, 0], [0, 1]],
+        [[0], [0]],
+        (0.0, -SPEED),
+    )
+    wires = (
+        Wire(two, "x2", one, "x2"),
+        Wire(two, "v2", one, "v2", bond="spring"),
+        Wire(one, "fc", two, "fc", bond="spring"),
+    )
     return Plan(master, (two, one), wires)
 
 
 def coupled_by_displacement(master: str) -> Plan:
     """Displacement against displacement: both halves have the spring and hear where its other end is."""
     halves = [
-        LinearSlave(name, ("other",), ("x", "v"), [[0, 1], [-k - KC, 0]], [[0], [KC]], [[1, 0], [0, 1]], [[0], [0]], (0.0, speed))
+        LinearSlave(
+            name,
+            ("other",),
+            ("x", "v"),
+            [[0, 1], [-k - KC, 0]],
+            [[0], [KC]],
+            [[1, 0], [0, 1]],
+            [[0], [0]],
+            (0.0, speed),
+        )
         for name, k, speed in (("one", K1, SPEED), ("two", K2, -SPEED))
     ]
-    return Plan(master, tuple(halves), (Wire(halves[0], "x", halves[1], "other"), Wire(halves[1], "x", halves[0], "other")))
+    return Plan(
+        master,
+        tuple(halves),
+        (Wire(halves[0], "x", halves[1], "other"), Wire(halves[1], "x", halves[0], "other")),
+    )
 
 
 def energy(x1: float, x2: float, v1: float, v2: float) -> float:

@@ -57,7 +57,11 @@ def raw_description(unit: UnitSpec, folder: Path) -> dict[str, Any]:
     if is_generated(source):
         found, origin, left, structural = generated(source, unit.settings)
     else:
-        (found, origin), left, structural = read(source if source.startswith("lib:") else str(folder / source)), unit.settings, ()
+        (found, origin), left, structural = (
+            read(source if source.startswith("lib:") else str(folder / source)),
+            unit.settings,
+            (),
+        )
     raw = deepcopy(found)
     problems = override(raw.setdefault("parameters", {}), left, origin, structural)
     if problems:
@@ -73,7 +77,9 @@ def resting(spec: UnitSpec, scenario: Scenario) -> Drive:
     """The drive of a unit, whose start values must be a state of rest: what it cannot carry is refused."""
     drive = drive_of(spec.drive or DriveSpec())
     try:
-        drive.settle(float(spec.start.get("length", drive.length)), float(spec.start.get("load", 0.0)))
+        drive.settle(
+            float(spec.start.get("length", drive.length)), float(spec.start.get("load", 0.0))
+        )
     except DriveError as error:
         raise BadInput(f"{scenario.file}: units.{spec.name}: {error}") from error
     return drive
@@ -81,7 +87,9 @@ def resting(spec: UnitSpec, scenario: Scenario) -> Drive:
 
 def controller_of(spec: ControllerSpec, start: dict[str, Any]) -> Controller:
     controller = Controller(spec.pid, spec.profile)
-    controller.measured, controller.target = (float(start.get(name, 0.0)) for name in ("measured", "target"))
+    controller.measured, controller.target = (
+        float(start.get(name, 0.0)) for name in ("measured", "target")
+    )
     return controller
 
 
@@ -93,7 +101,9 @@ def unit_of(spec: UnitSpec, scenario: Scenario, units: str, folder: Path) -> Sla
     if spec.drive is not None:
         return DriveSlave(drive_of(spec.drive), spec.name, spec.drive.rotary)
     if spec.controller is not None:
-        return ControllerSlave(controller_of(spec.controller, spec.start), spec.name, spec.controller.unit)
+        return ControllerSlave(
+            controller_of(spec.controller, spec.start), spec.name, spec.controller.unit
+        )
     return MechanismSlave(load(raw_description(spec, scenario.folder)), spec.name)
 
 
@@ -105,9 +115,17 @@ def pack_unit(spec: UnitSpec, scenario: Scenario, backend: str, folder: Path) ->
         if not path.exists():
             raise FileNotFoundError(2, "no such file", str(path))
     elif spec.drive is not None:
-        build_drive_fmu(resting(spec, scenario), path, spec.drive.rotary, backend, scenario.step_size)
+        build_drive_fmu(
+            resting(spec, scenario), path, spec.drive.rotary, backend, scenario.step_size
+        )
     elif spec.controller is not None:
-        build_controller_fmu(controller_of(spec.controller, spec.start), path, spec.controller.unit, backend, scenario.step_size)
+        build_controller_fmu(
+            controller_of(spec.controller, spec.start),
+            path,
+            spec.controller.unit,
+            backend,
+            scenario.step_size,
+        )
     else:
         build_fmu(load(raw_description(spec, scenario.folder)), path, backend=backend)
     return Packed(spec.name, path, spec.start)
@@ -121,13 +139,17 @@ def actuated(scenario: Scenario) -> dict[str, Any]:
     raw = raw_description(unit, scenario.folder)
     actuators = raw.get("actuators", {})
     if coupling.actuator not in actuators:
-        raise BadInput(f"{unit.description} has no actuator '{coupling.actuator}'; actuators: {', '.join(actuators) or 'none'}")
+        raise BadInput(
+            f"{unit.description} has no actuator '{coupling.actuator}'; actuators: {', '.join(actuators) or 'none'}"
+        )
     for key in ("chambers", "force"):  # the drive brings both
         actuators[coupling.actuator].pop(key, None)
     return raw
 
 
-def settled(scenario: Scenario, raw: dict[str, Any], inside: bool) -> tuple[Drive, Controller | None]:
+def settled(
+    scenario: Scenario, raw: dict[str, Any], inside: bool
+) -> tuple[Drive, Controller | None]:
     """The drive with the pressures at which it carries the actuator's load at the start, and a controller at rest there."""
     coupling = scenario.coupling or Coupling()
     mechanism = MechanismSlave(load(raw), coupling.mechanism)
@@ -157,7 +179,9 @@ def load_of(mechanism: Slave, actuator: str) -> float:
         mechanism.set(f"{actuator}.force", force)
         accelerations.append(mechanism.get(f"{actuator}.acceleration"))
     if accelerations[1] <= accelerations[0]:
-        raise BadInput(f"actuator '{actuator}' does not move with its force: is it between the right points?")
+        raise BadInput(
+            f"actuator '{actuator}' does not move with its force: is it between the right points?"
+        )
     return -accelerations[0] * PROBE / (accelerations[1] - accelerations[0])
 
 
@@ -167,11 +191,16 @@ def parts_of(scenario: Scenario, scheme: str, raw: dict[str, Any]) -> Parts:
     drive, controller = settled(scenario, raw, inside)
     if inside:
         raw = deepcopy(raw)
-        raw["actuators"][name]["chambers"] = asdict(drive.cylinder) | {"pressure_a": drive.pressure_a, "pressure_b": drive.pressure_b}
+        raw["actuators"][name]["chambers"] = asdict(drive.cylinder) | {
+            "pressure_a": drive.pressure_a,
+            "pressure_b": drive.pressure_b,
+        }
     return Parts(load(raw), drive, controller, {f"{name}.force": 0.0 if inside else drive.force})
 
 
-def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, folder: Path) -> list[Slave]:
+def coupled(
+    scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, folder: Path
+) -> list[Slave]:
     """Mechanism, drive and, where there is one, controller, started: in this process, or as FMUs that are built into a folder."""
     coupling = scenario.coupling or Coupling()
     if units != "process":
@@ -179,7 +208,11 @@ def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, fo
     parts = parts_of(scenario, scheme, raw)
     mechanism = MechanismSlave(parts.mechanism, coupling.mechanism)
     mechanism.start(parts.start)
-    controller = [] if parts.controller is None else [ControllerSlave(parts.controller, coupling.controller, unit_of_controller(scenario))]
+    controller = (
+        []
+        if parts.controller is None
+        else [ControllerSlave(parts.controller, coupling.controller, unit_of_controller(scenario))]
+    )
     return [mechanism, DriveSlave(parts.drive, coupling.drive, is_rotary(scenario)), *controller]
 
 
@@ -190,21 +223,53 @@ def is_rotary(scenario: Scenario) -> bool:
 
 def unit_of_controller(scenario: Scenario) -> str:
     """Of what the coupled controller measures."""
-    return (scenario.unit((scenario.coupling or Coupling()).controller).controller or ControllerSpec()).unit
+    return (
+        scenario.unit((scenario.coupling or Coupling()).controller).controller or ControllerSpec()
+    ).unit
 
 
-def pack_coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], backend: str, folder: Path) -> list[Packed]:
+def pack_coupled(
+    scenario: Scenario, scheme: str, raw: dict[str, Any], backend: str, folder: Path
+) -> list[Packed]:
     """FMUs of mechanism, drive and, where there is one, controller."""
-    coupling, parts, step = scenario.coupling or Coupling(), parts_of(scenario, scheme, raw), scenario.step_size
+    coupling, parts, step = (
+        scenario.coupling or Coupling(),
+        parts_of(scenario, scheme, raw),
+        scenario.step_size,
+    )
     drive = parts.drive
-    start = {"control": drive.control} | ({} if drive.inside else {"load": drive.force, "length": drive.length})
+    start = {"control": drive.control} | (
+        {} if drive.inside else {"load": drive.force, "length": drive.length}
+    )
     made = [
-        Packed(coupling.mechanism, build_fmu(parts.mechanism, folder / f"{coupling.mechanism}.fmu", backend=backend), parts.start),
-        Packed(coupling.drive, build_drive_fmu(drive, folder / f"{coupling.drive}.fmu", is_rotary(scenario), backend, step), start),
+        Packed(
+            coupling.mechanism,
+            build_fmu(parts.mechanism, folder / f"{coupling.mechanism}.fmu", backend=backend),
+            parts.start,
+        ),
+        Packed(
+            coupling.drive,
+            build_drive_fmu(
+                drive, folder / f"{coupling.drive}.fmu", is_rotary(scenario), backend, step
+            ),
+            start,
+        ),
     ]
     if parts.controller is not None:
-        path = build_controller_fmu(parts.controller, folder / f"{coupling.controller}.fmu", unit_of_controller(scenario), backend, step)
-        made.append(Packed(coupling.controller, path, {"measured": parts.controller.measured, "target": parts.controller.target}))
+        path = build_controller_fmu(
+            parts.controller,
+            folder / f"{coupling.controller}.fmu",
+            unit_of_controller(scenario),
+            backend,
+            step,
+        )
+        made.append(
+            Packed(
+                coupling.controller,
+                path,
+                {"measured": parts.controller.measured, "target": parts.controller.target},
+            )
+        )
     return made
 
 

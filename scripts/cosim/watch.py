@@ -44,8 +44,12 @@ class Watch:
 
     def __init__(self, bond: Bond):
         self.bond = bond
-        self.given = self.answered = self.largest = 0.0  # work on one side, on the other, and the most of both
-        self.power = self.error = 0.0  # exchanged in the last step, and the difference of both sides [W]
+        self.given = self.answered = self.largest = (
+            0.0  # work on one side, on the other, and the most of both
+        )
+        self.power = self.error = (
+            0.0  # exchanged in the last step, and the difference of both sides [W]
+        )
         self.steps, self.judged, self.made, self.times = 0, 0.0, 0.0, 0
         self.effort, self.flow, self.first = Range(), Range(), 0.0
 
@@ -65,14 +69,19 @@ class Watch:
             given += 0.5 * h * used[bond.stiffness] * used[bond.flow]
         factors = master.wires[bond.effort].factor * master.wires[bond.flow].factor
         scale = 1.0 / abs(factors) if factors else 1.0  # in the units of one side
-        self.power, self.error = scale * given * flow, scale * (given * flow - effort * used[bond.flow])
+        self.power, self.error = (
+            scale * given * flow,
+            scale * (given * flow - effort * used[bond.flow]),
+        )
         self.given += h * scale * given * flow
         self.answered += h * scale * effort * used[bond.flow]
         self.largest = max(self.largest, abs(self.given), abs(self.answered))
         self.effort.add(given, effort)
         self.flow.add(used[bond.flow], flow)
         self.steps += 1
-        return self.judge(master, t + h) if self.steps >= STEPS and t + h - self.judged >= SPAN else ""
+        return (
+            self.judge(master, t + h) if self.steps >= STEPS and t + h - self.judged >= SPAN else ""
+        )
 
     def judge(self, master: Master, t: float) -> str:
         """At the end of a window: whether it was wrong, and so often in a row that the coupling is unstable."""
@@ -81,14 +90,19 @@ class Watch:
         wrong = min(self.effort.part(self.steps), self.flow.part(self.steps)) > WRONG
         if self.times == 0:
             self.first = jump
-        fades = not grows and self.times > 0 and jump < LASTING * self.first  # a coarse picture of an oscillation that dies away
+        fades = (
+            not grows and self.times > 0 and jump < LASTING * self.first
+        )  # a coarse picture of an oscillation that dies away
         self.times = self.times + 1 if (grows or wrong) and not fades else 0
         self.steps, self.judged, self.made = 0, t, max(self.residual, 0.0)
         self.effort.jumps = self.flow.jumps = 0.0
         return self.message(master, t) if self.times >= TIMES else ""
 
     def message(self, master: Master, t: float) -> str:
-        wire, part = master.wires[self.bond.effort], 100.0 * self.residual / self.largest if self.largest else 0.0
+        wire, part = (
+            master.wires[self.bond.effort],
+            100.0 * self.residual / self.largest if self.largest else 0.0,
+        )
         what = f"has made {self.residual:.3g} J, {part:.0f} % of the work of either side, and makes more"
         if self.residual <= PART * self.largest:
             what = "jumps from step to step by a good part of all that was ever on the wires"

@@ -21,7 +21,12 @@ from kinetree.scripts.terminal.failure import BadInput
 
 
 def run_wired(
-    scenario: Scenario, scheme: str, step_size: float, stop_time: float, units: str = "process", progress: Callable[[float], None] | None = None
+    scenario: Scenario,
+    scheme: str,
+    step_size: float,
+    stop_time: float,
+    units: str = "process",
+    progress: Callable[[float], None] | None = None,
 ) -> Outcome:
     """All units, started and stepped; there is no reference to compare with."""
     scenario = replace(scenario, step_size=step_size)
@@ -29,26 +34,47 @@ def run_wired(
     targets = {parted(wire.target, names) for wire in scenario.connections}
     master_name, order = of_wires(scheme, names, targets, scenario.file)
     with TemporaryDirectory(prefix="kinetree-cosim-") as folder:
-        slaves = {spec.name: unit_of(spec, scenario, units, Path(folder)) for spec in scenario.units}
+        slaves = {
+            spec.name: unit_of(spec, scenario, units, Path(folder)) for spec in scenario.units
+        }
     try:
         wires = [wire_of(connection, slaves, scenario.file) for connection in scenario.connections]
         notes = [*scenario.notes, *unconnected(scenario, slaves, wires)]
         for spec in scenario.units:
             slaves[spec.name].start(spec.start)
-        master = Plan(master_name, tuple(slaves[name] for name in order), tuple(wires)).make(scenario.extrapolation)
+        master = Plan(master_name, tuple(slaves[name] for name in order), tuple(wires)).make(
+            scenario.extrapolation
+        )
         shown = [end_of(name, slaves, scenario.file, "outputs") for name in scenario.outputs]
-        recorded = [(slaves[unit], name) for unit, name in shown] or [(wire.source, wire.output) for wire in wires]
+        recorded = [(slaves[unit], name) for unit, name in shown] or [
+            (wire.source, wire.output) for wire in wires
+        ]
         control = StepControl(scenario.control, step_size) if scenario.control else None
         bonds = [*bonds_of(wires), *suspected(wires)]
         if control and not bonds:
-            raise BadInput(f'{scenario.file}: step_control needs power bonds: give bond = "NAME" to the wire of the effort and to that of the flow')
+            raise BadInput(
+                f'{scenario.file}: step_control needs power bonds: give bond = "NAME" to the wire of the effort and to that of the flow'
+            )
         began = time.perf_counter()
-        trace = cosimulate(master, stop_time, step_size, list(dict.fromkeys(recorded)), bonds, progress, control)
+        trace = cosimulate(
+            master, stop_time, step_size, list(dict.fromkeys(recorded)), bonds, progress, control
+        )
         wall = time.perf_counter() - began
     finally:
         for slave in slaves.values():
             slave.close()
-    return Outcome(scenario.name, scheme, step_size, stop_time, trace, {}, float("nan"), wall, notes + trace.warnings, controlled=control is not None)
+    return Outcome(
+        scenario.name,
+        scheme,
+        step_size,
+        stop_time,
+        trace,
+        {},
+        float("nan"),
+        wall,
+        notes + trace.warnings,
+        controlled=control is not None,
+    )
 
 
 def parted(text: str, units: Iterable[str]) -> tuple[str, str]:
@@ -63,7 +89,9 @@ def end_of(text: str, units: Iterable[str], file: str, place: str) -> tuple[str,
     """UNIT.NAME as the names of a unit that there is and of its variable."""
     unit, name = parted(text, units)
     if not unit:
-        raise BadInput(f"{file}: {place}: '{text}': expected UNIT.NAME with one of the units {', '.join(units)}")
+        raise BadInput(
+            f"{file}: {place}: '{text}': expected UNIT.NAME with one of the units {', '.join(units)}"
+        )
     return unit, name
 
 
@@ -72,7 +100,18 @@ def wire_of(connection: Connection, slaves: dict[str, Slave], file: str) -> Wire
     target, given = end_of(connection.target, slaves, file, "wires.to")
     slope = end_of(connection.slope, slaves, file, "wires.slope")[1] if connection.slope else ""
     c = connection
-    return Wire(slaves[source], output, slaves[target], given, slope, c.factor, c.offset, c.mean, c.hold, c.bond)
+    return Wire(
+        slaves[source],
+        output,
+        slaves[target],
+        given,
+        slope,
+        c.factor,
+        c.offset,
+        c.mean,
+        c.hold,
+        c.bond,
+    )
 
 
 def unconnected(scenario: Scenario, slaves: dict[str, Slave], wires: Sequence[Wire]) -> list[str]:
@@ -85,5 +124,7 @@ def unconnected(scenario: Scenario, slaves: dict[str, Slave], wires: Sequence[Wi
         f"input {spec.name}.{name} is never connected and keeps its start value; give it in units.{spec.name}.start if that is meant"
         for spec in scenario.units
         for name in slaves[spec.name].inputs
-        if (spec.name, name) not in fed and name not in spec.start and not (spec.drive and name == "control")
+        if (spec.name, name) not in fed
+        and name not in spec.start
+        and not (spec.drive and name == "control")
     ]

@@ -41,7 +41,11 @@ def why_not(target: Platform) -> str:
     if target.name == "aarch64-linux":
         if not found(QEMU):
             return "QEMU is missing: apt-get install qemu-user-static"
-        return "" if ARM_LIBRARIES.exists() else "the C library of ARM is missing: apt-get install libc6-arm64-cross"
+        return (
+            ""
+            if ARM_LIBRARIES.exists()
+            else "the C library of ARM is missing: apt-get install libc6-arm64-cross"
+        )
     return f"nothing here runs programs for {target.name}"
 
 
@@ -63,7 +67,13 @@ def launcher(target: Platform) -> tuple[list[str], dict[str, str]]:
     if target.name == "win64":
         prefix = cache_root() / "wine"
         prefix.mkdir(exist_ok=True)
-        quiet = {"WINEDEBUG": "-all", "WINEPREFIX": str(prefix), "WINEDLLOVERRIDES": "mscoree,mshtml=", "HOME": str(cache_root()), "DISPLAY": ""}
+        quiet = {
+            "WINEDEBUG": "-all",
+            "WINEPREFIX": str(prefix),
+            "WINEDLLOVERRIDES": "mscoree,mshtml=",
+            "HOME": str(cache_root()),
+            "DISPLAY": "",
+        }
         return [str(found(WINE))], quiet | {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
     return [str(found(QEMU)), "-L", str(ARM_LIBRARIES)], {}
 
@@ -72,13 +82,30 @@ def native_program(name: str, target: Platform) -> Path:
     """One of the hosts in C beside this module as a program of a platform; built when it is not there yet."""
     source = Path(__file__).with_name(f"{name}.c")
     suffix = ".exe" if target.system == "Windows" else ""
-    path = cache_root() / "hosts" / f"{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}-{target.name}" / f"{name}{suffix}"
+    path = (
+        cache_root()
+        / "hosts"
+        / f"{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}-{target.name}"
+        / f"{name}{suffix}"
+    )
     if not sound(path):
         own = target == this_platform()
         with written(path) as draft:
             more = [] if target.system == "Windows" else ["-ldl", "-lpthread", "-lm"]
             tool = compiler() if own else cross_compiler(target.zig)
-            run([*tool, "-std=c11", "-O1", "-w", f"-I{fmi_headers()}", str(source), "-o", str(draft), *more])
+            run(
+                [
+                    *tool,
+                    "-std=c11",
+                    "-O1",
+                    "-w",
+                    f"-I{fmi_headers()}",
+                    str(source),
+                    "-o",
+                    str(draft),
+                    *more,
+                ]
+            )
     return path
 
 
@@ -86,10 +113,16 @@ def resources_place(archive: Archive, target: Platform) -> str:
     """Where the resources lie, as a host of a platform says it: an address in FMI 2.0, a path with its separator in FMI 3.0."""
     drive = "Z:" if target.system == "Windows" else ""  # Wine's name of the root folder
     folder = str(Path(archive.folder) / "resources")
-    return f"file://{'/' + drive if drive else ''}{quote(folder)}" if archive.version == 2 else f"{drive}{folder}/"
+    return (
+        f"file://{'/' + drive if drive else ''}{quote(folder)}"
+        if archive.version == 2
+        else f"{drive}{folder}/"
+    )
 
 
-def told(command: list[str], environment: dict[str, str], tries: int) -> subprocess.CompletedProcess[str]:
+def told(
+    command: list[str], environment: dict[str, str], tries: int
+) -> subprocess.CompletedProcess[str]:
     """A program that has ended. Wine, not the host, ends with 1 and without a word where it does not come to run it; then it is asked again."""
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     silent = done.returncode == 1 and not done.stdout + done.stderr
@@ -99,23 +132,51 @@ def told(command: list[str], environment: dict[str, str], tries: int) -> subproc
 class BareHost:
     """An unzipped archive in the bare host of a platform; every call is a process with an empty environment."""
 
-    def __init__(self, archive: Archive, target: Platform, variables: Sequence[str], place: str = ""):
+    def __init__(
+        self, archive: Archive, target: Platform, variables: Sequence[str], place: str = ""
+    ):
         self.folder, self.target = Path(archive.folder), target
         self.command, self.environment = launcher(target)
         self.program = native_program("bare_host", target)
-        self.library = next((self.folder / "binaries" / target.name).glob(f"*{target.extension}"), None)
+        self.library = next(
+            (self.folder / "binaries" / target.name).glob(f"*{target.extension}"), None
+        )
         if self.library is None:
-            raise HostError(f"the archive has no binary for {target.name}: kinetree fmu --platforms {target.name}")
+            raise HostError(
+                f"the archive has no binary for {target.name}: kinetree fmu --platforms {target.name}"
+            )
         self.guid = archive.description.guid
         self.references = ",".join(str(archive.references[name]) for name in variables)
         self.place = place or resources_place(archive, target)
 
-    def run(self, what: str, step: float = 1e-3, count: int = 1000, file: str | Path = "", place: str = "") -> dict[str, list[str]]:
+    def run(
+        self,
+        what: str,
+        step: float = 1e-3,
+        count: int = 1000,
+        file: str | Path = "",
+        place: str = "",
+    ) -> dict[str, list[str]]:
         """Lines "name value" of the host's output, by name."""
-        arguments = [str(self.library), place or self.place, self.guid, what, self.references, repr(step), str(count), str(file)]
-        done = told([*self.command, str(self.program), *arguments], self.environment, 2 if self.command else 1)
+        arguments = [
+            str(self.library),
+            place or self.place,
+            self.guid,
+            what,
+            self.references,
+            repr(step),
+            str(count),
+            str(file),
+        ]
+        done = told(
+            [*self.command, str(self.program), *arguments],
+            self.environment,
+            2 if self.command else 1,
+        )
         if done.returncode:
-            raise HostError(f"the host for {self.target.name} ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-500:]}")
+            raise HostError(
+                f"the host for {self.target.name} ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-500:]}"
+            )
         lines: dict[str, list[str]] = {}
         for line in done.stdout.splitlines():
             key, _, value = line.partition(" ")

@@ -30,12 +30,23 @@ AWKWARD = "Ünterlagen %23 + #1"
 STEPS, REWINDS, GROWTH, CHANGE = 20, 4, 1.3, 1.02
 SWEEP = 1e-4  # other communication steps move the steps of the integrator
 # another model for the same process, whose solution is known
-DECAY = {"format": "kinetree/1", "name": "decay", "states": {"x": {"rate": "-x", "start": 1.0}}, "outputs": {"y": {"value": "x"}}}
+DECAY = {
+    "format": "kinetree/1",
+    "name": "decay",
+    "states": {"x": {"rate": "-x", "start": 1.0}},
+    "outputs": {"y": {"value": "x"}},
+}
 NEAR = 1e-5  # of its solution, in steps of any length
 
 
 def conditions(
-    report: Report, archive: Archive, twin: InProcess, grid: Sequence[float], names: list[str], expected: np.ndarray, straight: bool
+    report: Report,
+    archive: Archive,
+    twin: InProcess,
+    grid: Sequence[float],
+    names: list[str],
+    expected: np.ndarray,
+    straight: bool,
 ) -> None:
     """All of them; what an archive does not offer is said."""
     few = list(grid[: STEPS + 1])
@@ -58,7 +69,9 @@ def rows(host: Host, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
     return found
 
 
-def reset(report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray) -> None:
+def reset(
+    report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray
+) -> None:
     """After a reset an instance is as new."""
     host = Host(archive).start()
     for t in grid[1:]:
@@ -67,7 +80,9 @@ def reset(report: Report, archive: Archive, grid: Sequence[float], names: list[s
     report.compare("after a reset", deviation(rows(host.start(), grid, names), first), 0.0)
 
 
-def interleaved(report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray) -> None:
+def interleaved(
+    report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray
+) -> None:
     """Two instances in one process, a step of one and then one of the other, half a grid apart."""
     hosts, found, shift = [Host(archive).start(), Host(archive).start()], [[], []], len(grid) // 2
     for k in range(len(grid) + shift):
@@ -78,12 +93,20 @@ def interleaved(report: Report, archive: Archive, grid: Sequence[float], names: 
                 table.append(host.get(names))
     for host in hosts:
         host.close()
-    report.compare("two instances, step by step", max(deviation(np.array(table), first) for table in found), 0.0)
+    report.compare(
+        "two instances, step by step",
+        max(deviation(np.array(table), first) for table in found),
+        0.0,
+    )
 
 
 def rewinds(report: Report, archive: Archive, grid: Sequence[float], names: list[str]) -> None:
     """Back from the end of every quarter to its beginning, stages and events included, and on again."""
-    host, worst, ends = Host(archive).start(), 0.0, [round(k * (len(grid) - 1) / REWINDS) for k in range(REWINDS + 1)]
+    host, worst, ends = (
+        Host(archive).start(),
+        0.0,
+        [round(k * (len(grid) - 1) / REWINDS) for k in range(REWINDS + 1)],
+    )
     for begin, end in zip(ends, ends[1:]):
         state, passes = host.save(), []
         for _ in range(2):
@@ -97,16 +120,29 @@ def rewinds(report: Report, archive: Archive, grid: Sequence[float], names: list
     report.compare(f"{REWINDS} rewinds over all stages", worst, 0.0)
 
 
-def growing(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+def growing(
+    report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray
+) -> None:
     """Steps that grow by 30 % each reach the same end."""
     times, h = [0.0], (grid[1] - grid[0]) / 10.0
     while times[-1] + h < grid[-1]:
         times.append(times[-1] + h)
         h *= GROWTH
-    report.compare("growing steps", deviation(rows(Host(archive).start(), [*times, grid[-1]], names)[-1], expected[-1]), SWEEP)
+    report.compare(
+        "growing steps",
+        deviation(rows(Host(archive).start(), [*times, grid[-1]], names)[-1], expected[-1]),
+        SWEEP,
+    )
 
 
-def parameters(report: Report, archive: Archive, twin: InProcess, grid: Sequence[float], names: list[str], straight: bool) -> None:
+def parameters(
+    report: Report,
+    archive: Archive,
+    twin: InProcess,
+    grid: Sequence[float],
+    names: list[str],
+    straight: bool,
+) -> None:
     """A tunable parameter changes in the middle, in the FMU and in this process; FMI 3.0 allows that in event mode."""
     tunable = [v for v in twin.table.variables if v.access == Access.TUNABLE and v.start]
     chosen = next((v for v in tunable if v.minimum <= CHANGE * (v.start or 0.0) <= v.maximum), None)
@@ -146,7 +182,9 @@ def leave_event_mode(host: Host) -> None:
     host.fmu.enterStepMode()
 
 
-def beside_another(report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray) -> None:
+def beside_another(
+    report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray
+) -> None:
     """An FMU of another model in the same process, a step of one and then one of the other: both move as if they were alone."""
     from kinetree.fmu.archive.build import FmuError, build_fmu
     from kinetree.models import load
@@ -171,7 +209,9 @@ def beside_another(report: Report, archive: Archive, grid: Sequence[float], name
     report.compare("the other FMU", worst, NEAR)
 
 
-def bare_process(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+def bare_process(
+    report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray
+) -> None:
     """A C program with an empty environment and no home; signs of URLs and letters beyond ASCII in the folder's name."""
     title, host = "empty environment, awkward folder", FOREIGN["bare"]
     task = Task(archive, False, names, grid[1] - grid[0], len(grid) - 1)

@@ -27,7 +27,9 @@ class Exchanged:
 
     @property
     def start(self) -> np.ndarray:
-        return np.concatenate((self.states, (self.drive.pressure_a, self.drive.pressure_b, self.drive.spool)))
+        return np.concatenate(
+            (self.states, (self.drive.pressure_a, self.drive.pressure_b, self.drive.spool))
+        )
 
     def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
         """Length and speed out of the FMU, the drive's force into it."""
@@ -54,7 +56,16 @@ def exchange(path: Path, drive: Drive, actuator: str, times: np.ndarray) -> np.n
     with Archive(path) as archive:
         whole = Exchanged(archive, drive, actuator)
         try:
-            found = solve_ivp(whole, (times[0], times[-1]), whole.start, "LSODA", times, rtol=TOLERANCE, atol=TOLERANCE, max_step=0.01)
+            found = solve_ivp(
+                whole,
+                (times[0], times[-1]),
+                whole.start,
+                "LSODA",
+                times,
+                rtol=TOLERANCE,
+                atol=TOLERANCE,
+                max_step=0.01,
+            )
         finally:
             whole.host.close()
     return found.y.T

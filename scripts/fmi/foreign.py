@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.scripts.fmi.bare import BareHost, HostError
 from kinetree.scripts.fmi.host import Archive
-from kinetree.scripts.fmi.hosts import FOREIGN, INTEGRATED, SINES, ForeignHost, Task, by_c_program, by_fmpy, deviation, tasks
+from kinetree.scripts.fmi.hosts import (
+    FOREIGN,
+    INTEGRATED,
+    SINES,
+    ForeignHost,
+    Task,
+    by_c_program,
+    by_fmpy,
+    deviation,
+    tasks,
+)
 from kinetree.solvers.library.tools import LibraryError
 
 if TYPE_CHECKING:
@@ -41,7 +51,11 @@ def report_host(report: Report, host: ForeignHost, task: Task, expected: list[fl
         report.add(title, f"not run: {reason}")
         return
     try:
-        report.compare(f"{title}, {STEPS} steps", deviation(host.run(task, host.platform), expected), INTEGRATED if task.exchange else host.stepped)
+        report.compare(
+            f"{title}, {STEPS} steps",
+            deviation(host.run(task, host.platform), expected),
+            INTEGRATED if task.exchange else host.stepped,
+        )
         if host.run is by_c_program and not task.exchange and task.archive.version == 2:
             report.compare(f"{title}, a state resumed", resumed(host, task, expected), SINES)
     except (HostError, LibraryError) as error:
@@ -52,4 +66,7 @@ def resumed(host: ForeignHost, task: Task, expected: list[float]) -> float:
     """Deviation at the end of a process that saves its state half of the way, and of one that begins with it."""
     with tempfile.TemporaryDirectory() as folder:
         program, state = BareHost(task.archive, host.platform, task.names), Path(folder) / "state"
-        return max(deviation(program.values(what, task.step, task.count // 2, state), expected) for what in ("save", "load"))
+        return max(
+            deviation(program.values(what, task.step, task.count // 2, state), expected)
+            for what in ("save", "load")
+        )

@@ -23,7 +23,11 @@ class Archive:
         self.compiled = self._compile()
         self.version = int(str(self.description.fmiVersion)[0])
         self.references = {v.name: v.valueReference for v in self.description.modelVariables}
-        self.reals = [v.name for v in self.description.modelVariables if v.type in REALS and v.causality in ("output", "local")]
+        self.reals = [
+            v.name
+            for v in self.description.modelVariables
+            if v.type in REALS and v.causality in ("output", "local")
+        ]
 
     def _compile(self) -> bool:
         """Make the binary of an archive that carries sources alone; a warning of the compiler is an error."""
@@ -35,7 +39,10 @@ class Archive:
         if (folder / "binaries").exists() or not (folder / "sources").exists() or own is None:
             return False
         part: Any = self.description.coSimulation or self.description.modelExchange
-        compile_sources(folder, folder / place_of(own, part.modelIdentifier, int(str(self.description.fmiVersion)[0])))
+        compile_sources(
+            folder,
+            folder / place_of(own, part.modelIdentifier, int(str(self.description.fmiVersion)[0])),
+        )
         return True
 
     @property
@@ -57,7 +64,11 @@ class Archive:
 
     def names(self, causality: str) -> list[str]:
         """Names of the real variables of one causality."""
-        return [v.name for v in self.description.modelVariables if v.causality == causality and v.type in REALS]
+        return [
+            v.name
+            for v in self.description.modelVariables
+            if v.causality == causality and v.type in REALS
+        ]
 
 
 class Reals:
@@ -71,7 +82,11 @@ class Reals:
         self.call = getattr(host.fmu.dll, self.name)
         self.references = (ctypes.c_uint * len(references))(*references)
         self.values = (ctypes.c_double * len(references))()
-        self.count = (len(references), self.values) if host.archive.version == 2 else (len(references), self.values, len(references))
+        self.count = (
+            (len(references), self.values)
+            if host.archive.version == 2
+            else (len(references), self.values, len(references))
+        )
 
     def read(self) -> Any:
         """The values; the next reading overwrites them."""
@@ -86,12 +101,20 @@ class Reals:
 class Host:
     """An instance between its instantiation and the end of its life."""
 
-    def __init__(self, archive: Archive, messages: list[str] | None = None, kind: str = "CoSimulation", **options: Any):
+    def __init__(
+        self,
+        archive: Archive,
+        messages: list[str] | None = None,
+        kind: str = "CoSimulation",
+        **options: Any,
+    ):
         from fmpy.simulation import instantiate_fmu
 
         self.archive, self.messages, self.time = archive, [] if messages is None else messages, 0.0
         logger = self._log_2 if archive.version == 2 else self._log_3
-        self.fmu: Any = instantiate_fmu(archive.folder, archive.description, kind, debug_logging=True, logger=logger, **options)
+        self.fmu: Any = instantiate_fmu(
+            archive.folder, archive.description, kind, debug_logging=True, logger=logger, **options
+        )
 
     def _log_2(self, environment, instance, status, category, message) -> None:
         self.messages.append(message.decode() if message else "")
@@ -99,7 +122,12 @@ class Host:
     def _log_3(self, environment, status, category, message) -> None:
         self.messages.append(message.decode() if message else "")
 
-    def start(self, values: Mapping[str, float] | None = None, start_time: float = 0.0, tolerance: float | None = None) -> Host:
+    def start(
+        self,
+        values: Mapping[str, float] | None = None,
+        start_time: float = 0.0,
+        tolerance: float | None = None,
+    ) -> Host:
         """Set start values and initialize."""
         self.time = start_time
         if self.archive.version == 2:
@@ -123,12 +151,20 @@ class Host:
         return self.get_references([self.archive.references[name] for name in names])
 
     def get_references(self, references: Sequence[int]) -> list[float]:
-        return list(self.fmu.getReal(references) if self.archive.version == 2 else self.fmu.getFloat64(references))
+        return list(
+            self.fmu.getReal(references)
+            if self.archive.version == 2
+            else self.fmu.getFloat64(references)
+        )
 
     def integers(self, names: Iterable[str]) -> list[int]:
         """Integer variables by name."""
         references = [self.archive.references[name] for name in names]
-        return list(self.fmu.getInteger(references) if self.archive.version == 2 else self.fmu.getInt32(references))
+        return list(
+            self.fmu.getInteger(references)
+            if self.archive.version == 2
+            else self.fmu.getInt32(references)
+        )
 
     def text(self, name: str) -> str:
         """A string variable by name."""
@@ -137,12 +173,17 @@ class Host:
 
     def step(self, target: float) -> None:
         """Advance to a time."""
-        self.fmu.doStep(currentCommunicationPoint=self.time, communicationStepSize=target - self.time)
+        self.fmu.doStep(
+            currentCommunicationPoint=self.time, communicationStepSize=target - self.time
+        )
         self.time = target
 
     def save(self) -> tuple[float, Any]:
         """The whole state and its time."""
-        return self.time, self.fmu.getFMUstate() if self.archive.version == 2 else self.fmu.getFMUState()
+        return (
+            self.time,
+            self.fmu.getFMUstate() if self.archive.version == 2 else self.fmu.getFMUState(),
+        )
 
     def restore(self, state: tuple[float, Any]) -> None:
         self.time = state[0]
@@ -153,11 +194,17 @@ class Host:
 
     def serialized(self, state: tuple[float, Any]) -> bytes:
         """A state as bytes, which another process can read."""
-        return self.fmu.serializeFMUstate(state[1]) if self.archive.version == 2 else self.fmu.serializeFMUState(state[1])
+        return (
+            self.fmu.serializeFMUstate(state[1])
+            if self.archive.version == 2
+            else self.fmu.serializeFMUState(state[1])
+        )
 
     def parsed(self, data: bytes, time: float) -> tuple[float, Any]:
         """A state from bytes."""
-        return time, self.fmu.deSerializeFMUstate(data) if self.archive.version == 2 else self.fmu.deserializeFMUState(data)
+        return time, self.fmu.deSerializeFMUstate(
+            data
+        ) if self.archive.version == 2 else self.fmu.deserializeFMUState(data)
 
     def close(self) -> None:
         """Terminate and free the instance."""

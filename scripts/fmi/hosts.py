@@ -24,7 +24,14 @@ import numpy as np
 
 from kinetree.fmu.archive.binaries import place_of
 from kinetree.scripts.fmi import sensitivity
-from kinetree.scripts.fmi.bare import HostError, launcher, native_program, no_compiler, resources_place, why_not
+from kinetree.scripts.fmi.bare import (
+    HostError,
+    launcher,
+    native_program,
+    no_compiler,
+    resources_place,
+    why_not,
+)
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.solvers.library.platforms import PLATFORMS, Platform
 
@@ -55,7 +62,11 @@ class Task:
 
     @property
     def identifier(self) -> str:
-        part: Any = self.archive.description.modelExchange if self.exchange else self.archive.description.coSimulation
+        part: Any = (
+            self.archive.description.modelExchange
+            if self.exchange
+            else self.archive.description.coSimulation
+        )
         return part.modelIdentifier
 
     @property
@@ -88,34 +99,61 @@ class ForeignHost:
             return f"{self.name} has no model exchange"
         if archive.needs_python and not self.python:
             return f"no Python for {self.platform.name} is here"
-        if not archive.compiled and not (Path(archive.folder) / place_of(self.platform, task.identifier, archive.version)).exists():
+        if (
+            not archive.compiled
+            and not (
+                Path(archive.folder) / place_of(self.platform, task.identifier, archive.version)
+            ).exists()
+        ):
             return f"the archive has no binary for {self.platform.name} (kinetree fmu --platforms {self.platform.name})"
         return ""
 
 
 def outputs(archive: Archive) -> list[str]:
     """What does not depend on the length of the steps."""
-    return [name for name in archive.names("output") if not name.endswith(("_residual", ".mean_speed", ",2)"))]
+    return [
+        name
+        for name in archive.names("output")
+        if not name.endswith(("_residual", ".mean_speed", ",2)"))
+    ]
 
 
 def tasks(archive: Archive, step: float, count: int) -> list[Task]:
     """The kinds of an archive."""
     d = archive.description
     kinds = ((False, d.coSimulation), (True, d.modelExchange))
-    return [Task(archive, exchange, outputs(archive), step, count) for exchange, part in kinds if part is not None]
+    return [
+        Task(archive, exchange, outputs(archive), step, count)
+        for exchange, part in kinds
+        if part is not None
+    ]
 
 
 def deviation(found: list[float], expected: list[float]) -> float:
     """The largest one, relative to a value where that exceeds 1; not a number counts as infinite."""
     if len(found) != len(expected):
         raise HostError(f"{len(found)} values, expected {len(expected)}")
-    return sensitivity.deviation(np.array(found), np.array(expected)) if np.isfinite(found).all() else math.inf
+    return (
+        sensitivity.deviation(np.array(found), np.array(expected))
+        if np.isfinite(found).all()
+        else math.inf
+    )
 
 
-def finished(line: list[str], folder: Path, environment: dict[str, str], read: Callable[[str], list[float]]) -> list[float]:
+def finished(
+    line: list[str], folder: Path, environment: dict[str, str], read: Callable[[str], list[float]]
+) -> list[float]:
     """What a process printed or wrote, read by a function; its last words where it failed."""
     try:
-        done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT, errors="replace")
+        done = subprocess.run(
+            line,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            errors="replace",
+        )
     except subprocess.TimeoutExpired:
         raise HostError(f"not done after {LIMIT:g} s") from None
     try:
@@ -153,11 +191,22 @@ def by_c_program(task: Task, platform: Platform) -> list[float]:
     library = Path(archive.folder) / place_of(platform, task.identifier, archive.version)
     token = d.guid if archive.version == 2 else d.instantiationToken
     states = sum(1 for v in d.modelVariables if v.derivative is not None)
-    words = [resources_place(archive, platform), token, f"fmi{archive.version}", "me" if task.exchange else "cs", ",".join(map(str, task.references))]
+    words = [
+        resources_place(archive, platform),
+        token,
+        f"fmi{archive.version}",
+        "me" if task.exchange else "cs",
+        ",".join(map(str, task.references)),
+    ]
     numbers = [repr(task.step), str(task.count), str(states), str(d.numberOfEventIndicators or 0)]
     line = [*command, str(native_program("motion_host", platform)), str(library), *words, *numbers]
     return finished(
-        line, Path(archive.folder), environment, lambda said: [float(row.split()[1]) for row in said.splitlines() if row.startswith("value ")]
+        line,
+        Path(archive.folder),
+        environment,
+        lambda said: [
+            float(row.split()[1]) for row in said.splitlines() if row.startswith("value ")
+        ],
     )
 
 
@@ -196,24 +245,46 @@ def by_script(script: str, by_name: bool) -> Callable[[Task, Platform], list[flo
     def run(task: Task, platform: Platform) -> list[float]:
         with tempfile.TemporaryDirectory() as folder:
             wanted = json.dumps(task.names if by_name else task.references)
-            line = [sys.executable, "-c", script, str(task.archive.path.resolve()), repr(task.step), str(task.count), wanted]
+            line = [
+                sys.executable,
+                "-c",
+                script,
+                str(task.archive.path.resolve()),
+                repr(task.step),
+                str(task.count),
+                wanted,
+            ]
             environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder}
             return finished(
-                line, Path(folder), environment, lambda said: json.loads(next(r for r in said.splitlines() if r.startswith("RESULT "))[7:])
+                line,
+                Path(folder),
+                environment,
+                lambda said: json.loads(
+                    next(r for r in said.splitlines() if r.startswith("RESULT "))[7:]
+                ),
             )
 
     return run
 
 
-def by_table(arguments: Callable[[Task, Path], list[str]], program: str) -> Callable[[Task, Platform], list[float]]:
+def by_table(
+    arguments: Callable[[Task, Path], list[str]], program: str
+) -> Callable[[Task, Platform], list[float]]:
     """A program that writes a table with a column for each variable."""
 
     def run(task: Task, platform: Platform) -> list[float]:
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "table.csv"
-            line = [str(shutil.which(program)), *arguments(task, table), str(task.archive.path.resolve())]
+            line = [
+                str(shutil.which(program)),
+                *arguments(task, table),
+                str(task.archive.path.resolve()),
+            ]
             return finished(
-                line, Path(folder), {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder}, lambda said: row_at(table, task.names, task.end)
+                line,
+                Path(folder),
+                {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder},
+                lambda said: row_at(table, task.names, task.end),
             )
 
     return run
@@ -224,7 +295,9 @@ def row_at(table: Path, names: list[str], time: float) -> list[float]:
     rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
     heading: list[str] = []
     for word in rows[0]:
-        if heading and heading[-1].count("(") + heading[-1].count("[") > heading[-1].count(")") + heading[-1].count("]"):
+        if heading and heading[-1].count("(") + heading[-1].count("[") > heading[-1].count(
+            ")"
+        ) + heading[-1].count("]"):
             heading[-1] += f",{word}"
         else:
             heading.append(word)
@@ -240,14 +313,42 @@ def row_at(table: Path, names: list[str], time: float) -> list[float]:
 
 def fmusim(task: Task, table: Path) -> list[str]:
     what = [word for name in task.names for word in ("--output-variable", name)]
-    times = ["--stop-time", repr(task.end), "--output-interval", repr(task.step), "--solver", "cvode", "--tolerance", repr(TOLERANCE)]
-    return ["--interface-type", "me" if task.exchange else "cs", *times, "--output-file", str(table), *what]
+    times = [
+        "--stop-time",
+        repr(task.end),
+        "--output-interval",
+        repr(task.step),
+        "--solver",
+        "cvode",
+        "--tolerance",
+        repr(TOLERANCE),
+    ]
+    return [
+        "--interface-type",
+        "me" if task.exchange else "cs",
+        *times,
+        "--output-file",
+        str(table),
+        *what,
+    ]
 
 
 def omsimulator(task: Task, table: Path) -> list[str]:
-    stop = 2.0 * task.end if task.end == 1.0 else task.end  # it takes a stop time of 1 s for none at all
-    times = [f"--stopTime={stop!r}", f"--stepSize={task.step!r}", f"--intervals={round(stop / task.step)}", f"--tolerance={TOLERANCE!r}"]
-    return [f"--mode={'me' if task.exchange else 'cs'}", "--solver=cvode", *times, f"--resultFile={table}"]
+    stop = (
+        2.0 * task.end if task.end == 1.0 else task.end
+    )  # it takes a stop time of 1 s for none at all
+    times = [
+        f"--stopTime={stop!r}",
+        f"--stepSize={task.step!r}",
+        f"--intervals={round(stop / task.step)}",
+        f"--tolerance={TOLERANCE!r}",
+    ]
+    return [
+        f"--mode={'me' if task.exchange else 'cs'}",
+        "--solver=cvode",
+        *times,
+        f"--resultFile={table}",
+    ]
 
 
 def package(name: str, extra: str = "") -> Callable[[], str]:
@@ -258,7 +359,11 @@ def package(name: str, extra: str = "") -> Callable[[], str]:
 def ecos_missing() -> str:
     if not find_spec("ecospy"):
         return "ecospy is missing: pip install ecospy"
-    known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout if shutil.which("ldconfig") else "libtbb.so.12"
+    known = (
+        subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout
+        if shutil.which("ldconfig")
+        else "libtbb.so.12"
+    )
     return "" if "libtbb.so.12" in known else "its library is missing: apt-get install libtbb12"
 
 
@@ -276,12 +381,28 @@ FOREIGN = {
     each.name: each
     for each in (
         ForeignHost("fmpy", LINUX, by_fmpy, here(lambda: "")),
-        ForeignHost("libcosim", LINUX, by_script(LIBCOSIM, False), here(package("libcosimpy")), (2,), False),
+        ForeignHost(
+            "libcosim", LINUX, by_script(LIBCOSIM, False), here(package("libcosimpy")), (2,), False
+        ),
         ForeignHost("ecos", LINUX, by_script(ECOS, True), here(ecos_missing), (2,), False),
         ForeignHost("bare", LINUX, by_c_program, here(no_compiler), stepped=SINES),
-        ForeignHost("wine", PLATFORMS["win64"], by_c_program, lambda: why_not(PLATFORMS["win64"]), python=False, stepped=SINES),
+        ForeignHost(
+            "wine",
+            PLATFORMS["win64"],
+            by_c_program,
+            lambda: why_not(PLATFORMS["win64"]),
+            python=False,
+            stepped=SINES,
+        ),
         ForeignHost("qemu", ARM, by_c_program, lambda: why_not(ARM), python=False, stepped=SINES),
         ForeignHost("fmusim", LINUX, by_table(fmusim, "fmusim"), here(on_path("fmusim"))),
-        ForeignHost("omsimulator", LINUX, by_table(omsimulator, "OMSimulator"), here(on_path("OMSimulator")), (2,), seen=COARSE),
+        ForeignHost(
+            "omsimulator",
+            LINUX,
+            by_table(omsimulator, "OMSimulator"),
+            here(on_path("OMSimulator")),
+            (2,),
+            seen=COARSE,
+        ),
     )
 }

@@ -48,10 +48,15 @@ class InProcess:
     def call(self, name: str, option: int, t: float) -> None:
         """Call an entry; raises for anything but success."""
         if name not in self._calls:
-            self._calls[name] = self._binder(f"unit_{name}", self.unit.ints, self.unit.floats, self.work)
+            self._calls[name] = self._binder(
+                f"unit_{name}", self.unit.ints, self.unit.floats, self.work
+            )
         status = self._calls[name](option, t)
         if status:
-            raise EvaluationError(f"the model in this process, at t = {self.head.time:.9g}: {self.problem(Status(status))}", Status(status))
+            raise EvaluationError(
+                f"the model in this process, at t = {self.head.time:.9g}: {self.problem(Status(status))}",
+                Status(status),
+            )
 
     def problem(self, status: Status) -> str:
         """What a status means, in the words of a run."""
@@ -59,7 +64,9 @@ class InProcess:
             return f"{status.name.lower().replace('_', ' ')}, item {int(self.head.item)}"
         return failure(self, status)
 
-    def start(self, values: Mapping[str, float] | None = None, start_time: float = 0.0) -> InProcess:
+    def start(
+        self, values: Mapping[str, float] | None = None, start_time: float = 0.0
+    ) -> InProcess:
         """Set start values and initialize."""
         for name, value in (values or {}).items():
             v = self.places[name]

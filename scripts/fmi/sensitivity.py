@@ -13,7 +13,9 @@ from kinetree.solvers.integrate.kinds import FIXED
 from kinetree.solvers.loops.projection import CLOSED
 
 SAME = 1e-12  # same code on the same numbers: nothing but the compiler's rounding may differ
-HOST_SOLVER = 1e-4  # the host's own integrator at its tolerance 1e-6, errors growing along the motion
+HOST_SOLVER = (
+    1e-4  # the host's own integrator at its tolerance 1e-6, errors growing along the motion
+)
 STEPS_ADD_UP = 10.0  # error after many steps over that of one
 ROUNDINGS = 16.0  # of one step, in units of the last place
 OPEN = 10.0 * CLOSED  # of a loop after a step
@@ -41,10 +43,16 @@ def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarra
 
 def starts(twin: InProcess) -> dict[str, float]:
     """Start values that a host may set."""
-    return {v.name: v.start for v in twin.table.variables if v.access == Access.START and v.start is not None}
+    return {
+        v.name: v.start
+        for v in twin.table.variables
+        if v.access == Access.START and v.start is not None
+    }
 
 
-def horizon(twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray) -> tuple[int, float]:
+def horizon(
+    twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray
+) -> tuple[int, float]:
     """Last point of the grid until which a small change of the start has not grown too much: a chaotic motion tells nothing about an integration.
 
     What stiff springs make of the change at once, in accelerations and in the first step, is the measure of the growth, not part of it. The second
@@ -64,7 +72,9 @@ def horizon(twin: InProcess, grid: Sequence[float], names: Sequence[str], expect
     return last, max(first, float(moved[: last + 1].max())) / change
 
 
-def own_bound(twin: InProcess, end: float, response: float, motion: Callable[[InProcess], np.ndarray]) -> float:
+def own_bound(
+    twin: InProcess, end: float, response: float, motion: Callable[[InProcess], np.ndarray]
+) -> float:
     """What other operations may change: in every step of a fixed step roundings, or what may stay open of loops, which a rounding decides;
     where errors choose the steps, what these let pass."""
     run = twin.unit.run
@@ -84,13 +94,30 @@ def rounded(twin: InProcess, motion: Callable[[InProcess], np.ndarray]) -> float
     given, draw = starts(twin), np.random.default_rng(1)
     found = []
     for _ in range(DRAWS + 1 if given else 0):
-        signs: Mapping[str, float] = dict(zip(given, draw.choice((-1.0, 1.0), len(given)) if found else np.zeros(len(given)), strict=True))
+        signs: Mapping[str, float] = dict(
+            zip(
+                given,
+                draw.choice((-1.0, 1.0), len(given)) if found else np.zeros(len(given)),
+                strict=True,
+            )
+        )
         twin.reset()
-        found.append(motion(twin.start({name: start + signs[name] * np.spacing(1.0 + abs(start)) for name, start in given.items()})))
+        found.append(
+            motion(
+                twin.start(
+                    {
+                        name: start + signs[name] * np.spacing(1.0 + abs(start))
+                        for name, start in given.items()
+                    }
+                )
+            )
+        )
     return max((deviation(each, found[0]) for each in found[1:]), default=0.0)
 
 
-def step_error(twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray) -> float:
+def step_error(
+    twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray
+) -> float:
     """How far a fixed step is from the motion, by steps half as long: at most twice the difference for a method of first order or better."""
     if twin.unit.run.integrator not in FIXED:
         return 0.0

@@ -15,7 +15,17 @@ from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.fmi.conditions import conditions
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.in_process import InProcess
-from kinetree.scripts.fmi.sensitivity import GROWTH, HOST_SOLVER, SAME, STEPS_ADD_UP, deviation, horizon, own_bound, run, step_error
+from kinetree.scripts.fmi.sensitivity import (
+    GROWTH,
+    HOST_SOLVER,
+    SAME,
+    STEPS_ADD_UP,
+    deviation,
+    horizon,
+    own_bound,
+    run,
+    step_error,
+)
 
 if TYPE_CHECKING:
     from kinetree.models.chain.system import ChainSystem
@@ -58,17 +68,27 @@ class Report:
         self.add(what, f"largest deviation {value:.2e} (allowed {bound:.0e})", bool(value <= bound))
 
 
-def verify(path: str | Path, stop_time: float | None = None, reference: Callable[[Archive], InProcess] | None = None) -> Report:
+def verify(
+    path: str | Path,
+    stop_time: float | None = None,
+    reference: Callable[[Archive], InProcess] | None = None,
+) -> Report:
     """Run all checks on an archive; `reference` makes the in-process twin (default: from the model file inside)."""
     from fmpy.validation import validate_fmu
 
     report = Report(Path(path))
     problems = validate_fmu(str(path))
-    report.add("modelDescription", "no problem found" if not problems else "; ".join(problems), not problems)
+    report.add(
+        "modelDescription",
+        "no problem found" if not problems else "; ".join(problems),
+        not problems,
+    )
     with Archive(path) as archive:
         described(report, archive)
         if archive.compiled:
-            report.add("sources", "compiled by cc -std=c99 -Wall -Wextra -Wpedantic without a warning")
+            report.add(
+                "sources", "compiled by cc -std=c99 -Wall -Wextra -Wpedantic without a warning"
+            )
         twin = (reference or twin_of)(archive)
         experiment: Any = archive.description.defaultExperiment
         end = stop_time if stop_time is not None else min(float(experiment.stopTime), 5.0)
@@ -81,16 +101,35 @@ def verify(path: str | Path, stop_time: float | None = None, reference: Callable
         last, response = horizon(twin, grid, names, expected)
         upto, bound = count, SAME
         if straight(archive):
-            upto, bound = last, own_bound(twin, grid[last], response, lambda each: run(each, grid[: last + 1], names))
+            upto, bound = (
+                last,
+                own_bound(
+                    twin, grid[last], response, lambda each: run(each, grid[: last + 1], names)
+                ),
+            )
         motion(report, archive, grid, names, expected, upto, bound)
         if (chain := chain_of(twin)) is not None:
             chain_motion(report, chain, grid, names, expected)
         if last < count:
-            report.add("sensitivity", f"errors grow {GROWTH:.0f} times until t = {grid[last]:.3g}: other integrations are compared up to there")
+            report.add(
+                "sensitivity",
+                f"errors grow {GROWTH:.0f} times until t = {grid[last]:.3g}: other integrations are compared up to there",
+            )
         grid, expected = grid[: last + 1], expected[: last + 1]
         if archive.description.modelExchange is not None:
-            bound = DRIFT if twin.unit.system.compiled.loops else max(HOST_SOLVER, STEPS_ADD_UP * HOST_TOLERANCE * response)
-            exchange(report, archive, grid, names, expected, bound + step_error(twin, grid, names, expected))
+            bound = (
+                DRIFT
+                if twin.unit.system.compiled.loops
+                else max(HOST_SOLVER, STEPS_ADD_UP * HOST_TOLERANCE * response)
+            )
+            exchange(
+                report,
+                archive,
+                grid,
+                names,
+                expected,
+                bound + step_error(twin, grid, names, expected),
+            )
         sweep(report, archive, grid, names, expected)
         replay(report, archive, grid, names)
         if archive.description.coSimulation is not None:
@@ -98,7 +137,9 @@ def verify(path: str | Path, stop_time: float | None = None, reference: Callable
     return report
 
 
-def motion_of_model(report: Report, twin: InProcess, grid: Sequence[float], names: list[str]) -> tuple[Sequence[float], np.ndarray]:
+def motion_of_model(
+    report: Report, twin: InProcess, grid: Sequence[float], names: list[str]
+) -> tuple[Sequence[float], np.ndarray]:
     """The grid and the rows that this process reaches; a motion that ends before is told, and compared up to there."""
     rows = [twin.start().get(names)]
     for t in grid[1:]:
@@ -107,8 +148,12 @@ def motion_of_model(report: Report, twin: InProcess, grid: Sequence[float], name
         except EvaluationError as error:
             if len(rows) < 3:
                 raise
-            rows = rows[: max(3, round(BEFORE * len(rows)))]  # just before its end a motion answers to anything
-            report.add("end of the motion", f"{error}; compared up to t = {grid[len(rows) - 1]:.6g}")
+            rows = rows[
+                : max(3, round(BEFORE * len(rows)))
+            ]  # just before its end a motion answers to anything
+            report.add(
+                "end of the motion", f"{error}; compared up to t = {grid[len(rows) - 1]:.6g}"
+            )
             break
         rows.append(twin.get(names))
     return grid[: len(rows)], np.array(rows)
@@ -116,8 +161,13 @@ def motion_of_model(report: Report, twin: InProcess, grid: Sequence[float], name
 
 def described(report: Report, archive: Archive) -> None:
     d = archive.description
-    kinds = " + ".join(kind for kind, part in (("CS", d.coSimulation), ("ME", d.modelExchange)) if part is not None)
-    report.add("archive", f"FMI {d.fmiVersion} {kinds}, {len(d.modelVariables)} variables, {archive.path.stat().st_size / 1e6:.2f} MB")
+    kinds = " + ".join(
+        kind for kind, part in (("CS", d.coSimulation), ("ME", d.modelExchange)) if part is not None
+    )
+    report.add(
+        "archive",
+        f"FMI {d.fmiVersion} {kinds}, {len(d.modelVariables)} variables, {archive.path.stat().st_size / 1e6:.2f} MB",
+    )
 
 
 def twin_of(archive: Archive) -> InProcess:
@@ -147,8 +197,14 @@ def chain_of(twin: InProcess) -> ChainSystem | None:
 
 def comparable(archive: Archive, twin: InProcess) -> list[str]:
     """Real variables whose values do not depend on who integrates, and with which steps."""
-    own = ("_residual", ".mean_speed") + (",2)",) * (chain_of(twin) is not None)  # stiff couplings make much of little in accelerations
-    return [n for n in archive.reals if n in twin.places and not n.endswith(own) and not n.startswith("event_indicator")]
+    own = ("_residual", ".mean_speed") + (",2)",) * (
+        chain_of(twin) is not None
+    )  # stiff couplings make much of little in accelerations
+    return [
+        n
+        for n in archive.reals
+        if n in twin.places and not n.endswith(own) and not n.startswith("event_indicator")
+    ]
 
 
 def straight(archive: Archive) -> bool:
@@ -156,13 +212,23 @@ def straight(archive: Archive) -> bool:
     return archive.compiled or bool(packed_with(archive).get("specialised"))
 
 
-def motion(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray, last: int, bound: float) -> None:
+def motion(
+    report: Report,
+    archive: Archive,
+    grid: Sequence[float],
+    names: list[str],
+    expected: np.ndarray,
+    last: int,
+    bound: float,
+) -> None:
     """Co-simulation against the process, up to a row, and the cost of a step."""
     begin = time.perf_counter()
     host = Host(archive)
     instantiated = time.perf_counter() - begin
     host.start()
-    report.compare("co-simulation", deviation(run(host, grid, names)[: last + 1], expected[: last + 1]), bound)
+    report.compare(
+        "co-simulation", deviation(run(host, grid, names)[: last + 1], expected[: last + 1]), bound
+    )
     host.close()
     host = Host(archive).start()
     references = [archive.references[name] for name in archive.names("output")]
@@ -180,14 +246,31 @@ def motion(report: Report, archive: Archive, grid: Sequence[float], names: list[
     report.add("cost", text)
 
 
-def chain_motion(report: Report, chain: ChainSystem, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+def chain_motion(
+    report: Report,
+    chain: ChainSystem,
+    grid: Sequence[float],
+    names: list[str],
+    expected: np.ndarray,
+) -> None:
     """Steps of the FMU against the matrix method in this process, which takes all steps at once."""
     result = chain.simulate(stop_time=grid[-1], start_time=0.0, output_step=grid[1] - grid[0])
     shared = [k for k, name in enumerate(names) if name in (*chain.coordinates, *chain.speeds)]
-    report.compare("matrix method", deviation(expected[:, shared], np.column_stack([result[names[k]] for k in shared])), MATRIX)
+    report.compare(
+        "matrix method",
+        deviation(expected[:, shared], np.column_stack([result[names[k]] for k in shared])),
+        MATRIX,
+    )
 
 
-def exchange(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray, bound: float) -> None:
+def exchange(
+    report: Report,
+    archive: Archive,
+    grid: Sequence[float],
+    names: list[str],
+    expected: np.ndarray,
+    bound: float,
+) -> None:
     """Model exchange integrated by fmpy's CVode."""
     from fmpy import simulate_fmu
 
@@ -201,7 +284,10 @@ def exchange(report: Report, archive: Archive, grid: Sequence[float], names: lis
     found = np.column_stack([result[name][index] for name in names])
     clear = np.ones(len(grid), dtype=bool)
     if "event_time" in names:
-        clear[1:], apart = clear_of_events(np.array(grid[1:]), *(table[1:, names.index("event_time")] for table in (found, expected)))
+        clear[1:], apart = clear_of_events(
+            np.array(grid[1:]),
+            *(table[1:, names.index("event_time")] for table in (found, expected)),
+        )
         bound += apart * steepest(expected) / interval  # a motion that is late by so much
     report.compare("model exchange (CVode)", deviation(found[clear], expected[clear]), bound)
 
@@ -211,7 +297,9 @@ def steepest(table: np.ndarray) -> float:
     return deviation(table[1:], table[:-1]) if len(table) > 1 else 0.0
 
 
-def clear_of_events(rows: np.ndarray, found: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, float]:
+def clear_of_events(
+    rows: np.ndarray, found: np.ndarray, expected: np.ndarray
+) -> tuple[np.ndarray, float]:
     """Rows behind the same events on both sides, and how far apart these are: one may show values before an event that the other located earlier."""
     found, expected = np.unique(found), np.unique(expected)
     partner = found[np.abs(np.subtract.outer(expected, found)).argmin(axis=1)]
@@ -223,14 +311,21 @@ def clear_of_events(rows: np.ndarray, found: np.ndarray, expected: np.ndarray) -
     return clear, float(np.abs(partner - expected)[same].max(initial=0.0))
 
 
-def sweep(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+def sweep(
+    report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray
+) -> None:
     """Other communication steps, irregular ones and one of 1e-14 s give the same end."""
     end = grid[-1]
     drawn = np.sort(np.random.default_rng(1).uniform(0, end, len(grid) - 2))
     tiny = [*grid[:2], grid[1] + 1e-14, *grid[2:]]
     coarse = [0.0, *(end * k / 7 for k in range(1, 8))]
     fine = list(np.linspace(0.0, end, 2 * len(grid) - 1))
-    for what, times in (("coarse steps", coarse), ("fine steps", fine), ("irregular steps", [0.0, *drawn, end]), ("a step of 1e-14 s", tiny)):
+    for what, times in (
+        ("coarse steps", coarse),
+        ("fine steps", fine),
+        ("irregular steps", [0.0, *drawn, end]),
+        ("a step of 1e-14 s", tiny),
+    ):
         host = Host(archive).start()
         found = run(host, times, names)[-1:]
         host.close()
@@ -241,7 +336,9 @@ def sweep(report: Report, archive: Archive, grid: Sequence[float], names: list[s
 def replay(report: Report, archive: Archive, grid: Sequence[float], names: list[str]) -> None:
     """Save in the middle, go on, restore, go on again; the same from bytes in another instance."""
     part = archive.description.coSimulation
-    if not (getattr(part, "canGetAndSetFMUstate", False) or getattr(part, "canGetAndSetFMUState", False)):
+    if not (
+        getattr(part, "canGetAndSetFMUstate", False) or getattr(part, "canGetAndSetFMUState", False)
+    ):
         report.add("state", "not offered")
         return
     half = len(grid) // 2

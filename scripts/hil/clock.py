@@ -31,7 +31,7 @@ SPIN = 3e-4  # s before a deadline from which the process does not sleep
 BARE = 1000  # steps of the loop that only waits
 PRIORITY = 50
 GRACE = 2.0  # s for a partner to end
-MEMORY = Path("/dev/shm")  # noqa: S108  # files there are memory alone
+MEMORY = Path("/dev/shm")  # files there are memory alone
 
 
 class Door(Protocol):
@@ -59,7 +59,9 @@ def wait_until(deadline: float) -> tuple[float, float]:
 @contextmanager
 def connected(scenario: Scenario) -> Iterator[Door]:
     """The door to the partner: an outside one, or one started here and ended with the run."""
-    with tempfile.TemporaryDirectory(dir=MEMORY if scenario.shared is not None and MEMORY.is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(
+        dir=MEMORY if scenario.shared is not None and MEMORY.is_dir() else None
+    ) as folder:
         box = None
         if scenario.shared is not None:
             box = Path(folder) / "mailbox" if not scenario.outside else scenario.shared
@@ -77,7 +79,11 @@ def connected(scenario: Scenario) -> Iterator[Door]:
 @contextmanager
 def door_of(box: Path | None) -> Iterator[Door]:
     """A socket, or a mailbox in shared memory."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) if box is None else closing(Mailbox(box, plant=True)) as door:
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        if box is None
+        else closing(Mailbox(box, plant=True)) as door
+    ):
         yield door
 
 
@@ -85,14 +91,28 @@ def door_of(box: Path | None) -> Iterator[Door]:
 def own_partner(scenario: Scenario, folder: Path, box: Path | None) -> Iterator[tuple[str, int]]:
     """A partner in a process of its own, and where it listens."""
     path = folder / "controller.json"
-    path.write_text(json.dumps({"measures": scenario.measures, "loops": scenario.loops, "controller": scenario.controller}))
+    path.write_text(
+        json.dumps(
+            {
+                "measures": scenario.measures,
+                "loops": scenario.loops,
+                "controller": scenario.controller,
+            }
+        )
+    )
     more = [] if box is None else ["--shared", str(box)]
-    process = subprocess.Popen([sys.executable, "-m", "kinetree.scripts.hil.partner", str(path), *more], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kinetree.scripts.hil.partner", str(path), *more],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         assert process.stdout is not None
         said = process.stdout.readline()
         if not said.strip():
-            raise BadInput(f"{scenario.path}: the partner's process has ended; what it said stands above")
+            raise BadInput(
+                f"{scenario.path}: the partner's process has ended; what it said stands above"
+            )
         yield "127.0.0.1", int(said)
         process.wait(GRACE)
     except subprocess.TimeoutExpired:
@@ -118,7 +138,9 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
         prompt(PRIORITY, record.notes),
     ):
         if plant.archive.needs_python:
-            record.notes.append("this FMU computes behind a Python interpreter: `kinetree fmu --backend native` packs a faster one")
+            record.notes.append(
+                "this FMU computes behind a Python interpreter: `kinetree fmu --backend native` packs a faster one"
+            )
         try:
             steps(record, plant, door, told)
         finally:
@@ -153,7 +175,9 @@ def exchange(record: Record, plant: Plant, door: Door, told: Callable[[float], N
     """All steps."""
     s, clock = record.scenario, time.perf_counter
     injected, arrivals = Injected(s.channel), Arrivals()
-    under_way: dict[int, tuple[float, float]] = {}  # sequence: when it was sent, injected delay of both ways
+    under_way: dict[
+        int, tuple[float, float]
+    ] = {}  # sequence: when it was sent, injected delay of both ways
     held = tuple(plant.host.get(s.commands))
     ask(record, door, injected, under_way, 0, 0.0, plant.measures())
     start = clock() + s.step
@@ -179,7 +203,15 @@ def exchange(record: Record, plant: Plant, door: Door, told: Callable[[float], N
             told(plant.time)
 
 
-def ask(record: Record, door: Door, injected: Injected, under_way: dict, sequence: int, now: float, values: tuple[float, ...]) -> None:
+def ask(
+    record: Record,
+    door: Door,
+    injected: Injected,
+    under_way: dict,
+    sequence: int,
+    now: float,
+    values: tuple[float, ...],
+) -> None:
     """Measures to the partner, unless they or their answer are to be lost."""
     record.sent += 1
     ways = (injected.way(), injected.way())
@@ -198,7 +230,11 @@ def collect(record: Record, door: Door, arrivals: Arrivals, under_way: dict, now
         except (BlockingIOError, ConnectionRefusedError):
             return
         frame = unpacked(data)
-        if frame is None or frame.sequence not in under_way or len(frame.values) != len(record.scenario.commands):
+        if (
+            frame is None
+            or frame.sequence not in under_way
+            or len(frame.values) != len(record.scenario.commands)
+        ):
             continue
         sent, delay = under_way.pop(frame.sequence)
         record.trips.append(now - sent)

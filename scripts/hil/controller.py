@@ -25,9 +25,14 @@ class Loop:
 
     def __init__(self, place: int, table: dict[str, Any]):
         self.place = place  # of its measure in a frame
-        self.setpoint, self.kp, self.ki, self.kd = (float(table.get(key, 0.0)) for key in ("setpoint", "kp", "ki", "kd"))
+        self.setpoint, self.kp, self.ki, self.kd = (
+            float(table.get(key, 0.0)) for key in ("setpoint", "kp", "ki", "kd")
+        )
         self.filter, self.offset = float(table.get("filter", 0.0)), float(table.get("offset", 0.0))
-        self.low, self.high = float(table.get("low", float("-inf"))), float(table.get("high", float("inf")))
+        self.low, self.high = (
+            float(table.get("low", float("-inf"))),
+            float(table.get("high", float("inf"))),
+        )
         self.integral = self.rate = 0.0
         self.before: tuple[float, float] | None = None
 
@@ -38,7 +43,11 @@ class Loop:
         if self.before is not None and time > self.before[0]:
             h = time - self.before[0]
             slope = (error - self.before[1]) / h
-            self.rate = slope if self.filter <= 0.0 else self.rate + (slope - self.rate) * h / (self.filter + h)
+            self.rate = (
+                slope
+                if self.filter <= 0.0
+                else self.rate + (slope - self.rate) * h / (self.filter + h)
+            )
         self.before = (time, error)
         free = self.offset + self.kp * error + self.kd * self.rate
         grown = self.integral + self.ki * error * h
@@ -89,7 +98,9 @@ def controller_of(text: Mapping[str, Any]) -> Iterator[Answering]:
             if name not in archive.references:
                 from kinetree.models.description.errors import suggestion
 
-                raise BadInput(f"{given['fmu']}: no variable '{name}'; {suggestion(name, tuple(archive.references))}")
+                raise BadInput(
+                    f"{given['fmu']}: no variable '{name}'; {suggestion(name, tuple(archive.references))}"
+                )
         host = Host(archive).start({})
         try:
             yield FmuController(host, given["inputs"], given["outputs"])

@@ -25,7 +25,12 @@ def pid(kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0) -> Sta
         B.append(1.0 / T)
         C.append(-kd / T)
         D += kd / T
-    return StateSpace(np.diag(blocks).reshape(len(B), len(B)), np.array(B).reshape(-1, 1), np.array(C).reshape(1, -1), np.array([[D]]))
+    return StateSpace(
+        np.diag(blocks).reshape(len(B), len(B)),
+        np.array(B).reshape(-1, 1),
+        np.array(C).reshape(1, -1),
+        np.array([[D]]),
+    )
 
 
 def loop_of(plant: StateSpace, table: Mapping[str, Any]) -> StateSpace:

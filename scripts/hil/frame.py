@@ -29,7 +29,9 @@ class Frame(NamedTuple):
     last: bool = False
 
     def packed(self) -> bytes:
-        head = HEAD.pack(MAGIC, self.sequence & 0xFFFFFFFF, self.time, LAST if self.last else 0, len(self.values))
+        head = HEAD.pack(
+            MAGIC, self.sequence & 0xFFFFFFFF, self.time, LAST if self.last else 0, len(self.values)
+        )
         return head + struct.pack(f"<{len(self.values)}d", *self.values)
 
 
@@ -40,4 +42,6 @@ def unpacked(data: bytes) -> Frame | None:
     magic, sequence, time, flags, count = HEAD.unpack_from(data)
     if magic != MAGIC or count > MOST or len(data) != HEAD.size + 8 * count:
         return None
-    return Frame(sequence, time, struct.unpack_from(f"<{count}d", data, HEAD.size), bool(flags & LAST))
+    return Frame(
+        sequence, time, struct.unpack_from(f"<{count}d", data, HEAD.size), bool(flags & LAST)
+    )

@@ -27,18 +27,28 @@ class Record:
     scenario: Scenario
     simulated: bool
     time: list[float] = field(default_factory=list)
-    rows: list[tuple[float, ...]] = field(default_factory=list)  # measures and commands after every step
-    ages: list[int] = field(default_factory=list)  # steps since the measures that the present commands answer
+    rows: list[tuple[float, ...]] = field(
+        default_factory=list
+    )  # measures and commands after every step
+    ages: list[int] = field(
+        default_factory=list
+    )  # steps since the measures that the present commands answer
     sent: int = 0
     received: int = 0
     lost: int = 0  # by injection
     stale: int = 0  # steps without a new command
-    trips: list[float] = field(default_factory=list)  # s, there and back, as the network and the partner were
+    trips: list[float] = field(
+        default_factory=list
+    )  # s, there and back, as the network and the partner were
     computing: list[float] = field(default_factory=list)  # s per step
-    lateness: list[float] = field(default_factory=list)  # s from the deadline to the beginning of a step
+    lateness: list[float] = field(
+        default_factory=list
+    )  # s from the deadline to the beginning of a step
     misses: int = 0  # steps that ended after their deadline
     bare: list[float] = field(default_factory=list)  # s, lateness of a loop that only waits
-    gaps: list[float] = field(default_factory=list)  # s, longest time that was taken from the loop while it waited for a step, doing nothing
+    gaps: list[float] = field(
+        default_factory=list
+    )  # s, longest time that was taken from the loop while it waited for a step, doing nothing
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -81,7 +91,11 @@ class Arrivals:
 
 
 def apply(
-    plant: Plant, record: Record, arrived: tuple[int, tuple[float, ...]] | None, step: int, held: tuple[float, ...]
+    plant: Plant,
+    record: Record,
+    arrived: tuple[int, tuple[float, ...]] | None,
+    step: int,
+    held: tuple[float, ...],
 ) -> tuple[float, ...] | None:
     """Commands for a step; None: the run stops, as the rule for late commands says."""
     s = record.scenario
@@ -106,14 +120,20 @@ def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: No
     """In virtual time."""
     record = Record(scenario, True)
     injected, arrivals = Injected(scenario.channel), Arrivals()
-    text = {"measures": scenario.measures, "loops": scenario.loops, "controller": scenario.controller}
+    text = {
+        "measures": scenario.measures,
+        "loops": scenario.loops,
+        "controller": scenario.controller,
+    }
     asked: list[tuple[float, int, float, tuple[float, ...]]] = []
     with Plant(scenario) as plant, controller_of(text) as controller:
         held = tuple(plant.host.get(scenario.commands))
         send_simulated(record, injected, asked, 0, 0.0, plant.measures())
         for k in range(scenario.steps):
             now = k * scenario.step
-            while asked and asked[0][0] <= now + EARLY:  # the partner answers in the order in which frames reach it
+            while (
+                asked and asked[0][0] <= now + EARLY
+            ):  # the partner answers in the order in which frames reach it
                 at, sequence, time, values = heapq.heappop(asked)
                 answer, back = controller.answer(time, values), injected.way()
                 record.lost += back is None
@@ -132,7 +152,14 @@ def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: No
     return record
 
 
-def send_simulated(record: Record, injected: Injected, asked: list, sequence: int, time: float, values: tuple[float, ...]) -> None:
+def send_simulated(
+    record: Record,
+    injected: Injected,
+    asked: list,
+    sequence: int,
+    time: float,
+    values: tuple[float, ...],
+) -> None:
     """Measures on their way to the partner."""
     out = injected.way()
     record.sent += 1

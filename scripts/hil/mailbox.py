@@ -43,7 +43,9 @@ class Mailbox:
             raise BlockingIOError
         at = self.inward + 8 + (self.read % SLOTS) * SLOT
         self.read += 1
-        return self.memory[at + 8 : at + 8 + min(LENGTH.unpack_from(self.memory, at)[0], size, SLOT - 8)]
+        return self.memory[
+            at + 8 : at + 8 + min(LENGTH.unpack_from(self.memory, at)[0], size, SLOT - 8)
+        ]
 
     def close(self) -> None:
         self.memory.close()

@@ -39,7 +39,10 @@ def serve(controller: Answering, door: socket.socket) -> int:
             continue
         if frame.last:
             return answered
-        door.sendto(Frame(frame.sequence, frame.time, controller.answer(frame.time, frame.values)).packed(), sender)
+        door.sendto(
+            Frame(frame.sequence, frame.time, controller.answer(frame.time, frame.values)).packed(),
+            sender,
+        )
         answered += 1
 
 
@@ -57,7 +60,9 @@ def serve_shared(controller: Answering, box: Mailbox) -> int:
             continue
         if frame.last:
             break
-        box.send(Frame(frame.sequence, frame.time, controller.answer(frame.time, frame.values)).packed())
+        box.send(
+            Frame(frame.sequence, frame.time, controller.answer(frame.time, frame.values)).packed()
+        )
         answered += 1
     return answered
 
@@ -72,7 +77,12 @@ def main(arguments: list[str]) -> int:
                 serve_shared(controller, box)
             return 0
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
-            door.bind((arguments[2] if len(arguments) > 2 else "127.0.0.1", int(arguments[1]) if len(arguments) > 1 else 0))
+            door.bind(
+                (
+                    arguments[2] if len(arguments) > 2 else "127.0.0.1",
+                    int(arguments[1]) if len(arguments) > 1 else 0,
+                )
+            )
             print(door.getsockname()[1], flush=True)
             serve(controller, door)
     return 0

@@ -37,12 +37,19 @@ class Plant:
             if name not in self.archive.references:
                 from kinetree.models.description.errors import suggestion
 
-                raise BadInput(f"{s.path}: the FMU has no variable '{name}'; {suggestion(name, tuple(self.archive.references))}")
+                raise BadInput(
+                    f"{s.path}: the FMU has no variable '{name}'; {suggestion(name, tuple(self.archive.references))}"
+                )
         self.host = Host(self.archive)
         self.host.start(s.values)
         self.time, self.component = 0.0, self.host.fmu.component
-        self.inward, self.outward = (array(self.archive.references[name] for name in names) for names in (s.commands, s.measures))
-        self.given, self.seen = ((ctypes.c_double * len(names))() for names in (s.commands, s.measures))
+        self.inward, self.outward = (
+            array(self.archive.references[name] for name in names)
+            for names in (s.commands, s.measures)
+        )
+        self.given, self.seen = (
+            (ctypes.c_double * len(names))() for names in (s.commands, s.measures)
+        )
         fmu = self.host.fmu
         self._get, self._set, self._step = fmu.fmi2GetReal, fmu.fmi2SetReal, fmu.fmi2DoStep
         return self
@@ -62,13 +69,18 @@ class Plant:
         self._step(self.component, self.time, target - self.time, 1)
         self.time = target
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         from fmpy.fmi1 import FMICallException
 
         said = self.host.messages[-1] if self.host.messages else ""
         try:
             self.host.fmu.terminate()
-        except Exception:  # noqa: S110  # an FMU that has failed may refuse; what went wrong has been said
+        except Exception:  # an FMU that has failed may refuse; what went wrong has been said
             pass
         finally:
             self.host.fmu.freeInstance()

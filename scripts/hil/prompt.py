@@ -19,7 +19,9 @@ def prompt(priority: int, notes: list[str]) -> Iterator[None]:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
         scheduled = True
     except (AttributeError, PermissionError, OSError) as error:
-        notes.append(f"no real-time scheduling ({getattr(error, 'strerror', None) or error}): other processes may come first")
+        notes.append(
+            f"no real-time scheduling ({getattr(error, 'strerror', None) or error}): other processes may come first"
+        )
     try:
         locked = ctypes.CDLL(None, use_errno=True).mlockall(LOCK_ALL) == 0
     except (OSError, AttributeError):

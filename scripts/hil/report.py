@@ -36,11 +36,17 @@ def sentences(record: Record) -> list[str]:
     """What happened, in words."""
     s, steps = record.scenario, len(record.rows)
     kind = "simulated, bit for bit repeatable" if record.simulated else "against the wall clock"
-    lines = [f"{steps} steps of {1e3 * s.step:g} ms, {kind}; {record.sent} frames sent, {record.received} commands applied"]
-    lines[0] += f", {record.lost} frames lost by injection, {record.stale} steps without a new command ({s.late})"
+    lines = [
+        f"{steps} steps of {1e3 * s.step:g} ms, {kind}; {record.sent} frames sent, {record.received} commands applied"
+    ]
+    lines[0] += (
+        f", {record.lost} frames lost by injection, {record.stale} steps without a new command ({s.late})"
+    )
     if record.ages:
         ages = np.array(record.ages)
-        lines.append(f"measures that commands answer are {ages.mean():.3g} steps old on average, {ages.max()} at most")
+        lines.append(
+            f"measures that commands answer are {ages.mean():.3g} steps old on average, {ages.max()} at most"
+        )
     if not record.simulated:
         late = np.asarray(record.lateness)
         lines.append(f"{record.misses} of {steps} steps ended after their deadline")
@@ -49,7 +55,9 @@ def sentences(record: Record) -> list[str]:
         if record.misses:
             begun = int((late > s.step).sum())
             told = f"of these {own} computed for longer than a step; {begun} steps began a whole step late"
-            lines.append(f"{told}, as {waits} of {len(record.bare)} did in the loop that only waits")
+            lines.append(
+                f"{told}, as {waits} of {len(record.bare)} did in the loop that only waits"
+            )
     return [*lines, *record.notes]
 
 
@@ -67,17 +75,35 @@ def margin_rows(record: Record) -> list[tuple[Any, ...]]:
     loop = s.loops[0]
     try:
         mechanism = load(s.described())
-        system = mechanism.compile(**{k: v for k, v in s.values.items() if k in mechanism.description.parameters})
-        plant = linear_at_rest(system, None, [loop["measure"]]).part([loop["command"]], [loop["measure"]])
+        system = mechanism.compile(
+            **{k: v for k, v in s.values.items() if k in mechanism.description.parameters}
+        )
+        plant = linear_at_rest(system, None, [loop["measure"]]).part(
+            [loop["command"]], [loop["measure"]]
+        )
     except (EvaluationError, KeyError, ValueError):
         return []
     open_loop = loop_of(plant, loop)
     age = float(np.mean(record.ages)) * s.step if record.ages else 0.0
-    cases = (("continuous", 0.0), ("sampled and held", 0.5 * s.step), ("as it ran", 0.5 * s.step + age))
+    cases = (
+        ("continuous", 0.0),
+        ("sampled and held", 0.5 * s.step),
+        ("as it ran", 0.5 * s.step + age),
+    )
     rows = []
     for name, delay in cases:
         found = margins(open_loop, delay=delay)
-        rows.append((name, 1e3 * delay, "stable" if found.stable else "unstable", found.gain, found.phase, 1e3 * found.delay, found.modulus))
+        rows.append(
+            (
+                name,
+                1e3 * delay,
+                "stable" if found.stable else "unstable",
+                found.gain,
+                found.phase,
+                1e3 * found.delay,
+                found.modulus,
+            )
+        )
     return rows
 
 
@@ -93,26 +119,58 @@ def write_report(record: Record, path: Path) -> Path:
         axes[k, 0].set_ylabel(name)
         axes[k, 0].grid(alpha=0.3)
     axes[-1, 0].set_xlabel("time [s]")
-    sections = [Section("What happened").say(*sentences(record)).picture(figure, "Measures and commands")]
+    sections = [
+        Section("What happened").say(*sentences(record)).picture(figure, "Measures and commands")
+    ]
     if record.computing:
         sections.append(timing(record, figure_of))
     rows = margin_rows(record)
     if rows:
-        head = ("loop", "delay [ms]", "", "gain margin", "phase margin [°]", "delay margin [ms]", "modulus margin")
-        sections.append(Section("Margins").say("Of the loop linearised at rest, with the dead time that the exchange costs.").table(head, rows))
-    more = {"scenario": s.path, "plant": s.mechanism or s.fmu, "channel": s.channel, "loops": s.loops}
+        head = (
+            "loop",
+            "delay [ms]",
+            "",
+            "gain margin",
+            "phase margin [°]",
+            "delay margin [ms]",
+            "modulus margin",
+        )
+        sections.append(
+            Section("Margins")
+            .say("Of the loop linearised at rest, with the dead time that the exchange costs.")
+            .table(head, rows)
+        )
+    more = {
+        "scenario": s.path,
+        "plant": s.mechanism or s.fmu,
+        "channel": s.channel,
+        "loops": s.loops,
+    }
     return write_page(path, f"Hardware in the loop: {s.path.stem}", sections, more=more)
 
 
 def timing(record: Record, figure_of: Any) -> Section:
     """Histograms and percentiles."""
     figure, axes = figure_of(1, 2, 9.0, 3.2)
-    pairs = (("computing of a step", record.computing, None), ("lateness", record.lateness, record.bare))
+    pairs = (
+        ("computing of a step", record.computing, None),
+        ("lateness", record.lateness, record.bare),
+    )
     for place, (name, values, beside) in zip(axes[0], pairs, strict=True):
         top = max(np.percentile(np.asarray(values) * 1e6, 99.9), 1.0)
         place.hist(np.asarray(values) * 1e6, bins=60, range=(0, top), label="plant")
         if beside:
-            place.hist(np.asarray(beside) * 1e6, bins=60, range=(0, top), histtype="step", label="only waiting")
+            place.hist(
+                np.asarray(beside) * 1e6,
+                bins=60,
+                range=(0, top),
+                histtype="step",
+                label="only waiting",
+            )
             place.legend(fontsize=8)
         place.set(xlabel=f"{name} [µs]", ylabel="steps", yscale="log")
-    return Section("Times").picture(figure, "Up to the 99.9th percentile").table(("", "50 %", "99 %", "99.9 %", "largest"), times(record), "µs")
+    return (
+        Section("Times")
+        .picture(figure, "Up to the 99.9th percentile")
+        .table(("", "50 %", "99 %", "99.9 %", "largest"), times(record), "µs")
+    )

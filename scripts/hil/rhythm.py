@@ -35,14 +35,45 @@ class Run(ctypes.Structure):
     """The structure of the same name in rhythm.c."""
 
     _fields_ = [
-        *((name, Pointer) for name in ("component", "set", "advance", "get", "inward", "outward", "given", "seen")),
+        *(
+            (name, Pointer)
+            for name in ("component", "set", "advance", "get", "inward", "outward", "given", "seen")
+        ),
         *((name, Count) for name in ("commands", "measures", "door")),
         *((name, Pointer) for name in ("ring_out", "ring_in")),
         *((name, Count) for name in ("written", "read")),
         *((name, Real) for name in ("step", "spin", "start")),
         ("late", Count),
-        *((name, Pointer) for name in ("delays", "sent", "due", "answers", "computing", "lateness", "gaps", "trips", "rows", "ages")),
-        *((name, Count) for name in ("waiting", "frames", "newest", "steps", "received", "lost", "stale", "misses", "round_trips", "status")),
+        *(
+            (name, Pointer)
+            for name in (
+                "delays",
+                "sent",
+                "due",
+                "answers",
+                "computing",
+                "lateness",
+                "gaps",
+                "trips",
+                "rows",
+                "ages",
+            )
+        ),
+        *(
+            (name, Count)
+            for name in (
+                "waiting",
+                "frames",
+                "newest",
+                "steps",
+                "received",
+                "lost",
+                "stale",
+                "misses",
+                "round_trips",
+                "status",
+            )
+        ),
     ]
 
 
@@ -51,11 +82,28 @@ def library() -> ctypes.CDLL | str:
     if os.name != "posix" or sys.byteorder != "little":
         return "this system has no POSIX sockets and clocks"
     source = Path(__file__).with_name("rhythm.c")
-    path = cache_root() / "hosts" / f"{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}-{sys.platform}-{os.uname().machine}" / "rhythm.so"
+    path = (
+        cache_root()
+        / "hosts"
+        / f"{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}-{sys.platform}-{os.uname().machine}"
+        / "rhythm.so"
+    )
     try:
         if not sound(path):
             with written(path) as draft:
-                run([*compiler(), "-std=c11", "-O2", "-fPIC", "-shared", str(source), "-o", str(draft), "-lm"])
+                run(
+                    [
+                        *compiler(),
+                        "-std=c11",
+                        "-O2",
+                        "-fPIC",
+                        "-shared",
+                        str(source),
+                        "-o",
+                        str(draft),
+                        "-lm",
+                    ]
+                )
     except LibraryError as error:
         return str(error)
     loaded = ctypes.CDLL(str(path))
@@ -101,14 +149,19 @@ class Rhythm:
         """Lateness of a loop that only waits."""
         gap, step = Real(), self.run.step
         begin = self.loaded.rhythm_wait(0.0, self.run.spin, gap) + step
-        return [self.loaded.rhythm_wait(begin + k * step, self.run.spin, gap) - (begin + k * step) for k in range(count)]
+        return [
+            self.loaded.rhythm_wait(begin + k * step, self.run.spin, gap) - (begin + k * step)
+            for k in range(count)
+        ]
 
     def go(self, told: Callable[[float], None]) -> None:
         """All steps."""
         ended, s = self.loaded.rhythm_begin(ctypes.byref(self.run)), self.record.scenario
         try:
             while ended == 0 and self.run.steps < s.steps:
-                ended = self.loaded.rhythm_run(ctypes.byref(self.run), min(self.run.steps + STRETCH, s.steps))
+                ended = self.loaded.rhythm_run(
+                    ctypes.byref(self.run), min(self.run.steps + STRETCH, s.steps)
+                )
                 told(self.run.steps * s.step)
         finally:
             self.keep(ended)
@@ -124,9 +177,17 @@ class Rhythm:
         record.time = [k * step for k in range(1, n + 1)]
         record.rows = [tuple(row) for row in a["rows"][:n].tolist()]
         record.computing = a["computing"][:n].tolist()
-        record.lateness, record.gaps, record.ages = (a[name][: n + (ended == STOPPED)].tolist() for name in ("lateness", "gaps", "ages"))
+        record.lateness, record.gaps, record.ages = (
+            a[name][: n + (ended == STOPPED)].tolist() for name in ("lateness", "gaps", "ages")
+        )
         record.trips = a["trips"][: r.round_trips].tolist()
-        record.sent, record.received, record.lost, record.stale, record.misses = r.frames, r.received, r.lost, r.stale, r.misses
+        record.sent, record.received, record.lost, record.stale, record.misses = (
+            r.frames,
+            r.received,
+            r.lost,
+            r.stale,
+            r.misses,
+        )
         self.plant.time = n * step
         if self.box is not None:
             self.held = None  # its memory can be closed again

@@ -102,7 +102,9 @@ class Scenario:
     shared: Path | None = None  # of an outside partner; an empty path: of the own one
     controller: dict[str, Any] = field(default_factory=dict)
     values: dict[str, float] = field(default_factory=dict)
-    settings: dict[str, float] = field(default_factory=dict)  # of a mechanism of the library, which decide what there is
+    settings: dict[str, float] = field(
+        default_factory=dict
+    )  # of a mechanism of the library, which decide what there is
     tune: dict[str, float] = field(default_factory=dict)
     lqr: dict[str, dict[str, float]] = field(default_factory=dict)
     lqg: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -141,7 +143,11 @@ def read_scenario(path: Path) -> Scenario:
     late = content.get("late", "hold")
     if late not in LATE:
         raise BadInput(f"{path}: late: found '{late}', expected one of {', '.join(LATE)}")
-    loops, measures, commands = content.get("loops", []), content.get("measures"), content.get("commands")
+    loops, measures, commands = (
+        content.get("loops", []),
+        content.get("measures"),
+        content.get("commands"),
+    )
     for k, table in enumerate(loops):
         only(table, Loop.KEYS, f"{path}: loops[{k}]")
         for key in ("measure", "command"):
@@ -159,9 +165,17 @@ def read_scenario(path: Path) -> Scenario:
         raise BadInput(f"{path}: expected [[loops]], a [controller] or a partner")
     measures = measures or list(dict.fromkeys(table["measure"] for table in loops))
     commands = commands or [table["command"] for table in loops]
-    if not measures or not commands or len(measures) > MOST or len(commands) > MOST or len(set(commands)) < len(commands):
+    if (
+        not measures
+        or not commands
+        or len(measures) > MOST
+        or len(commands) > MOST
+        or len(set(commands)) < len(commands)
+    ):
         raise BadInput(f"{path}: expected 1 to {MOST} measures and different commands")
-    values = {name: number(value, f"{path}: set.{name}") for name, value in content.get("set", {}).items()}
+    values = {
+        name: number(value, f"{path}: set.{name}") for name, value in content.get("set", {}).items()
+    }
     source = content.get("mechanism")
     source = source if source is None or source.startswith("lib:") else str(path.parent / source)
     archive = path.parent / content["fmu"] if "fmu" in content else None
@@ -169,7 +183,22 @@ def read_scenario(path: Path) -> Scenario:
     design = design_of(content, path, measures)
     channel = channel_of(content.get("channel", {}), path)
     return Scenario(
-        path, source, archive, step, stop, late, measures, commands, loops, partner, shared, controller, values, settings, channel=channel, **design
+        path,
+        source,
+        archive,
+        step,
+        stop,
+        late,
+        measures,
+        commands,
+        loops,
+        partner,
+        shared,
+        controller,
+        values,
+        settings,
+        channel=channel,
+        **design,
     )
 
 
@@ -177,10 +206,16 @@ def structural(source: str | None) -> tuple[str, ...]:
     """Settings that a mechanism of the library has."""
     from kinetree.models.description.loader import generated, is_generated
 
-    return generated(source, {})[3] if source is not None and source.startswith("lib:") and is_generated(source) else ()
+    return (
+        generated(source, {})[3]
+        if source is not None and source.startswith("lib:") and is_generated(source)
+        else ()
+    )
 
 
-def controller_table(table: dict[str, Any], path: Path, measures: Any, commands: Any) -> dict[str, Any]:
+def controller_table(
+    table: dict[str, Any], path: Path, measures: Any, commands: Any
+) -> dict[str, Any]:
     """The FMU of a controller, and which of its variables stand for the measures and commands."""
     if not table:
         return {}
@@ -188,7 +223,11 @@ def controller_table(table: dict[str, Any], path: Path, measures: Any, commands:
     if not isinstance(table.get("fmu"), str):
         raise BadInput(f"{path}: controller.fmu is missing")
     for key, names, word in (("inputs", measures, "measures"), ("outputs", commands, "commands")):
-        if not isinstance(table.get(key), list) or not isinstance(names, list) or len(table[key]) != len(names):
+        if (
+            not isinstance(table.get(key), list)
+            or not isinstance(names, list)
+            or len(table[key]) != len(names)
+        ):
             raise BadInput(f"{path}: controller.{key}: expected as many names as there are {word}")
     return {**table, "fmu": str(path.parent / table["fmu"])}
 
@@ -208,20 +247,32 @@ def design_of(content: dict[str, Any], path: Path, measures: list[str]) -> dict[
     found["setpoints"] = tune.pop("setpoints", {})
     for name, law in found["setpoints"].items():
         if name not in measures or not isinstance(law, str):
-            raise BadInput(f"{path}: tune.setpoints.{name}: expected a measure of a loop and the text of a law of time")
+            raise BadInput(
+                f"{path}: tune.setpoints.{name}: expected a measure of a loop and the text of a law of time"
+            )
     found["tune"] = {key: number(value, f"{path}: tune.{key}") for key, value in tune.items()}
     for key, tables in WEIGHTS.items():
         only(content.get(key, {}), tables, f"{path}: {key}")
         weights = content.get(key, {}).items()
-        found[key] = {kind: {name: number(value, f"{path}: {key}.{kind}.{name}") for name, value in table.items()} for kind, table in weights}
+        found[key] = {
+            kind: {
+                name: number(value, f"{path}: {key}.{kind}.{name}") for name, value in table.items()
+            }
+            for kind, table in weights
+        }
     return found
 
 
 def channel_of(table: dict[str, Any], path: Path) -> Channel:
     only(table, CHANNEL, f"{path}: channel")
-    found = {key: number(table.get(key, 0.0), f"{path}: channel.{key}") for key in ("delay", "jitter", "loss")}
+    found = {
+        key: number(table.get(key, 0.0), f"{path}: channel.{key}")
+        for key in ("delay", "jitter", "loss")
+    }
     if min(found.values()) < 0.0 or found["loss"] >= 1.0:
-        raise BadInput(f"{path}: channel: expected delay and jitter of at least 0 and a loss from 0 to below 1")
+        raise BadInput(
+            f"{path}: channel: expected delay and jitter of at least 0 and a loss from 0 to below 1"
+        )
     seed = table.get("seed", 0)
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise BadInput(f"{path}: channel.seed: found {seed!r}, expected a whole number")

@@ -36,7 +36,8 @@ def heading(text: str) -> str:
 def table(rows: Sequence[Sequence[str]], title: str = "") -> str:
     """The first row is the head."""
     head, *body = (
-        "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for row, tag in zip(rows, ["th", *["td"] * (len(rows) - 1)], strict=True)
+        "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+        for row, tag in zip(rows, ["th", *["td"] * (len(rows) - 1)], strict=True)
     )
     above = f"<p><b>{escape(title)}</b></p>" if title else ""
     return f'{above}<div class="wide"><table><tr>{head}</tr>{"".join(f"<tr>{row}</tr>" for row in body)}</table></div>'
@@ -62,5 +63,7 @@ def write_report(path: Path, title: str, parts: Sequence[str]) -> Path:
     """The page."""
     width = '<meta name="viewport" content="width=device-width, initial-scale=1">'
     head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{width}<title>{escape(title)}</title><style>{STYLE}</style></head>'
-    write_text(path, f"{head}<body><h1>{escape(title)}</h1>\n" + "\n".join(parts) + "\n</body></html>\n")
+    write_text(
+        path, f"{head}<body><h1>{escape(title)}</h1>\n" + "\n".join(parts) + "\n</body></html>\n"
+    )
     return path

@@ -35,7 +35,13 @@ def per(top: str, bottom: str) -> str:
 
 
 def draw_bode(
-    linear: Linear, units: Mapping[str, str], inputs: Sequence[str], outputs: Sequence[str], found: Mapping, path: Path, sweep: Any = None
+    linear: Linear,
+    units: Mapping[str, str],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    found: Mapping,
+    path: Path,
+    sweep: Any = None,
 ) -> Path:
     """Gain and phase over frequency in Hz; crossings of the margins marked, measured responses as dots."""
     figure, axes = figure_of(2, len(inputs), 1.0 + 5.5 * len(inputs), 6.0)
@@ -51,10 +57,23 @@ def draw_bode(
             below.semilogx(hertz, np.degrees(np.unwrap(np.angle(values))), color=colour)
             if sweep is not None:
                 dots = sweep.measured[:, sweep.outputs.index(output)]
-                above.loglog(sweep.frequencies, np.abs(dots), "o", color=colour, markersize=4, label=f"{output}, measured")
+                above.loglog(
+                    sweep.frequencies,
+                    np.abs(dots),
+                    "o",
+                    color=colour,
+                    markersize=4,
+                    label=f"{output}, measured",
+                )
                 near = np.interp(sweep.frequencies, hertz, np.degrees(np.unwrap(np.angle(values))))
                 angles = np.degrees(np.angle(dots))
-                below.semilogx(sweep.frequencies, angles + 360.0 * np.round((near - angles) / 360.0), "o", color=colour, markersize=4)
+                below.semilogx(
+                    sweep.frequencies,
+                    angles + 360.0 * np.round((near - angles) / 360.0),
+                    "o",
+                    color=colour,
+                    markersize=4,
+                )
             margin = found.get((given, output))
             if margin is not None:
                 mark(above, below, margin, colour)
@@ -83,7 +102,12 @@ def draw_nyquist(linear: Linear, inputs: Sequence[str], outputs: Sequence[str], 
     for number, (given, output) in enumerate((a, b) for a in inputs for b in outputs):
         values = response_of(linear.part([given], [output]))
         near = values[np.abs(values) < 20.0]
-        place.plot(np.real(near), np.imag(near), color=COLOURS[number % len(COLOURS)], label=f"{given} to {output}")
+        place.plot(
+            np.real(near),
+            np.imag(near),
+            color=COLOURS[number % len(COLOURS)],
+            label=f"{given} to {output}",
+        )
     angle = np.linspace(0, 2 * np.pi, 200)
     place.plot(np.cos(angle), np.sin(angle), color="#999", linewidth=0.6)
     place.plot([-1], [0], "+", color="#b03030", markersize=12)
@@ -105,9 +129,17 @@ def draw_poles(linear: Linear, zeros: np.ndarray, path: Path) -> Path:
     """Eigenvalues and zeros in the complex plane."""
     figure, axes = figure_of(1, 1, 6.5, 5.0)
     place = axes[0, 0]
-    place.plot(np.real(linear.eigenvalues), np.imag(linear.eigenvalues), "x", color=COLOURS[0], label="poles")
+    place.plot(
+        np.real(linear.eigenvalues),
+        np.imag(linear.eigenvalues),
+        "x",
+        color=COLOURS[0],
+        label="poles",
+    )
     if zeros.size:
-        place.plot(np.real(zeros), np.imag(zeros), "o", color=COLOURS[1], fillstyle="none", label="zeros")
+        place.plot(
+            np.real(zeros), np.imag(zeros), "o", color=COLOURS[1], fillstyle="none", label="zeros"
+        )
     decorate(place)
     return save(figure, path)
 
@@ -121,12 +153,19 @@ def decorate(place: Any) -> None:
         place.legend(fontsize=8)
 
 
-def draw_locus(name: str, unit: str, values: np.ndarray, found: Sequence[np.ndarray], path: Path) -> Path:
+def draw_locus(
+    name: str, unit: str, values: np.ndarray, found: Sequence[np.ndarray], path: Path
+) -> Path:
     """Eigenvalues as a parameter goes from its first to its last value."""
     figure, axes = figure_of(1, 1, 7.0, 5.0)
     place = axes[0, 0]
     pairs = zip(values, found, strict=True)
-    points = np.concatenate([np.column_stack((np.real(each), np.imag(each), np.full(each.size, value))) for value, each in pairs])
+    points = np.concatenate(
+        [
+            np.column_stack((np.real(each), np.imag(each), np.full(each.size, value)))
+            for value, each in pairs
+        ]
+    )
     shown = place.scatter(points[:, 0], points[:, 1], c=points[:, 2], s=9, cmap="viridis")
     figure.colorbar(shown, label=f"{name}{f' [{unit}]' if unit else ''}")
     decorate(place)

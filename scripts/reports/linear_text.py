@@ -18,7 +18,14 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
     from kinetree.scripts.reports.summary import show_table
 
     rows = [
-        (f"{k}", f"{m.frequency:.6g}", f"{round(m.damping, 5) + 0.0:.5g}", f"{m.eigenvalue.real:.5g}", f"{m.eigenvalue.imag:.5g}", m.word)
+        (
+            f"{k}",
+            f"{m.frequency:.6g}",
+            f"{round(m.damping, 5) + 0.0:.5g}",
+            f"{m.eigenvalue.real:.5g}",
+            f"{m.eigenvalue.imag:.5g}",
+            m.word,
+        )
         for k, m in enumerate(facts["modes"], 1)
     ]
     about = "at rest" if at == "rest" else f"at {at}" + (" s" if at != "start" else "")
@@ -27,11 +34,20 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
     for sentence in facts["said"]:
         console.print(sentence, markup=False)
     if facts["zero_array"].size:
-        console.print("zeros: " + ", ".join(f"{value.real:.5g}{value.imag:+.5g}j" for value in facts["zero_array"] if value.imag >= 0.0))
+        console.print(
+            "zeros: "
+            + ", ".join(
+                f"{value.real:.5g}{value.imag:+.5g}j"
+                for value in facts["zero_array"]
+                if value.imag >= 0.0
+            )
+        )
     for (given, output), margin in facts["margin_objects"].items():
         console.print(f"loop {given} = -{output}: {sentence_of(margin)}", markup=False)
     for each in facts["loops"]:
-        console.print(f"controller {each.name} ({sampling(each)}): {sentence_of(each.margins)}", markup=False)
+        console.print(
+            f"controller {each.name} ({sampling(each)}): {sentence_of(each.margins)}", markup=False
+        )
     for name, cycles in facts["cycles"]:
         console.print(f"{name}: {cycle_text(cycles)}", markup=False)
     if facts["sweep"] is not None:
@@ -40,7 +56,11 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
 
 def sampling(each: Any) -> str:
     """How a controller's loop is sampled, and what its margins do not know."""
-    words = f"{1.0 / each.period:.6g} Hz, {1e3 * each.delay:.4g} ms late" if each.period else "continuous"
+    words = (
+        f"{1.0 / each.period:.6g} Hz, {1e3 * each.delay:.4g} ms late"
+        if each.period
+        else "continuous"
+    )
     return words + ", at a limit of its command" * each.limited
 
 
@@ -55,9 +75,13 @@ def sentence_of(margin: Margins) -> str:
     if margin.gain_below > 0.0:
         parts.append(f"gain at least {margin.gain_below:.4g} of what it is")
     if np.isfinite(margin.phase):
-        parts.append(f"phase margin {margin.phase:.4g}° at {margin.phase_at / hertz:.4g} Hz, delay margin {margin.delay:.4g} s")
+        parts.append(
+            f"phase margin {margin.phase:.4g}° at {margin.phase_at / hertz:.4g} Hz, delay margin {margin.delay:.4g} s"
+        )
     if margin.stable:
-        parts.append(f"disk margin {margin.disk:.3g}: gain within {1 / margin.disk_gain:.3g} to {margin.disk_gain:.3g}, or {margin.disk_phase:.3g}°")
+        parts.append(
+            f"disk margin {margin.disk:.3g}: gain within {1 / margin.disk_gain:.3g} to {margin.disk_gain:.3g}, or {margin.disk_phase:.3g}°"
+        )
     return ", ".join(parts)
 
 
@@ -66,7 +90,10 @@ def cycle_text(cycles: list[Any]) -> str:
     import numpy as np
 
     kinds = {True: "swings on", False: "a border: beyond it the loop leaves"}
-    words = [f"at {each.omega / (2 * np.pi):.4g} Hz with an amplitude of {each.amplitude:.4g} ({kinds[each.stable]})" for each in cycles]
+    words = [
+        f"at {each.omega / (2 * np.pi):.4g} Hz with an amplitude of {each.amplitude:.4g} ({kinds[each.stable]})"
+        for each in cycles
+    ]
     return "limit cycle " + ", ".join(words) if words else "no limit cycle"
 
 
@@ -75,14 +102,30 @@ def show_sweep(sweep: Sweep) -> None:
     from kinetree.scripts.commands.identify import table
     from kinetree.scripts.reports.summary import show_table
 
-    head = ("frequency\n[Hz]", "gain\nmeasured", "gain\nlinear", "phase\nmeasured\n[°]", "phase\nlinear\n[°]", "distortion")
+    head = (
+        "frequency\n[Hz]",
+        "gain\nmeasured",
+        "gain\nlinear",
+        "phase\nmeasured\n[°]",
+        "phase\nlinear\n[°]",
+        "distortion",
+    )
     for k, output in enumerate(sweep.outputs):
         rows = [
             (f"{f:.5g}", f"{abs(a):.5g}", f"{abs(b):.5g}", degrees(a), degrees(b), f"{d:.2g}")
-            for f, a, b, d in zip(sweep.frequencies, sweep.measured[:, k], sweep.linear[:, k], sweep.distortion[:, k], strict=True)
+            for f, a, b, d in zip(
+                sweep.frequencies,
+                sweep.measured[:, k],
+                sweep.linear[:, k],
+                sweep.distortion[:, k],
+                strict=True,
+            )
         ]
         console = show_table(table(f"{output}, measured on the FMU", head, rows))
-        console.print(f"largest distance from the linear response: {sweep.apart[:, k].max():.2g} of it", markup=False)
+        console.print(
+            f"largest distance from the linear response: {sweep.apart[:, k].max():.2g} of it",
+            markup=False,
+        )
 
 
 def degrees(response: complex) -> str:

@@ -73,7 +73,11 @@ def facts() -> list[tuple[str, str]]:
             found.append((name, version(name)))
         except PackageNotFoundError:
             continue
-    return [*found, ("Python", platform.python_version()), ("machine", f"{platform.system()} {platform.machine()}")]
+    return [
+        *found,
+        ("Python", platform.python_version()),
+        ("machine", f"{platform.system()} {platform.machine()}"),
+    ]
 
 
 def plain(value: Any) -> str:
@@ -81,13 +85,22 @@ def plain(value: Any) -> str:
     if is_dataclass(value) and not isinstance(value, type):
         value = vars(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} = {plain(each)}" for key, each in value.items() if each is not None) or "as described"
+        return (
+            ", ".join(f"{key} = {plain(each)}" for key, each in value.items() if each is not None)
+            or "as described"
+        )
     if isinstance(value, (list, tuple)):
         return "; ".join(plain(each) for each in value)
     return str(value)
 
 
-def write_page(path: Path, title: str, sections: Sequence[Section], lead: str = "", more: Mapping[str, Any] | None = None) -> Path:
+def write_page(
+    path: Path,
+    title: str,
+    sections: Sequence[Section],
+    lead: str = "",
+    more: Mapping[str, Any] | None = None,
+) -> Path:
     """The file."""
     try:
         from jinja2 import Environment
@@ -96,7 +109,11 @@ def write_page(path: Path, title: str, sections: Sequence[Section], lead: str = 
     template = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     command = shlex.join(["kinetree", *sys.argv[1:]])
     text = template.render(
-        title=title, lead=lead, sections=sections, command=command, facts=[*((k, plain(v)) for k, v in (more or {}).items()), *facts()]
+        title=title,
+        lead=lead,
+        sections=sections,
+        command=command,
+        facts=[*((k, plain(v)) for k, v in (more or {}).items()), *facts()],
     )
     write_text(path, text)
     return path

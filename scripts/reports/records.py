@@ -27,7 +27,8 @@ matrices of a linear chain). A field is a stretch of a block whose size depends 
 def record_table(record: Record) -> str:
     """One record."""
     rows = [
-        f"| {record.at(entry.name)} | `{entry.name}` | {entry.count if entry.count > 1 else ''} | {escaped(entry.text)} |" for entry in record.entries
+        f"| {record.at(entry.name)} | `{entry.name}` | {entry.count if entry.count > 1 else ''} | {escaped(entry.text)} |"
+        for entry in record.entries
     ]
     return "\n".join(
         [
@@ -44,7 +45,9 @@ def record_table(record: Record) -> str:
 
 def field_table(title: str, table: Iterable[Field]) -> str:
     """The fields of one block."""
-    rows = [f"| `{field.name}` | {escaped(field.size)} | {escaped(field.text)} |" for field in table]
+    rows = [
+        f"| `{field.name}` | {escaped(field.size)} | {escaped(field.text)} |" for field in table
+    ]
     return "\n".join([f"### {title}", "", "| name | size | meaning |", "|---|---|---|", *rows])
 
 
@@ -67,7 +70,10 @@ def page() -> str:
         "Records of a gradient": adjoint_layout.RECORDS,
         "Records of a linear chain in an FMU": (matrix_steps.RECORD, matrix_steps.LEVEL),
     }
-    parts = [f"## {title}\n\n" + "\n\n".join(record_table(record) for record in records) for title, records in groups.items()]
+    parts = [
+        f"## {title}\n\n" + "\n\n".join(record_table(record) for record in records)
+        for title, records in groups.items()
+    ]
     return "\n\n".join([INTRODUCTION.rstrip(), "## Fields", *model, *parts]) + "\n"
 
 

@@ -33,20 +33,28 @@ def drawn(system: Any, result: Any) -> list[str]:
     found = []
     for name in (*(column.name for column in system.compiled.outputs), *system.compiled.states):
         part, _, quantity = name.partition(".")
-        wanted = quantity.startswith((PRESSURE, SPOOL)) if quantity else name not in system.compiled.states or result.unit(part) == "J"
+        wanted = (
+            quantity.startswith((PRESSURE, SPOOL))
+            if quantity
+            else name not in system.compiled.states or result.unit(part) == "J"
+        )
         if wanted and np.ptp(result[name]) > 0.0:
             found.append(name)
     return found
 
 
-def panels(result: Any, coordinates: Iterable[str], outputs: Iterable[str]) -> list[tuple[str, str, list[str]]]:
+def panels(
+    result: Any, coordinates: Iterable[str], outputs: Iterable[str]
+) -> list[tuple[str, str, list[str]]]:
     """What is drawn together: ("deviation" or "value", unit, names); coordinates by their unit, outputs by unit and kind."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for name in lasting(result, list(coordinates)):
         found.setdefault(("deviation", result.unit(name), ""), []).append(name)
     for name in outputs:
         quantity = name.partition(".")[2]
-        found.setdefault(("value", result.unit(name), quantity.partition("_")[0] or kind(name)), []).append(name)
+        found.setdefault(
+            ("value", result.unit(name), quantity.partition("_")[0] or kind(name)), []
+        ).append(name)
     return [(what, unit, names) for (what, unit, _), names in found.items()][:PANELS]
 
 
@@ -66,7 +74,15 @@ def draw_stages(system: Any, result: Any, path: str | Path) -> None:
         axes.margins(x=0.0)
     marks = [event for event in result.events if event.kind == "stage"]
     for event in marks[:: 1 + len(marks) // LABELS]:
-        rows[0].annotate(event.stage, (event.time, 1.02), xycoords=("data", "axes fraction"), fontsize=7, color="#b03030", rotation=90, ha="center")
+        rows[0].annotate(
+            event.stage,
+            (event.time, 1.02),
+            xycoords=("data", "axes fraction"),
+            fontsize=7,
+            color="#b03030",
+            rotation=90,
+            ha="center",
+        )
     rows[-1].set_xlabel("time [s]")
     figure.suptitle(result.name or "")
     with whole_file(path) as draft:
@@ -78,14 +94,30 @@ def draw_panel(axes: Any, result: Any, what: str, names: list[str]) -> None:
     height = max(result[name].max() for name in names) - min(result[name].min() for name in names)
     if len(names) > 1 and max(np.ptp(result[name]) for name in names) < FLAT * height:
         what = "deviation"
-    columns = {name: result[name] - (result[name][0] if what == "deviation" else 0.0) for name in names}
-    shown, unit = as_read(result, names[0], np.stack(list(columns.values())), difference=what == "deviation")
+    columns = {
+        name: result[name] - (result[name][0] if what == "deviation" else 0.0) for name in names
+    }
+    shown, unit = as_read(
+        result, names[0], np.stack(list(columns.values())), difference=what == "deviation"
+    )
     for name, values in zip(names, shown, strict=True):
         axes.plot(result.time, values, linewidth=1.0, label=name)
     together = names[0].partition(".")[2].partition("_")[0] or kind(names[0])
-    label = "deviation" if what == "deviation" else names[0].replace("_", " ") if len(names) == 1 else together
+    label = (
+        "deviation"
+        if what == "deviation"
+        else names[0].replace("_", " ")
+        if len(names) == 1
+        else together
+    )
     axes.set_ylabel(f"{label}\n[{unit}]" if unit and unit != "1" else label)
     if 1 < len(names) <= NAMED or what == "deviation":
         axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     elif len(names) > NAMED:
-        axes.legend(axes.lines[:1], [f"{names[0]}\nto {names[-1]}"], fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        axes.legend(
+            axes.lines[:1],
+            [f"{names[0]}\nto {names[-1]}"],
+            fontsize=7,
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+        )

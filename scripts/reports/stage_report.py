@@ -17,21 +17,44 @@ from kinetree.scripts.terminal.arguments import one_of
 from kinetree.scripts.terminal.failure import BadInput
 
 ENDINGS = (".html", ".csv", ".tex")
-LATEX = {"\\": r"\textbackslash{}", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}", "^": r"\^{}", "~": r"\~{}"}
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "_": r"\_",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "$": r"\$",
+    "{": r"\{",
+    "}": r"\}",
+    "^": r"\^{}",
+    "~": r"\~{}",
+}
 
 
 def asked(spec: str) -> ReportTable:
     """A table from a text ROWS[:COLUMNS[:STAGES[:REFERENCE]]], lists with commas: end:slew,luff:swing*:stage."""
-    kind, columns, stages, reference, *more = [*(part.strip() for part in spec.split(":")), "", "", ""][: max(4, spec.count(":") + 1)]
+    kind, columns, stages, reference, *more = [
+        *(part.strip() for part in spec.split(":")),
+        "",
+        "",
+        "",
+    ][: max(4, spec.count(":") + 1)]
     if more:
         raise BadInput(f"--table {spec}: expected ROWS:COLUMNS:STAGES:REFERENCE")
-    values: dict[str, Any] = {"rows": one_of(kind, ROWS, "--table"), "columns": listed(columns), "stages": listed(stages), "title": spec}
+    values: dict[str, Any] = {
+        "rows": one_of(kind, ROWS, "--table"),
+        "columns": listed(columns),
+        "stages": listed(stages),
+        "title": spec,
+    }
     if reference:
         values["reference"] = number_or_text(reference)
     try:
         return ReportTable.model_validate(values)
     except ValidationError:
-        raise BadInput(f"--table {spec}: REFERENCE is start, stage or an instant in s, found '{reference}'") from None
+        raise BadInput(
+            f"--table {spec}: REFERENCE is start, stage or an instant in s, found '{reference}'"
+        ) from None
 
 
 def listed(text: str) -> list[str]:
@@ -51,7 +74,9 @@ def wanted_tables(description: Any, specs: Sequence[str]) -> dict[str, ReportTab
     return {spec: asked(spec) for spec in specs} if specs else dict(description.report.tables)
 
 
-def made_tables(result: Any, wanted: dict[str, ReportTable], coordinates: Sequence[str] = ()) -> list[StageTable]:
+def made_tables(
+    result: Any, wanted: dict[str, ReportTable], coordinates: Sequence[str] = ()
+) -> list[StageTable]:
     """The tables of a run; a column or stage that is not there is bad input, named with its table."""
     made = []
     for name, table in wanted.items():
@@ -62,7 +87,9 @@ def made_tables(result: Any, wanted: dict[str, ReportTable], coordinates: Sequen
     return made
 
 
-def check_tables(result: Any, wanted: dict[str, ReportTable], coordinates: Sequence[str] = ()) -> None:
+def check_tables(
+    result: Any, wanted: dict[str, ReportTable], coordinates: Sequence[str] = ()
+) -> None:
     """Refuse names before the run: of columns by a result without rows, of stages by the description."""
     for name, objection in not_there(result, wanted, coordinates).items():
         raise BadInput(f"table '{name}': {objection}")
@@ -86,7 +113,10 @@ def write_tables(path: Path, tables: Sequence[StageTable], title: str) -> Path:
 
 def latex(table: StageTable) -> str:
     """A table of booktabs."""
-    head, *lines = [[re.sub(r"[\\_%&#${}^~]", lambda found: LATEX[found[0]], cell) for cell in row] for row in table.rows()]
+    head, *lines = [
+        [re.sub(r"[\\_%&#${}^~]", lambda found: LATEX[found[0]], cell) for cell in row]
+        for row in table.rows()
+    ]
     title = re.sub(r"[\\_%&#${}^~]", lambda found: LATEX[found[0]], table.title)
     body = [" & ".join(row) + r" \\" for row in lines]
     rule = [r"\midrule"] if table.sums else []

@@ -11,7 +11,11 @@ import numpy as np
 from kinetree.models.result.readable import DUST, fitting, written
 from kinetree.models.result.tables import Summary, lasting, samples, summarise
 
-TITLES = {"start": "At the start of each stage", "end": "At the end of each stage", "max_deviation": "Largest deviation within each stage"}
+TITLES = {
+    "start": "At the start of each stage",
+    "end": "At the end of each stage",
+    "max_deviation": "Largest deviation within each stage",
+}
 BOOKS = "Books: mass, momentum and energy after each change of stage, and what went with it"
 BESIDE = 160  # characters of a line where the terminal does not say
 ROUNDING = 1e-12  # of what moves: smaller differences are rounding
@@ -19,19 +23,38 @@ FEWEST = 3  # stages from which the tables say something
 
 
 def rows_of(
-    head: Sequence[str], labels: Sequence[Any], first: np.ndarray, found: Summary, kind: str, scale: np.ndarray | float = 1.0
+    head: Sequence[str],
+    labels: Sequence[Any],
+    first: np.ndarray,
+    found: Summary,
+    kind: str,
+    scale: np.ndarray | float = 1.0,
 ) -> list[list[str]]:
     """Head, the start of the run, a row per stage, then mean, standard deviation, deviation from the start and, for deviations, spread."""
-    sums = {"mean": found.mean, "standard deviation": found.standard_deviation, "deviation from the start": found.deviation}
+    sums = {
+        "mean": found.mean,
+        "standard deviation": found.standard_deviation,
+        "deviation from the start": found.deviation,
+    }
     if kind == "max_deviation":
         sums["spread"] = found.spread
     begin = "value at the start" if kind == "max_deviation" else "start of the run"
     lines = [(begin, first), *zip(labels, found.values, strict=True), *sums.items()]
-    return [["", *head], *([label, *(written(float(value), 6) for value in values * scale)] for label, values in lines)]
+    return [
+        ["", *head],
+        *(
+            [label, *(written(float(value), 6) for value in values * scale)]
+            for label, values in lines
+        ),
+    ]
 
 
 def stage_table(
-    stages: np.ndarray, names: Sequence[str], columns: dict[str, np.ndarray], kind: str, units: Sequence[str] | None = None
+    stages: np.ndarray,
+    names: Sequence[str],
+    columns: dict[str, np.ndarray],
+    kind: str,
+    units: Sequence[str] | None = None,
 ) -> list[list[str]]:
     """The table of numbers that come without events, as from a co-simulation: stages begin and end at the rows they have.
 
@@ -42,10 +65,21 @@ def stage_table(
     data = np.where(np.abs(data) < [DUST.get(unit, 0.0) for unit in known], 0.0, data)
     found = summarise([data[stages == number] for number in numbers], data[0], kind)
     moved = found.values - (0.0 if kind == "max_deviation" else data[0])
-    sizes = np.maximum(np.abs(moved).max(axis=0), (kind != "max_deviation") * 1e-3 * np.abs(data).max(axis=0))  # a thousandth is fine enough
+    sizes = np.maximum(
+        np.abs(moved).max(axis=0), (kind != "max_deviation") * 1e-3 * np.abs(data).max(axis=0)
+    )  # a thousandth is fine enough
     fits = [fitting(unit, size) for unit, size in zip(known, sizes, strict=True)]
-    head = [f"{name} [{unit}]" if unit else name for name, (_, unit) in zip(columns, fits, strict=True)]
-    return rows_of(head, [names[number] for number in numbers], data[0], found, kind, np.array([factor for factor, _ in fits]))
+    head = [
+        f"{name} [{unit}]" if unit else name for name, (_, unit) in zip(columns, fits, strict=True)
+    ]
+    return rows_of(
+        head,
+        [names[number] for number in numbers],
+        data[0],
+        found,
+        kind,
+        np.array([factor for factor, _ in fits]),
+    )
 
 
 def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]]:
@@ -55,13 +89,21 @@ def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]
         return {}
     stages, parts = samples(result, names)
     parts = [np.where(np.abs(part) < dust_of(result, names), 0.0, part) for part in parts]
-    labels, first = [result.stage_names[stage] for stage in stages], result.as_shown(names, result.array(names)[0])
+    labels, first = (
+        [result.stage_names[stage] for stage in stages],
+        result.as_shown(names, result.array(names)[0]),
+    )
     made = {}
     for kind, title in TITLES.items():
         found = summarise(parts, first, kind)
         fits = [fitted(result, name, found.values[:, k]) for k, name in enumerate(names)]
-        head = [f"{name} [{unit}]" if unit else name for name, (_, unit) in zip(names, fits, strict=True)]
-        made[title] = rows_of(head, labels, first, found, kind, np.array([factor for factor, _ in fits]))
+        head = [
+            f"{name} [{unit}]" if unit else name
+            for name, (_, unit) in zip(names, fits, strict=True)
+        ]
+        made[title] = rows_of(
+            head, labels, first, found, kind, np.array([factor for factor, _ in fits])
+        )
     return made
 
 
@@ -80,7 +122,17 @@ def dust_of(result: Any, names: Sequence[str]) -> np.ndarray:
 def books(result: Any) -> list[list[str]]:
     """A row per change of stage: totals after it, what they lost in it, and the error of the energy balance until then."""
     totals = ("mass [kg]", "momentum x [N.s]", "momentum y [N.s]", "momentum z [N.s]", "energy [J]")
-    rows = [["", "time [s]", *totals, "mass gone [kg]", "momentum gone [N.s]", "energy gone [J]", "energy balance [J]"]]
+    rows = [
+        [
+            "",
+            "time [s]",
+            *totals,
+            "mass gone [kg]",
+            "momentum gone [N.s]",
+            "energy gone [J]",
+            "energy balance [J]",
+        ]
+    ]
     for event in result.events:
         if event.kind == "stage":
             before, after = np.array(event.before[:5]), np.array(event.after[:5])
@@ -88,9 +140,19 @@ def books(result: Any) -> list[list[str]]:
             size = np.array([before[0], moved, moved, moved, abs(before[4])])
             gone = np.where(np.abs(before - after) < ROUNDING * size, 0.0, before - after)
             after = np.where(np.abs(after) < ROUNDING * size, 0.0, after)
-            row = min(int(np.searchsorted(result.time, event.time, side="right")), result.time.size) - 1
-            sums = (gone[0], float(np.linalg.norm(gone[1:4])), gone[4], result["energy_residual"][row])
-            rows.append([event.stage, *(written(float(value), 6) for value in (event.time, *after, *sums))])
+            row = (
+                min(int(np.searchsorted(result.time, event.time, side="right")), result.time.size)
+                - 1
+            )
+            sums = (
+                gone[0],
+                float(np.linalg.norm(gone[1:4])),
+                gone[4],
+                result["energy_residual"][row],
+            )
+            rows.append(
+                [event.stage, *(written(float(value), 6) for value in (event.time, *after, *sums))]
+            )
     return rows
 
 
@@ -103,12 +165,22 @@ def show(found: dict[str, list[list[str]]], width: int = 0) -> None:
         first = 1
         while first < len(widths):
             last = first + 1
-            while last < len(widths) and 2 + widths[0] + sum(2 + each for each in widths[first : last + 1]) <= width:
+            while (
+                last < len(widths)
+                and 2 + widths[0] + sum(2 + each for each in widths[first : last + 1]) <= width
+            ):
                 last += 1
             if first > 1:
                 print()
             for row in rows:
-                print("  " + row[0].ljust(widths[0]) + "".join("  " + cell.rjust(each) for cell, each in zip(row[first:last], widths[first:last])))
+                print(
+                    "  "
+                    + row[0].ljust(widths[0])
+                    + "".join(
+                        "  " + cell.rjust(each)
+                        for cell, each in zip(row[first:last], widths[first:last])
+                    )
+                )
             first = last
 
 

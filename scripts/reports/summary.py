@@ -21,7 +21,9 @@ def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=None, padding=(0, 2), title=escape(title), title_justify="left", title_style="bold")
+    table = Table(
+        box=None, padding=(0, 2), title=escape(title), title_justify="left", title_style="bold"
+    )
     for heading in ("", "start", "end", "smallest", "largest", ""):
         table.add_column(heading, justify="right" if heading else "left")
     for name in names:
@@ -35,7 +37,10 @@ def show_table(table: "Table") -> "Console":
     from rich.measure import Measurement
 
     console = Console(highlight=False, soft_wrap=True)
-    console.width = max(console.width, Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum)
+    console.width = max(
+        console.width,
+        Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum,
+    )
     console.print(table)
     return console
 
@@ -44,7 +49,9 @@ def read_extremes(result: Any, name: str, digits: int = 6) -> tuple[str, ...]:
     """Start, end, smallest and largest value as they are read, and their unit; what is rounding beside the largest is 0."""
     import numpy as np
 
-    numbers = np.array([value for key, value in extremes(result, name).items() if key != "unit"], dtype=float)
+    numbers = np.array(
+        [value for key, value in extremes(result, name).items() if key != "unit"], dtype=float
+    )
     dust = max(float(np.abs(numbers).max(initial=0.0)) * ROUNDING, DUST.get(result.unit(name), 0.0))
     numbers, shown = as_read(result, name, np.where(np.abs(numbers) < dust, 0.0, numbers))
     return (*(written(float(value), digits) for value in numbers), "" if shown == "1" else shown)
@@ -57,14 +64,23 @@ def extremes(result: Any, name: str) -> dict[str, float | str]:
     column = np.asarray(result[name], dtype=float)
     known = column[np.isfinite(column)]
     low, high = (float(known.min()), float(known.max())) if known.size else (float("nan"),) * 2
-    return {"start": float(column[0]), "end": float(column[-1]), "smallest": low, "largest": high, "unit": result.unit(name)}
+    return {
+        "start": float(column[0]),
+        "end": float(column[-1]),
+        "smallest": low,
+        "largest": high,
+        "unit": result.unit(name),
+    }
 
 
 def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str] = ()) -> None:
     """Outputs and coordinates, or chosen columns, at start and end with their extremes, events, cost, files."""
     from rich.markup import escape
 
-    names = tuple(chosen) or (*(column.name for column in system.compiled.outputs), *system.coordinates)
+    names = tuple(chosen) or (
+        *(column.name for column in system.compiled.outputs),
+        *system.coordinates,
+    )
     end = f"{result.time[-1]:.6g} s" + (" (interrupted)" if result.interrupted else "")
     table = columns_table(result, names[:COLUMNS], f"{system.name}: {end}")
     console = show_table(table)
@@ -72,18 +88,30 @@ def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str]
         console.print(f"... {len(names) - COLUMNS} more (--output writes all)")
     inner = tuple(f"event '{name}." for name in system.description.controllers) or ("\n",)
     told = [event for event in result.events if not (event.cause or "").startswith(inner)]
-    sampled = sum((event.cause or "").startswith(inner) and not (event.cause or "").partition(".")[2].startswith("begin") for event in result.events)
+    sampled = sum(
+        (event.cause or "").startswith(inner)
+        and not (event.cause or "").partition(".")[2].startswith("begin")
+        for event in result.events
+    )
     for event in told[:EVENTS]:
         begins = f"; '{event.stage}' begins" if event.kind == "stage" else ""
         others = f" and {event.together - 1} more" if event.together > 1 else ""
-        console.print(escape(f"t = {event.time:.9g} s: {event.cause or event.kind}{others}{begins}"))
+        console.print(
+            escape(f"t = {event.time:.9g} s: {event.cause or event.kind}{others}{begins}")
+        )
     if len(told) > EVENTS:
         console.print(f"... {len(told) - EVENTS} more events")
     if sampled:
         console.print(f"{sampled} instants of sampled controllers")
     for name in getattr(result, "unreached", ()):
-        console.print(escape(f"stage '{name}' was not reached: the run ended in stage '{result.stage_names[int(result['stage'][-1])]}'"))
+        console.print(
+            escape(
+                f"stage '{name}' was not reached: the run ended in stage '{result.stage_names[int(result['stage'][-1])]}'"
+            )
+        )
     if result.statistics:
-        console.print(f"{result.statistics['steps']:.0f} steps in {result.statistics['seconds']:.3g} s")
+        console.print(
+            f"{result.statistics['steps']:.0f} steps in {result.statistics['seconds']:.3g} s"
+        )
     for path in written:
         console.print(f"written: {escape(str(path))}")

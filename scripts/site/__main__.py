@@ -34,7 +34,10 @@ def renew() -> int:
 def build(site: Path = SITE) -> int:
     """MkDocs, strict; then the links."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # a note of the theme's authors on what follows it: decision 18
+    environment = {
+        **os.environ,
+        "NO_MKDOCS_2_WARNING": "1",
+    }  # a note of the theme's authors on what follows it: decision 18
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     if done.returncode:
         print(done.stdout + done.stderr)
@@ -49,7 +52,9 @@ def build(site: Path = SITE) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="dev.py docs", description=__doc__)
-    parser.add_argument("--renew", action="store_true", help="run the tutorials first and keep their pictures")
+    parser.add_argument(
+        "--renew", action="store_true", help="run the tutorials first and keep their pictures"
+    )
     options = parser.parse_args()
     return (renew() if options.renew else 0) or build()
 

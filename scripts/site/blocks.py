@@ -17,10 +17,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
-BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*?) -->\n+)?^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^ *```", re.S | re.M)
+BLOCK = re.compile(
+    r"(?:<!-- (?P<mark>[^>]*?) -->\n+)?^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^ *```",
+    re.S | re.M,
+)
 INDENTED = re.compile(r"(?:^ {4,}(?:kinetree|python3?) .*\n?)+", re.M)
 LEFT_OUT = re.compile(r"<!-- not run: [^>]*-->\n+(?: {4,}.*\n)+")
-PLACEHOLDER = re.compile(r"\b[A-Z][A-Z0-9]{2,}\b(?!/)|scripts/dev\.py|pip install|bin/activate|kinetree bench|kinetree studio")
+PLACEHOLDER = re.compile(
+    r"\b[A-Z][A-Z0-9]{2,}\b(?!/)|scripts/dev\.py|pip install|bin/activate|kinetree bench|kinetree studio"
+)
 SECONDS = 600
 
 
@@ -53,7 +58,9 @@ def commands(block: str) -> list[str]:
     return [
         line.split(" # ")[0].strip()
         for line in lines
-        if line.strip() and not line.lstrip().startswith("#") and not PLACEHOLDER.search(line.split(" # ")[0])
+        if line.strip()
+        and not line.lstrip().startswith("#")
+        and not PLACEHOLDER.search(line.split(" # ")[0])
     ]
 
 
@@ -81,8 +88,22 @@ def lay_out(page: Path, text: str, folder: Path) -> None:
 def shell(line: str, folder: Path) -> str:
     """What a command prints; a failure is an error that shows it."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
-    environment = {**os.environ, "PATH": path, "COLUMNS": "160", "NO_COLOR": "1", "MPLBACKEND": "Agg"}
-    done = subprocess.run(line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS)
+    environment = {
+        **os.environ,
+        "PATH": path,
+        "COLUMNS": "160",
+        "NO_COLOR": "1",
+        "MPLBACKEND": "Agg",
+    }
+    done = subprocess.run(
+        line,
+        shell=True,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
     if done.returncode:
         raise AssertionError(f"{line}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout + done.stderr
@@ -129,5 +150,8 @@ def missing(shown: str, printed: str) -> list[str]:
 
 def pictures(page: Path, folder: Path) -> list[tuple[Path, Path]]:
     """Pictures of a page that its commands have written: (where they stand, what was written)."""
-    named = [page.parent / name for name in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))]
+    named = [
+        page.parent / name
+        for name in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    ]
     return [(path.resolve(), folder / path.name) for path in named if (folder / path.name).exists()]

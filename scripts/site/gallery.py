@@ -33,7 +33,9 @@ def sources() -> dict[str, str]:
     """Name of a scene and what is loaded for it: the mechanisms of the tutorials, then those of the library."""
     from kinetree.models.description.reading.source import library_names
 
-    examples = {f"example-{Path(path).parent.name}": str(EXAMPLES / path) for path in SHOWN_EXAMPLES}
+    examples = {
+        f"example-{Path(path).parent.name}": str(EXAMPLES / path) for path in SHOWN_EXAMPLES
+    }
     return examples | {name: f"lib:{name}" for name in library_names() if name not in WITHOUT}
 
 
@@ -46,10 +48,25 @@ def see(name: str, source: str) -> Seen:
     mechanism = load(source)
     run = mechanism.description.run
     stop = None if run is not None and run.stop_time is not None else 3.0
-    result = mechanism.chain().simulate(stop) if mechanism.description.chain is not None else mechanism.compile().simulate(stop)
+    result = (
+        mechanism.chain().simulate(stop)
+        if mechanism.description.chain is not None
+        else mechanism.compile().simulate(stop)
+    )
     data = run_data(result)
-    shown = source if source.startswith("lib:") else Path(source).relative_to(EXAMPLES.parent).as_posix()
-    return Seen(name, shown, mechanism.description.name or name, mechanism.description.text or "", page(data), picture(data))
+    shown = (
+        source
+        if source.startswith("lib:")
+        else Path(source).relative_to(EXAMPLES.parent).as_posix()
+    )
+    return Seen(
+        name,
+        shown,
+        mechanism.description.name or name,
+        mechanism.description.text or "",
+        page(data),
+        picture(data),
+    )
 
 
 def picture(data: dict[str, Any]) -> bytes:
@@ -59,7 +76,9 @@ def picture(data: dict[str, Any]) -> bytes:
 
     painter = Painter({**data, "clips": [{**data["clips"][0], "plots": []}]}, SIZE)
     stream = io.BytesIO()
-    tools().fromarray(painter.frame(int(round(SHOWN * (painter.time.size - 1))))).quantize(128).save(stream, "PNG", optimize=True)
+    tools().fromarray(painter.frame(int(round(SHOWN * (painter.time.size - 1))))).quantize(
+        128
+    ).save(stream, "PNG", optimize=True)
     return stream.getvalue()
 
 

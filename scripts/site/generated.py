@@ -18,7 +18,10 @@ INTERFACE: dict[str, tuple[str, tuple[str, ...]]] = {
     "Linear systems": ("kinetree.models.analysis.linearization", ("Linear", "Mode")),
     "Frequency responses": ("kinetree.models.analysis.frequency", ("StateSpace", "Margins")),
     "Identification": ("kinetree.models", ("identify", "free_decay", "match_modes")),
-    "What identification finds": ("kinetree.models.analysis.identified", ("Identification", "Estimate", "Fit")),
+    "What identification finds": (
+        "kinetree.models.analysis.identified",
+        ("Identification", "Estimate", "Fit"),
+    ),
     "Chains": ("kinetree.models.chain.system", ("ChainSystem",)),
     "Equations": ("kinetree.models.trace.trace", ("Trace",)),
     "Straight-line code": ("kinetree.models.specialised.system", ("Specialised",)),
@@ -28,7 +31,12 @@ INTERFACE: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def api() -> str:
     """Signatures and docstrings of what users call."""
-    parts = ["# Python interface", "", "Written from the code. Names without a page here are inside matters and may change.", ""]
+    parts = [
+        "# Python interface",
+        "",
+        "Written from the code. Names without a page here are inside matters and may change.",
+        "",
+    ]
     for title, (module, names) in INTERFACE.items():
         parts += [f"## {title}", ""]
         home = import_module(module)
@@ -44,8 +52,14 @@ def entry(path: str, thing: Any) -> Iterator[str]:
     if inspect.isclass(thing):
         yield from (paragraphs(thing), "")
         for member, value in public(thing):
-            kind = "attribute" if isinstance(value, property) or not callable(inspect.unwrap(bound(value))) else "method"
-            inside = value.fget if isinstance(value, property) else getattr(value, "func", bound(value))
+            kind = (
+                "attribute"
+                if isinstance(value, property) or not callable(inspect.unwrap(bound(value)))
+                else "method"
+            )
+            inside = (
+                value.fget if isinstance(value, property) else getattr(value, "func", bound(value))
+            )
             heading = f"{member}{signature(inside)}" if kind == "method" else member
             yield from (f"**`.{heading}`**", "", f":   {described(inside)}".rstrip(), "")
     else:
@@ -61,9 +75,15 @@ def public(thing: type) -> list[tuple[str, Any]]:
     found: dict[str, Any] = {}
     for base in reversed(thing.__mro__):
         if base.__module__.startswith("kinetree"):
-            found.update({name: value for name, value in vars(base).items() if not name.startswith("_")})
+            found.update(
+                {name: value for name, value in vars(base).items() if not name.startswith("_")}
+            )
     documented = (property, staticmethod, classmethod)
-    return [(name, value) for name, value in found.items() if isinstance(value, documented) or inspect.isfunction(value) or hasattr(value, "func")]
+    return [
+        (name, value)
+        for name, value in found.items()
+        if isinstance(value, documented) or inspect.isfunction(value) or hasattr(value, "func")
+    ]
 
 
 def signature(thing: Any) -> str:
@@ -72,8 +92,16 @@ def signature(thing: Any) -> str:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return "(...)"
-    kept = [p.replace(annotation=inspect.Parameter.empty) for p in found.parameters.values() if p.name not in ("self", "cls")]
-    return re.sub(r"<[^>]*>", "...", str(found.replace(parameters=kept, return_annotation=inspect.Signature.empty)))
+    kept = [
+        p.replace(annotation=inspect.Parameter.empty)
+        for p in found.parameters.values()
+        if p.name not in ("self", "cls")
+    ]
+    return re.sub(
+        r"<[^>]*>",
+        "...",
+        str(found.replace(parameters=kept, return_annotation=inspect.Signature.empty)),
+    )
 
 
 def described(thing: Any) -> str:
@@ -98,7 +126,13 @@ def commands() -> str:
         "",
     ]
     for name, command in root.commands.items():
-        parts += [f"## `kinetree {name}`", "", *help_text(command.help or ""), "| argument or option | default | meaning |", "|---|---|---|"]
+        parts += [
+            f"## `kinetree {name}`",
+            "",
+            *help_text(command.help or ""),
+            "| argument or option | default | meaning |",
+            "|---|---|---|",
+        ]
         parts += [row(parameter) for parameter in command.params if parameter.name != "help"]
         parts.append("")
     return "\n".join(parts)

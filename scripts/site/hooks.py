@@ -55,14 +55,19 @@ def decisions() -> str:
     """Links to all notes."""
     lines = []
     for path in sorted((DOCS / "decisions").glob("[0-9]*.md")):
-        lines.append(f"* [{path.read_text(encoding='utf-8').splitlines()[0].removeprefix('# ')}]({path.name})")
+        lines.append(
+            f"* [{path.read_text(encoding='utf-8').splitlines()[0].removeprefix('# ')}]({path.name})"
+        )
     return "\n".join(["", "## All of them", "", *lines, ""])
 
 
 def whole_numbers(row: str) -> str:
     """A row of a table in which no number is broken over lines: 47 102 and 1e-16 stay together."""
     parts = row.split("`")
-    parts[::2] = [re.sub(r"(?<=\de)-(?=\d)", "-\u2060", re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", part)) for part in parts[::2]]
+    parts[::2] = [
+        re.sub(r"(?<=\de)-(?=\d)", "-\u2060", re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", part))
+        for part in parts[::2]
+    ]
     return "`".join(parts)
 
 
@@ -74,4 +79,6 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     markdown = ROW.sub(lambda found: whole_numbers(found[0]), markdown)
     up = "../" * page.file.src_uri.count("/")
     frame = 'class="scene" title="Moving scene" loading="lazy"'
-    return SCENE.sub(lambda found: f'<iframe {frame} src="{up}scenes/{found[1]}.html#bare"></iframe>', markdown)
+    return SCENE.sub(
+        lambda found: f'<iframe {frame} src="{up}scenes/{found[1]}.html#bare"></iframe>', markdown
+    )

@@ -45,7 +45,11 @@ def broken(site: Path) -> list[str]:
         name = page.relative_to(site).as_posix()
         if name.startswith("scenes/") or name == "404.html":
             continue
-        wrong += [f"{name}: {link} is fetched from elsewhere" for link in read(page).fetched if urlparse(link).scheme or link.startswith("//")]
+        wrong += [
+            f"{name}: {link} is fetched from elsewhere"
+            for link in read(page).fetched
+            if urlparse(link).scheme or link.startswith("//")
+        ]
         if TABLE.search(page.read_text(encoding="utf-8")):
             wrong.append(f"{name}: a table that is not drawn as one")
         for link in read(page).links:
@@ -56,6 +60,11 @@ def broken(site: Path) -> list[str]:
             target = target / "index.html" if target.is_dir() else target
             if not target.exists():
                 wrong.append(f"{name}: {link} leads nowhere")
-            elif mark and target.suffix == ".html" and "scenes" not in target.parts and mark not in read(target).marks:
+            elif (
+                mark
+                and target.suffix == ".html"
+                and "scenes" not in target.parts
+                and mark not in read(target).marks
+            ):
                 wrong.append(f"{name}: {link}: no such place")
     return wrong

@@ -25,7 +25,14 @@ def unpack(path: Path, folder: Path) -> Path:
             check_members(path, members)
             for member in members:
                 take_out(archive, member, folder)
-    except (BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, UnicodeError) as error:
+    except (
+        BadZipFile,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        zlib.error,
+        UnicodeError,
+    ) as error:
         raise BadInput(f"{path} is not an SSP archive that can be read: {error}") from error
     except OSError as error:
         raise BadInput(f"{path} cannot be unpacked: {error.strerror or error}") from error
@@ -43,12 +50,18 @@ def check_members(path: Path, members: list[ZipInfo]) -> None:
         if not stays(name):
             raise BadInput(f"{path}: the archive holds '{name[:100]}', which leads out of it")
         if any(len(part) > LONGEST_NAME for part in PurePosixPath(name).parts):
-            raise BadInput(f"{path}: the name '{name[:60]}...' has a part of more than {LONGEST_NAME} characters")
+            raise BadInput(
+                f"{path}: the name '{name[:60]}...' has a part of more than {LONGEST_NAME} characters"
+            )
         if member.external_attr >> 28 == 0o12:
             raise BadInput(f"{path}: '{name[:100]}' is a link")
-    packed, unpacked = (sum(getattr(member, key) for member in members) for key in ("compress_size", "file_size"))
+    packed, unpacked = (
+        sum(getattr(member, key) for member in members) for key in ("compress_size", "file_size")
+    )
     if unpacked > LARGEST or unpacked > max(SMALL, STRETCH * packed):
-        raise BadInput(f"{path}: {packed} bytes would become {unpacked}; an archive like this is not unpacked")
+        raise BadInput(
+            f"{path}: {packed} bytes would become {unpacked}; an archive like this is not unpacked"
+        )
 
 
 def take_out(archive: ZipFile, member: ZipInfo, folder: Path) -> None:
@@ -65,7 +78,14 @@ def take_out(archive: ZipFile, member: ZipInfo, folder: Path) -> None:
 def stays(name: str) -> bool:
     """Whether a path stays in the folder it is taken from, on every system."""
     posix, windows = PurePosixPath(name), PureWindowsPath(name)
-    return bool(name) and not posix.is_absolute() and not windows.drive and not windows.root and ".." not in windows.parts and "\0" not in name
+    return (
+        bool(name)
+        and not posix.is_absolute()
+        and not windows.drive
+        and not windows.root
+        and ".." not in windows.parts
+        and "\0" not in name
+    )
 
 
 def is_inside(folder: Path, source: str) -> bool:

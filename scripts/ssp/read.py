@@ -84,7 +84,9 @@ class Reader:
     def structure(self) -> Structure:
         root = self.root
         if root.tag != f"{{{SSD}}}SystemStructureDescription":
-            raise self.refuse(f"the root is <{root.tag}>, expected <SystemStructureDescription> of {SSD} (SSP 1.0 or 2.0)")
+            raise self.refuse(
+                f"the root is <{root.tag}>, expected <SystemStructureDescription> of {SSD} (SSP 1.0 or 2.0)"
+            )
         number = root.get("version", "")
         if number.split(".")[0] not in ("1", "2"):
             raise self.refuse(f"version '{number}' of SSP is not known, expected 1.0 or 2.0")
@@ -98,7 +100,14 @@ class Reader:
         times = {} if experiment is None else experiment.attrib
         facts, wires = own_facts(experiment)
         links = tuple(
-            self.link(edge, wires) for edge in direct(self.edges, self.ends(), {c.name for c in self.components}, self.systems, self.refuse)
+            self.link(edge, wires)
+            for edge in direct(
+                self.edges,
+                self.ends(),
+                {c.name for c in self.components},
+                self.systems,
+                self.refuse,
+            )
         )
         step, stop = facts.get("stepSize") or other_step(self.root), times.get("stopTime")
         return Structure(
@@ -123,7 +132,9 @@ class Reader:
         for element in system.findall(f"{{{SSD}}}Elements/*"):
             kind, name = element.tag.rpartition("}")[2], element.get("name", "")
             if not name or len(path) + len(name) > LONGEST_NAME:
-                raise self.refuse(f"<{kind}> '{(path + name)[:60]}': expected a name of 1 to {LONGEST_NAME} characters")
+                raise self.refuse(
+                    f"<{kind}> '{(path + name)[:60]}': expected a name of 1 to {LONGEST_NAME} characters"
+                )
             if path.count(".") > DEEPEST:
                 raise self.refuse(f"systems more than {DEEPEST} deep inside one another")
             if kind == "System":
@@ -131,7 +142,9 @@ class Reader:
             elif kind == "Component":
                 self.read_component(element, f"{path}{name}")
             else:
-                raise self.refuse(f"<{kind}> '{path}{name}' is not supported, only components and systems")
+                raise self.refuse(
+                    f"<{kind}> '{path}{name}' is not supported, only components and systems"
+                )
         for connection in system.findall(f"{{{SSD}}}Connections/{{{SSD}}}Connection"):
             self.edges.append(self.edge(connection, path))
         if system.find(f"{{{SSD}}}ParameterBindings") is not None:
@@ -140,30 +153,57 @@ class Reader:
     def read_component(self, element: Element, name: str) -> None:
         kind, source = element.get("type", FMU), unquote(element.get("source", ""))
         if kind != FMU:
-            raise self.refuse(f"component '{name}' is of type {kind}; only FMUs ({FMU}) are supported")
+            raise self.refuse(
+                f"component '{name}' is of type {kind}; only FMUs ({FMU}) are supported"
+            )
         if element.get("implementation") == "ModelExchange":
-            raise self.refuse(f"component '{name}' asks for model exchange; masters step co-simulation FMUs only")
+            raise self.refuse(
+                f"component '{name}' asks for model exchange; masters step co-simulation FMUs only"
+            )
         self.inside(source, f"component '{name}'")
-        connectors = tuple(self.connector(c, name) for c in element.findall(f"{{{SSD}}}Connectors/{{{SSD}}}Connector"))
+        connectors = tuple(
+            self.connector(c, name)
+            for c in element.findall(f"{{{SSD}}}Connectors/{{{SSD}}}Connector")
+        )
         self.components.append(Component(name, source, connectors, {}))
         if element.find(f"{{{SSD}}}ParameterBindings") is not None:
             self.bind(element, f"{name}.")
 
     def connector(self, element: Element, component: str) -> Connector:
         types = (child for child in element if child.tag.startswith(f"{{{SSC}}}"))
-        if element.find(f"{{{SSC}}}Dimension") is not None or element.find(f"{{{SSD}}}Dimension") is not None:
-            raise self.refuse(f"connector {component}.{element.get('name')} is an array; only scalars are supported")
+        if (
+            element.find(f"{{{SSC}}}Dimension") is not None
+            or element.find(f"{{{SSD}}}Dimension") is not None
+        ):
+            raise self.refuse(
+                f"connector {component}.{element.get('name')} is an array; only scalars are supported"
+            )
         found = next(types, None)
         name = "" if found is None else found.tag.rpartition("}")[2]
-        return Connector(element.get("name", ""), element.get("kind", ""), name, "" if found is None else found.get("unit", ""))
+        return Connector(
+            element.get("name", ""),
+            element.get("kind", ""),
+            name,
+            "" if found is None else found.get("unit", ""),
+        )
 
     def edge(self, element: Element, path: str) -> Edge:
         def end(which: str) -> tuple[str, str]:
             inner = element.get(f"{which}Element")
-            return f"{path}{inner}" if inner else path.rstrip("."), element.get(f"{which}Connector", "")
+            return f"{path}{inner}" if inner else path.rstrip("."), element.get(
+                f"{which}Connector", ""
+            )
 
-        factor, offset = self.transformation(element, f"connection {'.'.join(end('start'))} -> {'.'.join(end('end'))}")
-        return Edge(end("start"), end("end"), factor, offset, element.get("suppressUnitConversion") in ("true", "1"))
+        factor, offset = self.transformation(
+            element, f"connection {'.'.join(end('start'))} -> {'.'.join(end('end'))}"
+        )
+        return Edge(
+            end("start"),
+            end("end"),
+            factor,
+            offset,
+            element.get("suppressUnitConversion") in ("true", "1"),
+        )
 
     def transformation(self, element: Element, what: str) -> tuple[float, float]:
         """Factor and offset of a connection or a mapping."""
@@ -171,13 +211,20 @@ class Reader:
         for child in element:
             kind = child.tag.rpartition("}")[2]
             if kind == "LinearTransformation":
-                factor, offset = self.real(child.get("factor", "1")), self.real(child.get("offset", "0"))
+                factor, offset = (
+                    self.real(child.get("factor", "1")),
+                    self.real(child.get("offset", "0")),
+                )
             elif kind.endswith("Transformation"):
                 raise self.refuse(f"{what}: <{kind}> is not supported, only LinearTransformation")
         return factor, offset
 
     def ends(self) -> Ends:
-        return {(component.name, c.name): c for component in self.components for c in component.connectors}
+        return {
+            (component.name, c.name): c
+            for component in self.components
+            for c in component.connectors
+        }
 
     def read_units(self, units: Element | None) -> dict[str, Base]:
         """Definitions of units."""
@@ -185,10 +232,17 @@ class Reader:
         for unit in [] if units is None else units.findall(f"{{{SSC}}}Unit"):
             base = unit.find(f"{{{SSC}}}BaseUnit")
             facts = {} if base is None else dict(base.attrib)
-            factor, offset = self.real(facts.pop("factor", "1")), self.real(facts.pop("offset", "0"))
+            factor, offset = (
+                self.real(facts.pop("factor", "1")),
+                self.real(facts.pop("offset", "0")),
+            )
             if factor == 0.0:
                 raise self.refuse(f"unit '{unit.get('name', '')}' has the factor 0")
-            found[unit.get("name", "")] = Base({key: self.whole(text) for key, text in facts.items() if self.whole(text)}, factor, offset)
+            found[unit.get("name", "")] = Base(
+                {key: self.whole(text) for key, text in facts.items() if self.whole(text)},
+                factor,
+                offset,
+            )
         return found
 
     def whole(self, text: str) -> int:
@@ -203,25 +257,50 @@ class Reader:
         for place in (edge.start, edge.end):
             kind = ends[place].type if place in ends else ""
             if kind and kind not in (*REALS, *INTEGERS, "Boolean"):
-                raise self.refuse(f"connector {'.'.join(place)} is of type {kind}; numbers and booleans are supported")
+                raise self.refuse(
+                    f"connector {'.'.join(place)} is of type {kind}; numbers and booleans are supported"
+                )
         factor, offset = edge.factor, edge.offset
-        units = [self.units.get(ends[place].unit) if place in ends else None for place in (edge.start, edge.end)]
+        units = [
+            self.units.get(ends[place].unit) if place in ends else None
+            for place in (edge.start, edge.end)
+        ]
         if units[0] and units[1] and not edge.plain:
             if dict(units[0].exponents) != dict(units[1].exponents):
-                raise self.refuse(f"connection {start}.{output} -> {end}.{given}: {ends[edge.start].unit} cannot become {ends[edge.end].unit}")
+                raise self.refuse(
+                    f"connection {start}.{output} -> {end}.{given}: {ends[edge.start].unit} cannot become {ends[edge.end].unit}"
+                )
             # first the conversion, then the transformation
-            factor, offset = factor * units[0].factor / units[1].factor, factor * (units[0].offset - units[1].offset) / units[1].factor + offset
+            factor, offset = (
+                factor * units[0].factor / units[1].factor,
+                factor * (units[0].offset - units[1].offset) / units[1].factor + offset,
+            )
         more = wires.get(f"{end}.{given}", {})
         ways = {key: more.get(key) == "true" for key in ("mean", "hold")}
-        return Link(start, output, end, given, factor, offset, more.get("slope", ""), bond=more.get("bond", ""), **ways)
+        return Link(
+            start,
+            output,
+            end,
+            given,
+            factor,
+            offset,
+            more.get("slope", ""),
+            bond=more.get("bond", ""),
+            **ways,
+        )
 
     # -- values ---------------------------------------------------------------------------------------------------------------------------
     def bind(self, element: Element, path: str) -> None:
         """Values of one element and, with names of parts, of those inside it."""
         place = path.rstrip(".") or "the system"
         for binding in element.findall(f"{{{SSD}}}ParameterBindings/{{{SSD}}}ParameterBinding"):
-            if binding.get("type", PARAMETERS) != PARAMETERS or binding.get("sourceBase", "SSD") != "SSD":
-                raise self.refuse(f"values of '{place}': only sets inside the archive ({PARAMETERS}) are supported")
+            if (
+                binding.get("type", PARAMETERS) != PARAMETERS
+                or binding.get("sourceBase", "SSD") != "SSD"
+            ):
+                raise self.refuse(
+                    f"values of '{place}': only sets inside the archive ({PARAMETERS}) are supported"
+                )
             root = self.part(binding, f"{{{SSD}}}ParameterValues/{{{SSV}}}ParameterSet")
             if root is None:
                 raise self.refuse(f"values of '{place}': neither a source nor a ParameterSet")
@@ -231,30 +310,46 @@ class Reader:
                 name = binding.get("prefix", "") + parameter.get("name", "")
                 if not len(parameter):
                     raise self.refuse(f"values of '{place}': '{name}' has none")
-                for target, factor, offset in [(name, 1.0, 0.0)] if entries is None else entries.get(name, []):
+                for target, factor, offset in (
+                    [(name, 1.0, 0.0)] if entries is None else entries.get(name, [])
+                ):
                     self.assign(path + target, parameter[0], units, factor, offset)
 
     def part(self, element: Element, inline: str) -> Element | None:
         """What an element holds, or the file that it names."""
         source = element.get("source")
-        return element.find(inline) if source is None else self.parsed(self.inside(unquote(source), "values"))
+        return (
+            element.find(inline)
+            if source is None
+            else self.parsed(self.inside(unquote(source), "values"))
+        )
 
-    def mapping(self, element: Element | None, place: str) -> dict[str, list[tuple[str, float, float]]] | None:
+    def mapping(
+        self, element: Element | None, place: str
+    ) -> dict[str, list[tuple[str, float, float]]] | None:
         """Targets by the name of a value, each with factor and offset; nothing without a mapping."""
         if element is None:
             return None
         root = self.part(element, f"{{{SSM}}}ParameterMapping")
         if root is None or element.get("sourceBase", "SSD") != "SSD":
-            raise self.refuse(f"values of '{place}': a ParameterMapping without a source in the archive")
+            raise self.refuse(
+                f"values of '{place}': a ParameterMapping without a source in the archive"
+            )
         entries: dict[str, list[tuple[str, float, float]]] = {}
         for entry in root.findall(f"{{{SSM}}}MappingEntry"):
             factor, offset = self.transformation(entry, f"values of '{place}'")
-            entries.setdefault(entry.get("source", ""), []).append((entry.get("target", ""), factor, offset))
+            entries.setdefault(entry.get("source", ""), []).append(
+                (entry.get("target", ""), factor, offset)
+            )
         return entries
 
-    def assign(self, name: str, value: Element, units: Mapping[str, Base], factor: float, offset: float) -> None:
+    def assign(
+        self, name: str, value: Element, units: Mapping[str, Base], factor: float, offset: float
+    ) -> None:
         """A value to the component whose name the parameter's name begins with; the value of an outer system wins."""
-        owner = next((k for k, c in enumerate(self.components) if name.startswith(f"{c.name}.")), None)
+        owner = next(
+            (k for k, c in enumerate(self.components) if name.startswith(f"{c.name}.")), None
+        )
         if owner is None:
             self.notes.append(f"value '{name}' belongs to no component and is ignored")
             return
@@ -263,11 +358,16 @@ class Reader:
         kind, text = value.tag.rpartition("}")[2], value.get("value", "")
         if kind in REALS:
             connector = component.connector(own)
-            given, wanted = units.get(value.get("unit", "")), self.units.get(connector.unit) if connector else None
+            given, wanted = (
+                units.get(value.get("unit", "")),
+                self.units.get(connector.unit) if connector else None,
+            )
             number = self.real(text)
             if given and wanted and connector and given != wanted:
                 if dict(given.exponents) != dict(wanted.exponents):
-                    raise self.refuse(f"value '{name}': {value.get('unit')} cannot become {connector.unit}")
+                    raise self.refuse(
+                        f"value '{name}': {value.get('unit')} cannot become {connector.unit}"
+                    )
                 number = (given.factor * number + given.offset - wanted.offset) / wanted.factor
             found: Value = factor * number + offset
         elif kind in INTEGERS:
@@ -275,8 +375,12 @@ class Reader:
         elif kind in ("Boolean", "String") and (factor, offset) == (1.0, 0.0):
             found = text in ("true", "1") if kind == "Boolean" else text
         else:
-            raise self.refuse(f"value '{name}' is of type {kind}; numbers, booleans and strings are supported, a LinearTransformation is for numbers")
-        self.components[owner] = Component(component.name, component.source, component.connectors, {**component.values, own: found})
+            raise self.refuse(
+                f"value '{name}' is of type {kind}; numbers, booleans and strings are supported, a LinearTransformation is for numbers"
+            )
+        self.components[owner] = Component(
+            component.name, component.source, component.connectors, {**component.values, own: found}
+        )
 
 
 def own_facts(experiment: Element | None) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
@@ -284,7 +388,9 @@ def own_facts(experiment: Element | None) -> tuple[dict[str, str], dict[str, dic
     for note in [] if experiment is None else experiment.iter(f"{{{SSC}}}Annotation"):
         ours = note.find(f"{{{OWN}}}CoSimulation") if note.get("type") == OURS else None
         if ours is not None:
-            return dict(ours.attrib), {wire.get("to", ""): dict(wire.attrib) for wire in ours.findall(f"{{{OWN}}}Wire")}
+            return dict(ours.attrib), {
+                wire.get("to", ""): dict(wire.attrib) for wire in ours.findall(f"{{{OWN}}}Wire")
+            }
     return {}, {}
 
 

@@ -9,11 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 SSP = "http://ssp-standard.org/SSP1/SystemStructure"
-SSD, SSC, SSV, SSM = f"{SSP}Description", f"{SSP}Common", f"{SSP}ParameterValues", f"{SSP}ParameterMapping"
+SSD, SSC, SSV, SSM = (
+    f"{SSP}Description",
+    f"{SSP}Common",
+    f"{SSP}ParameterValues",
+    f"{SSP}ParameterMapping",
+)
 VERSIONS = ("1.0", "2.0")
 MAIN = "SystemStructure.ssd"
 SET = "initialValues"  # name of every parameter set, so that a host applies all of them by one name
-OURS, OMS, OSP = "org.kinetree", "org.openmodelica", "com.opensimulationplatform"  # annotations that say how to step
+OURS, OMS, OSP = (
+    "org.kinetree",
+    "org.openmodelica",
+    "com.opensimulationplatform",
+)  # annotations that say how to step
 OWN = "urn:kinetree:cosimulation"
 REALS = ("Real", "Float64", "Float32")
 INTEGERS = ("Integer", "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64")

@@ -22,12 +22,20 @@ class Edge:
     plain: bool = False
 
 
-def direct(edges: Sequence[Edge], ends: Ends, components: Set[str], systems: Set[str], refuse: Callable[[str], Exception]) -> list[Edge]:
+def direct(
+    edges: Sequence[Edge],
+    ends: Ends,
+    components: Set[str],
+    systems: Set[str],
+    refuse: Callable[[str], Exception],
+) -> list[Edge]:
     """One edge per component input that a component output feeds; inputs fed from the connectors of the root are left to their start values."""
     feeders: dict[Place, Edge] = {}
     for edge in edges:
         if edge.end in ends and ends[edge.end].kind in ("output", "calculatedParameter"):
-            raise refuse(f"connection {'.'.join(edge.start)} -> {'.'.join(edge.end)} leads to an output")
+            raise refuse(
+                f"connection {'.'.join(edge.start)} -> {'.'.join(edge.end)} leads to an output"
+            )
         if edge.end in feeders:
             raise refuse(f"two connections lead to {'.'.join(edge.end)}")
         feeders[edge.end] = edge
@@ -36,16 +44,29 @@ def direct(edges: Sequence[Edge], ends: Ends, components: Set[str], systems: Set
             if element not in components | systems:
                 raise refuse(f"there is no element '{element}', which a connection names")
             if element in components and (element, connector) not in ends:
-                raise refuse(f"component '{element}' has no connector '{connector}', which a connection names")
+                raise refuse(
+                    f"component '{element}' has no connector '{connector}', which a connection names"
+                )
     found = []
     for place, edge in feeders.items():
         if place[0] not in components:
             continue
-        factor, offset, plain, start, passed = edge.factor, edge.offset, edge.plain, edge.start, {place}
+        factor, offset, plain, start, passed = (
+            edge.factor,
+            edge.offset,
+            edge.plain,
+            edge.start,
+            {place},
+        )
         while start[0] not in components and start in feeders and start not in passed:
             passed.add(start)
             before = feeders[start]
-            factor, offset, plain, start = factor * before.factor, factor * before.offset + offset, plain or before.plain, before.start
+            factor, offset, plain, start = (
+                factor * before.factor,
+                factor * before.offset + offset,
+                plain or before.plain,
+                before.start,
+            )
         if start[0] in components:
             found.append(Edge(start, place, factor, offset, plain))
     return found

@@ -32,14 +32,18 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def place_of(command: str, actuators: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def place_of(
+    command: str, actuators: Mapping[str, Any], inputs: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
     """Name of the controller that gives a command, and the key that brings it there."""
     label, _, key = command.rpartition(".")
     if key == "force" and label in actuators:
         return f"{label}_control", {"drives": label}
     if command in inputs:
         return command, {}
-    raise BadInput(f"'{command}' is neither the force of an actuator nor an input of the description: no controller can give it")
+    raise BadInput(
+        f"'{command}' is neither the force of an actuator nor an input of the description: no controller can give it"
+    )
 
 
 def sampling_of(step: float, delay: float, jitter: float) -> dict[str, float]:
@@ -52,12 +56,21 @@ def sampling_of(step: float, delay: float, jitter: float) -> dict[str, float]:
 
 
 def pid_blocks(
-    name: str, table: Mapping[str, Any], numbers: Mapping[str, float], more: Mapping[str, Any], notch: Mapping[str, float] | None
+    name: str,
+    table: Mapping[str, Any],
+    numbers: Mapping[str, float],
+    more: Mapping[str, Any],
+    notch: Mapping[str, float] | None,
 ) -> Blocks:
     """A PID, behind a notch where there is one; the integral follows a limited command in √(kd/ki), or kp/ki."""
     sampling = {key: more[key] for key in ("period",) if key in more}
     keys = {key: table[key] for key in ("setpoint", "offset", "low", "high") if key in table}
-    block = {"measure": table["measure"], **keys, **{key: value for key, value in numbers.items() if value}, **more}
+    block = {
+        "measure": table["measure"],
+        **keys,
+        **{key: value for key, value in numbers.items() if value},
+        **more,
+    }
     if numbers.get("ki") and ("low" in keys or "high" in keys):
         kp, ki, kd = (abs(numbers.get(key, 0.0)) for key in ("kp", "ki", "kd"))
         block["tracking"] = math.sqrt(kd / ki) if kd else kp / ki
@@ -69,7 +82,15 @@ def pid_blocks(
 
 def block_text(blocks: Blocks, remarks: list[str]) -> str:
     """Tables of [controllers] as text."""
-    return toml_text({"controllers": {name: {key: rounded(value) for key, value in block.items()} for name, block in blocks.items()}}, remarks)
+    return toml_text(
+        {
+            "controllers": {
+                name: {key: rounded(value) for key, value in block.items()}
+                for name, block in blocks.items()
+            }
+        },
+        remarks,
+    )
 
 
 def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float]) -> dict[str, Any]:
@@ -78,17 +99,33 @@ def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float])
     named, gains = parameters_of_gains(blocks)
     made = {**raw, "controllers": {**raw.get("controllers", {}), **named}}
     made["parameters"] = {**raw.get("parameters", {}), **gains}
-    made["inputs"] = {name: table for name, table in raw.get("inputs", {}).items() if name not in blocks}
+    made["inputs"] = {
+        name: table for name, table in raw.get("inputs", {}).items() if name not in blocks
+    }
     if not made["inputs"]:
         del made["inputs"]
-    driven = {label for block in blocks.values() for label in (*block.get("commands", ()), *([block["drives"]] if "drives" in block else []))}
-    made["actuators"] = {name: {**table, "force": 0.0} if name in driven else table for name, table in raw.get("actuators", {}).items()}
+    driven = {
+        label
+        for block in blocks.values()
+        for label in (*block.get("commands", ()), *([block["drives"]] if "drives" in block else []))
+    }
+    made["actuators"] = {
+        name: {**table, "force": 0.0} if name in driven else table
+        for name, table in raw.get("actuators", {}).items()
+    }
     if not made["actuators"]:
         del made["actuators"]
     for name, value in parameters.items():
         table = raw["parameters"][name]
-        made["parameters"] = {**made["parameters"], name: {**table, "value": value} if isinstance(table, dict) else value}
-    forces = " ".join(str(table.get("force", "")) for name, table in raw.get("actuators", {}).items() if name in driven)
+        made["parameters"] = {
+            **made["parameters"],
+            name: {**table, "value": value} if isinstance(table, dict) else value,
+        }
+    forces = " ".join(
+        str(table.get("force", ""))
+        for name, table in raw.get("actuators", {}).items()
+        if name in driven
+    )
     return without_idle(made, forces, set(parameters))
 
 
@@ -97,7 +134,10 @@ def without_idle(made: dict[str, Any], text: str, kept: set[str]) -> dict[str, A
     parameters, waiting = dict(made["parameters"]), WORD.findall(text)
     while waiting:
         name = waiting.pop()
-        others = {**made, "parameters": {key: value for key, value in parameters.items() if key != name}}
+        others = {
+            **made,
+            "parameters": {key: value for key, value in parameters.items() if key != name},
+        }
         if name in parameters and name not in kept and name not in WORD.findall(json.dumps(others)):
             waiting += WORD.findall(json.dumps(parameters.pop(name)))
     return {**made, "parameters": parameters}

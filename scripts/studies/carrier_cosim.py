@@ -56,14 +56,19 @@ class Coupled:
     def energy(self) -> np.ndarray:
         """Energy that the drives have taken from the supply [J]."""
         power = drive_of("luff_drive").valve.supply * np.sum(
-            [np.maximum(self[f"{label}.flow_{side}"], 0.0) for label in LABELS for side in "ab"], axis=0
+            [np.maximum(self[f"{label}.flow_{side}"], 0.0) for label in LABELS for side in "ab"],
+            axis=0,
         )
-        return np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.trace.time))])
+        return np.concatenate(
+            [[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.trace.time))]
+        )
 
     def deviation(self, name: str, of: str = "") -> tuple[float, float]:
         """Largest difference from the reference, both from their starts on, and the range of the reference."""
         exact = np.interp(self.trace.time, self.reference.time, self.reference[of or name])
-        return float(np.abs(self[name] - self[name][0] - exact + exact[0]).max()), float(np.ptp(exact))
+        return float(np.abs(self[name] - self[name][0] - exact + exact[0]).max()), float(
+            np.ptp(exact)
+        )
 
 
 @lru_cache(maxsize=1)
@@ -82,7 +87,9 @@ def controller_of(label: str) -> Controller:
     return Controller((shipped().unit(f"{label}_control").controller or ControllerSpec()).pid)
 
 
-def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> tuple[Slave, Mapping[str, Slave], Mapping[str, Slave], list[Path]]:
+def units(
+    folder: Path, backend: str, step: float, settings: dict[str, Any]
+) -> tuple[Slave, Mapping[str, Slave], Mapping[str, Slave], list[Path]]:
     """Carrier, drives and controllers as FMUs in a folder; `process` steps the same programs without FMUs."""
     mechanism = load("lib:carrier", outside=1, cylinders=1, **settings)
     if backend == "process":
@@ -90,12 +97,23 @@ def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> 
         return (
             MechanismSlave(mechanism, "carrier"),
             drives,
-            {label: ControllerSlave(controller_of(label), f"{label}_control", "rad") for label in LABELS},
+            {
+                label: ControllerSlave(controller_of(label), f"{label}_control", "rad")
+                for label in LABELS
+            },
             [],
         )
     files = [build_fmu(mechanism, folder / "carrier.fmu", backend)]
-    files += [build_drive_fmu(drive_of(label), folder / f"{label}.fmu", False, backend, step) for label in LABELS]
-    files += [build_controller_fmu(controller_of(label), folder / f"{label}_control.fmu", "rad", backend, step) for label in LABELS]
+    files += [
+        build_drive_fmu(drive_of(label), folder / f"{label}.fmu", False, backend, step)
+        for label in LABELS
+    ]
+    files += [
+        build_controller_fmu(
+            controller_of(label), folder / f"{label}_control.fmu", "rad", backend, step
+        )
+        for label in LABELS
+    ]
     carrier, *others = (FmuSlave(path, path.stem) for path in files)
     found = dict(zip(LABELS, others, strict=False))
     return carrier, found, dict(zip(LABELS, others[len(LABELS) :], strict=True)), files
@@ -106,16 +124,25 @@ def started(carrier: Slave, drives: Mapping[str, Slave], controllers: Mapping[st
     wires: list[Wire] = []
     carrier.start({})
     for label, axis in LABELS.items():
-        drives[label].start({"length": carrier.get(f"{label}.length"), "load": carrier.get(f"{label}_load")})
+        drives[label].start(
+            {"length": carrier.get(f"{label}.length"), "load": carrier.get(f"{label}_load")}
+        )
         angle = carrier.get(axis)
         controllers[label].start({"measured": angle, "target": angle})
         wires += SCHEMES["told"].plan(carrier, drives[label], label).wires
-        wires += [Wire(carrier, axis, controllers[label], "measured"), Wire(controllers[label], "command", drives[label], "control", hold=True)]
+        wires += [
+            Wire(carrier, axis, controllers[label], "measured"),
+            Wire(controllers[label], "command", drives[label], "control", hold=True),
+        ]
     return Plan("sequential", (carrier, *drives.values(), *controllers.values()), tuple(wires))
 
 
 def run_carrier(
-    folder: Path, backend: str = "native", step: float = 2e-3, progress: Callable[[float], None] | None = None, **settings: Any
+    folder: Path,
+    backend: str = "native",
+    step: float = 2e-3,
+    progress: Callable[[float], None] | None = None,
+    **settings: Any,
 ) -> Coupled:
     """All departures under the master, and the reference: the same drives and controllers inside the carrier."""
     system = load("lib:carrier", drives=1, cylinders=1, **settings).compile()
@@ -126,9 +153,17 @@ def run_carrier(
         for slave in (carrier, *drives.values(), *controllers.values()):
             stack.callback(slave.close)
         plan = started(carrier, drives, controllers)
-        names = [*WATCHED, "stage", *(f"{kind}_load_{name}" for kind in ("jack", "wheel") for name in JACKS)]
+        names = [
+            *WATCHED,
+            "stage",
+            *(f"{kind}_load_{name}" for kind in ("jack", "wheel") for name in JACKS),
+        ]
         recorded = [(carrier, name) for name in names if name in carrier.outputs]
-        recorded += [(drive, name) for drive in drives.values() for name in ("pressure_a", "pressure_b", "spool", "force", "flow_a", "flow_b")]
+        recorded += [
+            (drive, name)
+            for drive in drives.values()
+            for name in ("pressure_a", "pressure_b", "spool", "force", "flow_a", "flow_b")
+        ]
         clock = time.perf_counter()
         trace = cosimulate(plan.make(), end, step, recorded, bonds_of(plan.wires), progress)
         seconds = time.perf_counter() - clock

@@ -23,12 +23,16 @@ COLOURS = {"base": "#8a949e", "platform": "#c79a3b", "cradle": "#5b7f9e", "modul
 FACES = [(0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5)]
 LAYERS = {"base": 2.0, "platform": 4.0, "cradle": 5.0, "module": 6.0}
 ELEVATION, AZIMUTH = 16, -62  # of the eye [degrees]
-VIEW = np.array([np.cos(np.radians(AZIMUTH)), np.sin(np.radians(AZIMUTH)), np.tan(np.radians(ELEVATION))])  # towards the eye
+VIEW = np.array(
+    [np.cos(np.radians(AZIMUTH)), np.sin(np.radians(AZIMUTH)), np.tan(np.radians(ELEVATION))]
+)  # towards the eye
 LINES = ("#1f5f8b", "#c46a1b", "#3c8d40", "#8a3fa0")
 Poses = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
-def posed(modules: int = 4, **settings: Any) -> tuple[Result, dict[str, tuple[np.ndarray, np.ndarray]]]:
+def posed(
+    modules: int = 4, **settings: Any
+) -> tuple[Result, dict[str, tuple[np.ndarray, np.ndarray]]]:
     """A run with the poses of all bodies, and the size and middle of every body's box."""
     source = carrier.describe(modules=modules, order=settings.pop("order", 0))
     for name in source["bodies"]:
@@ -40,7 +44,10 @@ def posed(modules: int = 4, **settings: Any) -> tuple[Result, dict[str, tuple[np
     for name, body in mechanism.description.bodies.items():
         shape = body.shape
         if shape is not None and shape.box is not None:
-            size, middle = (np.array([evaluate_constant(each, values) for each in row]) for row in (shape.box, shape.at))
+            size, middle = (
+                np.array([evaluate_constant(each, values) for each in row])
+                for row in (shape.box, shape.at)
+            )
             boxes[name] = size, middle
     return mechanism.compile().simulate(tolerance=1e-6), boxes
 
@@ -48,17 +55,29 @@ def posed(modules: int = 4, **settings: Any) -> tuple[Result, dict[str, tuple[np
 def poses(result: Result, names: list[str], t: float) -> Poses:
     """Place and rotation matrix of the bodies that are there at a time."""
     row = int(np.searchsorted(result.time, t))
-    ends = [*(event.time for event in result.events[1:]), np.inf]  # of the stages that the events begin
-    gone = {f"module{e.stage.split()[1]}" for e, end in zip(result.events, ends, strict=True) if e.stage.startswith("swing") and end <= t}
+    ends = [
+        *(event.time for event in result.events[1:]),
+        np.inf,
+    ]  # of the stages that the events begin
+    gone = {
+        f"module{e.stage.split()[1]}"
+        for e, end in zip(result.events, ends, strict=True)
+        if e.stage.startswith("swing") and end <= t
+    }
     found = {}
     for name in names:
         if name not in gone:
             place = np.array([result[f"{name}_position[{k}]"][row] for k in (1, 2, 3)])
-            found[name] = place, matrix([result[f"{name}_orientation[{k}]"][row] for k in (1, 2, 3, 4)])
+            found[name] = (
+                place,
+                matrix([result[f"{name}_orientation[{k}]"][row] for k in (1, 2, 3, 4)]),
+            )
     return found
 
 
-def draw_carrier(path: Path, modules: int = 4, times: tuple[float, ...] = (0.4, 0.95, 1.3), **settings: Any) -> None:
+def draw_carrier(
+    path: Path, modules: int = 4, times: tuple[float, ...] = (0.4, 0.95, 1.3), **settings: Any
+) -> None:
     """The carrier at some times of its run."""
     from matplotlib.figure import Figure
 
@@ -70,7 +89,11 @@ def draw_carrier(path: Path, modules: int = 4, times: tuple[float, ...] = (0.4, 
         stand(axes, here)
         for name, (place, turn) in here.items():
             size, middle = boxes[name]
-            corners = np.array([[a, b, c] for a in (-0.5, 0.5) for b in (-0.5, 0.5) for c in (-0.5, 0.5)]) * size + middle
+            corners = (
+                np.array([[a, b, c] for a in (-0.5, 0.5) for b in (-0.5, 0.5) for c in (-0.5, 0.5)])
+                * size
+                + middle
+            )
             kind = "module" if name.startswith("module") else name
             box = [(place + corners @ turn.T)[list(face)] for face in FACES]
             faces(axes, box, COLOURS[kind], LAYERS[kind] + 0.01 * float(place @ VIEW))
@@ -90,7 +113,15 @@ def faces(axes: Any, polygons: list[np.ndarray], colour: str, layer: float) -> N
 
     ordered = sorted(polygons, key=lambda polygon: float(polygon.mean(axis=0) @ VIEW))
     for k, polygon in enumerate(ordered):
-        axes.add_collection3d(Poly3DCollection([polygon], facecolor=colour, edgecolor="#333333", linewidth=0.4, zorder=layer + 1e-4 * k))
+        axes.add_collection3d(
+            Poly3DCollection(
+                [polygon],
+                facecolor=colour,
+                edgecolor="#333333",
+                linewidth=0.4,
+                zorder=layer + 1e-4 * k,
+            )
+        )
 
 
 def stand(axes: Any, here: Poses) -> None:
@@ -104,17 +135,31 @@ def stand(axes: Any, here: Poses) -> None:
 
     angle = np.linspace(0, 2 * np.pi, 25)
     for x, y in WHEELS.values():
-        rim = np.array([x, y, -0.7]) + 0.6 * np.column_stack([np.cos(angle), 0 * angle, np.sin(angle)])
+        rim = np.array([x, y, -0.7]) + 0.6 * np.column_stack(
+            [np.cos(angle), 0 * angle, np.sin(angle)]
+        )
         faces(axes, [place + rim @ turn.T], "#2b2b2b", 1.0 if y > 0 else 3.0)
     for x, y in JACKS.values():
         layer, foot = (1.0 if y > 0 else 3.5), place + turn @ np.array([x, y, -0.4])
         line(place + turn @ np.array([x, np.sign(y) * 1.1, -0.3]), foot, 2.5, "#444444", layer)
         line(foot, np.array([foot[0], foot[1], 0.0]), 3.5, "#222222", layer)
     top, cradle = here["platform"], here["cradle"]
-    line(top[0] + top[1] @ np.array(LIFT[0]), cradle[0] + cradle[1] @ np.array(LIFT[1]), 4.0, "#d9b13b", 4.5)
+    line(
+        top[0] + top[1] @ np.array(LIFT[0]),
+        cradle[0] + cradle[1] @ np.array(LIFT[1]),
+        4.0,
+        "#d9b13b",
+        4.5,
+    )
     for sense in (1, -1):
         outer, inner = (np.array([x, sense * y, z]) for x, y, z in SLEW)
-        line(place + turn @ (np.array(RING) + outer), top[0] + top[1] @ inner, 3.0, "#d9b13b", 2.5 if sense > 0 else 4.5)
+        line(
+            place + turn @ (np.array(RING) + outer),
+            top[0] + top[1] @ inner,
+            3.0,
+            "#d9b13b",
+            2.5 if sense > 0 else 4.5,
+        )
 
 
 def marked(axes: Any, reference: Result) -> None:
@@ -134,20 +179,49 @@ def draw_motion(run: Coupled, path: Path) -> None:
     rows = figure.subplots(3, 1, sharex=True)
     time, reference = run.trace.time, run.reference
     for axes, name, colour in zip(rows, ("slew", "luff"), LINES):
-        axes.plot(reference.time, 1e3 * (reference[name] - reference[name][0]), color="black", linewidth=0.8, label="one system")
-        axes.plot(time, 1e3 * (run[name] - run[name][0]), color=colour, linestyle="", marker=".", markersize=2.5, label="coupled FMUs")
+        axes.plot(
+            reference.time,
+            1e3 * (reference[name] - reference[name][0]),
+            color="black",
+            linewidth=0.8,
+            label="one system",
+        )
+        axes.plot(
+            time,
+            1e3 * (run[name] - run[name][0]),
+            color=colour,
+            linestyle="",
+            marker=".",
+            markersize=2.5,
+            label="coupled FMUs",
+        )
         axes.set_ylabel(f"{name}, deviation [mrad]")
         axes.legend(fontsize="small", loc="upper right")
     for name, colour in zip(JACKS, LINES, strict=True):
-        rows[2].plot(time, run[f"jack_load_{name}"] / 1e3, color=colour, linewidth=1.0, label=f"jack {name.replace('_', ' ')}")
+        rows[2].plot(
+            time,
+            run[f"jack_load_{name}"] / 1e3,
+            color=colour,
+            linewidth=1.0,
+            label=f"jack {name.replace('_', ' ')}",
+        )
     wheels = sum(run[f"wheel_load_{name}"] for name in WHEELS)
-    rows[2].plot(time, wheels / 1e3, color="#777777", linestyle=":", label="all wheels (lifted)" if not np.any(wheels) else "all wheels")
+    rows[2].plot(
+        time,
+        wheels / 1e3,
+        color="#777777",
+        linestyle=":",
+        label="all wheels (lifted)" if not np.any(wheels) else "all wheels",
+    )
     rows[2].set_ylabel("load [kN]")
     rows[2].set_ylim(-5, None)
     rows[2].legend(fontsize="small", ncols=3, loc="center right")
     for axes in rows:
         marked(axes, reference)
-    rows[0].set_title(f"{len(reference.events) // 2} departures (dashed), communication step {1e3 * run.step:g} ms", fontsize="medium")
+    rows[0].set_title(
+        f"{len(reference.events) // 2} departures (dashed), communication step {1e3 * run.step:g} ms",
+        fontsize="medium",
+    )
     rows[-1].set_xlabel("time [s]")
     with whole_file(path) as draft:
         figure.savefig(draft, dpi=120)
@@ -162,13 +236,31 @@ def draw_drives(run: Coupled, path: Path) -> None:
     time = run.trace.time
     for label, colour in zip(("slew_left", "slew_right", "luff_drive"), LINES):
         for side, style in (("a", "-"), ("b", "--")):
-            rows[0].plot(time, run[f"{label}.pressure_{side}"] / 1e5, style, color=colour, linewidth=1.0, label=f"{label} {side}")
+            rows[0].plot(
+                time,
+                run[f"{label}.pressure_{side}"] / 1e5,
+                style,
+                color=colour,
+                linewidth=1.0,
+                label=f"{label} {side}",
+            )
         rows[1].plot(time, 100 * run[f"{label}.spool"], color=colour, linewidth=1.0, label=label)
     rows[0].set_ylabel("pressure [bar]")
     rows[1].set_ylabel("spool [%]")
     rows[2].plot(time, run.energy, color=LINES[1], label="taken from the supply")
-    rows[2].plot(run.reference.time, run.reference["drive_energy"], ":", color="black", label="the same in one system")
-    rows[2].plot(run.reference.time, run.reference["drive_work"], color=LINES[2], label="work of the drives in one system")
+    rows[2].plot(
+        run.reference.time,
+        run.reference["drive_energy"],
+        ":",
+        color="black",
+        label="the same in one system",
+    )
+    rows[2].plot(
+        run.reference.time,
+        run.reference["drive_work"],
+        color=LINES[2],
+        label="work of the drives in one system",
+    )
     rows[2].set_ylabel("energy [J]")
     low, high = rows[0].get_ylim()
     rows[0].set_ylim(low, high + 0.25 * (high - low))

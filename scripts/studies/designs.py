@@ -18,7 +18,15 @@ from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.hil.scenario import Scenario
 from kinetree.scripts.studies.blocks import Blocks, pid_blocks, place_of, sampling_of, with_blocks
 from kinetree.scripts.studies.lqg import Observed, observed
-from kinetree.scripts.studies.tuning import Tuned, controller_of, forward_gains, notched, period_of, regulator, tuned
+from kinetree.scripts.studies.tuning import (
+    Tuned,
+    controller_of,
+    forward_gains,
+    notched,
+    period_of,
+    regulator,
+    tuned,
+)
 from kinetree.scripts.terminal.failure import BadInput
 
 INSTANT = 1e-9  # s, of a run that tells how it begins
@@ -33,14 +41,18 @@ class Design:
 
     scenario: Scenario
     delay: float  # from a sample to its command, with the largest jitter
-    loops: list[tuple[dict[str, Any], Tuned, tuple[float, float] | None]] = field(default_factory=list)  # table, result, feed-forward
+    loops: list[tuple[dict[str, Any], Tuned, tuple[float, float] | None]] = field(
+        default_factory=list
+    )  # table, result, feed-forward
     feedback: tuple[np.ndarray, np.ndarray] | None = None  # K and eigenvalues
     observer: Observed | None = None
     linear: Linear | None = None
     notes: list[str] = field(default_factory=list)
     known: dict[str, float] = field(default_factory=dict)  # where it was linearised
     blocks: dict[str, Blocks] = field(default_factory=dict)  # by way: pid, lqr, lqg
-    closed: dict[str, list[Any]] = field(default_factory=dict)  # control loops with the blocks in the mechanism
+    closed: dict[str, list[Any]] = field(
+        default_factory=dict
+    )  # control loops with the blocks in the mechanism
 
 
 def design(scenario: Scenario) -> Design:
@@ -50,14 +62,23 @@ def design(scenario: Scenario) -> Design:
     if scenario.mechanism is None:
         raise BadInput(f"{scenario.path}: tuning needs the mechanism, not its FMU")
     mechanism = load(scenario.described())
-    parameters = {name: value for name, value in scenario.values.items() if name in mechanism.description.parameters}
+    parameters = {
+        name: value
+        for name, value in scenario.values.items()
+        if name in mechanism.description.parameters
+    }
     system = mechanism.compile(**parameters)
-    inputs = {name: value for name, value in scenario.values.items() if name in system.compiled.inputs}
+    inputs = {
+        name: value for name, value in scenario.values.items() if name in system.compiled.inputs
+    }
     check_names(scenario, system)
     linear, known = working_point(scenario, system, inputs)
     sampling = sampling_of(scenario.step, scenario.channel.delay, scenario.channel.jitter)
     found = Design(scenario, sum_of(sampling), linear=linear, known=known)
-    starts = {name: float(value) for name, value in zip(system.compiled.inputs, system._fast.input_starts(), strict=True)} | inputs
+    starts = {
+        name: float(value)
+        for name, value in zip(system.compiled.inputs, system._fast.input_starts(), strict=True)
+    } | inputs
     offsets = {command: starts[command] for command in scenario.commands}
     d = system.description
     places = {command: place_of(command, d.actuators, d.inputs) for command in scenario.commands}
@@ -66,32 +87,58 @@ def design(scenario: Scenario) -> Design:
         found.blocks["pid"] = loop_blocks(found, places, offsets, sampling)
     if scenario.lqr:
         states = scenario.lqr.get("states", {})
-        found.feedback = regulator(linear, scenario.commands, states, scenario.lqr.get("inputs", {}))
-        values = known | dict.fromkeys(linear.states, 0.0) | {name: known[name] for name in linear.states if name in known}
+        found.feedback = regulator(
+            linear, scenario.commands, states, scenario.lqr.get("inputs", {})
+        )
+        values = (
+            known
+            | dict.fromkeys(linear.states, 0.0)
+            | {name: known[name] for name in linear.states if name in known}
+        )
         found.blocks["lqr"] = feedback_blocks(found, places, offsets, values, linear)
     if scenario.lqg:
-        found.observer = observed(linear, scenario.commands, scenario.measures, scenario.step, sum_of(sampling), scenario.lqg)
-        block = found.observer.block(scenario.measures, [known.get(name, 0.0) for name in scenario.measures]) | sampling
+        found.observer = observed(
+            linear,
+            scenario.commands,
+            scenario.measures,
+            scenario.step,
+            sum_of(sampling),
+            scenario.lqg,
+        )
+        block = (
+            found.observer.block(
+                scenario.measures, [known.get(name, 0.0) for name in scenario.measures]
+            )
+            | sampling
+        )
         found.blocks["lqg"] = observer_blocks(block, places, offsets)
     for way, blocks in found.blocks.items():
         try:
             found.closed[way] = closed_loops(scenario, blocks, parameters)
-        except EvaluationError as error:  # the design stands; what it has in the mechanism is not known
+        except (
+            EvaluationError
+        ) as error:  # the design stands; what it has in the mechanism is not known
             found.notes.append(
                 f"{way}: margins in the mechanism are not known, since with these controllers in it no state of rest is found: {error}"
             )
     return found
 
 
-def working_point(scenario: Scenario, system: Any, inputs: dict[str, float]) -> tuple[Linear, dict[str, float]]:
+def working_point(
+    scenario: Scenario, system: Any, inputs: dict[str, float]
+) -> tuple[Linear, dict[str, float]]:
     """The linearised motion and the values that it is about: at rest, or as the run begins, with the loops' offsets as commands."""
     from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
     from kinetree.models.system.variants import resting
 
     if scenario.at == "rest":
         rest = resting(system).equilibrium(inputs=inputs or None)
-        return linear_at_rest(system, inputs or None, scenario.measures), rest.outputs | rest.coordinates | rest.states
-    held = {table["command"]: float(table["offset"]) for table in scenario.loops if "offset" in table} | inputs
+        return linear_at_rest(
+            system, inputs or None, scenario.measures
+        ), rest.outputs | rest.coordinates | rest.states
+    held = {
+        table["command"]: float(table["offset"]) for table in scenario.loops if "offset" in table
+    } | inputs
     begin = system.simulate(stop_time=INSTANT, output_step=INSTANT, inputs=held or None)
     linear = linear_at_time(system, begin.time[0], held or None, scenario.measures)
     return linear, {name: float(begin[name][0]) for name in (*linear.states, *scenario.measures)}
@@ -105,11 +152,16 @@ def sum_of(sampling: dict[str, float]) -> float:
 def check_names(scenario: Scenario, system: Any) -> None:
     """Measures and commands that are there."""
     known = (*(column.name for column in system.compiled.outputs), *system.compiled.registers)
-    for names, among, kind in ((scenario.measures, known, "measure"), (scenario.commands, system.compiled.inputs, "command")):
+    for names, among, kind in (
+        (scenario.measures, known, "measure"),
+        (scenario.commands, system.compiled.inputs, "command"),
+    ):
         for name in names:
             if name not in among:
                 there = (
-                    f"there are {', '.join(among[:20])}" if among else f"{scenario.mechanism} has no inputs and no actuators that wait for a force"
+                    f"there are {', '.join(among[:20])}"
+                    if among
+                    else f"{scenario.mechanism} has no inputs and no actuators that wait for a force"
                 )
                 raise BadInput(f"{scenario.path}: {kind} '{name}' is not there; {there}")
 
@@ -128,21 +180,37 @@ def tune_loops(found: Design, linear: Linear, sampling: dict[str, float]) -> Non
             if (
                 result is None and turn == 0 and len(scenario.loops) > 1
             ):  # what the others hold may fall by itself: with the numbers that they come with
-                rough = {other: ({key: float(each.get(key, 0.0)) for key in NUMBERS}, None) for other, each in enumerate(scenario.loops)}
+                rough = {
+                    other: ({key: float(each.get(key, 0.0)) for key in NUMBERS}, None)
+                    for other, each in enumerate(scenario.loops)
+                }
                 result = loop_of(alone(whole, scenario, rough | closed, k), table, scenario, None)
             if result is None and turn == 0:
                 late = f"sampled every {1e3 * scenario.step:.3g} ms and {1e3 * sum_of(sampling):.3g} ms late"
-                others = ", or give the other loops numbers that hold what they are to hold" if len(scenario.loops) > 1 else ""
+                others = (
+                    ", or give the other loops numbers that hold what they are to hold"
+                    if len(scenario.loops) > 1
+                    else ""
+                )
                 what = f"no {''.join(kinds_of(table))} keeps these margins {late}: ask for less, or add kd{others}"
                 raise BadInput(f"{scenario.path}: {name_of(table)}: {what}")
             results[k] = result or results[k]
-        if all(k in before and abs(r.crossover - before[k].crossover) < SETTLED * r.crossover for k, r in results.items()):
+        if all(
+            k in before and abs(r.crossover - before[k].crossover) < SETTLED * r.crossover
+            for k, r in results.items()
+        ):
             break
     for k in results:  # with all others as they were found at last
         C = controller_of(results[k].numbers, sampling["period"], results[k].notch)
-        results[k] = replace(results[k], margins=margins(alone(whole, scenario, laws_of(results), k).then(C)))
+        results[k] = replace(
+            results[k], margins=margins(alone(whole, scenario, laws_of(results), k).then(C))
+        )
     for k, table in enumerate(scenario.loops):
-        forward = forward_gains(alone(smooth, scenario, laws_of(results), k), results[k].crossover) if scenario.forward else None
+        forward = (
+            forward_gains(alone(smooth, scenario, laws_of(results), k), results[k].crossover)
+            if scenario.forward
+            else None
+        )
         found.loops.append((table, results[k], forward))
 
 
@@ -150,7 +218,9 @@ def kinds_of(table: dict[str, Any]) -> list[str]:
     return [key for key in ("kp", "ki", "kd") if key in table] or ["kp"]
 
 
-def loop_of(plant: StateSpace, table: dict[str, Any], scenario: Scenario, before: Tuned | None) -> Tuned | None:
+def loop_of(
+    plant: StateSpace, table: dict[str, Any], scenario: Scenario, before: Tuned | None
+) -> Tuned | None:
     """The controller of one loop; a notch stays where it was found first."""
     if scenario.notch and before is None:
         return notched(plant, kinds_of(table), 0.0, scenario.tune)
@@ -168,28 +238,46 @@ def alone(whole: StateSpace, scenario: Scenario, closed: dict[int, Closed], k: i
             whole = closed_over(whole, scenario.loops[other], law, scenario)
     table = scenario.loops[k]
     i, j = scenario.measures.index(table["measure"]), scenario.commands.index(table["command"])
-    return replace(whole, B=whole.B[:, j : j + 1], C=whole.C[i : i + 1], D=whole.D[i : i + 1, j : j + 1])
+    return replace(
+        whole, B=whole.B[:, j : j + 1], C=whole.C[i : i + 1], D=whole.D[i : i + 1, j : j + 1]
+    )
 
 
 def name_of(table: dict[str, Any]) -> str:
     return f"{table['command']} by {table['measure']}"
 
 
-def loop_blocks(found: Design, places: dict, offsets: dict[str, float], sampling: dict[str, float]) -> Blocks:
+def loop_blocks(
+    found: Design, places: dict, offsets: dict[str, float], sampling: dict[str, float]
+) -> Blocks:
     """PIDs; a loop's own offset counts, else what its command is at rest."""
     blocks: Blocks = {}
     for table, result, forward in found.loops:
         name, drives = places[table["command"]]
-        more = {**drives, **sampling, "start": float(table.get("offset", offsets[table["command"]]))}
+        more = {
+            **drives,
+            **sampling,
+            "start": float(table.get("offset", offsets[table["command"]])),
+        }
         law = found.scenario.setpoints.get(table["measure"])
         if law is not None:
             more["setpoint"] = law
-            more |= dict(zip(("speed_forward", "acceleration_forward"), map(float, forward), strict=True)) if forward else {}
-        blocks |= pid_blocks(name, {"offset": offsets[table["command"]], **table}, result.numbers, more, result.notch)
+            more |= (
+                dict(
+                    zip(("speed_forward", "acceleration_forward"), map(float, forward), strict=True)
+                )
+                if forward
+                else {}
+            )
+        blocks |= pid_blocks(
+            name, {"offset": offsets[table["command"]], **table}, result.numbers, more, result.notch
+        )
     return blocks
 
 
-def feedback_blocks(found: Design, places: dict, offsets: dict[str, float], rests: dict[str, float], linear: Linear) -> Blocks:
+def feedback_blocks(
+    found: Design, places: dict, offsets: dict[str, float], rests: dict[str, float], linear: Linear
+) -> Blocks:
     """State feedback, continuous: one block a command."""
     assert found.feedback is not None
     blocks: Blocks = {}
@@ -197,7 +285,13 @@ def feedback_blocks(found: Design, places: dict, offsets: dict[str, float], rest
         name, drives = places[command]
         gains = {state: float(gain) for state, gain in zip(linear.states, row, strict=True)}
         held = {state: float(rests[state]) for state in gains if rests.get(state)}
-        blocks[name] = {"kind": "state-feedback", "gains": gains, "rests": held, "offset": offsets[command], **drives}
+        blocks[name] = {
+            "kind": "state-feedback",
+            "gains": gains,
+            "rests": held,
+            "offset": offsets[command],
+            **drives,
+        }
     return blocks
 
 
@@ -207,9 +301,15 @@ def observer_blocks(block: dict[str, Any], places: dict, offsets: dict[str, floa
     driven = [drives.get("drives") for _, drives in places.values()]
     if len(names) == 1:
         offset = next(iter(offsets.values()))
-        return {names[0]: block | ({"drives": driven[0]} if driven[0] else {}) | {"offset": offset, "start": offset}}
+        return {
+            names[0]: block
+            | ({"drives": driven[0]} if driven[0] else {})
+            | {"offset": offset, "start": offset}
+        }
     if None in driven or len(set(offsets.values())) > 1:
-        raise BadInput("an observer with several commands drives actuators that rest with one and the same force, such as 0")
+        raise BadInput(
+            "an observer with several commands drives actuators that rest with one and the same force, such as 0"
+        )
     return {"observer": block | {"commands": driven, "offset": next(iter(offsets.values()))}}
 
 

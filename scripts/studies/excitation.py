@@ -38,11 +38,16 @@ class Wanted:
     most: Mapping[str, float]
 
 
-def best_excitation(mechanism: Mechanism, wanted: Wanted, made: Callable[[dict[str, float]], Experiment]) -> dict[str, float]:
+def best_excitation(
+    mechanism: Mechanism, wanted: Wanted, made: Callable[[dict[str, float]], Experiment]
+) -> dict[str, float]:
     """The numbers of the experiment with the largest information."""
     from scipy.optimize import differential_evolution
 
-    names, sizes = list(wanted.bounds), list(checked_parameters(mechanism, wanted.parameters).values())
+    names, sizes = (
+        list(wanted.bounds),
+        list(checked_parameters(mechanism, wanted.parameters).values()),
+    )
 
     def price(x: np.ndarray) -> float:
         numbers = dict(zip(names, map(float, x), strict=True))
@@ -51,18 +56,35 @@ def best_excitation(mechanism: Mechanism, wanted: Wanted, made: Callable[[dict[s
             beyond = excess(mechanism, wanted, each)
             if beyond > 0.0:
                 return WORST * (1.0 + beyond)
-            found = informed(mechanism, wanted.parameters, {"one": each}, wanted.noise, wanted.stop_time, wanted.output_step)["one"]
+            found = informed(
+                mechanism,
+                wanted.parameters,
+                {"one": each},
+                wanted.noise,
+                wanted.stop_time,
+                wanted.output_step,
+            )["one"]
         except EvaluationError:
             return WORST * 10.0
         score = found.score(sizes)
         return -score if math.isfinite(score) else WORST
 
     found = differential_evolution(
-        price, list(wanted.bounds.values()), maxiter=GENERATIONS, popsize=PEOPLE, rng=SEED, tol=1e-6, polish=False, init="sobol"
+        price,
+        list(wanted.bounds.values()),
+        maxiter=GENERATIONS,
+        popsize=PEOPLE,
+        rng=SEED,
+        tol=1e-6,
+        polish=False,
+        init="sobol",
     )
     if found.fun >= WORST:
         limits = ", ".join(f"{name} within {value:g}" for name, value in wanted.most.items())
-        raise BadInput(f"no experiment between the bounds of {', '.join(names)} tells the parameters" + (f" and keeps {limits}" if limits else ""))
+        raise BadInput(
+            f"no experiment between the bounds of {', '.join(names)} tells the parameters"
+            + (f" and keeps {limits}" if limits else "")
+        )
     return dict(zip(names, map(float, found.x), strict=True))
 
 
@@ -70,7 +92,9 @@ def excess(mechanism: Mechanism, wanted: Wanted, each: Experiment) -> float:
     """How much further than it may a column moves from where it began, part of what it may; 0 where all keep within."""
     if not wanted.most:
         return 0.0
-    result = mechanism.compile(**each.settings).simulate(stop_time=wanted.stop_time, output_step=wanted.output_step, inputs=dict(each.inputs))
+    result = mechanism.compile(**each.settings).simulate(
+        stop_time=wanted.stop_time, output_step=wanted.output_step, inputs=dict(each.inputs)
+    )
     worst = 0.0
     for name, most in wanted.most.items():
         if name not in result:

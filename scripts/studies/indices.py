@@ -29,7 +29,9 @@ def problem(names: Sequence[str]) -> dict[str, Any]:
 def saltelli(count: int, samples: int, seed: int) -> np.ndarray:
     """Points of the unit cube, samples (count + 2) rows."""
     names = [str(k) for k in range(count)]
-    return salib().sample.sobol.sample(problem(names), samples, calc_second_order=False, seed=seed % 2**32)
+    return salib().sample.sobol.sample(
+        problem(names), samples, calc_second_order=False, seed=seed % 2**32
+    )
 
 
 def indices(values: np.ndarray, names: Sequence[str]) -> dict[str, np.ndarray]:

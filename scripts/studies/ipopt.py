@@ -28,7 +28,10 @@ def ipopt(search: Search, start: np.ndarray, scale: float) -> Any:
     def limits(s: np.ndarray) -> np.ndarray:
         return search.limits(search.measures(s[None])[0])
 
-    functions = [(objective, lambda s: search.slope(s)[None] / scale), (limits, search.limit_slopes)]
+    functions = [
+        (objective, lambda s: search.slope(s)[None] / scale),
+        (limits, search.limit_slopes),
+    ]
     count = limits(start).size
 
     class Slopes(casadi.Callback):

@@ -30,13 +30,26 @@ class Observed:
     def eigenvalues(self) -> np.ndarray:
         """Of the closed loop: those of the regulator and those of the observer."""
         A, B, C = self.plant.A, self.plant.B, self.plant.C
-        return np.concatenate((np.linalg.eigvals(A - B @ self.K), np.linalg.eigvals(A - A @ self.L @ C)))
+        return np.concatenate(
+            (np.linalg.eigvals(A - B @ self.K), np.linalg.eigvals(A - A @ self.L @ C))
+        )
 
     def block(self, measures: Sequence[str], rests: Sequence[float]) -> dict:
         """A table of [controllers]."""
-        values = [f"{name} - {rest!r}" if rest else name for name, rest in zip(measures, rests, strict=True)]
-        matrices = {"A": self.plant.A, "B": self.plant.B, "C": self.plant.C, "L": self.L, "K": self.K}
-        return {"kind": "observer", "period": self.period, "measures": values} | {key: value.tolist() for key, value in matrices.items()}
+        values = [
+            f"{name} - {rest!r}" if rest else name
+            for name, rest in zip(measures, rests, strict=True)
+        ]
+        matrices = {
+            "A": self.plant.A,
+            "B": self.plant.B,
+            "C": self.plant.C,
+            "L": self.L,
+            "K": self.K,
+        }
+        return {"kind": "observer", "period": self.period, "measures": values} | {
+            key: value.tolist() for key, value in matrices.items()
+        }
 
 
 def weights(names: Sequence[str], given: Mapping[str, float], usual: float) -> np.ndarray:
@@ -48,7 +61,12 @@ def weights(names: Sequence[str], given: Mapping[str, float], usual: float) -> n
 
 
 def observed(
-    linear: Linear, commands: Sequence[str], measures: Sequence[str], period: float, delay: float, table: Mapping[str, Mapping[str, float]]
+    linear: Linear,
+    commands: Sequence[str],
+    measures: Sequence[str],
+    period: float,
+    delay: float,
+    table: Mapping[str, Mapping[str, float]],
 ) -> Observed:
     """`table`: weights of states and inputs, densities of disturbances at the inputs and of noise in the measures, all by name."""
     part = linear.part(commands, measures)
@@ -64,7 +82,9 @@ def observed(
         P = solve_discrete_are(plant.A, plant.B, Q, R)
         S = solve_discrete_are(plant.A.T, plant.C.T, W, N)
     except (LinAlgError, ValueError) as error:
-        raise ValueError(f"no regulator: {error}; some motion that matters is not moved by the commands, not weighted or not measured") from None
+        raise ValueError(
+            f"no regulator: {error}; some motion that matters is not moved by the commands, not weighted or not measured"
+        ) from None
     K = np.linalg.solve(R + plant.B.T @ P @ plant.B, plant.B.T @ P @ plant.A)
     L = S @ plant.C.T @ np.linalg.inv(plant.C @ S @ plant.C.T + N)
     return Observed(plant, K, L, period)

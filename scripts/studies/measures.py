@@ -24,7 +24,9 @@ def settling(time: np.ndarray, column: np.ndarray) -> float:
     """Time from which on a column stays within 2 % of its whole change about its last value."""
     band = BAND * np.ptp(column)
     outside = np.flatnonzero(np.abs(column - column[-1]) > band)
-    return float(time[outside[-1] + 1] - time[0]) if outside.size else 0.0  # the last row is never outside
+    return (
+        float(time[outside[-1] + 1] - time[0]) if outside.size else 0.0
+    )  # the last row is never outside
 
 
 MEASURES: dict[str, Column] = {
@@ -70,12 +72,20 @@ class AtRest:
         rest = self.equilibrium
         known = rest.outputs | rest.coordinates | rest.states
         if name not in known:
-            raise ValueError(f"rest({name}): no such value at rest; there are {', '.join(list(known)[:20])}")
+            raise ValueError(
+                f"rest({name}): no such value at rest; there are {', '.join(list(known)[:20])}"
+            )
         return known[name]
 
     def margin(self, key: str, unstable: float) -> float:
         """The smallest of all loops; of an unstable one `unstable`."""
-        return min((abs(getattr(loop.margins, key)) if loop.margins.stable else unstable for loop in self.loops), default=np.inf)
+        return min(
+            (
+                abs(getattr(loop.margins, key)) if loop.margins.stable else unstable
+                for loop in self.loops
+            ),
+            default=np.inf,
+        )
 
 
 def growth(linear: Any) -> float:
@@ -88,7 +98,11 @@ def growth(linear: Any) -> float:
 def swings(linear: Any) -> list[Any]:
     """Modes that oscillate; not the roundings of eigenvalues that are zero."""
     fastest = float(np.abs(linear.eigenvalues).max(initial=0.0))
-    return [mode for mode in linear.modes() if mode.oscillates and abs(mode.eigenvalue) > STILL * fastest]
+    return [
+        mode
+        for mode in linear.modes()
+        if mode.oscillates and abs(mode.eigenvalue) > STILL * fastest
+    ]
 
 
 REST: dict[str, Callable[[AtRest], float]] = {
@@ -117,18 +131,31 @@ def parsed(text: str) -> tuple[str, str]:
         return text, ""
     match = re.fullmatch(r"\s*(\w+)\s*\((.+)\)\s*", text)
     if match is None or match[1] not in (*MEASURES, VALUE):
-        raise ValueError(f"'{text}': expected measure(column) with one of {', '.join((*MEASURES, VALUE))}, or one of {', '.join(REST)}")
+        raise ValueError(
+            f"'{text}': expected measure(column) with one of {', '.join((*MEASURES, VALUE))}, or one of {', '.join(REST)}"
+        )
     return match[1], match[2].strip()
 
 
-def measured(text: str, time: np.ndarray, columns: Mapping[str, np.ndarray] | Any, at_rest: Callable[[], AtRest]) -> float:
+def measured(
+    text: str,
+    time: np.ndarray,
+    columns: Mapping[str, np.ndarray] | Any,
+    at_rest: Callable[[], AtRest],
+) -> float:
     """The number of a measure; `at_rest` gives the state of rest when it is wanted."""
     name, column = parsed(text)
     if name == VALUE:
         return float(at_rest().value(column))
-    return float(REST[name](at_rest())) if not column else float(MEASURES[name](time, np.asarray(columns[column])))
+    return (
+        float(REST[name](at_rest()))
+        if not column
+        else float(MEASURES[name](time, np.asarray(columns[column])))
+    )
 
 
 def columns_of(texts: Sequence[str]) -> list[str]:
     """Columns that measures need, each once."""
-    return list(dict.fromkeys(column for name, column in map(parsed, texts) if column and name != VALUE))
+    return list(
+        dict.fromkeys(column for name, column in map(parsed, texts) if column and name != VALUE)
+    )

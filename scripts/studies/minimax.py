@@ -40,14 +40,21 @@ class Local:
 
     def known(self) -> bool:
         """Whether all runs could be measured."""
-        return bool((self.values < BAD).all()) and all(np.isfinite(row).all() for rows in self.rows for row in rows)
+        return bool((self.values < BAD).all()) and all(
+            np.isfinite(row).all() for rows in self.rows for row in rows
+        )
 
 
 def local(search: Search, point: np.ndarray) -> Local:
     """The point's runs."""
     texts = search.task.texts
     rows = [
-        [np.asarray(PEAKS[parsed(text)[0]](kept[parsed(text)[1]])) for text in texts if parsed(text)[0] in PEAKS] for kept in search.histories(point)
+        [
+            np.asarray(PEAKS[parsed(text)[0]](kept[parsed(text)[1]]))
+            for text in texts
+            if parsed(text)[0] in PEAKS
+        ]
+        for kept in search.histories(point)
     ]
     return Local(rows, search.apart(point))
 
@@ -57,17 +64,37 @@ def minimax(search: Search, start: np.ndarray) -> Any:
     point, radius, message = start.copy(), RADIUS, f"{search.task.iterations} iterations"
     for _ in range(search.task.iterations):
         shifts = np.where(point <= 1.0 - SHIFT, SHIFT, -SHIFT)
-        search.measures(np.array([point, *(point + shift * axis for shift, axis in zip(shifts, np.eye(point.size), strict=True))]))
+        search.measures(
+            np.array(
+                [
+                    point,
+                    *(
+                        point + shift * axis
+                        for shift, axis in zip(shifts, np.eye(point.size), strict=True)
+                    ),
+                ]
+            )
+        )
         here = local(search, point)
-        near = [local(search, point + shift * axis) for shift, axis in zip(shifts, np.eye(point.size), strict=True)]
+        near = [
+            local(search, point + shift * axis)
+            for shift, axis in zip(shifts, np.eye(point.size), strict=True)
+        ]
         if not all(each.known() for each in (here, *near)):
-            return SimpleNamespace(x=point, message="runs at or beside this point fail: nothing tells where it goes down")
+            return SimpleNamespace(
+                x=point,
+                message="runs at or beside this point fail: nothing tells where it goes down",
+            )
         while True:
             step, promised = program(search, here, near, shifts, point, radius)
             new = np.clip(point + step, 0.0, 1.0)
-            if search.broken(search.measures(new[None])[0]) > KEPT:  # once more with what the slopes did not foresee
+            if (
+                search.broken(search.measures(new[None])[0]) > KEPT
+            ):  # once more with what the slopes did not foresee
                 off = search.apart(new) - foreseen(here, near, shifts, new - point)
-                new = np.clip(point + program(search, here, near, shifts, point, radius, off)[0], 0.0, 1.0)
+                new = np.clip(
+                    point + program(search, here, near, shifts, point, radius, off)[0], 0.0, 1.0
+                )
             before, after = (price(search, search.measures(at[None])[0]) for at in (point, new))
             gained = before - after
             if promised > 0.0 and gained > FAIR * promised:
@@ -91,11 +118,20 @@ def price(search: Search, values: np.ndarray) -> float:
 
 def foreseen(here: Local, near: list[Local], shifts: np.ndarray, step: np.ndarray) -> np.ndarray:
     """Measures after a step by their slopes, (scenarios, texts)."""
-    return here.values + sum(part * (each.values - here.values) / shift for part, each, shift in zip(step, near, shifts, strict=True))
+    return here.values + sum(
+        part * (each.values - here.values) / shift
+        for part, each, shift in zip(step, near, shifts, strict=True)
+    )
 
 
 def program(
-    search: Search, here: Local, near: list[Local], shifts: np.ndarray, point: np.ndarray, radius: float, off: np.ndarray | float = 0.0
+    search: Search,
+    here: Local,
+    near: list[Local],
+    shifts: np.ndarray,
+    point: np.ndarray,
+    radius: float,
+    off: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, float]:
     """The step of the linear program, and what the objective loses by it as the slopes say; `off`: by how much constraints were off."""
     known_off = np.broadcast_to(off, here.values.shape)
@@ -105,16 +141,34 @@ def program(
     weights, scenarios = list(task.measures.values()), len(here.values)
     objective = search.objective(search.measures(point[None])[0])
     size = abs(objective) or 1.0
-    scale = [max(float(np.abs(here.rows[c][j]).max()) for c in range(scenarios)) or 1.0 for j in range(len(peaks))]
-    first = n + 1 + scenarios  # d, slack of the constraints, z by scenario, s by scenario and peak measure
+    scale = [
+        max(float(np.abs(here.rows[c][j]).max()) for c in range(scenarios)) or 1.0
+        for j in range(len(peaks))
+    ]
+    first = (
+        n + 1 + scenarios
+    )  # d, slack of the constraints, z by scenario, s by scenario and peak measure
     width = first + scenarios * len(peaks)
     A, b = [], []
     for c in range(scenarios):
-        slopes = np.array([(each.values[c] - here.values[c]) / shift for each, shift in zip(near, shifts, strict=True)])  # (variables, texts)
+        slopes = np.array(
+            [
+                (each.values[c] - here.values[c]) / shift
+                for each, shift in zip(near, shifts, strict=True)
+            ]
+        )  # (variables, texts)
         goal, known = np.zeros(width), 0.0
         goal[n + 1 + c] = -1.0
         for j, k in enumerate(peaks):
-            J = np.array([(each.rows[c][j] - here.rows[c][j]) / shift for each, shift in zip(near, shifts, strict=True)]).T / scale[j]
+            J = (
+                np.array(
+                    [
+                        (each.rows[c][j] - here.rows[c][j]) / shift
+                        for each, shift in zip(near, shifts, strict=True)
+                    ]
+                ).T
+                / scale[j]
+            )
             at = first + c * len(peaks) + j
             for sign in (1.0, -1.0):
                 block = np.zeros((len(J), width))
@@ -136,17 +190,29 @@ def program(
                     line[:n] = sign * slopes[:, k] / unit
                     line[n] = -1.0
                     A.append(line[None])
-                    b.append(np.array([sign * (bound - here.values[c, k] - known_off[c, k]) / unit]))
+                    b.append(
+                        np.array([sign * (bound - here.values[c, k] - known_off[c, k]) / unit])
+                    )
     worst = task.over == "worst"
     cost = np.zeros(width + 1)
     cost[n], cost[-1] = PRICE, 1.0
-    lines = np.zeros((scenarios if worst else 1, width + 1))  # the last variable: the worst or the mean of z
+    lines = np.zeros(
+        (scenarios if worst else 1, width + 1)
+    )  # the last variable: the worst or the mean of z
     for c in range(scenarios):
         lines[c if worst else 0, n + 1 + c] = 1.0 if worst else 1.0 / scenarios
     lines[:, -1] = -1.0
-    matrix = np.vstack((np.hstack((np.vstack(A), np.zeros((sum(len(each) for each in A), 1)))), lines))
-    limits = [(max(-radius, -p), min(radius, 1.0 - p)) for p in point] + [(0.0, None)] + [(None, None)] * (width - n)
-    found = linprog(cost, matrix, np.concatenate((*b, np.zeros(len(lines)))), bounds=limits, method="highs")
+    matrix = np.vstack(
+        (np.hstack((np.vstack(A), np.zeros((sum(len(each) for each in A), 1)))), lines)
+    )
+    limits = (
+        [(max(-radius, -p), min(radius, 1.0 - p)) for p in point]
+        + [(0.0, None)]
+        + [(None, None)] * (width - n)
+    )
+    found = linprog(
+        cost, matrix, np.concatenate((*b, np.zeros(len(lines)))), bounds=limits, method="highs"
+    )
     if found.x is None:
         return np.zeros(n), 0.0
     now = search.broken(search.measures(point[None])[0])

@@ -51,7 +51,11 @@ def optimise(task: Task, told: Told = lambda done, best: None, state: Path | Non
         starts += list(cube("sobol", len(task.variables), task.multistart, task.seed))
     try:
         for start in starts if task.method != "differential-evolution" else starts[:1]:
-            result = locally(search, start) if task.method != "differential-evolution" else globally(search, start)
+            result = (
+                locally(search, start)
+                if task.method != "differential-evolution"
+                else globally(search, start)
+            )
             message = str(result.message)
             end = search.snapped(np.clip(result.x, 0, 1)[None])
             ends.append((search.values(end[0]), search.objective(search.measures(end)[0])))
@@ -65,7 +69,19 @@ def optimise(task: Task, told: Told = lambda done, best: None, state: Path | Non
     begin = {} if first is None else dict(zip(task.texts, map(float, first), strict=True))
     seconds, feasible = search.seconds, search.broken(values) <= KEPT
     point, objective = search.values(search.best[2]), search.objective(values)
-    return Found(point, objective, measures, feasible, search.count, seconds, search.history, message, ends, interrupted, begin=begin)
+    return Found(
+        point,
+        objective,
+        measures,
+        feasible,
+        search.count,
+        seconds,
+        search.history,
+        message,
+        ends,
+        interrupted,
+        begin=begin,
+    )
 
 
 def locally(search: Search, start: np.ndarray) -> Any:
@@ -85,7 +101,9 @@ def locally(search: Search, start: np.ndarray) -> Any:
         from kinetree.scripts.studies.minimax import minimax
 
         return minimax(search, start)
-    options: dict[str, Any] = {"maxiter": task.iterations} | ({"ftol": 1e-12} if task.method == "slsqp" else {"xtol": 1e-9, "gtol": 1e-9})
+    options: dict[str, Any] = {"maxiter": task.iterations} | (
+        {"ftol": 1e-12} if task.method == "slsqp" else {"xtol": 1e-9, "gtol": 1e-9}
+    )
     limits = NonlinearConstraint(
         lambda s: search.limits(at(s)),
         0.0,
@@ -108,23 +126,43 @@ def globally(search: Search, start: np.ndarray) -> Any:
             values = search.measures(np.clip(points.T, 0.0, 1.0))
         except ValueError as error:  # scipy takes it for one of its own and hides what it says
             raise BadInput(str(error)) from error
-        return np.array([search.objective(row) + BAD * min(search.broken(row), 1.0) for row in values])
+        return np.array(
+            [search.objective(row) + BAD * min(search.broken(row), 1.0) for row in values]
+        )
 
-    how: dict[str, Any] = {"maxiter": search.task.iterations, "rng": search.task.seed, "polish": False, "tol": 1e-6, "x0": np.clip(start, 0.0, 1.0)}
-    return differential_evolution(price, [(0.0, 1.0)] * search.low.size, vectorized=True, updating="deferred", **how)
+    how: dict[str, Any] = {
+        "maxiter": search.task.iterations,
+        "rng": search.task.seed,
+        "polish": False,
+        "tol": 1e-6,
+        "x0": np.clip(start, 0.0, 1.0),
+    }
+    return differential_evolution(
+        price, [(0.0, 1.0)] * search.low.size, vectorized=True, updating="deferred", **how
+    )
 
 
 def front(task: Task, told: Told, state: Path | None) -> Found:
     """Points of the Pareto front of two measures, each from the one before; dominated ones are left out."""
     first, second = task.measures
     pairs = ((first, second), (second, first))
-    ends = [optimise(part_of(task, text, task.constraints, (other,)), told, state_of(state, k)) for k, (text, other) in enumerate(pairs)]
-    points = [(found.values, {text: found.measures[text] for text in (first, second)}) for found in ends]
+    ends = [
+        optimise(part_of(task, text, task.constraints, (other,)), told, state_of(state, k))
+        for k, (text, other) in enumerate(pairs)
+    ]
+    points = [
+        (found.values, {text: found.measures[text] for text in (first, second)}) for found in ends
+    ]
     least, most = ends[1].measures[second], ends[0].measures[second]
     begin = ends[0].values
     for bound in () if ends[1].interrupted else np.linspace(most, least, task.pareto)[1:-1]:
-        held = {**task.constraints, second: (task.constraints.get(second, (-math.inf, math.inf))[0], float(bound))}
-        starts = {name: replace(variable, start=begin[name]) for name, variable in task.variables.items()}
+        held = {
+            **task.constraints,
+            second: (task.constraints.get(second, (-math.inf, math.inf))[0], float(bound)),
+        }
+        starts = {
+            name: replace(variable, start=begin[name]) for name, variable in task.variables.items()
+        }
         part = replace(part_of(task, first, held), variables=starts, multistart=0)
         found = optimise(part, told, state_of(state, len(ends)))
         ends.append(found)
@@ -139,12 +177,25 @@ def front(task: Task, told: Told, state: Path | None) -> Found:
     kept.sort(key=lambda point: point[1][second])
     best, whole = ends[0], sum(found.seconds for found in ends)
     rows = [{"values": values, "measures": measures} for values, measures in kept]
-    return replace(best, evaluations=evaluations, seconds=whole, front=rows, interrupted=any(found.interrupted for found in ends))
+    return replace(
+        best,
+        evaluations=evaluations,
+        seconds=whole,
+        front=rows,
+        interrupted=any(found.interrupted for found in ends),
+    )
 
 
-def part_of(task: Task, measure: str, constraints: dict[str, tuple[float, float]], watched: tuple[str, ...] = ()) -> Task:
+def part_of(
+    task: Task,
+    measure: str,
+    constraints: dict[str, tuple[float, float]],
+    watched: tuple[str, ...] = (),
+) -> Task:
     """One measure alone."""
-    return replace(task, pareto=0, measures={measure: 1.0}, constraints=constraints, watched=watched)
+    return replace(
+        task, pareto=0, measures={measure: 1.0}, constraints=constraints, watched=watched
+    )
 
 
 def state_of(state: Path | None, number: int) -> Path | None:

@@ -43,7 +43,18 @@ GRADIENTS = ("auto", "adjoint", "differences")
 ADJOINTS = ("rk4", "semi-implicit")  # integrators
 MOST_PLACES = 50  # of an order
 KEYS = {"mechanism", "optimize", "run", "scenarios", "set"}
-OPTIMIZE = {"method", "gradient", "multistart", "seed", "over", "iterations", "pareto", "variables", "measures", "constraints"}
+OPTIMIZE = {
+    "method",
+    "gradient",
+    "multistart",
+    "seed",
+    "over",
+    "iterations",
+    "pareto",
+    "variables",
+    "measures",
+    "constraints",
+}
 RUN = {"stop_time", "output_step", "integrator", "step", "tolerance", "inputs"}
 
 
@@ -76,7 +87,9 @@ class Task:
     gradient: str = "auto"
     pareto: int = 0
     watched: tuple[str, ...] = ()  # measures that are told only
-    orders: tuple[str, ...] = ()  # settings that are orders; their places are variables NAME[1], NAME[2], ...
+    orders: tuple[
+        str, ...
+    ] = ()  # settings that are orders; their places are variables NAME[1], NAME[2], ...
     mark: str = ""  # of the file, for the state of a search
 
     @property
@@ -86,7 +99,10 @@ class Task:
 
 def orders_of(task: Task) -> dict[str, list[str]]:
     """Settings that are orders, and the variables that are their places."""
-    return {name: [place for place in task.variables if place.startswith(f"{name}[")] for name in task.orders}
+    return {
+        name: [place for place in task.variables if place.startswith(f"{name}[")]
+        for name in task.orders
+    }
 
 
 def read_task(path: Path) -> Task:
@@ -101,43 +117,86 @@ def read_task(path: Path) -> Task:
     only(content.get("run", {}), RUN, f"{path}: run")
     method, over = wanted.get("method", "slsqp"), wanted.get("over", "worst")
     if method not in METHODS:
-        raise BadInput(f"{path}: optimize.method: found '{method}', expected one of {', '.join(METHODS)}")
+        raise BadInput(
+            f"{path}: optimize.method: found '{method}', expected one of {', '.join(METHODS)}"
+        )
     if over not in ("worst", "mean"):
         raise BadInput(f"{path}: optimize.over: found '{over}', expected worst or mean")
     variables: dict[str, Variable] = {}
-    orders = tuple(text for text, table in wanted["variables"].items() if isinstance(table, dict) and "order" in table)
+    orders = tuple(
+        text
+        for text, table in wanted["variables"].items()
+        if isinstance(table, dict) and "order" in table
+    )
     for text, table in wanted["variables"].items():
         place = f"{path}: optimize.variables.{text}"
-        variables |= places(text, table, place) if text in orders else {name: variable(table, place) for name in numbered(text)}
-    if method != "differential-evolution" and (orders or any(each.whole for each in variables.values())):
-        raise BadInput(f"{path}: optimize.method: whole numbers and orders need differential-evolution, found {method}")
-    limits = {text: bounds(table, f"{path}: optimize.constraints.{text}") for text, table in wanted.get("constraints", {}).items()}
-    weights = {text: number(weight, f"{path}: optimize.measures.{text}") for text, weight in wanted["measures"].items()}
+        variables |= (
+            places(text, table, place)
+            if text in orders
+            else {name: variable(table, place) for name in numbered(text)}
+        )
+    if method != "differential-evolution" and (
+        orders or any(each.whole for each in variables.values())
+    ):
+        raise BadInput(
+            f"{path}: optimize.method: whole numbers and orders need differential-evolution, found {method}"
+        )
+    limits = {
+        text: bounds(table, f"{path}: optimize.constraints.{text}")
+        for text, table in wanted.get("constraints", {}).items()
+    }
+    weights = {
+        text: number(weight, f"{path}: optimize.measures.{text}")
+        for text, weight in wanted["measures"].items()
+    }
     try:
         [parsed(text) for text in (*weights, *limits)]
     except ValueError as error:
         raise BadInput(f"{path}: {error}") from None
     scenarios = [dict(each.get("set", {})) for each in content.get("scenarios", [{}])]
-    counts = {key: wanted.get(key, start) for key, start in (("multistart", 0), ("seed", 0), ("iterations", 200))}
+    counts = {
+        key: wanted.get(key, start)
+        for key, start in (("multistart", 0), ("seed", 0), ("iterations", 200))
+    }
     counts["pareto"] = wanted.get("pareto", 0)
     for key, value in counts.items():
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 1_000_000:
             raise BadInput(f"{path}: optimize.{key}: found {value}, expected a whole number")
-    source = content["mechanism"] if str(content["mechanism"]).startswith("lib:") else str(path.parent / content["mechanism"])
+    source = (
+        content["mechanism"]
+        if str(content["mechanism"]).startswith("lib:")
+        else str(path.parent / content["mechanism"])
+    )
     gradient = wanted.get("gradient", "auto")
     if gradient not in GRADIENTS:
-        raise BadInput(f"{path}: optimize.gradient: found '{gradient}', expected one of {', '.join(GRADIENTS)}")
-    if method == "minimax" and not any(parsed(text)[0] in ("deviation", "peak") for text in weights):
-        raise BadInput(f"{path}: optimize.method: minimax takes measures deviation(OUTPUT) or peak(OUTPUT)")
-    able = content.get("run", {}).get("integrator") in ADJOINTS and all(parsed(text)[0] == "end" for text in (*weights, *limits))
+        raise BadInput(
+            f"{path}: optimize.gradient: found '{gradient}', expected one of {', '.join(GRADIENTS)}"
+        )
+    if method == "minimax" and not any(
+        parsed(text)[0] in ("deviation", "peak") for text in weights
+    ):
+        raise BadInput(
+            f"{path}: optimize.method: minimax takes measures deviation(OUTPUT) or peak(OUTPUT)"
+        )
+    able = content.get("run", {}).get("integrator") in ADJOINTS and all(
+        parsed(text)[0] == "end" for text in (*weights, *limits)
+    )
     if gradient == "adjoint" and not able:
-        raise BadInput(f"{path}: optimize.gradient: the adjoint takes measures end(OUTPUT) of runs with integrator {' or '.join(ADJOINTS)}")
+        raise BadInput(
+            f"{path}: optimize.gradient: the adjoint takes measures end(OUTPUT) of runs with integrator {' or '.join(ADJOINTS)}"
+        )
     if gradient == "auto" and not able:
         gradient = "differences"
     if counts["pareto"] and (len(weights) != 2 or counts["pareto"] < 3):
         raise BadInput(f"{path}: optimize.pareto: expected two measures and at least 3 points")
     mark = sha256(repr(content).encode()).hexdigest()[:16]
-    more = {"run": content.get("run", {}), "scenarios": scenarios, "settings": content.get("set", {}), "gradient": gradient, "mark": mark}
+    more = {
+        "run": content.get("run", {}),
+        "scenarios": scenarios,
+        "settings": content.get("set", {}),
+        "gradient": gradient,
+        "mark": mark,
+    }
     more["orders"] = orders
     return Task(source, variables, weights, limits, method, over=over, **counts, **more)
 
@@ -152,20 +211,32 @@ def numbered(text: str) -> list[str]:
 
 def places(name: str, table: dict[str, Any], place: str) -> dict[str, Variable]:
     """{ order = N }, or the list to begin with: who is first, second, ..."""
-    begin = list(range(1, table["order"] + 1)) if isinstance(table["order"], int) else table["order"]
+    begin = (
+        list(range(1, table["order"] + 1)) if isinstance(table["order"], int) else table["order"]
+    )
     if (
         set(table) != {"order"}
         or not isinstance(begin, list)
         or not 2 <= len(begin) <= MOST_PLACES
         or sorted(begin) != list(range(1, len(begin) + 1))
     ):
-        raise BadInput(f"{place}: expected {{ order = N }} with N from 2 to {MOST_PLACES}, or a list of the numbers from 1 to N to begin with")
-    return {f"{name}[{k}]": Variable(1.0, float(len(begin)), float(first), True) for k, first in enumerate(begin, 1)}
+        raise BadInput(
+            f"{place}: expected {{ order = N }} with N from 2 to {MOST_PLACES}, or a list of the numbers from 1 to N to begin with"
+        )
+    return {
+        f"{name}[{k}]": Variable(1.0, float(len(begin)), float(first), True)
+        for k, first in enumerate(begin, 1)
+    }
 
 
 def variable(table: Any, place: str) -> Variable:
     """{ from, to, start }; the start is the middle where it is left out."""
-    if not isinstance(table, dict) or not {"from", "to"} <= set(table) <= {"from", "to", "start", "whole"}:
+    if not isinstance(table, dict) or not {"from", "to"} <= set(table) <= {
+        "from",
+        "to",
+        "start",
+        "whole",
+    }:
         raise BadInput(f"{place}: expected {{ from = a, to = b, start = c }}")
     whole = table.get("whole", False)
     if not isinstance(whole, bool):
@@ -173,7 +244,9 @@ def variable(table: Any, place: str) -> Variable:
     low, high = (number(table[key], f"{place}.{key}") for key in ("from", "to"))
     start = number(table.get("start", 0.5 * (low + high)), f"{place}.start")
     if not low < high or not low <= start <= high:
-        raise BadInput(f"{place}: expected from < to and a start between them, found {low:g}, {high:g}, {start:g}")
+        raise BadInput(
+            f"{place}: expected from < to and a start between them, found {low:g}, {high:g}, {start:g}"
+        )
     if whole and not all(each == round(each) for each in (low, high)):
         raise BadInput(f"{place}: expected whole numbers as bounds, found {low:g}, {high:g}")
     return Variable(low, high, float(round(start)) if whole else start, whole)
@@ -182,5 +255,8 @@ def variable(table: Any, place: str) -> Variable:
 def bounds(table: Any, place: str) -> tuple[float, float]:
     if not isinstance(table, dict) or not table or not set(table) <= {"min", "max"}:
         raise BadInput(f"{place}: expected {{ min = a, max = b }}, one of them or both")
-    low, high = (number(table[key], place) if key in table else free for key, free in (("min", -math.inf), ("max", math.inf)))
+    low, high = (
+        number(table[key], place) if key in table else free
+        for key, free in (("min", -math.inf), ("max", math.inf))
+    )
     return low, high

@@ -41,16 +41,28 @@ class Search:
         from kinetree.models.description.errors import suggestion
 
         self.task, self.told = task, told
-        begin = {name: [int(task.variables[place].start) for place in places] for name, places in orders_of(task).items()}
+        begin = {
+            name: [int(task.variables[place].start) for place in places]
+            for name, places in orders_of(task).items()
+        }
         try:
             mechanism = load(task.source, **{**task.settings, **begin})
         except ValueError as error:
             raise BadInput(f"optimize.variables: {error}") if begin else error from None
-        self.of_place = {place: name for name, places in orders_of(task).items() for place in places}
-        given = [("optimize.variables", name) for name in task.variables if name not in self.of_place]
-        for key, name in [*given, *(("scenarios", name) for each in task.scenarios for name in each)]:
+        self.of_place = {
+            place: name for name, places in orders_of(task).items() for place in places
+        }
+        given = [
+            ("optimize.variables", name) for name in task.variables if name not in self.of_place
+        ]
+        for key, name in [
+            *given,
+            *(("scenarios", name) for each in task.scenarios for name in each),
+        ]:
             if name not in mechanism.description.parameters:
-                raise BadInput(f"{key}: no parameter '{name}'; {suggestion(name, tuple(mechanism.description.parameters))}")
+                raise BadInput(
+                    f"{key}: no parameter '{name}'; {suggestion(name, tuple(mechanism.description.parameters))}"
+                )
         self.mechanism = mechanism
         c = mechanism.compile().compiled
         columns = (*(column.name for column in c.outputs), *c.coordinates, *c.speeds, *c.states)
@@ -58,12 +70,18 @@ class Search:
             if name not in columns:
                 raise BadInput(f"no column '{name}'; {suggestion(name, columns)}")
         self.systems = [mechanism.compile(**each) for each in task.scenarios]
-        self.ordered = {tuple(tuple(each) for each in begin.values()): (self.trials(mechanism), self.systems)}
-        self.backwards = task.gradient == "adjoint" or (task.gradient == "auto" and len(task.variables) > worth(self.systems[0]))
+        self.ordered = {
+            tuple(tuple(each) for each in begin.values()): (self.trials(mechanism), self.systems)
+        }
+        self.backwards = task.gradient == "adjoint" or (
+            task.gradient == "auto" and len(task.variables) > worth(self.systems[0])
+        )
         self.low = np.array([each.low for each in task.variables.values()])
         self.width = np.array([each.high for each in task.variables.values()]) - self.low
         self.known: dict[bytes, np.ndarray] = {}
-        self.kept: dict[bytes, list[tuple[dict[str, np.ndarray], np.ndarray]]] | None = {} if task.method == "minimax" else None
+        self.kept: dict[bytes, list[tuple[dict[str, np.ndarray], np.ndarray]]] | None = (
+            {} if task.method == "minimax" else None
+        )
         self.count, self.history, self.best = 0, [], (math.inf, math.inf, np.zeros(0))
         self.began = time.perf_counter()
         self.state, self.stored = state, stored(state, task)
@@ -76,18 +94,26 @@ class Search:
         """Points at which whole numbers are whole and orders are orders: the places of an order by the ranks of their numbers."""
         names, out = list(self.task.variables), np.array(points, dtype=float)
         whole = [k for k, each in enumerate(self.task.variables.values()) if each.whole]
-        out[:, whole] = (np.round(self.low[whole] + out[:, whole] * self.width[whole]) - self.low[whole]) / self.width[whole]
+        out[:, whole] = (
+            np.round(self.low[whole] + out[:, whole] * self.width[whole]) - self.low[whole]
+        ) / self.width[whole]
         for places in orders_of(self.task).values():
             at = [names.index(place) for place in places]
-            out[:, at] = np.argsort(np.argsort(points[:, at], axis=1, kind="stable"), axis=1) / (len(at) - 1.0)
+            out[:, at] = np.argsort(np.argsort(points[:, at], axis=1, kind="stable"), axis=1) / (
+                len(at) - 1.0
+            )
         return out
 
     def trials(self, mechanism: Mechanism) -> list[Trials]:
         """By scenario, what rests between the bounds of the variables."""
         from kinetree.models.run.trials import Trials
 
-        free = {name: each for name, each in self.task.variables.items() if name not in self.of_place}
-        ends = [{name: getattr(each, side) for name, each in free.items()} for side in ("low", "high")]
+        free = {
+            name: each for name, each in self.task.variables.items() if name not in self.of_place
+        }
+        ends = [
+            {name: getattr(each, side) for name, each in free.items()} for side in ("low", "high")
+        ]
         return [Trials(mechanism, each, ends) for each in self.task.scenarios]
 
     def of_order(self, key: tuple[tuple[int, ...], ...]) -> tuple[list[Trials], list[System]]:
@@ -99,7 +125,10 @@ class Search:
             mechanism = load(self.task.source, **{**self.task.settings, **orders})
             if len(self.ordered) >= REMEMBERED:
                 del self.ordered[next(iter(self.ordered))]
-            self.ordered[key] = self.trials(mechanism), [mechanism.compile(**each) for each in self.task.scenarios]
+            self.ordered[key] = (
+                self.trials(mechanism),
+                [mechanism.compile(**each) for each in self.task.scenarios],
+            )
         return self.ordered[key]
 
     def values(self, s: np.ndarray) -> dict[str, float]:
@@ -127,7 +156,10 @@ class Search:
         where: dict[tuple[tuple[int, ...], ...], list[int]] = {}
         for k, point in enumerate(points):
             values = self.values(point)
-            key = tuple(tuple(round(values[place]) for place in places) for places in orders_of(self.task).values())
+            key = tuple(
+                tuple(round(values[place]) for place in places)
+                for places in orders_of(self.task).values()
+            )
             where.setdefault(key, []).append(k)
         found = np.empty((len(self.task.scenarios), len(points), len(self.task.texts)))
         for key, rows in where.items():
@@ -152,31 +184,52 @@ class Search:
         """A line of the state file: what an interrupt or the end of the machine leaves."""
         if self.state is not None:
             with self.state.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps({"at": p.tolist(), "measures": self.known[p.tobytes()].tolist()}) + "\n")
+                stream.write(
+                    json.dumps({"at": p.tolist(), "measures": self.known[p.tobytes()].tolist()})
+                    + "\n"
+                )
 
-    def together(self, found: np.ndarray, slopes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+    def together(
+        self, found: np.ndarray, slopes: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         """Of all scenarios: measures by `over`; of constraints the value that is nearest to its bound or beyond it. The same of their slopes."""
         count = len(self.task.measures)
         objective = found[:, :count] @ np.array(list(self.task.measures.values()))
         worst = int(objective.argmax())
         out = (found[worst] if self.task.over == "worst" else found.mean(axis=0)).copy()
-        ways = None if slopes is None else (slopes[worst] if self.task.over == "worst" else slopes.mean(axis=0)).copy()
+        ways = (
+            None
+            if slopes is None
+            else (slopes[worst] if self.task.over == "worst" else slopes.mean(axis=0)).copy()
+        )
         for k, (low, high) in enumerate(self.task.constraints.values(), count):
             column = found[:, k]
-            near = int(column.argmin() if column.min() - low < high - column.max() else column.argmax())
+            near = int(
+                column.argmin() if column.min() - low < high - column.max() else column.argmax()
+            )
             out[k] = column[near]
             if ways is not None and slopes is not None:
                 ways[k] = slopes[near, k]
         return out, ways
 
-    def scenario(self, trials: Trials, system: System, which: int, points: np.ndarray) -> np.ndarray:
+    def scenario(
+        self, trials: Trials, system: System, which: int, points: np.ndarray
+    ) -> np.ndarray:
         """Measures of one scenario."""
         rows = self.low + points * self.width
         columns = columns_of(self.task.texts)
-        given = {name: rows[:, k] for k, name in enumerate(self.task.variables) if name not in self.of_place}
+        given = {
+            name: rows[:, k]
+            for k, name in enumerate(self.task.variables)
+            if name not in self.of_place
+        }
         options = dict(self.task.run)
         inputs = options.pop("inputs", None)
-        runs = system.simulate_many(given, inputs=inputs, outputs=columns, **options) if columns else None  # one for all where nothing is given
+        runs = (
+            system.simulate_many(given, inputs=inputs, outputs=columns, **options)
+            if columns
+            else None
+        )  # one for all where nothing is given
         found = np.full((len(points), len(self.task.texts)), BAD)
         time_of = runs.time if runs else np.zeros(0)
         for k in range(len(points)):
@@ -207,12 +260,16 @@ class Search:
         self.told(float(self.count), self.best[1])
 
     def objective(self, values: np.ndarray) -> float:
-        return float(values[: len(self.task.measures)] @ np.array(list(self.task.measures.values())))
+        return float(
+            values[: len(self.task.measures)] @ np.array(list(self.task.measures.values()))
+        )
 
     def limits(self, values: np.ndarray) -> np.ndarray:
         """Distances to the bounds of the constraints, relative to their sizes; negative where broken."""
         count, found = len(self.task.measures), []
-        for value, (low, high) in zip(values[count:], self.task.constraints.values(), strict=False):  # watched ones follow
+        for value, (low, high) in zip(
+            values[count:], self.task.constraints.values(), strict=False
+        ):  # watched ones follow
             found += [(value - low) / max(abs(low), 1e-9)] if low > -math.inf else []
             found += [(high - value) / max(abs(high), 1e-9)] if high < math.inf else []
         return np.array(found)
@@ -224,7 +281,11 @@ class Search:
         """Points of the differences about s, central but where a bound is nearer than their step, and their distances."""
         ahead, behind = np.minimum(STEP, 1.0 - s), np.minimum(STEP, s)
         axes = np.eye(s.size)
-        points = [s, *(s + h * axis for h, axis in zip(ahead, axes, strict=True)), *(s - h * axis for h, axis in zip(behind, axes, strict=True))]
+        points = [
+            s,
+            *(s + h * axis for h, axis in zip(ahead, axes, strict=True)),
+            *(s - h * axis for h, axis in zip(behind, axes, strict=True)),
+        ]
         return np.array(points), ahead + behind
 
     def jacobian(self, s: np.ndarray) -> np.ndarray:
@@ -248,7 +309,9 @@ class Search:
         inputs = options.pop("inputs", None)
         found, slopes = [], []
         for which in self.task.scenarios:
-            result = self.mechanism.compile(**{**which, **self.values(s)}).simulate(inputs=inputs, **options)
+            result = self.mechanism.compile(**{**which, **self.values(s)}).simulate(
+                inputs=inputs, **options
+            )
             columns = [parsed(text)[1] for text in self.task.texts]
             found.append([float(result[column][-1]) for column in columns])
             slopes.append(result.gradient(columns, names) * self.width)
@@ -258,7 +321,10 @@ class Search:
 
     def slope(self, s: np.ndarray) -> np.ndarray:
         """Of the objective."""
-        return np.array(list(self.task.measures.values())) @ self.jacobian(s)[: len(self.task.measures)]
+        return (
+            np.array(list(self.task.measures.values()))
+            @ self.jacobian(s)[: len(self.task.measures)]
+        )
 
     def limit_slopes(self, s: np.ndarray) -> np.ndarray:
         """Of the distances to the bounds, in their order."""
@@ -285,7 +351,9 @@ def stored(path: Path | None, task: Task) -> dict[bytes, np.ndarray]:
         return {}
     first, *lines = path.read_text(encoding="utf-8").splitlines()
     if first != head:
-        raise BadInput(f"--state {path}: it belongs to another task, or the file of the task has changed since")
+        raise BadInput(
+            f"--state {path}: it belongs to another task, or the file of the task has changed since"
+        )
     found = {}
     for line in lines:
         try:
@@ -294,6 +362,15 @@ def stored(path: Path | None, task: Task) -> dict[bytes, np.ndarray]:
         except (ValueError, KeyError, TypeError):
             continue
     path.write_text(
-        "\n".join([first, *(json.dumps({"at": np.frombuffer(at).tolist(), "measures": row.tolist()}) for at, row in found.items())]) + "\n"
+        "\n".join(
+            [
+                first,
+                *(
+                    json.dumps({"at": np.frombuffer(at).tolist(), "measures": row.tolist()})
+                    for at, row in found.items()
+                ),
+            ]
+        )
+        + "\n"
     )
     return found

@@ -56,15 +56,27 @@ def told_by(mechanism: Mechanism, path: Path, wanted: list[str]) -> dict[str, An
     from kinetree.models.analysis.identification import checked_parameters
 
     plan = checked(Plan, read_toml(path), str(path))
-    numbers = {label: searched(mechanism, path, wanted, plan, label) for label, each in plan.experiments.items() if each.vary}
-    trials = {label: experiment(plan.experiments[label], f"{path}: experiments.{label}", numbers.get(label, {})) for label in plan.experiments}
+    numbers = {
+        label: searched(mechanism, path, wanted, plan, label)
+        for label, each in plan.experiments.items()
+        if each.vary
+    }
+    trials = {
+        label: experiment(
+            plan.experiments[label], f"{path}: experiments.{label}", numbers.get(label, {})
+        )
+        for label in plan.experiments
+    }
     found = informed(mechanism, wanted, trials, plan.noise, plan.stop_time, plan.output_step)
     if len(found) > 1:
         found = {**found, "all together": together(found)}
     values = checked_parameters(mechanism, wanted)
     rows = {
         label: {
-            "deviations": {key: value if math.isfinite(value) else None for key, value in each.deviations.items()},
+            "deviations": {
+                key: value if math.isfinite(value) else None
+                for key, value in each.deviations.items()
+            },
             "score": each.score(list(values.values())),
             **({"found": numbers[label]} if label in numbers else {}),
         }
@@ -75,18 +87,32 @@ def told_by(mechanism: Mechanism, path: Path, wanted: list[str]) -> dict[str, An
 
 def experiment(trial: Trial, place: str, numbers: dict[str, float]) -> Experiment:
     """With these numbers in its laws; those that are parameters hold too."""
-    return Experiment({name: law_of(value, f"{place}.inputs.{name}", numbers) for name, value in trial.inputs.items()}, trial.settings)
+    return Experiment(
+        {
+            name: law_of(value, f"{place}.inputs.{name}", numbers)
+            for name, value in trial.inputs.items()
+        },
+        trial.settings,
+    )
 
 
-def searched(mechanism: Mechanism, path: Path, wanted: list[str], plan: Plan, label: str) -> dict[str, float]:
+def searched(
+    mechanism: Mechanism, path: Path, wanted: list[str], plan: Plan, label: str
+) -> dict[str, float]:
     """The numbers of a trial that tell most."""
     from kinetree.scripts.studies.excitation import Wanted, best_excitation
 
     trial, place = plan.experiments[label], f"{path}: experiments.{label}"
-    laws = [node_of(law, f"{place}.inputs.{given}") for given, law in trial.inputs.items() if isinstance(law, str)]
+    laws = [
+        node_of(law, f"{place}.inputs.{given}")
+        for given, law in trial.inputs.items()
+        if isinstance(law, str)
+    ]
     for name, (low, high) in trial.vary.items():
         if not low < high:
-            raise BadInput(f"{place}.vary.{name}: expected two bounds, the lower one first, found {low:g} and {high:g}")
+            raise BadInput(
+                f"{place}.vary.{name}: expected two bounds, the lower one first, found {low:g} and {high:g}"
+            )
         if not any(name in names(law) for law in laws):
             raise BadInput(f"{place}.vary.{name}: no law of its inputs has this number")
     task = Wanted(wanted, plan.noise, plan.stop_time, plan.output_step, trial.vary, trial.most)
@@ -101,7 +127,9 @@ def node_of(text: str, place: str) -> Node:
         raise BadInput(f"{place}: {error.message}") from None
 
 
-def law_of(value: float | str, place: str, numbers: dict[str, float]) -> float | Callable[[float], float]:
+def law_of(
+    value: float | str, place: str, numbers: dict[str, float]
+) -> float | Callable[[float], float]:
     """A number, or a law of t, in which numbers may have names, as a function."""
     if not isinstance(value, str):
         return value
@@ -127,7 +155,13 @@ def show_plan(content: dict[str, Any]) -> None:
         cells = []
         for name, value in each["deviations"].items():
             size = abs(content["parameters"][name])
-            cells.append("not told" if value is None else f"{value:.3g}" + (f" ({100 * value / size:.2g} %)" if size else ""))
+            cells.append(
+                "not told"
+                if value is None
+                else f"{value:.3g}" + (f" ({100 * value / size:.2g} %)" if size else "")
+            )
         where = ", ".join(f"{name} = {value:.4g}" for name, value in each.get("found", {}).items())
         rows.append((f"{label} ({where})" if where else label, *cells, f"{each['score']:.2f}"))
-    Console(highlight=False, soft_wrap=True).print(table("What experiments would tell", heads, rows))
+    Console(highlight=False, soft_wrap=True).print(
+        table("What experiments would tell", heads, rows)
+    )

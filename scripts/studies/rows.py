@@ -18,7 +18,9 @@ from kinetree.scripts.terminal.failure import BadInput
 AHEAD = 4  # tasks per worker that wait
 TOGETHER = 16  # cases of a task, at most
 IN_LANES = 64  # the same where they run in vector lanes
-TASKS = 8  # of a worker, at least, as far as there are cases: the last ones end at about the same time
+TASKS = (
+    8  # of a worker, at least, as far as there are cases: the last ones end at about the same time
+)
 TRIES = 5  # workers that may die over one task
 WORTH = 4  # cases per parameter from which it pays to find out whether they differ in numbers only
 
@@ -51,9 +53,15 @@ def told_by_numbers(source: str, cases: Cases) -> int:
         return 0
     token = time.time_ns()
     base = base_of(source, token)
-    if base.description.chain is not None or not all(name in base.description.parameters for name in names):
+    if base.description.chain is not None or not all(
+        name in base.description.parameters for name in names
+    ):
         return 0
-    return token if Many(base, {name: [case[name] for case in cases] for name in names}, None).quick else 0
+    return (
+        token
+        if Many(base, {name: [case[name] for case in cases] for name in names}, None).quick
+        else 0
+    )
 
 
 def system_of(source: str, case: dict[str, float], token: int) -> Any:
@@ -66,7 +74,9 @@ def system_of(source: str, case: dict[str, float], token: int) -> Any:
     return retuned_run(base, case, base.preparations if base.description.run.prepare else None)
 
 
-def one_row(source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str], token: int) -> list[float]:
+def one_row(
+    source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str], token: int
+) -> list[float]:
     """Parameters and measures of one case; no numbers where it cannot be made, does not rest, or ends early: the other cases go on."""
     try:
         return row_of(system_of(source, case, token), case, options, texts)
@@ -76,10 +86,14 @@ def one_row(source: str, case: dict[str, float], options: dict[str, Any], texts:
 
 def failed(rows: Sequence[Sequence[float]], inputs: int) -> list[int]:
     """Numbers of rows that have parameters and nothing else."""
-    return [k for k, row in enumerate(rows) if len(row) > inputs and all(map(math.isnan, row[inputs:]))]
+    return [
+        k for k, row in enumerate(rows) if len(row) > inputs and all(map(math.isnan, row[inputs:]))
+    ]
 
 
-def failure_of(source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str]) -> EvaluationError | ModelError | None:
+def failure_of(
+    source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str]
+) -> EvaluationError | ModelError | None:
     """Why a case has no numbers: it is run once more."""
     try:
         row_of(system_of(source, case, 0), case, options, texts)
@@ -88,7 +102,9 @@ def failure_of(source: str, case: dict[str, float], options: dict[str, Any], tex
     return None
 
 
-def row_of(system: Any, case: Mapping[str, float], options: Mapping[str, Any], texts: Sequence[str]) -> list[float]:
+def row_of(
+    system: Any, case: Mapping[str, float], options: Mapping[str, Any], texts: Sequence[str]
+) -> list[float]:
     """The same of a system that is compiled."""
     moving = any("(" in text and not text.startswith("rest(") for text in texts)
     result = system.simulate(**options) if moving else None
@@ -122,7 +138,11 @@ def rows_of(
     else:
         for part in parts_of_cases(len(cases), 1, together(options, texts, token)):
             told(part.start)
-            yield from zip(part, some_rows(source, [cases[k] for k in part], options, texts, token), strict=True)
+            yield from zip(
+                part,
+                some_rows(source, [cases[k] for k in part], options, texts, token),
+                strict=True,
+            )
 
 
 def together(options: Mapping[str, Any], texts: Sequence[str], token: int) -> int:
@@ -137,25 +157,41 @@ def parts_of_cases(count: int, workers: int, most: int = TOGETHER) -> list[range
     return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
 
-def some_rows(source: str, cases: Cases, options: dict[str, Any], texts: Sequence[str], token: int) -> list[list[float]]:
+def some_rows(
+    source: str, cases: Cases, options: dict[str, Any], texts: Sequence[str], token: int
+) -> list[list[float]]:
     """Rows of a task; in vector lanes where the method and the measures allow."""
     if together(options, texts, token) == IN_LANES and len(cases) > 1:
         found = rows_in_lanes(base_of(source, token), cases, options, texts)
-        return [row or one_row(source, case, options, texts, token) for case, row in zip(cases, found, strict=True)]
+        return [
+            row or one_row(source, case, options, texts, token)
+            for case, row in zip(cases, found, strict=True)
+        ]
     return [one_row(source, case, options, texts, token) for case in cases]
 
 
-def rows_in_lanes(system: Any, cases: Cases, options: Mapping[str, Any], texts: Sequence[str]) -> list[list[float]]:
+def rows_in_lanes(
+    system: Any, cases: Cases, options: Mapping[str, Any], texts: Sequence[str]
+) -> list[list[float]]:
     """The same from one ensemble; nothing for runs that ended early, which tell by themselves why."""
     given = {name: [case[name] for case in cases] for name in cases[0]}
     try:
         runs = system.simulate_many(given, outputs=columns_of(texts), threads=1, **options)
-    except (EvaluationError, ModelError, KeyError, ValueError):  # cases say one by one what is wrong
+    except (
+        EvaluationError,
+        ModelError,
+        KeyError,
+        ValueError,
+    ):  # cases say one by one what is wrong
         return [[] for _ in cases]
     found = []
     for k, case in enumerate(cases):
         columns = {name: runs[name][k] for name in runs.names}
-        found.append([] if k in runs.failures else [*case.values(), *(measured(text, runs.time, columns, no_rest) for text in texts)])
+        found.append(
+            []
+            if k in runs.failures
+            else [*case.values(), *(measured(text, runs.time, columns, no_rest) for text in texts)]
+        )
     return found
 
 
@@ -163,17 +199,33 @@ def no_rest() -> AtRest:
     raise ValueError("a measure of a run asked for a state of rest")
 
 
-def on_workers(source: str, cases: Cases, options: dict, texts: Sequence[str], workers: int, told: Callable[[float], None], token: int) -> Rows:
+def on_workers(
+    source: str,
+    cases: Cases,
+    options: dict,
+    texts: Sequence[str],
+    workers: int,
+    told: Callable[[float], None],
+    token: int,
+) -> Rows:
     """Processes of this machine; a worker that dies takes its cases along, which are then run here."""
     from concurrent.futures.process import BrokenProcessPool
 
-    left, waiting, done = parts_of_cases(len(cases), workers, together(options, texts, token))[::-1], {}, 0
+    left, waiting, done = (
+        parts_of_cases(len(cases), workers, together(options, texts, token))[::-1],
+        {},
+        0,
+    )
     with ProcessPoolExecutor(workers) as pool:
         try:
             while left or waiting:
                 while left and len(waiting) < AHEAD * workers:
                     part = left[-1]
-                    waiting[pool.submit(some_rows, source, [cases[k] for k in part], options, texts, token)] = part
+                    waiting[
+                        pool.submit(
+                            some_rows, source, [cases[k] for k in part], options, texts, token
+                        )
+                    ] = part
                     left.pop()  # only now: a pool that is broken takes nothing
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                     rows = future.result()
@@ -188,7 +240,15 @@ def on_workers(source: str, cases: Cases, options: dict, texts: Sequence[str], w
             pool.shutdown(cancel_futures=True)
 
 
-def on_cluster(source: str, cases: Cases, options: dict, texts: Sequence[str], address: str, told: Callable[[float], None], token: int) -> Rows:
+def on_cluster(
+    source: str,
+    cases: Cases,
+    options: dict,
+    texts: Sequence[str],
+    address: str,
+    told: Callable[[float], None],
+    token: int,
+) -> Rows:
     """A Dask cluster whose workers have kinetree; the description travels, and what a worker takes along when it dies runs on another one."""
     try:
         from dask.distributed import Client, as_completed
@@ -202,14 +262,29 @@ def on_cluster(source: str, cases: Cases, options: dict, texts: Sequence[str], a
     except (OSError, ValueError) as error:
         raise BadInput(f"--cluster {address}: no scheduler answers ({str(error)[:200]})") from None
     with client:
-        workers: Any = client.nthreads()  # dask's own word for it may be a coroutine in another mode of the client
+        workers: Any = (
+            client.nthreads()
+        )  # dask's own word for it may be a coroutine in another mode of the client
         threads = max(1, sum(workers.values()))
-        left, places, done = parts_of_cases(len(cases), threads, together(options, texts, token))[::-1], {}, 0
+        left, places, done = (
+            parts_of_cases(len(cases), threads, together(options, texts, token))[::-1],
+            {},
+            0,
+        )
         flow = as_completed(loop=client.loop)
 
         def send() -> None:
             part = left.pop()
-            future = client.submit(some_rows, sent, [cases[k] for k in part], options, list(texts), token, retries=TRIES, pure=False)
+            future = client.submit(
+                some_rows,
+                sent,
+                [cases[k] for k in part],
+                options,
+                list(texts),
+                token,
+                retries=TRIES,
+                pure=False,
+            )
             places[future.key] = part
             flow.add(future)
 

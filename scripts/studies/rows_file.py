@@ -49,7 +49,9 @@ def alone(path: Path | None) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise BadInput(f"{path}: another study is writing to it; wait for its end, or take another --output") from None
+        raise BadInput(
+            f"{path}: another study is writing to it; wait for its end, or take another --output"
+        ) from None
     try:
         yield
     finally:
@@ -59,7 +61,9 @@ def alone(path: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def rows_file(path: Path | None, columns: list[str], rows: list[Row]) -> Iterator[Callable[[Row], None]]:
+def rows_file(
+    path: Path | None, columns: list[str], rows: list[Row]
+) -> Iterator[Callable[[Row], None]]:
     """A file with the rows so far; what is given to the function is kept, so that an interrupt loses nothing (of Parquet: the last part)."""
     if path is None:
         yield lambda row: None
@@ -80,7 +84,9 @@ def rows_file(path: Path | None, columns: list[str], rows: list[Row]) -> Iterato
 
 
 @contextmanager
-def parquet_rows(path: Path, columns: list[str], rows: list[Row]) -> Iterator[Callable[[Row], None]]:
+def parquet_rows(
+    path: Path, columns: list[str], rows: list[Row]
+) -> Iterator[Callable[[Row], None]]:
     """Parts of some rows each; a part has its name only when it is whole."""
     folder, waiting, numbers, said = parts_of(path), [], itertools.count(), -math.inf
     shutil.rmtree(folder, ignore_errors=True)
@@ -111,7 +117,9 @@ def parquet_rows(path: Path, columns: list[str], rows: list[Row]) -> Iterator[Ca
 def save(path: Path, columns: list[str], rows: list[Row]) -> None:
     arrow = parquet()
     data = {name: [row[k] for row in rows] for k, name in enumerate(columns)}
-    arrow.parquet.write_table(arrow.table(data, schema=arrow.schema([(name, arrow.float64()) for name in columns])), path)
+    arrow.parquet.write_table(
+        arrow.table(data, schema=arrow.schema([(name, arrow.float64()) for name in columns])), path
+    )
 
 
 def finish(path: Path | None, columns: list[str], rows: list[Row]) -> None:
@@ -145,7 +153,11 @@ def lines_of(path: Path) -> tuple[list[str] | None, list[Row]]:
         tables = [parquet().parquet.read_table(each) for each in found]
         if not tables:
             return None, []
-        return tables[0].column_names, [list(row) for table in tables for row in zip(*(table[name].to_pylist() for name in table.column_names))]
+        return tables[0].column_names, [
+            list(row)
+            for table in tables
+            for row in zip(*(table[name].to_pylist() for name in table.column_names))
+        ]
     if not path.exists():
         return None, []
     with path.open(newline="", encoding="utf-8") as stream:
@@ -173,4 +185,6 @@ def remaining(wanted: Study, rows: list[Row]) -> list[dict[str, float]]:
 def in_order(wanted: Study, rows: list[Row]) -> list[Row]:
     """Rows in the order of the cases, whichever worker was first."""
     found = {tuple(row[: len(wanted.vary)]): row for row in rows}
-    return [found[case] for case in (tuple(each.values()) for each in wanted.cases()) if case in found]
+    return [
+        found[case] for case in (tuple(each.values()) for each in wanted.cases()) if case in found
+    ]

@@ -71,7 +71,11 @@ class Comparison(FileTable):
 
     def source(self) -> str:
         """The mechanism; a file is meant relative to the comparison's own folder."""
-        return self.mechanism if self.mechanism.startswith("lib:") else str(self.path.parent / self.mechanism)
+        return (
+            self.mechanism
+            if self.mechanism.startswith("lib:")
+            else str(self.path.parent / self.mechanism)
+        )
 
     def options(self) -> dict[str, Any]:
         return self.run_table.model_dump(exclude_unset=True)
@@ -83,7 +87,9 @@ class Comparison(FileTable):
         return made
 
     def together(self) -> Correlated | None:
-        return Correlated.among(self.correlated, self.vary, "correlated") if self.correlated else None
+        return (
+            Correlated.among(self.correlated, self.vary, "correlated") if self.correlated else None
+        )
 
     def spreads(self) -> dict[str, Distribution]:
         return self.vary
@@ -128,11 +134,15 @@ def system_of(wanted: Comparison, way: str) -> Any:
     stages = [stage.name for stage in system.stages]
     for begin in filter(None, (wanted.disturbed, wanted.until)):
         if not any(name.startswith(begin) for name in stages):
-            raise BadInput(f"{wanted.path}: no stage begins with '{begin}'; stages: {', '.join(filter(None, stages)) or 'none'}")
+            raise BadInput(
+                f"{wanted.path}: no stage begins with '{begin}'; stages: {', '.join(filter(None, stages)) or 'none'}"
+            )
     return system
 
 
-def compare(wanted: Comparison, progress: Callable[[float], None] = lambda done: None) -> dict[str, Result]:
+def compare(
+    wanted: Comparison, progress: Callable[[float], None] = lambda done: None
+) -> dict[str, Result]:
     """The same run by each way."""
     runs = {}
     for k, way in enumerate(wanted.ways):
@@ -150,7 +160,10 @@ def row(wanted: Comparison, way: str, result: Result) -> Row:
         {name: float(np.abs(d).max()) for name, d in deviations.items()},
         {name: float(np.sqrt(np.mean(d**2))) for name, d in deviations.items()},
         {name: float(d[-1]) for name, d in deviations.items()},
-        {name: max(settling(result.time, d, begin, end, wanted.band) for begin, end in stretches) for name, d in deviations.items()},
+        {
+            name: max(settling(result.time, d, begin, end, wanted.band) for begin, end in stretches)
+            for name, d in deviations.items()
+        },
         max(end - begin for begin, end in stretches),
         float(result[wanted.energy][-1]) if wanted.energy else float("nan"),
     )
@@ -161,15 +174,26 @@ def spans(wanted: Comparison, result: Result) -> list[tuple[float, float]]:
     last = float(result.time[-1])
     if not wanted.disturbed:
         return [(float(result.time[0]), last)]
-    begins, ends = ([e.time for e in result.events if text and e.stage.startswith(text)] for text in (wanted.disturbed, wanted.until))
-    return [(t, min([end for end in ends if end > t], default=last)) for t in begins] or [(float(result.time[0]), last)]
+    begins, ends = (
+        [e.time for e in result.events if text and e.stage.startswith(text)]
+        for text in (wanted.disturbed, wanted.until)
+    )
+    return [(t, min([end for end in ends if end > t], default=last)) for t in begins] or [
+        (float(result.time[0]), last)
+    ]
 
 
-def settling(time: np.ndarray, deviation: np.ndarray, begin: float, end: float, band: float) -> float:
+def settling(
+    time: np.ndarray, deviation: np.ndarray, begin: float, end: float, band: float
+) -> float:
     """Time from `begin` until the deviation stays within the band up to `end`; the whole span where it does not."""
     inside = (time >= begin) & (time <= end)
     late = np.flatnonzero(np.abs(deviation[inside]) > band)
-    return float(min(time[inside][late[-1]] - begin + (time[1] - time[0]), end - begin)) if late.size else 0.0
+    return (
+        float(min(time[inside][late[-1]] - begin + (time[1] - time[0]), end - begin))
+        if late.size
+        else 0.0
+    )
 
 
 def shown_unit(result: Result, name: str) -> tuple[float, str]:
@@ -183,12 +207,22 @@ def table(wanted: Comparison, runs: dict[str, Result]) -> list[list[str]]:
     units = {name: shown_unit(next(iter(runs.values())), name) for name in wanted.hold}
     labels = {name: f"{name} [{unit}]" if unit else name for name, (_, unit) in units.items()}
     words = ("largest", "rms", "at the end", "settled after")
-    heads = ["way", *(f"{name if text == words[-1] else labels[name]}: {text}" for name in wanted.hold for text in words)]
+    heads = [
+        "way",
+        *(
+            f"{name if text == words[-1] else labels[name]}: {text}"
+            for name in wanted.hold
+            for text in words
+        ),
+    ]
     rows = [heads + (["energy [J]"] if wanted.energy else [])]
     for way, result in runs.items():
         found, cells = row(wanted, way, result), [way]
         for name in wanted.hold:
-            values = (units[name][0] * value for value in (found.largest[name], found.mean[name], found.left[name]))
+            values = (
+                units[name][0] * value
+                for value in (found.largest[name], found.mean[name], found.left[name])
+            )
             cells += [
                 *(f"{0.0 if abs(value) < ROUNDING else value:.4g}" for value in values),
                 f"{found.settling[name]:.2f} s" if found.settled(name) else "not",
@@ -197,12 +231,19 @@ def table(wanted: Comparison, runs: dict[str, Result]) -> list[list[str]]:
     return rows
 
 
-def spread(wanted: Comparison, progress: Callable[[float], None] = lambda done: None) -> dict[str, dict[str, np.ndarray]]:
+def spread(
+    wanted: Comparison, progress: Callable[[float], None] = lambda done: None
+) -> dict[str, dict[str, np.ndarray]]:
     """Largest deviations of every way over drawn parameters, (samples,) by held value; not a number where a run failed."""
-    columns, found = drawn("latin", wanted.spreads(), wanted.samples, wanted.seed, wanted.together()), {}
+    columns, found = (
+        drawn("latin", wanted.spreads(), wanted.samples, wanted.seed, wanted.together()),
+        {},
+    )
     for k, way in enumerate(wanted.ways):
         options = {key: value for key, value in wanted.options().items() if key != "method"}
         runs = system_of(wanted, way).simulate_many(columns, outputs=wanted.hold, **options)
-        found[way] = {name: np.abs(runs[name] - runs[name][:, :1]).max(axis=1) for name in wanted.hold}
+        found[way] = {
+            name: np.abs(runs[name] - runs[name][:, :1]).max(axis=1) for name in wanted.hold
+        }
         progress(k + 1.0)
     return found

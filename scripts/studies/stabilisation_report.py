@@ -13,7 +13,14 @@ from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.page import Section, write_page
 from kinetree.scripts.studies.measures import AtRest, growth, swings
-from kinetree.scripts.studies.stabilisation import Comparison, row, shown_unit, spans, system_of, table
+from kinetree.scripts.studies.stabilisation import (
+    Comparison,
+    row,
+    shown_unit,
+    spans,
+    system_of,
+    table,
+)
 
 SHARES = (5, 50, 95)
 
@@ -26,14 +33,23 @@ def drawing(wanted: Comparison, runs: dict[str, Result]) -> Any:
         factor, unit = shown_unit(first, name)
         place.axhspan(-factor * wanted.band, factor * wanted.band, color="0.9")
         for number, (way, result) in enumerate(runs.items()):
-            place.plot(result.time, factor * (result[name] - result[name][0]), color=COLOURS[number % len(COLOURS)], linewidth=1.1, label=way)
+            place.plot(
+                result.time,
+                factor * (result[name] - result[name][0]),
+                color=COLOURS[number % len(COLOURS)],
+                linewidth=1.1,
+                label=way,
+            )
         for begin, _ in spans(wanted, first) if wanted.disturbed else ():
             place.axvline(begin, color="#b03030", linewidth=0.7, linestyle="--")
         place.set_ylabel(f"{name}, deviation [{unit or '1'}]")
         place.grid(alpha=0.4)
         place.margins(x=0.0)
     axes[0, 0].legend(fontsize="small", ncols=3)
-    axes[0, 0].set_title("Dashed: disturbances; grey: settled" if wanted.disturbed else "Grey: settled", fontsize="medium")
+    axes[0, 0].set_title(
+        "Dashed: disturbances; grey: settled" if wanted.disturbed else "Grey: settled",
+        fontsize="medium",
+    )
     axes[-1, 0].set_xlabel("time [s]")
     return figure
 
@@ -44,11 +60,23 @@ def draw(wanted: Comparison, runs: dict[str, Result], path: Path) -> None:
         drawing(wanted, runs).savefig(draft, dpi=120)
 
 
-def write_report(wanted: Comparison, runs: dict[str, Result], spreads: dict[str, dict[str, np.ndarray]], path: Path) -> Path:
+def write_report(
+    wanted: Comparison,
+    runs: dict[str, Result],
+    spreads: dict[str, dict[str, np.ndarray]],
+    path: Path,
+) -> Path:
     """The page."""
     head, *rows = table(wanted, runs)
-    best = {name: min(runs, key=lambda way: row(wanted, way, runs[way]).largest[name]) for name in wanted.hold}  # noqa: B023
-    held = Section("How well it holds").picture(drawing(wanted, runs), "Deviations from the start").table(head, rows)
+    best = {
+        name: min(runs, key=lambda way: row(wanted, way, runs[way]).largest[name])
+        for name in wanted.hold
+    }
+    held = (
+        Section("How well it holds")
+        .picture(drawing(wanted, runs), "Deviations from the start")
+        .table(head, rows)
+    )
     held.say(
         f"Settled: within {wanted.band:g} until the next disturbance; what stays outside is marked not. Rms: root of the mean square over the run.",
         *(f"{name}: least by {way}." for name, way in best.items()),
@@ -81,14 +109,39 @@ def at_rest(wanted: Comparison) -> Section:
         rows.append((way, growth(rest.linear), slow.frequency if slow else float("nan"), least))
         for loop in rest.loops:
             m = loop.margins
-            loops.append((way, loop.name, "stable" if m.stable else "unstable", m.gain, m.phase, 1e3 * m.delay, m.modulus))
-    section.table(("way", "largest growth [1/s]", "lowest frequency [Hz]", "smallest damping ratio"), rows)
+            loops.append(
+                (
+                    way,
+                    loop.name,
+                    "stable" if m.stable else "unstable",
+                    m.gain,
+                    m.phase,
+                    1e3 * m.delay,
+                    m.modulus,
+                )
+            )
+    section.table(
+        ("way", "largest growth [1/s]", "lowest frequency [Hz]", "smallest damping ratio"), rows
+    )
     if loops:
-        section.table(("way", "controller", "", "gain margin", "phase margin [°]", "delay margin [ms]", "modulus margin"), loops)
+        section.table(
+            (
+                "way",
+                "controller",
+                "",
+                "gain margin",
+                "phase margin [°]",
+                "delay margin [ms]",
+                "modulus margin",
+            ),
+            loops,
+        )
     return section
 
 
-def robustness(wanted: Comparison, runs: dict[str, Result], spreads: dict[str, dict[str, np.ndarray]]) -> Section:
+def robustness(
+    wanted: Comparison, runs: dict[str, Result], spreads: dict[str, dict[str, np.ndarray]]
+) -> Section:
     """Percentiles of the largest deviations over drawn parameters."""
     section = Section("With other numbers").say(
         f"Largest deviations over {wanted.samples} runs a way, parameters by a Latin hypercube:",
@@ -101,9 +154,20 @@ def robustness(wanted: Comparison, runs: dict[str, Result], spreads: dict[str, d
         for number, (way, found) in enumerate(spreads.items()):
             values = factor * found[name]
             good = values[np.isfinite(values)]
-            shares = map(float, np.percentile(good, SHARES)) if good.size else (float("nan"),) * len(SHARES)
-            rows.append((name, way, *shares, float(good.max(initial=0.0)), int(values.size - good.size)))
-            place.plot(np.sort(good), (np.arange(good.size) + 1) / max(good.size, 1), color=COLOURS[number % len(COLOURS)], label=way)
+            shares = (
+                map(float, np.percentile(good, SHARES))
+                if good.size
+                else (float("nan"),) * len(SHARES)
+            )
+            rows.append(
+                (name, way, *shares, float(good.max(initial=0.0)), int(values.size - good.size))
+            )
+            place.plot(
+                np.sort(good),
+                (np.arange(good.size) + 1) / max(good.size, 1),
+                color=COLOURS[number % len(COLOURS)],
+                label=way,
+            )
         place.set(xlabel=f"{name}, largest deviation [{unit or '1'}]", ylabel="share of the runs")
         place.grid(alpha=0.4)
     axes[0, 0].legend(fontsize="small")

@@ -27,7 +27,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, PrivateAttr, Tag, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PlainValidator,
+    PrivateAttr,
+    Tag,
+    model_validator,
+)
 
 from kinetree.models.description.schema import INTEGRATORS, METHODS
 from kinetree.scripts.studies.measures import MEASURES, REST, VALUE
@@ -88,7 +96,9 @@ class RunTable(FileTable):
     inputs: dict[str, Real] | None = None
 
 
-Measures = Annotated[list[Literal[(*MEASURES, VALUE)]], BeforeValidator(listed), Field(min_length=1)]  # type: ignore[valid-type]
+Measures = Annotated[
+    list[Literal[(*MEASURES, VALUE)]], BeforeValidator(listed), Field(min_length=1)
+]  # type: ignore[valid-type]
 
 
 class Study(FileTable):
@@ -110,17 +120,25 @@ class Study(FileTable):
     def feasible(self) -> Study:
         if not self.report and not self.rest:
             raise ValueError("report is missing")
-        only_drawn = [name for name, values in self.given.items() if isinstance(values, Distribution)]
+        only_drawn = [
+            name for name, values in self.given.items() if isinstance(values, Distribution)
+        ]
         if only_drawn and self.combine not in SPREADS:
-            raise ValueError(f"vary.{only_drawn[0]} is a distribution: combine = 'random', 'latin' or 'sobol' draws from it")
+            raise ValueError(
+                f"vary.{only_drawn[0]} is a distribution: combine = 'random', 'latin' or 'sobol' draws from it"
+            )
         if self.correlated and self.combine in ("indices", "grid", "pairs"):
-            raise ValueError(f"correlated: combine = 'random', 'latin' or 'sobol' draws from it, found '{self.combine}'")
+            raise ValueError(
+                f"correlated: combine = 'random', 'latin' or 'sobol' draws from it, found '{self.combine}'"
+            )
         self.together()
         lengths = self.lengths()
         if self.combine == "indices" and self.samples & (self.samples - 1):
             raise ValueError(f"samples: Sobol indices need a power of two, found {self.samples}")
         if self.combine == "pairs" and len(set(lengths)) > 1:
-            raise ValueError(f"vary: 'pairs' needs lists of equal length, found {', '.join(map(str, lengths))}")
+            raise ValueError(
+                f"vary: 'pairs' needs lists of equal length, found {', '.join(map(str, lengths))}"
+            )
         if self.count() > MOST_RUNS:
             raise ValueError(f"{self.count():.6g} runs, expected 1 to {MOST_RUNS}")
         return self
@@ -138,25 +156,45 @@ class Study(FileTable):
     @property
     def vary(self) -> dict[str, list[float] | Distribution]:
         """Values of every parameter."""
-        return {name: each.numbers() if isinstance(each, Spread) else each for name, each in self.given.items()}
+        return {
+            name: each.numbers() if isinstance(each, Spread) else each
+            for name, each in self.given.items()
+        }
 
     def together(self) -> Correlated | None:
         """What varies together."""
-        return Correlated.among(self.correlated, self.vary, "correlated") if self.correlated else None
+        return (
+            Correlated.among(self.correlated, self.vary, "correlated") if self.correlated else None
+        )
 
     def lengths(self) -> list[int]:
-        return [each.count if isinstance(each, Spread) else len(each) for each in self.given.values() if not isinstance(each, Distribution)]
+        return [
+            each.count if isinstance(each, Spread) else len(each)
+            for each in self.given.values()
+            if not isinstance(each, Distribution)
+        ]
 
     def source(self) -> str:
         """The mechanism; a file is meant relative to the study's own folder."""
-        return self.mechanism if self.mechanism.startswith("lib:") else str(self.path.parent / self.mechanism)
+        return (
+            self.mechanism
+            if self.mechanism.startswith("lib:")
+            else str(self.path.parent / self.mechanism)
+        )
 
     def columns(self) -> list[str]:
         return [*self.given, *self.texts()]
 
     def texts(self) -> list[str]:
         """The measures."""
-        return [*(f"{measure}({name})" for name, measures in self.report.items() for measure in measures), *self.rest]
+        return [
+            *(
+                f"{measure}({name})"
+                for name, measures in self.report.items()
+                for measure in measures
+            ),
+            *self.rest,
+        ]
 
     def count(self) -> int:
         if self.combine in SPREADS:
@@ -168,7 +206,10 @@ class Study(FileTable):
         values = self.vary
         if self.combine in SPREADS:
             spreads = {
-                name: each if isinstance(each, Distribution) else Distribution("uniform", min(each), max(each)) for name, each in values.items()
+                name: each
+                if isinstance(each, Distribution)
+                else Distribution("uniform", min(each), max(each))
+                for name, each in values.items()
             }
             columns = drawn(self.combine, spreads, self.samples, self.seed, self.together())
             for k in range(self.count()):
@@ -186,8 +227,15 @@ def read_study(path: Path) -> Study:
     return study
 
 
-def run_study(study: Study, told: Callable[[float], None] = lambda done: None, workers: int = 1, first: int = 0) -> Iterator[list[float]]:
+def run_study(
+    study: Study,
+    told: Callable[[float], None] = lambda done: None,
+    workers: int = 1,
+    first: int = 0,
+) -> Iterator[list[float]]:
     """One row per run, in the order of `columns()`; on several workers as they are done; `first`: cases before it are there already."""
     cases = list(study.cases())[first:]
-    for _, row in rows_of(study.source(), cases, study.run, study.texts(), workers, lambda done: told(first + done)):
+    for _, row in rows_of(
+        study.source(), cases, study.run, study.texts(), workers, lambda done: told(first + done)
+    ):
         yield row

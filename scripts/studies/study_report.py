@@ -23,7 +23,14 @@ def rank_correlations(values: np.ndarray, inputs: int) -> np.ndarray:
     from scipy.stats import rankdata
 
     sizes = np.abs(values).max(axis=0, initial=1e-300)
-    ranks = np.array([rankdata(np.round(column, DIGITS)) if np.isfinite(column).all() else np.zeros(column.size) for column in (values / sizes).T])
+    ranks = np.array(
+        [
+            rankdata(np.round(column, DIGITS))
+            if np.isfinite(column).all()
+            else np.zeros(column.size)
+            for column in (values / sizes).T
+        ]
+    )
     centred = ranks - ranks.mean(axis=1, keepdims=True)
     sizes = np.linalg.norm(centred, axis=1)
     unit = centred / np.where(sizes > 0.0, sizes, 1.0)[:, None]
@@ -43,16 +50,33 @@ def write_report(study: Study, rows: list[list[float]], path: Path) -> Path:
     if len(values) > 2:
         head = ("measure", *names[:count])
         ties = rank_correlations(values, count)
-        follow = Section("What follows what").say("Rank correlation of every measure with every parameter: ±1 follows it alone, 0 not at all.")
-        sections.append(follow.table(head, [(name, *map(float, row)) for name, row in zip(names[count:], ties, strict=True)]))
+        follow = Section("What follows what").say(
+            "Rank correlation of every measure with every parameter: ±1 follows it alone, 0 not at all."
+        )
+        sections.append(
+            follow.table(
+                head,
+                [(name, *map(float, row)) for name, row in zip(names[count:], ties, strict=True)],
+            )
+        )
     if study.combine == "indices" and len(values) == study.count():
         sections.append(shares(values, names, count))
-    if study.combine == "grid" and count == 2 and min(len(v) for v in study.vary.values() if isinstance(v, list)) > 1:
+    if (
+        study.combine == "grid"
+        and count == 2
+        and min(len(v) for v in study.vary.values() if isinstance(v, list)) > 1
+    ):
         sections.append(maps(study, every, names))
     elif len(values) > 9:
         sections.append(histograms(values, names, count))
     sections.append(Section("All runs").table(names, rows))
-    more = {"study": study.path, "mechanism": study.mechanism, "combine": study.combine, "samples": len(rows), "seed": study.seed}
+    more = {
+        "study": study.path,
+        "mechanism": study.mechanism,
+        "combine": study.combine,
+        "samples": len(rows),
+        "seed": study.seed,
+    }
     return write_page(path, f"Study {study.path.stem}", sections, more=more)
 
 
@@ -65,8 +89,12 @@ def summary(study: Study, values: np.ndarray, names: list[str], count: int) -> S
     )  # fmt: skip
     if "growth" in names:
         share = float((values[:, names.index("growth")] > 0.0).mean())
-        section.say(f"{100 * share:.3g} % of {len(values)} runs have a rest from which a small motion grows.")
-    spreads = {name: str(values) for name, values in study.vary.items() if not isinstance(values, list)}
+        section.say(
+            f"{100 * share:.3g} % of {len(values)} runs have a rest from which a small motion grows."
+        )
+    spreads = {
+        name: str(values) for name, values in study.vary.items() if not isinstance(values, list)
+    }
     return section.say(*(f"{name}: {text}" for name, text in spreads.items()))
 
 
@@ -80,12 +108,21 @@ def shares(values: np.ndarray, names: list[str], count: int) -> Section:
     figure, axes = figure_of(1, min(3, len(names) - count), 10.0, 3.0)
     for k, measure in enumerate(names[count : count + MOST], count):
         found = indices(values[:, k], names[:count])
-        rows = [(name, *(float(found[key][j]) for key in ("S1", "S1_conf", "ST", "ST_conf"))) for j, name in enumerate(names[:count])]
+        rows = [
+            (name, *(float(found[key][j]) for key in ("S1", "S1_conf", "ST", "ST_conf")))
+            for j, name in enumerate(names[:count])
+        ]
         section.table(("parameter", "first order", "±", "total", "±"), rows, measure)
         if k - count < axes.size:
             place = axes.ravel()[k - count]
             for shift, key, label in ((-0.2, "S1", "first order"), (0.2, "ST", "total")):
-                place.bar(np.arange(count) + shift, found[key], 0.4, yerr=found[f"{key}_conf"], label=label)
+                place.bar(
+                    np.arange(count) + shift,
+                    found[key],
+                    0.4,
+                    yerr=found[f"{key}_conf"],
+                    label=label,
+                )
             place.set(title=measure, xticks=range(count), xticklabels=names[:count])
             place.legend(fontsize=8)
     return section.picture(figure, "Sobol indices")
@@ -117,7 +154,9 @@ def maps(study: Study, values: np.ndarray, names: list[str]) -> Section:
         if k >= len(shown):
             place.axis("off")
             continue
-        drawn: Any = place.pcolormesh(second, first, values[:, 2 + k].reshape(first.size, second.size), shading="nearest")
+        drawn: Any = place.pcolormesh(
+            second, first, values[:, 2 + k].reshape(first.size, second.size), shading="nearest"
+        )
         figure.colorbar(drawn, ax=place, label=shown[k])
         place.set(xlabel=names[1], ylabel=names[0])
         if "modulus_margin" in names:  # of sampled loops, too

@@ -64,7 +64,9 @@ class Supports(FileTable):
     disturbed: str = ""
     until: str = ""
     extension: str = ""
-    between: Annotated[list[Real], Field(min_length=2, max_length=2)] = Field([0.0, 1.0], alias="range")
+    between: Annotated[list[Real], Field(min_length=2, max_length=2)] = Field(
+        [0.0, 1.0], alias="range"
+    )
     corner: str = ""
     ground: Ground = Ground()
     settings: dict[str, Any] = Field({}, alias="set")
@@ -78,13 +80,21 @@ class Supports(FileTable):
     def sensible(self) -> Supports:
         if "preload" in self.vary and not (self.extension and self.others):
             raise ValueError("vary.preload: it needs `extension` and `others`")
-        if self.ground.bedding is None and any(key in self.vary for key in ("damping", "footprint", "bearing", "hardening", "soft")):
-            raise ValueError("ground.bedding: nothing; the ground has to give way before its other numbers matter")
+        if self.ground.bedding is None and any(
+            key in self.vary for key in ("damping", "footprint", "bearing", "hardening", "soft")
+        ):
+            raise ValueError(
+                "ground.bedding: nothing; the ground has to give way before its other numbers matter"
+            )
         return self
 
     def source(self) -> str:
         """The mechanism; a file is meant relative to the study's own folder."""
-        return self.mechanism if self.mechanism.startswith("lib:") else str(self._path.parent / self.mechanism)
+        return (
+            self.mechanism
+            if self.mechanism.startswith("lib:")
+            else str(self._path.parent / self.mechanism)
+        )
 
     def with_settings(self, settings: Mapping[str, Any]) -> Supports:
         made = self.model_copy(update={"settings": {**self.settings, **settings}})
@@ -97,7 +107,10 @@ class Supports(FileTable):
 
     def cases(self) -> list[tuple[str, float]]:
         """The case as described, then one thing changed at a time."""
-        return [("", math.nan), *((key, float(value)) for key, values in self.vary.items() for value in values)]
+        return [
+            ("", math.nan),
+            *((key, float(value)) for key, values in self.vary.items() for value in values),
+        ]
 
 
 def read_supports(path: Path = SHIPPED) -> Supports:

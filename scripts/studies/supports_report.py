@@ -42,11 +42,19 @@ def number(value: float) -> str:
 def thousandth(names: list[str], cases: list[Case]) -> str:
     """A thousandth of the units of columns: mrad, mm, or both."""
     units = {case.units[name] for case in cases if not case.failed for name in names}
-    return ", ".join(f"m{unit}" for unit in sorted(units, reverse=True)) if units and units <= {"rad", "m"} else "1e-3"
+    return (
+        ", ".join(f"m{unit}" for unit in sorted(units, reverse=True))
+        if units and units <= {"rad", "m"}
+        else "1e-3"
+    )
 
 
 def name_of(case: Case) -> str:
-    return " ".join(filter(None, (case.aspect, number(case.value), case.unit))) if case.aspect else "as described"
+    return (
+        " ".join(filter(None, (case.aspect, number(case.value), case.unit)))
+        if case.aspect
+        else "as described"
+    )
 
 
 def title_of(aspect: str, cases: list[Case]) -> str:
@@ -65,7 +73,11 @@ def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
     heads += [
         "least load over mean",
         "kept in the run",
-        *(f"{name}: {word} [{thousandth([name], cases)}]" for name in wanted.hold for word in ("largest", "left")),
+        *(
+            f"{name}: {word} [{thousandth([name], cases)}]"
+            for name in wanted.hold
+            for word in ("largest", "left")
+        ),
     ]
     rows = [heads]
     for case in cases:
@@ -73,7 +85,12 @@ def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
             rows.append([name_of(case), "not possible", *[""] * (len(heads) - 2)])
             continue
         modes = [f"{frequency:.3f} ({ratio:.3f})" for frequency, ratio in case.modes]
-        cells = [name_of(case), *modes, *[""] * (MODES - len(modes)), *(milli(case.angles[name]) for name in wanted.angles)]
+        cells = [
+            name_of(case),
+            *modes,
+            *[""] * (MODES - len(modes)),
+            *(milli(case.angles[name]) for name in wanted.angles),
+        ]
         cells += [f"{case.margin_at_rest:z.3f}", f"{case.margin:z.3f}"]
         for name in wanted.hold:
             cells += [milli(max(each[name] for each in case.largest)), milli(case.left[-1][name])]
@@ -84,12 +101,26 @@ def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
 def disturbances(wanted: Supports, cases: list[Case]) -> list[list[str]]:
     """Head and rows: every disturbance of every case."""
     heads = [(name, thousandth([name], cases)) for name in wanted.hold]
-    words = [word for name, unit in heads for word in (f"{name}: largest [{unit}]", f"{name}: left [{unit}]", f"{name}: settled after [s]")]
+    words = [
+        word
+        for name, unit in heads
+        for word in (
+            f"{name}: largest [{unit}]",
+            f"{name}: left [{unit}]",
+            f"{name}: settled after [s]",
+        )
+    ]
     rows = [["case", "disturbance", *words]]
     for case in cases:
-        for k, (largest, left, settled) in enumerate(zip(case.largest, case.left, case.settled, strict=True), 1):
+        for k, (largest, left, settled) in enumerate(
+            zip(case.largest, case.left, case.settled, strict=True), 1
+        ):
             times = {name: f"{time:.2f}" if time else "–" for name, time in settled.items()}
-            cells = [text for name in wanted.hold for text in (milli(largest[name]), milli(left[name]), times[name])]
+            cells = [
+                text
+                for name in wanted.hold
+                for text in (milli(largest[name]), milli(left[name]), times[name])
+            ]
             rows.append([name_of(case), str(k), *cells])
     return rows
 
@@ -98,7 +129,9 @@ def loads(cases: list[Case]) -> list[list[str]]:
     """Loads at rest, in kN."""
     good = [case for case in cases if not case.failed]
     rows = [["case", *(good[0].loads if good else ())]]
-    return rows + [[name_of(case), *(f"{1e-3 * load:.2f}" for load in case.loads.values())] for case in good]
+    return rows + [
+        [name_of(case), *(f"{1e-3 * load:.2f}" for load in case.loads.values())] for case in good
+    ]
 
 
 def axis_of(aspect: str, cases: list[Case]) -> str:
@@ -110,37 +143,82 @@ def points(cases: list[Case], aspect: str) -> tuple[list[float], list[Case]]:
     """Values and cases of an aspect in order; the case as described is one of them where its value is known."""
     good = [(case.value, case) for case in cases if case.aspect == aspect and not case.failed]
     described = next((case.described for case in cases if case.aspect == aspect), math.nan)
-    if not math.isnan(described) and not cases[0].failed and all(value != described for value, _ in good):
+    if (
+        not math.isnan(described)
+        and not cases[0].failed
+        and all(value != described for value, _ in good)
+    ):
         good.append((described, cases[0]))
     good.sort(key=lambda pair: pair[0])
     return [value for value, _ in good], [case for _, case in good]
 
 
-def curves(wanted: Supports, cases: list[Case], good: list[Case]) -> tuple[tuple[str, list[Curve]], ...]:
+def curves(
+    wanted: Supports, cases: list[Case], good: list[Case]
+) -> tuple[tuple[str, list[Curve]], ...]:
     """What is drawn over an aspect: label of the axis; label, values, colour, line of every curve."""
     modes = [
-        (f"mode {k + 1}", [case.modes[k][0] if k < len(case.modes) else np.nan for case in good], COLOURS[k % len(COLOURS)], "o-")
+        (
+            f"mode {k + 1}",
+            [case.modes[k][0] if k < len(case.modes) else np.nan for case in good],
+            COLOURS[k % len(COLOURS)],
+            "o-",
+        )
         for k in range(MODES)
     ]
-    words = (("margin_at_rest", "least load over mean, at rest"), ("margin", "least part kept in the run"))
-    margins = [(label, [getattr(case, key) for case in good], COLOURS[k], "o-") for k, (key, label) in enumerate(words)]
+    words = (
+        ("margin_at_rest", "least load over mean, at rest"),
+        ("margin", "least part kept in the run"),
+    )
+    margins = [
+        (label, [getattr(case, key) for case in good], COLOURS[k], "o-")
+        for k, (key, label) in enumerate(words)
+    ]
     moved: list[Curve] = []
     for k, name in enumerate(wanted.hold):
         colour = COLOURS[k % len(COLOURS)]
-        moved.append((f"{name}, largest", [1e3 * max(each[name] for each in case.largest) for case in good], colour, "o-"))
-        moved.append((f"{name}, left at the end", [1e3 * abs(case.left[-1][name]) for case in good], colour, "o--"))
-    return ("frequency [Hz]", modes), ("share of the load", margins), (f"deviation [{thousandth(wanted.hold, cases)}]", moved)
+        moved.append(
+            (
+                f"{name}, largest",
+                [1e3 * max(each[name] for each in case.largest) for case in good],
+                colour,
+                "o-",
+            )
+        )
+        moved.append(
+            (
+                f"{name}, left at the end",
+                [1e3 * abs(case.left[-1][name]) for case in good],
+                colour,
+                "o--",
+            )
+        )
+    return (
+        ("frequency [Hz]", modes),
+        ("share of the load", margins),
+        (f"deviation [{thousandth(wanted.hold, cases)}]", moved),
+    )
 
 
 def plot(place: Any, title: str, x: list[float], label: str, lines: list[Curve]) -> None:
     """One picture over an aspect."""
     for text, y, colour, style in lines:
         thin = 0.9 if "--" in style else 1.1
-        place.plot(x, y, style, color=colour, linewidth=thin, markersize=2.5 + 5.0 * (thin - 0.9), label=text)
+        place.plot(
+            x,
+            y,
+            style,
+            color=colour,
+            linewidth=thin,
+            markersize=2.5 + 5.0 * (thin - 0.9),
+            label=text,
+        )
     place.set_xlabel(title, fontsize="small")
     place.set_ylabel(label)
     place.grid(alpha=0.4)
-    place.set_ylim(0.0, (1.2 + 0.13 * len(place.lines)) * max(place.dataLim.y1, 1e-12))  # room for the legend
+    place.set_ylim(
+        0.0, (1.2 + 0.13 * len(place.lines)) * max(place.dataLim.y1, 1e-12)
+    )  # room for the legend
     if x and min(x) > 0.0 and max(x) / min(x) >= WIDE:
         place.set_xscale("log")
 
@@ -195,13 +273,30 @@ def write_report(wanted: Supports, cases: list[Case], path: Path) -> Path:
         pictures(section, wanted, cases, aspect)
         section.say(*(f"{name_of(case)}: {case.failed}" for case in mine if case.failed))
         if aspect == "preload":
-            section.say(*(f"preload {case.value:g}: {wanted.extension} = {case.extension:.4g}" for case in mine if not case.failed))
+            section.say(
+                *(
+                    f"preload {case.value:g}: {wanted.extension} = {case.extension:.4g}"
+                    for case in mine
+                    if not case.failed
+                )
+            )
         head, *rows = loads([described, *mine])
         section.table(head, rows, "Loads at rest [kN]")
         head, *rows = disturbances(wanted, [described, *mine])
-        sections.append(section.table(head, rows, "Every disturbance, deviations from the start of the run"))
-    ground = wanted.ground.model_dump(exclude_none=True) if wanted.ground.bedding is not None else {}
+        sections.append(
+            section.table(head, rows, "Every disturbance, deviations from the start of the run")
+        )
+    ground = (
+        wanted.ground.model_dump(exclude_none=True) if wanted.ground.bedding is not None else {}
+    )
     more = {"file": wanted.path.name, "mechanism": wanted.mechanism}
-    more |= {"ground": ", ".join(f"{key} {number(value)} {UNITS[key]}" for key, value in ground.items()) or "as the mechanism has it"}
-    more |= {"settings": ", ".join(f"{key} = {value}" for key, value in wanted.settings.items())} if wanted.settings else {}
+    more |= {
+        "ground": ", ".join(f"{key} {number(value)} {UNITS[key]}" for key, value in ground.items())
+        or "as the mechanism has it"
+    }
+    more |= (
+        {"settings": ", ".join(f"{key} = {value}" for key, value in wanted.settings.items())}
+        if wanted.settings
+        else {}
+    )
     return write_page(path, f"Supports of {wanted.mechanism}", sections, more=more)

@@ -61,23 +61,36 @@ def swept(
     from kinetree.scripts.fmi.host import Archive, Host
 
     rest = resting(system).equilibrium(inputs=held)
-    linear = linearize(resting(system), rest.t, rest.q, None, held, list(outputs), rest.states).part([given], list(outputs))
+    linear = linearize(
+        resting(system), rest.t, rest.q, None, held, list(outputs), rest.states
+    ).part([given], list(outputs))
     slowest = -float(np.linalg.eigvals(linear.A).real.max(initial=-np.inf))
     if not slowest > 0.0:
-        raise BadInput("--sweep: the state of rest is not stable, nothing would stay near it; close its loops first (kinetree tune --into)")
+        raise BadInput(
+            "--sweep: the state of rest is not stable, nothing would stay near it; close its loops first (kinetree tune --into)"
+        )
     frequencies = np.geomspace(low, high, COUNT) if high > low else np.array([low])
     waits = [math.ceil(math.log(1.0 / QUIET) / slowest * f) + 1 for f in frequencies]
     if PER * (sum(waits) + OVER * len(waits)) > MOST:
-        raise BadInput(f"--sweep: motions that take {1.0 / slowest:.3g} s to fall need too many periods up to {high:g} Hz: take lower frequencies")
+        raise BadInput(
+            f"--sweep: motions that take {1.0 / slowest:.3g} s to fall need too many periods up to {high:g} Hz: take lower frequencies"
+        )
     places = {**rest.coordinates, **rest.states} if not system.description.run.prepare else {}
-    middle = {**(held or {})}.get(given, float(system._fast.input_starts()[system.compiled.inputs.index(given)]))
-    found, bent = np.zeros((len(frequencies), len(outputs)), dtype=complex), np.zeros((len(frequencies), len(outputs)))
+    middle = {**(held or {})}.get(
+        given, float(system._fast.input_starts()[system.compiled.inputs.index(given)])
+    )
+    found, bent = (
+        np.zeros((len(frequencies), len(outputs)), dtype=complex),
+        np.zeros((len(frequencies), len(outputs))),
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plant.fmu"
         build_fmu(mechanism, path, "native", "2")
         with Archive(path) as archive:
             for k, (frequency, wait) in enumerate(zip(frequencies, waits, strict=True)):
-                begin = {name: value for name, value in places.items() if name in archive.references}
+                begin = {
+                    name: value for name, value in places.items() if name in archive.references
+                }
                 host = Host(archive).start({**begin, **(held or {}), given: middle})
                 try:
                     rows = answers(host, given, outputs, middle, amplitude, frequency, wait)
@@ -86,10 +99,24 @@ def swept(
                     host.fmu.freeInstance()
                 found[k], bent[k] = harmonics(rows, amplitude)
                 told(k + 1.0)
-    return Sweep(frequencies, tuple(outputs), found, linear.response(2.0 * np.pi * frequencies)[:, :, 0], bent)
+    return Sweep(
+        frequencies,
+        tuple(outputs),
+        found,
+        linear.response(2.0 * np.pi * frequencies)[:, :, 0],
+        bent,
+    )
 
 
-def answers(host: Any, given: str, outputs: Sequence[str], middle: float, amplitude: float, frequency: float, wait: int) -> np.ndarray:
+def answers(
+    host: Any,
+    given: str,
+    outputs: Sequence[str],
+    middle: float,
+    amplitude: float,
+    frequency: float,
+    wait: int,
+) -> np.ndarray:
     """Outputs at the beginnings of the communication steps of the last periods, (steps, outputs)."""
     begin, step, rows = host.time, 1.0 / (PER * frequency), []
     for k in range(PER * (wait + OVER)):

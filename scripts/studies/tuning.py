@@ -52,7 +52,9 @@ class Tuned:
     notch: dict[str, float] | None = None  # frequency [Hz], depth and width
 
 
-def controller_of(numbers: Mapping[str, float], period: float, notch: Mapping[str, float] | None = None) -> StateSpace:
+def controller_of(
+    numbers: Mapping[str, float], period: float, notch: Mapping[str, float] | None = None
+) -> StateSpace:
     """The law from the negative measure to the command: continuous, or from sample to sample as a controller block runs."""
     if not period:
         C = pid(**{key: value for key, value in numbers.items() if value})
@@ -61,7 +63,9 @@ def controller_of(numbers: Mapping[str, float], period: float, notch: Mapping[st
     return law if notch is None else sampled_notch(**notch, period=period).then(law)
 
 
-def sampled_pid(kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0, *, period: float) -> Sampled:
+def sampled_pid(
+    kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0, *, period: float
+) -> Sampled:
     """Backward differences, as models/controllers/laws.py has them: s⁺ = s + ((e - before)/T - s) T/(filter + T), i⁺ = i + ki e T."""
     share = period / (filter + period)
     A = np.array([[0.0, 0.0, 0.0], [-share / period, 1.0 - share, 0.0], [0.0, 0.0, 1.0]])
@@ -74,17 +78,33 @@ def sampled_pid(kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0
 @lru_cache(maxsize=16)
 def sampled_notch(frequency: float, depth: float, width: float, period: float) -> StateSpace:
     """The block from sample to sample."""
-    block = NotchController(kind="notch", measure="y", period=period, frequency=frequency, depth=depth, width=width)
+    block = NotchController(
+        kind="notch", measure="y", period=period, frequency=frequency, depth=depth, width=width
+    )
     law = law_of("c", block, [unlimited], "0")
-    return negative(law_of_samples("c", law, {f"c.{key}": 0.0 for key in (*law.memory, *law.samples, *law.given)}, period))
+    return negative(
+        law_of_samples(
+            "c", law, {f"c.{key}": 0.0 for key in (*law.memory, *law.samples, *law.given)}, period
+        )
+    )
 
 
-def shaped(kinds: Sequence[str], omega: float, plant: StateSpace, sign: float, notch: Mapping[str, float] | None = None) -> dict[str, float]:
+def shaped(
+    kinds: Sequence[str],
+    omega: float,
+    plant: StateSpace,
+    sign: float,
+    notch: Mapping[str, float] | None = None,
+) -> dict[str, float]:
     """Numbers of the controller of this sign that crosses at ω."""
     numbers = {"kp": 1.0, "ki": omega / LAG if "ki" in kinds else 0.0}
     if "kd" in kinds:
         numbers |= {"kd": LEAD / omega, "filter": 1.0 / (FILTER * omega)}
-    value = complex((controller_of(numbers, period_of(plant), notch).response(omega) * plant.response(omega))[0, 0, 0])
+    value = complex(
+        (controller_of(numbers, period_of(plant), notch).response(omega) * plant.response(omega))[
+            0, 0, 0
+        ]
+    )
     size = sign / max(abs(value), 1e-300)
     return {key: number * size if key != "filter" else number for key, number in numbers.items()}
 
@@ -95,7 +115,11 @@ def period_of(plant: StateSpace) -> float:
 
 
 def tuned(
-    plant: StateSpace, kinds: Sequence[str], delay: float, wanted: Mapping[str, float], notch: Mapping[str, float] | None = None
+    plant: StateSpace,
+    kinds: Sequence[str],
+    delay: float,
+    wanted: Mapping[str, float],
+    notch: Mapping[str, float] | None = None,
 ) -> Tuned | None:
     """The fastest controller that keeps the margins, None where no crossover does; `delay`: dead time besides what a sampled plant has in it."""
     limits, period, grid = WANTED | dict(wanted), period_of(plant), plant.frequencies()
@@ -104,30 +128,48 @@ def tuned(
     def kept(omega: float, sign: float) -> Tuned | None:
         numbers = shaped(kinds, omega, plant, sign, notch)
         C = controller_of(numbers, period, notch)
-        at = complex((C.response(omega) * plant.response(omega))[0, 0, 0] * np.exp(-1j * omega * delay))
+        at = complex(
+            (C.response(omega) * plant.response(omega))[0, 0, 0] * np.exp(-1j * omega * delay)
+        )
         # what the margin at this crossing and a few frequencies tell already
-        if abs(np.degrees(np.angle(-at))) < limits["phase"] or np.abs(1.0 + behind * C.response(grid)[:, 0, 0]).min() < limits["modulus"]:
+        if (
+            abs(np.degrees(np.angle(-at))) < limits["phase"]
+            or np.abs(1.0 + behind * C.response(grid)[:, 0, 0]).min() < limits["modulus"]
+        ):
             return None
         loop = plant.then(C)
         found = margins(loop, delay=delay)
         if not keeps(found, limits, 0.0):
             return None
-        return Tuned(numbers, omega, found, delay, bandwidth(loop, delay), None if notch is None else dict(notch))
+        return Tuned(
+            numbers,
+            omega,
+            found,
+            delay,
+            bandwidth(loop, delay),
+            None if notch is None else dict(notch),
+        )
 
     top = max(2.0 / delay if delay > 0.0 else 10.0 * grid[-1], 2.0 * grid[0])
     tried = np.geomspace(grid[0], HIGHEST * np.pi / period if period else top, TRIED)[::-1]
     for k, omega in enumerate(tried):
         for sign in (1.0, -1.0):
             if found := kept(float(omega), sign):
-                return fastest(lambda w, sign=sign: kept(w, sign), found, float(tried[max(k - 1, 0)]))
+                return fastest(
+                    lambda w, sign=sign: kept(w, sign), found, float(tried[max(k - 1, 0)])
+                )
     return None
 
 
 def keeps(found: Margins, wanted: Mapping[str, float], short: float = 1e-2) -> bool:
     """Whether margins are those wanted, or short of them by no more than a part."""
-    phase, gain, modulus = ((1.0 - short) * (WANTED | dict(wanted))[key] for key in ("phase", "gain", "modulus"))
+    phase, gain, modulus = (
+        (1.0 - short) * (WANTED | dict(wanted))[key] for key in ("phase", "gain", "modulus")
+    )
     good = found.stable and abs(found.phase) >= phase and found.modulus >= modulus
-    return good and found.gain >= gain and (found.gain_below == 0.0 or found.gain_below <= 1.0 / gain)
+    return (
+        good and found.gain >= gain and (found.gain_below == 0.0 or found.gain_below <= 1.0 / gain)
+    )
 
 
 def fastest(kept: Callable[[float], Tuned | None], found: Tuned, beyond: float) -> Tuned:
@@ -139,7 +181,9 @@ def fastest(kept: Callable[[float], Tuned | None], found: Tuned, beyond: float) 
     return found
 
 
-def notched(plant: StateSpace, kinds: Sequence[str], delay: float, wanted: Mapping[str, float]) -> Tuned | None:
+def notched(
+    plant: StateSpace, kinds: Sequence[str], delay: float, wanted: Mapping[str, float]
+) -> Tuned | None:
     """The fastest controller, with a notch at one lightly damped mode where that helps."""
     best, period = tuned(plant, kinds, delay, wanted), period_of(plant)
     values = np.linalg.eigvals(plant.A)
@@ -148,7 +192,11 @@ def notched(plant: StateSpace, kinds: Sequence[str], delay: float, wanted: Mappi
     for value in values[values.imag > 0.0]:
         size = float(abs(value))
         if -LIGHT < value.real / size < 0.0 and not (period and size >= HIGHEST * np.pi / period):
-            notch = {"frequency": size / (2.0 * np.pi), "depth": float(-value.real / size), "width": WIDTH}
+            notch = {
+                "frequency": size / (2.0 * np.pi),
+                "depth": float(-value.real / size),
+                "width": WIDTH,
+            }
             found = tuned(plant, kinds, delay, wanted, notch)
             if found is not None and (best is None or found.crossover > 1.05 * best.crossover):
                 best = found
@@ -159,7 +207,9 @@ def notch_filter(frequency: float, depth: float, width: float) -> StateSpace:
     """(s² + 2 depth w s + w²)/(s² + 2 width w s + w²), w = 2π frequency."""
     w = 2.0 * np.pi * frequency
     A = np.array([[0.0, 1.0], [-w * w, -2.0 * width * w]])
-    return StateSpace(A, np.array([[0.0], [1.0]]), np.array([[0.0, 2.0 * (depth - width) * w]]), np.eye(1))
+    return StateSpace(
+        A, np.array([[0.0], [1.0]]), np.array([[0.0, 2.0 * (depth - width) * w]]), np.eye(1)
+    )
 
 
 def forward_gains(plant: StateSpace, crossover: float) -> tuple[float, float]:
@@ -167,7 +217,9 @@ def forward_gains(plant: StateSpace, crossover: float) -> tuple[float, float]:
     omega = np.geomspace(crossover / 30.0, crossover, FITTED)
     inverse = 1.0 / plant.response(omega)[:, 0, 0]
     size = 1.0 / np.abs(inverse)
-    (_, acceleration), *_ = np.linalg.lstsq(np.column_stack((size, -(omega**2) * size)), inverse.real * size, rcond=None)
+    (_, acceleration), *_ = np.linalg.lstsq(
+        np.column_stack((size, -(omega**2) * size)), inverse.real * size, rcond=None
+    )
     speed = float((omega * size) @ (inverse.imag * size) / ((omega * size) @ (omega * size)))
     return speed, float(acceleration)
 
@@ -180,7 +232,9 @@ def bandwidth(loop: StateSpace, delay: float) -> float:
     return float(omega[above[0]]) if above.size else float(omega[-1])
 
 
-def regulator(linear: Linear, inputs: Sequence[str], states: Mapping[str, float], efforts: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+def regulator(
+    linear: Linear, inputs: Sequence[str], states: Mapping[str, float], efforts: Mapping[str, float]
+) -> tuple[np.ndarray, np.ndarray]:
     """K of u = -K z and the eigenvalues with it; weights by name, 0 for states that are not named, 1 for inputs."""
     for name in states:
         if name not in linear.states:
@@ -197,5 +251,8 @@ def snippet(table: Mapping[str, Any], numbers: Mapping[str, float]) -> str:
     """A [[loops]] table with the numbers found."""
     rest = {key: value for key, value in table.items() if key not in ("kp", "ki", "kd", "filter")}
     found = {key: float(f"{value:.6g}") for key, value in numbers.items() if value}
-    lines = [f"{key} = {value!r}" if not isinstance(value, str) else f'{key} = "{value}"' for key, value in (rest | found).items()]
+    lines = [
+        f"{key} = {value!r}" if not isinstance(value, str) else f'{key} = "{value}"'
+        for key, value in (rest | found).items()
+    ]
     return "\n".join(["[[loops]]", *lines])

@@ -38,20 +38,28 @@ def sign_of(measure: str) -> float:
     return 1.0 if measure in SMALL_IS_BAD else -1.0
 
 
-def worst_case(study: Study, measure: str, told: Callable[[float, float], None] = lambda done, best: None) -> Found:
+def worst_case(
+    study: Study, measure: str, told: Callable[[float, float], None] = lambda done, best: None
+) -> Found:
     """Where the measure is largest; the objective is its value times `sign_of` it."""
     try:
         parsed(measure)
     except ValueError as error:
         raise BadInput(f"--worst: {error}") from None
     if study.correlated:
-        raise BadInput("--worst looks between the bounds of every parameter by itself: leave out [correlated]")
+        raise BadInput(
+            "--worst looks between the bounds of every parameter by itself: leave out [correlated]"
+        )
     limits = {name: bounds(values) for name, values in study.vary.items()}
     for name, (low, high) in limits.items():
         if not low < high:
             raise BadInput(f"--worst: vary.{name} has one value only")
-    variables = {name: Variable(low, high, 0.5 * (low + high)) for name, (low, high) in limits.items()}
+    variables = {
+        name: Variable(low, high, 0.5 * (low + high)) for name, (low, high) in limits.items()
+    }
     run = {key: value for key, value in study.run.items() if key in OPTIONS}
     how = {"seed": study.seed % 2**31, "iterations": GENERATIONS, "run": run}
-    task = Task(study.source(), variables, {measure: sign_of(measure)}, {}, "differential-evolution", **how)
+    task = Task(
+        study.source(), variables, {measure: sign_of(measure)}, {}, "differential-evolution", **how
+    )
     return optimise(task, told)

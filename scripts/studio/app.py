@@ -15,7 +15,8 @@ from kinetree.scripts.studio.server import HOST, Door
 from kinetree.scripts.studio.session import Session
 
 ICON = (
-    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'><path d='M4 20 10 6l8 5' fill='none' stroke='%231f6fb5' stroke-width='2.4'/></svg>"
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'>"
+    "<path d='M4 20 10 6l8 5' fill='none' stroke='%231f6fb5' stroke-width='2.4'/></svg>"
 )
 
 
@@ -54,4 +55,12 @@ def serve(source: str, port: int, token: str, show: bool, ready: Callable[[str],
             webbrowser.open(address)
 
     app.on_startup(lambda: background_tasks.create(announce()))
-    ui.run(host=HOST, port=port, show=False, reload=False, show_welcome_message=False, title="Kinetree studio", favicon=ICON.replace("%23", "#"))
+    ui.run(
+        host=HOST,
+        port=port,
+        show=False,
+        reload=False,
+        show_welcome_message=False,
+        title="Kinetree studio",
+        favicon=ICON.replace("%23", "#"),
+    )

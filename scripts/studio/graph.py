@@ -47,8 +47,23 @@ def graph_of(mechanism: Mechanism) -> Graph:
 
     system = mechanism.compile()
     content, description = anatomy(system), mechanism.description
-    edges = [Edge(joint["parent"], joint["child"], joint["name"], kind_of(joint), "loop" if joint["cut"] else "joint") for joint in content["joints"]]
-    parts = {**description.forces, **description.actuators, **description.hydraulics, **description.contacts, **description.couplings}
+    edges = [
+        Edge(
+            joint["parent"],
+            joint["child"],
+            joint["name"],
+            kind_of(joint),
+            "loop" if joint["cut"] else "joint",
+        )
+        for joint in content["joints"]
+    ]
+    parts = {
+        **description.forces,
+        **description.actuators,
+        **description.hydraulics,
+        **description.contacts,
+        **description.couplings,
+    }
     for name, part in parts.items():
         pair = ends(part)
         if pair is not None:

@@ -24,7 +24,13 @@ TO_VIEW = "if (innerWidth < 760) document.querySelector('.left').scrollIntoView(
 class Left:
     """What a mechanism is; `changed` hears of every change, `opened` of another description."""
 
-    def __init__(self, session: Session, dark: Callable[[], bool], changed: Callable[[], Any], opened: Callable[[], Awaitable[Any]]):
+    def __init__(
+        self,
+        session: Session,
+        dark: Callable[[], bool],
+        changed: Callable[[], Any],
+        opened: Callable[[], Awaitable[Any]],
+    ):
         self.session, self.dark, self.changed, self.opened = session, dark, changed, opened
         with ui.tabs().props("dense align=left no-caps") as self.tabs:
             self.first = ui.tab("Parameters")
@@ -43,21 +49,55 @@ class Left:
     # -- what stands where ----------------------------------------------------------------------------------------------------------------
     def _parameters(self) -> None:
         with ui.row().classes("w-full items-center gap-1 pb-2 no-wrap"):
-            self.search = ui.input(placeholder="Find", on_change=self.show_values).props("dense outlined clearable").classes("grow")
+            self.search = (
+                ui.input(placeholder="Find", on_change=self.show_values)
+                .props("dense outlined clearable")
+                .classes("grow")
+            )
             for icon, told, action, mark in (
-                ("undo", "take the last change back", lambda: self.again(self.session.undo), "undo"),
+                (
+                    "undo",
+                    "take the last change back",
+                    lambda: self.again(self.session.undo),
+                    "undo",
+                ),
                 ("redo", "make it again", lambda: self.again(self.session.redo), "redo"),
                 ("download", "values as a table: name, value, unit, text", self.download, "export"),
-                ("upload", "values from such a table, or from JSON", lambda: self.upload.run_method("pickFiles"), "import"),
-                ("edit_note", "write the changed values into the description", self.settle, "settle"),
+                (
+                    "upload",
+                    "values from such a table, or from JSON",
+                    lambda: self.upload.run_method("pickFiles"),
+                    "import",
+                ),
+                (
+                    "edit_note",
+                    "write the changed values into the description",
+                    self.settle,
+                    "settle",
+                ),
             ):
-                ui.button(icon=icon, on_click=action).props(f'flat dense round aria-label="{mark}"').mark(mark).tooltip(told)
-        self.upload = ui.upload(on_upload=self.take, auto_upload=True).props('accept=".csv,.json,.txt"').classes("hidden")
+                ui.button(icon=icon, on_click=action).props(
+                    f'flat dense round aria-label="{mark}"'
+                ).mark(mark).tooltip(told)
+        self.upload = (
+            ui.upload(on_upload=self.take, auto_upload=True)
+            .props('accept=".csv,.json,.txt"')
+            .classes("hidden")
+        )
         self.rows = ui.column().classes("w-full gap-2")
         ui.label("Run").classes(HEADING)
         with ui.row().classes("w-full items-center gap-2 no-wrap"):
-            self.end = ui.input("stop time", placeholder="as described").props('dense outlined suffix="s"').classes("w-36").mark("end")
-            self.integrator = ui.select(list(INTEGRATORS), value="auto", label="integrator").props("dense outlined").classes("grow")
+            self.end = (
+                ui.input("stop time", placeholder="as described")
+                .props('dense outlined suffix="s"')
+                .classes("w-36")
+                .mark("end")
+            )
+            self.integrator = (
+                ui.select(list(INTEGRATORS), value="auto", label="integrator")
+                .props("dense outlined")
+                .classes("grow")
+            )
         self.given = ui.column().classes("w-full gap-2 pt-2")
 
     def _text(self) -> None:
@@ -65,21 +105,40 @@ class Left:
         self.editor = ui.codemirror(self.session.text, line_wrapping=False, on_change=self.typed)
         self.editor.classes("w-full text-sm editor").mark("editor")
         with ui.row().classes("w-full items-center gap-2 pt-2 no-wrap"):
-            ui.button("Save", icon="save", on_click=self.save).props("flat dense no-caps").mark("save")
+            ui.button("Save", icon="save", on_click=self.save).props("flat dense no-caps").mark(
+                "save"
+            )
             self.file = ui.input("file").props("dense outlined").classes("grow").mark("file")
-            ui.button(icon="download", on_click=self.download_text).props("flat dense round").tooltip("the description as a file")
+            ui.button(icon="download", on_click=self.download_text).props(
+                "flat dense round"
+            ).tooltip("the description as a file")
 
     def _sources(self) -> None:
         ui.label("Begin a new one").classes(HEADING)
         with ui.column().classes("w-full gap-1"):
             for name, (_, told) in TEMPLATES.items():
                 with ui.row().classes("w-full items-center no-wrap gap-2"):
-                    ui.button(name, on_click=lambda _, n=name: self.open(NEW + n)).props("flat dense no-caps").classes("w-24")
+                    ui.button(name, on_click=lambda _, n=name: self.open(NEW + n)).props(
+                        "flat dense no-caps"
+                    ).classes("w-24")
                     ui.label(told).classes("text-xs opacity-70")
         ui.label("Open one").classes(HEADING)
-        choice = ui.select([LIBRARY + name for name in library_names()], with_input=True, label="of the library").classes("w-full").mark("library")
+        choice = (
+            ui.select(
+                [LIBRARY + name for name in library_names()],
+                with_input=True,
+                label="of the library",
+            )
+            .classes("w-full")
+            .mark("library")
+        )
         choice.props("dense outlined").on_value_change(lambda event: self.open(event.value))
-        path = ui.input("file (.toml, .json, .urdf, .xml)").props("dense outlined").classes("w-full").mark("path")
+        path = (
+            ui.input("file (.toml, .json, .urdf, .xml)")
+            .props("dense outlined")
+            .classes("w-full")
+            .mark("path")
+        )
         path.on("keydown.enter", lambda: self.open(path.value))
 
     # -- what changes -----------------------------------------------------------------------------------------------------------------------
@@ -88,7 +147,10 @@ class Left:
         session = self.session
         self.problems.clear()
         with self.problems:
-            for text, colour in (*((each, "negative") for each in session.problems), *((each, "warning") for each in session.warnings)):
+            for text, colour in (
+                *((each, "negative") for each in session.problems),
+                *((each, "warning") for each in session.warnings),
+            ):
                 ui.label(text).classes(f"text-xs text-{colour}")
         if session.problems or session.mechanism is None:
             return
@@ -96,7 +158,11 @@ class Left:
         self.given.clear()
         with self.given:
             for name, value in session.mechanism.description.inputs.items():
-                field = ui.input(name, placeholder=str(value.start)).props(f'dense outlined suffix="{value.unit}"').classes("w-full")
+                field = (
+                    ui.input(name, placeholder=str(value.start))
+                    .props(f'dense outlined suffix="{value.unit}"')
+                    .classes("w-full")
+                )
                 field.on("blur", lambda _, f=field, n=name: self.hold(n, f))
         self.tree.clear()
         with self.tree:
@@ -111,7 +177,9 @@ class Left:
         """The editor after the text changed elsewhere."""
         self.editor.set_value(self.session.text)
         self.editor.set_language(LANGUAGES[self.session.language])  # type: ignore[arg-type]
-        self.file.set_value(self.session.source if self.session.own else self.session.suggested_name())
+        self.file.set_value(
+            self.session.source if self.session.own else self.session.suggested_name()
+        )
         self.changed()
 
     def paint(self) -> None:

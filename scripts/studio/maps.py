@@ -44,8 +44,15 @@ class Map:
         """A row per point."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([*(f"{axis.name} [{axis.unit}]" if axis.unit else axis.name for axis in self.axes), self.measure])
-        for case, number in zip(product(*(axis.values for axis in self.axes)), self.numbers.ravel(), strict=True):
+        writer.writerow(
+            [
+                *(f"{axis.name} [{axis.unit}]" if axis.unit else axis.name for axis in self.axes),
+                self.measure,
+            ]
+        )
+        for case, number in zip(
+            product(*(axis.values for axis in self.axes)), self.numbers.ravel(), strict=True
+        ):
             writer.writerow([*map(repr, case), repr(float(number))])
         return stream.getvalue()
 
@@ -53,12 +60,16 @@ class Map:
         """Where the largest or the smallest number is, and that number."""
         k = int(np.nanargmax(self.numbers) if largest else np.nanargmin(self.numbers))
         index = np.unravel_index(k, self.numbers.shape)
-        return {axis.name: axis.values[i] for axis, i in zip(self.axes, index, strict=True)}, float(self.numbers[index])
+        return {axis.name: axis.values[i] for axis, i in zip(self.axes, index, strict=True)}, float(
+            self.numbers[index]
+        )
 
 
 def spread(name: str, low: float, high: float, count: int, unit: str = "") -> Axis:
     """Evenly spread values."""
-    return Axis(name, tuple(float(f"{value:.12g}") for value in np.linspace(low, high, count)), unit)
+    return Axis(
+        name, tuple(float(f"{value:.12g}") for value in np.linspace(low, high, count)), unit
+    )
 
 
 def suggested(session: Session, name: str) -> tuple[float, float]:
@@ -66,8 +77,12 @@ def suggested(session: Session, name: str) -> tuple[float, float]:
     parameter, value = session.parameters()[name]
     low, high = (0.5 * value, 1.5 * value) if value else (-1.0, 1.0)
     low, high = min(low, high), max(low, high)
-    least, most = (each if isinstance(each, (int, float)) else None for each in (parameter.min, parameter.max))
-    return max(low, least) if least is not None else low, min(high, most) if most is not None else high
+    least, most = (
+        each if isinstance(each, (int, float)) else None for each in (parameter.min, parameter.max)
+    )
+    return max(low, least) if least is not None else low, min(
+        high, most
+    ) if most is not None else high
 
 
 def run_map(session: Session, axes: tuple[Axis, ...], measure: str, stop_time: float | None) -> Map:
@@ -78,7 +93,11 @@ def run_map(session: Session, axes: tuple[Axis, ...], measure: str, stop_time: f
     mechanism = session.ready()
     if mechanism.description.chain is not None:
         raise ValueError("maps are for mechanisms; a linear chain has its own studies")
-    options = {key: value for key, value in (("stop_time", stop_time), ("inputs", dict(session.inputs) or None)) if value is not None}
+    options = {
+        key: value
+        for key, value in (("stop_time", stop_time), ("inputs", dict(session.inputs) or None))
+        if value is not None
+    }
     numbers = np.full([len(axis.values) for axis in axes], np.nan)
     found = Map(axes, measure, unit_of(session, measure), numbers)
     session.part, session.running, session.stopping = 0.0, True, False
@@ -92,13 +111,20 @@ def run_map(session: Session, axes: tuple[Axis, ...], measure: str, stop_time: f
             try:
                 numbers.flat[k] = row_of(mechanism.compile(**case), case, options, [measure])[-1]
             except (ModelError, ValueError, ArithmeticError, KeyError) as error:
-                found.failed.append(", ".join(f"{name} = {value:g}" for name, value in case.items()) + f": {str(error).splitlines()[0]}")
+                found.failed.append(
+                    ", ".join(f"{name} = {value:g}" for name, value in case.items())
+                    + f": {str(error).splitlines()[0]}"
+                )
             session.part = (k + 1) / count
     finally:
         session.running = False
     found.seconds = time.perf_counter() - begin
     if not np.isfinite(numbers).any():
-        raise ValueError(f"no point could be run: {found.failed[0]}" if found.failed else "stopped before the first point")
+        raise ValueError(
+            f"no point could be run: {found.failed[0]}"
+            if found.failed
+            else "stopped before the first point"
+        )
     return found
 
 
@@ -113,4 +139,11 @@ def unit_of(session: Session, measure: str) -> str:
 
     name = columns_of([measure])
     wanted = name[0] if name else measure.partition("(")[2].rstrip(")")
-    return next((column.unit for column in make_unit(session.ready().compile()).columns if column.name == wanted), "")
+    return next(
+        (
+            column.unit
+            for column in make_unit(session.ready().compile()).columns
+            if column.name == wanted
+        ),
+        "",
+    )

@@ -14,7 +14,11 @@ from kinetree.models.result.stage_rows import StageTable, stage_table
 from kinetree.scripts.studio.panels import HEADING, plain_table, table_of
 from kinetree.scripts.studio.session import Finished, Session
 
-REFERENCES = {"": "values", "start": "deviations from the start", "stage": "deviations from the start of the stage"}
+REFERENCES = {
+    "": "values",
+    "start": "deviations from the start",
+    "stage": "deviations from the start of the stage",
+}
 OWN = "put together below"
 
 
@@ -44,23 +48,60 @@ class Numbers:
     def _stages(self, result: Any) -> None:
         """Choices and the table that they give."""
         stages = list(dict.fromkeys(name for name in result.stage_names if name))
-        groups = list(dict.fromkeys(f"{name.rstrip('0123456789').rstrip(' _-')}*" for name in stages if name[-1:].isdigit()))
+        groups = list(
+            dict.fromkeys(
+                f"{name.rstrip('0123456789').rstrip(' _-')}*"
+                for name in stages
+                if name[-1:].isdigit()
+            )
+        )
         report = self.session.mechanism.description.report if self.session.mechanism else None
         names = [name for name in result.names if name not in result.EXTRA]
         ui.label("Over the stages").classes(HEADING)
         with ui.row().classes("w-full items-center gap-2"):
-            self.known = ui.select([OWN, *(report.tables if report else ())], value=OWN, label="table", on_change=self.show)
+            self.known = ui.select(
+                [OWN, *(report.tables if report else ())],
+                value=OWN,
+                label="table",
+                on_change=self.show,
+            )
             self.rows = ui.select(list(ROWS), value="end", label="rows", on_change=self.show)
             self.columns = ui.select(
-                names, value=list(default_columns(result)[:4]), multiple=True, with_input=True, label="columns", on_change=self.show
+                names,
+                value=list(default_columns(result)[:4]),
+                multiple=True,
+                with_input=True,
+                label="columns",
+                on_change=self.show,
             )
-            self.stages = ui.select([*groups, *stages], value=[], multiple=True, label="stages (all)", on_change=self.show)
+            self.stages = ui.select(
+                [*groups, *stages],
+                value=[],
+                multiple=True,
+                label="stages (all)",
+                on_change=self.show,
+            )
             self.reference = ui.select(REFERENCES, value="", label="show", on_change=self.show)
-            self.sums = ui.select(list(SUMS), value=["mean", "std", "range"], multiple=True, label="below", on_change=self.show)
-            for choice in (self.known, self.rows, self.columns, self.stages, self.reference, self.sums):
+            self.sums = ui.select(
+                list(SUMS),
+                value=["mean", "std", "range"],
+                multiple=True,
+                label="below",
+                on_change=self.show,
+            )
+            for choice in (
+                self.known,
+                self.rows,
+                self.columns,
+                self.stages,
+                self.reference,
+                self.sums,
+            ):
                 choice.props("dense outlined options-dense").classes("min-w-32")
             self.columns.props("use-chips")
-            ui.button(icon="download", on_click=self.download).props("flat dense round").tooltip("this table as CSV, in SI with all digits")
+            ui.button(icon="download", on_click=self.download).props("flat dense round").tooltip(
+                "this table as CSV, in SI with all digits"
+            )
         self.table = ui.column().classes("w-full")
         self.show()
 

@@ -17,7 +17,11 @@ from kinetree.scripts.studio.study import Study
 from kinetree.scripts.studio.timeline import Timeline
 
 ACCENT = "#1f6fb5"
-BACKENDS = {f"{word}, FMI {version}.0": (word.lower(), version) for word in ("native", "Python") for version in "23"}
+BACKENDS = {
+    f"{word}, FMI {version}.0": (word.lower(), version)
+    for word in ("native", "Python")
+    for version in "23"
+}
 STYLE = """<style>
 .nicegui-content { padding: 0 }
 .q-tab { min-height: 38px; text-transform: none; padding: 0 12px }
@@ -82,18 +86,42 @@ class StudioPage:
         with ui.header().classes("items-center no-wrap gap-2 px-3 py-1").style("min-height: 52px"):
             ui.label("Kinetree").classes("text-base font-semibold")
             self.name = ui.label().classes("opacity-90 ellipsis grow")
-            self.state = ui.chip("", icon="check").props("square dense color=white text-color=primary").classes("shrink-0").mark("state")
-            self.bar = ui.linear_progress(0.0, show_value=False).props("color=white instant-feedback").classes("w-24")
+            self.state = (
+                ui.chip("", icon="check")
+                .props("square dense color=white text-color=primary")
+                .classes("shrink-0")
+                .mark("state")
+            )
+            self.bar = (
+                ui.linear_progress(0.0, show_value=False)
+                .props("color=white instant-feedback")
+                .classes("w-24")
+            )
             self.bar.set_visibility(False)
-            self.go = ui.button("Run", icon="play_arrow", on_click=self.simulate).props(f'{WHITE}=primary aria-label="Run"').classes("px-3 shrink-0")
+            self.go = (
+                ui.button("Run", icon="play_arrow", on_click=self.simulate)
+                .props(f'{WHITE}=primary aria-label="Run"')
+                .classes("px-3 shrink-0")
+            )
             self.go.mark("run")
             self.halt = (
-                ui.button("Stop", icon="stop", on_click=self.session.stop).props(f'{WHITE}=negative aria-label="Stop"').classes("px-3 shrink-0")
+                ui.button("Stop", icon="stop", on_click=self.session.stop)
+                .props(f'{WHITE}=negative aria-label="Stop"')
+                .classes("px-3 shrink-0")
             )
             self.halt.mark("stop").set_visibility(False)
-            rest = ui.button("At rest", icon="balance", on_click=self.rest).props('dense flat no-caps color=white aria-label="At rest"').mark("rest")
+            rest = (
+                ui.button("At rest", icon="balance", on_click=self.rest)
+                .props('dense flat no-caps color=white aria-label="At rest"')
+                .mark("rest")
+            )
             rest.classes("shrink-0").tooltip("state of rest, loads, small motions")
-            with ui.button(icon="more_vert").props('dense flat round color=white aria-label="More"').mark("more"), ui.menu():
+            with (
+                ui.button(icon="more_vert")
+                .props('dense flat round color=white aria-label="More"')
+                .mark("more"),
+                ui.menu(),
+            ):
                 for title, (backend, version) in BACKENDS.items():
                     ui.menu_item(f"FMU: {title}", partial(self.pack, backend, version))
                 ui.separator()
@@ -104,14 +132,32 @@ class StudioPage:
 
     def _right(self) -> None:
         with ui.row().classes("views w-full items-center no-wrap gap-x-2 gap-y-0"):
-            with ui.tabs().props("dense align=left no-caps inline-label").classes("grow min-w-0") as self.views:
+            with (
+                ui.tabs()
+                .props("dense align=left no-caps inline-label")
+                .classes("grow min-w-0") as self.views
+            ):
                 self.see, self.draw = ui.tab(SCENE), ui.tab("Plots")
-                self.count_up, self.when, self.stand, self.vary = ui.tab("Numbers"), ui.tab("Stages"), ui.tab("Rest"), ui.tab("Map")
-            self.chosen = ui.select({}, on_change=self.choose).props("dense borderless options-dense").classes("max-w-48 shrink px-3").mark("chosen")
+                self.count_up, self.when, self.stand, self.vary = (
+                    ui.tab("Numbers"),
+                    ui.tab("Stages"),
+                    ui.tab("Rest"),
+                    ui.tab("Map"),
+                )
+            self.chosen = (
+                ui.select({}, on_change=self.choose)
+                .props("dense borderless options-dense")
+                .classes("max-w-48 shrink px-3")
+                .mark("chosen")
+            )
             self.chosen.set_visibility(False)
         # beside the panels: a frame that is taken out of the page and put back begins anew
-        self.scene = ui.element("iframe").classes("scene").props('title="The mechanism in three dimensions"')
-        with ui.tab_panels(self.views, value=self.see, animated=False, keep_alive=True).classes("w-full grow") as panels:
+        self.scene = (
+            ui.element("iframe").classes("scene").props('title="The mechanism in three dimensions"')
+        )
+        with ui.tab_panels(self.views, value=self.see, animated=False, keep_alive=True).classes(
+            "w-full grow"
+        ) as panels:
             ui.tab_panel(self.see).classes("p-0")
             with ui.tab_panel(self.draw):
                 self.plots = Plots(self.session, self.is_dark, self.seek, self.left.rewrite)
@@ -122,9 +168,13 @@ class StudioPage:
             with ui.tab_panel(self.stand):
                 self.rested = ui.column().classes("w-full gap-0")
                 with self.rested:
-                    ui.label("'At rest' above finds the state of rest with its loads and small motions.").classes("text-sm opacity-70")
+                    ui.label(
+                        "'At rest' above finds the state of rest with its loads and small motions."
+                    ).classes("text-sm opacity-70")
             with ui.tab_panel(self.vary):
-                self.study = Study(self.session, self.work, self.is_dark, lambda: self.left.end.value)
+                self.study = Study(
+                    self.session, self.work, self.is_dark, lambda: self.left.end.value
+                )
 
         def front(name: str) -> None:
             self.scene.set_visibility(name == SCENE)
@@ -141,7 +191,11 @@ class StudioPage:
         """The theme of the browser, the mechanism at its start."""
         for _ in range(6):  # a busy browser answers late
             try:
-                self.dark.value = bool(await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=10.0))
+                self.dark.value = bool(
+                    await ui.run_javascript(
+                        "matchMedia('(prefers-color-scheme: dark)').matches", timeout=10.0
+                    )
+                )
                 break
             except TimeoutError:
                 continue
@@ -155,7 +209,9 @@ class StudioPage:
         self.left.paint()
         self.plots.draw()
         self.study.draw()
-        ui.run_javascript(f"document.querySelector('iframe.scene').contentWindow.kinetree?.theme('{self.theme()}')")
+        ui.run_javascript(
+            f"document.querySelector('iframe.scene').contentWindow.kinetree?.theme('{self.theme()}')"
+        )
 
     def theme(self) -> str:
         return "dark" if self.is_dark() else "light"
@@ -164,9 +220,15 @@ class StudioPage:
         """Everything that tells of the description."""
         session = self.session
         good = session.mechanism is not None and not session.problems
-        self.name.set_text(session.mechanism.description.name or session.source if session.mechanism else session.source)
+        self.name.set_text(
+            session.mechanism.description.name or session.source
+            if session.mechanism
+            else session.source
+        )
         self.state.set_text("good" if good else f"{len(session.problems)} to mend")
-        self.state.props(f"icon={'check' if good else 'error'} text-color={'primary' if good else 'negative'}")
+        self.state.props(
+            f"icon={'check' if good else 'error'} text-color={'primary' if good else 'negative'}"
+        )
         self.go.set_enabled(good)
         self.left.refresh()
         if good:
@@ -182,7 +244,10 @@ class StudioPage:
 
     def after_run(self) -> None:
         """Everything that tells of runs."""
-        self.chosen.set_options({each.number: each.label for each in self.session.runs}, value=self.shown.number if self.shown else None)
+        self.chosen.set_options(
+            {each.number: each.label for each in self.session.runs},
+            value=self.shown.number if self.shown else None,
+        )
         self.chosen.set_visibility(len(self.session.runs) > 1)
         self.plots.refresh()
         self.numbers.refresh(self.shown)
@@ -217,7 +282,12 @@ class StudioPage:
         try:
             return await run.io_bound(task, *arguments)
         except Exception as error:  # said to the user, whose input it is
-            ui.notify(str(error.args[0] if isinstance(error, KeyError) else error), type="negative", multi_line=True, timeout=10000)
+            ui.notify(
+                str(error.args[0] if isinstance(error, KeyError) else error),
+                type="negative",
+                multi_line=True,
+                timeout=10000,
+            )
             return None
 
     async def show_start(self) -> None:

@@ -16,10 +16,16 @@ from kinetree.scripts.studio.values import inside, shown, unit_of
 
 DIGITS = 8  # of a parameter
 HEADING = "text-xs uppercase opacity-60 mt-3"
-EDGES = {"joint": {"color": "#4878a8", "width": 2}, "loop": {"color": "#b5473c", "width": 2}, "force": {"color": "#c98a1b", "type": "dashed"}}
+EDGES = {
+    "joint": {"color": "#4878a8", "width": 2},
+    "loop": {"color": "#b5473c", "width": 2},
+    "force": {"color": "#c98a1b", "type": "dashed"},
+}
 
 
-def parameter_rows(session: Session, changed: Callable[[str, float | None], Any], wanted: str) -> None:
+def parameter_rows(
+    session: Session, changed: Callable[[str, float | None], Any], wanted: str
+) -> None:
     """A row per parameter that is wanted: name and text, value in its unit, bounds, back to the description's value."""
     rows = session.parameters()
     if not rows:
@@ -30,7 +36,13 @@ def parameter_rows(session: Session, changed: Callable[[str, float | None], Any]
             parameter_row(session, name, parameter, shown(parameter, value), changed)
 
 
-def parameter_row(session: Session, name: str, parameter: Any, value: float, changed: Callable[[str, float | None], Any]) -> None:
+def parameter_row(
+    session: Session,
+    name: str,
+    parameter: Any,
+    value: float,
+    changed: Callable[[str, float | None], Any],
+) -> None:
     """One parameter; what is typed counts with Enter or when the field is left."""
     was = written(value, DIGITS)
 
@@ -46,9 +58,19 @@ def parameter_row(session: Session, name: str, parameter: Any, value: float, cha
     with ui.row().classes("w-full items-center no-wrap gap-2"):
         with ui.column().classes("grow gap-0 min-w-0"):
             ui.label(name).classes("text-sm font-medium")
-            follows = "an expression" if isinstance(parameter.value, str) and name not in session.overrides else ""
-            ui.label(" · ".join(filter(None, (parameter.text, bounds(parameter), follows)))).classes("text-xs opacity-60")
-        field = ui.input(value=was).props(f'dense outlined input-class="text-right" suffix="{unit_of(parameter)}"').classes("w-36 shrink-0")
+            follows = (
+                "an expression"
+                if isinstance(parameter.value, str) and name not in session.overrides
+                else ""
+            )
+            ui.label(
+                " · ".join(filter(None, (parameter.text, bounds(parameter), follows)))
+            ).classes("text-xs opacity-60")
+        field = (
+            ui.input(value=was)
+            .props(f'dense outlined input-class="text-right" suffix="{unit_of(parameter)}"')
+            .classes("w-36 shrink-0")
+        )
         field.mark(f"parameter-{name}").props(f'aria-label="{name}" data-parameter="{name}"')
         field.on("keydown.enter", lambda: typed(field.value))
         field.on("blur", lambda: typed(field.value))
@@ -59,7 +81,10 @@ def parameter_row(session: Session, name: str, parameter: Any, value: float, cha
 
 def bounds(parameter: Any) -> str:
     """Limits as a text, in the unit in which the value is shown."""
-    low, high = (written(shown(parameter, float(each))) if isinstance(each, (int, float)) else each for each in (parameter.min, parameter.max))
+    low, high = (
+        written(shown(parameter, float(each))) if isinstance(each, (int, float)) else each
+        for each in (parameter.min, parameter.max)
+    )
     if low is not None and high is not None:
         return f"{low} to {high}"
     return f"at least {low}" if low is not None else f"at most {high}" if high is not None else ""
@@ -85,17 +110,33 @@ def structure(session: Session, ink: str) -> None:
     nodes: dict[str, dict[str, Any]] = {GROUND: {"id": GROUND, "label": GROUND, "children": []}}
     for body in content["bodies"]:
         joint = joints[body["joint"]]
-        kind = joint["type"] if joint["type"] != "transforms" else ", ".join(joint["coordinates"]) or "fixed"
-        nodes[body["name"]] = {"id": body["name"], "label": f"{body['name']}  ({joint['name']}: {kind})", "children": []}
+        kind = (
+            joint["type"]
+            if joint["type"] != "transforms"
+            else ", ".join(joint["coordinates"]) or "fixed"
+        )
+        nodes[body["name"]] = {
+            "id": body["name"],
+            "label": f"{body['name']}  ({joint['name']}: {kind})",
+            "children": [],
+        }
         nodes[body["parent"]]["children"].append(nodes[body["name"]])
     cuts = f", closed by {', '.join(content['cut_joints'])}" if content["cut_joints"] else ""
     counted = f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'freedom', 'freedoms')}"
     ui.label(f"{counted}{cuts}; solved by {content['engine']}").classes("text-sm")
     graph = graph_of(mechanism)
-    ui.echart(graph_options(graph, ink)).classes("w-full").style(f"height: {min(120 + 80 * graph.rows, 520)}px").mark("graph")
-    ui.label("blue: joints, red: joints that close loops, dashed: forces, contacts, drives").classes("text-xs opacity-60")
+    ui.echart(graph_options(graph, ink)).classes("w-full").style(
+        f"height: {min(120 + 80 * graph.rows, 520)}px"
+    ).mark("graph")
+    ui.label(
+        "blue: joints, red: joints that close loops, dashed: forces, contacts, drives"
+    ).classes("text-xs opacity-60")
     ui.tree([nodes[GROUND]], label_key="label").props("dense").classes("pt-2").expand()
-    for heading, names in (("Stages", content["stages"]), ("Inputs", [each["name"] for each in content["inputs"]]), ("States", content["states"])):
+    for heading, names in (
+        ("Stages", content["stages"]),
+        ("Inputs", [each["name"] for each in content["inputs"]]),
+        ("States", content["states"]),
+    ):
         if names:
             ui.label(f"{heading}: " + ", ".join(names)).classes("text-sm")
 
@@ -133,10 +174,21 @@ def graph_options(graph: Graph, ink: str) -> dict[str, Any]:
 def plain_table(head: list[str], rows: list[list[str]], title: str = "") -> None:
     """A table with names to the left and numbers to the right."""
     columns = [
-        {"name": str(k), "label": text, "field": str(k), "align": "right" if k and text != "unit" else "left", "sortable": not k}
+        {
+            "name": str(k),
+            "label": text,
+            "field": str(k),
+            "align": "right" if k and text != "unit" else "left",
+            "sortable": not k,
+        }
         for k, text in enumerate(head)
     ]
-    made = ui.table(rows=[{str(k): cell for k, cell in enumerate(row)} for row in rows], columns=columns, row_key="0", title=title or None)
+    made = ui.table(
+        rows=[{str(k): cell for k, cell in enumerate(row)} for row in rows],
+        columns=columns,
+        row_key="0",
+        title=title or None,
+    )
     made.props("dense flat").classes("w-full")
 
 
@@ -144,7 +196,10 @@ def table_of(finished: Finished) -> None:
     """Start, end and extremes of what a run recorded, in units that fit."""
     result = finished.result
     names = [name for name in result.names if name not in result.EXTRA or name == "energy"]
-    plain_table(["", "start", "end", "smallest", "largest", "unit"], [[name, *read_extremes(result, name, 5)] for name in names])
+    plain_table(
+        ["", "start", "end", "smallest", "largest", "unit"],
+        [[name, *read_extremes(result, name, 5)] for name in names],
+    )
 
 
 def statics_table(rest: Equilibrium) -> None:
@@ -153,16 +208,29 @@ def statics_table(rest: Equilibrium) -> None:
 
     ui.label(f"{rest.stability} rest").classes("text-base font-medium").mark("stability")
     if rest.undetermined:
-        ui.label(f"nothing holds the mechanism along {', '.join(rest.undetermined)}").classes("text-sm text-warning")
+        ui.label(f"nothing holds the mechanism along {', '.join(rest.undetermined)}").classes(
+            "text-sm text-warning"
+        )
     for title, rows in rest_rows(rest).items():
         ui.label(title).classes(HEADING)
         plain_table(["", "value", "unit"], [list(row) for row in rows])
     if rest.modes:
         ui.label("Small motions").classes(HEADING)
-        shapes = [", ".join(f"{name} {written(size, 2)}" for name, size in shape_of(rest, mode)) for mode in rest.modes]
-        rows = [[f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3), shape] for mode, shape in zip(rest.modes, shapes, strict=True)]
+        shapes = [
+            ", ".join(f"{name} {written(size, 2)}" for name, size in shape_of(rest, mode))
+            for mode in rest.modes
+        ]
+        rows = [
+            [f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3), shape]
+            for mode, shape in zip(rest.modes, shapes, strict=True)
+        ]
         plain_table(["frequency", "damping ratio", "what moves"], rows)
     if rest.reactions:
-        ui.label("Joint reactions (force [N], moment [N.m] on the child; its axes)").classes(HEADING)
-        rows = [[name, *(written(round(x, 6) + 0.0, 5) for x in wrench)] for name, wrench in rest.reactions.items()]
+        ui.label("Joint reactions (force [N], moment [N.m] on the child; its axes)").classes(
+            HEADING
+        )
+        rows = [
+            [name, *(written(round(x, 6) + 0.0, 5) for x in wrench)]
+            for name, wrench in rest.reactions.items()
+        ]
         plain_table(["", "fx", "fy", "fz", "mx", "my", "mz"], rows)

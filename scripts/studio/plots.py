@@ -26,10 +26,14 @@ def read_together(runs: Sequence[Finished], name: str) -> tuple[list[np.ndarray]
     """A variable of several runs in one unit that fits them all."""
     columns = [np.asarray(run.result[name], dtype=float) for run in runs]
     numbers, unit = as_read(runs[-1].result, name, np.concatenate(columns))
-    return np.split(numbers, np.cumsum([column.size for column in columns])[:-1]), "" if unit == "1" else unit
+    return np.split(
+        numbers, np.cumsum([column.size for column in columns])[:-1]
+    ), "" if unit == "1" else unit
 
 
-def chart(runs: Sequence[Finished], names: Sequence[str], window: tuple[float, float] | None, ink: str) -> dict[str, Any]:
+def chart(
+    runs: Sequence[Finished], names: Sequence[str], window: tuple[float, float] | None, ink: str
+) -> dict[str, Any]:
     """A chart as ECharts reads it: a curve per variable and run, an axis per unit, the stages of the last run as bands."""
     series: list[dict[str, Any]] = []
     units: list[str] = []
@@ -41,9 +45,16 @@ def chart(runs: Sequence[Finished], names: Sequence[str], window: tuple[float, f
         if unit not in units:
             units.append(unit)
         for n, (run, values) in enumerate(zip(having, columns, strict=True)):
-            rows = np.unique(np.linspace(0, len(run.result) - 1, min(len(run.result), POINTS)).astype(int))
-            points = [[float(t), float(v) if np.isfinite(v) else None] for t, v in zip(run.result.time[rows], values[rows], strict=True)]
-            title = name + (f" [{unit}]" if unit else "") + (f", {run.label}" if len(runs) > 1 else "")
+            rows = np.unique(
+                np.linspace(0, len(run.result) - 1, min(len(run.result), POINTS)).astype(int)
+            )
+            points = [
+                [float(t), float(v) if np.isfinite(v) else None]
+                for t, v in zip(run.result.time[rows], values[rows], strict=True)
+            ]
+            title = (
+                name + (f" [{unit}]" if unit else "") + (f", {run.label}" if len(runs) > 1 else "")
+            )
             shade = COLOURS[(k if len(names) > 1 else n) % len(COLOURS)]
             dash = DASHES[(len(having) - 1 - n) % len(DASHES)] if len(names) > 1 else "solid"
             series.append({
@@ -76,7 +87,14 @@ def bands(result: Any) -> dict[str, Any]:
         return {"data": []}
     named = len(found) <= 10
     areas = [
-        [{"xAxis": span.begin, "name": span.name if named else "", "itemStyle": {"color": "#8882" if k % 2 else "#8880"}}, {"xAxis": span.end}]
+        [
+            {
+                "xAxis": span.begin,
+                "name": span.name if named else "",
+                "itemStyle": {"color": "#8882" if k % 2 else "#8880"},
+            },
+            {"xAxis": span.end},
+        ]
         for k, span in enumerate(found)
     ]
     return {"silent": True, "label": {"fontSize": 10, "color": "#888"}, "data": areas}
@@ -85,23 +103,45 @@ def bands(result: Any) -> dict[str, Any]:
 class Plots:
     """Names to the left, charts beside them."""
 
-    def __init__(self, session: Session, dark: Callable[[], bool], seek: Callable[[float], Any], rewritten: Callable[[], Any]):
+    def __init__(
+        self,
+        session: Session,
+        dark: Callable[[], bool],
+        seek: Callable[[float], Any],
+        rewritten: Callable[[], Any],
+    ):
         self.session, self.dark, self.seek, self.rewritten = session, dark, seek, rewritten
         self.charts: list[list[str]] = []
         self.dragged = ""
         self.asked = False  # whether somebody chose what is drawn
         with ui.element("div").classes("plots w-full"):
             with ui.column().classes("names gap-1"):
-                self.search = ui.input(placeholder="Find a variable", on_change=self.list_names).props("dense outlined clearable").classes("w-full")
+                self.search = (
+                    ui.input(placeholder="Find a variable", on_change=self.list_names)
+                    .props("dense outlined clearable")
+                    .classes("w-full")
+                )
                 self.search.mark("plot-search")
                 self.names = ui.column().classes("w-full gap-0 list")
             with ui.column().classes("w-full gap-2 min-w-0"):
                 with ui.row().classes("w-full items-center gap-2"):
-                    self.every = ui.switch("all runs", value=True, on_change=self.draw).props("dense")
-                    self.stage = ui.select([WHOLE], value=WHOLE, label="window", on_change=self.draw).props("dense outlined").classes("w-40")
-                    self.sets = ui.select([], label="saved sets", on_change=self.take_set).props("dense outlined").classes("w-40")
+                    self.every = ui.switch("all runs", value=True, on_change=self.draw).props(
+                        "dense"
+                    )
+                    self.stage = (
+                        ui.select([WHOLE], value=WHOLE, label="window", on_change=self.draw)
+                        .props("dense outlined")
+                        .classes("w-40")
+                    )
+                    self.sets = (
+                        ui.select([], label="saved sets", on_change=self.take_set)
+                        .props("dense outlined")
+                        .classes("w-40")
+                    )
                     self.title = ui.input("keep as").props("dense outlined").classes("w-32")
-                    ui.button(icon="bookmark_add", on_click=self.keep).props("flat dense round").mark("keep-plots").tooltip(
+                    ui.button(icon="bookmark_add", on_click=self.keep).props(
+                        "flat dense round"
+                    ).mark("keep-plots").tooltip(
                         "keep the charts as a set of [report.plots] in the description"
                     )
                 self.area = ui.column().classes("w-full gap-2")
@@ -123,8 +163,18 @@ class Plots:
         if runs:
             result = runs[-1].result
             named = [span.name for span in spans(result) if span.name]
-            self.stage.set_options([WHOLE, *named], value=self.stage.value if self.stage.value in named else WHOLE)
-            self.charts = [kept for names in self.charts if (kept := [name for name in names if name in result])] if self.asked else []
+            self.stage.set_options(
+                [WHOLE, *named], value=self.stage.value if self.stage.value in named else WHOLE
+            )
+            self.charts = (
+                [
+                    kept
+                    for names in self.charts
+                    if (kept := [name for name in names if name in result])
+                ]
+                if self.asked
+                else []
+            )
             self.charts = self.charts or [[name] for name in default_columns(result)[:3]]
         self.draw()
 
@@ -135,18 +185,27 @@ class Plots:
             return
         result = self.session.runs[-1].result
         words = str(self.search.value or "").lower().split()
-        every = [*(name for name in result.names if name not in result.EXTRA or name == "energy"), *result.derived]
+        every = [
+            *(name for name in result.names if name not in result.EXTRA or name == "energy"),
+            *result.derived,
+        ]
         found = [name for name in every if all(word in name.lower() for word in words)]
         with self.names:
             for name in found[:LISTED]:
                 row = (
                     ui.element("div")
                     .classes("variable")
-                    .props(f'draggable=true title="click: a new chart; drag: onto a chart" data-variable="{name}"')
+                    .props(
+                        f'draggable=true title="click: a new chart; drag: onto a chart" data-variable="{name}"'
+                    )
                 )
                 with row:
                     ui.label(name).classes("ellipsis")
-                    ui.label(result.unit(name).replace("1", "") if result.unit(name) == "1" else result.unit(name)).classes("opacity-60")
+                    ui.label(
+                        result.unit(name).replace("1", "")
+                        if result.unit(name) == "1"
+                        else result.unit(name)
+                    ).classes("opacity-60")
                 row.on("dragstart", lambda _, n=name: setattr(self, "dragged", n))
                 row.on("click", lambda _, n=name: self.add(n))
             if len(found) > LISTED:
@@ -183,24 +242,37 @@ class Plots:
         self.area.clear()
         with self.area:
             if not self.session.runs:
-                ui.label("Run the mechanism; then choose variables here, or drag them onto a chart.").classes("text-sm opacity-70")
+                ui.label(
+                    "Run the mechanism; then choose variables here, or drag them onto a chart."
+                ).classes("text-sm opacity-70")
                 return
             ink, window = ("#c9d1d9" if self.dark() else "#333"), self.window()
             for k, names in enumerate(self.charts):
                 box = ui.element("div").classes("chart w-full").props(f'data-chart="{k}"')
-                box.on("dragover.prevent", js_handler="() => {}").on("drop.prevent", lambda _, n=k: self.drop(n))
+                box.on("dragover.prevent", js_handler="() => {}").on(
+                    "drop.prevent", lambda _, n=k: self.drop(n)
+                )
                 with box:
                     with ui.row().classes("gap-1 items-center"):
                         for name in names:
-                            chip = ui.chip(name, removable=True).props("dense square outline size=sm")
+                            chip = ui.chip(name, removable=True).props(
+                                "dense square outline size=sm"
+                            )
                             chip.on("remove", lambda _, n=k, each=name: self.remove(n, each))
-                    made = ui.echart(chart(self.shown_runs(), names, window, ink), on_point_click=self.seek_point)
+                    made = ui.echart(
+                        chart(self.shown_runs(), names, window, ink), on_point_click=self.seek_point
+                    )
                     made.classes("w-full").style("height: 250px")
 
     def take_set(self, event: Any) -> None:
         """The charts of a set of [report.plots]."""
         report = self.session.mechanism.description.report if self.session.mechanism else None
-        if not event.value or report is None or event.value not in report.plots or not self.session.runs:
+        if (
+            not event.value
+            or report is None
+            or event.value not in report.plots
+            or not self.session.runs
+        ):
             return
         wanted = report.plots[event.value]
         try:
@@ -218,7 +290,11 @@ class Plots:
             ui.notify("a set needs a name and a chart", type="warning")
             return
         try:
-            self.session.text = with_plots(self.session.text, name, list(dict.fromkeys(each for names in self.charts for each in names)))
+            self.session.text = with_plots(
+                self.session.text,
+                name,
+                list(dict.fromkeys(each for names in self.charts for each in names)),
+            )
         except ValueError as error:
             ui.notify(str(error), type="negative")
             return

@@ -42,13 +42,20 @@ class Door:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
         cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
         fresh = secrets.compare_digest(given.encode(), self.token.encode())
-        known = cookie is not None and secrets.compare_digest(cookie.value.encode(), self.token.encode())
+        known = cookie is not None and secrets.compare_digest(
+            cookie.value.encode(), self.token.encode()
+        )
         origin = headers.get("origin")
-        at_home = headers.get("host", "") in self.hosts and (origin is None or urlsplit(origin).netloc in self.hosts)
+        at_home = headers.get("host", "") in self.hosts and (
+            origin is None or urlsplit(origin).netloc in self.hosts
+        )
         if not at_home or not (fresh or known):
             await refuse(scope, receive, send)
         elif fresh and not known and scope["type"] == "http":
@@ -75,5 +82,16 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "websocket.close", "code": 1008})
         return
-    await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain; charset=utf-8")]})
-    await send({"type": "http.response.body", "body": b"This studio opens with the address that its command printed.\n"})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": 403,
+            "headers": [(b"content-type", b"text/plain; charset=utf-8")],
+        }
+    )
+    await send(
+        {
+            "type": "http.response.body",
+            "body": b"This studio opens with the address that its command printed.\n",
+        }
+    )

@@ -35,7 +35,9 @@ class Finished:
     @property
     def label(self) -> str:
         """Its number, and what differs from the description."""
-        return f"run {self.number}" + "".join(f", {name} = {value:g}" for name, value in self.changed.items())
+        return f"run {self.number}" + "".join(
+            f", {name} = {value:g}" for name, value in self.changed.items()
+        )
 
 
 @dataclass
@@ -77,7 +79,10 @@ class Session:
     @property
     def own(self) -> bool:
         """Whether the text has a file that may be written."""
-        return not self.source.startswith((LIBRARY, NEW)) and Path(self.source).suffix.lower() in (".toml", ".json")
+        return not self.source.startswith((LIBRARY, NEW)) and Path(self.source).suffix.lower() in (
+            ".toml",
+            ".json",
+        )
 
     def suggested_name(self) -> str:
         """A file for the text."""
@@ -99,7 +104,11 @@ class Session:
     def _load(self) -> Mechanism:
         """The text as a mechanism; files that it names are found beside the file it came from."""
         suffix = f".{self.language.lower()}"
-        name = str(Path(self.source).with_suffix(suffix)) if not self.source.startswith((LIBRARY, NEW)) else self.source.partition(":")[2] + suffix
+        name = (
+            str(Path(self.source).with_suffix(suffix))
+            if not self.source.startswith((LIBRARY, NEW))
+            else self.source.partition(":")[2] + suffix
+        )
         return load(Text(self.text, name), **self.overrides)
 
     def save(self, path: str | None = None) -> Path:
@@ -108,7 +117,9 @@ class Session:
             raise ValueError(f"{self.source} is not changed: give the name of a file")
         target = Path(path or self.source)
         if target.suffix.lower() != f".{self.language.lower()}":
-            raise ValueError(f"{target.name}: the text is {self.language}, expected a name that ends in .{self.language.lower()}")
+            raise ValueError(
+                f"{target.name}: the text is {self.language}, expected a name that ends in .{self.language.lower()}"
+            )
         write_text(target, self.text)
         self.source = str(target)
         return target
@@ -125,12 +136,17 @@ class Session:
         if self.mechanism is None:
             return {}
         values = parameter_values(self.mechanism.description)
-        return {name: (each, values[name]) for name, each in self.mechanism.description.parameters.items()}
+        return {
+            name: (each, values[name])
+            for name, each in self.mechanism.description.parameters.items()
+        }
 
     def set(self, name: str, value: float | None) -> list[str]:
         """Give a parameter another value, None for that of the description; a value that cannot be is not kept."""
         before = dict(self.overrides)
-        changed = {key: each for key, each in before.items() if key != name} | ({} if value is None else {name: float(value)})
+        changed = {key: each for key, each in before.items() if key != name} | (
+            {} if value is None else {name: float(value)}
+        )
         if changed == before:
             return []
         problems = self._become(changed)
@@ -165,7 +181,11 @@ class Session:
 
     def values_text(self) -> str:
         """Values for a spreadsheet, those left out that follow from others."""
-        own = {name: each for name, each in self.parameters().items() if name in self.overrides or not isinstance(each[0].value, str)}
+        own = {
+            name: each
+            for name, each in self.parameters().items()
+            if name in self.overrides or not isinstance(each[0].value, str)
+        }
         return as_csv(own)
 
     def take_values(self, text: str) -> list[str]:
@@ -176,7 +196,11 @@ class Session:
         except ValueError as error:
             return [str(error)]
         before = dict(self.overrides)
-        changed = {name: value for name, value in given.items() if abs(value - known[name][1]) > SAME * abs(value)}
+        changed = {
+            name: value
+            for name, value in given.items()
+            if abs(value - known[name][1]) > SAME * abs(value)
+        }
         problems = self._become(before | changed)
         if not problems and changed:
             self._before.append(before)
@@ -193,7 +217,12 @@ class Session:
                 result: Result = mechanism.chain().simulate(stop_time, inputs=self.inputs or None)
             else:
                 system = mechanism.compile()
-                result = system.simulate(stop_time, integrator=integrator, inputs=dict(self.inputs) or None, progress=self._told(stop_time))
+                result = system.simulate(
+                    stop_time,
+                    integrator=integrator,
+                    inputs=dict(self.inputs) or None,
+                    progress=self._told(stop_time),
+                )
         except ArithmeticError as error:
             kept = getattr(error, "result", None)
             if kept is None or len(kept) < 2:
@@ -226,7 +255,9 @@ class Session:
 
     def ready(self) -> Mechanism:
         if self.mechanism is None or self.problems:
-            raise ValueError("the description has to be mended first: " + "; ".join(self.problems[:2]))
+            raise ValueError(
+                "the description has to be mended first: " + "; ".join(self.problems[:2])
+            )
         return self.mechanism
 
     def start_page(self) -> str:

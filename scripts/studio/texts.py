@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models import load
-from kinetree.models.description.reading.source import FOREIGN, library_entry, parse_json, parse_toml
+from kinetree.models.description.reading.source import (
+    FOREIGN,
+    library_entry,
+    parse_json,
+    parse_toml,
+)
 
 LIBRARY = "lib:"
 NEW = "new:"
@@ -24,10 +29,19 @@ def text_of(source: str) -> str:
         return content(name, f"My {name}")
     if source.startswith(LIBRARY):
         entry = library_entry(source)
-        return entry.read_text(encoding="utf-8") if isinstance(entry, Path) else json.dumps(entry(), indent=1)
+        return (
+            entry.read_text(encoding="utf-8")
+            if isinstance(entry, Path)
+            else json.dumps(entry(), indent=1)
+        )
     path = Path(source)
     if path.suffix.lower() in FOREIGN:
-        return json.dumps(load(path).description.written.model_dump(mode="json", exclude_defaults=True, exclude_none=True), indent=1)
+        return json.dumps(
+            load(path).description.written.model_dump(
+                mode="json", exclude_defaults=True, exclude_none=True
+            ),
+            indent=1,
+        )
     if not path.exists():
         raise ValueError(f"no such file: {source}")
     return path.read_text(encoding="utf-8-sig")
@@ -81,7 +95,9 @@ def in_toml(text: str, name: str, value: float) -> str:
             return made
     if reads(text, name) == float(written):
         return text
-    raise ValueError(f"the value of '{name}' was not found in the text: write {written} there by hand")
+    raise ValueError(
+        f"the value of '{name}' was not found in the text: write {written} there by hand"
+    )
 
 
 def reads(text: str, name: str) -> Any:

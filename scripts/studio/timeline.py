@@ -12,7 +12,16 @@ from nicegui import ui
 from kinetree.models.result.readable import written
 from kinetree.scripts.studio.session import Finished, Session
 
-COLOURS = ("#7aa7d6", "#dc9c52", "#79b98a", "#d98881", "#a998d0", "#6bb8c1", "#c39d7e", "#dc8bb5")  # light enough for black letters
+COLOURS = (
+    "#7aa7d6",
+    "#dc9c52",
+    "#79b98a",
+    "#d98881",
+    "#a998d0",
+    "#6bb8c1",
+    "#c39d7e",
+    "#dc8bb5",
+)  # light enough for black letters
 EVENTS = 200
 
 
@@ -30,10 +39,20 @@ def spans(result: Any) -> list[Span]:
     """The stages that a run went through, in order; one without a name where there are none."""
     changes = [event for event in result.events if event.kind == "stage"]
     names = list(getattr(result, "stage_names", ())) or [""]
-    first = names[int(result["stage"][0])] if "stage" in result and len(names) > int(result["stage"][0]) else names[0]
+    first = (
+        names[int(result["stage"][0])]
+        if "stage" in result and len(names) > int(result["stage"][0])
+        else names[0]
+    )
     begins = [(first, float(result.time[0])), *((event.stage, event.time) for event in changes)]
-    ends = [*((event.time, event.cause or "its condition came true") for event in changes), (float(result.time[-1]), "end of the run")]
-    return [Span(name, begin, end, cause) for (name, begin), (end, cause) in zip(begins, ends, strict=True)]
+    ends = [
+        *((event.time, event.cause or "its condition came true") for event in changes),
+        (float(result.time[-1]), "end of the run"),
+    ]
+    return [
+        Span(name, begin, end, cause)
+        for (name, begin), (end, cause) in zip(begins, ends, strict=True)
+    ]
 
 
 def colour(name: str, groups: dict[str, str]) -> str:
@@ -54,7 +73,9 @@ class Timeline:
         self.box.clear()
         with self.box:
             if shown is None:
-                ui.label("Run the mechanism to see its stages and events over time.").classes("text-sm opacity-70")
+                ui.label("Run the mechanism to see its stages and events over time.").classes(
+                    "text-sm opacity-70"
+                )
                 return
             begin = min(float(each.result.time[0]) for each in self.session.runs)
             end = max(float(each.result.time[-1]) for each in self.session.runs)
@@ -66,24 +87,39 @@ class Timeline:
                 ui.label(f"{written(end)} s")
             self._table(shown)
 
-    def _bar(self, finished: Finished, begin: float, end: float, groups: dict[str, str], shown: bool) -> None:
+    def _bar(
+        self, finished: Finished, begin: float, end: float, groups: dict[str, str], shown: bool
+    ) -> None:
         """A run's stages as long as they last; its events as ticks below."""
         whole = end - begin or 1.0
         ui.label(finished.label).classes("text-xs " + ("font-medium" if shown else "opacity-70"))
         with ui.element("div").classes("w-full relative").style("height: 34px").mark("timeline"):
             for span in spans(finished.result):
-                left, width = 100 * (span.begin - begin) / whole, 100 * (span.end - span.begin) / whole
-                with ui.element("div").classes("absolute overflow-hidden whitespace-nowrap text-black text-xs px-1 cursor-pointer rounded") as bar:
+                left, width = (
+                    100 * (span.begin - begin) / whole,
+                    100 * (span.end - span.begin) / whole,
+                )
+                with ui.element("div").classes(
+                    "absolute overflow-hidden whitespace-nowrap text-black text-xs px-1 cursor-pointer rounded"
+                ) as bar:
                     ui.label(span.name or "run").classes("ellipsis")
-                    ui.tooltip(f"{span.name or 'run'}: {written(span.begin, 6)} to {written(span.end, 6)} s")
+                    ui.tooltip(
+                        f"{span.name or 'run'}: {written(span.begin, 6)} to {written(span.end, 6)} s"
+                    )
                 style = f"left: {left:.4f}%; width: calc({width:.4f}% - 1px); top: 0; height: 24px; line-height: 24px"
-                bar.style(f"{style}; background: {colour(span.name, groups)}; filter: saturate({1.0 if shown else 0.45})")
+                bar.style(
+                    f"{style}; background: {colour(span.name, groups)}; filter: saturate({1.0 if shown else 0.45})"
+                )
                 bar.on("click", lambda _, t=span.begin: self.seek(t))
-            for event in [event for event in finished.result.events if event.kind != "stage"][:EVENTS]:
+            for event in [event for event in finished.result.events if event.kind != "stage"][
+                :EVENTS
+            ]:
                 tick = (
                     ui.element("div")
                     .classes("absolute")
-                    .style(f"left: {100 * (event.time - begin) / whole:.4f}%; top: 26px; width: 2px; height: 8px; background: #b5615a")
+                    .style(
+                        f"left: {100 * (event.time - begin) / whole:.4f}%; top: 26px; width: 2px; height: 8px; background: #b5615a"
+                    )
                 )
                 tick.on("click", lambda _, t=event.time: self.seek(t))
 
@@ -97,13 +133,35 @@ class Timeline:
         ]  # fmt: skip
         others = [event for event in result.events if event.kind != "stage"]
         for event in others[:EVENTS]:
-            told = {"name": event.kind, "begin": written(event.time, 6), "cause": event.cause, "time": event.time}
+            told = {
+                "name": event.kind,
+                "begin": written(event.time, 6),
+                "cause": event.cause,
+                "time": event.time,
+            }
             rows.append({**told, "end": "", "length": "", "key": len(rows)})
-        heads = {"name": "stage or event", "begin": "begin [s]", "end": "end [s]", "length": "length [s]", "cause": "ended by"}
+        heads = {
+            "name": "stage or event",
+            "begin": "begin [s]",
+            "end": "end [s]",
+            "length": "length [s]",
+            "cause": "ended by",
+        }
         columns = [
-            {"name": key, "label": label, "field": key, "align": "left" if key in ("name", "cause") else "right"} for key, label in heads.items()
+            {
+                "name": key,
+                "label": label,
+                "field": key,
+                "align": "left" if key in ("name", "cause") else "right",
+            }
+            for key, label in heads.items()
         ]
-        table = ui.table(rows=rows, columns=columns, row_key="key").props("dense flat").classes("w-full").mark("stages")
+        table = (
+            ui.table(rows=rows, columns=columns, row_key="key")
+            .props("dense flat")
+            .classes("w-full")
+            .mark("stages")
+        )
         table.on("rowClick", lambda event: self.seek(float(event.args[1]["time"])))
         if len(others) > EVENTS:
             ui.label(f"{len(others) - EVENTS} more events").classes("text-xs opacity-70")

@@ -47,12 +47,18 @@ def as_csv(parameters: Parameters) -> str:
 def read_values(text: str, parameters: Parameters) -> dict[str, float]:
     """Values in SI from rows name,value,unit or from JSON ({name: number} or {name: {value, unit}}); ValueError says what does not fit."""
     found = {}
-    for name, value, unit in json_rows(text) if text.lstrip().startswith(("{", "[")) else csv_rows(text):
+    for name, value, unit in (
+        json_rows(text) if text.lstrip().startswith(("{", "[")) else csv_rows(text)
+    ):
         if name not in parameters:
             raise ValueError(f"there is no parameter '{name}'; {suggestion(name, parameters)}")
-        found[name] = converted(name, value, unit or unit_of(parameters[name][0]), parameters[name][0].unit)
+        found[name] = converted(
+            name, value, unit or unit_of(parameters[name][0]), parameters[name][0].unit
+        )
     if not found:
-        raise ValueError("no values found: expected rows name,value,unit or a JSON object of names and numbers")
+        raise ValueError(
+            "no values found: expected rows name,value,unit or a JSON object of names and numbers"
+        )
     return found
 
 
@@ -74,7 +80,12 @@ def json_rows(text: str) -> list[tuple[str, Any, str]]:
         items = json.loads(text).items()
     except (ValueError, AttributeError):
         raise ValueError("expected a JSON object of names and numbers") from None
-    return [(str(name), each.get("value"), str(each.get("unit", ""))) if isinstance(each, dict) else (str(name), each, "") for name, each in items]
+    return [
+        (str(name), each.get("value"), str(each.get("unit", "")))
+        if isinstance(each, dict)
+        else (str(name), each, "")
+        for name, each in items
+    ]
 
 
 def csv_rows(text: str) -> list[tuple[str, Any, str]]:
@@ -82,9 +93,15 @@ def csv_rows(text: str) -> list[tuple[str, Any, str]]:
     text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
     cut = next((sign for sign in ("\t", ";") if sign in first), ",")
-    lines = [[cell.strip() for cell in line] for line in csv.reader(io.StringIO(text), delimiter=cut) if any(cell.strip() for cell in line)]
+    lines = [
+        [cell.strip() for cell in line]
+        for line in csv.reader(io.StringIO(text), delimiter=cut)
+        if any(cell.strip() for cell in line)
+    ]
     if lines and lines[0][0].lower() == HEAD[0]:
         lines = lines[1:]
     if any(len(line) < 2 for line in lines):
         raise ValueError("expected rows name,value,unit")
-    return [(line[0], line[1].replace(",", "."), line[2] if len(line) > 2 else "") for line in lines]
+    return [
+        (line[0], line[1].replace(",", "."), line[2] if len(line) > 2 else "") for line in lines
+    ]

@@ -34,7 +34,8 @@ def anatomy(system: Any) -> dict[str, Any]:
         "name": system.name,
         "text": description.text,
         "bodies": [
-            {"name": body, "parent": names[parent], "joint": joint} for body, parent, joint in zip(topology.order, topology.parent, topology.joint)
+            {"name": body, "parent": names[parent], "joint": joint}
+            for body, parent, joint in zip(topology.order, topology.parent, topology.joint)
         ],
         "merged": dict(compiled.running.carriers),
         "joints": list(joints.values()),
@@ -45,12 +46,24 @@ def anatomy(system: Any) -> dict[str, Any]:
         "speeds": list(system.speeds),
         "cut_joints": list(system.cut_joints),
         "redundant": list(system.redundant),
-        "inputs": [{"name": name, "start": value.start, "unit": value.unit, "text": value.text} for name, value in description.inputs.items()],
-        "outputs": [{"name": column.name, "unit": column.unit, "text": column.text} for column in compiled.outputs],
+        "inputs": [
+            {"name": name, "start": value.start, "unit": value.unit, "text": value.text}
+            for name, value in description.inputs.items()
+        ],
+        "outputs": [
+            {"name": column.name, "unit": column.unit, "text": column.text}
+            for column in compiled.outputs
+        ],
         "states": list(description.states),
         "forces": list(description.forces),
         "parameters": [
-            {"name": name, "value": value.value, "unit": value.unit, "tunable": value.tunable, "text": value.text}
+            {
+                "name": name,
+                "value": value.value,
+                "unit": value.unit,
+                "tunable": value.tunable,
+                "text": value.text,
+            }
             for name, value in description.parameters.items()
         ],
         "stages": [stage.name or str(number) for number, stage in enumerate(description.stages, 1)],

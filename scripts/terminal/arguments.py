@@ -7,9 +7,25 @@ import typer
 
 from kinetree.scripts.terminal.failure import BadInput
 
-Source = Annotated[str, typer.Argument(metavar="FILE", help="Description (.toml, .json), lib:NAME from the library, or a robot (.urdf, .xml).")]
-Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Give a parameter another value; may be repeated.")]
-Inputs = Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Hold an input at a value; may be repeated.")]
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="Description (.toml, .json), lib:NAME from the library, or a robot (.urdf, .xml).",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Give a parameter another value; may be repeated."
+    ),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input", metavar="NAME=VALUE", help="Hold an input at a value; may be repeated."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 
 
@@ -19,11 +35,15 @@ def numbers(settings: list[str] | None, option: str = "--set") -> dict[str, floa
     for setting in settings or []:
         name, separator, text = setting.partition("=")
         try:
-            values[name.strip()] = int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
+            values[name.strip()] = (
+                int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
+            )
         except ValueError:
             separator = ""
         if not separator or not name.strip():
-            raise BadInput(f"{option} {setting}: expected NAME=VALUE with a number, for example {option} mass=2.5")
+            raise BadInput(
+                f"{option} {setting}: expected NAME=VALUE with a number, for example {option} mass=2.5"
+            )
     return values
 
 

@@ -21,14 +21,30 @@ def report(error: BaseException) -> None:
         text = f"{error.filename}: {error.strerror}"
     elif not text:
         text = type(error).__name__
-    elif type(error) in (KeyError, IndexError, AttributeError, TypeError, ZeroDivisionError, AssertionError, RecursionError):
+    elif type(error) in (
+        KeyError,
+        IndexError,
+        AttributeError,
+        TypeError,
+        ZeroDivisionError,
+        AssertionError,
+        RecursionError,
+    ):
         text = f"{type(error).__name__}: {text} (a defect of Kinetree; --debug shows where)"
     for line in text.splitlines():
-        print(f"kinetree: {line.removesuffix('; ').removesuffix(';')}", file=sys.stderr)  # behind which a suggestion would stand
+        print(
+            f"kinetree: {line.removesuffix('; ').removesuffix(';')}", file=sys.stderr
+        )  # behind which a suggestion would stand
 
 
 def exit_code(error: BaseException) -> int:
     """2 for bad input, 1 for a failure while running."""
     from kinetree.models.description.errors import ModelError
 
-    return 2 if isinstance(error, (BadInput, ModelError, ValueError, FileNotFoundError, IsADirectoryError)) else 1
+    return (
+        2
+        if isinstance(
+            error, (BadInput, ModelError, ValueError, FileNotFoundError, IsADirectoryError)
+        )
+        else 1
+    )

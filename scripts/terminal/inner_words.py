@@ -18,15 +18,29 @@ def values(word: str) -> Lines:
     from kinetree.models.joints.kinds import KINDS
     from kinetree.solvers.integrate.kinds import INTEGRATORS
 
-    found: Lines = [(f"type of a joint: {name}", kind.says) for name, kind in KINDS.items() if name == word]
-    found += [(f"integrator: {each.name}", f"{each.title}, order {each.order}: {each.use}") for each in INTEGRATORS if each.name == word]
+    found: Lines = [
+        (f"type of a joint: {name}", kind.says) for name, kind in KINDS.items() if name == word
+    ]
+    found += [
+        (f"integrator: {each.name}", f"{each.title}, order {each.order}: {each.use}")
+        for each in INTEGRATORS
+        if each.name == word
+    ]
     try:
         unit = parse_unit(word)
     except UnitError:
         return found
     if re.fullmatch(r"[A-Za-z%][\w.*/%^()-]*", word):
-        base = ".".join(name if power == 1 else f"{name}{power}" for name, power in unit.base.items()) or "1"
-        found.append((f"unit: {word}", f"{unit.factor:g} {base}" + (f", from {unit.offset:g}" if unit.offset else "")))
+        base = (
+            ".".join(name if power == 1 else f"{name}{power}" for name, power in unit.base.items())
+            or "1"
+        )
+        found.append(
+            (
+                f"unit: {word}",
+                f"{unit.factor:g} {base}" + (f", from {unit.offset:g}" if unit.offset else ""),
+            )
+        )
     return found
 
 
@@ -59,6 +73,10 @@ def example(label: str) -> str:
     from kinetree.models.description.reference import EXAMPLES, slug
 
     section, _, kind = label.partition(" kind = ")
-    name = slug({"forces": "force"}.get(section.strip("[]"), section.strip("[]")), kind) if kind else slug(label.replace(".", "_"))
+    name = (
+        slug({"forces": "force"}.get(section.strip("[]"), section.strip("[]")), kind)
+        if kind
+        else slug(label.replace(".", "_"))
+    )
     path = EXAMPLES / f"{name}.toml"
     return path.read_text(encoding="utf-8").rstrip() if path.exists() else ""

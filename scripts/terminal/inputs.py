@@ -15,21 +15,33 @@ if TYPE_CHECKING:
 
 Driven = Annotated[
     list[str] | None,
-    typer.Option("--input", metavar="NAME=VALUE|FILE", help="Hold an input at a value, or drive inputs by the columns of a file; may be repeated."),
+    typer.Option(
+        "--input",
+        metavar="NAME=VALUE|FILE",
+        help="Hold an input at a value, or drive inputs by the columns of a file; may be repeated.",
+    ),
 ]
 Maps = Annotated[
     list[str] | None,
-    typer.Option("--map", metavar="COLUMN=NAME[:UNIT]", help="Column of an --input file that drives an input, and its unit; may be repeated."),
+    typer.Option(
+        "--map",
+        metavar="COLUMN=NAME[:UNIT]",
+        help="Column of an --input file that drives an input, and its unit; may be repeated.",
+    ),
 ]
 
 
-def given(inputs: list[str] | None, maps: list[str] | None, system: System) -> dict[str, float | Signal] | None:
+def given(
+    inputs: list[str] | None, maps: list[str] | None, system: System
+) -> dict[str, float | Signal] | None:
     """Values and functions by input; what is named on the line wins over a file."""
     from kinetree.models.result.read_files import READERS
     from kinetree.scripts.terminal.arguments import held
 
     names = system.compiled.inputs
-    files = [text for text in inputs or [] if "=" not in text and Path(text).suffix.lower() in READERS]
+    files = [
+        text for text in inputs or [] if "=" not in text and Path(text).suffix.lower() in READERS
+    ]
     if maps and not files:
         raise BadInput("--map: there is no --input file whose columns it could name")
     found: dict[str, float | Signal] = {}
@@ -69,19 +81,29 @@ def driven(path: Path, maps: dict[str, tuple[str, str]], system: System) -> dict
         raise BadInput(f"{path}: the times in '{first}' do not ascend")
     for column in maps:
         if column not in columns:
-            raise BadInput(f"--map {column}: no such column in {path}; {suggestion(column, tuple(columns))}")
+            raise BadInput(
+                f"--map {column}: no such column in {path}; {suggestion(column, tuple(columns))}"
+            )
     units = {name: each.unit for name, each in inputs_of(system.description).items()}
     found = {}
     for column, (values, own) in columns.items():
         name, said = maps.get(column, (column, ""))
         if name in system.compiled.inputs:
             unit = said or own
-            if unit and units.get(name) and parse_unit(unit).exponents != parse_unit(units[name]).exponents:
-                raise BadInput(f"{path}: '{column}' in {unit} drives '{name}', which is in {units[name]}")
+            if (
+                unit
+                and units.get(name)
+                and parse_unit(unit).exponents != parse_unit(units[name]).exponents
+            ):
+                raise BadInput(
+                    f"{path}: '{column}' in {unit} drives '{name}', which is in {units[name]}"
+                )
             known = np.isfinite(values)
             values = parse_unit(unit).to_si(values) if unit else values
             found[name] = Signal(linear(time[known], values[known]), time[known])
     if not found:
         known = ", ".join(system.compiled.inputs) or "there are none"
-        raise BadInput(f"{path}: none of its columns {', '.join(columns)} is an input ({known}); --map COLUMN=NAME")
+        raise BadInput(
+            f"{path}: none of its columns {', '.join(columns)} is an input ({known}); --map COLUMN=NAME"
+        )
     return found

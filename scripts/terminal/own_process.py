@@ -19,11 +19,19 @@ def again(context: typer.Context, wanted: bool) -> None:
     if not wanted:
         return
     arguments = [each for each in context.find_root().obj or sys.argv[1:] if each != OPTION]
-    with tempfile.TemporaryDirectory(prefix="kinetree-own-") as folder:  # what a crash leaves behind goes with it
-        child = subprocess.Popen([sys.executable, "-m", "kinetree.scripts.cli", *arguments], env=os.environ | {"TMPDIR": folder, "TEMP": folder})
+    with tempfile.TemporaryDirectory(
+        prefix="kinetree-own-"
+    ) as folder:  # what a crash leaves behind goes with it
+        child = subprocess.Popen(
+            [sys.executable, "-m", "kinetree.scripts.cli", *arguments],
+            env=os.environ | {"TMPDIR": folder, "TEMP": folder},
+        )
         code = waited(child)
     if fault := fault_of(code):
-        print(f"kinetree: a binary that was run ended its process by {fault}; nothing was reported after that", file=sys.stderr)
+        print(
+            f"kinetree: a binary that was run ended its process by {fault}; nothing was reported after that",
+            file=sys.stderr,
+        )
         raise Exit(1)
     raise Exit(code)
 
@@ -46,5 +54,10 @@ def fault_of(code: int) -> str:
 
 OwnProcess = Annotated[
     bool,
-    typer.Option(OPTION, callback=again, is_eager=True, help="Run the binaries in a process of their own: a crash of theirs is reported."),
+    typer.Option(
+        OPTION,
+        callback=again,
+        is_eager=True,
+        help="Run the binaries in a process of their own: a crash of theirs is reported.",
+    ),
 ]

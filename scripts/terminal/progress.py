@@ -10,7 +10,9 @@ PAUSE = 5.0  # seconds between lines where there is no terminal
 
 
 @contextmanager
-def progress(title: str, end: float, quiet: bool = False, unit: str = "s") -> Iterator[Callable[[float], None]]:
+def progress(
+    title: str, end: float, quiet: bool = False, unit: str = "s"
+) -> Iterator[Callable[[float], None]]:
     """Give a function to be told how far the work is, from 0 to `end`."""
     if quiet:
         yield lambda done: None
@@ -33,8 +35,16 @@ class Lines:
         now = time.monotonic()
         if now - self.said >= PAUSE:
             self.said = now
-            part = f" of {self.end:.4g} {self.unit} ({100 * done / self.end:.0f} %)" if self.end > 0 else f" {self.unit}"
-            print(f"{self.title}: {done:.4g}{part} after {now - self.start:.0f} s", file=sys.stderr, flush=True)
+            part = (
+                f" of {self.end:.4g} {self.unit} ({100 * done / self.end:.0f} %)"
+                if self.end > 0
+                else f" {self.unit}"
+            )
+            print(
+                f"{self.title}: {done:.4g}{part} after {now - self.start:.0f} s",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def close(self) -> None:
         pass

@@ -50,7 +50,9 @@ class Recorded:
         found: dict[str, None] = {}
         for pattern in patterns or ("*",):
             shape = shape_of(pattern, re.IGNORECASE)
-            matches = [name for name in self.names if name == pattern] or [name for name in self.names if shape.fullmatch(name)]
+            matches = [name for name in self.names if name == pattern] or [
+                name for name in self.names if shape.fullmatch(name)
+            ]
             if not matches:
                 one_of(pattern, self.names, "variable")
             found |= dict.fromkeys(matches)

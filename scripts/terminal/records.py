@@ -39,7 +39,9 @@ def single(text: str, maps: list[str] | None = None, mechanism: Mechanism | None
         unit = unit or data.unit(column)
         if target in columns:
             raise BadInput(f"{path}: two columns for '{target}'")
-        columns[target] = converted(data[column], unit, units.get(target, ""), f"{path}: column '{column}'")
+        columns[target] = converted(
+            data[column], unit, units.get(target, ""), f"{path}: column '{column}'"
+        )
     return Record(data.time, columns, settings_of(given, text))
 
 
@@ -52,7 +54,9 @@ def names_of(maps: list[str] | None, data: Recorded, path: Path) -> dict[str, tu
         if not separator or not column.strip() or not name.strip():
             raise BadInput(f"--map {text}: expected COLUMN=NAME, or COLUMN=NAME:UNIT")
         if column.strip() not in data.names:
-            raise BadInput(f"--map {text}: no such column in {path}; {suggestion(column.strip(), data.names)}")
+            raise BadInput(
+                f"--map {text}: no such column in {path}; {suggestion(column.strip(), data.names)}"
+            )
         found[column.strip()] = name.strip(), unit.strip()
     return found
 

@@ -52,7 +52,9 @@ def only(found: Mapping[str, Any], known: set[str], place: str) -> None:
     """Refuse keys that a table does not have."""
     for key in found:
         if key not in known:
-            raise BadInput(f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}")
+            raise BadInput(
+                f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}"
+            )
 
 
 def number(value: Any, place: str) -> float:
@@ -68,7 +70,12 @@ def checked(kind: type[Table], raw: Mapping[str, Any], place: str) -> Table:
         return kind.model_validate(raw)
     except ValidationError as error:
         known = lambda at: known_keys(kind, at)  # noqa: E731
-        raise BadInput("\n".join(f"{place}: {line}" for line in dict.fromkeys(mistake(each, known) for each in error.errors()[:20]))) from None
+        raise BadInput(
+            "\n".join(
+                f"{place}: {line}"
+                for line in dict.fromkeys(mistake(each, known) for each in error.errors()[:20])
+            )
+        ) from None
     except RecursionError:
         raise BadInput(f"{place}: tables or lists nested too deeply") from None
 
@@ -89,8 +96,16 @@ def mistake(error: Any, known: Any) -> str:
         return f"{key}: {error['ctx']['error']}" if key else str(error["ctx"]["error"])
     positive = error.get("ctx", {}).get("gt") == 0
     above = "a positive number" if positive else "more than {gt:g}"
-    bounds = {"greater_than": above, "greater_than_equal": "{ge:g} or more", "less_than_equal": "at most {le:g}"}
-    expected = bounds[kind].format(**error["ctx"]) if kind in bounds else WORDS.get(kind, error["msg"][:1].lower() + error["msg"][1:])
+    bounds = {
+        "greater_than": above,
+        "greater_than_equal": "{ge:g} or more",
+        "less_than_equal": "at most {le:g}",
+    }
+    expected = (
+        bounds[kind].format(**error["ctx"])
+        if kind in bounds
+        else WORDS.get(kind, error["msg"][:1].lower() + error["msg"][1:])
+    )
     return f"{key}: found {shown(error['input'])}, expected {expected}"
 
 

@@ -47,12 +47,20 @@ def plain_select(condition, a, b):
 
 @overload(larger_of, jit_options=OPTIONS)
 def plain_larger_of(a, b):
-    return (lambda a, b: select(b > a, b, a)) if isinstance(a, types.Float) and isinstance(b, types.Float) else None
+    return (
+        (lambda a, b: select(b > a, b, a))
+        if isinstance(a, types.Float) and isinstance(b, types.Float)
+        else None
+    )
 
 
 @overload(smaller_of, jit_options=OPTIONS)
 def plain_smaller_of(a, b):
-    return (lambda a, b: select(b < a, b, a)) if isinstance(a, types.Float) and isinstance(b, types.Float) else None
+    return (
+        (lambda a, b: select(b < a, b, a))
+        if isinstance(a, types.Float) and isinstance(b, types.Float)
+        else None
+    )
 
 
 @overload(every, jit_options=OPTIONS)

@@ -4,7 +4,21 @@ C is never formed: C x and Cᵀ f cost 24 multiplications and 18 additions each 
 Symmetric 6x6 matrices are stored full, row by row (36 numbers).
 """
 
-from kinetree.solvers.algebra.vectors import add3, add6, add9, cross, full, mm, mtv, mv, rotate_symmetric, scale, skew_mm, sv, transpose
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    add6,
+    add9,
+    cross,
+    full,
+    mm,
+    mtv,
+    mv,
+    rotate_symmetric,
+    scale,
+    skew_mm,
+    sv,
+    transpose,
+)
 from kinetree.solvers.kernel import kernel
 
 
@@ -35,7 +49,14 @@ def dot6(a, b):
 @kernel
 def axpy6(s, a, b):
     """s a + b."""
-    return (s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2], s * a[3] + b[3], s * a[4] + b[4], s * a[5] + b[5])
+    return (
+        s * a[0] + b[0],
+        s * a[1] + b[1],
+        s * a[2] + b[2],
+        s * a[3] + b[3],
+        s * a[4] + b[4],
+        s * a[5] + b[5],
+    )
 
 
 @kernel
@@ -97,19 +118,43 @@ def rigid_back(G, rho, m, h, J):
 @kernel
 def mv6(M, at, x):
     """Product of the 6x6 matrix stored at `at` and a six-vector."""
-    return (row6(M, at, x), row6(M, at + 6, x), row6(M, at + 12, x), row6(M, at + 18, x), row6(M, at + 24, x), row6(M, at + 30, x))
+    return (
+        row6(M, at, x),
+        row6(M, at + 6, x),
+        row6(M, at + 12, x),
+        row6(M, at + 18, x),
+        row6(M, at + 24, x),
+        row6(M, at + 30, x),
+    )
 
 
 @kernel
 def row6(M, at, x):
     """Product of the row stored at `at` and a six-vector."""
-    return M[at] * x[0] + M[at + 1] * x[1] + M[at + 2] * x[2] + M[at + 3] * x[3] + M[at + 4] * x[4] + M[at + 5] * x[5]
+    return (
+        M[at] * x[0]
+        + M[at + 1] * x[1]
+        + M[at + 2] * x[2]
+        + M[at + 3] * x[3]
+        + M[at + 4] * x[4]
+        + M[at + 5] * x[5]
+    )
 
 
 @kernel
 def get_block(M, at):
     """3x3 block of a 6x6 matrix whose first element is stored at `at`."""
-    return (M[at], M[at + 1], M[at + 2], M[at + 6], M[at + 7], M[at + 8], M[at + 12], M[at + 13], M[at + 14])
+    return (
+        M[at],
+        M[at + 1],
+        M[at + 2],
+        M[at + 6],
+        M[at + 7],
+        M[at + 8],
+        M[at + 12],
+        M[at + 13],
+        M[at + 14],
+    )
 
 
 @kernel

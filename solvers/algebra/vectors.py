@@ -22,7 +22,17 @@ def get6(array, at):
 @inline
 def get9(array, at):
     """Matrix stored at `at`."""
-    return (array[at], array[at + 1], array[at + 2], array[at + 3], array[at + 4], array[at + 5], array[at + 6], array[at + 7], array[at + 8])
+    return (
+        array[at],
+        array[at + 1],
+        array[at + 2],
+        array[at + 3],
+        array[at + 4],
+        array[at + 5],
+        array[at + 6],
+        array[at + 7],
+        array[at + 8],
+    )
 
 
 @inline
@@ -122,19 +132,31 @@ def cross(a, b):
 @inline
 def mv(m, a):
     """Matrix times vector."""
-    return (m[0] * a[0] + m[1] * a[1] + m[2] * a[2], m[3] * a[0] + m[4] * a[1] + m[5] * a[2], m[6] * a[0] + m[7] * a[1] + m[8] * a[2])
+    return (
+        m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
+        m[3] * a[0] + m[4] * a[1] + m[5] * a[2],
+        m[6] * a[0] + m[7] * a[1] + m[8] * a[2],
+    )
 
 
 @inline
 def mtv(m, a):
     """Transposed matrix times vector."""
-    return (m[0] * a[0] + m[3] * a[1] + m[6] * a[2], m[1] * a[0] + m[4] * a[1] + m[7] * a[2], m[2] * a[0] + m[5] * a[1] + m[8] * a[2])
+    return (
+        m[0] * a[0] + m[3] * a[1] + m[6] * a[2],
+        m[1] * a[0] + m[4] * a[1] + m[7] * a[2],
+        m[2] * a[0] + m[5] * a[1] + m[8] * a[2],
+    )
 
 
 @inline
 def sv(s, a):
     """Symmetric matrix times vector."""
-    return (s[0] * a[0] + s[1] * a[1] + s[2] * a[2], s[1] * a[0] + s[3] * a[1] + s[4] * a[2], s[2] * a[0] + s[4] * a[1] + s[5] * a[2])
+    return (
+        s[0] * a[0] + s[1] * a[1] + s[2] * a[2],
+        s[1] * a[0] + s[3] * a[1] + s[4] * a[2],
+        s[2] * a[0] + s[4] * a[1] + s[5] * a[2],
+    )
 
 
 @inline
@@ -194,13 +216,33 @@ def sub6(a, b):
 @inline
 def add9(a, b):
     """Sum of matrices."""
-    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5], a[6] + b[6], a[7] + b[7], a[8] + b[8])
+    return (
+        a[0] + b[0],
+        a[1] + b[1],
+        a[2] + b[2],
+        a[3] + b[3],
+        a[4] + b[4],
+        a[5] + b[5],
+        a[6] + b[6],
+        a[7] + b[7],
+        a[8] + b[8],
+    )
 
 
 @inline
 def sub9(a, b):
     """Difference of matrices."""
-    return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5], a[6] - b[6], a[7] - b[7], a[8] - b[8])
+    return (
+        a[0] - b[0],
+        a[1] - b[1],
+        a[2] - b[2],
+        a[3] - b[3],
+        a[4] - b[4],
+        a[5] - b[5],
+        a[6] - b[6],
+        a[7] - b[7],
+        a[8] - b[8],
+    )
 
 
 @inline
@@ -212,7 +254,17 @@ def scale6(s, a):
 @inline
 def outer(a, b):
     """a bᵀ."""
-    return (a[0] * b[0], a[0] * b[1], a[0] * b[2], a[1] * b[0], a[1] * b[1], a[1] * b[2], a[2] * b[0], a[2] * b[1], a[2] * b[2])
+    return (
+        a[0] * b[0],
+        a[0] * b[1],
+        a[0] * b[2],
+        a[1] * b[0],
+        a[1] * b[1],
+        a[1] * b[2],
+        a[2] * b[0],
+        a[2] * b[1],
+        a[2] * b[2],
+    )
 
 
 @inline
@@ -250,4 +302,11 @@ def inverse_symmetric(s):
     c1 = s[2] * s[4] - s[1] * s[5]
     c2 = s[1] * s[4] - s[2] * s[3]
     d = 1.0 / (s[0] * c0 + s[1] * c1 + s[2] * c2)
-    return (d * c0, d * c1, d * c2, d * (s[0] * s[5] - s[2] * s[2]), d * (s[1] * s[2] - s[0] * s[4]), d * (s[0] * s[3] - s[1] * s[1]))
+    return (
+        d * c0,
+        d * c1,
+        d * c2,
+        d * (s[0] * s[5] - s[2] * s[2]),
+        d * (s[1] * s[2] - s[0] * s[4]),
+        d * (s[0] * s[3] - s[1] * s[1]),
+    )

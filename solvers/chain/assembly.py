@@ -9,13 +9,21 @@ import numpy as np
 
 from kinetree.solvers.chain import choice, extended
 from kinetree.solvers.chain.band import dense
-from kinetree.solvers.chain.coefficients import ChainError, Coefficients, check_accuracy, scale, unscaled
+from kinetree.solvers.chain.coefficients import (
+    ChainError,
+    Coefficients,
+    check_accuracy,
+    scale,
+    unscaled,
+)
 from kinetree.solvers.chain.doubling import Generated, generate
 
 Lower = list[tuple[np.ndarray, np.ndarray]]  # (Y_k, U_k), k = 0..p+1
 
 
-def matrices(mass, damping, stiffness, dt: float, p: int = 3, accuracy: float = 1e-13, full: bool = True) -> tuple[np.ndarray, ...]:
+def matrices(
+    mass, damping, stiffness, dt: float, p: int = 3, accuracy: float = 1e-13, full: bool = True
+) -> tuple[np.ndarray, ...]:
     """D_0..D_p (2n x 2n), or only their lower rows [W_k, U_k] (n x 2n) when not full."""
     check_accuracy(accuracy)
     if not dt > 0.0 or p < 0:
@@ -27,7 +35,10 @@ def matrices(mass, damping, stiffness, dt: float, p: int = 3, accuracy: float = 
         C, F, M = (unscaled(value, n) for value in (stiffness, damping, mass))
         lower, Bh = extended.lower_rows(C, F, M.diagonal(), chain.free, dt, p, pick.r, pick.m)
     else:
-        lower, Bh = lower_rows(chain, generate(chain, dt, np.arange(n), p + 1, accuracy)), dense(chain.Bh, n) if chain.B else None
+        lower, Bh = (
+            lower_rows(chain, generate(chain, dt, np.arange(n), p + 1, accuracy)),
+            dense(chain.Bh, n) if chain.B else None,
+        )
     result = assemble(chain, lower, Bh, dt)
     return result if full else tuple(d[n:] for d in result)
 
@@ -37,21 +48,37 @@ def lower_rows(chain: Coefficients, made: Generated) -> Lower:
     n, unit, R = chain.n, np.eye(chain.n), made.rows
     back = np.diag(chain.mass) if chain.mass.ndim == 1 else chain.mass.T
     first = (dense(made.step.Y, n), unit + dense(made.step.u, n))
-    return [first] + [(back @ Y[:n], back @ T[:n] + unit / k) for k, (Y, T) in enumerate(zip(R.Y, R.T), start=1)]
+    return [first] + [
+        (back @ Y[:n], back @ T[:n] + unit / k) for k, (Y, T) in enumerate(zip(R.Y, R.T), start=1)
+    ]
 
 
-def assemble(chain: Coefficients, lower: Lower, Bh: np.ndarray | None, dt: float) -> tuple[np.ndarray, ...]:
+def assemble(
+    chain: Coefficients, lower: Lower, Bh: np.ndarray | None, dt: float
+) -> tuple[np.ndarray, ...]:
     """D_0..D_p from their lower rows; Bh None: the general form."""
     n, Fh, first = chain.n, dense(chain.Fh, chain.n), lower[1][1]
     unit, result = np.eye(n), []
-    by_strains = Bh is not None and not len(chain.free) and float(np.linalg.norm(np.linalg.inv(Bh.astype(float)))) < dt
+    by_strains = (
+        Bh is not None
+        and not len(chain.free)
+        and float(np.linalg.norm(np.linalg.inv(Bh.astype(float)))) < dt
+    )
     for k, (Y, U) in enumerate(lower[:-1]):
-        W = solved(Bh, Y) if by_strains else dt * first if k == 0 else (dt / k) * (first - lower[k + 1][1])
+        W = (
+            solved(Bh, Y)
+            if by_strains
+            else dt * first
+            if k == 0
+            else (dt / k) * (first - lower[k + 1][1])
+        )
         row = np.hstack((W, U))
         if Bh is not None:
             upper = np.hstack((U + Fh @ W, -Bh @ Y.T))
         elif k == 0:
-            upper = np.eye(n, 2 * n) - dt * dense(chain.BhT, n) @ np.hstack((dt * (first - lower[2][1]), first))
+            upper = np.eye(n, 2 * n) - dt * dense(chain.BhT, n) @ np.hstack(
+                (dt * (first - lower[2][1]), first)
+            )
         else:
             before = np.hstack((0 * unit, unit)) if k == 1 else (k - 1) * result[-1][n:]
             upper = (result[0][n:] - before) / dt + Fh @ row

@@ -12,7 +12,10 @@ import numpy as np
 from kinetree.solvers.chain import kernels
 
 PAD = kernels.ROWS
-LEAST, MOST = 2**20, 4 * 10**6  # numbers that are worth keeping in any process, and the most that glibc keeps (32 MB)
+LEAST, MOST = (
+    2**20,
+    4 * 10**6,
+)  # numbers that are worth keeping in any process, and the most that glibc keeps (32 MB)
 
 
 class Band(NamedTuple):
@@ -71,7 +74,10 @@ def pitch(bands: list[Band], n: int) -> int:
     reach = np.arange(n)
     for a in bands:
         above = diagonals(a, n)[:, a.width :] != 0.0
-        reach = np.maximum(reach, np.arange(n) + np.where(above.any(axis=1), a.width - above[:, ::-1].argmax(axis=1), 0))
+        reach = np.maximum(
+            reach,
+            np.arange(n) + np.where(above.any(axis=1), a.width - above[:, ::-1].argmax(axis=1), 0),
+        )
     reach = np.maximum.accumulate(np.minimum(reach, n - 1))
     return int((reach[reach] - reach).max(initial=0))
 
@@ -85,7 +91,9 @@ def from_dense(full: np.ndarray) -> Band:
 def resized(a: Band, n: int, width: int, factor: float = 1.0) -> Band:
     """factor*a with another half-width: cut or filled up with zeros."""
     out = zeros(n, width)
-    kernels.add(out.data, out.base, out.stride, min(out.width, a.width), factor, a.data, a.base, a.stride, n)
+    kernels.add(
+        out.data, out.base, out.stride, min(out.width, a.width), factor, a.data, a.base, a.stride, n
+    )
     return out
 
 
@@ -122,7 +130,13 @@ def profile(a: Band, n: int) -> np.ndarray:
 def needed(peaks: np.ndarray, drop: float) -> int:
     """Smallest half-width outside which the sum of a row of elements bounded by peaks is at most drop."""
     tail = 2.0 * np.cumsum(peaks[::-1])[::-1]
-    return int(np.count_nonzero(tail > drop)) - 1 if drop > 0.0 else int(np.flatnonzero(peaks)[-1]) if peaks.any() else 0
+    return (
+        int(np.count_nonzero(tail > drop)) - 1
+        if drop > 0.0
+        else int(np.flatnonzero(peaks)[-1])
+        if peaks.any()
+        else 0
+    )
 
 
 def square_width(peak: np.ndarray, drop: float) -> int:
@@ -138,7 +152,9 @@ def rows_product(rows: np.ndarray, b: Band) -> np.ndarray:
         return rows @ dense(b, n)
     out = np.zeros((count, n))
     first, last = used(rows)
-    kernels.multiply_rows(out.reshape(-1), np.ascontiguousarray(rows).reshape(-1), first, last, count, *b, n)
+    kernels.multiply_rows(
+        out.reshape(-1), np.ascontiguousarray(rows).reshape(-1), first, last, count, *b, n
+    )
     return out
 
 

@@ -25,7 +25,9 @@ class Choice(NamedTuple):
 
 def error(m: int, r: int, x: float) -> float:
     """Relative error of a step after m doublings from omega*Delta = x, order r."""
-    return math.exp(m * math.log(2.0) + (r + 1) * math.log(x) - math.lgamma(r + 2)) if x > 0 else 0.0
+    return (
+        math.exp(m * math.log(2.0) + (r + 1) * math.log(x) - math.lgamma(r + 2)) if x > 0 else 0.0
+    )
 
 
 def optimum(r: int) -> tuple[float, float]:
@@ -34,7 +36,9 @@ def optimum(r: int) -> tuple[float, float]:
     return x, x**r / math.factorial(r + 1)
 
 
-def choose(total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x: 1.0, lowest: int = 0) -> Choice:
+def choose(
+    total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x: 1.0, lowest: int = 0
+) -> Choice:
     """Cheapest (r, m >= lowest) with eps <= accuracy for omega*dt = total; term(k): work of term k, doubling(x): from omega*Delta = x."""
     if total <= 0.0:
         return Choice(ORDERS[0], lowest, 0.0, 0.0)
@@ -47,5 +51,9 @@ def choose(total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x:
         met = np.flatnonzero(logarithm <= math.log(accuracy))
         work = float(series[met[0]] + sum(fine[:m])) if len(met) else math.inf
         if best is None or work < best.work:
-            best = Choice(int(orders[met[0]]), m, math.exp(logarithm[met[0]]), work) if len(met) else best
+            best = (
+                Choice(int(orders[met[0]]), m, math.exp(logarithm[met[0]]), work)
+                if len(met)
+                else best
+            )
     return best

@@ -13,7 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.solvers.chain import kernels
-from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, identity, pitch, transposed, zeros
+from kinetree.solvers.chain.band import (
+    Band,
+    dense,
+    diagonals,
+    from_dense,
+    identity,
+    pitch,
+    transposed,
+    zeros,
+)
 from kinetree.solvers.chain.factor import factor
 
 SMALL = 40  # chains up to this size are dense from the start: calls cost more than operations
@@ -27,7 +36,9 @@ class ChainError(ValueError):
 class Coefficients(NamedTuple):
     n: int
     mass: np.ndarray  # square roots of the masses (n), or L (n x n) of a full mass matrix
-    B: Band | None  # factor of the stiffness, unscaled; None when there is none: the general form, e = x M^1/2
+    B: (
+        Band | None
+    )  # factor of the stiffness, unscaled; None when there is none: the general form, e = x M^1/2
     Bh: Band  # scaled factor; E in the general form
     BhT: Band  # its transpose; Ch^T in the general form
     Fh: Band  # scaled damping
@@ -55,8 +66,12 @@ class Springs(NamedTuple):
 def listed(springs: Springs) -> tuple[Band, int]:
     """The matrix of springs as a band."""
     n = len(springs.ground)
-    if len(springs.between) != n - 1 or not all(np.isfinite(part).all() and (part >= 0.0).all() for part in springs):
-        raise ChainError(f"stiffness: expected {n - 1} springs between {n} coordinates, numbers not below 0")
+    if len(springs.between) != n - 1 or not all(
+        np.isfinite(part).all() and (part >= 0.0).all() for part in springs
+    ):
+        raise ChainError(
+            f"stiffness: expected {n - 1} springs between {n} coordinates, numbers not below 0"
+        )
     band = zeros(n, 1 if n > 1 else 0)
     elements = diagonals(band, n)
     elements[:, band.width] = springs.ground
@@ -77,9 +92,24 @@ def as_band(value, n: int | None, name: str) -> tuple[Band, int]:
         return value._replace(data=value.data.copy()), value.data.size // (value.stride + 1)
     sparse = value.tocoo() if hasattr(value, "tocoo") else None
     full = np.asarray(value if sparse is None else sparse.data, dtype=float)
-    shape = tuple(sparse.shape) if sparse is not None else full.shape * 2 if full.ndim == 1 else full.shape
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0 or (n is not None and shape[0] != n):
-        raise ChainError(f"{name}: expected a vector or a square matrix" + (f" for {n} coordinates" if n else "") + f", got shape {shape}")
+    shape = (
+        tuple(sparse.shape)
+        if sparse is not None
+        else full.shape * 2
+        if full.ndim == 1
+        else full.shape
+    )
+    if (
+        len(shape) != 2
+        or shape[0] != shape[1]
+        or shape[0] == 0
+        or (n is not None and shape[0] != n)
+    ):
+        raise ChainError(
+            f"{name}: expected a vector or a square matrix"
+            + (f" for {n} coordinates" if n else "")
+            + f", got shape {shape}"
+        )
     if not np.isfinite(full).all():
         raise ChainError(f"{name}: contains NaN or infinity")
     n = shape[0]
@@ -103,7 +133,10 @@ def unscaled(value, n: int) -> np.ndarray:
 
 def is_symmetric(a: Band, n: int) -> bool:
     """Symmetric up to rounding."""
-    return bool(np.abs(diagonals(a, n) - diagonals(transposed(a, n), n)).max() <= 1e-13 * np.abs(a.data).max())
+    return bool(
+        np.abs(diagonals(a, n) - diagonals(transposed(a, n), n)).max()
+        <= 1e-13 * np.abs(a.data).max()
+    )
 
 
 def scale(mass, damping, stiffness, supports=None) -> Coefficients:
@@ -120,7 +153,11 @@ def scale(mass, damping, stiffness, supports=None) -> Coefficients:
         if not (root > 0).all():
             raise ChainError(f"mass: expected {n} positive numbers")
         root = np.sqrt(root)
-        Ch, Fh, Bh = scaled(C, root, True), scaled(F, root, True), scaled(B, root, False) if B else None
+        Ch, Fh, Bh = (
+            scaled(C, root, True),
+            scaled(F, root, True),
+            scaled(B, root, False) if B else None,
+        )
     else:
         if not is_symmetric(M, n):
             raise ChainError("mass: expected a symmetric matrix")
@@ -134,11 +171,27 @@ def scale(mass, damping, stiffness, supports=None) -> Coefficients:
     trace = float(np.trace(dense(Ch, n)) if Ch.is_dense else diagonals(Ch, n)[:, Ch.width].sum())
     omega = 0.5 * (friction + math.sqrt(friction * friction + 4.0 * stretch))
     Bh, Fh, Ch = (
-        from_dense(dense(a, n)) if not a.is_dense and (n <= SMALL or a.width > max(8, DENSE_ABOVE * n)) else a for a in (Bh or identity(n), Fh, Ch)
+        from_dense(dense(a, n))
+        if not a.is_dense and (n <= SMALL or a.width > max(8, DENSE_ABOVE * n))
+        else a
+        for a in (Bh or identity(n), Fh, Ch)
     )
     BhT = transposed(Bh if B else Ch, n)
     step = pitch([Ch, Fh], n)
-    return Coefficients(n, root, B, Bh, BhT, Fh if B else transposed(Fh, n), friction > 0, Ch, free, step, omega, math.sqrt(max(0.0, trace)))
+    return Coefficients(
+        n,
+        root,
+        B,
+        Bh,
+        BhT,
+        Fh if B else transposed(Fh, n),
+        friction > 0,
+        Ch,
+        free,
+        step,
+        omega,
+        math.sqrt(max(0.0, trace)),
+    )
 
 
 def scaled(a: Band, root: np.ndarray, both: bool) -> Band:

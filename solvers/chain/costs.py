@@ -16,7 +16,10 @@ from kinetree.solvers.chain.doubling import choose, filled
 
 STREAM = 3.0  # an operation of a step, whose matrices stream past, takes so many times that of a product of bands
 SCALAR = 4.3  # an operation of a right-hand side; half of it in the first cache (n = 30), up to three times as much where numbers underflow
-START, READ = 1.1e7, 190.0  # operations that pass while a run is checked, scaled and packed, and per element of a dense matrix given
+START, READ = (
+    1.1e7,
+    190.0,
+)  # operations that pass while a run is checked, scaled and packed, and per element of a dense matrix given
 START_SCALAR, READ_SCALAR = 1.5e6, 46.0  # the same for Runge-Kutta
 STABLE = 2.8  # omega*h of classical Runge-Kutta on the imaginary axis
 
@@ -55,6 +58,15 @@ def operations(chain: Coefficients, dt: float, accuracy: float = 1e-8) -> Operat
     n, angle = chain.n, chain.omega * dt
     generation = START + READ * n * n + choose(chain, dt, accuracy).work
     step = STREAM * 8.0 * n * min(n, filled(chain, angle) + 1)
-    substeps = max(1, math.ceil(angle / min(STABLE, (120.0 * accuracy / max(angle, 1e-300)) ** 0.25)))
-    evaluation = 2.0 * n * (2 * reach(chain.Ch, n) + 1) + (2.0 * n * (2 * reach(chain.Fh, n) + 1) if chain.damped else 0.0)
-    return Operations(generation, step, START_SCALAR + READ_SCALAR * n * n, SCALAR * substeps * 4 * (evaluation + 8.0 * n))
+    substeps = max(
+        1, math.ceil(angle / min(STABLE, (120.0 * accuracy / max(angle, 1e-300)) ** 0.25))
+    )
+    evaluation = 2.0 * n * (2 * reach(chain.Ch, n) + 1) + (
+        2.0 * n * (2 * reach(chain.Fh, n) + 1) if chain.damped else 0.0
+    )
+    return Operations(
+        generation,
+        step,
+        START_SCALAR + READ_SCALAR * n * n,
+        SCALAR * substeps * 4 * (evaluation + 8.0 * n),
+    )

@@ -21,20 +21,38 @@ class Generated(NamedTuple):
     choice: choice.Choice
 
 
-def generate(chain: Coefficients, dt: float, channels: np.ndarray, p: int, accuracy: float, fixed: choice.Choice | None = None) -> Generated:
+def generate(
+    chain: Coefficients,
+    dt: float,
+    channels: np.ndarray,
+    p: int,
+    accuracy: float,
+    fixed: choice.Choice | None = None,
+) -> Generated:
     """Series at the substep, then m doublings; channels are the coordinates where forces act."""
     return ladder(chain, dt, channels, p, accuracy, fixed or choose(chain, dt, accuracy), 0)[-1]
 
 
 def ladder(
-    chain: Coefficients, dt: float, channels: np.ndarray, p: int, accuracy: float, pick: choice.Choice, levels: int, widest: float | None = None
+    chain: Coefficients,
+    dt: float,
+    channels: np.ndarray,
+    p: int,
+    accuracy: float,
+    pick: choice.Choice,
+    levels: int,
+    widest: float | None = None,
 ) -> list[Generated]:
     """The matrices of dt/2^levels, .., dt/2, dt: what the doublings pass through; none when a band becomes dense or wider than widest."""
     h = dt / 2**pick.m
     unit = force_rows(chain, np.concatenate((channels, chain.free)).astype(int))
     R = rows.start(chain, unit, len(chain.free), max(p, 1), h, pick.r)
     drop = 0.1 * accuracy
-    now = energy.start(chain, h, pick.r, drop / 2**pick.m) if chain.B else general.start(chain, h, pick.r)
+    now = (
+        energy.start(chain, h, pick.r, drop / 2**pick.m)
+        if chain.B
+        else general.start(chain, h, pick.r)
+    )
     kept = []
     for i in range(pick.m):
         if widest is not None and (now.u.is_dense or now.u.width > widest):
@@ -42,7 +60,11 @@ def ladder(
         if pick.m - i <= levels:
             kept.append(Generated(h * 2**i, now, R, pick))
         R = rows.double(R, h * 2**i, partial(energy.advance, now))
-        now = energy.double(now, chain.n, drop / 2 ** (pick.m - i - 1)) if chain.B else general.double(now, chain.n)
+        now = (
+            energy.double(now, chain.n, drop / 2 ** (pick.m - i - 1))
+            if chain.B
+            else general.double(now, chain.n)
+        )
     return [*kept, Generated(dt, now, R, pick)]
 
 

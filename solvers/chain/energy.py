@@ -65,7 +65,10 @@ def start(chain: Coefficients, step: float, r: int, drop: float) -> Step:
         h, width = step / k, reach + (k - 1) * chain.pitch
         p.append(product(-h, yT, chain.Bh, n, width))
         friction = [product(-h, s, chain.Fh, n, width)] if chain.damped else []
-        s, y = combine([product(-h, y, chain.BhT, n, width), *friction], n), product(h, s, chain.Bh, n, width)
+        s, y = (
+            combine([product(-h, y, chain.BhT, n, width), *friction], n),
+            product(h, s, chain.Bh, n, width),
+        )
         yT = transposed(y, n)
         u.append(s)
         Y.append(y)
@@ -137,5 +140,16 @@ def advance(step: Step, e: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.nd
         return e @ p + v @ Y, v @ u - e @ YT
     de, dv = np.zeros((count, n)), np.zeros((count, n))
     first, last = used(e, v)
-    kernels.advance_rows(de.reshape(-1), dv.reshape(-1), e.reshape(-1), v.reshape(-1), first, last, count, *(a.data for a in step), *step.u[1:], n)
+    kernels.advance_rows(
+        de.reshape(-1),
+        dv.reshape(-1),
+        e.reshape(-1),
+        v.reshape(-1),
+        first,
+        last,
+        count,
+        *(a.data for a in step),
+        *step.u[1:],
+        n,
+    )
     return de, dv

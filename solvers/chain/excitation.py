@@ -14,23 +14,38 @@ from kinetree.solvers.chain.coefficients import ChainError
 SHAPES = {"constant": 1, "linear": 2, "parabolic": 3, "spline": 4}
 
 
-def samples(force, channels: int, dt: float, start_time: float, steps: int, shape: str | None) -> tuple[np.ndarray, str]:
+def samples(
+    force, channels: int, dt: float, start_time: float, steps: int, shape: str | None
+) -> tuple[np.ndarray, str]:
     """Node values (rows = nodes) and the shape: from a function of time, an array of node values or one constant row."""
     if callable(force):
         shape = shape or "parabolic"
         nodes = {"constant": steps, "parabolic": 2 * steps + 1}.get(shape, steps + 1)
-        at = start_time + dt * (np.arange(nodes) + (0.5 if shape == "constant" else 0.0)) / (2 if shape == "parabolic" else 1)
-        values = np.array([np.atleast_1d(np.asarray(force(t), dtype=float)) for t in at]).reshape(nodes, -1)
+        at = start_time + dt * (np.arange(nodes) + (0.5 if shape == "constant" else 0.0)) / (
+            2 if shape == "parabolic" else 1
+        )
+        values = np.array([np.atleast_1d(np.asarray(force(t), dtype=float)) for t in at]).reshape(
+            nodes, -1
+        )
     else:
         values = np.asarray(force, dtype=float)
         if values.ndim < 2 and values.size == channels and shape in (None, "constant"):
             shape, values = "constant", np.broadcast_to(values.reshape(-1), (steps, channels))
         elif values.ndim == 1:
             values = values[:, None]
-    shape = shape or {steps: "constant", steps + 1: "linear", 2 * steps + 1: "parabolic"}.get(len(values))
-    nodes = {"constant": steps, "linear": steps + 1, "spline": steps + 1, "parabolic": 2 * steps + 1}.get(shape)
+    shape = shape or {steps: "constant", steps + 1: "linear", 2 * steps + 1: "parabolic"}.get(
+        len(values)
+    )
+    nodes = {
+        "constant": steps,
+        "linear": steps + 1,
+        "spline": steps + 1,
+        "parabolic": 2 * steps + 1,
+    }.get(shape)
     if nodes is None or len(values) != nodes or values.ndim != 2:
-        rows = f"{steps} (constant), {steps + 1} (linear, spline) or {2 * steps + 1} (parabolic) rows"
+        rows = (
+            f"{steps} (constant), {steps + 1} (linear, spline) or {2 * steps + 1} (parabolic) rows"
+        )
         raise ChainError(f"force: expected a function or {rows}, got shape {values.shape}")
     if not np.isfinite(values).all():
         raise ChainError("force: contains NaN or infinity")
@@ -43,19 +58,28 @@ def coefficients(values: np.ndarray, shape: str) -> np.ndarray:
         return values[:, None, :]
     if shape == "parabolic":
         before, middle, after = values[:-2:2], values[1::2], values[2::2]
-        return np.stack((after, -3 * after + 4 * middle - before, 2 * (after - 2 * middle + before)), axis=1)
+        return np.stack(
+            (after, -3 * after + 4 * middle - before, 2 * (after - 2 * middle + before)), axis=1
+        )
     before, after = values[:-1], values[1:]
     if shape == "linear" or len(values) < 5:
         return np.stack((after, before - after), axis=1)
     slope = slopes(values)
     s0, s1 = slope[:-1], slope[1:]
-    return np.stack((after, -s1, 3 * (before - after) + 2 * s1 + s0, 2 * (after - before) - s1 - s0), axis=1)
+    return np.stack(
+        (after, -s1, 3 * (before - after) + 2 * s1 + s0, 2 * (after - before) - s1 - s0), axis=1
+    )
 
 
 def part(beta: np.ndarray, begin: float, size: float) -> np.ndarray:
     """beta (p, channels) of the part begin..begin+size (fractions of the step): theta = 1 - begin - size + size*theta'."""
     p, rest = len(beta), 1.0 - begin - size
-    shift = np.array([[comb(k, i) * rest ** (k - i) * size**i if i <= k else 0.0 for k in range(p)] for i in range(p)])
+    shift = np.array(
+        [
+            [comb(k, i) * rest ** (k - i) * size**i if i <= k else 0.0 for k in range(p)]
+            for i in range(p)
+        ]
+    )
     return shift @ beta
 
 
@@ -78,7 +102,14 @@ def slopes(values: np.ndarray) -> np.ndarray:
     return slope
 
 
-def largest_step(force: Callable, start_time: float, stop_time: float, tolerance: float, shape: str = "parabolic", finest: int = 4096) -> float:
+def largest_step(
+    force: Callable,
+    start_time: float,
+    stop_time: float,
+    tolerance: float,
+    shape: str = "parabolic",
+    finest: int = 4096,
+) -> float:
     """Largest step stop/2^i whose interpolation of the force stays within tolerance (absolute) at the quarters of every step."""
     steps = 4
     while steps <= finest:
@@ -87,7 +118,9 @@ def largest_step(force: Callable, start_time: float, stop_time: float, tolerance
         beta = coefficients(values, shape)
         worst = 0.0
         for theta in (0.25, 0.75):
-            exact = np.array([np.atleast_1d(force(start_time + dt * (j + 1 - theta))) for j in range(steps)])
+            exact = np.array(
+                [np.atleast_1d(force(start_time + dt * (j + 1 - theta))) for j in range(steps)]
+            )
             powers = theta ** np.arange(beta.shape[1])
             worst = max(worst, float(np.abs(np.tensordot(powers, beta, (0, 1)) - exact).max()))
         if worst <= tolerance:

@@ -17,10 +17,23 @@ LARGEST = 80  # n beyond which products in extended precision take too long
 
 def pays(n: int, total: float, accuracy: float) -> bool:
     """The double path would miss the accuracy for omega*dt = total."""
-    return n <= LARGEST and ROUNDING * max(1.0, total) > accuracy and np.finfo(LONG).eps < np.finfo(float).eps
+    return (
+        n <= LARGEST
+        and ROUNDING * max(1.0, total) > accuracy
+        and np.finfo(LONG).eps < np.finfo(float).eps
+    )
 
 
-def lower_rows(C: np.ndarray, F: np.ndarray, masses: np.ndarray, free: np.ndarray, dt: float, p: int, r: int, m: int) -> tuple[list, np.ndarray]:
+def lower_rows(
+    C: np.ndarray,
+    F: np.ndarray,
+    masses: np.ndarray,
+    free: np.ndarray,
+    dt: float,
+    p: int,
+    r: int,
+    m: int,
+) -> tuple[list, np.ndarray]:
     """Rows (Y_k, U_k), k = 0..p+1, for unit velocities in extended precision, and Bh; see `assembly`."""
     n = len(C)
     root = np.sqrt(masses.astype(LONG))

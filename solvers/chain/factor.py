@@ -30,7 +30,9 @@ def factor(C: Band, n: int, ground: np.ndarray | None = None) -> tuple[Band, np.
     if (below[:, 1:] <= 0).all() and (sums >= -4 * EPSILON * np.abs(below[:, 0])).all():
         springs = -below
         kernels.eliminate_springs(lower, free, springs.reshape(-1), np.maximum(sums, 0.0), w, n)
-    elif not kernels.eliminate(lower, free, below.reshape(-1), 8 * n * EPSILON * np.abs(below[:, 0]), w, n):
+    elif not kernels.eliminate(
+        lower, free, below.reshape(-1), 8 * n * EPSILON * np.abs(below[:, 0]), w, n
+    ):
         return None
     B = zeros(n, w)
     target, lower = diagonals(B, n), lower.reshape(n, w + 1)

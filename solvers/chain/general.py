@@ -13,7 +13,9 @@ from kinetree.solvers.chain.energy import Step
 def start(chain: Coefficients, step: float, r: int) -> Step:
     """Series of order r for the substep."""
     n = chain.n
-    A = np.block([[np.zeros((n, n)), -dense(chain.BhT, n)], [dense(chain.Bh, n), -dense(chain.Fh, n)]])
+    A = np.block(
+        [[np.zeros((n, n)), -dense(chain.BhT, n)], [dense(chain.Bh, n), -dense(chain.Fh, n)]]
+    )
     N = term = step * A
     for k in range(2, r + 1):
         term = (step / k) * (term @ A)
@@ -31,4 +33,6 @@ def double(step: Step, n: int) -> Step:
 def blocks(N: np.ndarray) -> Step:
     """The four blocks of D_0 - E."""
     n = len(N) // 2
-    return Step(from_dense(N[n:, n:]), from_dense(N[:n, :n]), from_dense(N[n:, :n]), from_dense(-N[:n, n:]))
+    return Step(
+        from_dense(N[n:, n:]), from_dense(N[:n, :n]), from_dense(N[n:, :n]), from_dense(-N[:n, n:])
+    )

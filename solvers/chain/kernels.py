@@ -71,30 +71,87 @@ def multiply_row(out, o, first, last, factor, a, s, k, end, b, base, stride, wid
         lo, hi = max(first, k - width), min(last, k + 3 + width)
         if lo <= hi:
             r = base + k * stride + lo
-            a0, a1, a2, a3 = factor * a[s + k], factor * a[s + k + 1], factor * a[s + k + 2], factor * a[s + k + 3]
-            add_four_rows(out, np.uintp(o + lo), b, np.uintp(r), np.uintp(stride), np.uintp(hi - lo + 1), a0, a1, a2, a3)
+            a0, a1, a2, a3 = (
+                factor * a[s + k],
+                factor * a[s + k + 1],
+                factor * a[s + k + 2],
+                factor * a[s + k + 3],
+            )
+            add_four_rows(
+                out,
+                np.uintp(o + lo),
+                b,
+                np.uintp(r),
+                np.uintp(stride),
+                np.uintp(hi - lo + 1),
+                a0,
+                a1,
+                a2,
+                a3,
+            )
         k += 4
     while k <= end:
         lo, hi = max(first, k - width), min(last, k + width)
         if lo <= hi:
-            add_row(out, np.uintp(o + lo), b, np.uintp(base + k * stride + lo), np.uintp(hi - lo + 1), factor * a[s + k])
+            add_row(
+                out,
+                np.uintp(o + lo),
+                b,
+                np.uintp(base + k * stride + lo),
+                np.uintp(hi - lo + 1),
+                factor * a[s + k],
+            )
         k += 1
 
 
 @entry
-def multiply(out, o_base, o_stride, o_width, factor, a, a_base, a_stride, a_width, b, b_base, b_stride, b_width, n):
+def multiply(
+    out,
+    o_base,
+    o_stride,
+    o_width,
+    factor,
+    a,
+    a_base,
+    a_stride,
+    a_width,
+    b,
+    b_base,
+    b_stride,
+    b_width,
+    n,
+):
     """out += factor*a*b on the diagonals -o_width..o_width."""
     for i in range(n):
         first, last = max(0, i - o_width), min(n - 1, i + o_width)
         k, end = max(0, i - a_width, first - b_width), min(n - 1, i + a_width, last + b_width)
-        multiply_row(out, o_base + i * o_stride, first, last, factor, a, a_base + i * a_stride, k, end, b, b_base, b_stride, b_width)
+        multiply_row(
+            out,
+            o_base + i * o_stride,
+            first,
+            last,
+            factor,
+            a,
+            a_base + i * a_stride,
+            k,
+            end,
+            b,
+            b_base,
+            b_stride,
+            b_width,
+        )
 
 
 @entry
 def square(u1, p1, Y1, YT1, base1, stride1, width1, u, p, Y, YT, base, stride, width, n):
     """Blocks of twice the step into zeroed bands: u1 = 2u + u u - Y YT, p1 = 2p + p p - YT Y, Y1 = 2Y + Y p + u Y, YT1."""
     for i in range(n):
-        first, last, o, s = max(0, i - width1), min(n - 1, i + width1), base1 + i * stride1, base + i * stride
+        first, last, o, s = (
+            max(0, i - width1),
+            min(n - 1, i + width1),
+            base1 + i * stride1,
+            base + i * stride,
+        )
         k, end = max(0, i - width), min(n - 1, i + width)
         count = np.uintp(end - k + 1)
         add_row(u1, np.uintp(o + k), u, np.uintp(s + k), count, 2.0)
@@ -130,7 +187,21 @@ def advance_rows(e_out, v_out, e, v, first, last, count, u, p, Y, YT, base, stri
 def multiply_rows(out, rows, first, last, count, b, b_base, b_stride, b_width, n):
     """out += rows*b for count row vectors of length n that vanish outside columns first..last."""
     for i in range(count):
-        multiply_row(out, i * n, max(0, first - b_width), min(n - 1, last + b_width), 1.0, rows, i * n, first, last, b, b_base, b_stride, b_width)
+        multiply_row(
+            out,
+            i * n,
+            max(0, first - b_width),
+            min(n - 1, last + b_width),
+            1.0,
+            rows,
+            i * n,
+            first,
+            last,
+            b,
+            b_base,
+            b_stride,
+            b_width,
+        )
 
 
 @entry

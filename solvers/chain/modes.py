@@ -9,21 +9,41 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, product, resized, rows_product
+from kinetree.solvers.chain.band import (
+    Band,
+    dense,
+    diagonals,
+    from_dense,
+    product,
+    resized,
+    rows_product,
+)
 from kinetree.solvers.chain.coefficients import Coefficients, from_scaled, to_scaled
 from kinetree.solvers.chain.factor import EPSILON
 from kinetree.solvers.kernel import entry, kernel
 
 KNOWN = 1e-14  # error of a mode by eigenvectors of Ch, times (omega_max/omega)^2
-SLOW = (1e-4, 0.1)  # least and largest frequency, as part of the largest one, below which modes are found again from their strains
+SLOW = (
+    1e-4,
+    0.1,
+)  # least and largest frequency, as part of the largest one, below which modes are found again from their strains
 SHARE = 0.1  # of the accuracy, for what is left out
 APART = 1e-12  # damping between modes, as part of the largest damping, that counts as none
 ORDER = 16  # of the series at |A|h <= 1/2: error 1e-19
 BLOCK = 250  # steps that stay in the cache between march and product
-SINGLE = float(np.finfo(np.float32).eps)  # modes whose share of this is below the accuracy go back in single precision
+SINGLE = float(
+    np.finfo(np.float32).eps
+)  # modes whose share of this is below the accuracy go back in single precision
 SMALL = 400  # masses up to which modes of a tridiagonal stiffness are the faster way whatever the steps; wider: half; for n steps: twice
-EIGEN, FLAT = 0.2, (30.0, 0.02)  # ns per n^3 of the modes; of a tridiagonal stiffness per n^2 and per n^3 (measured)
-BACK, MARCH, SQUARE = 0.1, 0.6, 0.65  # ns per n^2 and step of the way back; per n(2w + 2) and step, per n(2w)^2 and doubling in a band
+EIGEN, FLAT = (
+    0.2,
+    (30.0, 0.02),
+)  # ns per n^3 of the modes; of a tridiagonal stiffness per n^2 and per n^3 (measured)
+BACK, MARCH, SQUARE = (
+    0.1,
+    0.6,
+    0.65,
+)  # ns per n^2 and step of the way back; per n(2w + 2) and step, per n(2w)^2 and doubling in a band
 
 
 class Modes(NamedTuple):
@@ -90,7 +110,9 @@ def tridiagonal(C: Band) -> bool:
 def eigenvectors(C: Band, n: int) -> np.ndarray:
     """Rows: eigenvectors of a symmetric matrix, slow ones first; a tridiagonal one goes to LAPACK as such, which halves the time of a dense one."""
     if tridiagonal(C):
-        from scipy.linalg import lapack  # costs a tenth of a second, chains with dense matrices do without
+        from scipy.linalg import (
+            lapack,
+        )  # costs a tenth of a second, chains with dense matrices do without
 
         if hasattr(lapack, "dstevd"):  # scipy 1.17
             elements = diagonals(C, n)
@@ -112,7 +134,10 @@ def proportional(chain: Coefficients) -> tuple[float, float] | None:
         return 0.0, 0.0
     if chain.Fh.width > chain.Ch.width:
         return None
-    C, F = (dense(a, n) if chain.Ch.is_dense else diagonals(a, n) for a in (chain.Ch, wide(chain.Fh, chain.Ch, n)))
+    C, F = (
+        dense(a, n) if chain.Ch.is_dense else diagonals(a, n)
+        for a in (chain.Ch, wide(chain.Fh, chain.Ch, n))
+    )
     middle = np.arange(n) if chain.Ch.is_dense else chain.Ch.width
     beside = C.copy()
     beside[np.arange(n), middle] = 0.0
@@ -126,7 +151,13 @@ def proportional(chain: Coefficients) -> tuple[float, float] | None:
 
 def wide(a: Band, like: Band, n: int) -> Band:
     """A band in the layout of a wider one."""
-    return a if a.is_dense == like.is_dense and a.width == like.width else from_dense(dense(a, n)) if like.is_dense else resized(a, n, like.width)
+    return (
+        a
+        if a.is_dense == like.is_dense and a.width == like.width
+        else from_dense(dense(a, n))
+        if like.is_dense
+        else resized(a, n, like.width)
+    )
 
 
 def commute(chain: Coefficients) -> bool:
@@ -138,13 +169,37 @@ def commute(chain: Coefficients) -> bool:
 
 
 def run(
-    chain: Coefficients, modes: Modes, dt: float, channels: np.ndarray, x0: np.ndarray, v0: np.ndarray, beta: np.ndarray, steps: int, accuracy: float
+    chain: Coefficients,
+    modes: Modes,
+    dt: float,
+    channels: np.ndarray,
+    x0: np.ndarray,
+    v0: np.ndarray,
+    beta: np.ndarray,
+    steps: int,
+    accuracy: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """x, v (steps + 1 rows); beta (steps, p, channels)."""
     n, p, count = chain.n, *beta.shape[1:]
     own, Y, U = np.zeros((4, n)), np.zeros((p, n)), np.zeros((p, n))
-    matrices(own.reshape(-1), Y.reshape(-1), U.reshape(-1), modes.omega, modes.damping, dt, p, n, np.zeros(2 * p))
-    back = np.ascontiguousarray((modes.shapes / chain.mass[:, None] if chain.mass.ndim == 1 else from_scaled(chain, modes.shapes.T).T).T)
+    matrices(
+        own.reshape(-1),
+        Y.reshape(-1),
+        U.reshape(-1),
+        modes.omega,
+        modes.damping,
+        dt,
+        p,
+        n,
+        np.zeros(2 * p),
+    )
+    back = np.ascontiguousarray(
+        (
+            modes.shapes / chain.mass[:, None]
+            if chain.mass.ndim == 1
+            else from_scaled(chain, modes.shapes.T).T
+        ).T
+    )
     part = back[:, channels].T  # Phi^T M^-1/2 of the channels
     rows_x, rows_v = ((dt * a[:, None, :] * part).reshape(-1) for a in (Y, U))
     x, v = ((to_scaled(chain, a[None, :]) @ modes.shapes)[0] for a in (x0, v0))
@@ -156,16 +211,39 @@ def run(
     for k in range(0, steps, size):
         top = np.zeros((2, n))
         many = min(size, steps - k)
-        march(e.reshape(-1), s.reshape(-1), weight[k * p * count :], rows_x, rows_v, own.reshape(-1), x, v, *top, n, many, p * count)
+        march(
+            e.reshape(-1),
+            s.reshape(-1),
+            weight[k * p * count :],
+            rows_x,
+            rows_v,
+            own.reshape(-1),
+            x,
+            v,
+            *top,
+            n,
+            many,
+            p * count,
+        )
         for rows, out, largest in ((e[:many], X, top[0]), (s[:many], V, top[1])):
             add_back(out[k + 1 : k + 1 + many], rows, back, single, largest * size_of, accuracy)
     return X, V
 
 
-def add_back(out: np.ndarray, rows: np.ndarray, back: np.ndarray, single: np.ndarray, largest: np.ndarray, accuracy: float) -> None:
+def add_back(
+    out: np.ndarray,
+    rows: np.ndarray,
+    back: np.ndarray,
+    single: np.ndarray,
+    largest: np.ndarray,
+    accuracy: float,
+) -> None:
     """rows*back, slow modes first; fast ones that together stay below the accuracy in single precision, or altogether, are taken so."""
     tail = np.cumsum(largest[::-1])[::-1]
-    exact, kept = (int(np.count_nonzero(part * tail > SHARE * accuracy * largest.max())) for part in (SINGLE, 1.0))
+    exact, kept = (
+        int(np.count_nonzero(part * tail > SHARE * accuracy * largest.max()))
+        for part in (SINGLE, 1.0)
+    )
     np.matmul(rows[:, :exact], back[:exact], out=out)
     if kept > exact:
         out += rows[:, exact:kept].astype(np.float32) @ single[exact:kept]
@@ -184,7 +262,12 @@ def matrices(own, Y, U, omega, damping, h, p, n, row):
         a, b, c, e = series(row, -w * w / scale * g, scale * g, -d * g, p)
         for _ in range(m):
             double(row, a, b, c, e, p)
-            a, b, c, e = 2.0 * a + a * a + b * c, 2.0 * b + a * b + b * e, 2.0 * c + c * a + e * c, 2.0 * e + c * b + e * e
+            a, b, c, e = (
+                2.0 * a + a * a + b * c,
+                2.0 * b + a * b + b * e,
+                2.0 * c + c * a + e * c,
+                2.0 * e + c * b + e * e,
+            )
         own[i], own[n + i], own[2 * n + i], own[3 * n + i] = 1.0 + a, c / scale, b * scale, 1.0 + e
         for k in range(p):
             Y[k * n + i], U[k * n + i] = row[k] / scale, row[p + k] + 1.0 / (k + 1)
@@ -198,7 +281,12 @@ def series(row, up, down, friction, p):
     a, b, c, e = 0.0, 0.0, 0.0, 0.0
     a1, b1, c1, e1 = 1.0, 0.0, 0.0, 1.0
     for j in range(1, ORDER + 1):
-        a1, b1, c1, e1 = b1 * down / j, (a1 * up + b1 * friction) / j, e1 * down / j, (c1 * up + e1 * friction) / j
+        a1, b1, c1, e1 = (
+            b1 * down / j,
+            (a1 * up + b1 * friction) / j,
+            e1 * down / j,
+            (c1 * up + e1 * friction) / j,
+        )
         a, b, c, e = a + a1, b + b1, c + c1, e + e1
         for k in range(p):
             row[k] += c1 / (j + k + 1)

@@ -4,7 +4,14 @@ import numpy as np
 
 from kinetree.solvers.chain import energy, excitation, modes, rows, stepping
 from kinetree.solvers.chain.band import diagonals, rows_product
-from kinetree.solvers.chain.coefficients import ChainError, Coefficients, check_accuracy, from_scaled, scale, to_scaled
+from kinetree.solvers.chain.coefficients import (
+    ChainError,
+    Coefficients,
+    check_accuracy,
+    from_scaled,
+    scale,
+    to_scaled,
+)
 from kinetree.solvers.chain.doubling import Generated, choose, generate, ladder
 
 WAYS = ("auto", "modes", "matrices")
@@ -39,36 +46,59 @@ def simulate(
     if not dt > 0.0 or steps < 0:
         raise ChainError(f"dt, steps: expected dt > 0 and steps >= 0, got {dt}, {steps}")
     chain = scale(mass, damping, stiffness, supports)
-    inputs = [sampled(force, channels, chain.n, dt, steps, shape, start_time)] if force is not None else []
+    inputs = (
+        [sampled(force, channels, chain.n, dt, steps, shape, start_time)]
+        if force is not None
+        else []
+    )
     if support_motion is not None:
         Z = np.asarray(supports, dtype=float)
         held = np.flatnonzero(Z)
-        inputs.append((*sampled(support_motion, held, chain.n, dt, steps, shape, start_time)[:3], Z[held]))
+        inputs.append(
+            (*sampled(support_motion, held, chain.n, dt, steps, shape, start_time)[:3], Z[held])
+        )
     used, beta = merge(inputs, steps)
     x0, v0 = np.asarray(x0, dtype=float), np.asarray(v0, dtype=float)
     if x0.shape != (chain.n,) or v0.shape != (chain.n,):
-        raise ChainError(f"x0, v0: expected {chain.n} numbers each, got shapes {x0.shape}, {v0.shape}")
+        raise ChainError(
+            f"x0, v0: expected {chain.n} numbers each, got shapes {x0.shape}, {v0.shape}"
+        )
     ready = prepare(chain, dt, used, beta.shape[1], accuracy, steps, way)
     if isinstance(ready, modes.Modes):
         return modes.run(chain, ready, dt, used, x0, v0, beta, steps, accuracy)
     return run(chain, ready, x0, v0, beta, steps)
 
 
-def prepare(chain: Coefficients, dt: float, used: np.ndarray, p: int, accuracy: float, steps: int, way: str) -> modes.Modes | Generated:
+def prepare(
+    chain: Coefficients, dt: float, used: np.ndarray, p: int, accuracy: float, steps: int, way: str
+) -> modes.Modes | Generated:
     """What the steps need: modes, or matrices; matrices whose band fills are given up in favour of modes."""
     if way == "modes" or (way == "auto" and modes.at_once(chain, steps)):
         found = modes.find(chain, accuracy)
         if way == "modes" and not found:
-            raise ChainError("way: modes need symmetric matrices, a stiffness that is not indefinite and damping that commutes with it")
+            raise ChainError(
+                "way: modes need symmetric matrices, a stiffness that is not indefinite and damping that commutes with it"
+            )
         return found or generate(chain, dt, used, p, accuracy)
     possible = way == "auto" and modes.possible(chain)
-    made = ladder(chain, dt, used, p, accuracy, choose(chain, dt, accuracy), 0, modes.widest(chain) if possible else None)
+    made = ladder(
+        chain,
+        dt,
+        used,
+        p,
+        accuracy,
+        choose(chain, dt, accuracy),
+        0,
+        modes.widest(chain) if possible else None,
+    )
     if made and not (possible and modes.pays(chain, steps, made[-1].step.u.width)):
         return made[-1]
     return modes.find(chain, accuracy) or generate(chain, dt, used, p, accuracy)
 
 
-def sampled(force, channels, n: int, dt: float, steps: int, shape: str | None, start_time: float) -> tuple:
+def sampled(
+    force, channels, n: int, dt: float, steps: int, shape: str | None, start_time: float
+) -> tuple:
     """Channels, node values, shape and gain of an excitation."""
     every = np.arange(n) if channels is None else np.asarray(channels, dtype=int)
     return every, *excitation.samples(force, len(every), dt, start_time, steps, shape), 1.0
@@ -76,11 +106,20 @@ def sampled(force, channels, n: int, dt: float, steps: int, shape: str | None, s
 
 def merge(inputs: list, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Channels that are excited and beta (steps, p, channels) of forces and supports together."""
-    betas = [(channels, excitation.coefficients(values, shape) * gain) for channels, values, shape, gain in inputs]
+    betas = [
+        (channels, excitation.coefficients(values, shape) * gain)
+        for channels, values, shape, gain in inputs
+    ]
     for channels, beta in betas:
         if beta.shape[2] != len(channels):
-            raise ChainError(f"force: expected {len(channels)} columns, one per channel, got {beta.shape[2]}")
-    betas = [(channels[live], beta[:, :, live]) for channels, beta in betas for live in [np.abs(beta).max(axis=(0, 1), initial=0.0) > 0.0]]
+            raise ChainError(
+                f"force: expected {len(channels)} columns, one per channel, got {beta.shape[2]}"
+            )
+    betas = [
+        (channels[live], beta[:, :, live])
+        for channels, beta in betas
+        for live in [np.abs(beta).max(axis=(0, 1), initial=0.0) > 0.0]
+    ]
     degree = max((beta.shape[1] for _, beta in betas), default=1)
     padded = [np.pad(beta, ((0, 0), (0, degree - beta.shape[1]), (0, 0))) for _, beta in betas]
     if not padded:
@@ -88,7 +127,14 @@ def merge(inputs: list, steps: int) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([channels for channels, _ in betas]), np.concatenate(padded, axis=2)
 
 
-def run(chain: Coefficients, made: Generated, x0: np.ndarray, v0: np.ndarray, beta: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+def run(
+    chain: Coefficients,
+    made: Generated,
+    x0: np.ndarray,
+    v0: np.ndarray,
+    beta: np.ndarray,
+    steps: int,
+) -> tuple[np.ndarray, np.ndarray]:
     """March from x0, v0 with the matrices made; beta (steps, p, channels)."""
     n, free, R = chain.n, len(chain.free), made.rows
     E, V, Z = np.zeros((steps + 1, n)), np.zeros((steps + 1, n)), np.zeros((steps + 1, free))
@@ -104,7 +150,20 @@ def run(chain: Coefficients, made: Generated, x0: np.ndarray, v0: np.ndarray, be
     packed, start, length = stepping.pack(p, u, Y, YT, n)
     c_e, c_v = (np.ascontiguousarray(c).reshape(-1) for c in rows.columns(R, made.dt))
     scratch = np.zeros(n + stepping.VECTOR), np.zeros(n + stepping.VECTOR)
-    stepping.march(E.reshape(-1), V.reshape(-1), Z.reshape(-1), packed, start, length, c_e, c_v, *scratch, n, free, steps)
+    stepping.march(
+        E.reshape(-1),
+        V.reshape(-1),
+        Z.reshape(-1),
+        packed,
+        start,
+        length,
+        c_e,
+        c_v,
+        *scratch,
+        n,
+        free,
+        steps,
+    )
     X = positions(chain, E, Z) if chain.B else from_scaled(chain, E)
     X[0] = x0
     return X, from_scaled(chain, V)
@@ -122,14 +181,30 @@ def positions(chain: Coefficients, E: np.ndarray, Z: np.ndarray) -> np.ndarray:
         below[: n - d, d - 1] = elements[d:, w - d]
     rows, padded = len(E), -(-len(E) // 4) * 4
     if padded > rows:
-        E, Z = np.concatenate((E, np.zeros((padded - rows, n)))), np.concatenate((Z, np.zeros((padded - rows, Z.shape[1]))))
+        E, Z = (
+            np.concatenate((E, np.zeros((padded - rows, n)))),
+            np.concatenate((Z, np.zeros((padded - rows, Z.shape[1])))),
+        )
     X = np.empty_like(E)
     columns = (below * inverse[:, None]).reshape(-1)
-    stepping.positions(X.reshape(-1), E.reshape(-1), Z.reshape(-1), columns, inverse, max(1, w), number, n, len(chain.free), padded)
+    stepping.positions(
+        X.reshape(-1),
+        E.reshape(-1),
+        Z.reshape(-1),
+        columns,
+        inverse,
+        max(1, w),
+        number,
+        n,
+        len(chain.free),
+        padded,
+    )
     return X[:rows]
 
 
-def single(chain: Coefficients, made: Generated, x: np.ndarray, v: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def single(
+    chain: Coefficients, made: Generated, x: np.ndarray, v: np.ndarray, beta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """One step without preparation for many; beta (p, channels) for the first rows of `made`."""
     e = rows_product(x[None, :], chain.B) if chain.B else to_scaled(chain, x[None, :])
     w, R, count = to_scaled(chain, v[None, :]), made.rows, beta.shape[1]
@@ -141,4 +216,6 @@ def single(chain: Coefficients, made: Generated, x: np.ndarray, v: np.ndarray, b
         e += row @ R.Y[k, :count]
         w += row @ (R.T[k, :count] + R.unit[:count] / (k + 1))
         z += row @ R.Z[k, :count]
-    return (positions(chain, e, z) if chain.B else from_scaled(chain, e))[0], from_scaled(chain, w)[0]
+    return (positions(chain, e, z) if chain.B else from_scaled(chain, e))[0], from_scaled(chain, w)[
+        0
+    ]

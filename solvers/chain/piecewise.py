@@ -87,11 +87,26 @@ def simulate_piecewise(
             or not 0 <= element.a < n
             or element.b >= n
         ):
-            raise ChainError(f"element {i}: expected coordinates below {n}, ascending breaks and one stiffness more than breaks, got {element}")
-    inputs = [motion.sampled(force, channels, n, dt, steps, shape, start_time)] if force is not None else []
+            raise ChainError(
+                f"element {i}: expected coordinates below {n}, ascending breaks and one stiffness more than breaks, got {element}"
+            )
+    inputs = (
+        [motion.sampled(force, channels, n, dt, steps, shape, start_time)]
+        if force is not None
+        else []
+    )
     used, beta = motion.merge(inputs, steps)
     problem = Problem(
-        unscaled(mass, n), unscaled(damping, n), unscaled(stiffness, n), tuple(elements), used, dt, max(1, beta.shape[1]), accuracy, levels, {}
+        unscaled(mass, n),
+        unscaled(damping, n),
+        unscaled(stiffness, n),
+        tuple(elements),
+        used,
+        dt,
+        max(1, beta.shape[1]),
+        accuracy,
+        levels,
+        {},
     )
     regions = [place(element, x) for element in elements]
     X, V, events = [x], [v], []
@@ -141,12 +156,28 @@ def matrices_of(problem: Problem, regions: tuple[int, ...]) -> tuple:
     chain = scale(problem.mass, F, C)
     at = np.flatnonzero(constant)
     pick = choose(chain.omega * problem.dt, 0.1 * problem.accuracy, lowest=problem.levels)
-    steps = doubling.ladder(chain, problem.dt, np.concatenate((problem.channels, at)), problem.p, problem.accuracy, pick, problem.levels)
+    steps = doubling.ladder(
+        chain,
+        problem.dt,
+        np.concatenate((problem.channels, at)),
+        problem.p,
+        problem.accuracy,
+        pick,
+        problem.levels,
+    )
     problem.made[regions] = (chain, steps, constant[at])
     return problem.made[regions]
 
 
-def interval(problem: Problem, x: np.ndarray, v: np.ndarray, beta: np.ndarray, regions: list[int], time: float, events: list[Event]) -> tuple:
+def interval(
+    problem: Problem,
+    x: np.ndarray,
+    v: np.ndarray,
+    beta: np.ndarray,
+    regions: list[int],
+    time: float,
+    events: list[Event],
+) -> tuple:
     """One output step, in as few exact pieces as the events allow."""
     tick, end, size = 0, 2**problem.levels, problem.levels
     while tick < end:
@@ -154,11 +185,17 @@ def interval(problem: Problem, x: np.ndarray, v: np.ndarray, beta: np.ndarray, r
             size -= 1
         chain, ladder, constant = matrices_of(problem, tuple(regions))
         both = np.zeros((problem.p, len(problem.channels) + len(constant)))
-        both[: len(beta), : len(problem.channels)] = excitation.part(beta, tick / end, 2**size / end)
+        both[: len(beta), : len(problem.channels)] = excitation.part(
+            beta, tick / end, 2**size / end
+        )
         both[0, len(problem.channels) :] = constant
         made = ladder[size]
         x1, v1 = motion.single(chain, made, x, v, both)
-        crossed = [i for i, e in enumerate(problem.elements) if leaves(e, regions[i], x, v, x1, v1, made.dt)]
+        crossed = [
+            i
+            for i, e in enumerate(problem.elements)
+            if leaves(e, regions[i], x, v, x1, v1, made.dt)
+        ]
         if crossed and size > 0:
             size -= 1
             continue
@@ -172,11 +209,24 @@ def interval(problem: Problem, x: np.ndarray, v: np.ndarray, beta: np.ndarray, r
     return x, v
 
 
-def leaves(element: Element, region: int, x0: np.ndarray, v0: np.ndarray, x1: np.ndarray, v1: np.ndarray, h: float) -> bool:
+def leaves(
+    element: Element,
+    region: int,
+    x0: np.ndarray,
+    v0: np.ndarray,
+    x1: np.ndarray,
+    v1: np.ndarray,
+    h: float,
+) -> bool:
     """The elongation ends outside its region, or the cubic through both ends does in between."""
     low = element.breaks[region - 1] if region > 0 else -np.inf
     high = element.breaks[region] if region < len(element.breaks) else np.inf
-    a, b, c, d = elongation(element, x0), elongation(element, x1), h * elongation(element, v0), h * elongation(element, v1)
+    a, b, c, d = (
+        elongation(element, x0),
+        elongation(element, x1),
+        h * elongation(element, v0),
+        h * elongation(element, v1),
+    )
     if not low <= b <= high:
         return True
     if c * d >= 0.0:

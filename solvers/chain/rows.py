@@ -32,7 +32,11 @@ def start(chain: Coefficients, unit: np.ndarray, free: int, p: int, step: float,
     for k in range(1, r + 1):
         h = step / k
         friction = rows_product(s, chain.Fh) if chain.damped else 0.0
-        y, s, z = h * rows_product(s, chain.Bh), -h * (rows_product(y, chain.BhT) + friction), h * (s @ pick)
+        y, s, z = (
+            h * rows_product(s, chain.Bh),
+            -h * (rows_product(y, chain.BhT) + friction),
+            h * (s @ pick),
+        )
         for i in range(p):
             Y[i] += y / (k + i + 1)
             T[i] += s / (k + i + 1)
@@ -51,7 +55,9 @@ def double(rows: Rows, step: float, advance: Advance) -> Rows:
     """All rows for twice the step; advance and step are those of the half."""
     p, count, n = rows.Y.shape
     orders = np.arange(1, p + 1)
-    binomial = np.array([[comb(k - 1, i) if i < k else 0 for i in range(p)] for k in orders], dtype=float)
+    binomial = np.array(
+        [[comb(k - 1, i) if i < k else 0 for i in range(p)] for k in orders], dtype=float
+    )
     S, R, z = (np.matmul(binomial, a.reshape(p, -1)).reshape(a.shape) for a in rows[1:])
     full = R + ((2.0**orders - 1) / orders)[:, None, None] * rows.unit
     de, dv = advance(S.reshape(p * count, n), full.reshape(p * count, n))

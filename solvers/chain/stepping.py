@@ -31,7 +31,14 @@ def copy_rows(packed, start, length, place, a, base, stride, width, n):
     for k in range(n):
         first, last = max(0, k - width), min(n - 1, k + width)
         o = (8 * (k // 2) + place + 2 * (k % 2)) * length + first - start[k // 2]
-        add_row(packed, np.uintp(o), a, np.uintp(base + k * stride + first), np.uintp(last - first + 1), 1.0)
+        add_row(
+            packed,
+            np.uintp(o),
+            a,
+            np.uintp(base + k * stride + first),
+            np.uintp(last - first + 1),
+            1.0,
+        )
 
 
 @kernel
@@ -45,8 +52,12 @@ def add_pair(e, v, o, packed, r, length, e0, v0, e1, v1):
     r6 = r5 + length
     r7 = r6 + length
     for j in range(length):
-        e[o + j] += e0 * packed[r + j] + v0 * packed[r1 + j] + e1 * packed[r2 + j] + v1 * packed[r3 + j]
-        v[o + j] += v0 * packed[r4 + j] - e0 * packed[r5 + j] + v1 * packed[r6 + j] - e1 * packed[r7 + j]
+        e[o + j] += (
+            e0 * packed[r + j] + v0 * packed[r1 + j] + e1 * packed[r2 + j] + v1 * packed[r3 + j]
+        )
+        v[o + j] += (
+            v0 * packed[r4 + j] - e0 * packed[r5 + j] + v1 * packed[r6 + j] - e1 * packed[r7 + j]
+        )
 
 
 @entry
@@ -61,7 +72,9 @@ def march(E, V, Z, packed, start, length, c_e, c_v, e, v, n, free, steps):
         for i in range((n + 1) // 2):
             k = a + 2 * i
             e1, v1 = (E[k + 1], V[k + 1]) if 2 * i + 1 < n else (0.0, 0.0)
-            add_pair(e, v, np.uintp(start[i]), packed, np.uintp(8 * length * i), size, E[k], V[k], e1, v1)
+            add_pair(
+                e, v, np.uintp(start[i]), packed, np.uintp(8 * length * i), size, E[k], V[k], e1, v1
+            )
         for f in range(free):
             z = Z[step * free + f]
             for i in range(n):
@@ -86,7 +99,12 @@ def four_positions(X, E, Z, B, inverse, width, number, n, free, row):
         x0, x1, x2, x3 = E[o0 + k] * s, E[o1 + k] * s, E[o2 + k] * s, E[o3 + k] * s
         for d in range(1, min(width, n - 1 - k) + 1):
             b, j = B[k * width + d - 1], k + d
-            x0, x1, x2, x3 = x0 - X[o0 + j] * b, x1 - X[o1 + j] * b, x2 - X[o2 + j] * b, x3 - X[o3 + j] * b
+            x0, x1, x2, x3 = (
+                x0 - X[o0 + j] * b,
+                x1 - X[o1 + j] * b,
+                x2 - X[o2 + j] * b,
+                x3 - X[o3 + j] * b,
+            )
         X[o0 + k], X[o1 + k], X[o2 + k], X[o3 + k] = x0, x1, x2, x3
 
 

@@ -19,7 +19,9 @@ class Unit(NamedTuple):
     channels: np.ndarray
 
 
-def linear_chain(mass, damping, stiffness, dt: float, channels=None, accuracy: float = 1e-10, supports=None) -> Unit:
+def linear_chain(
+    mass, damping, stiffness, dt: float, channels=None, accuracy: float = 1e-10, supports=None
+) -> Unit:
     """Matrices for steps of dt with forces at the channels (default: all coordinates), linear in time on every step."""
     check_accuracy(accuracy)
     chain = scale(mass, damping, stiffness, supports)
@@ -27,8 +29,12 @@ def linear_chain(mass, damping, stiffness, dt: float, channels=None, accuracy: f
     return Unit(chain, generate(chain, dt, every, 2, accuracy), every)
 
 
-def advance(unit: Unit, x: np.ndarray, v: np.ndarray, begin, end=None) -> tuple[np.ndarray, np.ndarray]:
+def advance(
+    unit: Unit, x: np.ndarray, v: np.ndarray, begin, end=None
+) -> tuple[np.ndarray, np.ndarray]:
     """x, v after one step; forces of the channels at its begin and end (default: held)."""
     first = np.broadcast_to(np.asarray(begin, dtype=float), unit.channels.shape)
-    last = first if end is None else np.broadcast_to(np.asarray(end, dtype=float), unit.channels.shape)
+    last = (
+        first if end is None else np.broadcast_to(np.asarray(end, dtype=float), unit.channels.shape)
+    )
     return motion.single(unit.chain, unit.made, x, v, np.stack((last, first - last)))

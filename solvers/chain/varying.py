@@ -40,14 +40,21 @@ def simulate_varying(
     """
     check_accuracy(accuracy)
     x, v = np.array(x0, dtype=float), np.array(v0, dtype=float)
-    inputs = [motion.sampled(force, channels, len(x), dt, steps, shape, start_time)] if force is not None else []
+    inputs = (
+        [motion.sampled(force, channels, len(x), dt, steps, shape, start_time)]
+        if force is not None
+        else []
+    )
     used, beta = motion.merge(inputs, steps)
     X, V = [x], [v]
     held, renewals = None, 0
     for j in range(steps):
         wanted = coefficients(start_time + (j + 0.5) * dt, x + 0.5 * dt * v, v)
         if held is None or change(held, wanted) > tolerance:
-            held, renewals = tuple(None if a is None else np.array(a, dtype=float) for a in wanted), renewals + 1
+            held, renewals = (
+                tuple(None if a is None else np.array(a, dtype=float) for a in wanted),
+                renewals + 1,
+            )
             chain = scale(*held)
             made = generate(chain, dt, used, beta.shape[1], accuracy)
         x, v = motion.single(chain, made, x, v, beta[j])

@@ -60,7 +60,12 @@ def revise(model, ws, count, motion, one):
             elif motion_of(ws, r, count, n) < -TIGHT * motion:
                 ws.c_hold[k] = 1.0
                 changed = True
-            if model.c_row[k + 1] - r == 3 and ws.c_forced[k] == 0.0 and ws.c_mu[k] > 0.0 and not (changed and one):
+            if (
+                model.c_row[k + 1] - r == 3
+                and ws.c_forced[k] == 0.0
+                and ws.c_mu[k] > 0.0
+                and not (changed and one)
+            ):
                 changed = revise_friction(ws, k, r, count, n, force, motion) or changed
             found = k + 1 if changed else found
     return found

@@ -6,7 +6,17 @@ to slip alone (`ways`), unless a given motion drives the contact across them: th
 
 import math
 
-from kinetree.solvers.contacts.ways import DRIVEN, NOTHING, SLIPS, STICKS, drive_across, motion_of, response_along, turn_into_way, ways_now
+from kinetree.solvers.contacts.ways import (
+    DRIVEN,
+    NOTHING,
+    SLIPS,
+    STICKS,
+    drive_across,
+    motion_of,
+    response_along,
+    turn_into_way,
+    ways_now,
+)
 from kinetree.solvers.kernel import kernel
 
 PROXIMAL = 1e-8  # part of the diagonal that keeps forces small
@@ -81,10 +91,17 @@ def fill_along(ws, k, i, count, n, ways, x, y):
             ws.c_h[first + j] = (x * ws.c_g[r * n + s] + y * ws.c_g[(r + 1) * n + s]) / g
         ws.c_h[first + i + 1] += PROXIMAL * x
         ws.c_h[first + i + 2] += PROXIMAL * y
-        ws.c_h[first + count] = PROXIMAL * (x * ws.c_from[r] + y * ws.c_from[r + 1]) - (x * ws.c_b[r] + y * ws.c_b[r + 1]) / g
+        ws.c_h[first + count] = (
+            PROXIMAL * (x * ws.c_from[r] + y * ws.c_from[r + 1])
+            - (x * ws.c_b[r] + y * ws.c_b[r + 1]) / g
+        )
     else:
         turn_into_way(ws, k, x, y)
-        ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1], ws.c_mu[k]
+        ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = (
+            ws.c_slip[2 * k],
+            ws.c_slip[2 * k + 1],
+            ws.c_mu[k],
+        )
 
 
 @kernel
@@ -105,13 +122,21 @@ def fill_driven(ws, k, i, count, n, ways, x, y, across):
         slip = 0.0 if slip * c < -NOTHING * abs(slip) else slip
     c, d = slip / math.hypot(slip, p), p / math.hypot(slip, p)
     ws.c_rub[k], ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = DRIVEN, c * x + d * e, c * y + d * f
-    ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1], ws.c_mu[k]
+    ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = (
+        ws.c_slip[2 * k],
+        ws.c_slip[2 * k + 1],
+        ws.c_mu[k],
+    )
     bend, g = ws.c_mu[k] * ws.c_x[r - 1] * d * d / p, response_along(ws, r, n, x, y)
     share = 1.0 / (1.0 + bend * g) if moves and bend > 0.0 else 1.0
-    ws.c_turned[k] = 1.0 if moves and not bend > 0.0 else 0.0  # a direction that was kept tells nothing yet
+    ws.c_turned[k] = (
+        1.0 if moves and not bend > 0.0 else 0.0
+    )  # a direction that was kept tells nothing yet
     for j in range(count if moves else 0):
         s = int(ws.c_at[j])
-        ws.c_h[second + j] = (1.0 - share) * (x * ws.c_g[r * n + s] + y * ws.c_g[(r + 1) * n + s]) / g
+        ws.c_h[second + j] = (
+            (1.0 - share) * (x * ws.c_g[r * n + s] + y * ws.c_g[(r + 1) * n + s]) / g
+        )
     if moves:
         ws.c_h[second + count] = (1.0 - share) * (slip - x * ws.c_b[r] - y * ws.c_b[r + 1]) / g
     ws.c_h[second + i + 1] += share * (d * x - c * e)
@@ -152,7 +177,10 @@ def eliminate_rows(ws, count):
         if not abs(ws.c_h[best * width + p]) > 0.01 * PROXIMAL:
             return False
         for j in range(p, width):
-            ws.c_h[p * width + j], ws.c_h[best * width + j] = ws.c_h[best * width + j], ws.c_h[p * width + j]
+            ws.c_h[p * width + j], ws.c_h[best * width + j] = (
+                ws.c_h[best * width + j],
+                ws.c_h[p * width + j],
+            )
         for i in range(p + 1, count):
             f = ws.c_h[i * width + p] / ws.c_h[p * width + p]
             if f != 0.0:

@@ -10,7 +10,13 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, slides, solve_contacts
-from kinetree.solvers.contacts.responses import bring_back, gather_responses, keep, let_act, list_rows
+from kinetree.solvers.contacts.responses import (
+    bring_back,
+    gather_responses,
+    keep,
+    let_act,
+    list_rows,
+)
 from kinetree.solvers.contacts.rows import (
     FRICTION,
     OPEN,
@@ -24,7 +30,16 @@ from kinetree.solvers.contacts.rows import (
     rate_of_row,
     set_out,
 )
-from kinetree.solvers.contacts.ways import FADED, SLIPS, STICKS, SURE, motion_of, passing_slip, scales, slide_along_ways
+from kinetree.solvers.contacts.ways import (
+    FADED,
+    SLIPS,
+    STICKS,
+    SURE,
+    motion_of,
+    passing_slip,
+    scales,
+    slide_along_ways,
+)
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import increments
 from kinetree.solvers.loops.response import carry
@@ -42,13 +57,19 @@ def take_closed(model, ws):
     for k in range(model.c_law.size):
         ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
         if ws.c_take[k] == 1.0:
-            ws.c_mu[k] = number_of(model, ws, k, FRICTION) if model.c_row[k + 1] - model.c_row[k] == 3 else 0.0
+            ws.c_mu[k] = (
+                number_of(model, ws, k, FRICTION)
+                if model.c_row[k + 1] - model.c_row[k] == 3
+                else 0.0
+            )
             ws.c_base[k], ws.c_turned[k] = 0.0, 0.0
             ws.c_forced[k] = 1.0 if slides(ws, k) else 0.0
             if slides(ws, k):
                 ws.c_rub[k] = SLIPS
                 set_direction(model, ws, k)
-            elif not abs(ws.c_slip[2 * k]) + abs(ws.c_slip[2 * k + 1]) <= 2.0:  # a step that was tried too far has left no direction
+            elif (
+                not abs(ws.c_slip[2 * k]) + abs(ws.c_slip[2 * k + 1]) <= 2.0
+            ):  # a step that was tried too far has left no direction
                 ws.c_rub[k] = STICKS
     return list_rows(model, ws)
 
@@ -117,7 +138,10 @@ def resists(model, ws):
         if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and ws.c_mu[k] > 0.0:
             r = model.c_row[k]
             own = ws.c_g[r * n + r]
-            drawn = ws.c_g[r * n + r + 1] * ws.c_slip[2 * k] + ws.c_g[r * n + r + 2] * ws.c_slip[2 * k + 1]
+            drawn = (
+                ws.c_g[r * n + r + 1] * ws.c_slip[2 * k]
+                + ws.c_g[r * n + r + 2] * ws.c_slip[2 * k + 1]
+            )
             if not own - ws.c_mu[k] * drawn > SINGULAR * own:
                 ws.head.item = k
                 return NO_CONTACT_FORCE
@@ -139,7 +163,9 @@ def pull_together(model, ws):
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0:
             r = model.c_row[k]
-            ws.c_pull[r] = 2.0 * pull * rate_of_row(model, ws, r) + pull * pull * gap_of(model, ws, k)
+            ws.c_pull[r] = 2.0 * pull * rate_of_row(model, ws, r) + pull * pull * gap_of(
+                model, ws, k
+            )
             for s in range(r + 1, model.c_row[k + 1]):
                 if not slides(ws, k):
                     ws.c_pull[s] = 2.0 * pull * rate_of_row(model, ws, s)
@@ -161,15 +187,22 @@ def measure_margins(model, ws, count):
             if model.c_row[k + 1] - r == 3 and not slides(ws, k) and x > 0.0:
                 if ws.c_rub[k] == STICKS:
                     g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
-                    ws.c_margin[2 * k + 1] = (math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x) * g - SURE * motion
+                    ws.c_margin[2 * k + 1] = (
+                        math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x
+                    ) * g - SURE * motion
                     slip = passing_slip(ws, k, r, count, n) if ws.c_ways[k] < 2.0 else 0.0
-                    if slip > FADED * SURE * motion and slip - SURE * motion > ws.c_margin[2 * k + 1]:
+                    if (
+                        slip > FADED * SURE * motion
+                        and slip - SURE * motion > ws.c_margin[2 * k + 1]
+                    ):
                         ws.c_margin[2 * k + 1] = slip - SURE * motion
                         set_out(ws.c_slip, k, ws.c_drift[2 * k], ws.c_drift[2 * k + 1])
                     else:
                         ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = 0.0, 0.0
                 else:
-                    slip = ws.c_slip[2 * k] * motion_of(ws, r + 1, count, n) + ws.c_slip[2 * k + 1] * motion_of(ws, r + 2, count, n)
+                    slip = ws.c_slip[2 * k] * motion_of(ws, r + 1, count, n) + ws.c_slip[
+                        2 * k + 1
+                    ] * motion_of(ws, r + 2, count, n)
                     ws.c_margin[2 * k + 1] = slip - SURE * motion
 
 
@@ -179,7 +212,9 @@ def report(model, ws):
     for k in range(model.c_law.size):
         r = model.c_row[k]
         ws.c_out[FULL * k + NORMAL_FORCE] = ws.c_lam[r]
-        ws.c_out[FULL * k + FRICTION_FORCE] = math.hypot(ws.c_lam[r + 1], ws.c_lam[r + 2]) if model.c_row[k + 1] - r == 3 else 0.0
+        ws.c_out[FULL * k + FRICTION_FORCE] = (
+            math.hypot(ws.c_lam[r + 1], ws.c_lam[r + 2]) if model.c_row[k + 1] - r == 3 else 0.0
+        )
         ws.c_out[FULL * k + CLOSED] = ws.c_mode[k]
 
 
@@ -204,7 +239,10 @@ def write_guards(model, ws):
 def slip_along(model, ws, k):
     """Slip of a sliding contact along the direction kept."""
     r = model.c_row[k]
-    return rate_of_row(model, ws, r + 1) * ws.c_dir[2 * k] + rate_of_row(model, ws, r + 2) * ws.c_dir[2 * k + 1]
+    return (
+        rate_of_row(model, ws, r + 1) * ws.c_dir[2 * k]
+        + rate_of_row(model, ws, r + 2) * ws.c_dir[2 * k + 1]
+    )
 
 
 @kernel
@@ -216,7 +254,12 @@ def follow_slip(model, ws):
     for k in range(model.c_law.size):
         if slides(ws, k) and model.c_row[k + 1] - model.c_row[k] == 3:
             if slip_along(model, ws, k) < ws.c_along[k] < 0.0:
-                set_out(ws.c_dir, k, rate_of_row(model, ws, model.c_row[k] + 1), rate_of_row(model, ws, model.c_row[k] + 2))
+                set_out(
+                    ws.c_dir,
+                    k,
+                    rate_of_row(model, ws, model.c_row[k] + 1),
+                    rate_of_row(model, ws, model.c_row[k] + 2),
+                )
             ws.c_along[k] = slip_along(model, ws, k)
             set_direction(model, ws, k)
             ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
@@ -232,7 +275,11 @@ def change_modes(model, ws):
         if is_closed(ws, k) and ws.c_margin[2 * k] > 0.0:
             ws.c_mode[k] = OPEN
             some = True
-        elif int(ws.c_mode[k]) == STICK and ws.c_margin[2 * k + 1] > 0.0 and model.c_row[k + 1] - model.c_row[k] == 3:
+        elif (
+            int(ws.c_mode[k]) == STICK
+            and ws.c_margin[2 * k + 1] > 0.0
+            and model.c_row[k + 1] - model.c_row[k] == 3
+        ):
             ws.c_mode[k] = SLIDE
             ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
             some = True
@@ -246,7 +293,11 @@ def margin_at(model, ws, register):
     for k in range(model.c_law.size):
         if is_closed(ws, k) and model.c_guard[2 * k] == register:
             found = 2 * k
-        elif model.c_row[k + 1] - model.c_row[k] == 3 and int(ws.c_mode[k]) == STICK and model.c_guard[2 * k + 1] == register:
+        elif (
+            model.c_row[k + 1] - model.c_row[k] == 3
+            and int(ws.c_mode[k]) == STICK
+            and model.c_guard[2 * k + 1] == register
+        ):
             found = 2 * k + 1
     return found
 

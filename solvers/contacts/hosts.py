@@ -9,7 +9,18 @@ import math
 
 from kinetree.solvers.contacts.complementarity import slides
 from kinetree.solvers.contacts.forces import slip_along
-from kinetree.solvers.contacts.rows import DEEP, FOUND, OVERRUN, REST_SPEED, acceleration_of_row, gap_of, is_closed, number_of, rate_of_row, set_out
+from kinetree.solvers.contacts.rows import (
+    DEEP,
+    FOUND,
+    OVERRUN,
+    REST_SPEED,
+    acceleration_of_row,
+    gap_of,
+    is_closed,
+    number_of,
+    rate_of_row,
+    set_out,
+)
 from kinetree.solvers.contacts.ways import SURE
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import speed_scale
@@ -22,7 +33,9 @@ NEAR = 1e-3  # of SURE: as far the margin of one state differs with the guess fr
 @kernel
 def apart(model, ws, k):
     """Whether contact k is open and its bodies do not approach but by roundings, whatever the gap; needs the state program."""
-    return not is_closed(ws, k) and rate_of_row(model, ws, model.c_row[k]) >= -STEADY * speed_scale(ws)
+    return not is_closed(ws, k) and rate_of_row(model, ws, model.c_row[k]) >= -STEADY * speed_scale(
+        ws
+    )
 
 
 @kernel
@@ -49,7 +62,9 @@ def hovers(model, ws, register):
     found = False
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k):
-            found = gap_of(model, ws, k) <= DEEP and abs(rate_of_row(model, ws, model.c_row[k])) <= number_of(model, ws, k, REST_SPEED)
+            found = gap_of(model, ws, k) <= DEEP and abs(
+                rate_of_row(model, ws, model.c_row[k])
+            ) <= number_of(model, ws, k, REST_SPEED)
     return found
 
 
@@ -58,7 +73,10 @@ def take_back(model, ws, k):
     """A touch that was overrun, with the gap g, its rate v and acceleration a by now, is met as it was: without the overlap, at √(v² - 2 a g)."""
     r = model.c_row[k]
     v, a = rate_of_row(model, ws, r), acceleration_of_row(model, ws, r)
-    ws.c_near[k], ws.c_share[k] = OVERRUN, -math.sqrt(max(0.0, v * v - 2.0 * a * gap_of(model, ws, k)))
+    ws.c_near[k], ws.c_share[k] = (
+        OVERRUN,
+        -math.sqrt(max(0.0, v * v - 2.0 * a * gap_of(model, ws, k))),
+    )
 
 
 @kernel
@@ -70,7 +88,11 @@ def found(model, ws, register):
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k):
             ws.c_near[k] = FOUND
-        elif model.c_row[k + 1] - model.c_row[k] == 3 and model.c_guard[2 * k + 1] == register and slides(ws, k):
+        elif (
+            model.c_row[k + 1] - model.c_row[k] == 3
+            and model.c_guard[2 * k + 1] == register
+            and slides(ws, k)
+        ):
             r = model.c_row[k]
             x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
             if math.hypot(x, y) <= number_of(model, ws, k, REST_SPEED):
@@ -82,7 +104,12 @@ def found_by_host(model, ws, register):
     """The same of what a host has located, which may have stepped over it."""
     found(model, ws, register)
     for k in range(model.c_law.size):
-        if model.c_guard[2 * k] == register and ws.c_near[k] == FOUND and not is_closed(ws, k) and gap_of(model, ws, k) < -APART:
+        if (
+            model.c_guard[2 * k] == register
+            and ws.c_near[k] == FOUND
+            and not is_closed(ws, k)
+            and gap_of(model, ws, k) < -APART
+        ):
             take_back(model, ws, k)
 
 
@@ -90,7 +117,12 @@ def found_by_host(model, ws, register):
 def turn_unseen(model, ws, register):
     """Let the slip that a guard watches keep to the velocity if it is against the direction kept; whether it was."""
     for k in range(model.c_law.size):
-        if model.c_row[k + 1] - model.c_row[k] == 3 and model.c_guard[2 * k + 1] == register and slides(ws, k) and slip_along(model, ws, k) < 0.0:
+        if (
+            model.c_row[k + 1] - model.c_row[k] == 3
+            and model.c_guard[2 * k + 1] == register
+            and slides(ws, k)
+            and slip_along(model, ws, k) < 0.0
+        ):
             ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = -ws.c_dir[2 * k], -ws.c_dir[2 * k + 1]
             return True
     return False

@@ -14,8 +14,27 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import guess, solve_contacts
 from kinetree.solvers.contacts.forces import FULL, IMPULSE, close_contact
-from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
-from kinetree.solvers.contacts.rows import FRICTION, NEAR, OPEN, REST_SPEED, RESTITUTION, SLIDE, SLOW, STICK, number_of, rate_of_row, set_out, touches
+from kinetree.solvers.contacts.responses import (
+    begin_response,
+    gather_responses,
+    list_rows,
+    push_rows,
+    respond_alone,
+)
+from kinetree.solvers.contacts.rows import (
+    FRICTION,
+    NEAR,
+    OPEN,
+    REST_SPEED,
+    RESTITUTION,
+    SLIDE,
+    SLOW,
+    STICK,
+    number_of,
+    rate_of_row,
+    set_out,
+    touches,
+)
 from kinetree.solvers.contacts.ways import find_drifts, motion_of
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
@@ -34,7 +53,9 @@ def take_touching(model, ws):
     for k in range(model.c_law.size):
         ws.c_take[k] = 1.0 if touches(model, ws, k) else 0.0
         ws.c_near[k] = ws.c_take[k]
-        ws.c_mu[k] = number_of(model, ws, k, FRICTION) if model.c_row[k + 1] - model.c_row[k] == 3 else 0.0
+        ws.c_mu[k] = (
+            number_of(model, ws, k, FRICTION) if model.c_row[k + 1] - model.c_row[k] == 3 else 0.0
+        )
     return list_rows(model, ws)
 
 
@@ -191,7 +212,12 @@ def matched(model, ws, count):
     done = True
     for k in range(model.c_law.size):
         r = model.c_row[k]
-        if ws.c_take[k] == 1.0 and model.c_law[k] == ENERGETIC and ws.c_bounce[k] > 0.0 and ws.c_plastic[r] > 0.0:
+        if (
+            ws.c_take[k] == 1.0
+            and model.c_law[k] == ENERGETIC
+            and ws.c_bounce[k] > 0.0
+            and ws.c_plastic[r] > 0.0
+        ):
             stored = -(ws.c_rate[r] + ws.c_b[r]) * ws.c_plastic[r]
             given = (ws.c_b[r] + motion_of(ws, r, count, n)) * ws.c_x[r]
             if stored > 0.0 and given > 0.0:
@@ -272,7 +298,12 @@ def settle_slip(model, ws, k, still):
     slip = slip_after(ws, r)
     along = x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1]
     driven = ws.c_drift[2 * k] != 0.0 or ws.c_drift[2 * k + 1] != 0.0
-    turned = int(ws.c_mode[k]) == SLIDE and not driven and along <= still and slip <= number_of(model, ws, k, REST_SPEED)
+    turned = (
+        int(ws.c_mode[k]) == SLIDE
+        and not driven
+        and along <= still
+        and slip <= number_of(model, ws, k, REST_SPEED)
+    )
     if slip <= still or turned:
         close_contact(ws, k, STICK)
     else:

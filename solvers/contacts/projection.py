@@ -5,8 +5,23 @@ from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import balance, guess, slides
 from kinetree.solvers.contacts.forces import follow_slip
 from kinetree.solvers.contacts.impacts import free_factors
-from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
-from kinetree.solvers.contacts.rows import CRAWL, DEEP, OVERRUN, any_closed, any_overrun, gap_of, is_closed, rate_of_row
+from kinetree.solvers.contacts.responses import (
+    begin_response,
+    gather_responses,
+    list_rows,
+    push_rows,
+    respond_alone,
+)
+from kinetree.solvers.contacts.rows import (
+    CRAWL,
+    DEEP,
+    OVERRUN,
+    any_closed,
+    any_overrun,
+    gap_of,
+    is_closed,
+    rate_of_row,
+)
 from kinetree.solvers.contacts.ways import scales
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops, retract
@@ -104,7 +119,12 @@ def project_contacts(model, ws, t):
     """`lay_on` for a state that the run goes on from; DRIVEN_TOGETHER, item the contact, where a closed one cannot be held."""
     status = lay_on(model, ws, t)
     for k in range(ws.c_mode.size):
-        if status == 0 and is_closed(ws, k) and gap_of(model, ws, k) < -DEEP and driven_together(model, ws, k):
+        if (
+            status == 0
+            and is_closed(ws, k)
+            and gap_of(model, ws, k) < -DEEP
+            and driven_together(model, ws, k)
+        ):
             ws.head.item = k
             status = DRIVEN_TOGETHER
     if status == 0:

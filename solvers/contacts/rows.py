@@ -20,7 +20,10 @@ TOUCH = 1e-10  # m: gaps up to this are none
 # slowly; has been located to touch; lies behind the touch of a host, where the bodies overlap
 LET_GO, NEAR, SLOW, FOUND, OVERRUN = 0.5, 1.0, 2.0, 3.0, 4.0
 NEARBY = 1e-3  # of the reach: as far closing loops may take a contact from the touch that has been located
-ACROSS, CRAWL = 1e-4, 1e-6  # of the speed, and m/s: slower is an error of the step that is tried, or of loops that give way
+ACROSS, CRAWL = (
+    1e-4,
+    1e-6,
+)  # of the speed, and m/s: slower is an error of the step that is tried, or of loops that give way
 DEEP = 1e-6  # m: overlap that is taken as rounding of what was given
 
 
@@ -55,7 +58,11 @@ def gap_of(model, ws, k):
 def touches(model, ws, k):
     """Whether contact k takes part in an impact: closed, without a gap, or located to touch."""
     gap = gap_of(model, ws, k)
-    return is_closed(ws, k) or gap <= TOUCH or (ws.c_near[k] >= FOUND and gap <= NEARBY * reach(model, ws))
+    return (
+        is_closed(ws, k)
+        or gap <= TOUCH
+        or (ws.c_near[k] >= FOUND and gap <= NEARBY * reach(model, ws))
+    )
 
 
 @kernel
@@ -85,7 +92,9 @@ def set_out(directions, k, x, y):
 @kernel
 def acceleration_of_row(model, ws, r):
     """Acceleration along row r, after the accelerations."""
-    return ws.val[model.c_value[r] + 2] + accelerations_along(model, ws, model.c_arm_at[r], model.c_arm_at[r + 1], True)
+    return ws.val[model.c_value[r] + 2] + accelerations_along(
+        model, ws, model.c_arm_at[r], model.c_arm_at[r + 1], True
+    )
 
 
 @kernel

@@ -12,7 +12,9 @@ STICKS, SLIPS, DRIVEN = 1.0, 2.0, 3.0  # ws.c_rub
 NOTHING = 1e-13  # relative to the largest diagonal: such a row moves nothing
 ASIDE = 0.1  # part across the way of the direction kept: more is no error
 SURE = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
-FADED = 0.1  # of SURE: slower passing slips are none, so that no guard stands at nothing but roundings
+FADED = (
+    0.1  # of SURE: slower passing slips are none, so that no guard stands at nothing but roundings
+)
 DEPENDENT = 1e-6  # relative to the response along the plane: less of it is left by the normal row only by rounding, or as loops give way in impacts
 
 
@@ -40,7 +42,11 @@ def motion_of(ws, r, count, n):
 @kernel
 def response_along(ws, r, n, x, y):
     """Motion along (x, y) by a unit force along it, of a plane whose rows begin at r."""
-    return x * x * ws.c_g[r * n + r] + x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r]) + y * y * ws.c_g[(r + 1) * n + r + 1]
+    return (
+        x * x * ws.c_g[r * n + r]
+        + x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r])
+        + y * y * ws.c_g[(r + 1) * n + r + 1]
+    )
 
 
 @kernel
@@ -57,7 +63,14 @@ def ways_of(ws, r, n, top, held):
     nothing = max(DEPENDENT * (a + c), NOTHING * top)
     if held:
         a -= ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 1] / g
-        b -= 0.5 * (ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 2] + ws.c_g[(r + 2) * n + r] * ws.c_g[r * n + r + 1]) / g
+        b -= (
+            0.5
+            * (
+                ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 2]
+                + ws.c_g[(r + 2) * n + r] * ws.c_g[r * n + r + 1]
+            )
+            / g
+        )
         c -= ws.c_g[(r + 2) * n + r] * ws.c_g[r * n + r + 2] / g
     mean, half = 0.5 * (a + c), 0.5 * (a - c)
     spread = math.hypot(half, b)
@@ -96,7 +109,10 @@ def find_drifts(model, ws, count):
 def find_drift(ws, k, r, n, closing, least):
     """The same of contact k, its rows from r on: of the motions b what no force changes while the gap, which closes, is held, if over `least`."""
     along = closing / ws.c_g[r * n + r]
-    u, v = ws.c_b[r + 1] - ws.c_g[(r + 1) * n + r] * along, ws.c_b[r + 2] - ws.c_g[(r + 2) * n + r] * along
+    u, v = (
+        ws.c_b[r + 1] - ws.c_g[(r + 1) * n + r] * along,
+        ws.c_b[r + 2] - ws.c_g[(r + 2) * n + r] * along,
+    )
     passing = u * ws.c_way[2 * k] + v * ws.c_way[2 * k + 1]
     u, v = u - passing * ws.c_way[2 * k], v - passing * ws.c_way[2 * k + 1]
     counts = math.hypot(u, v) > least
@@ -136,14 +152,23 @@ def slide_along_ways(model, ws, count):
     n = model.c_value.size
     _, motion = scales(ws, count, n)
     for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3 and ws.c_ways[k] == 1.0:
+        if (
+            ws.c_take[k] == 1.0
+            and ws.c_forced[k] == 1.0
+            and model.c_row[k + 1] - model.c_row[k] == 3
+            and ws.c_ways[k] == 1.0
+        ):
             r, x, y = model.c_row[k], ws.c_way[2 * k], ws.c_way[2 * k + 1]
             u, v = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
             if abs(x * ws.c_dir[2 * k + 1] - y * ws.c_dir[2 * k]) > ASIDE:
                 if math.hypot(u, v) <= CRAWL:
                     find_drift(ws, k, r, n, ws.c_b[r] - ws.c_pull[r], ACROSS * motion)
                     ws.c_forced[k] = 0.0
-                    ws.c_rub[k] = DRIVEN if ws.c_drift[2 * k] != 0.0 or ws.c_drift[2 * k + 1] != 0.0 else STICKS
+                    ws.c_rub[k] = (
+                        DRIVEN
+                        if ws.c_drift[2 * k] != 0.0 or ws.c_drift[2 * k + 1] != 0.0
+                        else STICKS
+                    )
             elif abs(x * v - y * u) <= ACROSS * math.hypot(u, v) + CRAWL:
                 turn_into_way(ws, k, x, y)
 

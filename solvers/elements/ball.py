@@ -5,7 +5,20 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix
 from kinetree.solvers.algebra.spatial import axpy6, join, motion_cross
-from kinetree.solvers.algebra.vectors import add3, add_to3, cross, get3, get6, get9, mm, mv, put3, put6, put9, transpose
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    add_to3,
+    cross,
+    get3,
+    get6,
+    get9,
+    mm,
+    mv,
+    put3,
+    put6,
+    put9,
+    transpose,
+)
 from kinetree.solvers.elements.interface import Kernels
 from kinetree.solvers.elements.rotation import add_turn
 from kinetree.solvers.elements.single import derives_nothing, leaves_plane, neg6, no_shift
@@ -68,7 +81,9 @@ def columns(model, ws, e, place):
 def columns_back(model, ws, e, place):
     """Speeds in the axes before the element, of opposite sense."""
     i, G, s = place
-    turning_columns(ws, model.e_u[e], scale9(-1.0, mm(G, transpose(turned_back(model, ws, e, 0)))), mv(G, s))
+    turning_columns(
+        ws, model.e_u[e], scale9(-1.0, mm(G, transpose(turned_back(model, ws, e, 0)))), mv(G, s)
+    )
 
 
 @kernel
@@ -82,7 +97,17 @@ def turning_columns(ws, u, B, arm):
 @kernel
 def scale9(s, m):
     """s M."""
-    return (s * m[0], s * m[1], s * m[2], s * m[3], s * m[4], s * m[5], s * m[6], s * m[7], s * m[8])
+    return (
+        s * m[0],
+        s * m[1],
+        s * m[2],
+        s * m[3],
+        s * m[4],
+        s * m[5],
+        s * m[6],
+        s * m[7],
+        s * m[8],
+    )
 
 
 @kernel
@@ -190,10 +215,36 @@ def turn_quaternion(q, k, x, y, z, scale):
     q[k + 1] = c * qx + x * qw + z * qy - y * qz
     q[k + 2] = c * qy + y * qw + x * qz - z * qx
     q[k + 3] = c * qz + z * qw + y * qx - x * qy
-    length = math.sqrt(q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] + q[k + 3] * q[k + 3])
+    length = math.sqrt(
+        q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] + q[k + 3] * q[k + 3]
+    )
     for i in range(4):
         q[k + i] /= length
 
 
-BALL = Kernels(derives_nothing, turned, no_shift, walk, columns, rates, leaves_plane, q_rates, retract, departure, unify)
-BACK = Kernels(derives_nothing, turned_back, no_shift, walk_back, columns_back, rates_back, leaves_plane, q_rates, retract, departure, unify)
+BALL = Kernels(
+    derives_nothing,
+    turned,
+    no_shift,
+    walk,
+    columns,
+    rates,
+    leaves_plane,
+    q_rates,
+    retract,
+    departure,
+    unify,
+)
+BACK = Kernels(
+    derives_nothing,
+    turned_back,
+    no_shift,
+    walk_back,
+    columns_back,
+    rates_back,
+    leaves_plane,
+    q_rates,
+    retract,
+    departure,
+    unify,
+)

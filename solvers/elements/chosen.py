@@ -70,7 +70,9 @@ def among(kinds: Sequence[Kind]) -> Callable:
 
 
 CONSTANT = [kind for kind in KINDS if kind.constant]
-OWN = [kind for kind in KINDS if not kind.plain]  # their speeds are not the derivatives of their coordinates
+OWN = [
+    kind for kind in KINDS if not kind.plain
+]  # their speeds are not the derivatives of their coordinates
 is_constant = among(CONSTANT)
 has_own_tangent = among(OWN)
 

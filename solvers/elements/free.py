@@ -3,7 +3,19 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix
 from kinetree.solvers.algebra.spatial import join
-from kinetree.solvers.algebra.vectors import add3, add_to3, cross, get3, get9, mm, mtv, mv, put3, put6, sub3
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    add_to3,
+    cross,
+    get3,
+    get9,
+    mm,
+    mtv,
+    mv,
+    put3,
+    put6,
+    sub3,
+)
 from kinetree.solvers.elements.ball import (
     column_rates,
     quaternion_rate,
@@ -113,4 +125,16 @@ def unify(model, ws, e, _):
     unit_quaternion(ws.q, model.e_q[e] + 3)
 
 
-FREE = Kernels(derives_nothing, turned, moved, walk, columns, rates, leaves_plane, q_rates, retract, departure, unify)
+FREE = Kernels(
+    derives_nothing,
+    turned,
+    moved,
+    walk,
+    columns,
+    rates,
+    leaves_plane,
+    q_rates,
+    retract,
+    departure,
+    unify,
+)

@@ -7,7 +7,9 @@ from typing import NamedTuple
 class Kernels(NamedTuple):
     """The kernels of one kind; e is the number of the element, and what is in brackets the fourth argument."""
 
-    derive: Callable  # constants, after a parameter has changed: ws.elem holds axis and factor as given
+    derive: (
+        Callable  # constants, after a parameter has changed: ws.elem holds axis and factor as given
+    )
     rotation: Callable  # returns components before the element from components after it
     shift: Callable  # returns it in components before it
     walk: Callable  # (at) moves the running frame in the row at `at`, ground axes, and fills the columns of its speeds

@@ -4,7 +4,20 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import rotation, turn_x, turn_y, turn_z
 from kinetree.solvers.algebra.spatial import join
 from kinetree.solvers.algebra.trigonometry import sincos
-from kinetree.solvers.algebra.vectors import add3, add_to3, cross, dot3, get3, get9, mm, mtv, mv, put3, put9, scale
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    add_to3,
+    cross,
+    dot3,
+    get3,
+    get9,
+    mm,
+    mtv,
+    mv,
+    put3,
+    put9,
+    scale,
+)
 from kinetree.solvers.elements.interface import Kernels
 from kinetree.solvers.elements.shift import TILTED
 from kinetree.solvers.elements.single import (
@@ -52,13 +65,17 @@ def derive_matrix(model, ws, e, _):
     """The matrix of a constant rotation."""
     unit_axis(model, ws, e, 0)
     at = e * L.ELEMENT
-    put9(ws.elem, at + L.E_MATRIX, rotation(get3(ws.elem, at + L.E_AXIS), ws.val[model.e_amount[e]]))
+    put9(
+        ws.elem, at + L.E_MATRIX, rotation(get3(ws.elem, at + L.E_AXIS), ws.val[model.e_amount[e]])
+    )
 
 
 @kernel
 def walk_constant(model, ws, e, at):
     """Turn the running frame by a constant rotation."""
-    put9(ws.row, at + L.W_R, mm(get9(ws.row, at + L.W_R), get9(ws.elem, e * L.ELEMENT + L.E_MATRIX)))
+    put9(
+        ws.row, at + L.W_R, mm(get9(ws.row, at + L.W_R), get9(ws.elem, e * L.ELEMENT + L.E_MATRIX))
+    )
 
 
 @kernel
@@ -76,7 +93,13 @@ def walk(model, ws, e, at):
     add_to3(ws.row, at + L.W_AL, add3(cross(om, turning), scale(second, a)))
     put3(ws.row, at + L.W_OM, add3(om, turning))
     if model.e_q[e] >= 0:
-        add_turn(ws.col, model.e_u[e] * L.COLUMN + L.C_L, model.e_u[e] * L.COLUMN + L.C_A, scale(ws.elem[k + L.E_FACTOR], a), d)
+        add_turn(
+            ws.col,
+            model.e_u[e] * L.COLUMN + L.C_L,
+            model.e_u[e] * L.COLUMN + L.C_A,
+            scale(ws.elem[k + L.E_FACTOR], a),
+            d,
+        )
     else:
         add_turn(ws.row, at + L.W_VH + 3, at + L.W_VH, turning, d)
 
@@ -109,5 +132,7 @@ def along(model, ws, e, n):
     return n, model.e_q[e] >= 0 and dot3(out, out) <= TILTED * TILTED
 
 
-CONSTANT = Kernels(derive_matrix, matrix, no_shift, walk_constant, no_columns, no_rates, turn_normal, *PLAIN)
+CONSTANT = Kernels(
+    derive_matrix, matrix, no_shift, walk_constant, no_columns, no_rates, turn_normal, *PLAIN
+)
 MOVING = Kernels(unit_axis, turned, no_shift, walk, columns, single_rates, along, *PLAIN)

@@ -39,7 +39,11 @@ def moved(model, ws, e, _):
 def move_origin(ws, at, step, acc):
     """Move the running origin, which has the acceleration `acc` before."""
     om = get3(ws.row, at + L.W_OM)
-    put3(ws.row, at + L.W_A0, add3(acc, add3(cross(get3(ws.row, at + L.W_AL), step), cross(om, cross(om, step)))))
+    put3(
+        ws.row,
+        at + L.W_A0,
+        add3(acc, add3(cross(get3(ws.row, at + L.W_AL), step), cross(om, cross(om, step)))),
+    )
     add_to3(ws.row, at + L.W_D, step)
 
 
@@ -55,9 +59,14 @@ def walk(model, ws, e, at):
     """Move the running origin: centripetal, Coriolis 2 ω × (axis ṡ) and given axis s̈ accelerations."""
     a = mv(get9(ws.row, at + L.W_R), get3(ws.elem, e * L.ELEMENT + L.E_AXIS))
     s, rate, second = amounts(model, ws, e)
-    acc = add3(get3(ws.row, at + L.W_A0), add3(scale(second, a), cross(get3(ws.row, at + L.W_OM), scale(2.0 * rate, a))))
+    acc = add3(
+        get3(ws.row, at + L.W_A0),
+        add3(scale(second, a), cross(get3(ws.row, at + L.W_OM), scale(2.0 * rate, a))),
+    )
     if model.e_q[e] >= 0:
-        add_to3(ws.col, model.e_u[e] * L.COLUMN + L.C_L, scale(ws.elem[e * L.ELEMENT + L.E_FACTOR], a))
+        add_to3(
+            ws.col, model.e_u[e] * L.COLUMN + L.C_L, scale(ws.elem[e * L.ELEMENT + L.E_FACTOR], a)
+        )
     else:
         add_to3(ws.row, at + L.W_VH + 3, scale(rate, a))
     move_origin(ws, at, scale(s, a), acc)
@@ -83,5 +92,7 @@ def across(model, ws, e, n):
     return n, model.e_q[e] >= 0 and abs(dot3(get3(ws.elem, e * L.ELEMENT + L.E_AXIS), n)) <= TILTED
 
 
-CONSTANT = Kernels(derives_nothing, no_rotation, vector, walk_constant, no_columns, no_rates, any_plane, *PLAIN)
+CONSTANT = Kernels(
+    derives_nothing, no_rotation, vector, walk_constant, no_columns, no_rates, any_plane, *PLAIN
+)
 MOVING = Kernels(unit_axis, no_rotation, moved, walk, columns, single_rates, across, *PLAIN)

@@ -8,8 +8,18 @@ R_i = M*_i w_i - F*_i.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import get3, get9, mv, put3, sub3
-from kinetree.solvers.engine.dec_blocks import accelerate_ball, accelerate_free, eliminate_ball, eliminate_free
-from kinetree.solvers.engine.dec_columns import accelerate_columns, accelerate_rotations, eliminate_columns, eliminate_rotations
+from kinetree.solvers.engine.dec_blocks import (
+    accelerate_ball,
+    accelerate_free,
+    eliminate_ball,
+    eliminate_free,
+)
+from kinetree.solvers.engine.dec_columns import (
+    accelerate_columns,
+    accelerate_rotations,
+    eliminate_columns,
+    eliminate_rotations,
+)
 from kinetree.solvers.kernel import kernel
 
 
@@ -54,7 +64,9 @@ def apply_loads(model, ws):
             at = i * L.ROW
             R = get9(ws.row, at + L.W_R)
             put3(ws.row, at + L.W_F, sub3(get3(ws.row, at + L.W_F), mv(R, get3(ws.extra, 6 * i))))
-            put3(ws.row, at + L.W_N, sub3(get3(ws.row, at + L.W_N), mv(R, get3(ws.extra, 6 * i + 3))))
+            put3(
+                ws.row, at + L.W_N, sub3(get3(ws.row, at + L.W_N), mv(R, get3(ws.extra, 6 * i + 3)))
+            )
 
 
 @kernel

@@ -5,7 +5,24 @@ A chain of balls therefore loses no digits however long it is: nothing is subtra
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.choose import every
-from kinetree.solvers.algebra.vectors import add3, dot3, full, get3, get6, get9, inverse_symmetric, mm, mtv, mv, put3, put6, sub3, sub6, sv, transpose
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    dot3,
+    full,
+    get3,
+    get6,
+    get9,
+    inverse_symmetric,
+    mm,
+    mtv,
+    mv,
+    put3,
+    put6,
+    sub3,
+    sub6,
+    sv,
+    transpose,
+)
 from kinetree.solvers.engine.dec_transfer import SINGULAR, carried, hand_over
 from kinetree.solvers.kernel import kernel
 
@@ -80,7 +97,10 @@ def accelerate_ball(model, ws, i):
     at = i * L.ROW
     j = model.u_at[i]
     da, db = carried(model, ws, i)
-    turned = sub3(get3(ws.col, j * L.COLUMN + L.C_UN), sv(get6(ws.row, at + L.W_INV), mv(get9(ws.row, at + L.W_H), db)))
+    turned = sub3(
+        get3(ws.col, j * L.COLUMN + L.C_UN),
+        sv(get6(ws.row, at + L.W_INV), mv(get9(ws.row, at + L.W_H), db)),
+    )
     put3(ws.udot, j, mtv(get9(ws.row, at + L.W_R), sub3(turned, da)))
     put3(ws.row, at + L.W_DA, turned)
     put3(ws.row, at + L.W_DB, db)

@@ -100,7 +100,9 @@ def put_step(ws, c, un, uf, inv, g):
 @inline
 def rate(ws, c, da, db):
     """u̇_j = g_j - D_j⁻¹ U_jᵀ w of the acceleration that comes down to it."""
-    return ws.col[c + L.C_G] - ws.col[c + L.C_INV] * (dot3(get3(ws.col, c + L.C_UN), da) + dot3(get3(ws.col, c + L.C_UF), db))
+    return ws.col[c + L.C_G] - ws.col[c + L.C_INV] * (
+        dot3(get3(ws.col, c + L.C_UN), da) + dot3(get3(ws.col, c + L.C_UF), db)
+    )
 
 
 @kernel

@@ -20,7 +20,9 @@ def kinetic(model, ws):
         own = mtv(R, om)
         h = mv(R, get3(ws.body, i * L.BODY + L.B_H))
         J = get6(ws.body, i * L.BODY + L.B_J)
-        total += 0.5 * (ws.body[i * L.BODY + L.B_MASS] * dot3(v, v) + dot3(own, sv(J, own))) + dot3(v, cross(om, h))
+        total += 0.5 * (ws.body[i * L.BODY + L.B_MASS] * dot3(v, v) + dot3(own, sv(J, own))) + dot3(
+            v, cross(om, h)
+        )
     return total
 
 

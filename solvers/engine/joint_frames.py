@@ -5,7 +5,12 @@ column is carried once, and its rate follows from the relative velocity of the p
 """
 
 from kinetree.solvers.algebra.vectors import add3, mm, mv, put3, put6, put9, transpose
-from kinetree.solvers.elements.chosen import element_columns, element_rates, element_rotation, element_shift
+from kinetree.solvers.elements.chosen import (
+    element_columns,
+    element_rates,
+    element_rotation,
+    element_shift,
+)
 from kinetree.solvers.elements.single import UNIT, ZERO, ZERO6
 from kinetree.solvers.kernel import kernel
 

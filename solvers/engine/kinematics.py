@@ -7,7 +7,23 @@ Tangent columns A_j (linear, angular part) of speed j stand in ws.col.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix
-from kinetree.solvers.algebra.vectors import add3, cross, get3, get6, get9, mm, mv, neg3, put3, put6, put9, rotate_symmetric, scale, skew, sv
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    cross,
+    get3,
+    get6,
+    get9,
+    mm,
+    mv,
+    neg3,
+    put3,
+    put6,
+    put9,
+    rotate_symmetric,
+    scale,
+    skew,
+    sv,
+)
 from kinetree.solvers.elements.rotation import turn
 from kinetree.solvers.engine.elements import move_general
 from kinetree.solvers.kernel import inline, kernel
@@ -63,7 +79,10 @@ def start_ground(model, ws):
 def carry(ws, parent, d):
     """Acceleration of the point of the parent at distance d from O_kappa, at u̇ = 0."""
     om = get3(ws.row, parent + L.W_OM)
-    return add3(get3(ws.row, parent + L.W_A0), add3(cross(get3(ws.row, parent + L.W_AL), d), cross(om, cross(om, d))))
+    return add3(
+        get3(ws.row, parent + L.W_A0),
+        add3(cross(get3(ws.row, parent + L.W_AL), d), cross(om, cross(om, d))),
+    )
 
 
 @inline
@@ -119,7 +138,11 @@ def move_universal(model, ws, i):
     put9(ws.row, at + L.W_R, turn(B, axis, ws.elem_code[second // L.ELEMENT], ws.q[k + 1]))
     put3(ws.row, at + L.W_D, d)
     put3(ws.row, at + L.W_OM, add3(om1, t2))
-    put3(ws.row, at + L.W_AL, add3(get3(ws.row, parent + L.W_AL), add3(cross(om, t1), cross(om1, t2))))
+    put3(
+        ws.row,
+        at + L.W_AL,
+        add3(get3(ws.row, parent + L.W_AL), add3(cross(om, t1), cross(om1, t2))),
+    )
     put3(ws.row, at + L.W_A0, carry(ws, parent, d))
     c = j * L.COLUMN
     put3(ws.col, c + L.C_A, a1)
@@ -185,7 +208,11 @@ def inertia_of(ws, i):
     """Mass, mass times the centre of mass and inertia about O_i of body i, ground axes."""
     b = i * L.BODY
     R = get9(ws.row, i * L.ROW + L.W_R)
-    return ws.body[b + L.B_MASS], mv(R, get3(ws.body, b + L.B_H)), rotate_symmetric(R, get6(ws.body, b + L.B_J))
+    return (
+        ws.body[b + L.B_MASS],
+        mv(R, get3(ws.body, b + L.B_H)),
+        rotate_symmetric(R, get6(ws.body, b + L.B_J)),
+    )
 
 
 @inline

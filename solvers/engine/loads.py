@@ -43,7 +43,9 @@ def add_load(ws, f):
         add_wrench(ws, f.a, arm(ws, f.a, f.point_a), force, moment)
         if f.kind == L.Force.PAIR:  # the opposite acts on b at the same place of space
             here = point_position(ws, f.a, f.point_a)
-            add_wrench(ws, f.b, sub3(here, get3(ws.row, f.b * L.ROW + L.W_P)), neg3(force), neg3(moment))
+            add_wrench(
+                ws, f.b, sub3(here, get3(ws.row, f.b * L.ROW + L.W_P)), neg3(force), neg3(moment)
+            )
 
 
 @kernel

@@ -6,7 +6,12 @@ Runs after every change of a parameter; everything here depends on registers of 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add3, get3, mm, mv, put3, put6, put9, scale
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.elements.chosen import constant_rotation, constant_shift, derive_element, is_constant
+from kinetree.solvers.elements.chosen import (
+    constant_rotation,
+    constant_shift,
+    derive_element,
+    is_constant,
+)
 from kinetree.solvers.expressions.evaluate import evaluate
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.plane import find_planes
@@ -58,7 +63,14 @@ def prepare_inertia(model, ws, i):
         if model.b_about[i] == 0:
             x, y, z = c
             s = (y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y)
-            j = (j[0] + m * s[0], j[1] + m * s[1], j[2] + m * s[2], j[3] + m * s[3], j[4] + m * s[4], j[5] + m * s[5])
+            j = (
+                j[0] + m * s[0],
+                j[1] + m * s[1],
+                j[2] + m * s[2],
+                j[3] + m * s[3],
+                j[4] + m * s[4],
+                j[5] + m * s[5],
+            )
     ws.body[at + L.B_MASS] = m
     put3(ws.body, at + L.B_H, scale(m, c))
     put6(ws.body, at + L.B_J, j)
@@ -80,7 +92,11 @@ def axis_code(a):
 def prepare_element(model, ws, e):
     """Axis or vector, factor, and what the kind of element e makes of them."""
     at = e * L.ELEMENT
-    put3(ws.elem, at + L.E_AXIS, get3(ws.val, model.e_axis[e]) if model.e_axis[e] >= 0 else (0.0, 0.0, 1.0))
+    put3(
+        ws.elem,
+        at + L.E_AXIS,
+        get3(ws.val, model.e_axis[e]) if model.e_axis[e] >= 0 else (0.0, 0.0, 1.0),
+    )
     ws.elem[at + L.E_FACTOR] = ws.val[model.e_factor[e]] if model.e_factor[e] >= 0 else 1.0
     derive_element(model, ws, e, 0)
     ws.elem_code[e] = axis_code(get3(ws.elem, at + L.E_AXIS))

@@ -4,7 +4,19 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.choose import select
-from kinetree.solvers.algebra.vectors import add3, dot3, get3, get6, get9, mtv, mv, put3, scale, sub3, sv
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    dot3,
+    get3,
+    get6,
+    get9,
+    mtv,
+    mv,
+    put3,
+    scale,
+    sub3,
+    sv,
+)
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.response import carry

@@ -38,15 +38,57 @@ LIBRARIES = {
         ),  # fmt: skip
         "form_motion": ("form_speeds", "form_rates", "form_momenta"),
     },
-    "lanes": {"lanes": ("many",), "slopes": ("slopes",), "ensemble": ("ensemble",), "stretch": ("stretch",)},
+    "lanes": {
+        "lanes": ("many",),
+        "slopes": ("slopes",),
+        "ensemble": ("ensemble",),
+        "stretch": ("stretch",),
+    },
 }
 BLOCKS = ("ints", "floats", "floats")
 # kinds of arguments: blocks and arrays of 64-bit integers or floats, and single ones
 SIGNATURES = {
-    "many": (*BLOCKS, "floats", "int", "floats", "floats", "floats", "floats", "ints", "int", "floats"),
+    "many": (
+        *BLOCKS,
+        "floats",
+        "int",
+        "floats",
+        "floats",
+        "floats",
+        "floats",
+        "ints",
+        "int",
+        "floats",
+    ),
     "slopes": (*BLOCKS, "floats", "float", "ints", "ints", "int", "floats"),
-    "ensemble": (*BLOCKS, "floats", "floats", "ints", "floats", "ints", "floats", "floats", "floats", "ints", "floats", "floats"),
-    "stretch": (*BLOCKS, "floats", "floats", "ints", "floats", "ints", "floats", "floats", "floats", "ints", "floats", "floats"),
+    "ensemble": (
+        *BLOCKS,
+        "floats",
+        "floats",
+        "ints",
+        "floats",
+        "ints",
+        "floats",
+        "floats",
+        "floats",
+        "ints",
+        "floats",
+        "floats",
+    ),
+    "stretch": (
+        *BLOCKS,
+        "floats",
+        "floats",
+        "ints",
+        "floats",
+        "ints",
+        "floats",
+        "floats",
+        "floats",
+        "ints",
+        "floats",
+        "floats",
+    ),
 }
 
 
@@ -79,7 +121,12 @@ def c_callback(name: str, function: Callable):
 
     from kinetree.solvers.boundary import c_function
 
-    kinds = {"int": types.int64, "float": types.float64, "ints": types.CPointer(types.int64), "floats": types.CPointer(types.float64)}
+    kinds = {
+        "int": types.int64,
+        "float": types.float64,
+        "ints": types.CPointer(types.int64),
+        "floats": types.CPointer(types.float64),
+    }
     return c_function(function.py_func, types.int32(*(kinds[kind] for kind in signature_of(name))))
 
 
@@ -91,12 +138,23 @@ def as_pointer_function(name: str) -> Callable[..., int]:
 
     callback = c_callback(name, entries(library_of(name))[name])
     provide()
-    kinds = {"int": ctypes.c_int64, "float": ctypes.c_double, "ints": ctypes.c_void_p, "floats": ctypes.c_void_p}
-    function = ctypes.CFUNCTYPE(ctypes.c_int32, *(kinds[kind] for kind in signature_of(name)))(callback.address)
+    kinds = {
+        "int": ctypes.c_int64,
+        "float": ctypes.c_double,
+        "ints": ctypes.c_void_p,
+        "floats": ctypes.c_void_p,
+    }
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, *(kinds[kind] for kind in signature_of(name)))(
+        callback.address
+    )
     function.kept = callback  # the address alone would not keep it alive
     return function
 
 
 def library_of(entry: str) -> str:
     """The library an entry point belongs to."""
-    return next(library for library, modules in LIBRARIES.items() if any(entry in names for names in modules.values()))
+    return next(
+        library
+        for library, modules in LIBRARIES.items()
+        if any(entry in names for names in modules.values())
+    )

@@ -13,7 +13,22 @@ from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 
 
 @entry
-def ensemble(ints, floats, work, wide, scratch, plan, method, varied, values, starts, times, columns, table, codes):
+def ensemble(
+    ints,
+    floats,
+    work,
+    wide,
+    scratch,
+    plan,
+    method,
+    varied,
+    values,
+    starts,
+    times,
+    columns,
+    table,
+    codes,
+):
     """Runs over all times. Rows of `values`: the varied numbers of a run (registers, then constants of bodies and elements); of `starts`: q, u, x.
 
     `table`: the chosen registers, run by run, time by time; `codes`: a status per WIDTH runs.
@@ -28,11 +43,25 @@ def ensemble(ints, floats, work, wide, scratch, plan, method, varied, values, st
     for first in range(0, p[E.RUNS], WIDTH):
         left = min(WIDTH, p[E.RUNS] - first)
         for k in range(p[E.VARIED]):
-            put_varied(lanes, ints_view(varied)[k], gather(floats_view(values), p[E.VARIED], k, first, left))
+            put_varied(
+                lanes,
+                ints_view(varied)[k],
+                gather(floats_view(values), p[E.VARIED], k, first, left),
+            )
         for k in range(n):
             memory[k] = gather(floats_view(starts), n, k, first, left)
         m[E.NEXT], m[E.STEPS] = planned, 0.0
-        status = run_group(model, lanes, memory, p, m, floats_view(times), ints_view(columns), floats_view(table), first)
+        status = run_group(
+            model,
+            lanes,
+            memory,
+            p,
+            m,
+            floats_view(times),
+            ints_view(columns),
+            floats_view(table),
+            first,
+        )
         floats_view(codes)[first // WIDTH] = status
     return 0
 

@@ -12,7 +12,12 @@ from kinetree.solvers.kernel import entry, kernel
 from kinetree.solvers.literal import newton_euler
 from kinetree.solvers.literal.chosen import form_momenta, kernel_of
 from kinetree.solvers.literal.composite import composite_bodies, mass_rows
-from kinetree.solvers.literal.frames import active_forces, literal_kinematics, literal_place, literal_velocities
+from kinetree.solvers.literal.frames import (
+    active_forces,
+    literal_kinematics,
+    literal_place,
+    literal_velocities,
+)
 from kinetree.solvers.literal.kinds import LITERAL, Form
 from kinetree.solvers.literal.momentum_rates import momentum_rates
 from kinetree.solvers.literal.path_rows import mass_matrix as spread_rows
@@ -36,8 +41,12 @@ def literal_places(ints, floats, work, option, t):
     return literal_place(model_view(ints, floats), work_view(ints, work), t)
 
 
-KEPT = tuple(form.code for form in LITERAL if not form.reactions)  # reactions that come with the accelerations
-FINDERS = tuple(dict.fromkeys(form.reactions for form in LITERAL if form.reactions and not form.momenta))
+KEPT = tuple(
+    form.code for form in LITERAL if not form.reactions
+)  # reactions that come with the accelerations
+FINDERS = tuple(
+    dict.fromkeys(form.reactions for form in LITERAL if form.reactions and not form.momenta)
+)
 
 
 def one_finder(paths: Sequence[str]) -> Callable:

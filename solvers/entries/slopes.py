@@ -37,7 +37,9 @@ def slopes(ints, floats, work, wide, t, plan, registers, chosen, out):
         if status != 0:
             ws.head.item = duals.head.item
             return status
-        tell_some(model, ws, duals, ints_view(plan), at, ints_view(registers), chosen, floats_view(out))
+        tell_some(
+            model, ws, duals, ints_view(plan), at, ints_view(registers), chosen, floats_view(out)
+        )
     return 0
 
 
@@ -82,7 +84,9 @@ def first_of(plan, at, first):
 @kernel
 def whole(model, ws):
     """Whether anything but the motion of the bodies themselves depends on the state."""
-    return model.header.forces > 0 or ws.x.size > 0 or model.header.inputs > 0 or ws.head.extra != 0.0
+    return (
+        model.header.forces > 0 or ws.x.size > 0 or model.header.inputs > 0 or ws.head.extra != 0.0
+    )
 
 
 @kernel

@@ -11,7 +11,22 @@ from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 
 
 @entry
-def stretch(ints, floats, work, wide, scratch, plan, method, varied, values, states, times, columns, table, flags):
+def stretch(
+    ints,
+    floats,
+    work,
+    wide,
+    scratch,
+    plan,
+    method,
+    varied,
+    values,
+    states,
+    times,
+    columns,
+    table,
+    flags,
+):
     """Rows of `states` (q, u, x of a lane) from the first to the row that is reached; `table`: lane by lane, row by row.
 
     Where the plan says so the numbers of the lanes are first those of `work`, but for the `varied` ones, whose rows are `values`. `flags`: -1 for
@@ -24,12 +39,22 @@ def stretch(ints, floats, work, wide, scratch, plan, method, varied, values, sta
     if p[S.FRESH] == 1:
         spread_workspace(ws, lanes)
         for k in range(p[S.VARIED]):
-            put_varied(lanes, ints_view(varied)[k], gather(floats_view(values), p[S.VARIED], k, 0, WIDTH))
+            put_varied(
+                lanes, ints_view(varied)[k], gather(floats_view(values), p[S.VARIED], k, 0, WIDTH)
+            )
     n = ws.q.size + ws.u.size + ws.x.size
     for k in range(n):
         memory[k] = gather(y, n, k, 0, WIDTH)
     status = S.run_stretch(
-        model, lanes, memory, p, floats_view(method), floats_view(times), ints_view(columns), floats_view(table), floats_view(flags)
+        model,
+        lanes,
+        memory,
+        p,
+        floats_view(method),
+        floats_view(times),
+        ints_view(columns),
+        floats_view(table),
+        floats_view(flags),
     )
     for k in range(n):
         scatter(y, n, k, 0, WIDTH, memory[k])

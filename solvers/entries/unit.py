@@ -11,10 +11,26 @@ from kinetree.solvers.run.contact_events import touch
 from kinetree.solvers.run.corners import host_time, pass_corner
 from kinetree.solvers.run.event_memory import arm, judge, keep_signs
 from kinetree.solvers.run.events import events_size
-from kinetree.solvers.run.host_events import close_again, follow_host, happen_by_guards, locate_by_host, look_closed, refresh_for_host
+from kinetree.solvers.run.host_events import (
+    close_again,
+    follow_host,
+    happen_by_guards,
+    locate_by_host,
+    look_closed,
+    refresh_for_host,
+)
 from kinetree.solvers.run.methods import memory_size
 from kinetree.solvers.run.step_start import latch
-from kinetree.solvers.run.unit import lay_out, load_states, locator, memory, open_books, refresh, structure, unit_quaternions
+from kinetree.solvers.run.unit import (
+    lay_out,
+    load_states,
+    locator,
+    memory,
+    open_books,
+    refresh,
+    structure,
+    unit_quaternions,
+)
 from kinetree.solvers.views import floats_view, unit_ints, unit_work
 
 BUDGET = 1e6  # steps of one advance, unless the caller allows more
@@ -65,7 +81,9 @@ def unit_start(ints, floats, work, option, t):
         return status
     for k in range(I.inputs):
         if option == 0:
-            given = ws.val[I.start_inputs + k]  # not a number: the host has not set any, and the description has an expression
+            given = ws.val[
+                I.start_inputs + k
+            ]  # not a number: the host has not set any, and the description has an expression
             ws.val[1 + I.parameters + k] = ws.val[I.preset_inputs + k] if given != given else given
     if option == 0:
         for k in range(ws.q.size):

@@ -64,7 +64,9 @@ def lookup1(tables, data, k, x, order):
     n = table.nx
     at = table.data
     i = cell(data, at, n, x)
-    a, b, c, d = weights_anywhere(data[at + i], data[at + i + 1], data[at], data[at + n - 1], cubic, extrapolate, x, order)
+    a, b, c, d = weights_anywhere(
+        data[at + i], data[at + i + 1], data[at], data[at + n - 1], cubic, extrapolate, x, order
+    )
     y = at + n + i
     value = a * data[y] + b * data[y + 1]
     return value + c * data[y + n] + d * data[y + n + 1] if cubic else value
@@ -81,8 +83,19 @@ def lookup2(tables, data, k, x, y, order_x, order_y):
     grid = at + nx
     i = cell(data, at, nx, x)
     j = cell(data, grid, ny, y)
-    wx = weights_anywhere(data[at + i], data[at + i + 1], data[at], data[at + nx - 1], cubic, extrapolate, x, order_x)
-    wy = weights_anywhere(data[grid + j], data[grid + j + 1], data[grid], data[grid + ny - 1], cubic, extrapolate, y, order_y)
+    wx = weights_anywhere(
+        data[at + i], data[at + i + 1], data[at], data[at + nx - 1], cubic, extrapolate, x, order_x
+    )
+    wy = weights_anywhere(
+        data[grid + j],
+        data[grid + j + 1],
+        data[grid],
+        data[grid + ny - 1],
+        cubic,
+        extrapolate,
+        y,
+        order_y,
+    )
     values = grid + ny + i * ny + j
     size = nx * ny
     value = patch(data, values, ny, wx[0], wx[1], wy[0], wy[1])

@@ -28,11 +28,21 @@ from kinetree.solvers.integrate.adams_coefficients import (
     memory_size,
     table,
 )
-from kinetree.solvers.integrate.adams_differences import errors, next_step, predict, select_order, take_back, update_differences
+from kinetree.solvers.integrate.adams_differences import (
+    errors,
+    next_step,
+    predict,
+    select_order,
+    take_back,
+    update_differences,
+)
 from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.kernel import kernel
 
-STIFF_ORDER, STIFF_RATE = 5, 0.2  # order up to which, and h*LIPSCHITZ from which on, stability may limit the step
+STIFF_ORDER, STIFF_RATE = (
+    5,
+    0.2,
+)  # order up to which, and h*LIPSCHITZ from which on, stability may limit the step
 
 
 @kernel
@@ -52,7 +62,12 @@ def adams_start(mem, rhs, context, t, y):
 def adams_restart(mem, rhs, context):
     """Begin anew at T_NEW with the state in Y_NEW, with order 1."""
     CT.forget(mem)
-    f, phi_1, phi_2, lost = CT.block(mem, CT.F_NEW), CT.block(mem, PHI + 1), CT.block(mem, PHI + 2), CT.block(mem, SUM_ERROR)
+    f, phi_1, phi_2, lost = (
+        CT.block(mem, CT.F_NEW),
+        CT.block(mem, PHI + 1),
+        CT.block(mem, PHI + 2),
+        CT.block(mem, SUM_ERROR),
+    )
     status = CT.evaluate(f, mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
     if status != 0:
         return status
@@ -60,7 +75,9 @@ def adams_restart(mem, rhs, context):
         phi_1[i] = f[i]
         phi_2[i] = 0.0
         lost[i] = 0.0
-    mem[CT.H_NEXT] = CT.first_step(mem, rhs, context, 1, CT.block(mem, PREDICTED), CT.block(mem, F_PREDICTED))
+    mem[CT.H_NEXT] = CT.first_step(
+        mem, rhs, context, 1, CT.block(mem, PREDICTED), CT.block(mem, F_PREDICTED)
+    )
     mem[WANTED_ORDER] = 1.0
     mem[CT.ORDER] = 0.0
     mem[LAST_H] = 0.0
@@ -72,7 +89,13 @@ def adams_restart(mem, rhs, context):
 @kernel
 def estimate_stiffness(mem, h):
     """Estimate the dominant eigenvalue from the two evaluations of the step and count steps that stability seems to limit."""
-    y, p, f, fp, atol = CT.block(mem, CT.Y_NEW), CT.block(mem, PREDICTED), CT.block(mem, CT.F_NEW), CT.block(mem, F_PREDICTED), CT.block(mem, CT.ATOL)
+    y, p, f, fp, atol = (
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, PREDICTED),
+        CT.block(mem, CT.F_NEW),
+        CT.block(mem, F_PREDICTED),
+        CT.block(mem, CT.ATOL),
+    )
     above, below = 0.0, 0.0
     for i in range(len(y)):
         weight = 1.0 / (atol[i] + mem[CT.RTOL] * abs(y[i]))
@@ -80,7 +103,10 @@ def estimate_stiffness(mem, h):
         below += (weight * (y[i] - p[i])) ** 2
     if below > 1e-8 * len(y):  # less is rounding
         mem[CT.LIPSCHITZ] = math.sqrt(above / below)
-    CT.count_stiff(mem, mem[CT.ORDER] <= STIFF_ORDER and h * mem[CT.LIPSCHITZ] > STIFF_RATE and mem[RISING] == 0.0)
+    CT.count_stiff(
+        mem,
+        mem[CT.ORDER] <= STIFF_ORDER and h * mem[CT.LIPSCHITZ] > STIFF_RATE and mem[RISING] == 0.0,
+    )
 
 
 @kernel
@@ -107,7 +133,12 @@ def adams_changed(mem, rhs, context):
 @kernel
 def correct(mem, rhs, context, t_end, h):
     """Correct y by one order more than predicted and evaluate again, or leave that to `changed`; Y_OLD and F_OLD keep the start of the step."""
-    y, y_old, f, f_old = CT.block(mem, CT.Y_NEW), CT.block(mem, CT.Y_OLD), CT.block(mem, CT.F_NEW), CT.block(mem, CT.F_OLD)
+    y, y_old, f, f_old = (
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.Y_OLD),
+        CT.block(mem, CT.F_NEW),
+        CT.block(mem, CT.F_OLD),
+    )
     p, fp, phi_1 = CT.block(mem, PREDICTED), CT.block(mem, F_PREDICTED), CT.block(mem, PHI + 1)
     lost, lost_trial = CT.block(mem, SUM_ERROR), CT.block(mem, SUM_ERROR_TRIAL)
     weight = h * table(mem, INTEGRAL)[int(mem[WANTED_ORDER]) + 1]
@@ -140,7 +171,9 @@ def adams_step(mem, rhs, context, t_limit):
         coefficients(mem, h)
         predict(mem, h)
         k_low, estimate = int(mem[WANTED_ORDER]), math.inf
-        status = CT.evaluate(CT.block(mem, F_PREDICTED), mem, rhs, context, t_end, CT.block(mem, PREDICTED))
+        status = CT.evaluate(
+            CT.block(mem, F_PREDICTED), mem, rhs, context, t_end, CT.block(mem, PREDICTED)
+        )
         if status == 0:
             error, estimate, lower, lowest = errors(mem, h)
             k = k_low
@@ -190,7 +223,12 @@ def reject(mem, h, attempt, error, k_low):
 @kernel
 def adams_interpolate(out, mem, t):
     """State at t inside the last step: the polynomial through the newest k+1 values of f, made continuous with its derivative at the old end."""
-    y_old, y, gap, h = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, MISMATCH), mem[CT.H]
+    y_old, y, gap, h = (
+        CT.block(mem, CT.Y_OLD),
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, MISMATCH),
+        mem[CT.H],
+    )
     if h == 0.0:
         CT.copy(out, y)
         return
@@ -222,4 +260,12 @@ def polynomial(out, mem, distance):
         out[i] = y[i] + distance * out[i]
 
 
-KERNELS = Kernels(adams_size, adams_start, adams_restart, adams_changed, adams_restart, adams_step, adams_interpolate)
+KERNELS = Kernels(
+    adams_size,
+    adams_start,
+    adams_restart,
+    adams_changed,
+    adams_restart,
+    adams_step,
+    adams_interpolate,
+)

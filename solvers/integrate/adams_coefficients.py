@@ -12,10 +12,14 @@ LAST_H = OWN + 1  # size of the last accepted step
 CONSTANT = OWN + 2  # n_s: number of successive steps of size h, the running one included
 RISING = OWN + 3  # 1 during the start: step doubles and order rises with every step
 
-PREDICTED, F_PREDICTED, SUM_ERROR, SUM_ERROR_TRIAL, MISMATCH, PHI = range(BLOCKS, BLOCKS + 6)  # phi_1 is block PHI + 1
+PREDICTED, F_PREDICTED, SUM_ERROR, SUM_ERROR_TRIAL, MISMATCH, PHI = range(
+    BLOCKS, BLOCKS + 6
+)  # phi_1 is block PHI + 1
 PHIS = MAX_ORDER + 2
 TABLES_AT = PHI + PHIS + 1  # blocks of n before the tables
-ALPHA, BETA, PSI, SIGMA, V, W, INTEGRAL, DENSE_INTEGRAL = range(8)  # INTEGRAL: g over a step, DENSE_INTEGRAL: over a part of it
+ALPHA, BETA, PSI, SIGMA, V, W, INTEGRAL, DENSE_INTEGRAL = range(
+    8
+)  # INTEGRAL: g over a step, DENSE_INTEGRAL: over a part of it
 TABLE = 16
 
 
@@ -36,7 +40,13 @@ def table(mem, j):
 def coefficients(mem, h):
     """Fill the tables for a step of size h and order WANTED_ORDER; only what changed since the last step is computed."""
     k, k_old = int(mem[WANTED_ORDER]), int(mem[ORDER])
-    alpha, beta, psi, sigma, g = table(mem, ALPHA), table(mem, BETA), table(mem, PSI), table(mem, SIGMA), table(mem, INTEGRAL)
+    alpha, beta, psi, sigma, g = (
+        table(mem, ALPHA),
+        table(mem, BETA),
+        table(mem, PSI),
+        table(mem, SIGMA),
+        table(mem, INTEGRAL),
+    )
     ns = int(mem[CONSTANT]) if h == mem[LAST_H] else 0
     if ns <= k_old:
         ns += 1
@@ -69,7 +79,9 @@ def integrals(v, w, g, alpha, ns, k, k_old):
             v[i] = 1.0 / (i * (i + 1))
             w[i] = v[i]
     else:
-        if k > k_old:  # the order was raised: columns as if it had always been that, whatever it was since the steps are equal
+        if (
+            k > k_old
+        ):  # the order was raised: columns as if it had always been that, whatever it was since the steps are equal
             for i in range(1, k + 1):
                 v[i] = 1.0 / (i * (i + 1))
             for j in range(2, ns):

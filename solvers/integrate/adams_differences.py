@@ -48,7 +48,12 @@ def predict(mem, h):
     """Extrapolate the differences to the end of the step and y into PREDICTED."""
     k = int(mem[WANTED_ORDER])
     beta, g = table(mem, BETA), table(mem, INTEGRAL)
-    y, p, lost, lost_trial = block(mem, Y_NEW), block(mem, PREDICTED), block(mem, SUM_ERROR), block(mem, SUM_ERROR_TRIAL)
+    y, p, lost, lost_trial = (
+        block(mem, Y_NEW),
+        block(mem, PREDICTED),
+        block(mem, SUM_ERROR),
+        block(mem, SUM_ERROR_TRIAL),
+    )
     spare, above = block(mem, PHI + k + 1), block(mem, PHI + k + 2)
     for i in range(len(y)):
         above[i] = spare[i]
@@ -99,9 +104,16 @@ def errors(mem, h):
     size = h * difference_norm(mem, f, phi_1, 0.0, phi_1)
     lower, lowest = 0.0, 0.0
     if k >= 2:
-        lower = h * sigma[k] * GAMMA[k - 1] * difference_norm(mem, f, phi_1, 1.0, block(mem, PHI + k))
+        lower = (
+            h * sigma[k] * GAMMA[k - 1] * difference_norm(mem, f, phi_1, 1.0, block(mem, PHI + k))
+        )
     if k >= 3:
-        lowest = h * sigma[k - 1] * GAMMA[k - 2] * difference_norm(mem, f, phi_1, 1.0, block(mem, PHI + k - 1))
+        lowest = (
+            h
+            * sigma[k - 1]
+            * GAMMA[k - 2]
+            * difference_norm(mem, f, phi_1, 1.0, block(mem, PHI + k - 1))
+        )
     return max(abs(g[k] - g[k + 1]), GAMMA[k]) * size, sigma[k + 1] * GAMMA[k] * size, lower, lowest
 
 
@@ -109,7 +121,12 @@ def errors(mem, h):
 def update_differences(mem):
     """Bring the differences to the new f."""
     k = int(mem[WANTED_ORDER])
-    f, phi_1, fresh, above = block(mem, F_NEW), block(mem, PHI + 1), block(mem, PHI + k + 1), block(mem, PHI + k + 2)
+    f, phi_1, fresh, above = (
+        block(mem, F_NEW),
+        block(mem, PHI + 1),
+        block(mem, PHI + k + 1),
+        block(mem, PHI + k + 2),
+    )
     for i in range(len(f)):
         fresh[i] = f[i] - phi_1[i]
         above[i] = fresh[i] - above[i]

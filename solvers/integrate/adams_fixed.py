@@ -13,8 +13,21 @@ from kinetree.solvers.kernel import kernel
 
 MOST, FIRST = 8, 4  # order; rates from which on differences are used
 # integrals of the backward differences over the next step: Adams-Bashforth; differences of neighbours are the errors of Adams-Moulton
-GAMMA = (1.0, 1 / 2, 5 / 12, 3 / 8, 251 / 720, 95 / 288, 19087 / 60480, 5257 / 17280, 1070017 / 3628800)
-KNOWN, SPACING = CT.OWN, CT.OWN + 1  # rates at equal distances that the differences hold, and that distance
+GAMMA = (
+    1.0,
+    1 / 2,
+    5 / 12,
+    3 / 8,
+    251 / 720,
+    95 / 288,
+    19087 / 60480,
+    5257 / 17280,
+    1070017 / 3628800,
+)
+KNOWN, SPACING = (
+    CT.OWN,
+    CT.OWN + 1,
+)  # rates at equal distances that the differences hold, and that distance
 PREDICTED = STAGE
 DIFFERENCES = STAGE + 1  # of f: MOST + 1 blocks; F_PREDICTED, then MISMATCH
 F_PREDICTED = K2
@@ -48,7 +61,9 @@ def adams_fixed_turn(mem, rhs, context):
     """Go on from a corner on the same grid: earlier rates say nothing about later ones."""
     mem[KNOWN] = 0.0
     mem[CT.ORDER] = FIRST
-    status = CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
+    status = CT.evaluate(
+        CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
+    )
     if status == 0:
         remember(mem, 0.0)
     return status
@@ -97,7 +112,12 @@ def adams_fixed_step(mem, rhs, context, t_limit):
         status = runge_kutta(mem, rhs, context, h, t_end)
     if status != 0:
         return status
-    y_old, y, f_old, f = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_OLD), CT.block(mem, CT.F_NEW)
+    y_old, y, f_old, f = (
+        CT.block(mem, CT.Y_OLD),
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.F_OLD),
+        CT.block(mem, CT.F_NEW),
+    )
     CT.copy(y_old, y)
     CT.copy(f_old, f)
     CT.copy(y, CT.block(mem, STAGE))
@@ -160,5 +180,11 @@ def adams_fixed_interpolate(out, mem, t):
 
 
 KERNELS = Kernels(
-    adams_fixed_size, adams_fixed_start, adams_fixed_restart, adams_fixed_changed, adams_fixed_turn, adams_fixed_step, adams_fixed_interpolate
+    adams_fixed_size,
+    adams_fixed_start,
+    adams_fixed_restart,
+    adams_fixed_changed,
+    adams_fixed_turn,
+    adams_fixed_step,
+    adams_fixed_interpolate,
 )

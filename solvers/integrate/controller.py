@@ -11,9 +11,17 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
 
 # kernels see plain integers
-OK, NOT_A_NUMBER, STEP_TOO_SMALL = int(Status.OK), int(Status.NOT_A_NUMBER), int(Status.STEP_TOO_SMALL)
+OK, NOT_A_NUMBER, STEP_TOO_SMALL = (
+    int(Status.OK),
+    int(Status.NOT_A_NUMBER),
+    int(Status.STEP_TOO_SMALL),
+)
 NO_CONVERGENCE, TOO_MANY_STEPS = int(Status.NO_CONVERGENCE), int(Status.TOO_MANY_STEPS)
-INCONSISTENT, CHATTERING, EVENT = int(Status.INCONSISTENT), int(Status.CHATTERING), int(Status.EVENT)
+INCONSISTENT, CHATTERING, EVENT = (
+    int(Status.INCONSISTENT),
+    int(Status.CHATTERING),
+    int(Status.EVENT),
+)
 
 HEADER = 64
 # options, written by `set_options`; a driver may change them between steps
@@ -38,7 +46,10 @@ REFRESH = 22  # steps between two Jacobians (semi_implicit); 0: explicit, no Jac
 CORRECT = 23  # 1: one corrector pass after the explicit step (stormer)
 PASSIVE = 26  # states at the end of y on which no rate depends: no columns of Jacobians are evaluated for them
 LATE = 27  # 1: the state is changed at the end of every step, so that rates there are left to `changed`, which then always follows
-GRID_START, GRID_COUNT = 24, 25  # fixed step methods: time of the last (re)start and steps since then
+GRID_START, GRID_COUNT = (
+    24,
+    25,
+)  # fixed step methods: time of the last (re)start and steps since then
 OWN = 32  # offsets from here on belong to the method
 
 ATOL, Y_OLD, Y_NEW, F_OLD, F_NEW = range(5)  # blocks common to all methods

@@ -10,7 +10,12 @@ from kinetree.solvers.kernel import kernel
 @kernel
 def hermite(out, mem, t):
     """State at t inside the last step, cubic Hermite polynomial."""
-    y_old, y_new, f_old, f_new = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_OLD), CT.block(mem, CT.F_NEW)
+    y_old, y_new, f_old, f_new = (
+        CT.block(mem, CT.Y_OLD),
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.F_OLD),
+        CT.block(mem, CT.F_NEW),
+    )
     h = mem[CT.H]
     if h == 0.0:
         CT.copy(out, y_new)
@@ -19,7 +24,11 @@ def hermite(out, mem, t):
     r = s - 1.0
     for i in range(len(y_new)):
         rise = y_new[i] - y_old[i]
-        out[i] = y_new[i] + r * rise + s * r * ((1.0 - 2.0 * s) * rise + h * (r * f_old[i] + s * f_new[i]))
+        out[i] = (
+            y_new[i]
+            + r * rise
+            + s * r * ((1.0 - 2.0 * s) * rise + h * (r * f_old[i] + s * f_new[i]))
+        )
 
 
 @kernel

@@ -14,7 +14,9 @@ from kinetree.solvers.kernel import kernel
 BETA = 0.04  # weight of the previous error
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 LAST_ERROR = CT.OWN
-STAGE, LAST, ERROR = range(CT.BLOCKS, CT.BLOCKS + 3)  # new state, argument of the stage before the last, error
+STAGE, LAST, ERROR = range(
+    CT.BLOCKS, CT.BLOCKS + 3
+)  # new state, argument of the stage before the last, error
 K = ERROR  # stage s >= 1 is block K + s
 
 
@@ -38,7 +40,9 @@ def commit(mem, t, h, k_last):
 @kernel
 def changed(mem, rhs, context):
     """Refresh f after Y_NEW was changed."""
-    return CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
+    return CT.evaluate(
+        CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
+    )
 
 
 def explicit(table: Tableau) -> Kernels:
@@ -65,7 +69,9 @@ def explicit(table: Tableau) -> Kernels:
         mem[LAST_ERROR] = 1e-4
         status = changed(mem, rhs, context)
         if status == 0:
-            mem[CT.H_NEXT] = CT.first_step(mem, rhs, context, order, CT.block(mem, STAGE), CT.block(mem, K + 1))
+            mem[CT.H_NEXT] = CT.first_step(
+                mem, rhs, context, order, CT.block(mem, STAGE), CT.block(mem, K + 1)
+            )
         return status
 
     @kernel
@@ -120,7 +126,9 @@ def explicit(table: Tableau) -> Kernels:
                 status = stages(mem, rhs, context, h, t_end, last + 1, count)
                 error = error if status == 0 else math.inf
             if error <= 1.0:
-                factor = SAFETY * mem[LAST_ERROR] ** BETA / max(error, 1e-10) ** (exponent - 0.75 * BETA)
+                factor = (
+                    SAFETY * mem[LAST_ERROR] ** BETA / max(error, 1e-10) ** (exponent - 0.75 * BETA)
+                )
                 h_next = h * min(max(factor, SHRINK), 1.0 if attempt > 0 else GROW)
                 # a step that a limit cut short says nothing against the step planned before
                 mem[CT.H_NEXT] = max(h_next, wanted) if attempt == 0 and h < wanted else h_next
@@ -130,13 +138,22 @@ def explicit(table: Tableau) -> Kernels:
                 return CT.OK
             mem[CT.REJECTED] += 1.0
             failed = status if status != 0 else CT.STEP_TOO_SMALL
-            h *= max(SHRINK, SAFETY / error ** (exponent - 0.75 * BETA)) if error < math.inf else SHRINK
+            h *= (
+                max(SHRINK, SAFETY / error ** (exponent - 0.75 * BETA))
+                if error < math.inf
+                else SHRINK
+            )
         return failed
 
     @kernel
     def interpolate(out, mem, t):
         """State at t inside the last step; a state that was changed at its end is blended in."""
-        y_old, y, ended, h = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE), mem[CT.H]
+        y_old, y, ended, h = (
+            CT.block(mem, CT.Y_OLD),
+            CT.block(mem, CT.Y_NEW),
+            CT.block(mem, STAGE),
+            mem[CT.H],
+        )
         if h == 0.0:
             CT.copy(out, y)
             return

@@ -6,7 +6,18 @@ it points where the solution goes.
 
 import math
 
-from kinetree.solvers.integrate.controller import ATOL, F_NEW, H_NEXT, JACOBIANS, PASSIVE, RTOL, T_NEW, Y_NEW, block, evaluate
+from kinetree.solvers.integrate.controller import (
+    ATOL,
+    F_NEW,
+    H_NEXT,
+    JACOBIANS,
+    PASSIVE,
+    RTOL,
+    T_NEW,
+    Y_NEW,
+    block,
+    evaluate,
+)
 from kinetree.solvers.kernel import kernel
 
 ROOT_EPS = 1.4901161193847656e-08

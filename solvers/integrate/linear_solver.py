@@ -150,7 +150,9 @@ def only_complex(re, im, n, k):
                 return -1
             found = j
     diagonal = abs(re[k]) + abs(im[k])
-    return found if diagonal > 0.0 and diagonal >= TRUSTED * (abs(re[found]) + abs(im[found])) else -1
+    return (
+        found if diagonal > 0.0 and diagonal >= TRUSTED * (abs(re[found]) + abs(im[found])) else -1
+    )
 
 
 @kernel
@@ -206,7 +208,9 @@ def solve_complex(re, im, pivots, n, b, c):
             c[i], c[p] = c[p], c[i]
     for i in range(n):
         if pivots[i] >= 0.0:
-            b[i], c[i] = less_complex(b[i], c[i], re[i * n : (i + 1) * n], im[i * n : (i + 1) * n], b, c, 0, i)
+            b[i], c[i] = less_complex(
+                b[i], c[i], re[i * n : (i + 1) * n], im[i * n : (i + 1) * n], b, c, 0, i
+            )
     for i in range(n - 1, -1, -1):
         row_re, row_im, x, y = re[i * n : (i + 1) * n], im[i * n : (i + 1) * n], b[i], c[i]
         j = -1 - int(pivots[i])

@@ -46,10 +46,16 @@ from kinetree.solvers.integrate.radau_newton import (
 )
 from kinetree.solvers.kernel import kernel
 
-E1, E2, E3 = -(13.0 + 7.0 * ROOT6) / 3.0, (-13.0 + 7.0 * ROOT6) / 3.0, -1.0 / 3.0  # embedded error estimate
+E1, E2, E3 = (
+    -(13.0 + 7.0 * ROOT6) / 3.0,
+    (-13.0 + 7.0 * ROOT6) / 3.0,
+    -1.0 / 3.0,
+)  # embedded error estimate
 SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
 NODES = 0.0182  # largest |s (s - C1) (s - C2) (s - 1)| on [0, 1]
-SMOOTH_RATE = 1.0  # h times the spectral radius of the Jacobian up to which an explicit method is cheaper
+SMOOTH_RATE = (
+    1.0  # h times the spectral radius of the Jacobian up to which an explicit method is cheaper
+)
 KEEP_STEP = 1.2  # growth up to which the step, and with it the factors, are kept
 
 
@@ -75,16 +81,22 @@ def radau_restart(mem, rhs, context):
     mem[JACOBIAN_AGE] = -1.0
     mem[QUALITY] = NOT_MEASURED
     mem[LAST_ACCEPTED_H] = 0.0
-    status = CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
+    status = CT.evaluate(
+        CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
+    )
     if status == 0:
-        mem[CT.H_NEXT] = CT.first_step(mem, rhs, context, 3, CT.block(mem, STAGE), CT.block(mem, SCRATCH))
+        mem[CT.H_NEXT] = CT.first_step(
+            mem, rhs, context, 3, CT.block(mem, STAGE), CT.block(mem, SCRATCH)
+        )
     return status
 
 
 @kernel
 def radau_changed(mem, rhs, context):
     """Refresh f after Y_NEW was changed a little; Jacobian, factors and history stay."""
-    return CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
+    return CT.evaluate(
+        CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
+    )
 
 
 @kernel
@@ -111,11 +123,23 @@ def radau_step_with(mem, rhs, jacobian, context, t_limit):
             if status != 0 and mem[JACOBIAN_AGE] > 0.0:
                 mem[JACOBIAN_AGE] = -1.0
         if status == 0:
-            error = max(error_of(mem, rhs, context, h, mem[CT.FRESH] == 1.0 or attempt > 0), dense_error(mem, h))
+            error = max(
+                error_of(mem, rhs, context, h, mem[CT.FRESH] == 1.0 or attempt > 0),
+                dense_error(mem, h),
+            )
             factor = step_factor(mem, h, error)
             if error < 1.0:
                 t_end = CT.end_time(mem, h, t_limit)
-                return finish(mem, rhs, context, t_end, h, wanted if attempt == 0 else 0.0, min(factor, 1.0) if attempt > 0 else factor, error)
+                return finish(
+                    mem,
+                    rhs,
+                    context,
+                    t_end,
+                    h,
+                    wanted if attempt == 0 else 0.0,
+                    min(factor, 1.0) if attempt > 0 else factor,
+                    error,
+                )
             if mem[CT.FRESH] == 1.0:
                 factor = 0.1
         mem[CT.REJECTED] += 1.0
@@ -178,7 +202,12 @@ def dense_error(mem, h):
     """
     if mem[CT.FRESH] == 1.0:
         return 0.0
-    miss, z3, foreseen, r = CT.block(mem, G3), CT.block(mem, Z3), CT.block(mem, FORESEEN), h / mem[CT.H]
+    miss, z3, foreseen, r = (
+        CT.block(mem, G3),
+        CT.block(mem, Z3),
+        CT.block(mem, FORESEEN),
+        h / mem[CT.H],
+    )
     for i in range(len(miss)):
         miss[i] = z3[i] - foreseen[i]
     return weighted(mem, miss) * NODES * r**4 / (r * (r + 1.0) * (r + 1.0 - C1) * (r + 1.0 - C2))
@@ -207,7 +236,13 @@ def step_factor(mem, h, error):
 @kernel
 def finish(mem, rhs, context, t_end, h, wanted, factor, error):
     """Take over an accepted step, store its polynomial and choose the next step."""
-    y, y_old, f, f_old, z3 = CT.block(mem, CT.Y_NEW), CT.block(mem, CT.Y_OLD), CT.block(mem, CT.F_NEW), CT.block(mem, CT.F_OLD), CT.block(mem, Z3)
+    y, y_old, f, f_old, z3 = (
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.Y_OLD),
+        CT.block(mem, CT.F_NEW),
+        CT.block(mem, CT.F_OLD),
+        CT.block(mem, Z3),
+    )
     store(mem, h)
     CT.copy(y_old, y)
     CT.copy(f_old, f)
@@ -232,4 +267,6 @@ def radau_turn(mem, rhs, context):
     return radau_changed(mem, rhs, context)
 
 
-KERNELS = Kernels(radau_size, radau_start, radau_restart, radau_changed, radau_turn, radau_step, radau_refined)
+KERNELS = Kernels(
+    radau_size, radau_start, radau_restart, radau_changed, radau_turn, radau_step, radau_refined
+)

@@ -10,7 +10,21 @@ Sizes of steps and errors at their ends know nothing of this. Collocation: E. Ha
 """
 
 from kinetree.solvers.integrate.controller import FRESH, T_NEW, Y_NEW, Y_OLD, H, block, copy
-from kinetree.solvers.integrate.radau_newton import C1, C2, DEFECT, FREE, GAMMA, P1, P2, P3, POWER4, POWER5, Z1, Z2, Z3
+from kinetree.solvers.integrate.radau_newton import (
+    C1,
+    C2,
+    DEFECT,
+    FREE,
+    GAMMA,
+    P1,
+    P2,
+    P3,
+    POWER4,
+    POWER5,
+    Z1,
+    Z2,
+    Z3,
+)
 from kinetree.solvers.kernel import kernel
 
 LONGEST = 4.0  # step over the old step up to which the old points say something about this one
@@ -37,14 +51,29 @@ def cubic(p1, p2, p3, back):
 @kernel
 def store(mem, h):
     """Polynomial of the step h by Z1, Z2, Z3 and the filtered DEFECT; the blocks still hold that of the last step, of size H."""
-    z1, z2, z3, p1, p2, p3 = block(mem, Z1), block(mem, Z2), block(mem, Z3), block(mem, P1), block(mem, P2), block(mem, P3)
-    defect, free, power4, power5 = block(mem, DEFECT), block(mem, FREE), block(mem, POWER4), block(mem, POWER5)
+    z1, z2, z3, p1, p2, p3 = (
+        block(mem, Z1),
+        block(mem, Z2),
+        block(mem, Z3),
+        block(mem, P1),
+        block(mem, P2),
+        block(mem, P3),
+    )
+    defect, free, power4, power5 = (
+        block(mem, DEFECT),
+        block(mem, FREE),
+        block(mem, POWER4),
+        block(mem, POWER5),
+    )
     known = mem[FRESH] != 1.0 and h <= LONGEST * mem[H]
     x6 = -mem[H] / h if known else -1.0  # the old points, from the start of this step
     x5 = (1.0 - C2) * x6
     back5, back6 = x5 - 1.0, x6 - 1.0
     for i in range(len(z1)):
-        old5, old6 = (C2 - 1.0) * p1[i] + free[i] * stages(C2 - 1.0), cubic(p1[i], p2[i], p3[i], -1.0)
+        old5, old6 = (
+            (C2 - 1.0) * p1[i] + free[i] * stages(C2 - 1.0),
+            cubic(p1[i], p2[i], p3[i], -1.0),
+        )
         p1[i] = (z2[i] - z3[i]) / (C2 - 1.0)
         slope = (z1[i] - z2[i]) / (C1 - C2)
         p2[i] = (slope - p1[i]) / (C1 - 1.0)
@@ -52,8 +81,12 @@ def store(mem, h):
         free[i] = -10.0 * GAMMA * defect[i]
         power4[i], power5[i] = 0.25 * free[i], 0.0
         if known:
-            miss5 = (old5 - z3[i] - cubic(p1[i], p2[i], p3[i], back5) - free[i] * stages(back5)) / nodes(back5)
-            miss6 = (old6 - z3[i] - cubic(p1[i], p2[i], p3[i], back6) - free[i] * stages(back6)) / nodes(back6)
+            miss5 = (
+                old5 - z3[i] - cubic(p1[i], p2[i], p3[i], back5) - free[i] * stages(back5)
+            ) / nodes(back5)
+            miss6 = (
+                old6 - z3[i] - cubic(p1[i], p2[i], p3[i], back6) - free[i] * stages(back6)
+            ) / nodes(back6)
             power5[i] = (miss6 - miss5) / (x6 - x5)
             power4[i] = miss5 - power5[i] * x5
 
@@ -61,7 +94,14 @@ def store(mem, h):
 @kernel
 def radau_interpolate(out, mem, t):
     """State at t inside the last step: collocation polynomial, plus what `changed` states need to stay continuous."""
-    y_old, y, p1, p2, p3, h = block(mem, Y_OLD), block(mem, Y_NEW), block(mem, P1), block(mem, P2), block(mem, P3), mem[H]
+    y_old, y, p1, p2, p3, h = (
+        block(mem, Y_OLD),
+        block(mem, Y_NEW),
+        block(mem, P1),
+        block(mem, P2),
+        block(mem, P3),
+        mem[H],
+    )
     if h == 0.0:
         copy(out, y)
         return

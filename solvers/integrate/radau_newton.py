@@ -33,10 +33,32 @@ JACOBIAN_AGE = CT.OWN + 3  # 0: evaluated at T_NEW; -1: none
 LAST_ACCEPTED_H, LAST_ERROR = CT.OWN + 4, CT.OWN + 5
 KAPPA = CT.OWN + 6  # tolerance of the iteration, in units of the step's tolerance
 NOT_MEASURED = -1.0  # of QUALITY at a start: a matrix far too stiff, as where a slip begins, makes corrections small whether they converge or not
-QUALITY = CT.OWN + 7  # theta/(1 - theta) as last measured; grows while single iterations leave it unmeasured
+QUALITY = (
+    CT.OWN + 7
+)  # theta/(1 - theta) as last measured; grows while single iterations leave it unmeasured
 # P: collocation polynomial of the last step, FREE and POWER4, POWER5: what `radau_dense` adds; FORESEEN: continuation of P to the end of this step;
 # after WEIGHT two blocks of pivots
-Z1, Z2, Z3, W1, W2, W3, G1, G2, G3, P1, P2, P3, FREE, POWER4, POWER5, STAGE, SCRATCH, FORESEEN, WEIGHT = range(CT.BLOCKS, CT.BLOCKS + 19)
+(
+    Z1,
+    Z2,
+    Z3,
+    W1,
+    W2,
+    W3,
+    G1,
+    G2,
+    G3,
+    P1,
+    P2,
+    P3,
+    FREE,
+    POWER4,
+    POWER5,
+    STAGE,
+    SCRATCH,
+    FORESEEN,
+    WEIGHT,
+) = range(CT.BLOCKS, CT.BLOCKS + 19)
 DEFECT = G1  # after the error estimate
 MATRICES_AT = WEIGHT + 3
 JACOBIAN, REAL, COMPLEX_RE, COMPLEX_IM = range(4)
@@ -88,14 +110,28 @@ def factorise(mem, h):
         real[i * n + i] += GAMMA / h
         re[i * n + i] += A_RE / h
         im[i * n + i] += B_IM / h
-    return factor(real, CT.block(mem, WEIGHT + 1), n) + factor_complex(re, im, CT.block(mem, WEIGHT + 2), n)
+    return factor(real, CT.block(mem, WEIGHT + 1), n) + factor_complex(
+        re, im, CT.block(mem, WEIGHT + 2), n
+    )
 
 
 @kernel
 def predict(mem, h):
     """Start values of Z and W: the collocation polynomial of the last step, continued; zero for the first step."""
-    z1, z2, z3, w1, w2, w3 = CT.block(mem, Z1), CT.block(mem, Z2), CT.block(mem, Z3), CT.block(mem, W1), CT.block(mem, W2), CT.block(mem, W3)
-    p1, p2, p3, foreseen = CT.block(mem, P1), CT.block(mem, P2), CT.block(mem, P3), CT.block(mem, FORESEEN)
+    z1, z2, z3, w1, w2, w3 = (
+        CT.block(mem, Z1),
+        CT.block(mem, Z2),
+        CT.block(mem, Z3),
+        CT.block(mem, W1),
+        CT.block(mem, W2),
+        CT.block(mem, W3),
+    )
+    p1, p2, p3, foreseen = (
+        CT.block(mem, P1),
+        CT.block(mem, P2),
+        CT.block(mem, P3),
+        CT.block(mem, FORESEEN),
+    )
     s3 = 0.0 if mem[CT.FRESH] == 1.0 else h / mem[CT.H]
     s1, s2 = C1 * s3, C2 * s3
     for i in range(len(z1)):
@@ -117,7 +153,9 @@ def evaluate_stages(mem, rhs, context, h):
         z = CT.block(mem, Z1 + j)
         for i in range(len(y)):
             stage[i] = y[i] + z[i]
-        status = CT.evaluate(CT.block(mem, G1 + j), mem, rhs, context, mem[CT.T_NEW] + nodes[j] * h, stage)
+        status = CT.evaluate(
+            CT.block(mem, G1 + j), mem, rhs, context, mem[CT.T_NEW] + nodes[j] * h, stage
+        )
         if status != 0:
             return status
     return 0
@@ -126,8 +164,20 @@ def evaluate_stages(mem, rhs, context, h):
 @kernel
 def newton_update(mem, h):
     """One Newton correction of W and Z from the rates G; returns its weighted norm."""
-    z1, z2, z3, w1, w2, w3 = CT.block(mem, Z1), CT.block(mem, Z2), CT.block(mem, Z3), CT.block(mem, W1), CT.block(mem, W2), CT.block(mem, W3)
-    g1, g2, g3, weight = CT.block(mem, G1), CT.block(mem, G2), CT.block(mem, G3), CT.block(mem, WEIGHT)
+    z1, z2, z3, w1, w2, w3 = (
+        CT.block(mem, Z1),
+        CT.block(mem, Z2),
+        CT.block(mem, Z3),
+        CT.block(mem, W1),
+        CT.block(mem, W2),
+        CT.block(mem, W3),
+    )
+    g1, g2, g3, weight = (
+        CT.block(mem, G1),
+        CT.block(mem, G2),
+        CT.block(mem, G3),
+        CT.block(mem, WEIGHT),
+    )
     n, g, a, b = len(z1), GAMMA / h, A_RE / h, B_IM / h
     for i in range(n):
         r1, r2, r3 = g1[i], g2[i], g3[i]
@@ -135,7 +185,9 @@ def newton_update(mem, h):
         g2[i] = I21 * r1 + I22 * r2 + I23 * r3 - (a * w2[i] - b * w3[i])
         g3[i] = I31 * r1 + I32 * r2 + I33 * r3 - (a * w3[i] + b * w2[i])
     solve(matrix(mem, REAL), CT.block(mem, WEIGHT + 1), n, g1)
-    solve_complex(matrix(mem, COMPLEX_RE), matrix(mem, COMPLEX_IM), CT.block(mem, WEIGHT + 2), n, g2, g3)
+    solve_complex(
+        matrix(mem, COMPLEX_RE), matrix(mem, COMPLEX_IM), CT.block(mem, WEIGHT + 2), n, g2, g3
+    )
     total = 0.0
     for i in range(n):
         total += (g1[i] * weight[i]) ** 2 + (g2[i] * weight[i]) ** 2 + (g3[i] * weight[i]) ** 2

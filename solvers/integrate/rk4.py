@@ -36,7 +36,9 @@ def rk4_restart(mem, rhs, context):
 @kernel
 def rk4_changed(mem, rhs, context):
     """Refresh f after Y_NEW was changed."""
-    return CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
+    return CT.evaluate(
+        CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
+    )
 
 
 @kernel
@@ -47,7 +49,12 @@ def rk4_step(mem, rhs, context, t_limit):
     status = runge_kutta(mem, rhs, context, h, t_end)
     if status != 0:
         return status
-    y_old, y, f_old, f = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_OLD), CT.block(mem, CT.F_NEW)
+    y_old, y, f_old, f = (
+        CT.block(mem, CT.Y_OLD),
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.F_OLD),
+        CT.block(mem, CT.F_NEW),
+    )
     CT.copy(y_old, y)
     CT.copy(f_old, f)
     CT.copy(y, CT.block(mem, STAGE))
@@ -59,7 +66,12 @@ def rk4_step(mem, rhs, context, t_limit):
 @kernel
 def runge_kutta(mem, rhs, context, h, t_end):
     """The state a step of size h later into STAGE; three evaluations."""
-    t, y, f, stage = mem[CT.T_NEW], CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_NEW), CT.block(mem, STAGE)
+    t, y, f, stage = (
+        mem[CT.T_NEW],
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.F_NEW),
+        CT.block(mem, STAGE),
+    )
     k2, k3, k4 = CT.block(mem, K2), CT.block(mem, K3), CT.block(mem, K4)
     for i in range(len(y)):
         stage[i] = y[i] + 0.5 * h * f[i]
@@ -87,4 +99,6 @@ def rk4_interpolate(out, mem, t):
     hermite(out, mem, t)
 
 
-KERNELS = Kernels(rk4_size, rk4_start, rk4_restart, rk4_changed, rk4_changed, rk4_step, rk4_interpolate)
+KERNELS = Kernels(
+    rk4_size, rk4_start, rk4_restart, rk4_changed, rk4_changed, rk4_step, rk4_interpolate
+)

@@ -18,7 +18,15 @@ A4 = (44 / 45, -56 / 15, 32 / 9, 0.0, 0.0)
 A5 = (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0.0)
 A6 = (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656)
 B = (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)
-E = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)  # B minus the weights of order 4
+E = (
+    71 / 57600,
+    0.0,
+    -71 / 16695,
+    71 / 1920,
+    -17253 / 339200,
+    22 / 525,
+    -1 / 40,
+)  # B minus the weights of order 4
 D = (  # dense output, Hairer's table
     -12715105075 / 11282082432,
     0.0,
@@ -33,7 +41,9 @@ SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 STABLE = 3.25  # h * eigenvalue at the border of the stability region
 
 LAST_ERROR = CT.OWN
-K2, K3, K4, K5, K6, K7, STAGE, LAST, DENSE_4 = range(CT.BLOCKS, CT.BLOCKS + 9)  # LAST: argument of k6
+K2, K3, K4, K5, K6, K7, STAGE, LAST, DENSE_4 = range(
+    CT.BLOCKS, CT.BLOCKS + 9
+)  # LAST: argument of k6
 
 
 @kernel
@@ -57,20 +67,30 @@ def rk45_restart(mem, rhs, context):
     mem[LAST_ERROR] = 1e-4
     status = rk45_changed(mem, rhs, context)
     if status == 0:
-        mem[CT.H_NEXT] = CT.first_step(mem, rhs, context, 5, CT.block(mem, STAGE), CT.block(mem, K2))
+        mem[CT.H_NEXT] = CT.first_step(
+            mem, rhs, context, 5, CT.block(mem, STAGE), CT.block(mem, K2)
+        )
     return status
 
 
 @kernel
 def rk45_changed(mem, rhs, context):
     """Refresh f after Y_NEW was changed."""
-    return CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
+    return CT.evaluate(
+        CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
+    )
 
 
 @kernel
 def combine(mem, out, h, weights, k1):
     """Set out = y + h sum weights_j k_j of the first five stages."""
-    y, k2, k3, k4, k5 = CT.block(mem, CT.Y_NEW), CT.block(mem, K2), CT.block(mem, K3), CT.block(mem, K4), CT.block(mem, K5)
+    y, k2, k3, k4, k5 = (
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, K2),
+        CT.block(mem, K3),
+        CT.block(mem, K4),
+        CT.block(mem, K5),
+    )
     w1, w2, w3, w4, w5 = weights[0], weights[1], weights[2], weights[3], weights[4]
     for i in range(len(y)):
         out[i] = y[i] + h * (w1 * k1[i] + w2 * k2[i] + w3 * k3[i] + w4 * k4[i] + w5 * k5[i])
@@ -108,23 +128,39 @@ def stages(mem, rhs, context, h):
 @kernel
 def error_of(mem, h, k7):
     """Weighted norm of the difference of the solutions of order 5 and 4; K2, not needed any more, takes the difference."""
-    k1, e, k3, k4, k5, k6 = CT.block(mem, CT.F_NEW), CT.block(mem, K2), CT.block(mem, K3), CT.block(mem, K4), CT.block(mem, K5), CT.block(mem, K6)
+    k1, e, k3, k4, k5, k6 = (
+        CT.block(mem, CT.F_NEW),
+        CT.block(mem, K2),
+        CT.block(mem, K3),
+        CT.block(mem, K4),
+        CT.block(mem, K5),
+        CT.block(mem, K6),
+    )
     for i in range(len(k1)):
-        e[i] = h * (E[0] * k1[i] + E[2] * k3[i] + E[3] * k4[i] + E[4] * k5[i] + E[5] * k6[i] + E[6] * k7[i])
+        e[i] = h * (
+            E[0] * k1[i] + E[2] * k3[i] + E[3] * k4[i] + E[4] * k5[i] + E[5] * k6[i] + E[6] * k7[i]
+        )
     return CT.norm(mem, e, CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE))
 
 
 @kernel
 def estimate_stiffness(mem, h, k7):
     """Estimate the dominant eigenvalue from the two evaluations at t + h and count steps at the border of stability."""
-    mem[CT.LIPSCHITZ] = CT.steepness(k7, CT.block(mem, K6), CT.block(mem, STAGE), CT.block(mem, LAST))
+    mem[CT.LIPSCHITZ] = CT.steepness(
+        k7, CT.block(mem, K6), CT.block(mem, STAGE), CT.block(mem, LAST)
+    )
     CT.count_stiff(mem, h * mem[CT.LIPSCHITZ] > STABLE)
 
 
 @kernel
 def commit(mem, t, h, k7):
     """Make STAGE and k7 the new state and rate; DENSE_4 becomes the last coefficient of the dense output."""
-    y_old, y, f_old, f = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_OLD), CT.block(mem, CT.F_NEW)
+    y_old, y, f_old, f = (
+        CT.block(mem, CT.Y_OLD),
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.F_OLD),
+        CT.block(mem, CT.F_NEW),
+    )
     k3, k4, k5, k6, d, stage = (
         CT.block(mem, K3),
         CT.block(mem, K4),
@@ -134,7 +170,9 @@ def commit(mem, t, h, k7):
         CT.block(mem, STAGE),
     )
     for i in range(len(y)):
-        d[i] = h * (D[0] * f[i] + D[2] * k3[i] + D[3] * k4[i] + D[4] * k5[i] + D[5] * k6[i] + D[6] * k7[i])
+        d[i] = h * (
+            D[0] * f[i] + D[2] * k3[i] + D[3] * k4[i] + D[4] * k5[i] + D[5] * k6[i] + D[6] * k7[i]
+        )
     CT.copy(y_old, y)
     CT.copy(f_old, f)
     CT.copy(y, stage)
@@ -193,4 +231,6 @@ def rk45_interpolate(out, mem, t):
         out[i] = y_old[i] + s * (rise + r * (bow + s * (rise - h * f_new[i] - bow + r * d[i])))
 
 
-KERNELS = Kernels(rk45_size, rk45_start, rk45_restart, rk45_changed, rk45_changed, rk45_step, rk45_interpolate)
+KERNELS = Kernels(
+    rk45_size, rk45_start, rk45_restart, rk45_changed, rk45_changed, rk45_step, rk45_interpolate
+)

@@ -15,7 +15,10 @@ from kinetree.solvers.integrate.linear_solver import factor, solve
 from kinetree.solvers.kernel import kernel
 
 GAMMA = 1.0 - math.sqrt(0.5)
-AGE, FACTOR_H = CT.OWN, CT.OWN + 1  # steps since the Jacobian was evaluated; step the factors belong to, 0: none
+AGE, FACTOR_H = (
+    CT.OWN,
+    CT.OWN + 1,
+)  # steps since the Jacobian was evaluated; step the factors belong to, 0: none
 K1, K2, STAGE, SCRATCH, PIVOTS = range(CT.BLOCKS, CT.BLOCKS + 5)
 MATRICES_AT = PIVOTS + 1
 
@@ -46,7 +49,9 @@ def semi_implicit_restart(mem, rhs, context):
 @kernel
 def semi_implicit_changed(mem, rhs, context):
     """Refresh f after Y_NEW was changed."""
-    return CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
+    return CT.evaluate(
+        CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW)
+    )
 
 
 @kernel
@@ -93,7 +98,12 @@ def semi_implicit_step(mem, rhs, context, t_limit):
     """One step of size H_GIVEN."""
     t_end = CT.grid_time(mem, t_limit)
     h = t_end - mem[CT.T_NEW]
-    y_old, y, f_old, f = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_OLD), CT.block(mem, CT.F_NEW)
+    y_old, y, f_old, f = (
+        CT.block(mem, CT.Y_OLD),
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.F_OLD),
+        CT.block(mem, CT.F_NEW),
+    )
     if mem[CT.REFRESH] > 0.0:
         status = rosenbrock(mem, rhs, context, h)
     else:
@@ -114,7 +124,13 @@ def rosenbrock(mem, rhs, context, h):
     status = refresh(mem, rhs, context, h)
     if status != 0:
         return status
-    y, f, k1, k2, stage = CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_NEW), CT.block(mem, K1), CT.block(mem, K2), CT.block(mem, STAGE)
+    y, f, k1, k2, stage = (
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.F_NEW),
+        CT.block(mem, K1),
+        CT.block(mem, K2),
+        CT.block(mem, STAGE),
+    )
     n = len(y)
     CT.copy(k1, f)
     solve(matrix(mem, 1), CT.block(mem, PIVOTS), n, k1)
@@ -148,7 +164,9 @@ def symplectic(mem, rhs, context, h):
         for i in range(nq):
             stage[i] += h * stage[nq + i]
         return 0
-    status = CT.evaluate(rate, mem, rhs, context, mem[CT.T_NEW], stage)  # q' of quaternions depends on q and u
+    status = CT.evaluate(
+        rate, mem, rhs, context, mem[CT.T_NEW], stage
+    )  # q' of quaternions depends on q and u
     for i in range(nq):
         stage[i] += h * rate[i]
     return status

@@ -16,7 +16,10 @@ PAST = 5  # values of f in a formula
 
 def ordinates(differences: tuple[float, ...]) -> tuple[float, ...]:
     """Weights of f_n, f_{n-1}, ... from the coefficients of the backward differences of f_n."""
-    return tuple((-1) ** j * sum(c * math.comb(m, j) for m, c in enumerate(differences) if m >= j) for j in range(len(differences)))
+    return tuple(
+        (-1) ** j * sum(c * math.comb(m, j) for m, c in enumerate(differences) if m >= j)
+        for j in range(len(differences))
+    )
 
 
 ADAMS_BASHFORTH = ordinates((1 / 2, 5 / 12, 3 / 8, 251 / 720, 95 / 288))

@@ -60,12 +60,24 @@ def add_polynomial(out, mem, s, factor):
     """Add factor times the state at t_n + s h."""
     nq, h, y = int(mem[NQ]), mem[H_GIVEN], block(mem, Y_NEW)
     a, b = to_ordinates(differences_once(s)), to_ordinates(differences_twice(s))
-    f0, f1, f2, f3, f4 = block(mem, HISTORY), block(mem, HISTORY + 1), block(mem, HISTORY + 2), block(mem, HISTORY + 3), block(mem, HISTORY + 4)
+    f0, f1, f2, f3, f4 = (
+        block(mem, HISTORY),
+        block(mem, HISTORY + 1),
+        block(mem, HISTORY + 2),
+        block(mem, HISTORY + 3),
+        block(mem, HISTORY + 4),
+    )
     for i in range(nq, len(y)):
-        out[i] += factor * (y[i] + h * (a[0] * f0[i] + a[1] * f1[i] + a[2] * f2[i] + a[3] * f3[i] + a[4] * f4[i]))
+        out[i] += factor * (
+            y[i] + h * (a[0] * f0[i] + a[1] * f1[i] + a[2] * f2[i] + a[3] * f3[i] + a[4] * f4[i])
+        )
     for i in range(nq):
         k = nq + i
-        out[i] += factor * (y[i] + s * h * y[k] + h * h * (b[0] * f0[k] + b[1] * f1[k] + b[2] * f2[k] + b[3] * f3[k] + b[4] * f4[k]))
+        out[i] += factor * (
+            y[i]
+            + s * h * y[k]
+            + h * h * (b[0] * f0[k] + b[1] * f1[k] + b[2] * f2[k] + b[3] * f3[k] + b[4] * f4[k])
+        )
 
 
 @kernel
@@ -85,4 +97,12 @@ def stormer_interpolate(out, mem, t):
         add_polynomial(out, mem, -last / h, -blend)
 
 
-KERNELS = Kernels(stormer_size, stormer_start, stormer_restart, stormer_changed, stormer_restart, stormer_step, stormer_interpolate)
+KERNELS = Kernels(
+    stormer_size,
+    stormer_start,
+    stormer_restart,
+    stormer_changed,
+    stormer_restart,
+    stormer_step,
+    stormer_interpolate,
+)

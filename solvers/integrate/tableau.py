@@ -34,14 +34,27 @@ class Tableau(NamedTuple):
     def defects(self) -> dict[str, float]:
         """Largest violation of the conditions of every order, relative to the size of what adds up there."""
         s = len(self.c)
-        lower = tuple(x - y for x, y in zip(self.b, (*self.error, *(0.0,) * (s - self.stages)), strict=True))
-        found = {"nodes": max(abs(sum(row) - c) / scale(row, [1.0] * s) for row, c in zip(self.a[1:], self.c[1:], strict=True))}
-        found["end"] = max(abs(sum(w) - b) / scale(w, [1.0] * len(w)) for w, b in zip(self.weights, self.b, strict=True))
+        lower = tuple(
+            x - y for x, y in zip(self.b, (*self.error, *(0.0,) * (s - self.stages)), strict=True)
+        )
+        found = {
+            "nodes": max(
+                abs(sum(row) - c) / scale(row, [1.0] * s)
+                for row, c in zip(self.a[1:], self.c[1:], strict=True)
+            )
+        }
+        found["end"] = max(
+            abs(sum(w) - b) / scale(w, [1.0] * len(w))
+            for w, b in zip(self.weights, self.b, strict=True)
+        )
         found["order"] = max(self.violation(self.b, t, 1.0) for t in trees_to(self.order))
         found["lower"] = max(self.violation(lower, t, 1.0) for t in trees_to(self.lower))
         for power in range(1, len(self.weights[0]) + 1):
             column = tuple(w[power - 1] for w in self.weights)
-            worst = max(self.violation(column, t, 1.0 if size(t) == power else 0.0) for t in trees_to(self.dense))
+            worst = max(
+                self.violation(column, t, 1.0 if size(t) == power else 0.0)
+                for t in trees_to(self.dense)
+            )
             found["dense"] = max(worst, found.get("dense", 0.0))
         return found
 
@@ -51,7 +64,9 @@ class Tableau(NamedTuple):
 
     def violation(self, b: tuple[float, ...], tree: Tree, right: float) -> float:
         phi = self.elementary(tree)
-        return abs(sum(x * y for x, y in zip(b, phi, strict=True)) - right / density(tree)) / scale(b, phi)
+        return abs(sum(x * y for x, y in zip(b, phi, strict=True)) - right / density(tree)) / scale(
+            b, phi
+        )
 
     def elementary(self, tree: Tree) -> list[float]:
         """Phi_i(t) of every stage."""
@@ -69,7 +84,10 @@ class Tableau(NamedTuple):
             powers.append(sum(x * y for x, y in zip(self.b, stage, strict=True)))
             stage = [sum(x * y for x, y in zip(row, stage, strict=False)) for row in self.a]
         z = 0.0
-        while abs(1.0 - z * sum(p * (-z) ** k for k, p in enumerate(powers))) <= 1.0 + 1e-9 and z < 100.0:
+        while (
+            abs(1.0 - z * sum(p * (-z) ** k for k, p in enumerate(powers))) <= 1.0 + 1e-9
+            and z < 100.0
+        ):
             z += 0.01
         return z
 

@@ -13,7 +13,10 @@ from kinetree.solvers.library.tools import LibraryError
 
 def main() -> int:
     if sys.argv[1:2] != ["build"] or not set(sys.argv[2:]) <= set(PLATFORMS):
-        print(f"usage: python -m kinetree.solvers.library build [{' '.join(PLATFORMS)}]", file=sys.stderr)
+        print(
+            f"usage: python -m kinetree.solvers.library build [{' '.join(PLATFORMS)}]",
+            file=sys.stderr,
+        )
         return 2
     started = time.perf_counter()
 

@@ -15,7 +15,11 @@ TAKES = {"core": "about a minute", "forms": "about a minute", "lanes": "about a 
 
 def build_once(library: str) -> bool:
     """Build a library of this machine; without any linker say so: the jitted kernels serve, which start slowly."""
-    print(f"Kinetree prepares its engine for this machine ('{library}', once, {TAKES[library]}) ...", file=sys.stderr, flush=True)
+    print(
+        f"Kinetree prepares its engine for this machine ('{library}', once, {TAKES[library]}) ...",
+        file=sys.stderr,
+        flush=True,
+    )
     try:
         with signs_of_life():
             build(libraries=[library])
@@ -37,7 +41,9 @@ class signs_of_life:
         live, started = sys.stderr.isatty(), time.monotonic()
         while not self.done.wait(1.0 if live else TOLD_EVERY):
             print(
-                f"\r  {time.monotonic() - started:.0f} s" if live else f"  {time.monotonic() - started:.0f} s",
+                f"\r  {time.monotonic() - started:.0f} s"
+                if live
+                else f"  {time.monotonic() - started:.0f} s",
                 end="" if live else "\n",
                 file=sys.stderr,
                 flush=True,

@@ -16,7 +16,15 @@ from pathlib import Path
 from kinetree.solvers.entries import LIBRARIES
 from kinetree.solvers.library.levels import level, suffix_of
 from kinetree.solvers.library.platforms import Platform, levels_for, this_platform
-from kinetree.solvers.library.store import forget_old, library_folder, library_path, one_builder, place, sound, written
+from kinetree.solvers.library.store import (
+    forget_old,
+    library_folder,
+    library_path,
+    one_builder,
+    place,
+    sound,
+    written,
+)
 from kinetree.solvers.library.tools import LibraryError, compiler, run
 
 Say = Callable[[str], None]
@@ -45,7 +53,13 @@ def build_all_levels(say: Say = silent) -> None:
     with one_builder(library_folder(), say):
         for each in own.levels if own else ():
             jobs = [name for name in LIBRARIES if not sound(library_path(name, each))]
-            at_once([(f"the library '{name}', {each}", f"make_library({name!r}, {each!r})") for name in jobs], say)
+            at_once(
+                [
+                    (f"the library '{name}', {each}", f"make_library({name!r}, {each!r})")
+                    for name in jobs
+                ],
+                say,
+            )
 
 
 def objects_for(target: Platform, say: Say = silent) -> list[Path]:
@@ -58,7 +72,16 @@ def objects_for(target: Platform, say: Say = silent) -> list[Path]:
             if not sound(code_path("core")):
                 at_once([("the library 'core'", "make_code('core')")], say)
             missing = [each for each, path in zip(levels, paths) if not sound(path)]
-            at_once([(f"code for {target.name}, {each}", f"make_object('core', {target.name!r}, {each!r})") for each in missing], say)
+            at_once(
+                [
+                    (
+                        f"code for {target.name}, {each}",
+                        f"make_object('core', {target.name!r}, {each!r})",
+                    )
+                    for each in missing
+                ],
+                say,
+            )
     return paths
 
 
@@ -67,7 +90,9 @@ def made_folder() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise LibraryError(f"{folder} cannot be made: {error.strerror}; set KINETREE_CACHE to a folder that can be written") from error
+        raise LibraryError(
+            f"{folder} cannot be made: {error.strerror}; set KINETREE_CACHE to a folder that can be written"
+        ) from error
     return folder
 
 
@@ -78,7 +103,11 @@ def code_path(library: str) -> Path:
 
 def object_path(target: Platform | None, level_name: str) -> Path:
     """Object code of the core, for linking it into something else."""
-    return place(f"kinetree-core-{level_name}.o" if target == this_platform() or target is None else f"kinetree-core-{target.name}-{level_name}.o")
+    return place(
+        f"kinetree-core-{level_name}.o"
+        if target == this_platform() or target is None
+        else f"kinetree-core-{target.name}-{level_name}.o"
+    )
 
 
 def at_once(jobs: list[tuple[str, str]], say: Say) -> None:
@@ -88,12 +117,22 @@ def at_once(jobs: list[tuple[str, str]], say: Say) -> None:
         say(f"compiling {what}")
         code = f"from kinetree.solvers.library import build; build.{call}"
         running.append(
-            (what, subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], env=child_environment(), stderr=subprocess.PIPE, text=True))
+            (
+                what,
+                subprocess.Popen(
+                    [sys.executable, "-W", "ignore", "-c", code],
+                    env=child_environment(),
+                    stderr=subprocess.PIPE,
+                    text=True,
+                ),
+            )
         )
     for what, process in running:
         _, errors = process.communicate()
         if process.returncode:
-            raise LibraryError(f"compiling {what} failed: {errors.strip().splitlines()[-1] if errors.strip() else 'no message'}")
+            raise LibraryError(
+                f"compiling {what} failed: {errors.strip().splitlines()[-1] if errors.strip() else 'no message'}"
+            )
         say(f"{what} is ready")
 
 
@@ -151,7 +190,17 @@ def make_library(library: str, processor: str = "") -> None:
     with written(path.with_suffix(".o")) as draft:
         emit(code, draft, processor, suffix_of(processor))
     with written(path) as draft:
-        run([*compiler(), "-shared", "-o", str(draft), str(path.with_suffix(".o")), "-lm", "-Wl,-z,defs"])
+        run(
+            [
+                *compiler(),
+                "-shared",
+                "-o",
+                str(draft),
+                str(path.with_suffix(".o")),
+                "-lm",
+                "-Wl,-z,defs",
+            ]
+        )
 
 
 __all__ = ["LibraryError", "build", "compiler", "library_path", "object_path", "objects_for"]

@@ -22,11 +22,19 @@ def bare_wrapper(context, library, fndesc, env, call_helper):
     if fndesc.restype != types.int32:
         return
     module = context.create_module("cfunc_wrapper")
-    callee = ir.Function(module, context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes), fndesc.llvm_func_name)
-    function_type = ir.FunctionType(context.get_value_type(fndesc.restype), [context.get_value_type(t) for t in fndesc.argtypes])
+    callee = ir.Function(
+        module,
+        context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes),
+        fndesc.llvm_func_name,
+    )
+    function_type = ir.FunctionType(
+        context.get_value_type(fndesc.restype), [context.get_value_type(t) for t in fndesc.argtypes]
+    )
     wrapper = ir.Function(module, function_type, fndesc.llvm_cfunc_wrapper_name)
     builder = ir.IRBuilder(wrapper.append_basic_block("entry"))
-    status, out = context.call_conv.call_function(builder, callee, fndesc.restype, fndesc.argtypes, wrapper.args)
+    status, out = context.call_conv.call_function(
+        builder, callee, fndesc.restype, fndesc.argtypes, wrapper.args
+    )
     builder.ret(builder.select(status.is_error, ir.Constant(out.type, RAISED), out))
     library.add_ir_module(module)
 
@@ -54,7 +62,10 @@ def linked_module(entries: dict[str, Callable]):
 
     from kinetree.solvers.boundary import REGISTERED, make_callback
 
-    callbacks = {symbol[3:]: make_callback(function, shape) for symbol, (function, shape) in REGISTERED.items()}
+    callbacks = {
+        symbol[3:]: make_callback(function, shape)
+        for symbol, (function, shape) in REGISTERED.items()
+    }
     callbacks |= {name: c_callback(name, function) for name, function in entries.items()}
     symbols = {callback._wrapper_name: f"kt_{name}" for name, callback in callbacks.items()}
     whole = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"')
@@ -124,14 +135,22 @@ def emit(bitcode: bytes, path: Path, processor: str, suffix: str = "", triple: s
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
         module.triple = triple
-    machine = llvm.Target.from_triple(module.triple).create_target_machine(cpu=processor, opt=3, reloc="pic", codemodel="default")
+    machine = llvm.Target.from_triple(module.triple).create_target_machine(
+        cpu=processor, opt=3, reloc="pic", codemodel="default"
+    )
     if triple:
         module.data_layout = str(machine.target_data)
     for each in (*module.functions, *module.global_variables):
-        if each.name.startswith("kt_") and not each.is_declaration and each.linkage == llvm.Linkage.external:
+        if (
+            each.name.startswith("kt_")
+            and not each.is_declaration
+            and each.linkage == llvm.Linkage.external
+        ):
             each.name += suffix
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-    tuning.slp_vectorization = False  # packing the components of small vectors costs 7 % of an evaluation
+    tuning.slp_vectorization = (
+        False  # packing the components of small vectors costs 7 % of an evaluation
+    )
     passes = llvm.create_pass_builder(machine, tuning)
     passes.getModulePassManager().run(module, passes)
     path.write_bytes(machine.emit_object(module))

@@ -10,7 +10,10 @@ from pathlib import Path
 
 # baseline; with AVX2 and FMA units; with AVX-512
 LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
-SUFFIXES = {"x86-64-v3": "_v3", "x86-64-v4": "_v4"}  # of the names of entries, so that one library can hold several levels
+SUFFIXES = {
+    "x86-64-v3": "_v3",
+    "x86-64-v4": "_v4",
+}  # of the names of entries, so that one library can hold several levels
 FLAGS = {
     "x86-64-v3": {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"},
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
@@ -28,7 +31,13 @@ def level() -> str:
     if platform.machine().lower() in ("aarch64", "arm64"):
         return "generic"
     try:
-        flags = set(next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")).split())
+        flags = set(
+            next(
+                line
+                for line in Path("/proc/cpuinfo").read_text().splitlines()
+                if line.startswith("flags")
+            ).split()
+        )
     except (OSError, StopIteration):
         return LEVELS[0]
     best = LEVELS[0]
@@ -41,4 +50,8 @@ def level() -> str:
 
 def packed_levels() -> tuple[str, ...]:
     """Levels that FMUs carry for platforms like this machine's: baseline first, so that they run on any of them."""
-    return (level(),) if os.environ.get("KINETREE_LEVELS") == "machine" or level() not in LEVELS else LEVELS
+    return (
+        (level(),)
+        if os.environ.get("KINETREE_LEVELS") == "machine" or level() not in LEVELS
+        else LEVELS
+    )

@@ -10,7 +10,12 @@ from kinetree.solvers.library.levels import level, suffix_of
 from kinetree.solvers.library.store import library_path, sound
 from kinetree.solvers.library.tools import LibraryError
 
-KINDS = {"int": ctypes.c_int64, "float": ctypes.c_double, "ints": ctypes.c_void_p, "floats": ctypes.c_void_p}
+KINDS = {
+    "int": ctypes.c_int64,
+    "float": ctypes.c_double,
+    "ints": ctypes.c_void_p,
+    "floats": ctypes.c_void_p,
+}
 
 
 @lru_cache(maxsize=4)
@@ -30,7 +35,9 @@ def needed_library(name: str) -> ctypes.CDLL:
         load_library.cache_clear()
         library = load_library(name)
     if library is None:
-        raise LibraryError("the engine library is not built: run 'python -m kinetree.solvers.library build'")
+        raise LibraryError(
+            "the engine library is not built: run 'python -m kinetree.solvers.library build'"
+        )
     return library
 
 
@@ -42,7 +49,10 @@ def connect(entry: str) -> None:
 
 def held_function(entry: str):
     """An entry point that is called without letting other Python threads run meanwhile."""
-    f = getattr(ctypes.PyDLL(str(library_path(library_of(entry), level()))), f"kt_{entry}{suffix_of(level())}")
+    f = getattr(
+        ctypes.PyDLL(str(library_path(library_of(entry), level()))),
+        f"kt_{entry}{suffix_of(level())}",
+    )
     f.restype, f.argtypes = ctypes.c_int32, function(entry).argtypes
     return f
 

@@ -24,8 +24,26 @@ class Platform(NamedTuple):
 PLATFORMS = {
     each.name: each
     for each in (
-        Platform("linux64", "x86_64-linux", "x86_64-unknown-linux-gnu", "x86_64-linux-gnu.2.17", LEVELS, ".so", "Linux", ("x86_64", "amd64")),
-        Platform("win64", "x86_64-windows", "x86_64-pc-windows-gnu", "x86_64-windows-gnu", LEVELS[:2], ".dll", "Windows", ("x86_64", "amd64")),
+        Platform(
+            "linux64",
+            "x86_64-linux",
+            "x86_64-unknown-linux-gnu",
+            "x86_64-linux-gnu.2.17",
+            LEVELS,
+            ".so",
+            "Linux",
+            ("x86_64", "amd64"),
+        ),
+        Platform(
+            "win64",
+            "x86_64-windows",
+            "x86_64-pc-windows-gnu",
+            "x86_64-windows-gnu",
+            LEVELS[:2],
+            ".dll",
+            "Windows",
+            ("x86_64", "amd64"),
+        ),
         Platform(
             "aarch64-linux",
             "aarch64-linux",
@@ -42,7 +60,11 @@ PLATFORMS = {
 
 def this_platform() -> Platform | None:
     """The platform of this machine, if it is one of them."""
-    found = (p for p in PLATFORMS.values() if p.system == platform.system() and platform.machine().lower() in p.machines)
+    found = (
+        p
+        for p in PLATFORMS.values()
+        if p.system == platform.system() and platform.machine().lower() in p.machines
+    )
     return next(found, None)
 
 

@@ -35,7 +35,11 @@ def library_path(library: str, level: str) -> Path:
 def place(name: str) -> Path:
     """Where a built file is: in the cache, else where the wheel has it; in the cache also when it is nowhere."""
     shipped = SHIPPED / engine_hash() / name
-    return shipped if not (library_folder() / name).exists() and shipped.exists() else library_folder() / name
+    return (
+        shipped
+        if not (library_folder() / name).exists() and shipped.exists()
+        else library_folder() / name
+    )
 
 
 def seal(path: Path) -> None:
@@ -102,10 +106,16 @@ def one_builder(folder: Path, say: Callable[[str], None] = lambda text: None) ->
 
 def forget_old(present: Path) -> None:
     """Delete what was built from former sources but the latest ones."""
-    others = sorted((path for path in present.parent.iterdir() if path.is_dir() and path != present), key=lambda path: path.stat().st_mtime)
+    others = sorted(
+        (path for path in present.parent.iterdir() if path.is_dir() and path != present),
+        key=lambda path: path.stat().st_mtime,
+    )
     for path in others[:-KEPT]:
         shutil.rmtree(path, ignore_errors=True)
     kept = cache_root() / "numba"
     for path in kept.iterdir() if kept.is_dir() else ():
-        if not path.name.startswith(sources_hash()) and path.stat().st_mtime < time.time() - 30 * 86400:
+        if (
+            not path.name.startswith(sources_hash())
+            and path.stat().st_mtime < time.time() - 30 * 86400
+        ):
             shutil.rmtree(path, ignore_errors=True)

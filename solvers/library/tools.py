@@ -35,16 +35,27 @@ def cross_compiler(target: str) -> list[str]:
     """Command of a C compiler for a platform, named as zig names it."""
     if not has_zig():
         raise LibraryError("other platforms need zig: install it with 'pip install ziglang'")
-    return [sys.executable, "-m", "ziglang", "cc", *([] if target == "native" else ["-target", target])]
+    return [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        *([] if target == "native" else ["-target", target]),
+    ]
 
 
 def refuse() -> list[str]:
-    raise LibraryError("no C compiler found: install one with 'pip install ziglang', or for example with 'apt-get install gcc'")
+    raise LibraryError(
+        "no C compiler found: install one with 'pip install ziglang', or for example with 'apt-get install gcc'"
+    )
 
 
 def run(command: Sequence[str]) -> None:
     """Run a tool; where it fails, raise a LibraryError with the tool's own message."""
-    places = {"ZIG_GLOBAL_CACHE_DIR": str(cache_root() / "zig"), "ZIG_LOCAL_CACHE_DIR": str(cache_root() / "zig")}
+    places = {
+        "ZIG_GLOBAL_CACHE_DIR": str(cache_root() / "zig"),
+        "ZIG_LOCAL_CACHE_DIR": str(cache_root() / "zig"),
+    }
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **places})
     if done.returncode:
         raise LibraryError(f"{' '.join(command[:4])} failed: {done.stderr.strip()[:2000]}")

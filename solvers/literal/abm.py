@@ -8,7 +8,12 @@ from kinetree.solvers.algebra.small import solve_lower, solve_upper
 from kinetree.solvers.algebra.spatial import axpy6, dot6, mv6
 from kinetree.solvers.algebra.vectors import add6, get6, put6, sub6
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.articulated import factor_joint, joint_columns, pass_inertia, start_inertias
+from kinetree.solvers.literal.articulated import (
+    factor_joint,
+    joint_columns,
+    pass_inertia,
+    start_inertias,
+)
 from kinetree.solvers.literal.newton_euler import carry_from, carry_to
 
 
@@ -25,7 +30,11 @@ def abm(model, ws):
         k = model.parent[j]
         if k > 0:
             f = sub6(get6(ws.Fs, 6 * j), mv6(ws.Ms, 36 * j, get6(ws.wp, 6 * j)))
-            put6(ws.Fs, 6 * k, add6(get6(ws.Fs, 6 * k), carry_from(ws, j, apply_elimination(model, ws, j, f))))
+            put6(
+                ws.Fs,
+                6 * k,
+                add6(get6(ws.Fs, 6 * k), carry_from(ws, j, apply_elimination(model, ws, j, f))),
+            )
     for i in range(1, model.parent.size):
         x = add6(carry_to(ws, i, get6(ws.w, 6 * model.parent[i])), get6(ws.wp, 6 * i))
         f = sub6(get6(ws.Fs, 6 * i), mv6(ws.Ms, 36 * i, x))

@@ -46,7 +46,9 @@ def pass_momentum(model, ws, j):
     solve_lower(ws.Y, 36 * j, 6, n, ws.uj, first)
     k = model.parent[j]
     if k > 0:
-        x = apply_elimination(model, ws, j, sub6(get6(ws.pis, 6 * j), mv6(ws.Ms, 36 * j, get6(ws.vh, 6 * j))))
+        x = apply_elimination(
+            model, ws, j, sub6(get6(ws.pis, 6 * j), mv6(ws.Ms, 36 * j, get6(ws.vh, 6 * j)))
+        )
         for s in range(first, first + n):
             x = axpy6(-ws.uj[s], get6(ws.K, 6 * s), x)
         put6(ws.pis, 6 * k, add6(get6(ws.pis, 6 * k), carry_from(ws, j, x)))

@@ -47,7 +47,9 @@ def factor_joint(model, ws, i, K):
         a = 6 * (first + r)
         v = get3(ws.A, a)
         o = get3(ws.A, a + 3)
-        if not d * d > PIVOT * (dot3(v, v) * ws.diagonal[2 * i] + dot3(o, o) * ws.diagonal[2 * i + 1]):
+        if not d * d > PIVOT * (
+            dot3(v, v) * ws.diagonal[2 * i] + dot3(o, o) * ws.diagonal[2 * i + 1]
+        ):
             ws.head.item = i
             return L.Status.SINGULAR_JOINT.value
     return 0

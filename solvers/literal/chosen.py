@@ -9,7 +9,12 @@ from importlib import import_module
 
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.literal import newton_euler
-from kinetree.solvers.literal.frames import active_forces, literal_kinematics, literal_place, literal_velocities
+from kinetree.solvers.literal.frames import (
+    active_forces,
+    literal_kinematics,
+    literal_place,
+    literal_velocities,
+)
 from kinetree.solvers.literal.kinds import LITERAL, Form
 from kinetree.solvers.literal.momentum_forms import has_momenta
 from kinetree.solvers.literal.momentum_rates import momentum_rates

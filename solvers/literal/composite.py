@@ -20,7 +20,13 @@ def composite_bodies(model, ws):
         k = model.parent[j]
         if k > 0:
             m = ws.Ms[36 * j]
-            h, J = rigid_back(get9(ws.G, 9 * j), get3(ws.rho, 3 * j), m, get3(ws.Ms, 36 * j + 1), get6(ws.Ms, 36 * j + 4))
+            h, J = rigid_back(
+                get9(ws.G, 9 * j),
+                get3(ws.rho, 3 * j),
+                m,
+                get3(ws.Ms, 36 * j + 1),
+                get6(ws.Ms, 36 * j + 4),
+            )
             ws.Ms[36 * k] += m
             add_to3(ws.Ms, 36 * k + 1, h)
             add_to6(ws.Ms, 36 * k + 4, J)
@@ -31,7 +37,16 @@ def mass_rows(model, ws):
     """Fill ws.Mr from the composite bodies; scratch: ws.U."""
     for i in range(1, model.parent.size):
         for s in range(model.u_at[i], model.u_at[i + 1]):
-            put6(ws.U, 6 * s, rigid_mv(ws.Ms[36 * i], get3(ws.Ms, 36 * i + 1), get6(ws.Ms, 36 * i + 4), get6(ws.A, 6 * s)))
+            put6(
+                ws.U,
+                6 * s,
+                rigid_mv(
+                    ws.Ms[36 * i],
+                    get3(ws.Ms, 36 * i + 1),
+                    get6(ws.Ms, 36 * i + 4),
+                    get6(ws.A, 6 * s),
+                ),
+            )
         j = i
         while j > 0:
             project_row(model, ws, i, j)
@@ -45,7 +60,12 @@ def mass_rows(model, ws):
 def project_row(model, ws, i, j):
     """M_ij = (carried M*_iA_i)ᵀ A_j; of the diagonal block only the lower triangle."""
     for s in range(model.u_at[i], model.u_at[i + 1]):
-        row = model.m_at[i] + (s - model.u_at[i]) * model.eta[i] + model.eta[model.parent[j]] - model.u_at[j]
+        row = (
+            model.m_at[i]
+            + (s - model.u_at[i]) * model.eta[i]
+            + model.eta[model.parent[j]]
+            - model.u_at[j]
+        )
         for t in range(model.u_at[j], model.u_at[j + 1] if i != j else s + 1):
             ws.Mr[row + t] = dot6(get6(ws.U, 6 * s), get6(ws.A, 6 * t))
         if i == j:

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 FORMS = ("DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC")
 
 
-def costs(freedoms: Sequence[int], parents: Sequence[int], iterations: float = 2) -> dict[str, float]:
+def costs(
+    freedoms: Sequence[int], parents: Sequence[int], iterations: float = 2
+) -> dict[str, float]:
     """Flops by form; `freedoms` and `parents` of the bodies 1..N in regular numbering (parents 0..N−1)."""
     n = [0, *freedoms]
     kappa = [-1, *parents]
@@ -50,7 +52,10 @@ def direct(eta: list[int], kappa: list[int]) -> float:
 
 def composite(n: list[int], eta: list[int], depth: list[int], kappa: list[int]) -> float:
     """(4.2)."""
-    total = sum(2 * e**3 + 51 * e**2 + 109 * e + 1332 + 252 * f * d for e, f, d in zip(eta[1:], n[1:], depth[1:], strict=True))
+    total = sum(
+        2 * e**3 + 51 * e**2 + 109 * e + 1332 + 252 * f * d
+        for e, f, d in zip(eta[1:], n[1:], depth[1:], strict=True)
+    )
     before = (eta[k] for k in kappa[2:])
     return (total - sum(2 * e**3 + 51 * e**2 + 109 * e - 1230 for e in before)) / 6
 
@@ -64,7 +69,10 @@ def first_kind(n: list[int], mu: list[int]) -> float:
 
 def iterated(n: list[int], eta: list[int], depth: list[int], kappa: list[int], k: float) -> float:
     """(4.4)."""
-    rows = sum((2 * k + 6) * (e**2 - eta[p] ** 2) + 42 * f * d for e, p, f, d in zip(eta[1:], kappa[1:], n[1:], depth[1:], strict=True))
+    rows = sum(
+        (2 * k + 6) * (e**2 - eta[p] ** 2) + 42 * f * d
+        for e, p, f, d in zip(eta[1:], kappa[1:], n[1:], depth[1:], strict=True)
+    )
     total = sum(n)
     return rows + (4 * k + 2) * total**2 + (9 * k + 19) * total + 427 * (len(n) - 1) - 206
 
@@ -72,7 +80,13 @@ def iterated(n: list[int], eta: list[int], depth: list[int], kappa: list[int], k
 def iterated_by_sweeps(n: list[int], k: float) -> float:
     """(4.5)."""
     total, bodies = sum(n), len(n) - 1
-    return 2 * total**2 + 37 * total + 405 * bodies - 145 + (4 * total**2 + 33 * total + 135 * bodies - 96) * k
+    return (
+        2 * total**2
+        + 37 * total
+        + 405 * bodies
+        - 145
+        + (4 * total**2 + 33 * total + 135 * bodies - 96) * k
+    )
 
 
 def articulated(n: list[int]) -> float:

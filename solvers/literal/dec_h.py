@@ -9,7 +9,12 @@ from kinetree.solvers.algebra.small import solve_lower, solve_upper
 from kinetree.solvers.algebra.spatial import axpy6, dot6, mv6
 from kinetree.solvers.algebra.vectors import add6, get6, put6, sub6
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.articulated import factor_joint, joint_columns, pass_inertia, start_inertias
+from kinetree.solvers.literal.articulated import (
+    factor_joint,
+    joint_columns,
+    pass_inertia,
+    start_inertias,
+)
 from kinetree.solvers.literal.newton_euler import carry_from, carry_to
 
 

@@ -25,7 +25,13 @@ def drt(model, ws):
         add_body(model, ws, i)
     for i in range(1, model.parent.size):
         for s in range(model.u_at[i], model.u_at[i + 1]):
-            ws.Mr[model.m_at[i] + (s - model.u_at[i]) * model.eta[i] + model.eta[model.parent[i]] + s - model.u_at[i]] += ws.rotor[s]
+            ws.Mr[
+                model.m_at[i]
+                + (s - model.u_at[i]) * model.eta[i]
+                + model.eta[model.parent[i]]
+                + s
+                - model.u_at[i]
+            ] += ws.rotor[s]
     return solve_forces(model, ws)
 
 

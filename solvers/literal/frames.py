@@ -7,7 +7,23 @@ Gravity acts as a force at the centre of mass, so w is the true acceleration.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.spatial import angular, axpy6, carry, carry_back, join, linear
-from kinetree.solvers.algebra.vectors import add3, add6, axpy3, cross, get3, get6, get9, mm, mtv, mv, put6, put9, scale, sv, transpose
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    add6,
+    axpy3,
+    cross,
+    get3,
+    get6,
+    get9,
+    mm,
+    mtv,
+    mv,
+    put6,
+    put9,
+    scale,
+    sv,
+    transpose,
+)
 from kinetree.solvers.engine.evaluation import set_registers
 from kinetree.solvers.engine.joint_frames import UNIT, ZERO6, joint_rates, place_joint
 from kinetree.solvers.kernel import kernel
@@ -59,7 +75,10 @@ def literal_velocities(model, ws):
         ok = angular(vk)
         og = mv(G, ok)
         # w^c + ŵ
-        lin = add3(mv(G, cross(ok, cross(ok, rho))), axpy3(2.0, cross(og, linear(vr)), cross(angular(vr), linear(vr))))
+        lin = add3(
+            mv(G, cross(ok, cross(ok, rho))),
+            axpy3(2.0, cross(og, linear(vr)), cross(angular(vr), linear(vr))),
+        )
         put6(ws.wp, 6 * i, add6(a, join(lin, cross(og, angular(vr)))))
 
 
@@ -82,7 +101,13 @@ def active_forces(model, ws):
         put6(ws.F, 6 * i, add6(get6(ws.F, 6 * i), y))
         k = model.parent[i]
         if k > 0:
-            put6(ws.F, 6 * k, axpy6(-1.0, carry_back(get9(ws.G, 9 * i), get3(ws.rho, 3 * i), y), get6(ws.F, 6 * k)))
+            put6(
+                ws.F,
+                6 * k,
+                axpy6(
+                    -1.0, carry_back(get9(ws.G, 9 * i), get3(ws.rho, 3 * i), y), get6(ws.F, 6 * k)
+                ),
+            )
 
 
 @kernel

@@ -171,7 +171,11 @@ def step(model, ws, b, before):
     uy = dot(u, r)
     ur = dot(u, new)
     # uᵀy ≈ 0 leaves H; so does an update that would cost H its sign (1 + uᵀr⁺/uᵀy ≤ 0)
-    update = abs(uy) > FLAT * math.sqrt(dot(u, u) * dot(r, r)) and uy + ur != 0.0 and (uy > 0.0) == (uy + ur > 0.0)
+    update = (
+        abs(uy) > FLAT * math.sqrt(dot(u, u) * dot(r, r))
+        and uy + ur != 0.0
+        and (uy > 0.0) == (uy + ur > 0.0)
+    )
     if update:
         add_dyad(ws.Hq, u, 1.0 / uy)
     for k in range(b.size):

@@ -54,7 +54,9 @@ def solve_directly(model, ws, b):
         if not size < before:
             break
         rs = dot(r, s)
-        if abs(rs) > FLAT * math.sqrt(dot(r, r) * dot(s, s)) and not update_factors(ws.Hq, r, vector(ws, 4), -1.0 / rs):
+        if abs(rs) > FLAT * math.sqrt(dot(r, r) * dot(s, s)) and not update_factors(
+            ws.Hq, r, vector(ws, 4), -1.0 / rs
+        ):
             break
     if size <= NOISE:
         return 0

@@ -4,7 +4,14 @@
 """
 
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.multiplier_matrix import add_reactions, constraint_wrenches, free_bodies, inverse_inertias, joint_speeds, multipliers
+from kinetree.solvers.literal.multiplier_matrix import (
+    add_reactions,
+    constraint_wrenches,
+    free_bodies,
+    inverse_inertias,
+    joint_speeds,
+    multipliers,
+)
 
 
 @kernel

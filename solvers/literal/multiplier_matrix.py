@@ -5,7 +5,20 @@ H_ii = Z_iᵀC_iM_κ⁻¹C_iᵀZ_i + Z_iᵀM_i⁻¹Z_i ; H_iκ = −Z_iᵀC_iM_�
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.spatial import angular, axpy6, dot6, join, linear
-from kinetree.solvers.algebra.vectors import add6, axpy3, cross, get3, get6, inverse_symmetric, put3, put6, scale, sub3, sub6, sv
+from kinetree.solvers.algebra.vectors import (
+    add6,
+    axpy3,
+    cross,
+    get3,
+    get6,
+    inverse_symmetric,
+    put3,
+    put6,
+    scale,
+    sub3,
+    sub6,
+    sv,
+)
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.literal.newton_euler import carry_from, carry_to
 from kinetree.solvers.literal.sibling_rows import factor_multipliers, order, solve_multipliers

@@ -99,7 +99,11 @@ def take_off_rotors(model, ws):
     """R_i += A_i(A_iᵀA_i)⁻¹ rotor q̈: the share of R_i that drives the motors' rotors is no reaction, AᵀR = 0 again."""
     for i in range(1, model.parent.size):
         for s in range(model.u_at[i], model.u_at[i + 1]):
-            put6(ws.reaction, 6 * i, axpy6(ws.rotor[s] * ws.udot[s], get6(ws.Ap, 6 * s), get6(ws.reaction, 6 * i)))
+            put6(
+                ws.reaction,
+                6 * i,
+                axpy6(ws.rotor[s] * ws.udot[s], get6(ws.Ap, 6 * s), get6(ws.reaction, 6 * i)),
+            )
     return 0
 
 

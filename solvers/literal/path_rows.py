@@ -4,7 +4,15 @@ Row i has blocks only for the joints on the path 0 -> i; they stand in ws.Mr as 
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.small import diagonal_ok, downdate, factor_rows, gather, scatter, solve_lower, solve_upper
+from kinetree.solvers.algebra.small import (
+    diagonal_ok,
+    downdate,
+    factor_rows,
+    gather,
+    scatter,
+    solve_lower,
+    solve_upper,
+)
 from kinetree.solvers.kernel import kernel
 
 
@@ -14,14 +22,18 @@ def factor_mass(model, ws):
     for i in range(1, model.parent.size):
         n = model.u_at[i + 1] - model.u_at[i]
         for r in range(n):
-            ws.diagonal[model.u_at[i] + r] = ws.Mr[model.m_at[i] + r * model.eta[i] + model.eta[i] - n + r]
+            ws.diagonal[model.u_at[i] + r] = ws.Mr[
+                model.m_at[i] + r * model.eta[i] + model.eta[i] - n + r
+            ]
     for i in range(model.parent.size - 1, 0, -1):
         n = model.u_at[i + 1] - model.u_at[i]
         width = model.eta[i]
         at = model.m_at[i]
         if n == 0:
             continue
-        if not factor_rows(ws.Mr, at, width, n, width - n) or not diagonal_ok(ws.Mr, at, width, n, width - n, ws.diagonal, model.u_at[i]):
+        if not factor_rows(ws.Mr, at, width, n, width - n) or not diagonal_ok(
+            ws.Mr, at, width, n, width - n, ws.diagonal, model.u_at[i]
+        ):
             ws.head.item = i
             return L.Status.SINGULAR_JOINT.value
         j = model.parent[i]
@@ -70,7 +82,17 @@ def multiply_mass(out, model, ws, x):
         while j > 0 and n > 0:
             nj = model.u_at[j + 1] - model.u_at[j]
             if nj > 0:
-                add_block_product(out, ws.Mr, at + model.eta[j] - nj, model.eta[i], n, 0 if i == j else nj, x, model.u_at[i], model.u_at[j])
+                add_block_product(
+                    out,
+                    ws.Mr,
+                    at + model.eta[j] - nj,
+                    model.eta[i],
+                    n,
+                    0 if i == j else nj,
+                    x,
+                    model.u_at[i],
+                    model.u_at[j],
+                )
             j = model.parent[j]
 
 

@@ -5,7 +5,15 @@ The last sum of (2.26) must have λ_j, not μ_j.
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.small import diagonal_ok, downdate, factor_rows, gather, scatter, solve_lower, solve_upper
+from kinetree.solvers.algebra.small import (
+    diagonal_ok,
+    downdate,
+    factor_rows,
+    gather,
+    scatter,
+    solve_lower,
+    solve_upper,
+)
 from kinetree.solvers.kernel import kernel
 
 
@@ -29,20 +37,35 @@ def factor_multipliers(model, ws):
         col = model.h_col[i]
         if m == 0:
             continue
-        if not factor_rows(ws.Hr, at, width, m, col) or not diagonal_ok(ws.Hr, at, width, m, col, ws.diagonal, 6 * i):
+        if not factor_rows(ws.Hr, at, width, m, col) or not diagonal_ok(
+            ws.Hr, at, width, m, col, ws.diagonal, 6 * i
+        ):
             ws.head.item = i
             return L.Status.SINGULAR_BODY.value
         k = model.parent[i]
         if k == 0:
             continue
         mk = order(model, k)
-        downdate(ws.Hr, at, width, m, 0, 0, model.h_at[k] + model.h_col[k], model.h_col[k] + mk, mk, 0)
+        downdate(
+            ws.Hr, at, width, m, 0, 0, model.h_at[k] + model.h_col[k], model.h_col[k] + mk, mk, 0
+        )
         for c in range(model.child_at[k], model.child_at[k + 1]):
             j = model.child[c]
             if j == i:
                 break
             mj = order(model, j)
-            downdate(ws.Hr, at, width, m, model.h_col[j], 0, model.h_at[j], model.h_col[j] + mj, mj, model.h_col[j])
+            downdate(
+                ws.Hr,
+                at,
+                width,
+                m,
+                model.h_col[j],
+                0,
+                model.h_at[j],
+                model.h_col[j] + mj,
+                mj,
+                model.h_col[j],
+            )
     return 0
 
 
@@ -62,7 +85,9 @@ def solve_multipliers(model, ws):
             j = model.child[c]
             if j == i:
                 break
-            scatter(ws.Hr, at + model.h_col[j], width, m, ws.lam, 6 * i, ws.lam, 6 * j, order(model, j))
+            scatter(
+                ws.Hr, at + model.h_col[j], width, m, ws.lam, 6 * i, ws.lam, 6 * j, order(model, j)
+            )
     for i in range(1, model.parent.size):
         m = order(model, i)
         width = model.h_col[i] + m
@@ -74,5 +99,15 @@ def solve_multipliers(model, ws):
                 j = model.child[c]
                 if j == i:
                     break
-                gather(ws.Hr, at + model.h_col[j], width, m, ws.lam, 6 * j, ws.lam, 6 * i, order(model, j))
+                gather(
+                    ws.Hr,
+                    at + model.h_col[j],
+                    width,
+                    m,
+                    ws.lam,
+                    6 * j,
+                    ws.lam,
+                    6 * i,
+                    order(model, j),
+                )
         solve_lower(ws.Hr, at + model.h_col[i], width, m, ws.lam, 6 * i)

@@ -9,7 +9,12 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.blocks import divide_three, factor_three, square_of_three, subtract_threes
+from kinetree.solvers.loops.blocks import (
+    divide_three,
+    factor_three,
+    square_of_three,
+    subtract_threes,
+)
 
 # squared sine of the angle to the rows before it below which a row is redundant: rounding of G (1e-16) and the square of drift (1e-18) are smaller
 REDUNDANT = 1e-12
@@ -72,11 +77,15 @@ def add_shared(model, ws, k, m):
             if rows == 3 and cols == 3:
                 for r in range(3):
                     for c in range(3):
-                        ws.loop_g[at + 3 * r + c] += ws.loop_z[a + 3 * j + r] * ws.loop_x[b + 3 * j + c]
+                        ws.loop_g[at + 3 * r + c] += (
+                            ws.loop_z[a + 3 * j + r] * ws.loop_x[b + 3 * j + c]
+                        )
             else:
                 for r in range(rows):
                     for c in range(cols):
-                        ws.loop_g[at + r * cols + c] += ws.loop_z[a + rows * j + r] * ws.loop_x[b + cols * j + c]
+                        ws.loop_g[at + r * cols + c] += (
+                            ws.loop_z[a + rows * j + r] * ws.loop_x[b + cols * j + c]
+                        )
 
 
 @kernel
@@ -128,7 +137,9 @@ def factor(model, ws, damping, use):
             subtract(model, ws, at, block_at(model, k, m), rows, block_at(model, k, m), rows, m)
         for r in range(rows):
             ws.loop_g[at + r * rows + r] += damping * scale_of(model, ws, k, r)
-        clear = min(clear, factor_group(model, ws, k, rows, at, largest_rank(model, ws, k, rows, use)))
+        clear = min(
+            clear, factor_group(model, ws, k, rows, at, largest_rank(model, ws, k, rows, use))
+        )
     return clear
 
 
@@ -174,7 +185,11 @@ def factor_group(model, ws, k, rows, at, limit):
     """Factor the diagonal block of group k, of which `limit` rows may be kept; the smallest squared sine, 0 when fewer are found."""
     ws.loop_even[k] = 0.0
     if rows == 3 and limit == 3:
-        clear = factor_three(ws, at, (scale_of(model, ws, k, 0), scale_of(model, ws, k, 1), scale_of(model, ws, k, 2)))
+        clear = factor_three(
+            ws,
+            at,
+            (scale_of(model, ws, k, 0), scale_of(model, ws, k, 1), scale_of(model, ws, k, 2)),
+        )
         if clear > 0.0:
             ws.loop_even[k] = 1.0
             ws.loop_found[k] = 3.0
@@ -215,7 +230,9 @@ def factor_by_pivots(model, ws, k, rows, at, limit):
         ws.loop_pivot[pivots + rank] = p
         d = 1.0 / math.sqrt(S[p * rows + p])
         for r in range(rows):
-            ws.loop_g[at + r * rows + rank] = d if r == p else (S[r * rows + p] * d if S[36 + r] == 1.0 else 0.0)
+            ws.loop_g[at + r * rows + rank] = (
+                d if r == p else (S[r * rows + p] * d if S[36 + r] == 1.0 else 0.0)
+            )
         take_column(ws, rows, at, rank)
         rank += 1
     ws.loop_found[k] = rank
@@ -230,4 +247,6 @@ def take_column(ws, rows, at, rank):
         if S[36 + r] == 1.0:
             for c in range(rows):
                 if S[36 + c] == 1.0:
-                    S[r * rows + c] -= ws.loop_g[at + r * rows + rank] * ws.loop_g[at + c * rows + rank]
+                    S[r * rows + c] -= (
+                        ws.loop_g[at + r * rows + rank] * ws.loop_g[at + c * rows + rank]
+                    )

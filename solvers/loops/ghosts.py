@@ -12,7 +12,10 @@ from kinetree.solvers.loops.residual import increments
 from kinetree.solvers.loops.response import place_multipliers, push_nothing, respond
 from kinetree.solvers.loops.substitution import solve_factor
 
-LEAST, ROUNDS = 8, 200  # slopes settle a little later than values, and at rest the values have nothing to settle
+LEAST, ROUNDS = (
+    8,
+    200,
+)  # slopes settle a little later than values, and at rest the values have nothing to settle
 SETTLED = 1e-14  # relative change of the ghosts' accelerations in one round
 
 

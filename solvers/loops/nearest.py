@@ -7,7 +7,13 @@ Gauss-Newton steps close the loops somewhere near; from there the way back to th
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import PLACING
 from kinetree.solvers.loops.gauss_newton import REACH, close
-from kinetree.solvers.loops.least_change import departure, least_change, place_loops, retract, row_rates
+from kinetree.solvers.loops.least_change import (
+    departure,
+    least_change,
+    place_loops,
+    retract,
+    row_rates,
+)
 
 SLIDES = 200
 NEAREST = 1e-11  # m, rad: nothing is gained by smaller steps

@@ -5,7 +5,13 @@ from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import ALL, PLACING
 from kinetree.solvers.loops.least_change import answer_residual, least_change, place_loops, retract
-from kinetree.solvers.loops.residual import increments, largest, opening, position_residual, velocity_residual
+from kinetree.solvers.loops.residual import (
+    increments,
+    largest,
+    opening,
+    position_residual,
+    velocity_residual,
+)
 
 # residual that needs no correction, in units of the reach: fifty roundings. At an angle δ from a singular position a residual r leaves the speeds
 # wrong by r ω/δ² across the constraints, so that anything above rounding would be felt
@@ -24,7 +30,12 @@ def look_at_loops(model, ws, t, before):
         return status, before, True
     position_residual(model, ws)
     worst = largest(model, ws)
-    return status, worst, worst <= CLOSED * reach(model, ws) or (before > 0.0 and worst <= DRIFT and worst > 0.1 * before)
+    return (
+        status,
+        worst,
+        worst <= CLOSED * reach(model, ws)
+        or (before > 0.0 and worst <= DRIFT and worst > 0.1 * before),
+    )
 
 
 @kernel
@@ -42,7 +53,11 @@ def project_position(model, ws, t):
         retract(model, ws, ws.udot, 1.0)
     if status != 0:
         return status
-    return 0 if worst <= DRIFT and opening(ws) <= DRIFT * reach(model, ws) else L.Status.INCONSISTENT.value
+    return (
+        0
+        if worst <= DRIFT and opening(ws) <= DRIFT * reach(model, ws)
+        else L.Status.INCONSISTENT.value
+    )
 
 
 @kernel
@@ -98,7 +113,11 @@ def project(model, ws, t):
 @boundary("state")
 def project_near(model, ws, t):
     """`project` for a state next to the one whose accelerations were evaluated last, as after a step: its factor serves, and no new one is made."""
-    return 0 if familiar(model, ws) and positions_near(model, ws, t) and speeds_near(model, ws) else project(model, ws, t)
+    return (
+        0
+        if familiar(model, ws) and positions_near(model, ws, t) and speeds_near(model, ws)
+        else project(model, ws, t)
+    )
 
 
 @kernel
@@ -121,7 +140,9 @@ def positions_near(model, ws, t):
         if worst <= CLOSED * reach(model, ws):
             return opening(ws) <= DRIFT * reach(model, ws)
         if n > 0 and not worst <= SLOW * before:
-            return worst <= 10.0 * CLOSED * reach(model, ws) and opening(ws) <= DRIFT * reach(model, ws)
+            return worst <= 10.0 * CLOSED * reach(model, ws) and opening(ws) <= DRIFT * reach(
+                model, ws
+            )
         before = worst
         answer_residual(model, ws)
         retract(model, ws, ws.udot, 1.0)

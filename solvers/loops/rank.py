@@ -6,15 +6,26 @@ A singular start, as of a flat four-bar, has fewer independent rows than its nei
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import ALL, PLACING, block_at, factor, form_gram
-from kinetree.solvers.loops.least_change import departure, least_change, place_loops, retract, row_rates
+from kinetree.solvers.loops.least_change import (
+    departure,
+    least_change,
+    place_loops,
+    retract,
+    row_rates,
+)
 from kinetree.solvers.loops.residual import largest, position_residual
 from kinetree.solvers.loops.rows import spread_rows
 
 NEIGHBOURS = 3
 DISTANCE = 0.02  # m, rad: step to a neighbour
 CLOSED = 1e-11  # residual of a neighbour that counts
-BLOCKED = 1e-6  # residual from which on a step that led nowhere counts: far below the square of the step
-SEEN, STUCK = 0.05, 0.1  # size of a tangent speed that is judged; part of its step below which it has not gone on
+BLOCKED = (
+    1e-6  # residual from which on a step that led nowhere counts: far below the square of the step
+)
+SEEN, STUCK = (
+    0.05,
+    0.1,
+)  # size of a tangent speed that is judged; part of its step below which it has not gone on
 
 
 @kernel
@@ -27,7 +38,10 @@ def find_ranks(model, ws):
         at = block_at(model, k, k)
         for r in range(rows):
             row = model.l_row[k] + r
-            ws.loop_live[row] = max(ws.loop_live[row], ws.loop_g[at + r * rows + r] / ws.loop_scale[2 * k + model.l_part[row] // 3])
+            ws.loop_live[row] = max(
+                ws.loop_live[row],
+                ws.loop_g[at + r * rows + r] / ws.loop_scale[2 * k + model.l_part[row] // 3],
+            )
     factor(model, ws, 0.0, ALL)
     for k in range(ws.loop_rank.size):
         ws.loop_rank[k] = max(ws.loop_rank[k], ws.loop_found[k])

@@ -9,7 +9,17 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_of
-from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mm, put3, sub3, transpose
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    cross,
+    dot3,
+    get3,
+    get9,
+    mm,
+    put3,
+    sub3,
+    transpose,
+)
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.sensors.points import arm
 from kinetree.solvers.views import arm_at
@@ -87,12 +97,27 @@ def acceleration_residual(model, ws):
     for g in range(model.l_kind.size):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
-            ws.loop_r[r] = ws.val[model.l_a[g] + 2] + along_speeds(model, ws, g, ws.udot) + along_arms(model, ws, g, True)
+            ws.loop_r[r] = (
+                ws.val[model.l_a[g] + 2]
+                + along_speeds(model, ws, g, ws.udot)
+                + along_arms(model, ws, g, True)
+            )
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
-            w = sub3(acceleration(ws, b + L.W_A0, b + L.W_DB), acceleration(ws, a + L.W_A0, a + L.W_DB))
-            keep_rows(model, ws, g, w, sub3(acceleration(ws, b + L.W_AL, b + L.W_DA), acceleration(ws, a + L.W_AL, a + L.W_DA)))
+            w = sub3(
+                acceleration(ws, b + L.W_A0, b + L.W_DB), acceleration(ws, a + L.W_A0, a + L.W_DB)
+            )
+            keep_rows(
+                model,
+                ws,
+                g,
+                w,
+                sub3(
+                    acceleration(ws, b + L.W_AL, b + L.W_DA),
+                    acceleration(ws, a + L.W_AL, a + L.W_DA),
+                ),
+            )
 
 
 @kernel
@@ -104,7 +129,13 @@ def residual_at_rest(model, ws):
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
-            keep_rows(model, ws, g, difference(ws, a + L.W_A0, b + L.W_A0), difference(ws, a + L.W_AL, b + L.W_AL))
+            keep_rows(
+                model,
+                ws,
+                g,
+                difference(ws, a + L.W_A0, b + L.W_A0),
+                difference(ws, a + L.W_AL, b + L.W_AL),
+            )
 
 
 @kernel
@@ -139,7 +170,9 @@ def accelerations_along(model, ws, first, last, moving):
         om = get3(ws.row, row + L.W_OM)
         al = acceleration(ws, row + L.W_AL, row + L.W_DA) if moving else get3(ws.row, row + L.W_AL)
         a = acceleration(ws, row + L.W_A0, row + L.W_DB) if moving else get3(ws.row, row + L.W_A0)
-        a = add3(add3(a, get3(ws.val, model.header.gravity)), add3(cross(al, r), cross(om, cross(om, r))))
+        a = add3(
+            add3(a, get3(ws.val, model.header.gravity)), add3(cross(al, r), cross(om, cross(om, r)))
+        )
         total += dot3(get3(ws.val, one.by_velocity), a) + dot3(get3(ws.val, one.by_spin), al)
     return total
 

@@ -4,7 +4,23 @@ The wrenches join the bias of the bodies, so that `engine.reactions` sees them t
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.vectors import add3, add_to3, axpy3, cross, dot3, get3, get6, get9, mtv, mv, neg3, put3, scale, sub3, sv
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    add_to3,
+    axpy3,
+    cross,
+    dot3,
+    get3,
+    get6,
+    get9,
+    mtv,
+    mv,
+    neg3,
+    put3,
+    scale,
+    sub3,
+    sv,
+)
 from kinetree.solvers.engine.dec import accelerate_all
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import arm_wrench
@@ -83,12 +99,18 @@ def yield_to(model, ws):
         for e in range(model.l_at[g], model.l_at[g + 1]):
             i = model.l_body[e]
             if model.joint[i] == L.Joint.SPHERICAL:
-                add_to3(ws.col, model.u_at[i] * L.COLUMN + L.C_UN, three_along(ws, model.l_x[e], own, rows))
+                add_to3(
+                    ws.col,
+                    model.u_at[i] * L.COLUMN + L.C_UN,
+                    three_along(ws, model.l_x[e], own, rows),
+                )
             elif model.joint[i] == L.Joint.FREE:
                 yield_free(ws, i * L.ROW, model.l_x[e], own, rows)
             else:
                 for j in range(model.u_at[i], model.u_at[i + 1]):
-                    ws.col[j * L.COLUMN + L.C_G] += along(ws, model.l_x[e] + rows * (j - model.u_at[i]), own, rows)
+                    ws.col[j * L.COLUMN + L.C_G] += along(
+                        ws, model.l_x[e] + rows * (j - model.u_at[i]), own, rows
+                    )
 
 
 @kernel
@@ -105,7 +127,11 @@ def along(ws, at, own, rows):
 @kernel
 def three_along(ws, at, own, rows):
     """Z λ of three speeds."""
-    return (along(ws, at, own, rows), along(ws, at + rows, own, rows), along(ws, at + 2 * rows, own, rows))
+    return (
+        along(ws, at, own, rows),
+        along(ws, at + rows, own, rows),
+        along(ws, at + 2 * rows, own, rows),
+    )
 
 
 @kernel

@@ -103,7 +103,10 @@ def slopes_in_ground(model, ws, g, i, j):
     """Derivatives of coupling g by three speeds from j on, which are components in the axes of body i, in ground axes."""
     if model.l_kind[g] != L.Loop.COUPLING:
         return (0.0, 0.0, 0.0)
-    return mv(get9(ws.row, i * L.ROW + L.W_R), (slope(model, ws, g, j), slope(model, ws, g, j + 1), slope(model, ws, g, j + 2)))
+    return mv(
+        get9(ws.row, i * L.ROW + L.W_R),
+        (slope(model, ws, g, j), slope(model, ws, g, j + 1), slope(model, ws, g, j + 2)),
+    )
 
 
 @kernel
@@ -180,7 +183,9 @@ def spread_free(model, ws, g, e, i, rows, metric):
         f = add3(get3(ws.loop_w, w), force)
         n = add3(get3(ws.loop_w, w + 3), torque)
         if metric == L.MOTION:
-            ws.loop_r[model.l_row[g] + r] += dot3(f, get3(ws.row, at + L.W_DB)) + dot3(n, get3(ws.row, at + L.W_DA))
+            ws.loop_r[model.l_row[g] + r] += dot3(f, get3(ws.row, at + L.W_DB)) + dot3(
+                n, get3(ws.row, at + L.W_DA)
+            )
         n = sub3(n, mv(HK, f))
         put_rows(ws, model.l_x[e] + r, rows, f, sv(K, f))
         put_rows(ws, model.l_x[e] + 3 * rows + r, rows, n, sv(Q, n))

@@ -15,7 +15,16 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import ALL, PLACING
 from kinetree.solvers.loops.ghosts import forget_debts, repay
 from kinetree.solvers.loops.least_change import least_change, place_loops, retract
-from kinetree.solvers.loops.projection import CLOSED, DAMPING, DRIFT, ITERATIONS, look_at_loops, project_position, project_velocity, speed_scale
+from kinetree.solvers.loops.projection import (
+    CLOSED,
+    DAMPING,
+    DRIFT,
+    ITERATIONS,
+    look_at_loops,
+    project_position,
+    project_velocity,
+    speed_scale,
+)
 from kinetree.solvers.loops.residual import acceleration_residual, largest, velocity_residual
 from kinetree.solvers.loops.response import forget_bias, place_multipliers, respond
 from kinetree.solvers.loops.substitution import solve_factor
@@ -110,12 +119,16 @@ def least_change_with(model, ws, marks, damping, use):
     rest(model, ws)
     for k in range(count):
         ws.set_done[k] = 1.0 if marks[k] != 0.0 else 0.0
-        ws.set_lam[k] = ws.set_want[k] - ws.set_change[model.set_speed[k]] if marks[k] != 0.0 else 0.0
+        ws.set_lam[k] = (
+            ws.set_want[k] - ws.set_change[model.set_speed[k]] if marks[k] != 0.0 else 0.0
+        )
     for k in range(count):
         if marks[k] != 0.0:
             answer(model, ws, k)
         for m in range(count):
-            ws.set_g[m * count + k] = ws.udot[model.set_speed[m]] if marks[k] != 0.0 and marks[m] != 0.0 else 0.0
+            ws.set_g[m * count + k] = (
+                ws.udot[model.set_speed[m]] if marks[k] != 0.0 and marks[m] != 0.0 else 0.0
+            )
     eliminate_sets(ws, count)
     answer(model, ws, -1)
     for j in range(ws.udot.size):
@@ -175,7 +188,9 @@ def set_position(model, ws, t):
             break
         for k in range(model.set_speed.size):
             ws.set_want[k] = 0.0
-        status = least_change_with(model, ws, ws.set_hold, DAMPING, PLACING)  # more would let what is set win over the constraints
+        status = least_change_with(
+            model, ws, ws.set_hold, DAMPING, PLACING
+        )  # more would let what is set win over the constraints
         if status != 0:
             return status
         retract(model, ws, ws.udot, 1.0)
@@ -183,7 +198,9 @@ def set_position(model, ws, t):
         return status
     status = L.Status.INCONSISTENT.value if worst > DRIFT else 0
     for k in range(ws.set_q.size):
-        if not math.isnan(ws.set_q[k]) and abs(ws.q[k] - ws.set_q[k]) > REACHED * max(1.0, abs(ws.set_q[k])):
+        if not math.isnan(ws.set_q[k]) and abs(ws.q[k] - ws.set_q[k]) > REACHED * max(
+            1.0, abs(ws.set_q[k])
+        ):
             ws.head.item = model.header.r_q + k
             status = L.Status.CANNOT_SET.value
     return status
@@ -203,7 +220,9 @@ def settle(model, ws, t):
     """After the actions of events: loops closed with the coordinates that were set, then speeds by the least change with those that are set."""
     status = 0
     if model.l_kind.size > 0:
-        status = set_position(model, ws, t) if any_of(ws.set_hold) else project_position(model, ws, t)
+        status = (
+            set_position(model, ws, t) if any_of(ws.set_hold) else project_position(model, ws, t)
+        )
     if status == 0 and any_of(ws.set_mark):
         status = set_velocity(model, ws, t)
     elif status == 0 and model.l_kind.size > 0:

@@ -37,7 +37,9 @@ def size_of(model, ws):
         at = i * L.BODY
         if ws.body[at + L.B_MASS] > 0.0:
             J = at + L.B_J
-            top = max(top, 0.5 * (ws.body[J] + ws.body[J + 3] + ws.body[J + 5]) / ws.body[at + L.B_MASS])
+            top = max(
+                top, 0.5 * (ws.body[J] + ws.body[J + 3] + ws.body[J + 5]) / ws.body[at + L.B_MASS]
+            )
         if not shifted(model, ws, i):
             d = get3(ws.row, i * L.ROW + L.W_D)
             top = max(top, dot3(d, d))

@@ -10,13 +10,29 @@ from numba.core import cgutils
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 
-from kinetree.solvers.numbers.types import DUAL, LANES, MASK, DualType, LanesType, MaskType, make_dual, spread
+from kinetree.solvers.numbers.types import (
+    DUAL,
+    LANES,
+    MASK,
+    DualType,
+    LanesType,
+    MaskType,
+    make_dual,
+    spread,
+)
 
 ARITHMETIC = {
     operator.add: "fadd", operator.sub: "fsub", operator.mul: "fmul", operator.truediv: "fdiv",
     operator.iadd: "fadd", operator.isub: "fsub", operator.imul: "fmul", operator.itruediv: "fdiv",
 }  # fmt: skip
-COMPARISONS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!="}
+COMPARISONS = {
+    operator.lt: "<",
+    operator.le: "<=",
+    operator.gt: ">",
+    operator.ge: ">=",
+    operator.eq: "==",
+    operator.ne: "!=",
+}
 LOGIC = {operator.and_: "and_", operator.or_: "or_"}
 
 
@@ -42,7 +58,9 @@ class WideComparison(AbstractTemplate):
 
 class MaskLogic(AbstractTemplate):
     def generic(self, args, kws):
-        if any(isinstance(each, MaskType) for each in args) and all(isinstance(each, MaskType | types.Boolean) for each in args):
+        if any(isinstance(each, MaskType) for each in args) and all(
+            isinstance(each, MaskType | types.Boolean) for each in args
+        ):
             return signature(MASK, *(MASK for _ in args))
 
 
@@ -103,7 +121,11 @@ def lower_comparison(op, sign, first, second):
         compare = builder.fcmp_unordered if sign == "!=" else builder.fcmp_ordered
         if sig.return_type is MASK:
             return compare(sign, spread(builder, args[0]), spread(builder, args[1]))
-        return compare(sign, parts(context, builder, sig.args[0], args[0])[0], parts(context, builder, sig.args[1], args[1])[0])
+        return compare(
+            sign,
+            parts(context, builder, sig.args[0], args[0])[0],
+            parts(context, builder, sig.args[1], args[1])[0],
+        )
 
 
 def lower_logic(op, name):

@@ -10,7 +10,14 @@ import operator
 
 from numba.extending import overload
 
-from kinetree.solvers.algebra.choose import every, larger_of, select, smaller_of, whole_above, whole_below
+from kinetree.solvers.algebra.choose import (
+    every,
+    larger_of,
+    select,
+    smaller_of,
+    whole_above,
+    whole_below,
+)
 from kinetree.solvers.algebra.trigonometry import MOST_TURNS, sincos, within_a_quarter
 from kinetree.solvers.kernel import OPTIONS, kernel
 from kinetree.solvers.layout import WIDTH
@@ -32,7 +39,16 @@ from kinetree.solvers.numbers.primitive import (
 )
 from kinetree.solvers.numbers.types import DUAL, LANES, MASK, LanesType
 
-LEANING = (1.0, 0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.324717957244746, 0.2451223337533073, 0.185037, 0.139680)
+LEANING = (
+    1.0,
+    0.7548776662466927,
+    0.5698402909980532,
+    0.4301597090019468,
+    0.324717957244746,
+    0.2451223337533073,
+    0.185037,
+    0.139680,
+)
 
 
 def overloaded(function, wanted):
@@ -49,7 +65,9 @@ def overloaded(function, wanted):
                 return None
             return lambda a, b: body(a, b)
 
-        overload(function, jit_options=OPTIONS, strict=False)(one if make.__code__.co_argcount == 1 else two)
+        overload(function, jit_options=OPTIONS, strict=False)(
+            one if make.__code__.co_argcount == 1 else two
+        )
         return body
 
     return decorate
@@ -144,7 +162,12 @@ def dual_smaller(a, b):
     return first if ahead(second, first) else second
 
 
-for _function, _law in ((builtins.max, dual_larger), (larger_of, dual_larger), (builtins.min, dual_smaller), (smaller_of, dual_smaller)):
+for _function, _law in (
+    (builtins.max, dual_larger),
+    (larger_of, dual_larger),
+    (builtins.min, dual_smaller),
+    (smaller_of, dual_smaller),
+):
     overloaded(_function, DUAL)(_law)
 
 
@@ -294,4 +317,6 @@ def dual_atan2(a, b):
     square = x * x + y * y
     if square == 0.0:
         return dual_of(math.atan2(y, x), steep(math.inf, slopes_of(first)))
-    return dual_of(math.atan2(y, x), (x / square) * slopes_of(first) - (y / square) * slopes_of(second))
+    return dual_of(
+        math.atan2(y, x), (x / square) * slopes_of(first) - (y / square) * slopes_of(second)
+    )

@@ -15,31 +15,47 @@ INTEGERS = ir.VectorType(ir.IntType(64), WIDTH)
 @intrinsic
 def lane(typingctx, lanes, k):
     """Number k of lanes."""
-    return types.float64(lanes, types.intp), lambda context, builder, sig, args: builder.extract_element(args[0], args[1])
+    return types.float64(
+        lanes, types.intp
+    ), lambda context, builder, sig, args: builder.extract_element(args[0], args[1])
 
 
 @intrinsic
 def with_lane(typingctx, lanes, k, number):
     """Lanes with number k replaced."""
-    return LANES(LANES, types.intp, types.float64), lambda context, builder, sig, args: builder.insert_element(args[0], args[2], args[1])
+    return LANES(
+        LANES, types.intp, types.float64
+    ), lambda context, builder, sig, args: builder.insert_element(args[0], args[2], args[1])
 
 
 @intrinsic
 def value_of(typingctx, dual):
     """Value of a dual."""
-    return types.float64(DUAL), lambda context, builder, sig, args: cgutils.create_struct_proxy(DUAL)(context, builder, args[0]).value
+    return (
+        types.float64(DUAL),
+        lambda context, builder, sig, args: (
+            cgutils.create_struct_proxy(DUAL)(context, builder, args[0]).value
+        ),
+    )
 
 
 @intrinsic
 def slopes_of(typingctx, dual):
     """Slopes of a dual, as lanes."""
-    return LANES(DUAL), lambda context, builder, sig, args: cgutils.create_struct_proxy(DUAL)(context, builder, args[0]).slopes
+    return (
+        LANES(DUAL),
+        lambda context, builder, sig, args: (
+            cgutils.create_struct_proxy(DUAL)(context, builder, args[0]).slopes
+        ),
+    )
 
 
 @intrinsic
 def dual_of(typingctx, value, slopes):
     """A dual number."""
-    return DUAL(types.float64, LANES), lambda context, builder, sig, args: make_dual(context, builder, args[0], args[1])
+    return DUAL(types.float64, LANES), lambda context, builder, sig, args: make_dual(
+        context, builder, args[0], args[1]
+    )
 
 
 @intrinsic
@@ -78,7 +94,9 @@ def vector_function(name: str):
     """Generator of a call of an LLVM function on all lanes at once."""
 
     def generate(context, builder, sig, args):
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(VECTOR, [VECTOR]), f"llvm.{name}.v{WIDTH}f64")
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(VECTOR, [VECTOR]), f"llvm.{name}.v{WIDTH}f64"
+        )
         return builder.call(function, [args[0]])
 
     return generate
@@ -118,8 +136,14 @@ def quarter(typingctx, sine, cosine, turns):
         number = lambda n: ir.Constant(INTEGERS, [n] * WIDTH)  # noqa: E731
         odd = builder.icmp_signed("!=", builder.and_(k, number(1)), number(0))
         s, c = builder.select(odd, cosine, sine), builder.select(odd, sine, cosine)
-        signs = [builder.shl(builder.and_(n, number(2)), number(62)) for n in (k, builder.add(k, number(1)))]
-        turned = [builder.bitcast(builder.xor(builder.bitcast(v, INTEGERS), sign), VECTOR) for v, sign in zip((s, c), signs, strict=True)]
+        signs = [
+            builder.shl(builder.and_(n, number(2)), number(62))
+            for n in (k, builder.add(k, number(1)))
+        ]
+        turned = [
+            builder.bitcast(builder.xor(builder.bitcast(v, INTEGERS), sign), VECTOR)
+            for v, sign in zip((s, c), signs, strict=True)
+        ]
         return context.make_tuple(builder, sig.return_type, turned)
 
     return types.UniTuple(LANES, 2)(LANES, LANES, LANES), generate

@@ -14,7 +14,11 @@ from kinetree.solvers.numbers.types import DUAL, LANES
 def wide_looked_up(op, k, x, y, tables, data):
     if x is LANES:
         return lambda op, k, x, y, tables, data: lanes_looked_up(op, k, x, y, tables, data)
-    return (lambda op, k, x, y, tables, data: dual_looked_up(op, k, x, y, tables, data)) if x is DUAL else None
+    return (
+        (lambda op, k, x, y, tables, data: dual_looked_up(op, k, x, y, tables, data))
+        if x is DUAL
+        else None
+    )
 
 
 @kernel

@@ -9,7 +9,23 @@ The rows of `duals` have the whole accelerations in W_AL and W_A0, and what Î´uÌ
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.vectors import add3, add_to3, cross, dot3, get3, get6, get9, mtv, mv, put3, put6, put9, scale, sub3, sv
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    add_to3,
+    cross,
+    dot3,
+    get3,
+    get6,
+    get9,
+    mtv,
+    mv,
+    put3,
+    put6,
+    put9,
+    scale,
+    sub3,
+    sv,
+)
 from kinetree.solvers.engine.kinematics import move, start_inertia
 from kinetree.solvers.kernel import inline, kernel
 from kinetree.solvers.loops.rows import free_blocks
@@ -25,7 +41,11 @@ def slopes3(a):
 @inline
 def rise3(a):
     """A vector of duals that is zero, with these slopes."""
-    return (dual_of(0.0, lanes_of(a[0])), dual_of(0.0, lanes_of(a[1])), dual_of(0.0, lanes_of(a[2])))
+    return (
+        dual_of(0.0, lanes_of(a[0])),
+        dual_of(0.0, lanes_of(a[1])),
+        dual_of(0.0, lanes_of(a[2])),
+    )
 
 
 @kernel
@@ -38,8 +58,12 @@ def move_from(model, ws, duals, first):
         at = i * L.ROW
         move(model, duals, i)
         for j in range(model.u_at[i], model.u_at[i + 1]):
-            add_to3(duals.row, at + L.W_AL, scale(ws.udot[j], get3(duals.col, j * L.COLUMN + L.C_A)))
-            add_to3(duals.row, at + L.W_A0, scale(ws.udot[j], get3(duals.col, j * L.COLUMN + L.C_L)))
+            add_to3(
+                duals.row, at + L.W_AL, scale(ws.udot[j], get3(duals.col, j * L.COLUMN + L.C_A))
+            )
+            add_to3(
+                duals.row, at + L.W_A0, scale(ws.udot[j], get3(duals.col, j * L.COLUMN + L.C_L))
+            )
         start_inertia(duals, i)
 
 
@@ -79,7 +103,11 @@ def yield_body(model, ws, duals, frame, i):
     else:
         for k in range(model.u_at[i + 1] - 1, j - 1, -1):
             c = k * L.COLUMN
-            left = duals.tau[k] - dot3(get3(frame.col, c + L.C_A), n) - dot3(get3(frame.col, c + L.C_L), f)
+            left = (
+                duals.tau[k]
+                - dot3(get3(frame.col, c + L.C_A), n)
+                - dot3(get3(frame.col, c + L.C_L), f)
+            )
             s = ws.col[c + L.C_INV] * slopes_of(left)
             duals.col[c + L.C_G] = dual_of(0.0, lanes_of(s))
             n = add3(n, rise3(scale(s, get3(ws.col, c + L.C_UN))))
@@ -99,7 +127,10 @@ def follow(model, ws, duals, i):
     da = slopes3(get3(duals.row, p + L.W_DA))
     db = add3(slopes3(get3(duals.row, p + L.W_DB)), cross(da, get3(ws.row, at + L.W_D)))
     if model.joint[i] == L.Joint.SPHERICAL:
-        turned = sub3(slopes3(get3(duals.col, j * L.COLUMN + L.C_UN)), sv(get6(ws.row, at + L.W_INV), mv(get9(ws.row, at + L.W_H), db)))
+        turned = sub3(
+            slopes3(get3(duals.col, j * L.COLUMN + L.C_UN)),
+            sv(get6(ws.row, at + L.W_INV), mv(get9(ws.row, at + L.W_H), db)),
+        )
         put_rates(ws, duals, j, mtv(get9(ws.row, at + L.W_R), sub3(turned, da)))
         da = turned
     elif model.joint[i] == L.Joint.FREE:
@@ -111,7 +142,9 @@ def follow(model, ws, duals, i):
     else:
         for k in range(j, model.u_at[i + 1]):
             c = k * L.COLUMN
-            r = slopes_of(duals.col[c + L.C_G]) - ws.col[c + L.C_INV] * (dot3(get3(ws.col, c + L.C_UN), da) + dot3(get3(ws.col, c + L.C_UF), db))
+            r = slopes_of(duals.col[c + L.C_G]) - ws.col[c + L.C_INV] * (
+                dot3(get3(ws.col, c + L.C_UN), da) + dot3(get3(ws.col, c + L.C_UF), db)
+            )
             duals.udot[k] = dual_of(ws.udot[k], lanes_of(r))
             da = add3(da, scale(r, get3(ws.col, c + L.C_A)))
             db = add3(db, scale(r, get3(ws.col, c + L.C_L)))

@@ -71,7 +71,9 @@ def spread(builder, scalar):
         return scalar
     vector = ir.VectorType(scalar.type, WIDTH)
     one = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.Constant(WORD, 0))
-    return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(WORD, WIDTH), [0] * WIDTH))
+    return builder.shuffle_vector(
+        one, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(WORD, WIDTH), [0] * WIDTH)
+    )
 
 
 def make_dual(context, builder, value, slopes):
@@ -91,7 +93,9 @@ def number_to_lanes(context, builder, source, target, value):
 
 @lower_cast(types.Number, DUAL)
 def number_to_dual(context, builder, source, target, value):
-    return make_dual(context, builder, context.cast(builder, value, source, types.float64), NO_SLOPES)
+    return make_dual(
+        context, builder, context.cast(builder, value, source, types.float64), NO_SLOPES
+    )
 
 
 @lower_cast(types.Boolean, MASK)

@@ -150,7 +150,9 @@ def step_to(W, mem, model, ws, target):
     if not is_fixed(kind):
         knot = next_knot(model, ws, t, 0)
     else:
-        knot = next_jump(model, ws, t, min(target + near(target), t + LONGEST_STEP * mem[C.H_GIVEN]))
+        knot = next_jump(
+            model, ws, t, min(target + near(target), t + LONGEST_STEP * mem[C.H_GIVEN])
+        )
     ws.head.sided = 1.0
     ws.head.read_from = side(W.turned, 1.0)
     ws.head.read_until = side(knot, -1.0)

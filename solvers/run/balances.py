@@ -35,7 +35,9 @@ def power(model, ws):
     if ws.head.wrench != 0.0:
         for i in range(1, model.parent.size):
             at = i * L.ROW
-            total += dot3(get3(ws.wrench, 6 * i), get3(ws.row, at + L.W_V)) + dot3(get3(ws.wrench, 6 * i + 3), get3(ws.row, at + L.W_OM))
+            total += dot3(get3(ws.wrench, 6 * i), get3(ws.row, at + L.W_V)) + dot3(
+                get3(ws.wrench, 6 * i + 3), get3(ws.row, at + L.W_OM)
+            )
     if model.header.given == 1:
         if model.l_kind.size > 0:
             carry(model, ws)

@@ -57,7 +57,9 @@ def set_integrator(I, W, model, ws, mem, kind):
     C.block(mem, C.ATOL)[n - 1] = 1e30
     mem[C.NQ] = ws.q.size
     mem[C.PASSIVE] = 1.0  # the work of the loads
-    mem[C.NU] = ws.u.size if not in_momenta(ws) else -1.0  # momenta are not the rates of the coordinates
+    mem[C.NU] = (
+        ws.u.size if not in_momenta(ws) else -1.0
+    )  # momenta are not the rates of the coordinates
     mem[C.REFRESH] = W.refresh
     mem[KIND] = kind
     ws.head.on_constraints = 0.0  # until a step of radau ends far from the loop constraints

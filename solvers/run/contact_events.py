@@ -8,7 +8,19 @@ from kinetree.solvers.contacts.complementarity import slides
 from kinetree.solvers.contacts.forces import change_modes, close_contact
 from kinetree.solvers.contacts.impacts import STILL, collide, slip_after
 from kinetree.solvers.contacts.projection import DRIVEN_TOGETHER, driven_together, keep_closed
-from kinetree.solvers.contacts.rows import DEEP, LET_GO, NEAR, OPEN, SLIDE, SLOW, STICK, gap_of, is_closed, rate_of_row, set_out
+from kinetree.solvers.contacts.rows import (
+    DEEP,
+    LET_GO,
+    NEAR,
+    OPEN,
+    SLIDE,
+    SLOW,
+    STICK,
+    gap_of,
+    is_closed,
+    rate_of_row,
+    set_out,
+)
 from kinetree.solvers.engine.evaluation import load
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
@@ -29,7 +41,12 @@ def evaluate(model, ws, t):
 def held_for_a_try(model, ws, k):
     """Whether a contact is said to stick though it slips: its slip has turned, and is slow."""
     r = model.c_row[k]
-    return int(ws.c_mode[k]) == STICK and ws.c_near[k] > 0.0 and model.c_row[k + 1] - r == 3 and slip_after(ws, r) > STILL * speed_scale(ws)
+    return (
+        int(ws.c_mode[k]) == STICK
+        and ws.c_near[k] > 0.0
+        and model.c_row[k + 1] - r == 3
+        and slip_after(ws, r) > STILL * speed_scale(ws)
+    )
 
 
 @kernel
@@ -55,7 +72,12 @@ def let_go(model, ws):
             close_contact(ws, k, SLIDE)
             ws.c_near[k] = LET_GO
             slip = slip_after(ws, r)
-            set_out(ws.c_dir, k, ws.c_rate[r + 1] / slip + 2.0 * ws.c_slip[2 * k], ws.c_rate[r + 2] / slip + 2.0 * ws.c_slip[2 * k + 1])
+            set_out(
+                ws.c_dir,
+                k,
+                ws.c_rate[r + 1] / slip + 2.0 * ws.c_slip[2 * k],
+                ws.c_rate[r + 2] / slip + 2.0 * ws.c_slip[2 * k + 1],
+            )
 
 
 @boundary("state")

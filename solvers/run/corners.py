@@ -75,7 +75,9 @@ def speeds_jump(model, ws, knot):
     found = place_at(model, ws, side(knot, 1.0)) != 0 or found
     for i in range(1, model.parent.size):
         found = found or changed_much(get3(ws.row, i * L.ROW + L.W_V), get3(ws.reaction, 6 * i))
-        found = found or changed_much(get3(ws.row, i * L.ROW + L.W_OM), get3(ws.reaction, 6 * i + 3))
+        found = found or changed_much(
+            get3(ws.row, i * L.ROW + L.W_OM), get3(ws.reaction, 6 * i + 3)
+        )
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.COUPLING:
             rate, before = ws.val[model.l_a[g] + 1], ws.loop_b[model.l_row[g]]
@@ -137,7 +139,9 @@ def carry_over(model, ws, knot, y):
     status = place_at(model, ws, side(knot, -1.0))
     energy = energy_of_motion(model, ws)
     if status == 0:
-        status = put_state(model, ws, side(knot, 1.0), y) if in_momenta(ws) else jump(model, ws, knot)
+        status = (
+            put_state(model, ws, side(knot, 1.0), y) if in_momenta(ws) else jump(model, ws, knot)
+        )
     if status == 0:
         status = get_state(y, model, ws, side(knot, 1.0))
     if status == 0:
@@ -169,7 +173,9 @@ def pass_corner(I, F, W, t):
     if t >= side(knot, -1.0):
         W.turned, W.next = knot, math.inf
         load_states(I, W, ws)
-        if next_knot(model, ws, side(knot, -2.0), 1) <= side(knot, 1.0) and speeds_jump(model, ws, knot):
+        if next_knot(model, ws, side(knot, -2.0), 1) <= side(knot, 1.0) and speeds_jump(
+            model, ws, knot
+        ):
             status = jump(model, ws, knot)
         if status == 0:
             status = refresh(I, F, W, host_time(W, t))

@@ -21,7 +21,9 @@ from kinetree.solvers.views import guard_at
 
 CHOSEN = "kinetree.solvers.literal.chosen"
 form_speeds = hook(CHOSEN, "form_speeds")  # ws.u from ws.q, ws.p
-form_rates = hook(CHOSEN, "form_rates")  # ws.udot, or ws.pdot after form_speeds, of the evaluated state
+form_rates = hook(
+    CHOSEN, "form_rates"
+)  # ws.udot, or ws.pdot after form_speeds, of the evaluated state
 form_momenta = hook(CHOSEN, "form_momenta")  # ws.p from ws.q, ws.u
 
 

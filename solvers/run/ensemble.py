@@ -66,7 +66,9 @@ def attempt(model, lanes, memory, plan, method, t, h):
                 if method[a + s * stages + j] != 0.0:
                     sum_of = sum_of + (h * method[a + s * stages + j]) * memory[(2 + j) * n + i]
             new[i] = sum_of
-        status = lane_rates(memory[(2 + s) * n : (3 + s) * n], model, lanes, t + h * method[TABLE + s], new)
+        status = lane_rates(
+            memory[(2 + s) * n : (3 + s) * n], model, lanes, t + h * method[TABLE + s], new
+        )
         if status != 0:
             return status
     for i in range(n):
@@ -126,7 +128,13 @@ def reach(model, lanes, memory, plan, method, begin, end):
         if h < SMALLEST * max(abs(t), 1e-6) or method[STEPS] > plan[MOST]:
             return Status.TOO_MANY_STEPS
         status = attempt(model, lanes, memory, plan, method, t, h)
-        error = math.inf if status != 0 else 0.0 if method[FIXED] > 0.0 else largest_error(lanes, memory, plan, method, h)
+        error = (
+            math.inf
+            if status != 0
+            else 0.0
+            if method[FIXED] > 0.0
+            else largest_error(lanes, memory, plan, method, h)
+        )
         if method[FIXED] > 0.0 and status != 0:
             return status
         if error <= 1.0:
@@ -136,7 +144,9 @@ def reach(model, lanes, memory, plan, method, begin, end):
             if status != 0:
                 return status
         if method[FIXED] == 0.0:
-            factor = SAFETY / max(error, 1e-10) ** (1.0 / method[ORDER]) if error < math.inf else SHRINK
+            factor = (
+                SAFETY / max(error, 1e-10) ** (1.0 / method[ORDER]) if error < math.inf else SHRINK
+            )
             after = h * min(max(factor, SHRINK), GROW)
             method[NEXT] = max(after, planned) if last and error <= 1.0 else after
     return 0

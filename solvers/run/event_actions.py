@@ -127,7 +127,11 @@ def due_happen(I, W, model, ws):
 def contacts_met(I, W, model, ws):
     """All contacts have been judged together: those that lie on their bound now, by rounding on either side, have happened, but no contact that stays
     closed has opened, and one that was closed, or parts without a bounce, leaves its bound."""
-    met, held, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
+    met, held, noise = (
+        guard_part(W, model, I.at_met),
+        guard_part(W, model, I.at_held),
+        guard_part(W, model, I.at_noise),
+    )
     value = guard_part(W, model, I.at_guards)
     for k in range(met.size):
         guard = guard_at(model.guards, k)
@@ -144,13 +148,19 @@ def contacts_met(I, W, model, ws):
 @kernel
 def came_true(I, W, model):
     """Mark the guards whose conditions the last link made true."""
-    value, fired, met = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
+    value, fired, met = (
+        guard_part(W, model, I.at_guards),
+        guard_part(W, model, I.at_fired),
+        guard_part(W, model, I.at_met),
+    )
     held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(value.size):
         fired[k] = 0.0
         if held[k] < 0.0 and value[k] > (noise[k] if met[k] == U.DUE else 0.0):
             held[k], fired[k], met[k], noise[k] = 1.0, 1.0, 1.0, 0.0
-        elif value[k] < (-noise[k] if met[k] > 0.0 else 0.0):  # one that has just happened lies on its bound
+        elif value[k] < (
+            -noise[k] if met[k] > 0.0 else 0.0
+        ):  # one that has just happened lies on its bound
             held[k] = -1.0
 
 

@@ -27,7 +27,11 @@ def take_fired(I, W, model, ev):
     that the dense output had is noise.
     """
     crossed, sign, located = per_guard(ev, FIRED), per_guard(ev, SIGN), per_guard(ev, VALUE)
-    value, fired, met = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
+    value, fired, met = (
+        guard_part(W, model, I.at_guards),
+        guard_part(W, model, I.at_fired),
+        guard_part(W, model, I.at_met),
+    )
     held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(value.size):
         fired[k] = 1.0 if crossed[k] != 0.0 else 0.0
@@ -39,7 +43,11 @@ def take_fired(I, W, model, ev):
 @kernel
 def keep_truth(I, W, model):
     """Before the structure changes: which conditions of events hold, and which events happened at this very instant."""
-    met, held, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
+    met, held, noise = (
+        guard_part(W, model, I.at_met),
+        guard_part(W, model, I.at_held),
+        guard_part(W, model, I.at_noise),
+    )
     for k in range(met.size):
         event = guard_at(model.guards, k).event
         if event >= 0:
@@ -129,14 +137,22 @@ def leave_bounds(I, W, model, ws):
     value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
     met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
     for k in range(value.size):
-        if met[k] > 0.0 and abs(value[k]) <= noise[k] and not apart_at(model, ws, guard_at(model.guards, k).register):
+        if (
+            met[k] > 0.0
+            and abs(value[k]) <= noise[k]
+            and not apart_at(model, ws, guard_at(model.guards, k).register)
+        ):
             armed[k] = 0.0
 
 
 @kernel
 def note_values(I, W, model):
     """Before events that a host asks for, or in a new structure: values of the guards, in the place of their noise until `stand`."""
-    value, noise, met = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_noise), guard_part(W, model, I.at_met)
+    value, noise, met = (
+        guard_part(W, model, I.at_guards),
+        guard_part(W, model, I.at_noise),
+        guard_part(W, model, I.at_met),
+    )
     for k in range(value.size):
         noise[k], met[k] = value[k], 0.0
 
@@ -144,7 +160,11 @@ def note_values(I, W, model):
 @kernel
 def stand(I, W, model):
     """Before events that a host asks for: marked guards happen now, the others hold or not as their values say."""
-    value, fired, met = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
+    value, fired, met = (
+        guard_part(W, model, I.at_guards),
+        guard_part(W, model, I.at_fired),
+        guard_part(W, model, I.at_met),
+    )
     held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(value.size):
         met[k] = 1.0 if fired[k] != 0.0 else 0.0

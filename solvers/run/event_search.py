@@ -13,7 +13,10 @@ EV_HEADER = 16
 GUARDS, STATES = 0, 1  # numbers of guards and states
 CHECKED = 2  # time up to which the guards were checked
 EVENT_TIME = 3  # instant of the event found last
-CHATTER_INTERVAL, CHATTER_COUNT = 4, 5  # events of one guard closer than this, and how many of them in a row, are chatter
+CHATTER_INTERVAL, CHATTER_COUNT = (
+    4,
+    5,
+)  # events of one guard closer than this, and how many of them in a row, are chatter
 EVENTS, CALLS = 6, 7  # events found and guard evaluations so far
 FAILED = 8  # status of a guard evaluation that failed during a search
 SLOPES_AT = 9  # time for which SLOPE_B holds
@@ -33,7 +36,9 @@ GUARD_BLOCKS = 14
 LEAVING = 2.0  # the sign is known by the rate, the value is still on the bound
 TOGETHER = 3.0  # crosses within the resolution of time of another guard's crossing
 LEFT = 4.0  # was LEAVING, left its bound inside the interval and came back: FIRED holds the instant
-DENSE_NOISE = 1e-12  # noise of a guard on the dense output, relative to its change over the interval
+DENSE_NOISE = (
+    1e-12  # noise of a guard on the dense output, relative to its change over the interval
+)
 
 ROOT_TOLERANCE = 1e-13  # relative to the larger of |t| and the step
 HALVINGS = 50  # of an interval, in search of a point at which a guard has left its bound
@@ -131,7 +136,12 @@ def told_by_its_ends(ev, guards, context, interpolate, mem, a, b):
 
     Both the middle and the tangent at a tell: guards that swing may meet their chord in the middle.
     """
-    unseen, sign, value, slope = per_guard(ev, UNSEEN), per_guard(ev, SIGN), per_guard(ev, VALUE), per_guard(ev, SLOPE_B)
+    unseen, sign, value, slope = (
+        per_guard(ev, UNSEEN),
+        per_guard(ev, SIGN),
+        per_guard(ev, VALUE),
+        per_guard(ev, SLOPE_B),
+    )
     at_b, trial = per_guard(ev, AT_B), per_guard(ev, AT_TRY)
     some = False
     for i in range(len(sign)):
@@ -140,7 +150,10 @@ def told_by_its_ends(ev, guards, context, interpolate, mem, a, b):
         slope_from(ev, guards, context, interpolate, mem, a, b)
     for _ in range(BETWEEN if some else 0):
         middle = 0.5 * (a + b)
-        if not a < middle < b or guards_at(trial, ev, guards, context, interpolate, mem, middle) != 0:
+        if (
+            not a < middle < b
+            or guards_at(trial, ev, guards, context, interpolate, mem, middle) != 0
+        ):
             break  # what jumps at a corner is between neighbouring numbers
         bends = False
         for i in range(len(sign)):
@@ -149,7 +162,9 @@ def told_by_its_ends(ev, guards, context, interpolate, mem, a, b):
                 if sign[i] * at_b[i] < 0.0:
                     low = max(abs(value[i]), abs(at_b[i]))
                 chord, tangent = 0.5 * (value[i] + at_b[i]), value[i] + slope[i] * (middle - a)
-                bends = bends or max(abs(trial[i] - chord), 0.5 * abs(trial[i] - tangent)) > BEND * low
+                bends = (
+                    bends or max(abs(trial[i] - chord), 0.5 * abs(trial[i] - tangent)) > BEND * low
+                )
         if not bends:
             break
         b = middle

@@ -42,7 +42,13 @@ def events_resume(ev, guards, context, mem, met, noise):
     happened (NOT_YET) is below its bound; so is what a contact watches from now on that has opened without speed (DUE).
     """
     t, y = mem[T_NEW], block(mem, Y_NEW)
-    value, sign, fired, band, state = per_guard(ev, VALUE), per_guard(ev, SIGN), per_guard(ev, FIRED), per_guard(ev, BAND), per_guard(ev, ARM)
+    value, sign, fired, band, state = (
+        per_guard(ev, VALUE),
+        per_guard(ev, SIGN),
+        per_guard(ev, FIRED),
+        per_guard(ev, BAND),
+        per_guard(ev, ARM),
+    )
     ev[CHECKED] = t
     ev[SLOPES_AT] = -math.inf
     ev[CALLS] += 1.0
@@ -65,7 +71,9 @@ def events_resume(ev, guards, context, mem, met, noise):
         elif abs(value[i]) > max(noise[i], SAME_INSTANT * max(abs(t), mem[H_NEXT]) * abs(rate[i])):
             sign[i], state[i], band[i] = math.copysign(1.0, value[i]), 0.0, 0.0
         else:
-            sign[i], state[i] = (math.copysign(1.0, rate[i]), LEAVING) if rate[i] != 0.0 else (0.0, 1.0)
+            sign[i], state[i] = (
+                (math.copysign(1.0, rate[i]), LEAVING) if rate[i] != 0.0 else (0.0, 1.0)
+            )
             band[i] = 2.0 * abs(value[i])
             value[i] = 0.0
     return status
@@ -83,12 +91,18 @@ def find_rates(ev, guards, context, mem, met):
         rate[i] = 0.0
     distance, open_ones = RATE_STEP * mem[H_NEXT], 1
     for _ in range(RATE_TRIES):
-        if open_ones == 0 or rates_of(ev, far, guards, context, mem, distance) != 0 or rates_of(ev, near, guards, context, mem, 0.5 * distance) != 0:
+        if (
+            open_ones == 0
+            or rates_of(ev, far, guards, context, mem, distance) != 0
+            or rates_of(ev, near, guards, context, mem, 0.5 * distance) != 0
+        ):
             break
         open_ones = 0
         for i in range(len(rate)):
             if met[i] > 0.0 and rate[i] == 0.0:
-                steady = far[i] * near[i] > 0.0 and 2.0 * abs(far[i]) < 3.0 * abs(near[i]) < 4.5 * abs(far[i])
+                steady = far[i] * near[i] > 0.0 and 2.0 * abs(far[i]) < 3.0 * abs(
+                    near[i]
+                ) < 4.5 * abs(far[i])
                 rate[i] = near[i] if steady else 0.0
                 open_ones += 0 if steady else 1
         distance *= 32.0
@@ -97,7 +111,11 @@ def find_rates(ev, guards, context, mem, met):
 @kernel
 def rates_of(ev, out, guards, context, mem, d):
     """Differences of the guards over the time d along the rates of the state."""
-    y, f, moved = block(mem, Y_NEW), block(mem, F_NEW), ev[EV_HEADER + GUARD_BLOCKS * int(ev[GUARDS]) :]
+    y, f, moved = (
+        block(mem, Y_NEW),
+        block(mem, F_NEW),
+        ev[EV_HEADER + GUARD_BLOCKS * int(ev[GUARDS]) :],
+    )
     for k in range(len(y)):
         moved[k] = y[k] + d * f[k]
     ev[CALLS] += 1.0

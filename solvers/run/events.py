@@ -76,7 +76,12 @@ def events_start(ev, guards, states):
 @kernel
 def events_reset(ev, guards, context, t, y):
     """Read the signs at t. A guard that fired at t and still is at zero gets its sign silently, any other zero lies before its crossing."""
-    value, sign, fired, band = per_guard(ev, VALUE), per_guard(ev, SIGN), per_guard(ev, FIRED), per_guard(ev, BAND)
+    value, sign, fired, band = (
+        per_guard(ev, VALUE),
+        per_guard(ev, SIGN),
+        per_guard(ev, FIRED),
+        per_guard(ev, BAND),
+    )
     direction, arm = per_guard(ev, DIRECTION), per_guard(ev, ARM)
     ev[CHECKED] = t
     ev[CALLS] += 1.0
@@ -88,7 +93,11 @@ def events_reset(ev, guards, context, t, y):
         if not recent:
             band[i] = 0.0
         fired[i] = 0.0
-        sign[i] = math.copysign(1.0, value[i]) if abs(value[i]) > band[i] else (0.0 if recent else -direction[i])
+        sign[i] = (
+            math.copysign(1.0, value[i])
+            if abs(value[i]) > band[i]
+            else (0.0 if recent else -direction[i])
+        )
         arm[i] = 1.0 if sign[i] == 0.0 else (LEAVING if value[i] == 0.0 else 0.0)
     ev[SLOPES_AT] = -math.inf
     return OK
@@ -139,17 +148,33 @@ def search_interval(ev, guards, context, interpolate, mem, a, b):
 @kernel
 def find_together(ev, guards, context, interpolate, mem, t):
     """Mark the guards that cross within the resolution of time after t: what they would do must not depend on rounding."""
-    sign, direction, state, trial = per_guard(ev, SIGN), per_guard(ev, DIRECTION), per_guard(ev, ARM), per_guard(ev, AT_TRY)
-    guards_at(trial, ev, guards, context, interpolate, mem, t + 2.0 * ROOT_TOLERANCE * max(abs(t), mem[H]))
+    sign, direction, state, trial = (
+        per_guard(ev, SIGN),
+        per_guard(ev, DIRECTION),
+        per_guard(ev, ARM),
+        per_guard(ev, AT_TRY),
+    )
+    guards_at(
+        trial, ev, guards, context, interpolate, mem, t + 2.0 * ROOT_TOLERANCE * max(abs(t), mem[H])
+    )
     for i in range(len(sign)):
-        if state[i] == 0.0 and sign[i] * trial[i] < 0.0 and (direction[i] == 0.0 or direction[i] == -sign[i]):
+        if (
+            state[i] == 0.0
+            and sign[i] * trial[i] < 0.0
+            and (direction[i] == 0.0 or direction[i] == -sign[i])
+        ):
             state[i] = TOGETHER
 
 
 @kernel
 def arm(ev, guards, context, interpolate, mem, a, b):
     """Find signs that are unknown at a from the first point after it where they show; returns that point, or b."""
-    waiting, sign, band, trial = per_guard(ev, ARM), per_guard(ev, SIGN), per_guard(ev, BAND), per_guard(ev, AT_TRY)
+    waiting, sign, band, trial = (
+        per_guard(ev, ARM),
+        per_guard(ev, SIGN),
+        per_guard(ev, BAND),
+        per_guard(ev, AT_TRY),
+    )
     left = 0
     for i in range(len(sign)):
         if waiting[i] == 1.0:
@@ -203,11 +228,19 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
     noise = noise_of(ev, i, g_a, g_b)
     if sign == 0.0 or (sign * g_b < 0.0 and not wanted):
         return earliest
-    back = abs(g_b) <= noise and sign * per_guard(ev, SLOPE_B)[i] < 0.0 and left(ev, guards, context, interpolate, mem, i, sign, a, b, noise) > a
+    back = (
+        abs(g_b) <= noise
+        and sign * per_guard(ev, SLOPE_B)[i] < 0.0
+        and left(ev, guards, context, interpolate, mem, i, sign, a, b, noise) > a
+    )
     noise = 0.0 if back else noise
     if sign * g_b >= -noise:
         if per_guard(ev, WATCH)[i] == 0.0 or not converging(
-            sign * g_a, sign * per_guard(ev, SLOPE_A)[i], sign * g_b, sign * per_guard(ev, SLOPE_B)[i], b - a
+            sign * g_a,
+            sign * per_guard(ev, SLOPE_A)[i],
+            sign * g_b,
+            sign * per_guard(ev, SLOPE_B)[i],
+            b - a,
         ):
             if back:
                 per_guard(ev, ARM)[i], per_guard(ev, FIRED)[i] = LEFT, b
@@ -229,10 +262,16 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
 def return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
     """Crossing of guard i in (a, b]; its noise counts only until it has left the bound on which it lay at a: from there on zero is zero."""
     sign, g_a, state = per_guard(ev, SIGN)[i], per_guard(ev, VALUE)[i], per_guard(ev, ARM)
-    m = left(ev, guards, context, interpolate, mem, i, sign, a, b, noise) if state[i] == LEAVING else a
+    m = (
+        left(ev, guards, context, interpolate, mem, i, sign, a, b, noise)
+        if state[i] == LEAVING
+        else a
+    )
     if m == a:
         return root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise)
-    t = root(ev, guards, context, interpolate, mem, i, sign, m, per_guard(ev, AT_TRY)[i], b, g_b, 0.0)
+    t = root(
+        ev, guards, context, interpolate, mem, i, sign, m, per_guard(ev, AT_TRY)[i], b, g_b, 0.0
+    )
     state[i], per_guard(ev, FIRED)[i] = LEFT, t
     return t
 
@@ -249,8 +288,19 @@ def converging(g_a, slope_a, g_b, slope_b, width):
 @kernel
 def take_signs(ev, t):
     """Bring the signs to t from the guards in AT_B: EVENT if a guard crossed in its direction, CHATTERING if it did too often."""
-    value, at_b, sign, fired, band = per_guard(ev, VALUE), per_guard(ev, AT_B), per_guard(ev, SIGN), per_guard(ev, FIRED), per_guard(ev, BAND)
-    direction, last_time, count, state = per_guard(ev, DIRECTION), per_guard(ev, LAST_TIME), per_guard(ev, LAST_COUNT), per_guard(ev, ARM)
+    value, at_b, sign, fired, band = (
+        per_guard(ev, VALUE),
+        per_guard(ev, AT_B),
+        per_guard(ev, SIGN),
+        per_guard(ev, FIRED),
+        per_guard(ev, BAND),
+    )
+    direction, last_time, count, state = (
+        per_guard(ev, DIRECTION),
+        per_guard(ev, LAST_TIME),
+        per_guard(ev, LAST_COUNT),
+        per_guard(ev, ARM),
+    )
     status = OK
     for i in range(len(sign)):
         if state[i] == LEFT:
@@ -265,9 +315,15 @@ def take_signs(ev, t):
             if direction[i] == 0.0 or direction[i] == sign[i]:
                 fired[i] = sign[i]
                 band[i] = 2.0 * abs(at_b[i]) + ROOT_TOLERANCE * abs(value[i])
-                count[i] = count[i] + 1.0 if t - last_time[i] < ev[CHATTER_INTERVAL] * max(1.0, abs(t)) else 0.0
+                count[i] = (
+                    count[i] + 1.0
+                    if t - last_time[i] < ev[CHATTER_INTERVAL] * max(1.0, abs(t))
+                    else 0.0
+                )
                 last_time[i] = t
-                status = CHATTERING if count[i] >= ev[CHATTER_COUNT] or status == CHATTERING else EVENT
+                status = (
+                    CHATTERING if count[i] >= ev[CHATTER_COUNT] or status == CHATTERING else EVENT
+                )
         elif sign[i] == 0.0 and abs(at_b[i]) > band[i]:
             sign[i] = math.copysign(1.0, at_b[i])
         value[i] = at_b[i]

@@ -6,16 +6,27 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.views import instruction_at, sensor_at
 
-NOT_A_NUMBER, SINGULAR_JOINT, SINGULAR_BODY = int(L.Status.NOT_A_NUMBER), int(L.Status.SINGULAR_JOINT), int(L.Status.SINGULAR_BODY)
+NOT_A_NUMBER, SINGULAR_JOINT, SINGULAR_BODY = (
+    int(L.Status.NOT_A_NUMBER),
+    int(L.Status.SINGULAR_JOINT),
+    int(L.Status.SINGULAR_BODY),
+)
 NO_CONVERGENCE = int(L.Status.NO_CONVERGENCE)
-ENORMOUS = 1e100  # squares of such states overflow, so that inertias and forces are no numbers any more
+ENORMOUS = (
+    1e100  # squares of such states overflow, so that inertias and forces are no numbers any more
+)
 NOBODY = -1.0  # every register is a finite number: a rate or an acceleration is not
 
 
 @kernel
 def blame(model, ws, status):
     """The status, NOT_A_NUMBER where numbers that are none look like a singularity; head.item is then the register to blame, or NOBODY."""
-    if status != NOT_A_NUMBER and status != SINGULAR_JOINT and status != SINGULAR_BODY and status != NO_CONVERGENCE:
+    if (
+        status != NOT_A_NUMBER
+        and status != SINGULAR_JOINT
+        and status != SINGULAR_BODY
+        and status != NO_CONVERGENCE
+    ):
         return status
     found = lost_state(model, ws)
     if found == NOBODY and status == NOT_A_NUMBER:

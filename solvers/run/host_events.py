@@ -17,7 +17,10 @@ from kinetree.solvers.run.event_memory import arm, due, guard_part, leave_bounds
 from kinetree.solvers.run.unit import load_states, refresh, structure
 from kinetree.solvers.views import guard_at
 
-GIVES_WAY, REACHED = 3.0, 5.0  # in `fired`: a host has located that a closed contact opens or slides, or that another guard has come true
+GIVES_WAY, REACHED = (
+    3.0,
+    5.0,
+)  # in `fired`: a host has located that a closed contact opens or slides, or that another guard has come true
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen: option of unit_event
 
 
@@ -54,7 +57,11 @@ def locate_by_host(I, F, W):
     """Before a host's event closes loops and contacts: mark what has come true by the values that the host has seen; EVENT if there is something."""
     model, ws = structure(I, F, W)
     near = noise_of_margins(model, ws) if model.c_law.size > 0 else 0.0
-    value, armed, fired = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed), guard_part(W, model, I.at_fired)
+    value, armed, fired = (
+        guard_part(W, model, I.at_guards),
+        guard_part(W, model, I.at_armed),
+        guard_part(W, model, I.at_fired),
+    )
     found = 0
     for k in range(value.size):
         fired[k] = 0.0
@@ -75,7 +82,11 @@ def gives_way(model, ws, k):
 def mark(I, F, W, option):
     """Mark what happens: what was located, and all positive guards or those armed; whether there is something."""
     model, ws = structure(I, F, W)
-    value, armed, fired = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed), guard_part(W, model, I.at_fired)
+    value, armed, fired = (
+        guard_part(W, model, I.at_guards),
+        guard_part(W, model, I.at_armed),
+        guard_part(W, model, I.at_fired),
+    )
     some = False
     for k in range(value.size):
         way = gives_way(model, ws, k)
@@ -109,7 +120,17 @@ def happen_by_guards(I, F, W, t, option):
         model, ws = structure(I, F, W)
         some = False
         if status == 0 and W.stage != stage:
-            some = due(I, W, model, ws, guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired)) != 0
+            some = (
+                due(
+                    I,
+                    W,
+                    model,
+                    ws,
+                    guard_part(W, model, I.at_guards),
+                    guard_part(W, model, I.at_fired),
+                )
+                != 0
+            )
             note_values(I, W, model)
         if status == 0:
             tell_apart(model, ws)
@@ -130,7 +151,11 @@ def follow_host(I, F, W):
     armed = guard_part(W, model, I.at_armed)
     for k in range(armed.size if model.c_law.size > 0 else 0):
         guard = guard_at(model.guards, k)
-        if guard.kind == L.Guard.CONTACT and armed[k] == 0.0 and turn_unseen(model, ws, guard.register):
+        if (
+            guard.kind == L.Guard.CONTACT
+            and armed[k] == 0.0
+            and turn_unseen(model, ws, guard.register)
+        ):
             armed[k] = 1.0
     if model.c_law.size > 0:
         follow_slip(model, ws)

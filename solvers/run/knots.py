@@ -11,7 +11,10 @@ from kinetree.solvers.engine.evaluation import set_registers
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.views import knot_at, table_at
 
-SAME, SAME_AT_ZERO = 1e-12, 1e-3  # corners closer than this, relative to time or to this time [s], are one
+SAME, SAME_AT_ZERO = (
+    1e-12,
+    1e-3,
+)  # corners closer than this, relative to time or to this time [s], are one
 
 
 @kernel
@@ -64,7 +67,10 @@ def to_grid(model, kind, x, pace, table, closest):
     if kind == L.Knot.TABLE_Y:
         at += count
         count = record.ny
-    low, high = -1, count  # grid[low] <= x + closest < grid[high], or for falling x grid[low] < x - closest <= grid[high]
+    low, high = (
+        -1,
+        count,
+    )  # grid[low] <= x + closest < grid[high], or for falling x grid[low] < x - closest <= grid[high]
     limit = x + closest if pace > 0.0 else x - closest
     while high - low > 1:
         middle = (low + high) >> 1

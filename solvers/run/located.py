@@ -10,7 +10,19 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.derivatives import get_state, guards, put_state
 from kinetree.solvers.run.event_actions import happen_now
 from kinetree.solvers.run.event_memory import LIFT, due, guard_part, recall, take_fired
-from kinetree.solvers.run.event_search import ARM, AT_TRY, BAND, DIRECTION, EVENT_TIME, FIRED, LEAVING, SIGN, UNSEEN, VALUE, per_guard
+from kinetree.solvers.run.event_search import (
+    ARM,
+    AT_TRY,
+    BAND,
+    DIRECTION,
+    EVENT_TIME,
+    FIRED,
+    LEAVING,
+    SIGN,
+    UNSEEN,
+    VALUE,
+    per_guard,
+)
 from kinetree.solvers.run.event_signs import events_resume
 from kinetree.solvers.run.events import events_reset, events_start
 from kinetree.solvers.run.methods import interpolate, restart
@@ -50,7 +62,11 @@ def meet(I, W, model, ws):
     fired = guard_part(W, model, I.at_fired)
     for k in range(fired.size):
         guard = guard_at(model.guards, k)
-        if fired[k] != 0.0 and guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) < 0:
+        if (
+            fired[k] != 0.0
+            and guard.kind == L.Guard.CONTACT
+            and margin_at(model, ws, guard.register) < 0
+        ):
             found(model, ws, guard.register)
 
 
@@ -70,7 +86,14 @@ def resume(I, F, W):
         status = restart(mem, context)
     if status == 0:
         ev = locator(I, W, model.header.guards, n)
-        status = events_resume(ev, guards, context, mem, guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise))
+        status = events_resume(
+            ev,
+            guards,
+            context,
+            mem,
+            guard_part(W, model, I.at_met),
+            guard_part(W, model, I.at_noise),
+        )
         look_at_resting(model, ws, ev)
     return put_state(model, ws, W.time, C.state_of(mem)) if status == 0 else status
 
@@ -92,7 +115,9 @@ def begin_events(I, W, model, ws, mem):
         met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
         status = events_resume(ev, guards, context, mem, met, noise)
     if status == 0:
-        status = guards(per_guard(ev, AT_TRY), context, W.time, C.state_of(mem))  # registers at the state itself again
+        status = guards(
+            per_guard(ev, AT_TRY), context, W.time, C.state_of(mem)
+        )  # registers at the state itself again
     if status == 0:
         status = due(I, W, model, ws, per_guard(ev, VALUE), per_guard(ev, FIRED))
         ev[EVENT_TIME] = W.time
@@ -106,18 +131,30 @@ def look_at_resting(model, ws, ev):
     unseen = per_guard(ev, UNSEEN)
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
-        looked_at = guard.kind == L.Guard.CONTACT and (rests(model, ws, guard.register) or hovers(model, ws, guard.register))
+        looked_at = guard.kind == L.Guard.CONTACT and (
+            rests(model, ws, guard.register) or hovers(model, ws, guard.register)
+        )
         unseen[k] = 1.0 if looked_at else 0.0
 
 
 @kernel
 def look_at_contacts(model, ws, mem, ev):
     """Beyond a corner, where contacts have been judged: an open one on its bound leaves it, whatever the side by rounding, and has not happened."""
-    value, sign, state, band = per_guard(ev, VALUE), per_guard(ev, SIGN), per_guard(ev, ARM), per_guard(ev, BAND)
+    value, sign, state, band = (
+        per_guard(ev, VALUE),
+        per_guard(ev, SIGN),
+        per_guard(ev, ARM),
+        per_guard(ev, BAND),
+    )
     now = per_guard(ev, AT_TRY)
     status = guards(now, (model, ws), C.time_of(mem), C.state_of(mem))
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
-        if status == 0 and guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) < 0 and abs(now[k]) <= LIFT:
+        if (
+            status == 0
+            and guard.kind == L.Guard.CONTACT
+            and margin_at(model, ws, guard.register) < 0
+            and abs(now[k]) <= LIFT
+        ):
             sign[k], state[k], band[k], value[k] = -1.0, LEAVING, LIFT, 0.0
     return status

@@ -6,7 +6,15 @@ from importlib import import_module
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.integrate.explicit import explicit
 from kinetree.solvers.integrate.interface import Kernels
-from kinetree.solvers.integrate.kinds import AUTO, CODES, INTEGRATORS, INTERRUPTED, SMOOTH, STIFF, Integrator
+from kinetree.solvers.integrate.kinds import (
+    AUTO,
+    CODES,
+    INTEGRATORS,
+    INTERRUPTED,
+    SMOOTH,
+    STIFF,
+    Integrator,
+)
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.derivatives import derivatives
 
@@ -15,7 +23,11 @@ KIND = 30  # offset in the memory of an integrator
 
 def kernels_of(method: Integrator) -> Kernels:
     """The kernels of a method: of its module, or made from its table."""
-    return explicit(method.tableau) if method.tableau is not None else import_module(method.kernels).KERNELS
+    return (
+        explicit(method.tableau)
+        if method.tableau is not None
+        else import_module(method.kernels).KERNELS
+    )
 
 
 KERNELS = {method.name: kernels_of(method) for method in INTEGRATORS}

@@ -104,7 +104,9 @@ def ask(model, ws, entry, value):
         j = model.set_speed[k]
         i = model.u_body[j]
         own = model.u_q[j] == entry
-        whole = model.u_q[j] < 0 and model.q_at[i] <= entry < model.q_at[i + 1]  # a joint with a quaternion is kept as a whole
+        whole = (
+            model.u_q[j] < 0 and model.q_at[i] <= entry < model.q_at[i + 1]
+        )  # a joint with a quaternion is kept as a whole
         if own or whole:
             ws.set_hold[k] = 1.0
     return True

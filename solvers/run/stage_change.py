@@ -7,7 +7,19 @@ a lock gives the plastic impact.
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.algebra.rotations import quaternion_of
-from kinetree.solvers.algebra.vectors import add3, cross, get3, get9, mtv, neg3, put3, put9, scale, sub3, sv
+from kinetree.solvers.algebra.vectors import (
+    add3,
+    cross,
+    get3,
+    get9,
+    mtv,
+    neg3,
+    put3,
+    put9,
+    scale,
+    sub3,
+    sv,
+)
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.dec import accelerate, eliminate
 from kinetree.solvers.engine.evaluation import set_registers
@@ -104,7 +116,9 @@ def balance_momenta(I, W, model, ws, t):
             body = unit_body_at(W[I.at_bodies :], g)
             velocity, spin = get3(body.velocity, 0), get3(body.spin, 0)
             put_momentum(ws, i, velocity, spin)
-            for k in range(model.l_kind.size):  # the twins of a body that loops cut move with it, also those that the structure before had not
+            for k in range(
+                model.l_kind.size
+            ):  # the twins of a body that loops cut move with it, also those that the structure before had not
                 if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == i:
                     put_momentum(ws, model.l_b[k], velocity, spin)
     for k in range(model.l_kind.size):

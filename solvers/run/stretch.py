@@ -76,7 +76,9 @@ def watched_steps(model, lanes, memory, plan, method, flags, begin, end):
         status = attempt(model, lanes, memory, plan, method, begin + done * h, h)
         done += 1.0
         if status == 0:
-            status = accept_lanes(model, lanes, memory, plan, method, begin + done * h if done < count else end)
+            status = accept_lanes(
+                model, lanes, memory, plan, method, begin + done * h if done < count else end
+            )
         if status == 0:
             status = mark(model, lanes, seen, flags)
     return status
@@ -107,7 +109,9 @@ def run_stretch(model, lanes, memory, plan, method, times, columns, table, flags
     while status == 0 and row < plan[ROWS] - 1 and not some_marked(flags):
         for k in range(n):
             begin[k] = memory[k]
-        status = watched_steps(model, lanes, memory, plan, method, flags, times[row], times[row + 1])
+        status = watched_steps(
+            model, lanes, memory, plan, method, flags, times[row], times[row + 1]
+        )
         row += 1
         if status == 0:
             status = write_row(model, lanes, plan, columns, table, row)

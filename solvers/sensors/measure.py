@@ -55,7 +55,12 @@ def measure(model, ws, first, last):
 @kernel
 def same_vector(s, other):
     """Whether two sensors tell parts of one vector."""
-    at_one_point = s.a == other.a and s.point_a == other.point_a and s.b == other.b and s.point_b == other.point_b
+    at_one_point = (
+        s.a == other.a
+        and s.point_a == other.point_a
+        and s.b == other.b
+        and s.point_b == other.point_b
+    )
     return s.kind == other.kind and at_one_point and s.frame == other.frame
 
 
@@ -64,7 +69,9 @@ def vector(model, ws, s):
     """The vector of which a sensor tells a part, in its frame."""
     v = vector_of(model, ws, s)
     if s.frame == 1:
-        body = s.b if s.point_b == 1 else s.a  # the child of a joint that the tree uses from its child to its parent
+        body = (
+            s.b if s.point_b == 1 else s.a
+        )  # the child of a joint that the tree uses from its child to its parent
         v = mtv(get9(ws.row, body * L.ROW + L.W_R), v)
     return v
 

@@ -55,7 +55,9 @@ def acceleration(model, ws, s):
     om = get3(ws.row, at + L.W_OM)
     al = add3(get3(ws.row, at + L.W_AL), get3(ws.row, at + L.W_DA))
     a = add3(get3(ws.row, at + L.W_A0), get3(ws.row, at + L.W_DB))
-    return add3(add3(a, get3(ws.val, model.header.gravity)), add3(cross(al, r), cross(om, cross(om, r))))
+    return add3(
+        add3(a, get3(ws.val, model.header.gravity)), add3(cross(al, r), cross(om, cross(om, r)))
+    )
 
 
 @kernel

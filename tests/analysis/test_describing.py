@@ -42,18 +42,31 @@ def test_limit_cycles_by_hand():
     """L is real and negative at √2 rad/s, L = -gain/6. A relay of 1 swings with 4 gain/(6 π); a limit swings where N = 6/gain < 1, an overlap as well
     but grows beyond (the loop without it is unstable); with a gain of 3 the loop falls to rest."""
     (relay,) = limit_cycles(third_order(3.0), "friction", 1.0)
-    assert (relay.omega, relay.amplitude, relay.stable) == (pytest.approx(np.sqrt(2)), pytest.approx(2 / np.pi), True)
+    assert (relay.omega, relay.amplitude, relay.stable) == (
+        pytest.approx(np.sqrt(2)),
+        pytest.approx(2 / np.pi),
+        True,
+    )
     (kept,) = limit_cycles(third_order(12.0), "limit", 1.0)
     assert PARTS["limit"](kept.amplitude, 1.0) == pytest.approx(0.5) and kept.stable
     (border,) = limit_cycles(third_order(12.0), "overlap", 1.0)
     assert PARTS["overlap"](border.amplitude, 1.0) == pytest.approx(0.5) and not border.stable
-    assert not limit_cycles(third_order(3.0), "limit", 1.0) and not limit_cycles(third_order(3.0), "overlap", 1.0)
+    assert not limit_cycles(third_order(3.0), "limit", 1.0) and not limit_cycles(
+        third_order(3.0), "overlap", 1.0
+    )
 
 
-@pytest.mark.parametrize(("part", "gain", "law"), [("limit", 12.0, "min(max(e, -w), w)"), ("friction", 3.0, "w*tanh(e/(0.01*w))")])
+@pytest.mark.parametrize(
+    ("part", "gain", "law"),
+    [("limit", 12.0, "min(max(e, -w), w)"), ("friction", 3.0, "w*tanh(e/(0.01*w))")],
+)
 def test_limit_cycles_of_runs(part: str, gain: float, law: str):
     """The third-order loop as a mass with friction behind a lag; its own swing within a few per cent, which are the higher harmonics' share."""
-    law = law.replace("e", f"({-gain}*x)") if part == "limit" else law.replace("tanh(e", f"tanh({-gain}*x").replace("*w))", "*w))")
+    law = (
+        law.replace("e", f"({-gain}*x)")
+        if part == "limit"
+        else law.replace("tanh(e", f"tanh({-gain}*x").replace("*w))", "*w))")
+    )
     text = {
         "name": "swing", "gravity": [0, 0, 0], "parameters": {"w": 0.4}, "bodies": {"b": {"mass": 1.0}},
         "joints": {"j": {"child": "b", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.5}]}},
@@ -72,5 +85,7 @@ def test_play_in_a_loop():
     """Behind a play an integrating loop of third order swings with what both parts of the equation 1 + N L = 0 say."""
     loop = third_order(5.0)
     (found,) = limit_cycles(loop, "backlash", 0.1)
-    assert PARTS["backlash"](found.amplitude, 0.1) * loop.response(found.omega)[0, 0, 0] == pytest.approx(-1.0, abs=1e-8)
+    assert PARTS["backlash"](found.amplitude, 0.1) * loop.response(found.omega)[
+        0, 0, 0
+    ] == pytest.approx(-1.0, abs=1e-8)
     assert found.stable and not limit_cycles(third_order(0.5), "backlash", 0.1)

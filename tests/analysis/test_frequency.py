@@ -19,17 +19,28 @@ NONE = np.zeros((1, 1))
 
 def third_order(gain: float) -> StateSpace:
     """gain/(s (s + 1) (s + 2))."""
-    return StateSpace(np.array([[0, 1, 0], [0, 0, 1], [0, -2, -3.0]]), np.array([[0], [0], [1.0]]), np.array([[gain, 0, 0]]), NONE)
+    return StateSpace(
+        np.array([[0, 1, 0], [0, 0, 1], [0, -2, -3.0]]),
+        np.array([[0], [0], [1.0]]),
+        np.array([[gain, 0, 0]]),
+        NONE,
+    )
 
 
 def test_gain_and_phase_margin_of_a_third_order_loop():
     """The phase is 180° at ω = √2, where |L| = gain/6; Routh: stable below a gain of 6."""
     for gain in (0.5, 2.0, 5.0):
         found = margins(third_order(gain))
-        assert found.stable and found.gain == pytest.approx(6.0 / gain, rel=1e-9) and found.gain_at == pytest.approx(math.sqrt(2), rel=1e-9)
+        assert (
+            found.stable
+            and found.gain == pytest.approx(6.0 / gain, rel=1e-9)
+            and found.gain_at == pytest.approx(math.sqrt(2), rel=1e-9)
+        )
         w = found.phase_at
         assert gain / (w * math.hypot(w, 1) * math.hypot(w, 2)) == pytest.approx(1.0, rel=1e-9)
-        assert found.phase == pytest.approx(90.0 - math.degrees(math.atan(w) + math.atan(w / 2)), abs=1e-8)
+        assert found.phase == pytest.approx(
+            90.0 - math.degrees(math.atan(w) + math.atan(w / 2)), abs=1e-8
+        )
         assert found.delay == pytest.approx(math.radians(found.phase) / w, rel=1e-9)
     above = margins(third_order(12.0))
     assert not above.stable and above.gain_below == pytest.approx(0.5, rel=1e-9)
@@ -48,7 +59,9 @@ def test_loop_that_needs_its_gain():
     |1 + L|² = ((g - 1)² + ω²)/(1 + ω²) is least at 0 for g < 2; (S - T)/2 = (s - 1 - g)/(2 (s - 1 + g)) is largest at 0 for g > 1.
     """
     g = 1.5
-    found = margins(StateSpace(np.eye(1), np.eye(1), g * np.eye(1), NONE), np.geomspace(1e-6, 1e3, 2000))
+    found = margins(
+        StateSpace(np.eye(1), np.eye(1), g * np.eye(1), NONE), np.geomspace(1e-6, 1e3, 2000)
+    )
     assert found.stable and found.gain == np.inf
     assert found.modulus == pytest.approx(g - 1.0, rel=1e-6)
     assert found.disk == pytest.approx(2 * (g - 1) / (1 + g), rel=1e-6)
@@ -62,7 +75,9 @@ def test_disk_margin_holds_what_it_promises():
         assert margins(third_order(2.0 * factor)).stable
     assert found.disk_gain < found.gain and found.disk_phase < found.phase and found.disk < 2.0
     L = loop.response(np.geomspace(0.1, 10.0, 100_000))[:, 0, 0]
-    assert 1 / np.abs((1 - L) / (1 + L) / 2).max() == pytest.approx(found.disk, rel=1e-6)  # flat at the top: the square of the spacing 5e-5
+    assert 1 / np.abs((1 - L) / (1 + L) / 2).max() == pytest.approx(
+        found.disk, rel=1e-6
+    )  # flat at the top: the square of the spacing 5e-5
 
 
 def test_zeros_of_two_masses():
@@ -81,7 +96,9 @@ def oscillators(**more):
         {
             "gravity": [0, 0, 0],
             "bodies": {"a": body, "b": body},
-            "joints": {f"j{k}": {"child": k, "transforms": [{"shift": "x", "coordinate": k}]} for k in "ab"},
+            "joints": {
+                f"j{k}": {"child": k, "transforms": [{"shift": "x", "coordinate": k}]} for k in "ab"
+            },
             "inputs": {"f": {"start": 0.0}},
             "forces": {
                 "fa": {"coordinate": "a", "value": "f - 32*a - 4*der(a)"},
@@ -96,40 +113,72 @@ def oscillators(**more):
 def test_what_is_not_moved_or_seen_is_said():
     linear = linear_at_rest(oscillators().compile())
     modes = modal(linear)
-    assert [mode.frequency for mode in modes] == pytest.approx([4 / (2 * math.pi), 10 / (2 * math.pi)], rel=1e-12)
-    assert modes[0].participation == pytest.approx({"a": 0.5, "der(a)": 0.5}, rel=1e-2) and modes[0].kinetic == pytest.approx({"a": 1.0})
+    assert [mode.frequency for mode in modes] == pytest.approx(
+        [4 / (2 * math.pi), 10 / (2 * math.pi)], rel=1e-12
+    )
+    assert modes[0].participation == pytest.approx({"a": 0.5, "der(a)": 0.5}, rel=1e-2) and modes[
+        0
+    ].kinetic == pytest.approx({"a": 1.0})
     lines = said(modes, linear.inputs, linear.outputs)
-    assert [line.split(" is ")[1] for line in lines] == ["not moved by f", "not seen by where"] and all(line.startswith("mode 2") for line in lines)
+    assert [line.split(" is ")[1] for line in lines] == [
+        "not moved by f",
+        "not seen by where",
+    ] and all(line.startswith("mode 2") for line in lines)
 
 
 def test_response_is_that_of_the_equation():
     """1/(m (-ω²) + d jω + k)."""
     part = linear_at_rest(oscillators().compile()).part(["f"], ["where"])
     omega = np.array([0.1, 3.0, 4.0, 50.0])
-    assert part.response(omega)[:, 0, 0] == pytest.approx(1 / (32 - 2 * omega**2 + 4j * omega), rel=1e-12)
+    assert part.response(omega)[:, 0, 0] == pytest.approx(
+        1 / (32 - 2 * omega**2 + 4j * omega), rel=1e-12
+    )
 
 
 def test_response_is_that_of_the_motion():
     """A small sine on a boom swings it as the response says: the nonlinear motion after its transients, amplitude by least squares."""
-    swing = {"bodies": {"arm": {"mass": 3.0, "com": [0, 0, -0.6], "inertia": [0.1, 0.2, 0.1, 0, 0, 0]}}, "inputs": {"torque": {"start": 2.0}}}
+    swing = {
+        "bodies": {"arm": {"mass": 3.0, "com": [0, 0, -0.6], "inertia": [0.1, 0.2, 0.1, 0, 0, 0]}},
+        "inputs": {"torque": {"start": 2.0}},
+    }
     swing |= {"joints": {"j": {"child": "arm", "transforms": [{"rotate": "y", "coordinate": "q"}]}}}
-    swing |= {"forces": {"m": {"coordinate": "q", "value": "torque - 6*der(q)"}}, "outputs": {"angle": {"value": "q"}}}
+    swing |= {
+        "forces": {"m": {"coordinate": "q", "value": "torque - 6*der(q)"}},
+        "outputs": {"angle": {"value": "q"}},
+    }
     system = load(swing).compile()
     part = linear_at_rest(system, {"torque": 2.0}).part(["torque"], ["angle"])
     small, omega = 1e-3, 2.5
-    result = system.simulate(stop_time=25.0, output_step=0.01, inputs={"torque": lambda t: 2.0 + small * math.sin(omega * t)}, tolerance=1e-10)
+    result = system.simulate(
+        stop_time=25.0,
+        output_step=0.01,
+        inputs={"torque": lambda t: 2.0 + small * math.sin(omega * t)},
+        tolerance=1e-10,
+    )
     late = result.time > 15.0
-    basis = np.column_stack((np.sin(omega * result.time), np.cos(omega * result.time), np.ones(result.time.size)))[late]
+    basis = np.column_stack(
+        (np.sin(omega * result.time), np.cos(omega * result.time), np.ones(result.time.size))
+    )[late]
     found = np.linalg.lstsq(basis, result["angle"][late], rcond=None)[0] / small
     # inputs are straight between rows: a sine of ω loses (ω h)²/12 of its amplitude, 5e-5; second order in `small` 1e-3
-    assert complex(found[0], found[1]) == pytest.approx(complex(part.response(omega)[0, 0, 0]), rel=2e-3)
+    assert complex(found[0], found[1]) == pytest.approx(
+        complex(part.response(omega)[0, 0, 0]), rel=2e-3
+    )
 
 
 def test_at_an_instant_of_a_run():
     """A pendulum that falls: the linearised motion continues the run; z(t + h) = z(t) + ∫ exp(A s) ds ż."""
     rod = {"mass": 2.0, "com": [0, 0, -0.5], "inertia": [1 / 6, 1 / 6, 0.001, 0, 0, 0]}
     system = load(
-        {"bodies": {"rod": rod}, "joints": {"p": {"child": "rod", "transforms": [{"rotate": "y", "coordinate": "q", "start": 2.0}]}}}
+        {
+            "bodies": {"rod": rod},
+            "joints": {
+                "p": {
+                    "child": "rod",
+                    "transforms": [{"rotate": "y", "coordinate": "q", "start": 2.0}],
+                }
+            },
+        }
     ).compile()
     h = 1e-3
     run = system.simulate(stop_time=0.5 + h, output_step=h, tolerance=1e-11)
@@ -137,15 +186,21 @@ def test_at_an_instant_of_a_run():
     here, after = (np.array([run["q"][k], run["der(q)"][k]]) for k in (500, 501))
     rate = np.array([here[1], system.accelerations(0.5, here[:1], here[1:])[0]])
     step = expm(np.block([[linear.A * h, rate[:, None] * h], [np.zeros((1, 3))]]))[:2, 2]
-    assert after - here == pytest.approx(step, abs=14.7 * here[1] ** 2 / 6 * h**3)  # what A does not know: the curvature of 3g/2l sin(q)
+    assert after - here == pytest.approx(
+        step, abs=14.7 * here[1] ** 2 / 6 * h**3
+    )  # what A does not know: the curvature of 3g/2l sin(q)
 
 
 def test_stage_at_the_instant():
     """After the second body is dropped its freedom is gone from the linearised system."""
-    source = oscillators(stages=[{"name": "both", "ends": {"at": 0.5}, "drop": ["b"]}, {"name": "one"}]).source
+    source = oscillators(
+        stages=[{"name": "both", "ends": {"at": 0.5}, "drop": ["b"]}, {"name": "one"}]
+    ).source
     source["forces"].pop("fb")
     system = load(source).compile()
-    assert linear_at_time(system, 0.2).states == ("a", "b", "der(a)", "der(b)") and linear_at_time(system, 0.8).states == ("a", "der(a)")
+    assert linear_at_time(system, 0.2).states == ("a", "b", "der(a)", "der(b)") and linear_at_time(
+        system, 0.8
+    ).states == ("a", "der(a)")
 
 
 def test_to_control():
@@ -157,24 +212,50 @@ def test_to_control():
     loop = third_order(2.0)
     gain, phase, at_gain, at_phase = control.margin(control.ss(loop.A, loop.B, loop.C, loop.D))
     found = margins(loop)
-    assert (gain, phase, at_gain, at_phase) == pytest.approx((found.gain, found.phase, found.gain_at, found.phase_at), rel=1e-6)
+    assert (gain, phase, at_gain, at_phase) == pytest.approx(
+        (found.gain, found.phase, found.gain_at, found.phase_at), rel=1e-6
+    )
 
 
 def test_command_line(tmp_path, capsys: pytest.CaptureFixture):
     path = tmp_path / "m.json"
     path.write_text(json.dumps(oscillators().source))
     for ending in ("npz", "mat", "json", "csv"):
-        assert cli.main(["linearize", str(path), "--inputs", "f", "--outputs", "where", "--quiet", "-o", str(tmp_path / f"lin.{ending}")]) == 0
+        assert (
+            cli.main(
+                [
+                    "linearize",
+                    str(path),
+                    "--inputs",
+                    "f",
+                    "--outputs",
+                    "where",
+                    "--quiet",
+                    "-o",
+                    str(tmp_path / f"lin.{ending}"),
+                ]
+            )
+            == 0
+        )
     assert np.load(tmp_path / "lin.npz")["B"].shape == (4, 1)
-    assert cli.main(["linearize", str(path), "--margins", "--json", "--root-locus", "nothing=1:2"]) == 2
-    assert cli.main(["linearize", str(path), "-o", str(path)]) == 2 and "description itself" in capsys.readouterr().err
+    assert (
+        cli.main(["linearize", str(path), "--margins", "--json", "--root-locus", "nothing=1:2"])
+        == 2
+    )
+    assert (
+        cli.main(["linearize", str(path), "-o", str(path)]) == 2
+        and "description itself" in capsys.readouterr().err
+    )
     pictures = [tmp_path / f"{name}.png" for name in ("bode", "nyquist", "poles")]
     options = [text for picture in pictures for text in (f"--{picture.stem}", str(picture))]
     assert cli.main(["linearize", str(path), "--margins", *options]) == 0
     said = capsys.readouterr().out
     assert "mode 2" in said and "not moved by f" in said and "loop f = -where: stable" in said
     assert all(picture.stat().st_size > 5000 for picture in pictures)
-    assert cli.main(["linearize", str(path), "--outputs", "wher"]) == 2 and "did you mean 'where'" in capsys.readouterr().err
+    assert (
+        cli.main(["linearize", str(path), "--outputs", "wher"]) == 2
+        and "did you mean 'where'" in capsys.readouterr().err
+    )
 
 
 def test_margins_in_words():
@@ -188,9 +269,19 @@ def test_margins_in_words():
     assert sentence_of(lost) == "unstable, gain at least 0.5 of what it is"
 
 
-@pytest.mark.parametrize(("at", "words"), [("rest", "at rest"), ("start", "at start"), ("2.5", "at 2.5 s")])
+@pytest.mark.parametrize(
+    ("at", "words"), [("rest", "at rest"), ("start", "at start"), ("2.5", "at 2.5 s")]
+)
 def test_the_heading_says_where(at: str, words: str, capsys: pytest.CaptureFixture):
     """An instant has its unit, a place has none."""
-    nothing = {"modes": [], "said": [], "zero_array": np.zeros(0), "margin_objects": {}, "loops": [], "cycles": [], "sweep": None}
+    nothing = {
+        "modes": [],
+        "said": [],
+        "zero_array": np.zeros(0),
+        "margin_objects": {},
+        "loops": [],
+        "cycles": [],
+        "sweep": None,
+    }
     show("Cart", None, nothing, at)  # pyright: ignore[reportArgumentType]
     assert f"Cart {words}: modes" in capsys.readouterr().out

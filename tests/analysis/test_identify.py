@@ -40,8 +40,16 @@ def test_parameters_come_back_within_three_deviations():
     """5 noises of 2 % of the amplitude: every estimate within 3 of its deviations, their spread is what the deviations say."""
     t = np.linspace(0, 3, 61)
     clean, noise = exact(t, **TRUE), np.random.default_rng(1)
-    found = [identify(OSCILLATOR, {"x": clean + 0.0025 * noise.normal(size=t.size)}, list(TRUE), time=t) for _ in range(5)]
-    scores = np.array([[(each[name] - value) / each.deviations[name] for name, value in TRUE.items()] for each in found])
+    found = [
+        identify(OSCILLATOR, {"x": clean + 0.0025 * noise.normal(size=t.size)}, list(TRUE), time=t)
+        for _ in range(5)
+    ]
+    scores = np.array(
+        [
+            [(each[name] - value) / each.deviations[name] for name, value in TRUE.items()]
+            for each in found
+        ]
+    )
     assert np.abs(scores).max() < 3.0
     assert 0.5 < np.sqrt((scores**2).mean()) < 1.6  # chi-square of 15 correlated numbers about 1
     assert found[0].fits[0].rms == pytest.approx(0.0025, rel=0.3) and found[0].converged
@@ -59,7 +67,9 @@ def test_uneven_times_gaps_and_late_beginning():
     t[0] = 0.0
     x = exact(t, **TRUE)
     x[5:9] = np.nan
-    assert identify(OSCILLATOR, {"x": x}, ["k", "c", "x0"], time=5.0 + t).values == pytest.approx(TRUE, rel=1e-5)
+    assert identify(OSCILLATOR, {"x": x}, ["k", "c", "x0"], time=5.0 + t).values == pytest.approx(
+        TRUE, rel=1e-5
+    )
 
 
 def test_measured_inputs_drive_the_mechanism():
@@ -67,7 +77,12 @@ def test_measured_inputs_drive_the_mechanism():
     system = load(OSCILLATOR).compile(k=230.0)
     t = np.linspace(0, 2, 81)
     f = 5 * np.sin(4 * t)
-    result = system.simulate(2.0, output_step=0.025, inputs={"f": lambda now: float(np.interp(now, t, f))}, tolerance=1e-10)
+    result = system.simulate(
+        2.0,
+        output_step=0.025,
+        inputs={"f": lambda now: float(np.interp(now, t, f))},
+        tolerance=1e-10,
+    )
     found = identify(OSCILLATOR, {"time": t, "x": result["x"], "f": f}, ["k"])
     assert found["k"] == pytest.approx(230.0, rel=1e-6)
 
@@ -76,20 +91,34 @@ def test_several_columns_weigh_by_their_noise():
     """A column of metres and one of newtons: the deviations are those of the better one, not of the larger numbers."""
     t, noise = np.linspace(0, 3, 61), np.random.default_rng(5)
     result = load(OSCILLATOR).compile(**TRUE).simulate(3.0, output_step=0.05, tolerance=1e-10)
-    x, v = result["x"] + 1e-4 * noise.normal(size=t.size), result["der(x)"] + 0.5 * noise.normal(size=t.size)
+    x, v = (
+        result["x"] + 1e-4 * noise.normal(size=t.size),
+        result["der(x)"] + 0.5 * noise.normal(size=t.size),
+    )
     both = identify(OSCILLATOR, {"x": x, "der(x)": v}, ["k", "c"], time=t, bounds={"k": (100, 500)})
-    alone = identify(OSCILLATOR | {"parameters": OSCILLATOR["parameters"] | {"x0": 0.12}}, {"x": x}, ["k", "c"], time=t)
+    alone = identify(
+        OSCILLATOR | {"parameters": OSCILLATOR["parameters"] | {"x0": 0.12}},
+        {"x": x},
+        ["k", "c"],
+        time=t,
+    )
     assert both.fits[0].rms > 1e-3  # x0 is not the true one: the model cannot meet x
-    assert alone.deviations["k"] < 0.1 and alone["k"] == pytest.approx(260.0, abs=4 * alone.deviations["k"])
+    assert alone.deviations["k"] < 0.1 and alone["k"] == pytest.approx(
+        260.0, abs=4 * alone.deviations["k"]
+    )
 
 
 def test_bounds_hold_and_outliers_count_less():
     t = np.linspace(0, 2, 41)
     data = {"x": exact(t, **TRUE)}
     limited = identify(OSCILLATOR, data, ["k", "c", "x0"], time=t, bounds={"k": (150, 240)})
-    assert limited["k"] == pytest.approx(240.0) and limited.estimates[0].note == "at its upper bound"
+    assert (
+        limited["k"] == pytest.approx(240.0) and limited.estimates[0].note == "at its upper bound"
+    )
     data["x"][7] += 1.0
-    plain, robust = (identify(OSCILLATOR, data, list(TRUE), time=t, loss=loss) for loss in ("linear", "soft_l1"))
+    plain, robust = (
+        identify(OSCILLATOR, data, list(TRUE), time=t, loss=loss) for loss in ("linear", "soft_l1")
+    )
     assert abs(robust["k"] - 260.0) < 0.2 * abs(plain["k"] - 260.0)
 
 
@@ -97,21 +126,53 @@ def test_trials_are_those_of_compiled_systems_to_the_last_bit(monkeypatch: pytes
     """Two records with masses of their own: trials within half of the starts compile nothing but the ends."""
     t, asked, plain = np.linspace(0, 0.5, 11), list[dict[str, float]](), Mechanism.compile
     data = [{"time": t, "x": exact(t, 230.0, 1.2, 0.12, m)} for m in (2.0, 2.5)]
-    monkeypatch.setattr(Mechanism, "compile", lambda mechanism, **numbers: asked.append(numbers) or plain(mechanism, **numbers))
-    found = identify(OSCILLATOR, data, ["k", "x0"], settings=[{"m": 2.0, "c": 1.2}, {"m": 2.5, "c": 1.2}])
-    ends = [{"m": m, "c": 1.2, "k": 200.0 * s, "x0": 0.1 * s} for m in (2.0, 2.5) for s in (0.5, 1.5)]
-    assert [each for each in asked if each] == [pytest.approx(end) for end in ends] and found.runs > 20
-    monkeypatch.setattr(Trials, "at", lambda trials, numbers: trials.mechanism.compile(**trials.settings, **numbers))
-    again = identify(OSCILLATOR, data, ["k", "x0"], settings=[{"m": 2.0, "c": 1.2}, {"m": 2.5, "c": 1.2}])
-    assert again.values == found.values and again.covariance.tolist() == found.covariance.tolist() and len(asked) > found.runs
+    monkeypatch.setattr(
+        Mechanism,
+        "compile",
+        lambda mechanism, **numbers: asked.append(numbers) or plain(mechanism, **numbers),
+    )
+    found = identify(
+        OSCILLATOR, data, ["k", "x0"], settings=[{"m": 2.0, "c": 1.2}, {"m": 2.5, "c": 1.2}]
+    )
+    ends = [
+        {"m": m, "c": 1.2, "k": 200.0 * s, "x0": 0.1 * s} for m in (2.0, 2.5) for s in (0.5, 1.5)
+    ]
+    assert [each for each in asked if each] == [
+        pytest.approx(end) for end in ends
+    ] and found.runs > 20
+    monkeypatch.setattr(
+        Trials, "at", lambda trials, numbers: trials.mechanism.compile(**trials.settings, **numbers)
+    )
+    again = identify(
+        OSCILLATOR, data, ["k", "x0"], settings=[{"m": 2.0, "c": 1.2}, {"m": 2.5, "c": 1.2}]
+    )
+    assert (
+        again.values == found.values
+        and again.covariance.tolist() == found.covariance.tolist()
+        and len(asked) > found.runs
+    )
 
 
 def test_linear_chain():
-    chain = {"count": 3, "mass": "m", "stiffness": ["k", "k", 2000.0, 0.0], "start": [0.1, 0.0, 0.0]}
-    description = {"format": "kinetree/1", "name": "Chain", "parameters": {"m": 2.0, "k": 500.0}, "chain": chain}
+    chain = {
+        "count": 3,
+        "mass": "m",
+        "stiffness": ["k", "k", 2000.0, 0.0],
+        "start": [0.1, 0.0, 0.0],
+    }
+    description = {
+        "format": "kinetree/1",
+        "name": "Chain",
+        "parameters": {"m": 2.0, "k": 500.0},
+        "chain": chain,
+    }
     result = load(description).chain(m=2.4, k=430.0).simulate(0.4, output_step=0.01)
-    found = identify(description, {name: result[name] for name in ("x1", "x3")}, ["m", "k"], time=result.time)
-    assert found["m"] == pytest.approx(2.4, rel=1e-6) and found["k"] == pytest.approx(430.0, rel=1e-6)
+    found = identify(
+        description, {name: result[name] for name in ("x1", "x3")}, ["m", "k"], time=result.time
+    )
+    assert found["m"] == pytest.approx(2.4, rel=1e-6) and found["k"] == pytest.approx(
+        430.0, rel=1e-6
+    )
 
 
 GOOD = {"time": np.linspace(0, 2, 41), "x": exact(np.linspace(0, 2, 41), **TRUE)}
@@ -128,7 +189,11 @@ GOOD = {"time": np.linspace(0, 2, 41), "x": exact(np.linspace(0, 2, 41), **TRUE)
         ({}, ["k", "c", "m"], "cannot be told apart"),
         ({"time": GOOD["time"][::-1]}, ["k"], "expected ascending times"),
         ({"x": GOOD["x"][:-1]}, ["k"], "has 40 values, the time has 41"),
-        ({"x": np.where(np.arange(41) < 2, GOOD["x"], np.nan)}, ["k", "c"], "2 measured values are too few for 2 parameters"),
+        (
+            {"x": np.where(np.arange(41) < 2, GOOD["x"], np.nan)},
+            ["k", "c"],
+            "2 measured values are too few for 2 parameters",
+        ),
         ({"f": np.full(41, np.nan)}, ["k"], "'f' holds values that are not finite"),
     ],
 )
@@ -139,17 +204,25 @@ def test_mistakes_are_named(change: dict, parameters: list[str], said: str):
 
 # three damped sinusoids, A exp(-s t) cos(2 pi f t + phase), 200 samples every 0.05 s
 SUM = ((1.0, 0.10, 0.50, 0.0), (0.5, 0.30, 1.20, 0.7), (0.2, 0.05, 2.75, -1.1))
-POLES = (0.9827622244452745 + 0.1556542448908611j, 0.9159339174106949 + 0.36264389211071296j, 0.6478264560442948 + 0.7585073249756865j)
+POLES = (
+    0.9827622244452745 + 0.1556542448908611j,
+    0.9159339174106949 + 0.36264389211071296j,
+    0.6478264560442948 + 0.7585073249756865j,
+)
 
 
 def damped_sum() -> tuple[np.ndarray, np.ndarray]:
     t = 0.05 * np.arange(200)
-    return t, np.sum([A * np.exp(-s * t) * np.cos(2 * np.pi * f * t + phase) for A, s, f, phase in SUM], axis=0)
+    return t, np.sum(
+        [A * np.exp(-s * t) * np.cos(2 * np.pi * f * t + phase) for A, s, f, phase in SUM], axis=0
+    )
 
 
 def test_damped_sum_to_rounding():
     t, y = damped_sum()
-    assert y[:3] == pytest.approx([1.4731403179273597, 1.4101916458117607, 1.1591935361160919], rel=1e-14)
+    assert y[:3] == pytest.approx(
+        [1.4731403179273597, 1.4101916458117607, 1.1591935361160919], rel=1e-14
+    )
     found = free_decay(t, {"y": y})
     assert found.singular[6] / found.singular[0] < 1e-14
     for mode, (A, s, f, phase) in zip(found.modes, SUM, strict=True):
@@ -163,7 +236,13 @@ def test_noise_does_not_change_the_number_of_modes():
     """Noise of 5 % of the signal in two channels: still three modes, frequencies to 0.5 %."""
     t, y = damped_sum()
     noise = np.random.default_rng(0)
-    found = free_decay(t, {"y": y + 0.03 * noise.normal(size=t.size), "z": 0.01 * (np.gradient(y, t) + 0.05 * noise.normal(size=t.size))})
+    found = free_decay(
+        t,
+        {
+            "y": y + 0.03 * noise.normal(size=t.size),
+            "z": 0.01 * (np.gradient(y, t) + 0.05 * noise.normal(size=t.size)),
+        },
+    )
     assert [mode.frequency for mode in found.modes] == pytest.approx([0.5, 1.2, 2.75], rel=5e-3)
     assert found.fits[0].correlation > 0.99 and found.fits[0].mean_deviation < 0.12
 
@@ -172,8 +251,12 @@ def test_modes_of_a_train():
     """A free train of 5 cars hit at one end: 2 sqrt(k/M) sin(r pi/2n) to 1e-8, and the rolling on that does not swing."""
     chain = {"count": 5, "mass": 20e3, "stiffness": 2e6, "speed": [1.0, 0, 0, 0, 0]}
     result = load({"format": "kinetree/1", "chain": chain}).chain().simulate(16.0, output_step=0.1)
-    found = free_decay(result.time, {name: result[f"der({name})"] for name in ("x1", "x2", "x3", "x4", "x5")})
-    assert found.modes[0].frequency == 0.0 and found.modes[0].amplitudes["x3"] == pytest.approx(0.2, rel=1e-8)
+    found = free_decay(
+        result.time, {name: result[f"der({name})"] for name in ("x1", "x2", "x3", "x4", "x5")}
+    )
+    assert found.modes[0].frequency == 0.0 and found.modes[0].amplitudes["x3"] == pytest.approx(
+        0.2, rel=1e-8
+    )
     expected = 20.0 * np.sin(np.arange(1, 5) * np.pi / 10) / (2 * np.pi)
     assert [mode.frequency for mode in found.modes[1:]] == pytest.approx(expected, rel=1e-8)
     assert max(abs(mode.decay) for mode in found.modes) < 1e-8
@@ -187,16 +270,35 @@ def two_masses(k1: float, k2: float, c1: float) -> dict:
         "parameters": {"k1": k1, "k2": k2, "c1": c1},
         "bodies": {name: {"mass": 1.0} for name in ("a", "b")},
         "joints": {
-            "ja": {"child": "a", "type": "prismatic", "axis": "x", "coordinates": ["xa"], "start": [0.1]},
-            "jb": {"parent": "a", "child": "b", "type": "prismatic", "axis": "x", "coordinates": ["xb"]},
+            "ja": {
+                "child": "a",
+                "type": "prismatic",
+                "axis": "x",
+                "coordinates": ["xa"],
+                "start": [0.1],
+            },
+            "jb": {
+                "parent": "a",
+                "child": "b",
+                "type": "prismatic",
+                "axis": "x",
+                "coordinates": ["xb"],
+            },
         },
-        "forces": {"s1": {"coordinate": "xa", "stiffness": "k1", "damping": "c1"}, "s2": {"coordinate": "xb", "stiffness": "k2", "damping": 0.1}},
+        "forces": {
+            "s1": {"coordinate": "xa", "stiffness": "k1", "damping": "c1"},
+            "s2": {"coordinate": "xb", "stiffness": "k2", "damping": 0.1},
+        },
     }
 
 
 def test_parameters_from_modes():
     """Free decay of the true system, its modes, the parameters with which the model has them."""
-    result = load(two_masses(120.0, 45.0, 0.8)).compile().simulate(10.0, output_step=0.1, tolerance=1e-11)
+    result = (
+        load(two_masses(120.0, 45.0, 0.8))
+        .compile()
+        .simulate(10.0, output_step=0.1, tolerance=1e-11)
+    )
     decay = free_decay(result.time, {name: result[name] for name in ("xa", "xb")})
     found = match_modes(two_masses(100.0, 50.0, 0.5), decay.modes, ["k1", "k2", "c1"])
     assert found == pytest.approx({"k1": 120.0, "k2": 45.0, "c1": 0.8}, rel=1e-5)
@@ -208,11 +310,16 @@ def test_deviations_of_modes_are_those_of_repetition():
     """Sixty records of one decay with other noise: the spread of what is found is what each of them says of itself."""
     t, y = damped_sum()
     rng = np.random.default_rng(5)
-    found = [free_decay(t, {"y": y + 0.02 * rng.normal(size=t.size)}, order=6).modes[1] for _ in range(60)]
+    found = [
+        free_decay(t, {"y": y + 0.02 * rng.normal(size=t.size)}, order=6).modes[1]
+        for _ in range(60)
+    ]
     for name in ("frequency", "decay"):
         spread = float(np.std([getattr(mode, name) for mode in found]))
         told = float(np.mean([getattr(mode, f"{name}_deviation") for mode in found]))
-        assert told == pytest.approx(spread, rel=0.3)  # 60 repetitions tell a deviation to 1/sqrt(120) = 9 %, three times that
+        assert told == pytest.approx(
+            spread, rel=0.3
+        )  # 60 repetitions tell a deviation to 1/sqrt(120) = 9 %, three times that
     assert abs(np.mean([mode.frequency for mode in found]) - 1.2) < 4 * told
 
 
@@ -221,7 +328,9 @@ def test_order_that_the_noise_does_not_support_is_flagged():
     t, y = damped_sum()
     found = free_decay(t, {"y": y + 0.03 * np.random.default_rng(7).normal(size=t.size)}, order=10)
     assert [mode.frequency for mode in found.reliable] == pytest.approx([0.5, 1.2, 2.75], rel=2e-2)
-    assert len(found.modes) > 3 and all(mode.note for mode in found.modes if mode not in found.reliable)
+    assert len(found.modes) > 3 and all(
+        mode.note for mode in found.modes if mode not in found.reliable
+    )
 
 
 def test_too_low_an_order_leaves_more_than_noise():
@@ -238,20 +347,34 @@ def test_alternating_samples_are_no_mode():
     """Half the sampling rate came out as a mode without a word."""
     t, y = damped_sum()
     found = free_decay(t, {"y": y + 0.05 * (-1.0) ** np.arange(t.size)}, order=7)
-    assert [mode.note.split(":")[0] for mode in found.modes if mode.frequency > 9.0] == ["at the limit of the sampling"]
+    assert [mode.note.split(":")[0] for mode in found.modes if mode.frequency > 9.0] == [
+        "at the limit of the sampling"
+    ]
 
 
 def test_parameters_on_their_bounds_are_said():
     """Between both stiffnesses that give these modes (120 and 90.6, with another second one) neither bound lets it pass: a note."""
-    result = load(two_masses(120.0, 45.0, 0.8)).compile().simulate(10.0, output_step=0.1, tolerance=1e-11)
+    result = (
+        load(two_masses(120.0, 45.0, 0.8))
+        .compile()
+        .simulate(10.0, output_step=0.1, tolerance=1e-11)
+    )
     decay = free_decay(result.time, {name: result[name] for name in ("xa", "xb")})
-    found = match_modes(two_masses(100.0, 50.0, 0.5), decay.modes, ["k1", "k2", "c1"], bounds={"k1": (98.0, 105.0)})
-    assert found.estimates[0].note.startswith("at its") and any("k1 is at its" in note for note in found.notes)
+    found = match_modes(
+        two_masses(100.0, 50.0, 0.5), decay.modes, ["k1", "k2", "c1"], bounds={"k1": (98.0, 105.0)}
+    )
+    assert found.estimates[0].note.startswith("at its") and any(
+        "k1 is at its" in note for note in found.notes
+    )
 
 
 @pytest.mark.parametrize(
     ("t", "y", "said"),
-    [([0, 1, 2], [1, 2, 3], "3 samples"), ([*range(9), 20], range(10), "equal steps"), (range(10), [np.nan] * 10, "'y': expected 10 finite")],
+    [
+        ([0, 1, 2], [1, 2, 3], "3 samples"),
+        ([*range(9), 20], range(10), "equal steps"),
+        (range(10), [np.nan] * 10, "'y': expected 10 finite"),
+    ],
 )
 def test_decays_that_cannot_be(t, y, said: str):
     with pytest.raises(DecayError, match=said):
@@ -259,9 +382,16 @@ def test_decays_that_cannot_be(t, y, said: str):
 
 
 @pytest.mark.parametrize(
-    ("columns", "order", "said"), [({}, None, "no channel"), ({"y": 0.0}, None, "'y' is zero throughout"), ({"y": 1.0}, 0, "order 0; expected 1 to")]
+    ("columns", "order", "said"),
+    [
+        ({}, None, "no channel"),
+        ({"y": 0.0}, None, "'y' is zero throughout"),
+        ({"y": 1.0}, 0, "order 0; expected 1 to"),
+    ],
 )
-def test_channels_and_orders_that_cannot_be(columns: dict[str, float], order: int | None, said: str):
+def test_channels_and_orders_that_cannot_be(
+    columns: dict[str, float], order: int | None, said: str
+):
     t = np.linspace(0.0, 1.0, 20)
     with pytest.raises(DecayError, match=said):
         free_decay(t, {name: value * np.cos(9.0 * t) for name, value in columns.items()}, order)
@@ -269,7 +399,13 @@ def test_channels_and_orders_that_cannot_be(columns: dict[str, float], order: in
 
 def write(folder: Path, **columns: np.ndarray) -> str:
     path = folder / "data.csv"
-    np.savetxt(path, np.column_stack(list(columns.values())), delimiter=",", header=",".join(columns), comments="")
+    np.savetxt(
+        path,
+        np.column_stack(list(columns.values())),
+        delimiter=",",
+        header=",".join(columns),
+        comments="",
+    )
     return str(path)
 
 
@@ -281,18 +417,51 @@ def model(folder: Path) -> str:
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture):
     data, out, picture = write(tmp_path, **GOOD), tmp_path / "fit.json", tmp_path / "fit.png"
-    assert main(["identify", model(tmp_path), data, "-p", "k,c,x0", "-o", str(out), "--plot", str(picture)]) == 0
+    assert (
+        main(
+            [
+                "identify",
+                model(tmp_path),
+                data,
+                "-p",
+                "k,c,x0",
+                "-o",
+                str(out),
+                "--plot",
+                str(picture),
+            ]
+        )
+        == 0
+    )
     found = json.loads(out.read_text())
-    assert found["parameters"]["k"]["value"] == pytest.approx(260.0, rel=1e-6) and found["converged"] and picture.stat().st_size > 10_000
+    assert (
+        found["parameters"]["k"]["value"] == pytest.approx(260.0, rel=1e-6)
+        and found["converged"]
+        and picture.stat().st_size > 10_000
+    )
     said = capsys.readouterr().out
     assert "260" in said and "correlation" in said
 
 
 def test_command_for_modes(tmp_path: Path, capsys: pytest.CaptureFixture):
     t, y = damped_sum()
-    assert main(["identify", write(tmp_path, time=t, y=y), "-o", str(tmp_path / "m.json"), "--plot", str(tmp_path / "m.png")]) == 0
+    assert (
+        main(
+            [
+                "identify",
+                write(tmp_path, time=t, y=y),
+                "-o",
+                str(tmp_path / "m.json"),
+                "--plot",
+                str(tmp_path / "m.png"),
+            ]
+        )
+        == 0
+    )
     assert "2.75" in capsys.readouterr().out
-    assert [mode["frequency"] for mode in json.loads((tmp_path / "m.json").read_text())["modes"]] == pytest.approx([0.5, 1.2, 2.75])
+    assert [
+        mode["frequency"] for mode in json.loads((tmp_path / "m.json").read_text())["modes"]
+    ] == pytest.approx([0.5, 1.2, 2.75])
     assert main(["identify", model(tmp_path), write(tmp_path, **GOOD), "--modes", "-p", "k,c"]) == 0
     assert "260" in capsys.readouterr().out
 
@@ -309,7 +478,9 @@ def test_command_for_modes(tmp_path: Path, capsys: pytest.CaptureFixture):
         (["MODEL", "DATA", "-p", "k", "-o", "fit.txt"], "ends in .json"),
     ],
 )
-def test_command_names_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture, arguments: list[str], said: str):
+def test_command_names_mistakes(
+    tmp_path: Path, capsys: pytest.CaptureFixture, arguments: list[str], said: str
+):
     places = {"MODEL": model(tmp_path), "DATA": write(tmp_path, **GOOD)}
     assert main(["identify", *(places.get(each, each) for each in arguments)]) == 2
     assert said in capsys.readouterr().err

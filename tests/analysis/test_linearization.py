@@ -19,7 +19,14 @@ def wagons(count: int, left: bool, right: bool, damping: float = 0.0, absolute: 
     line = {"mass": MASS, "com": [0, 0, 0], "inertia": [1.0] * 3 + [0.0] * 3}
     bodies = {f"w{k}": line for k in range(1, count + 1)}
     parents = {k: "ground" if absolute or k == 1 else f"w{k - 1}" for k in range(1, count + 1)}
-    joints = {f"j{k}": {"parent": parents[k], "child": f"w{k}", "transforms": [{"shift": "x", "coordinate": f"x{k}"}]} for k in range(1, count + 1)}
+    joints = {
+        f"j{k}": {
+            "parent": parents[k],
+            "child": f"w{k}",
+            "transforms": [{"shift": "x", "coordinate": f"x{k}"}],
+        }
+        for k in range(1, count + 1)
+    }
     forces = {}
     for k in range(count + 1):
         if not (0 < k < count or (k == 0 and left) or (k == count and right)):
@@ -27,10 +34,16 @@ def wagons(count: int, left: bool, right: bool, damping: float = 0.0, absolute: 
         a, b = f"x{k}" if k else "0", f"x{k + 1}" if k < count else "0"
         if absolute:
             law = f"-{STIFFNESS}*({b} - {a}) - {damping}*({rate(b)} - {rate(a)})"
-            forces |= {f"s{k}{name}": {"coordinate": name, "value": f"{sign}*({law})"} for name, sign in ((b, 1), (a, -1)) if name != "0"}
+            forces |= {
+                f"s{k}{name}": {"coordinate": name, "value": f"{sign}*({law})"}
+                for name, sign in ((b, 1), (a, -1))
+                if name != "0"
+            }
         elif k < count:
             forces[f"s{k}"] = {"coordinate": b, "stiffness": STIFFNESS, "damping": damping}
-    return load({"gravity": [0, 0, 0], "bodies": bodies, "joints": joints, "forces": forces}).compile()
+    return load(
+        {"gravity": [0, 0, 0], "bodies": bodies, "joints": joints, "forces": forces}
+    ).compile()
 
 
 def rate(name: str) -> str:
@@ -42,7 +55,9 @@ def rate(name: str) -> str:
 def test_train_held_at_one_end(count: int, absolute: bool):
     """ω_r = 2 √(k/M) sin((2r-1) π / (2 (2n+1))); linear laws: the differences leave roundoff / step = 1e-13, times the condition of M if relative."""
     modes = wagons(count, True, False, absolute=absolute).linearize().modes()
-    expected = [20 * math.sin((2 * r - 1) * math.pi / (2 * (2 * count + 1))) for r in range(1, count + 1)]
+    expected = [
+        20 * math.sin((2 * r - 1) * math.pi / (2 * (2 * count + 1))) for r in range(1, count + 1)
+    ]
     assert [2 * math.pi * mode.frequency for mode in modes] == pytest.approx(expected, rel=1e-10)
     assert all(mode.damping == 0.0 and mode.oscillates for mode in modes)
 
@@ -53,11 +68,15 @@ def test_train_of_twenty_without_a_hold():
     modes = wagons(n, False, False).linearize().modes()
     rigid, swings = [m for m in modes if not m.oscillates], [m for m in modes if m.oscillates]
     assert all(mode.eigenvalue == 0.0 for mode in rigid) and len(rigid) == 2
-    assert [2 * math.pi * m.frequency for m in swings] == pytest.approx([20 * math.sin(r * math.pi / (2 * n)) for r in range(1, n)], rel=1e-10)
+    assert [2 * math.pi * m.frequency for m in swings] == pytest.approx(
+        [20 * math.sin(r * math.pi / (2 * n)) for r in range(1, n)], rel=1e-10
+    )
     for r, mode in enumerate(swings, 1):
         shape = np.array([math.cos(r * math.pi * (2 * j - 1) / (2 * n)) for j in range(1, n + 1)])
         found = np.array([mode.shape[f"x{j}"] for j in range(1, n + 1)])
-        assert abs(np.vdot(found, shape)) == pytest.approx(np.linalg.norm(found) * np.linalg.norm(shape), rel=1e-9)
+        assert abs(np.vdot(found, shape)) == pytest.approx(
+            np.linalg.norm(found) * np.linalg.norm(shape), rel=1e-9
+        )
 
 
 def test_train_between_two_walls_with_damping():
@@ -66,7 +85,9 @@ def test_train_between_two_walls_with_damping():
     modes = wagons(6, True, True, damping).linearize().modes()
     expected = [20 * math.sin(r * math.pi / 14) for r in range(1, 7)]
     assert [2 * math.pi * mode.frequency for mode in modes] == pytest.approx(expected, rel=1e-10)
-    assert [mode.damping for mode in modes] == pytest.approx([damping * omega / (2 * STIFFNESS) for omega in expected], rel=1e-9)
+    assert [mode.damping for mode in modes] == pytest.approx(
+        [damping * omega / (2 * STIFFNESS) for omega in expected], rel=1e-9
+    )
 
 
 def rods(first: float = 0.0, second: float = 0.0, forces: dict | None = None):
@@ -74,9 +95,18 @@ def rods(first: float = 0.0, second: float = 0.0, forces: dict | None = None):
     point = {"mass": 1.0, "com": [0, 0, -1.0], "inertia": [0.0] * 6}
     joints = {
         "a": {"child": "upper", "transforms": [{"rotate": "y", "coordinate": "p", "start": first}]},
-        "b": {"parent": "upper", "child": "lower", "transforms": [{"shift": [0, 0, -1.0]}, {"rotate": "y", "coordinate": "r", "start": second}]},
+        "b": {
+            "parent": "upper",
+            "child": "lower",
+            "transforms": [
+                {"shift": [0, 0, -1.0]},
+                {"rotate": "y", "coordinate": "r", "start": second},
+            ],
+        },
     }
-    return load({"bodies": {"upper": point, "lower": point}, "joints": joints, "forces": forces or {}}).compile()
+    return load(
+        {"bodies": {"upper": point, "lower": point}, "joints": joints, "forces": forces or {}}
+    ).compile()
 
 
 def test_double_pendulum():
@@ -84,15 +114,21 @@ def test_double_pendulum():
     slow, fast = rods().linearize().modes()
     assert (2 * math.pi * slow.frequency) ** 2 == pytest.approx((2 - math.sqrt(2)) * g, rel=1e-11)
     assert (2 * math.pi * fast.frequency) ** 2 == pytest.approx((2 + math.sqrt(2)) * g, rel=1e-11)
-    assert (slow.shape["p"] + slow.shape["r"]) / slow.shape["p"] == pytest.approx(math.sqrt(2), rel=1e-9)
-    assert (fast.shape["p"] + fast.shape["r"]) / fast.shape["p"] == pytest.approx(-math.sqrt(2), rel=1e-9)
+    assert (slow.shape["p"] + slow.shape["r"]) / slow.shape["p"] == pytest.approx(
+        math.sqrt(2), rel=1e-9
+    )
+    assert (fast.shape["p"] + fast.shape["r"]) / fast.shape["p"] == pytest.approx(
+        -math.sqrt(2), rel=1e-9
+    )
 
 
 def test_inverted_double_pendulum_falls():
     """Upside down the same numbers are rates of growth."""
     modes = rods(first=math.pi).linearize().modes()
     growth = sorted(mode.eigenvalue.real for mode in modes if mode.eigenvalue.real > 0)
-    assert growth == pytest.approx([math.sqrt((2 - math.sqrt(2)) * g), math.sqrt((2 + math.sqrt(2)) * g)], rel=1e-9)
+    assert growth == pytest.approx(
+        [math.sqrt((2 - math.sqrt(2)) * g), math.sqrt((2 + math.sqrt(2)) * g)], rel=1e-9
+    )
 
 
 def test_mass_damping_stiffness():
@@ -101,7 +137,9 @@ def test_mass_damping_stiffness():
     assert linear.coordinates == ("p", "r")
     assert np.allclose(linear.mass, [[5, 2], [2, 1]], atol=1e-12)
     assert np.allclose(linear.damping, [[0, 0], [0, 0.3]], atol=1e-11)
-    assert np.allclose(linear.stiffness, g * np.array([[3, 1], [1, 1]]) + [[0, 0], [0, 7]], rtol=1e-10)
+    assert np.allclose(
+        linear.stiffness, g * np.array([[3, 1], [1, 1]]) + [[0, 0], [0, 7]], rtol=1e-10
+    )
 
 
 def test_linear_model_follows_the_motion():
@@ -113,13 +151,17 @@ def test_linear_model_follows_the_motion():
 
     def later(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         place, speeds = chart.position(z[:3]), u + z[3:]
-        return turned(place, step * speeds), speeds + step * system.accelerations(0.0, place, speeds)
+        return turned(place, step * speeds), speeds + step * system.accelerations(
+            0.0, place, speeds
+        )
 
     for k in range(6):
         z = size * np.eye(6)[k]
         (ahead, fast), (behind, slow), (middle, _) = later(z), later(-z), later(0.0 * z)
         reference = Chart(system, 0.0, middle)
-        change = np.concatenate((reference.local(ahead) - reference.local(behind), fast - slow)) / (2 * size)
+        change = np.concatenate((reference.local(ahead) - reference.local(behind), fast - slow)) / (
+            2 * size
+        )
         assert (change - np.eye(6)[k]) / step == pytest.approx(linear.A[:, k], abs=1e-3)
 
 
@@ -129,7 +171,9 @@ def test_states_inputs_and_outputs():
     system = load(
         {
             "bodies": {"cart": cart},
-            "joints": {"rail": {"child": "cart", "transforms": [{"shift": "x", "coordinate": "s"}]}},
+            "joints": {
+                "rail": {"child": "cart", "transforms": [{"shift": "x", "coordinate": "s"}]}
+            },
             "forces": {"spring": {"coordinate": "s", "value": "50*lag - 8*s - 0.6*der(s)"}},
             "inputs": {"command": 0.0},
             "states": {"lag": {"rate": "(command - lag)/0.25", "start": 0.0}},
@@ -143,7 +187,9 @@ def test_states_inputs_and_outputs():
     assert np.allclose(linear.C, [[1, 0, 0], [0, 0, 50], [0, 1, 0]], atol=1e-10)
     assert np.allclose(linear.D, [[0.1], [0], [0]], atol=1e-10)
     found = system.equilibrium(inputs={"command": 0.4})
-    assert found.states["lag"] == pytest.approx(0.4, abs=1e-12) and found.coordinates["s"] == pytest.approx(50 * 0.4 / 8, rel=1e-12)
+    assert found.states["lag"] == pytest.approx(0.4, abs=1e-12) and found.coordinates[
+        "s"
+    ] == pytest.approx(50 * 0.4 / 8, rel=1e-12)
     assert found.stability == "stable" and found.residual < 1e-9
     with pytest.raises(KeyError, match="'nothing' is not an output"):
         system.linearize(outputs=("nothing",))
@@ -161,7 +207,9 @@ def test_stiffness_of_a_four_bar_is_the_curvature_of_its_potential():
         return system.energy(0.0, chart.position(np.array([y])), np.zeros(system.n))[1]
 
     h = 1e-3
-    assert linear.stiffness[0, 0] == pytest.approx((potential(h) - 2 * potential(0.0) + potential(-h)) / h**2, rel=1e-5)
+    assert linear.stiffness[0, 0] == pytest.approx(
+        (potential(h) - 2 * potential(0.0) + potential(-h)) / h**2, rel=1e-5
+    )
     kinetic = system.energy(0.0, found.q, chart.speeds(found.q, np.ones(1)))[0]
     assert linear.mass[0, 0] == pytest.approx(2 * kinetic, rel=1e-10)
     u = chart.speeds(chart.position(np.array([0.1])), np.ones(1))
@@ -174,7 +222,9 @@ def test_sharp_law_takes_a_finer_step():
     system = load(
         {
             "bodies": {"cart": cart},
-            "joints": {"rail": {"child": "cart", "transforms": [{"shift": "x", "coordinate": "s"}]}},
+            "joints": {
+                "rail": {"child": "cart", "transforms": [{"shift": "x", "coordinate": "s"}]}
+            },
             "forces": {"stop": {"coordinate": "s", "value": "-sinh(s/1e-4)"}},
         }
     ).compile()
@@ -190,7 +240,10 @@ def test_chain_integrator_takes_over():
     unit = system.linear_chain(dt, channels=["x3"])
     linear = system.linearize()
     x, v = np.array([0.01, 0.0, -0.02]), np.zeros(3)
-    z, load_z = np.concatenate((x, v)), np.concatenate((np.zeros(3), np.linalg.solve(linear.mass, [0.0, 0.0, 1e4])))
+    z, load_z = (
+        np.concatenate((x, v)),
+        np.concatenate((np.zeros(3), np.linalg.solve(linear.mass, [0.0, 0.0, 1e4]))),
+    )
     step = expm(np.block([[linear.A, load_z[:, None]], [np.zeros((1, 7))]]) * dt)
     for _ in range(40):
         x, v = chain.advance(unit, x, v, [1e4])

@@ -18,7 +18,12 @@ from kinetree.scripts import cli
 
 g, R, MASS = 9.81, 0.2, 1.3
 BICYCLE = Path(__file__).parents[2] / "examples/bicycle/bicycle.toml"
-BENCHMARK = (-14.078389692798221, -0.775341882195845 - 4.464867713788230j, -0.775341882195845 + 4.464867713788230j, -0.322866429004087)
+BENCHMARK = (
+    -14.078389692798221,
+    -0.775341882195845 - 4.464867713788230j,
+    -0.775341882195845 + 4.464867713788230j,
+    -0.322866429004087,
+)
 WEAVE, CAPSIZE = 4.29238253634111, 6.02426201538837
 
 
@@ -53,7 +58,9 @@ def disc(A: float, C: float, lean: float = 0.0, turn: float = 0.0, spin: float =
     ).compile()
 
 
-@pytest.mark.parametrize(("shape", "part"), [((0.25, 0.5), 1 / 3), ((0.5, 1.0), 1 / 4)], ids=["disc", "ring"])
+@pytest.mark.parametrize(
+    ("shape", "part"), [((0.25, 0.5), 1 / 3), ((0.5, 1.0), 1 / 4)], ids=["disc", "ring"]
+)
 def test_upright_disc(shape: tuple[float, float], part: float):
     """λ² = m g r/(A + m r²) - C (C + m r²) ω²/(A (A + m r²)): stable where v² > g r/3, a thin ring g r/4 (Routh 1905, art. 244)."""
     mr2 = MASS * R * R
@@ -82,7 +89,11 @@ def test_disc_that_rolls_round(alpha: float, turn: float):
     linear = about_start(disc(A, C, lean=math.pi / 2 - alpha, turn=turn, spin=w - turn * c))
     by_alpha = A * turn**2 * (c * c - s * s) - (C + mr2) * w * turn * c + MASS * g * R * s
     by_turn, by_spin = 2 * A * turn * s * c - (C + mr2) * w * s, -(C + mr2) * turn * s
-    square = (by_alpha + by_turn * (C * w - 2 * A * turn * c) / (A * s) + by_spin * mr2 * turn * s / (C + mr2)) / (A + mr2)
+    square = (
+        by_alpha
+        + by_turn * (C * w - 2 * A * turn * c) / (A * s)
+        + by_spin * mr2 * turn * s / (C + mr2)
+    ) / (A + mr2)
     assert moving(linear) ** 2 == pytest.approx([square, square], rel=1e-8)
     assert not {"der(heading)", "der(lean)", "der(spin)"} & set(linear.changing)
 
@@ -92,16 +103,24 @@ def test_sleigh(ahead: float, speed: float):
     """Chaplygin's sleigh, its centre of mass `ahead` of the blade: (J + m a²) ω̇ = -m a v ω, so that λ = -m a v/(J + m a²) beside drifts."""
     J = 0.2
     sled = {"mass": MASS, "com": [ahead, 0, 0], "inertia": [0.1, 0.1, J, 0, 0, 0]}
-    joint = [{"shift": "x", "coordinate": "x", "speed": speed}, {"shift": "y", "coordinate": "y"}, {"rotate": "z", "coordinate": "turn"}]
+    joint = [
+        {"shift": "x", "coordinate": "x", "speed": speed},
+        {"shift": "y", "coordinate": "y"},
+        {"rotate": "z", "coordinate": "turn"},
+    ]
     d = {
         "bodies": {"sled": sled},
         "joints": {"j": {"child": "sled", "transforms": joint}},
         "couplings": {"b": {"blade": {"body": "sled", "normal": "y"}}},
     }
     linear = about_start(load(d).compile())
-    assert moving(linear) == pytest.approx([-MASS * ahead * speed / (J + MASS * ahead**2)], rel=1e-10)
+    assert moving(linear) == pytest.approx(
+        [-MASS * ahead * speed / (J + MASS * ahead**2)], rel=1e-10
+    )
     row = linear.A[linear.states.index("y")]
-    assert dict(zip(linear.states, row, strict=True)) == pytest.approx({name: speed if name == "turn" else 0.0 for name in linear.states}, abs=1e-12)
+    assert dict(zip(linear.states, row, strict=True)) == pytest.approx(
+        {name: speed if name == "turn" else 0.0 for name in linear.states}, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(("speed", "angle"), [(2.0, 0.0), (-2.0, 0.0), (1.5, 0.3)])
@@ -116,7 +135,15 @@ def test_trailer(speed: float, angle: float):
         "x": [0, 0, 0, 0, 1, 0, 0],
         "y": [0, 0, speed, 0, 0, 0, 0],
         "heading": [0, 0, 0, 0, 0, speed / base, 0],
-        "angle": [0, 0, 0, -speed * math.cos(angle) / bar, -math.sin(angle) / bar, -speed / base, 0],
+        "angle": [
+            0,
+            0,
+            0,
+            -speed * math.cos(angle) / bar,
+            -math.sin(angle) / bar,
+            -speed / base,
+            0,
+        ],
     }
     for name, row in expected.items():
         assert rows[name] == pytest.approx(np.array(row), abs=1e-10), name
@@ -127,7 +154,9 @@ def test_trailer(speed: float, angle: float):
 def test_states_given_to_a_moving_state_count():
     """A set speed among the states that are given: speeds follow it, not its start."""
     linear = about_start(load("lib:trailer").compile(angle_0=0.0), states={"speed": 4.0})
-    assert linear.moving["der(x)"] == pytest.approx(4.0) and np.real(moving(linear)).max() == pytest.approx(-4.0 / 3.0, rel=1e-9)
+    assert linear.moving["der(x)"] == pytest.approx(4.0) and np.real(
+        moving(linear)
+    ).max() == pytest.approx(-4.0 / 3.0, rel=1e-9)
 
 
 @pytest.mark.parametrize("speed", [0.5, 3.0, WEAVE, 5.0, CAPSIZE, 9.0])
@@ -140,12 +169,18 @@ def test_bicycle(speed: float):
     linear = about_start(load(BICYCLE).compile(v=speed))
     assert (len(linear.coordinates), len(linear.speeds), linear.changing) == (7, 3, {})
     back = np.linalg.inv(M)
-    published = np.block([[np.zeros((2, 2)), np.eye(2)], [-back @ (g * K0 + speed**2 * K2), -back @ (speed * C1)]])
+    published = np.block(
+        [[np.zeros((2, 2)), np.eye(2)], [-back @ (g * K0 + speed**2 * K2), -back @ (speed * C1)]]
+    )
     kept = [linear.states.index(name) for name in ("lean", "steer", "der(lean)", "der(steer)")]
     found = linear.A[np.ix_(kept, kept)]
-    turned = np.diag([1.0, -1.0, 1.0, -1.0])  # they steer to the right; matrices have fifteen digits
+    turned = np.diag(
+        [1.0, -1.0, 1.0, -1.0]
+    )  # they steer to the right; matrices have fifteen digits
     assert turned @ found @ turned == pytest.approx(published, rel=1e-9, abs=1e-9)
-    assert linear.B[kept, 0] == pytest.approx(turned @ np.concatenate(([0.0, 0.0], back @ [0.0, -1.0])), rel=1e-9)
+    assert linear.B[kept, 0] == pytest.approx(
+        turned @ np.concatenate(([0.0, 0.0], back @ [0.0, -1.0])), rel=1e-9
+    )
     others = [k for k in range(len(linear.states)) if k not in kept]
     assert not linear.A[np.ix_(kept, others)].any(), "lean and steer depend on nothing else"
     if speed == 5.0:
@@ -157,7 +192,9 @@ def test_bicycle(speed: float):
     assert (worst < 1e-8) == (WEAVE <= speed <= CAPSIZE)
 
 
-def beside(evaluation: Evaluation, linear: Linear, q: np.ndarray, u: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def beside(
+    evaluation: Evaluation, linear: Linear, q: np.ndarray, u: np.ndarray, z: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The state on the constraints whose independent places and speeds are z further, by Newton's method; plain coordinates."""
     system, x = evaluation.system, evaluation.start_x
     p = len(linear.coordinates)
@@ -169,9 +206,18 @@ def beside(evaluation: Evaluation, linear: Linear, q: np.ndarray, u: np.ndarray,
     for level, values, free in ((0, q, free_q), (1, u, free_u)):
         bound = np.setdiff1d(np.arange(values.size), free)
         for _ in range(4 * bool(bound.size)):
-            J = np.column_stack([evaluation.residuals(1, q, column, x) - evaluation.residuals(1, q, 0.0 * u, x) for column in np.eye(u.size)[bound]])
-            live = np.abs(evaluation.residuals(0, q + 1e-3, u, x)) > 0.0 if level == 0 else slice(None)  # rows of speeds have no places
-            values[bound] -= np.linalg.lstsq(J[live], evaluation.residuals(level, q, u, x)[live], rcond=None)[0]
+            J = np.column_stack(
+                [
+                    evaluation.residuals(1, q, column, x) - evaluation.residuals(1, q, 0.0 * u, x)
+                    for column in np.eye(u.size)[bound]
+                ]
+            )
+            live = (
+                np.abs(evaluation.residuals(0, q + 1e-3, u, x)) > 0.0 if level == 0 else slice(None)
+            )  # rows of speeds have no places
+            values[bound] -= np.linalg.lstsq(
+                J[live], evaluation.residuals(level, q, u, x)[live], rcond=None
+            )[0]
     return q, u
 
 
@@ -218,20 +264,40 @@ def test_flow_of_a_bicycle():
             state = state + dt / 6 * (a + 2 * b + 2 * c + rate(state + dt * c))
         return np.concatenate((state[:n][free_q], state[n:][free_u]))
 
-    flow = np.column_stack([(later(h * e) - later(-h * e)) / (2 * h) for e in np.eye(linear.A.shape[0])])
+    flow = np.column_stack(
+        [(later(h * e) - later(-h * e)) / (2 * h) for e in np.eye(linear.A.shape[0])]
+    )
     exact = expm(linear.A * steps * dt)
     assert flow == pytest.approx(exact, abs=1e-5 * np.abs(exact).max())
 
 
 def cart(relation: str) -> System:
     """A pendulum of 0.7 m on a cart that a relation drives by an input."""
-    bodies = {"cart": {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]}, "bob": {"mass": 1.0, "com": [0, 0, -0.7], "inertia": [0.0] * 6}}
+    bodies = {
+        "cart": {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]},
+        "bob": {"mass": 1.0, "com": [0, 0, -0.7], "inertia": [0.0] * 6},
+    }
     joints = {
         "rail": {"child": "cart", "transforms": [{"shift": "x", "coordinate": "x"}]},
-        "pin": {"parent": "cart", "child": "bob", "transforms": [{"rotate": "y", "coordinate": "swing"}]},
+        "pin": {
+            "parent": "cart",
+            "child": "bob",
+            "transforms": [{"rotate": "y", "coordinate": "swing"}],
+        },
     }
-    outputs = {"angle": {"value": "swing"}, "thrust": {"value": "force('drive')"}, "place": {"value": "x"}}
-    d = {"gravity": [0, 0, -g], "bodies": bodies, "joints": joints, "couplings": {"drive": relation}, "inputs": {"a": 0.0}, "outputs": outputs}
+    outputs = {
+        "angle": {"value": "swing"},
+        "thrust": {"value": "force('drive')"},
+        "place": {"value": "x"},
+    }
+    d = {
+        "gravity": [0, 0, -g],
+        "bodies": bodies,
+        "joints": joints,
+        "couplings": {"drive": relation},
+        "inputs": {"a": 0.0},
+        "outputs": outputs,
+    }
     return load(d).compile()
 
 
@@ -246,13 +312,20 @@ def test_inputs_that_relations_follow():
         assert found[:, 1] == pytest.approx(s ** (power - 2), rel=1e-9), relation
         with pytest.raises(ValueError, match="'thrust' depends on how fast the input 'a' changes"):
             linear.part(["a"], ["thrust"])
-        with pytest.raises(ValueError, match="constraints follow 'a'" if power == 2 else "as many speeds as coordinates, found 1 and 2"):
+        with pytest.raises(
+            ValueError,
+            match="constraints follow 'a'"
+            if power == 2
+            else "as many speeds as coordinates, found 1 and 2",
+        ):
             linear.linear_chain(0.01)
 
 
 def test_rest_is_refused_where_relations_ask_for_speeds():
     """A trailer that its drive pulls does not rest; with no speed it does."""
-    with pytest.raises(EvaluationError, match=r"no state of rest: relations of speeds ask for der\(x\) = 2"):
+    with pytest.raises(
+        EvaluationError, match=r"no state of rest: relations of speeds ask for der\(x\) = 2"
+    ):
         load("lib:trailer").compile().equilibrium()
     rest = load("lib:trailer").compile(speed_0=0.0).equilibrium()
     assert rest.coordinates["angle"] == pytest.approx(0.2) and not rest.linear.moving
@@ -261,7 +334,9 @@ def test_rest_is_refused_where_relations_ask_for_speeds():
 def test_tangent_of_driven_rows():
     """Rows that move by themselves are no part of the tangent: places that a relation drives do not go along with anything."""
     chart = Chart(cart("x - 0.3*t"), 0.0, np.zeros(2))
-    assert chart.T == pytest.approx(np.array([[0.0], [1.0]]), abs=1e-12) and chart.independent.tolist() == [1]
+    assert chart.T == pytest.approx(
+        np.array([[0.0], [1.0]]), abs=1e-12
+    ) and chart.independent.tolist() == [1]
 
 
 def test_command_tells_that_the_state_moves(capsys: pytest.CaptureFixture):
@@ -272,10 +347,17 @@ def test_command_tells_that_the_state_moves(capsys: pytest.CaptureFixture):
         return capsys.readouterr().out
 
     text = told(str(BICYCLE), "--at", "start", "--margins", "--outputs", "lean_angle")
-    assert "about a moving state: der(rear_turn) = 16.67" in text and "7 places and 3 speeds are free" in text
+    assert (
+        "about a moving state: der(rear_turn) = 16.67" in text
+        and "7 places and 3 speeds are free" in text
+    )
     assert "not a steady state" not in text and "not seen by" not in text
     found = json.loads(told("lib:rolling-disc", "--at", "0.2", "--json"))
-    assert len(found["states"]) == 8 and found["moving"]["der(spin)"] > 10.0 and "der(lean)" in found["changing"]
+    assert (
+        len(found["states"]) == 8
+        and found["moving"]["der(spin)"] > 10.0
+        and "der(lean)" in found["changing"]
+    )
     assert any("not a steady state" in line for line in found["said"])
     rest = json.loads(told("lib:pendulum", "--json"))
     assert rest["moving"] == {} and rest["changing"] == {}
@@ -283,7 +365,10 @@ def test_command_tells_that_the_state_moves(capsys: pytest.CaptureFixture):
 
 def test_contacts_at_a_time_are_refused():
     """Boxes that lie on one another at an instant of a run do not fall freely beside it."""
-    with pytest.raises(ValueError, match="small motions of 'Falling stack of 4 blocks': contacts .* open, close and slide"):
+    with pytest.raises(
+        ValueError,
+        match="small motions of 'Falling stack of 4 blocks': contacts .* open, close and slide",
+    ):
         linear_at_time(load("lib:falling-stack").compile(), 0.1)
 
 

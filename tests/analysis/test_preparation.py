@@ -11,7 +11,12 @@ def weight_on_spring(**run) -> dict:
     return {
         "parameters": {"k": 2000.0, "m": 10.0, "pull": 0.0},
         "bodies": {"mass": {"mass": "m", "inertia": [1, 1, 1, 0, 0, 0]}},
-        "joints": {"guide": {"child": "mass", "transforms": [{"shift": "z", "coordinate": "z", "start": 0.3}]}},
+        "joints": {
+            "guide": {
+                "child": "mass",
+                "transforms": [{"shift": "z", "coordinate": "z", "start": 0.3}],
+            }
+        },
         "forces": {"spring": {"coordinate": "z", "value": "-k*z - 50*der(z) + pull"}},
         "states": {"memory": {"rate": "z - memory"}},
         "run": {"stop_time": 1.0, **run},
@@ -27,7 +32,9 @@ def test_motion_begins_at_rest():
 
 def test_motion_begins_where_the_last_preparation_rests():
     """Pulled by 100 N and let go: starts (100 - m g)/k away, and moves; overrides of parameters count."""
-    source = weight_on_spring(prepare=[{"name": "hanging"}, {"name": "pulled", "set": {"pull": "50*2"}}])
+    source = weight_on_spring(
+        prepare=[{"name": "hanging"}, {"name": "pulled", "set": {"pull": "50*2"}}]
+    )
     for m in (10.0, 20.0):
         system = load(source).compile(m=m)
         assert system.start()[0][0] == pytest.approx((100 - m * 9.81) / 2000, abs=1e-13)
@@ -65,7 +72,10 @@ def test_what_cannot_rest_or_is_unknown_is_named():
 
 def test_requirement_that_does_not_hold_is_said():
     deep = {"the mass hangs less than 1 cm down": "z > -0.01"}
-    with pytest.raises(ModelError, match=r"run\.prepare\[0\] 'hanging'\.require: found z = -0\.04905, expected the mass hangs less than 1 cm down"):
+    with pytest.raises(
+        ModelError,
+        match=r"run\.prepare\[0\] 'hanging'\.require: found z = -0\.04905, expected the mass hangs less than 1 cm down",
+    ):
         load(weight_on_spring(prepare=[{"name": "hanging", "require": deep}])).compile()
     assert load(weight_on_spring(prepare=[{"require": deep}])).compile(k=1e5).n == 1
     with pytest.raises(ModelError, match=r"unknown name 'y'"):

@@ -9,7 +9,9 @@ from kinetree.models import load
 from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.system.chart import Chart, Evaluation
 
-compiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="dual numbers exist in compiled kernels only")
+compiled = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="dual numbers exist in compiled kernels only"
+)
 pytestmark = compiled
 
 
@@ -17,13 +19,19 @@ def slopes_of(system, q, u) -> Slopes:
     q, u = system.project(0.0, q, u)
     chart, evaluation = Chart(system, 0.0, q), Evaluation(system, 0.0)
     columns = {column.name: column.register for column in system.compiled.outputs}
-    shift = 1.0 + 0.2 * np.random.default_rng(2).random(evaluation.start_x.size)  # far from where circuits start: shut valves, pressures in balance
+    shift = 1.0 + 0.2 * np.random.default_rng(2).random(
+        evaluation.start_x.size
+    )  # far from where circuits start: shut valves, pressures in balance
     x = evaluation.start_x * shift
-    wanted = [register for name, register in columns.items() if not name.endswith("mean_speed")]  # a jump where a step of the drive begins
+    wanted = [
+        register for name, register in columns.items() if not name.endswith("mean_speed")
+    ]  # a jump where a step of the drive begins
     return Slopes(evaluation, chart, u[chart.independent], x, wanted)
 
 
-@pytest.mark.parametrize("name", ["regulator", "boom", "four-bar", "heavy-top", "chain6", "boom-drive", "carrier"])
+@pytest.mark.parametrize(
+    "name", ["regulator", "boom", "four-bar", "heavy-top", "chain6", "boom-drive", "carrier"]
+)
 def test_exact_slopes_are_those_of_the_differences(name: str):
     """Rates of states and outputs too, quaternions in rotation vectors, closed loops in motion, where the tangent turns with the position.
 
@@ -46,7 +54,13 @@ def slider(law: str, **more):
     body = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
     joints = {k: {"child": k, "transforms": [{"shift": "x", "coordinate": f"x{k}"}]} for k in "ab"}
     return load(
-        {"gravity": [0, 0, 0], "bodies": {"a": body, "b": body}, "joints": joints, "forces": {"f": {"coordinate": "xa", "value": law}}, **more}
+        {
+            "gravity": [0, 0, 0],
+            "bodies": {"a": body, "b": body},
+            "joints": joints,
+            "forces": {"f": {"coordinate": "xa", "value": law}},
+            **more,
+        }
     )
 
 
@@ -78,8 +92,21 @@ def test_a_rough_contact_at_rest_has_slopes():
     friction 2 N/friction_speed along the speed, N = m g, default friction_speed read back.
     """
     body = {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]}
-    foot = {"kind": "contact", "body": "a", "point": [0, 0, -0.1], "stiffness": 1e4, "friction": 0.5, "friction_speed": 0.01}
-    system = load({"bodies": {"a": body}, "joints": {"J": {"child": "a", "type": "free"}}, "forces": {"g": foot}}).compile()
+    foot = {
+        "kind": "contact",
+        "body": "a",
+        "point": [0, 0, -0.1],
+        "stiffness": 1e4,
+        "friction": 0.5,
+        "friction_speed": 0.01,
+    }
+    system = load(
+        {
+            "bodies": {"a": body},
+            "joints": {"J": {"child": "a", "type": "free"}},
+            "forces": {"g": foot},
+        }
+    ).compile()
     q = np.array([0, 0, 0.1 - 2 * 9.81e-4, 1, 0, 0, 0.0])
     D = system.derivatives(0.0, q, np.zeros(6))
     assert all(np.isfinite(getattr(D, name)).all() for name in D._fields)

@@ -22,7 +22,12 @@ def pendulum(start: float, forces: dict | None = None, inputs: dict | None = Non
             "format": "kinetree/1",
             "name": "rod",
             "bodies": {"rod": ROD},
-            "joints": {"pivot": {"child": "rod", "transforms": [{"rotate": "y", "coordinate": "phi", "start": start}]}},
+            "joints": {
+                "pivot": {
+                    "child": "rod",
+                    "transforms": [{"rotate": "y", "coordinate": "phi", "start": start}],
+                }
+            },
             "forces": forces or {},
             "inputs": inputs or {},
         }
@@ -35,7 +40,9 @@ def test_a_rod_comes_to_hang(start: float):
     found = pendulum(start).equilibrium()
     assert found.stable and found.undetermined == ()
     assert math.remainder(found.coordinates["phi"], 2 * math.pi) == pytest.approx(0.0, abs=1e-9)
-    assert found.modes[0].frequency == pytest.approx(math.sqrt(1.5 * g) / (2 * math.pi), rel=1e-8)  # differences: step^2 = 4e-11
+    assert found.modes[0].frequency == pytest.approx(
+        math.sqrt(1.5 * g) / (2 * math.pi), rel=1e-8
+    )  # differences: step^2 = 4e-11
     assert found.reactions["pivot"] == pytest.approx((0, 0, 2 * g, 0, 0, 0), abs=1e-7)
 
 
@@ -45,11 +52,15 @@ def test_exact_top_is_called_unstable():
 
 def test_moment_balance_and_damping():
     """m g l/2 sin(phi) = torque; damping ratio d / (2 sqrt(k I)) with k = m g l/2 cos(phi), I = m l^2/3."""
-    system = pendulum(0.0, {"motor": {"coordinate": "phi", "value": "torque - 0.4*der(phi)"}}, {"torque": 0.0})
+    system = pendulum(
+        0.0, {"motor": {"coordinate": "phi", "value": "torque - 0.4*der(phi)"}}, {"torque": 0.0}
+    )
     found = system.equilibrium(inputs={"torque": 4.0})
     angle = math.asin(4.0 / g)
     assert found.coordinates["phi"] == pytest.approx(angle, abs=1e-10)
-    assert found.modes[0].damping == pytest.approx(0.4 / (2 * math.sqrt(g * math.cos(angle) * 2 / 3)), rel=1e-7)
+    assert found.modes[0].damping == pytest.approx(
+        0.4 / (2 * math.sqrt(g * math.cos(angle) * 2 / 3)), rel=1e-7
+    )
 
 
 def test_a_force_nothing_balances_is_named():
@@ -71,7 +82,11 @@ def test_ball_joint_used_from_child_to_parent():
     top = {"mass": 2.0, "com": [0.3, 0.0, 0.0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
     joint = {"parent": "top", "child": "ground", "type": "spherical"}
     height = {"quantity": "position", "body": "top", "point": [0.3, 0.0, 0.0], "axis": "z"}
-    found = load({"bodies": {"top": top}, "joints": {"ball": joint}, "outputs": {"height": height}}).compile().equilibrium()
+    found = (
+        load({"bodies": {"top": top}, "joints": {"ball": joint}, "outputs": {"height": height}})
+        .compile()
+        .equilibrium()
+    )
     assert found.stable and found.outputs["height"] == pytest.approx(-0.3, abs=1e-9)
 
 
@@ -89,7 +104,9 @@ def test_closed_loop_rests_at_least_potential():
 
     here = potential(0.0)
     assert potential(1e-3) > here and potential(-1e-3) > here
-    assert abs(potential(1e-4) - potential(-1e-4)) < 1e-2 * (potential(1e-4) + potential(-1e-4) - 2 * here)
+    assert abs(potential(1e-4) - potential(-1e-4)) < 1e-2 * (
+        potential(1e-4) + potential(-1e-4) - 2 * here
+    )
 
 
 def test_free_body_rests_anywhere():
@@ -104,12 +121,20 @@ def hanging_links(count: int):
         f"j{k}": {
             "parent": f"b{k - 1}" if k > 1 else "ground",
             "child": f"b{k}",
-            "transforms": [{"shift": [0.2 if k > 1 else 0.0, 0, 0]}, {"rotate": "y", "coordinate": f"a{k}"}],
+            "transforms": [
+                {"shift": [0.2 if k > 1 else 0.0, 0, 0]},
+                {"rotate": "y", "coordinate": f"a{k}"},
+            ],
         }
         for k in range(1, count + 1)
     }
-    forces = {f"s{k}": {"coordinate": f"a{k}", "stiffness": 1.5, "damping": 0.01} for k in range(1, count + 1)}
-    return load({"bodies": {f"b{k}": link for k in range(1, count + 1)}, "joints": joints, "forces": forces}).compile()
+    forces = {
+        f"s{k}": {"coordinate": f"a{k}", "stiffness": 1.5, "damping": 0.01}
+        for k in range(1, count + 1)
+    }
+    return load(
+        {"bodies": {f"b{k}": link for k in range(1, count + 1)}, "joints": joints, "forces": forces}
+    ).compile()
 
 
 def test_chain_with_springs_hangs_in_balance():
@@ -124,14 +149,18 @@ def test_chain_with_springs_hangs_in_balance():
         assert abs(1.5 * found.coordinates[f"a{j + 1}"] - moment) < 1e-9 * total
     assert found.residual < 1e-9 and found.stability == "stable" and len(found.modes) == count
     assert found.forces["s1"] == pytest.approx(-1.5 * found.coordinates["a1"], rel=1e-12)
-    assert found.reactions["j1"][:3] == pytest.approx((-total * math.sin(angles[0]), 0, total * math.cos(angles[0])), abs=1e-8)
+    assert found.reactions["j1"][:3] == pytest.approx(
+        (-total * math.sin(angles[0]), 0, total * math.cos(angles[0])), abs=1e-8
+    )
 
 
 def block(forces: dict, start: float = 0.5, **more):
     """A block of 100 kg that moves up and down."""
     body = {"mass": 100.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
     joint = {"child": "block", "transforms": [{"shift": "z", "coordinate": "h", "start": start}]}
-    return load({"bodies": {"block": body}, "joints": {"guide": joint}, "forces": forces, **more}).compile()
+    return load(
+        {"bodies": {"block": body}, "joints": {"guide": joint}, "forces": forces, **more}
+    ).compile()
 
 
 def test_falls_onto_a_one_sided_support():
@@ -153,8 +182,14 @@ def test_preparation_stages_follow_one_another():
     }
     system = block(forces, parameters={"jack": 0.0}, inputs={"extra": 0.0})
     wheels, jacks, loaded = system.equilibria([{}, {"jack": 0.5}, {"extra": 500.0}])
-    assert wheels.coordinates["h"] == pytest.approx(0.4 - 100 * g / 2e5, rel=1e-9) and wheels.forces["jack"] == 0.0
-    assert jacks.coordinates["h"] == pytest.approx(0.5 - 100 * g / 1e7, rel=1e-9) and jacks.forces["wheel"] == 0.0
+    assert (
+        wheels.coordinates["h"] == pytest.approx(0.4 - 100 * g / 2e5, rel=1e-9)
+        and wheels.forces["jack"] == 0.0
+    )
+    assert (
+        jacks.coordinates["h"] == pytest.approx(0.5 - 100 * g / 1e7, rel=1e-9)
+        and jacks.forces["wheel"] == 0.0
+    )
     assert loaded.coordinates["h"] == pytest.approx(0.5 - (100 * g + 500) / 1e7, rel=1e-9)
     assert loaded.forces["load"] == -500.0
     with pytest.raises(KeyError, match="'jacks' can not be set"):
@@ -169,11 +204,21 @@ def test_every_stage_has_its_state_of_rest():
             "bodies": {"a": arm, "b": arm},
             "joints": {
                 "shoulder": {"child": "a", "transforms": [{"rotate": "y", "coordinate": "p"}]},
-                "elbow": {"parent": "a", "child": "b", "transforms": [{"shift": [1, 0, 0]}, {"rotate": "y", "coordinate": "r"}]},
+                "elbow": {
+                    "parent": "a",
+                    "child": "b",
+                    "transforms": [{"shift": [1, 0, 0]}, {"rotate": "y", "coordinate": "r"}],
+                },
             },
-            "forces": {"motor": {"coordinate": "p", "value": "-40*p - der(p)"}, "drive": {"coordinate": "r", "value": "lift - 9*r - der(r)"}},
+            "forces": {
+                "motor": {"coordinate": "p", "value": "-40*p - der(p)"},
+                "drive": {"coordinate": "r", "value": "lift - 9*r - der(r)"},
+            },
             "parameters": {"lift": 0.0},
-            "stages": [{"name": "both", "ends": {"at": 1.0}, "lock": ["shoulder"], "set": {"lift": 6.0}}, {"name": "elbow"}],
+            "stages": [
+                {"name": "both", "ends": {"at": 1.0}, "lock": ["shoulder"], "set": {"lift": 6.0}},
+                {"name": "elbow"},
+            ],
         }
     ).compile()
     both, elbow = system.equilibria()
@@ -184,14 +229,20 @@ def test_every_stage_has_its_state_of_rest():
 
 def test_state_without_rest_is_named():
     """An odometer never comes to rest."""
-    system = block({"spring": {"coordinate": "h", "stiffness": 1e4}}, states={"odometer": {"rate": "2.0", "start": 0.0}})
+    system = block(
+        {"spring": {"coordinate": "h", "stiffness": 1e4}},
+        states={"odometer": {"rate": "2.0", "start": 0.0}},
+    )
     with pytest.raises(EvaluationError, match="the state odometer changes at 2 per second"):
         system.equilibrium()
 
 
 def test_integrating_drive_finds_its_setting():
     """An integrator of the error has no stiffness of its own: Newton's steps couple it with the position."""
-    system = block({"drive": {"coordinate": "h", "value": "5e4*i - 2e4*h - 300*der(h)"}}, states={"i": {"rate": "0.7 - h", "start": 0.0}})
+    system = block(
+        {"drive": {"coordinate": "h", "value": "5e4*i - 2e4*h - 300*der(h)"}},
+        states={"i": {"rate": "0.7 - h", "start": 0.0}},
+    )
     found = system.equilibrium()
     assert found.coordinates["h"] == pytest.approx(0.7, rel=1e-10)
     assert found.states["i"] == pytest.approx((100 * g + 2e4 * 0.7) / 5e4, rel=1e-10)
@@ -201,10 +252,17 @@ def test_integrating_drive_finds_its_setting():
 def test_direction_without_hold_is_named_with_its_partner():
     """Two blocks on one spring float together: the null space moves both alike."""
     body = {"mass": 1.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
-    joints = {name: {"child": name, "transforms": [{"shift": "x", "coordinate": f"x{name}"}]} for name in "ab"}
+    joints = {
+        name: {"child": name, "transforms": [{"shift": "x", "coordinate": f"x{name}"}]}
+        for name in "ab"
+    }
     ends = [{"body": "a", "point": [0, 0, 0]}, {"body": "b", "point": [1, 0, 0]}]
     system = load(
-        {"bodies": {"a": body, "b": body}, "joints": joints, "forces": {"s": {"between": ends, "stiffness": 90.0, "length": 1.0}}}
+        {
+            "bodies": {"a": body, "b": body},
+            "joints": joints,
+            "forces": {"s": {"between": ends, "stiffness": 90.0, "length": 1.0}},
+        }
     ).compile()
     found = system.equilibrium()
     assert found.stability == "indifferent" and found.undetermined == ("xa", "xb")
@@ -225,22 +283,49 @@ def test_box_dropped_on_four_contacts(start: list[float]):
     """A box falls, turns and stands on its corners: each carries a quarter of the weight; nothing holds it sideways at rest."""
     corners = [(x, y, -0.2) for x in (-0.3, 0.3) for y in (-0.3, 0.3)]
     contacts = {
-        f"c{k}": {"kind": "contact", "body": "box", "point": p, "stiffness": 1e6, "damping": 1e3, "friction": 0.5} for k, p in enumerate(corners)
+        f"c{k}": {
+            "kind": "contact",
+            "body": "box",
+            "point": p,
+            "stiffness": 1e6,
+            "damping": 1e3,
+            "friction": 0.5,
+        }
+        for k, p in enumerate(corners)
     }
     box = {"mass": 10.0, "com": [0, 0, 0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
     found = (
-        load({"bodies": {"box": box}, "joints": {"f": {"child": "box", "type": "free", "start": start}}, "forces": contacts}).compile().equilibrium()
+        load(
+            {
+                "bodies": {"box": box},
+                "joints": {"f": {"child": "box", "type": "free", "start": start}},
+                "forces": contacts,
+            }
+        )
+        .compile()
+        .equilibrium()
     )
     assert list(found.forces.values()) == pytest.approx([2.5 * g] * 4, rel=1e-8)
     assert found.coordinates["f.z"] == pytest.approx(0.2 - 2.5 * g / 1e6, abs=1e-9)
-    assert set(found.undetermined) == {"f.shift_x", "f.shift_y", "f.turn_z"} and found.stability == "indifferent"
+    assert (
+        set(found.undetermined) == {"f.shift_x", "f.shift_y", "f.turn_z"}
+        and found.stability == "indifferent"
+    )
     assert found.residual < 1e-9
 
 
 def servo_text(a: float, b: float, command: str, leakage: float) -> dict:
     """A mass on a cylinder behind a servo valve; the start pressures of its chambers."""
     line = {"supply": "supply", "tank": "tank", "a": "a", "b": "b"}
-    cylinder = {"between": [{"point": [0, 0, 0]}, {"body": "m"}], "a": "a", "b": "b", "area_a": 0.005, "area_b": 0.003, "shortest": 1, "longest": 2}
+    cylinder = {
+        "between": [{"point": [0, 0, 0]}, {"body": "m"}],
+        "a": "a",
+        "b": "b",
+        "area_a": 0.005,
+        "area_b": 0.003,
+        "shortest": 1,
+        "longest": 2,
+    }
     circuit = {
         "supply": {"pressure": 280e5},
         "tank": {"pressure": 3e5},
@@ -260,11 +345,17 @@ def test_servo_rests_at_one_place_from_any_pressure(pressure: float):
     Rates were measured by the largest slope of their row, which the spool gives: pressures that changed by bars per second passed for rest. Another
     rest, at the valve's centre, is left by the slightest motion. Pascals beside radians made a stable rest 'indifferent'.
     """
-    found = load(servo_text(pressure, pressure, "8*(1.6 - cyl.length)", 1e-12)).compile().equilibrium()
+    found = (
+        load(servo_text(pressure, pressure, "8*(1.6 - cyl.length)", 1e-12)).compile().equilibrium()
+    )
     assert found.states["a.pressure"] == pytest.approx((1000 * g + 0.003 * 283e5) / 0.008, rel=1e-9)
     assert found.states["a.pressure"] + found.states["b.pressure"] == pytest.approx(283e5, rel=1e-9)
     assert found.coordinates["z"] == pytest.approx(1.6 - found.states["v.spool"] / 8, rel=1e-12)
-    assert found.stability == "stable" and found.undetermined == () and found.eigenvalues.real.max() < 0.0
+    assert (
+        found.stability == "stable"
+        and found.undetermined == ()
+        and found.eigenvalues.real.max() < 0.0
+    )
     assert [abs(mode.shape["z"]) for mode in found.modes] == pytest.approx([1.0] * len(found.modes))
 
 
@@ -280,9 +371,14 @@ def test_pressures_that_nothing_ties_are_named_in_their_own_units():
 @pytest.mark.parametrize("name", ["tank.settlement", "foot.settlement", "settlement"])
 def test_a_users_state_is_no_soil(name: str):
     """States were taken for soil, which never rises, by the end of their name; a contact called foot without soil has none either."""
-    forces = {"s": {"coordinate": "h", "stiffness": 1e5}, "foot": {"kind": "contact", "body": "block", "point": [0, 0, 9.0], "stiffness": 1e4}}
+    forces = {
+        "s": {"coordinate": "h", "stiffness": 1e5},
+        "foot": {"kind": "contact", "body": "block", "point": [0, 0, 9.0], "stiffness": 1e4},
+    }
     found = block(forces, states={name: {"rate": f"0.3 - {name}", "start": 1.0}}).equilibrium()
-    assert found.coordinates["h"] == pytest.approx(-100 * g / 1e5, rel=1e-9) and found.states[name] == pytest.approx(0.3, rel=1e-9)
+    assert found.coordinates["h"] == pytest.approx(-100 * g / 1e5, rel=1e-9) and found.states[
+        name
+    ] == pytest.approx(0.3, rel=1e-9)
 
 
 def test_directions_do_not_depend_on_the_basis_that_was_found():
@@ -300,11 +396,22 @@ def test_command_line_goes_on_from_a_state(tmp_path, capsys: pytest.CaptureFixtu
     body = {"mass": 100.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
     joint = {"child": "block", "transforms": [{"shift": "z", "coordinate": "h"}]}
     spring = {"coordinate": "h", "stiffness": "k", "damping": 300.0}
-    path.write_text(json.dumps({"bodies": {"block": body}, "joints": {"guide": joint}, "forces": {"spring": spring}, "parameters": {"k": 1e4}}))
+    path.write_text(
+        json.dumps(
+            {
+                "bodies": {"block": body},
+                "joints": {"guide": joint},
+                "forces": {"spring": spring},
+                "parameters": {"k": 1e4},
+            }
+        )
+    )
     assert cli.main(["statics", str(path), "--then", "k=2e4", "--json"]) == 0
     soft, stiff = json.loads(capsys.readouterr().out)
     assert soft["coordinates"]["h"] == pytest.approx(2 * stiff["coordinates"]["h"], rel=1e-9)
-    assert stiff["modes"][0]["damping"] == pytest.approx(300.0 / (2 * math.sqrt(2e4 * 100)), rel=1e-7)
+    assert stiff["modes"][0]["damping"] == pytest.approx(
+        300.0 / (2 * math.sqrt(2e4 * 100)), rel=1e-7
+    )
     assert cli.main(["statics", str(path), "--then", "k=2e4"]) == 0
     assert "damping ratio 0.1061" in capsys.readouterr().out
     assert cli.main(["statics", str(path), "--then", "stiffness=2e4"]) == 2
@@ -317,7 +424,9 @@ def test_guess_that_leaves_a_loop_open_is_closed_first():
     guess = here.q + 0.02
     assert system.constraint_residual(0.0, guess) > 1e-3
     assert system.equilibrium(q=guess).q == pytest.approx(here.q, abs=1e-9)
-    assert system.linearize(q=here.q + 1e-9).stiffness == pytest.approx(here.linear.stiffness, rel=1e-6)
+    assert system.linearize(q=here.q + 1e-9).stiffness == pytest.approx(
+        here.linear.stiffness, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("force", ["exp(800*phi)", "-exp(800*phi)*phi", "1e300*phi*1e300"])
@@ -330,12 +439,24 @@ def test_forces_beyond_all_numbers_are_named(force: str):
 def test_a_rest_is_read_in_units_that_fit_without_rounding():
     """Pressures in bar, loads in kN, flows that are rounding as 0: the numbers of to_dict stay as they are."""
     rest = load("lib:boom-drive").compile().equilibrium()
-    rows = {name: (number, unit) for table in rest_rows(rest).values() for name, number, unit in table}
-    assert rows["rail.pressure"] == ("209.5", "bar") and rows["lift.force"][1] == "kN" and rows["pump.flow"] == ("0", "l/min")
-    assert float(rows["lift.force"][0]) == pytest.approx(rest.outputs["lift.force"] / 1000, rel=1e-5)
+    rows = {
+        name: (number, unit) for table in rest_rows(rest).values() for name, number, unit in table
+    }
+    assert (
+        rows["rail.pressure"] == ("209.5", "bar")
+        and rows["lift.force"][1] == "kN"
+        and rows["pump.flow"] == ("0", "l/min")
+    )
+    assert float(rows["lift.force"][0]) == pytest.approx(
+        rest.outputs["lift.force"] / 1000, rel=1e-5
+    )
     shown = rest._repr_html_()
     assert "bar" in shown and "e-1" not in shown and "Force elements" in shown
-    assert "Hz" in rest.modes._repr_html_() and "Hz" in rest.linear._repr_html_() and "states" in rest.linear._repr_html_()
+    assert (
+        "Hz" in rest.modes._repr_html_()
+        and "Hz" in rest.linear._repr_html_()
+        and "states" in rest.linear._repr_html_()
+    )
     assert all(name in rest.linear.local for name, _ in shape_of(rest, rest.modes[0]))
 
 
@@ -353,4 +474,6 @@ def test_what_grows_is_told_and_nothing_else(tmp_path, capsys):
     told = capsys.readouterr().out
     lines = [line for line in told.splitlines() if "grows by e in" in line]
     assert len(lines) == 1 and lines[0].endswith("along phi") and "along s" in told
-    assert float(lines[0].split(" in ")[1].split()[0]) == pytest.approx(math.sqrt((inertia + m * l * l) / (m * g * l)), rel=1e-3)
+    assert float(lines[0].split(" in ")[1].split()[0]) == pytest.approx(
+        math.sqrt((inertia + m * l * l) / (m * g * l)), rel=1e-3
+    )

@@ -19,18 +19,29 @@ from kinetree.solvers.chain import energy
 def alone(name: str, settings: dict[str, str] | None = None) -> list[dict]:
     """A measurement in a process whose BLAS has one thread, with more settings of its environment."""
     code = f"import json; from kinetree.scripts.bench import chain_inside; print(json.dumps(chain_inside.{name}))"
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} | (settings or {})
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} | (
+        settings or {}
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
     return json.loads(done.stdout)
 
 
 def test_printed_rule():
     """2n < 2^m/m."""
-    assert chain.cheaper_than_runge_kutta(20, 9) and not chain.cheaper_than_runge_kutta(200, 9) and not chain.cheaper_than_runge_kutta(1, 0)
+    assert (
+        chain.cheaper_than_runge_kutta(20, 9)
+        and not chain.cheaper_than_runge_kutta(200, 9)
+        and not chain.cheaper_than_runge_kutta(1, 0)
+    )
 
 
 def test_large_angles_and_many_steps_belong_to_the_matrices():
-    few, many = (chain.operations(chain.scale(c.mass, c.damping, c.stiffness), c.dt) for c in (chain_inside.uniform(100, a, 1) for a in (0.2, 50.0)))
+    few, many = (
+        chain.operations(chain.scale(c.mass, c.damping, c.stiffness), c.dt)
+        for c in (chain_inside.uniform(100, a, 1) for a in (0.2, 50.0))
+    )
     assert not few.pays(3) and many.pays(400) and not many.pays(400, renewals=10**6)
 
 
@@ -51,10 +62,16 @@ def test_chosen_order_is_near_the_fastest(memory):
     The times are the least of seven in turns. Load of the machine only adds to them, so that a chain counts as slower when three measurements say so.
     """
     threshold = {"returned": 2**17, "kept": 2**30}.get(memory)
-    settings = {f"MALLOC_{name}_THRESHOLD_": str(threshold) for name in ("TRIM", "MMAP")} if threshold else {}
+    settings = (
+        {f"MALLOC_{name}_THRESHOLD_": str(threshold) for name in ("TRIM", "MMAP")}
+        if threshold
+        else {}
+    )
     names: tuple[str, ...] = ()
     for _ in range(3):
-        slower = [row for row in alone(f"choices(names={names!r})", settings) if row["slower"] > 0.2]
+        slower = [
+            row for row in alone(f"choices(names={names!r})", settings) if row["slower"] > 0.2
+        ]
         names = tuple({row["chain"]: None for row in slower})
         if not names:
             return
@@ -68,18 +85,32 @@ def test_bands_beat_dense_matrices_below_the_fill_in_point():
     narrow = [row for row in rows if row["half_width"] < 0.4 * row["n"]]
     assert len(narrow) >= 4
     for row in narrow:
-        assert row["band_doubling"] < row["dense_doubling"] and row["band_steps"] < row["dense_steps"]
+        assert (
+            row["band_doubling"] < row["dense_doubling"] and row["band_steps"] < row["dense_steps"]
+        )
         assert row["band_memory_MB"] < row["dense_memory_MB"]
     assert narrow[0]["band_doubling"] < 0.2 * narrow[0]["dense_doubling"]
     assert abs(chain_inside.fill_in(rows) - energy.FILL) < 0.2
 
 
 def test_fill_in_lies_between_the_measured_points():
-    rows = [{"n": 10, "half_width": w, "band_doubling": 2.0**w, "dense_doubling": 32.0} for w in (2, 4, 6)]
-    assert chain_inside.fill_in(rows) == pytest.approx(0.5) and chain_inside.fill_in(rows[:2]) == 1.0
+    rows = [
+        {"n": 10, "half_width": w, "band_doubling": 2.0**w, "dense_doubling": 32.0}
+        for w in (2, 4, 6)
+    ]
+    assert (
+        chain_inside.fill_in(rows) == pytest.approx(0.5) and chain_inside.fill_in(rows[:2]) == 1.0
+    )
 
 
-CASES = ["two-mass cars", "random springs", "soft support", "lib:train", "lib:chain-drive", "lib:helical-spring"]
+CASES = [
+    "two-mass cars",
+    "random springs",
+    "soft support",
+    "lib:train",
+    "lib:chain-drive",
+    "lib:helical-spring",
+]
 
 
 def knots(name: str) -> tuple[peers.Case, np.ndarray]:
@@ -106,26 +137,59 @@ def test_adaptive_methods_solve_the_same_chain(name):
 
 def test_forms_of_the_doubling():
     """The energy form keeps its digits where the printed one loses them; U alone is no better."""
-    rows = {(row["omega_dt"], row["ratio"], row["form"]): row for row in chain_inside.forms(12, repeats=1)}
-    stiff = {form: rows[1e4, 1e4, form]["U_0"] for form in ("energy form", "printed, U and W", "printed, U alone")}
+    rows = {
+        (row["omega_dt"], row["ratio"], row["form"]): row
+        for row in chain_inside.forms(12, repeats=1)
+    }
+    stiff = {
+        form: rows[1e4, 1e4, form]["U_0"]
+        for form in ("energy form", "printed, U and W", "printed, U alone")
+    }
     assert stiff["energy form"] < 1e-11 < min(stiff["printed, U and W"], stiff["printed, U alone"])
-    assert all(row["U_0"] < 1e-12 for (angle, _, form), row in rows.items() if angle == 1e2 and form != "extended precision")
+    assert all(
+        row["U_0"] < 1e-12
+        for (angle, _, form), row in rows.items()
+        if angle == 1e2 and form != "extended precision"
+    )
 
 
 def test_pictures(tmp_path):
-    rows = [{"chain": "two-mass cars", "n": n, "ratio": 1e4, "method": "kinetree chain", "seconds": 1e-3 * n, "error": 1e-9} for n in (10, 200)]
+    rows = [
+        {
+            "chain": "two-mass cars",
+            "n": n,
+            "ratio": 1e4,
+            "method": "kinetree chain",
+            "seconds": 1e-3 * n,
+            "error": 1e-9,
+        }
+        for n in (10, 200)
+    ]
     chain_plots.plot({"results": rows, "bands": chain_inside.bands(40, 10, 1)}, tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"chain_size.png", "chain_stretch.png", "chain_bands.png"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "chain_size.png",
+        "chain_stretch.png",
+        "chain_bands.png",
+    }
 
 
 @pytest.mark.slow
 def test_benchmark_of_a_description(tmp_path, capsys):
     """From the command line, with a file."""
-    assert cli.main(["bench", "chain", "lib:helical-spring", "--quick", "--json", str(tmp_path / "b.json")]) == 0
+    assert (
+        cli.main(
+            ["bench", "chain", "lib:helical-spring", "--quick", "--json", str(tmp_path / "b.json")]
+        )
+        == 0
+    )
     assert "kinetree chain" in capsys.readouterr().out
     report = json.loads((tmp_path / "b.json").read_text())
-    assert {row["chain"] for row in report["results"]} == {"Helical spring of 8 turns"} and report["headline"] > 1.0
+    assert {row["chain"] for row in report["results"]} == {"Helical spring of 8 turns"} and report[
+        "headline"
+    ] > 1.0
 
 
 def test_a_file_is_for_chains_only():
-    assert cli.main(["bench", "numbers", "x.toml"]) == 2 and cli.main(["bench", "fmu", "x.toml"]) == 2
+    assert (
+        cli.main(["bench", "numbers", "x.toml"]) == 2 and cli.main(["bench", "fmu", "x.toml"]) == 2
+    )

@@ -19,20 +19,34 @@ CHAINS = {
     "free": {"stiffness": [STIFF, 3.0]},
     "free twice": {"stiffness": [STIFF, 0.0], "damping": [0.0, 0.0]},
     "soft": {"stiffness": [40.0, 30.0]},
-    "under a constant force": {"stiffness": [2.0, STIFF, 3.0, 0.0], "forces": {"x3": "pull"}, "supports": {}},
+    "under a constant force": {
+        "stiffness": [2.0, STIFF, 3.0, 0.0],
+        "forces": {"x3": "pull"},
+        "supports": {},
+    },
     "left alone": {"stiffness": [2.0, STIFF, 3.0, 0.0], "forces": {}, "supports": {}},
     "damped unevenly": {"stiffness": [2.0, STIFF, 3.0, 0.0], "damping": [0.0, 5.0, 0.3, 0.1]},
-    "unsymmetric": {"stiffness": [[5.0, -2.0, 0.0], [-1.0, 4.0, -2.5], [0.0, -2.0, 3.0]], "damping": [[0.1, 0.2, 0], [-0.2, 0.1, 0], [0, 0, 0.1]]},
+    "unsymmetric": {
+        "stiffness": [[5.0, -2.0, 0.0], [-1.0, 4.0, -2.5], [0.0, -2.0, 3.0]],
+        "damping": [[0.1, 0.2, 0], [-0.2, 0.1, 0], [0, 0, 0.1]],
+    },
     "indefinite": {"stiffness": [[1.0, -2.0, 0.0], [-2.0, 1.0, -1.0], [0.0, -1.0, 2.0]]},
 }
 
 
 def chain(kind: str) -> dict:
     """Three masses under a force that grows and a support that swings."""
-    shared = {"mass": [1.0, 1.0, 2.0], "start": [0.1, 0.1, -0.1], "speed": [0.2, 0.2, 1.0], "forces": {"x3": "pull*(1 + t - t**2/8)"}}
+    shared = {
+        "mass": [1.0, 1.0, 2.0],
+        "start": [0.1, 0.1, -0.1],
+        "speed": [0.2, 0.2, 1.0],
+        "forces": {"x3": "pull*(1 + t - t**2/8)"},
+    }
     return {
         "inputs": {"pull": 0.7},
-        "chain": shared | {"supports": {"x3": {"stiffness": 1.5, "motion": "0.1*t"}}} | CHAINS[kind],
+        "chain": shared
+        | {"supports": {"x3": {"stiffness": 1.5, "motion": "0.1*t"}}}
+        | CHAINS[kind],
         "outputs": {"stretch": "x3 - x1"},
         "run": {"stop_time": 2.0, "output_step": 0.05},
     }
@@ -63,9 +77,19 @@ def test_bands_narrower_than_the_chain_are_carried_whole():
     """Sixty soft masses: what a short step moves reaches a few neighbours only, so that matrices are bands that begin at their own column."""
     count = 60
     coordinates = [f"x{k + 1}" for k in range(count)]
-    moved = {"start": [0.1 * (-1) ** k for k in range(count)], "speed": [0.05 * k for k in range(count)], "forces": {"x3": "pull*(1 + t)"}}
+    moved = {
+        "start": [0.1 * (-1) ** k for k in range(count)],
+        "speed": [0.05 * k for k in range(count)],
+        "forces": {"x3": "pull*(1 + t)"},
+    }
     parts = {"mass": count * [1.0], "stiffness": [2.0 + 0.1 * k for k in range(count + 1)]}
-    mechanism = load({"inputs": {"pull": 0.7}, "chain": parts | moved, "run": {"stop_time": 1.0, "output_step": 0.05}})
+    mechanism = load(
+        {
+            "inputs": {"pull": 0.7},
+            "chain": parts | moved,
+            "run": {"stop_time": 1.0, "output_step": 0.05},
+        }
+    )
     unit = fmu_unit(mechanism)
     twin, expected = InProcess(unit).start(), mechanism.chain().simulate()
     for t in np.linspace(0.0, 1.0, 21)[1:]:
@@ -84,14 +108,23 @@ def test_slopes_of_inputs_are_followed_exactly():
         twin.work[twin.places["pull"].write], twin.work[at] = 0.7 + 0.3 * a, 0.3
         twin.step(b)
         assert twin.work[at] == 0.0
-    assert twin.get(["x3"])[0] == pytest.approx(expected["x3"][-1], abs=1e-5)  # cubic now, parabolas between: (0.05)^4
+    assert twin.get(["x3"])[0] == pytest.approx(
+        expected["x3"][-1], abs=1e-5
+    )  # cubic now, parabolas between: (0.05)^4
 
 
 @pytest.mark.parametrize("force", ["pull", "pull*t", "pull*t**2", "pull*(t - 1)**2"])
 def test_motion_from_rest_is_proportional_to_its_forces(force):
     """By powers of two exactly, roots of the masses are whole: no size of a force is another case than any other."""
-    shared = {"mass": [1.0, 1.0, 4.0], "stiffness": [2.0, STIFF, 3.0, 0.0], "damping": [0.1, 0.0, 0.2, 0.0], "forces": {"x3": force}}
-    mechanism = load({"inputs": {"pull": 1.0}, "chain": shared, "run": {"stop_time": 1.0, "output_step": 0.05}})
+    shared = {
+        "mass": [1.0, 1.0, 4.0],
+        "stiffness": [2.0, STIFF, 3.0, 0.0],
+        "damping": [0.1, 0.0, 0.2, 0.0],
+        "forces": {"x3": force},
+    }
+    mechanism = load(
+        {"inputs": {"pull": 1.0}, "chain": shared, "run": {"stop_time": 1.0, "output_step": 0.05}}
+    )
     reached = []
     for pull in (1.0, 0.25, 0.5, 2.0, 4.0):
         twin = InProcess(fmu_unit(mechanism)).start({"pull": pull})
@@ -111,7 +144,11 @@ def test_an_integrator_that_is_asked_for_takes_the_place_of_the_matrices():
 @pytest.mark.parametrize("backend, fmi", [("native", 2), ("native", 3), ("python", 2)])
 def test_archives_pass_all_checks(backend, fmi, tmp_path):
     """Validation, co-simulation in a host, model exchange, any steps, saved states."""
-    report = verify(build_fmu(load(chain("soft" if fmi == 3 else "unsymmetric")), tmp_path / "chain.fmu", backend, fmi))
+    report = verify(
+        build_fmu(
+            load(chain("soft" if fmi == 3 else "unsymmetric")), tmp_path / "chain.fmu", backend, fmi
+        )
+    )
     assert report.good, [check for check in report.checks if not check.good]
     assert any(check.what == "matrix method" for check in report.checks)
 
@@ -125,10 +162,25 @@ def cars(count: int = 4, stiffness: float = 1e9) -> dict:
         joints[f"rail{i}"] = {"parent": "ground", "child": f"car{i}", "transforms": transforms}
         behind = {"body": f"car{i - 1}"} if i > 1 else {"body": "ground"}
         k = 1e5 if i == 1 else stiffness
-        forces[f"coupling{i}"] = {"between": [behind, {"body": f"car{i}"}], "stiffness": k, "damping": 50.0, "length": 3.0}
-    outputs = {"stretch": {"value": f"s{count} - s1", "unit": "m"}, "place": {"quantity": "position", "body": "car2"}}
+        forces[f"coupling{i}"] = {
+            "between": [behind, {"body": f"car{i}"}],
+            "stiffness": k,
+            "damping": 50.0,
+            "length": 3.0,
+        }
+    outputs = {
+        "stretch": {"value": f"s{count} - s1", "unit": "m"},
+        "place": {"quantity": "position", "body": "car2"},
+    }
     run = {"stop_time": 2.0, "output_step": 0.1}
-    return {"inputs": {"pull": {"start": 1e3}}, "bodies": bodies, "joints": joints, "forces": forces, "outputs": outputs, "run": run}
+    return {
+        "inputs": {"pull": {"start": 1e3}},
+        "bodies": bodies,
+        "joints": joints,
+        "forces": forces,
+        "outputs": outputs,
+        "run": run,
+    }
 
 
 def test_elastic_system_in_large_steps():
@@ -138,7 +190,13 @@ def test_elastic_system_in_large_steps():
     twin = InProcess(fmu_unit(mechanism.linear())).start()
     for k in range(1, 21):
         twin.step(0.1 * k)
-    for name, own in (("s1", "s1"), ("s4", "s4"), ("stretch", "stretch"), ("s4.speed", "der(s4)"), ("place_1", "place[1]")):
+    for name, own in (
+        ("s1", "s1"),
+        ("s4", "s4"),
+        ("stretch", "stretch"),
+        ("s4.speed", "der(s4)"),
+        ("place_1", "place[1]"),
+    ):
         assert twin.get([name])[0] == pytest.approx(expected[own][-1], abs=1e-9)  # of 0.02 m
     assert twin.head.steps == 20 < 0.1 * expected.statistics["steps"]
 
@@ -147,12 +205,19 @@ def test_full_mass_matrices_are_handed_over_too():
     """Modes of the chain are those of the linearised mechanism."""
     mechanism = load("lib:double-pendulum")
     system, linear = mechanism.compile(), mechanism.linear().chain()
-    assert linear.frequencies() == pytest.approx([mode.frequency for mode in system.equilibrium().modes], rel=1e-9)
+    assert linear.frequencies() == pytest.approx(
+        [mode.frequency for mode in system.equilibrium().modes], rel=1e-9
+    )
 
 
 def test_command_line(tmp_path, capsys):
     (tmp_path / "cars.json").write_text(json.dumps(cars()))
     made = str(tmp_path / "cars.fmu")
-    assert cli.main(["fmu", str(tmp_path / "cars.json"), "--linear", "--backend", "native", "-o", made]) == 0
+    assert (
+        cli.main(
+            ["fmu", str(tmp_path / "cars.json"), "--linear", "--backend", "native", "-o", made]
+        )
+        == 0
+    )
     assert cli.main(["verify", made, "--stop-time", "1"]) == 0
     assert "matrix method" in capsys.readouterr().out

@@ -32,7 +32,9 @@ def test_rings_that_move_as_one_body_feel_no_force():
         rigid[i, :3] = np.cross([0.3, -0.2, 0.1], [0, 0, 0.012 * (i + 1)])
         rigid[i, 3:] = [0.3, -0.2, 0.1]
     force = (C @ rigid.reshape(-1)).reshape(5, 6)
-    assert np.abs(force[1:]).max() < 1e-9 * np.abs(C).max()  # only the ring next to the clamp is held
+    assert (
+        np.abs(force[1:]).max() < 1e-9 * np.abs(C).max()
+    )  # only the ring next to the clamp is held
 
 
 def test_chain_drive_keeps_its_coordinates_apart():
@@ -42,7 +44,9 @@ def test_chain_drive_keeps_its_coordinates_apart():
         for b in range(6):
             assert a == b or not blocks[:, a, :, b].any()
     frequencies = np.sqrt(np.linalg.eigvalsh(blocks[:, 1, :, 1]) / m[1])
-    assert math.isclose(frequencies[0], 2 * math.sqrt(300 / 0.0127 / 0.02) * math.sin(math.pi / 22), rel_tol=1e-12)
+    assert math.isclose(
+        frequencies[0], 2 * math.sqrt(300 / 0.0127 / 0.02) * math.sin(math.pi / 22), rel_tol=1e-12
+    )
 
 
 def test_stretched_trains_have_the_ratio_asked_for():

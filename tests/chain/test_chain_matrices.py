@@ -15,7 +15,9 @@ from kinetree.solvers.chain import choice, extended, literature
 from kinetree.solvers.chain.band import pitch
 from kinetree.solvers.chain.coefficients import as_band
 
-CASES = json.loads((Path(__file__).parents[1] / "data" / "chain_matrices.json").read_text())["cases"]
+CASES = json.loads((Path(__file__).parents[1] / "data" / "chain_matrices.json").read_text())[
+    "cases"
+]
 EPSILON = np.finfo(float).eps
 
 
@@ -24,7 +26,13 @@ def reference(case: dict) -> list[np.ndarray]:
 
 
 def matrices(case: dict, **options) -> tuple[np.ndarray, ...]:
-    return chain.matrices(np.array(case["mass"]), np.array(case["damping"]), np.array(case["stiffness"]), case["dt"], **options)
+    return chain.matrices(
+        np.array(case["mass"]),
+        np.array(case["damping"]),
+        np.array(case["stiffness"]),
+        case["dt"],
+        **options,
+    )
 
 
 def deviation(found, wanted) -> float:
@@ -33,11 +41,17 @@ def deviation(found, wanted) -> float:
     for a, b in zip(found, wanted):
         for rows in (slice(0, n), slice(n, None)):
             for columns in (slice(0, n), slice(n, None)):
-                worst = max(worst, np.abs(a[rows, columns] - b[rows, columns]).max() / np.abs(b[rows, columns]).max())
+                worst = max(
+                    worst,
+                    np.abs(a[rows, columns] - b[rows, columns]).max()
+                    / np.abs(b[rows, columns]).max(),
+                )
     return worst
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c["omega_dt"] <= 1e4], ids=lambda c: c["name"])
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c["omega_dt"] <= 1e4], ids=lambda c: c["name"]
+)
 def test_references_to_1e_13(case):
     assert extended.pays(len(case["mass"]), case["omega_dt"], 1e-13)
     assert deviation(matrices(case), reference(case)) < 1e-13
@@ -52,10 +66,23 @@ def test_uniform_chains_have_the_matrices_of_their_analytic_modes(n, omega_dt):
     with mpmath.workdps(40):
         angles = [(2 * r - 1) * mpmath.pi / (2 * n + 1) for r in range(1, n + 1)]
         turned = [2 * mpmath.sin(a / 2) * mpmath.mpf(dt) for a in angles]
-        shapes = np.array([[float(2 * mpmath.sin(j * a) / mpmath.sqrt(2 * n + 1)) for j in range(1, n + 1)] for a in angles])
-        cosines, sines = (np.array([float(part(w)) for w in turned]) for part in (mpmath.cos, lambda w: mpmath.sin(w) / w))
+        shapes = np.array(
+            [
+                [float(2 * mpmath.sin(j * a) / mpmath.sqrt(2 * n + 1)) for j in range(1, n + 1)]
+                for a in angles
+            ]
+        )
+        cosines, sines = (
+            np.array([float(part(w)) for w in turned])
+            for part in (mpmath.cos, lambda w: mpmath.sin(w) / w)
+        )
     U_0, U_1 = (shapes.T @ (c[:, None] * shapes) for c in (cosines, sines))
-    for found, wanted in ((D[0][n:, n:], U_0), (D[0][:n, :n], U_0), (D[0][n:, :n], dt * U_1), (D[1][n:, n:], U_1)):
+    for found, wanted in (
+        (D[0][n:, n:], U_0),
+        (D[0][:n, :n], U_0),
+        (D[0][n:, :n], dt * U_1),
+        (D[1][n:, n:], U_1),
+    ):
         assert np.abs(found - wanted).max() < 1e-13 * np.abs(wanted).max()
 
 
@@ -98,7 +125,9 @@ def test_step_of_two_halves(kind):
     size = np.abs(E[0]).max()
     assert np.allclose(E[0], D[0] @ D[0], atol=2e-12 * size)
     assert np.allclose(E[1], 0.5 * (D[1] + D[1] @ D[0]), atol=2e-12 * size)
-    assert np.allclose(h * A @ D[1], D[0] - np.eye(2 * n), atol=2e-12 * size * max(1, np.abs(A).max()))
+    assert np.allclose(
+        h * A @ D[1], D[0] - np.eye(2 * n), atol=2e-12 * size * max(1, np.abs(A).max())
+    )
 
 
 def printed(case: dict, omega_dt: float, only_u: bool) -> tuple:
@@ -106,7 +135,9 @@ def printed(case: dict, omega_dt: float, only_u: bool) -> tuple:
     arguments = [np.array(case[key]) for key in ("mass", "damping", "stiffness")]
     scaled = chain.scale(*arguments)
     dt = omega_dt / scaled.omega
-    found = literature.matrices(scaled, dt, 3, 12, max(0, int(np.ceil(np.log2(omega_dt / 0.2)))), only_u)
+    found = literature.matrices(
+        scaled, dt, 3, 12, max(0, int(np.ceil(np.log2(omega_dt / 0.2)))), only_u
+    )
     return found, chain.matrices(*arguments, dt)
 
 
@@ -127,7 +158,14 @@ def test_printed_form_drifts_where_a_slow_mode_turns():
 
 def test_optimal_substeps_of_the_source():
     """The table of [GG11]: order, omega*Delta, error."""
-    table = {1: (0.75, 4e-1), 2: (0.50, 4e-2), 3: (0.31, 1e-3), 4: (0.19, 1e-5), 5: (0.11, 2e-8), 6: (0.06, 1e-11)}
+    table = {
+        1: (0.75, 4e-1),
+        2: (0.50, 4e-2),
+        3: (0.31, 1e-3),
+        4: (0.19, 1e-5),
+        5: (0.11, 2e-8),
+        6: (0.06, 1e-11),
+    }
     for r, (x, eps) in table.items():
         found = choice.optimum(r)
         assert abs(found[0] - x) <= 0.0051  # two decimals, 0.3125 printed as 0.31
@@ -141,7 +179,10 @@ def test_choice_meets_the_error_formula_with_least_work(total, accuracy):
     assert choice.error(best.m, best.r, total / 2**best.m) <= accuracy
     for m in range(max(0, best.m - 6), best.m + 6):
         for r in range(2, 30):
-            if choice.error(m, r, total / 2**m) <= accuracy and total / 2**m <= choice.LARGEST_START:
+            if (
+                choice.error(m, r, total / 2**m) <= accuracy
+                and total / 2**m <= choice.LARGEST_START
+            ):
                 assert best.work <= m + r
 
 
@@ -161,7 +202,10 @@ def test_products_grow_by_the_pitch(n, width, part, seed):
 
 
 def test_blocks_grow_by_their_size():
-    spring, drive = (chain.scale(*make()) for make in (lambda: chains.helical_spring(turns=40), chains.chain_drive))
+    spring, drive = (
+        chain.scale(*make())
+        for make in (lambda: chains.helical_spring(turns=40), chains.chain_drive)
+    )
     assert (spring.Ch.width, spring.pitch, drive.pitch) == (11, 6, 6)
 
 

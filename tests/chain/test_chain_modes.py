@@ -17,7 +17,9 @@ LIBRARY = {
 }
 
 
-@pytest.mark.parametrize("shape, nodes", [("constant", 60), ("linear", 61), ("parabolic", 121), ("spline", 61)])
+@pytest.mark.parametrize(
+    "shape, nodes", [("constant", 60), ("linear", 61), ("parabolic", 121), ("spline", 61)]
+)
 @pytest.mark.parametrize("kind", LIBRARY)
 def test_modes_and_matrices_agree(kind, shape, nodes):
     """Two independent ways to the same motion, from a start that is not at rest; 60 steps at an accuracy of 1e-12 each."""
@@ -27,7 +29,10 @@ def test_modes_and_matrices_agree(kind, shape, nodes):
     dt = 200.0 / scaled.omega
     start = rng.normal(size=n) / scaled.omega, rng.normal(size=n)
     force = rng.normal(size=(nodes, 2))
-    ways = (chain.simulate(m, F, C, *start, dt, 60, force, [0, n // 2], shape, accuracy=1e-12, way=way) for way in ("modes", "matrices"))
+    ways = (
+        chain.simulate(m, F, C, *start, dt, 60, force, [0, n // 2], shape, accuracy=1e-12, way=way)
+        for way in ("modes", "matrices")
+    )
     for a, b in zip(*ways, strict=True):
         assert np.abs(a - b).max() < 1e-9 * np.abs(b).max()
 
@@ -37,7 +42,9 @@ def test_modes_and_matrices_agree(kind, shape, nodes):
 def test_one_mass_under_a_constant_force(stiffness, damping):
     """m x.. + d x. + k x = f with m = 1, from the roots of the characteristic polynomial; light to strong damping, with and without spring."""
     dt, steps, f = 0.7, 12, 1.5
-    x, v = chain.simulate([1.0], [damping], [[stiffness]], [0.2], [-1.0], dt, steps, np.array([f]), [0], way="modes")
+    x, v = chain.simulate(
+        [1.0], [damping], [[stiffness]], [0.2], [-1.0], dt, steps, np.array([f]), [0], way="modes"
+    )
     t = dt * np.arange(steps + 1)
     if stiffness:
         a, w = -damping / 2, np.emath.sqrt(stiffness - damping**2 / 4)
@@ -45,14 +52,26 @@ def test_one_mass_under_a_constant_force(stiffness, damping):
         s = t if w == 0 else np.sin(w * t) / w
         exact = f / stiffness + np.exp(a * t) * (y * np.cos(w * t) + (-1.0 - a * y) * s)
     else:
-        exact = 0.2 - t + f * t**2 / 2 if damping == 0 else 0.2 + f / damping * t + (-1 - f / damping) * (1 - np.exp(-damping * t)) / damping
+        exact = (
+            0.2 - t + f * t**2 / 2
+            if damping == 0
+            else 0.2 + f / damping * t + (-1 - f / damping) * (1 - np.exp(-damping * t)) / damping
+        )
     assert np.allclose(x[:, 0], np.real(exact), rtol=1e-12, atol=1e-12)
 
 
 def test_full_mass_matrix():
     root = np.random.default_rng(1).normal(size=(4, 4))
-    M, C = np.eye(4) + root @ root.T, np.diag([3.0, 5, 4, 2]) - np.diag([1.0, 2, 1], 1) - np.diag([1.0, 2, 1], -1)
-    ways = (chain.simulate(M, 0.02 * C + 0.1 * M, C, np.ones(4), np.zeros(4), 2.0, 9, np.array([1.0]), [2], way=way) for way in ("modes", "matrices"))
+    M, C = (
+        np.eye(4) + root @ root.T,
+        np.diag([3.0, 5, 4, 2]) - np.diag([1.0, 2, 1], 1) - np.diag([1.0, 2, 1], -1),
+    )
+    ways = (
+        chain.simulate(
+            M, 0.02 * C + 0.1 * M, C, np.ones(4), np.zeros(4), 2.0, 9, np.array([1.0]), [2], way=way
+        )
+        for way in ("modes", "matrices")
+    )
     for a, b in zip(*ways, strict=True):
         assert np.allclose(a, b, atol=1e-9)
 
@@ -62,7 +81,9 @@ def test_slow_modes_keep_their_digits(ratio):
     """Eigenvalues of C know omega_min to epsilon*ratio^2 (2e-4 at 1e6); from the strains the error is 4 epsilon*ratio at most."""
     m, F, C = chains.two_mass_train(40, ratio)
     slow = modes.find(chain.scale(m, F, C), 1e-12).omega.min()
-    below, above = (wall(-C[0, 1], 80, slow * (1 + side * 4 * np.finfo(float).eps * ratio)) for side in (-1, 1))
+    below, above = (
+        wall(-C[0, 1], 80, slow * (1 + side * 4 * np.finfo(float).eps * ratio)) for side in (-1, 1)
+    )
     assert (below < 0) != (above < 0)
 
 
@@ -70,7 +91,9 @@ def wall(frame: float, n: int, omega: float) -> float:
     """Motion of the wall when the free end swings with amplitude 1: zero at a natural frequency. No spring is ever subtracted from another."""
     x, force = 1.0, 0.0
     for i in range(n):
-        force += omega**2 * x  # of the spring towards the wall: frames and couplings of stiffness 1 in turn
+        force += (
+            omega**2 * x
+        )  # of the spring towards the wall: frames and couplings of stiffness 1 in turn
         x -= force / (frame if i % 2 == 0 else 1.0)
     return x
 
@@ -90,7 +113,12 @@ def test_what_is_left_out_stays_below_the_accuracy():
     m, F, C = chains.stretched_train(80, 1e5)
     slow = 2 * np.pi / 1e3
     force = np.sin(slow * np.arange(401))[:, None]
-    exact, coarse = (chain.simulate(m, F, C, np.zeros(80), np.zeros(80), 1.0, 400, force, [40], accuracy=a, way="modes") for a in (1e-14, 1e-4))
+    exact, coarse = (
+        chain.simulate(
+            m, F, C, np.zeros(80), np.zeros(80), 1.0, 400, force, [40], accuracy=a, way="modes"
+        )
+        for a in (1e-14, 1e-4)
+    )
     for a, b in zip(exact, coarse, strict=True):
         assert 0 < np.abs(a - b).max() < 1e-4 * np.abs(a).max()
 
@@ -105,13 +133,17 @@ def test_the_faster_way_is_taken(monkeypatch):
     monkeypatch.setattr(modes, "SMALL", 25)
     m, F, C = chains.train(60, damping=2e4)
     scaled = chain.scale(m, F, C)
-    taken = lambda dt, steps: isinstance(motion.prepare(scaled, dt, np.array([0]), 2, 1e-8, steps, "auto"), modes.Modes)  # noqa: E731
+    taken = lambda dt, steps: isinstance(  # noqa: E731
+        motion.prepare(scaled, dt, np.array([0]), 2, 1e-8, steps, "auto"), modes.Modes
+    )
     assert not taken(0.1, 100) and taken(20.0, 100) and taken(0.1, 10**6)
     monkeypatch.setattr(modes, "SMALL", 30)
     assert not taken(0.1, 50) and taken(0.1, 60)
     uneven = chain.scale(m, F + np.diag(np.arange(60.0)), C)
     for dt in (0.1, 20.0):
-        assert not isinstance(motion.prepare(uneven, dt, np.array([0]), 2, 1e-8, 10**6, "auto"), modes.Modes)
+        assert not isinstance(
+            motion.prepare(uneven, dt, np.array([0]), 2, 1e-8, 10**6, "auto"), modes.Modes
+        )
 
 
 @pytest.mark.parametrize("lapack_has_it", [True, False])

@@ -19,14 +19,23 @@ def band(width: int) -> Band:
 def some(n: int = 100, omega: float = 2.0, damped: bool = True, **widths: int) -> SimpleNamespace:
     """Coefficients of a chain, as far as its work depends on them."""
     w = {"Bh": 1, "Fh": 2, "Ch": 3} | widths
-    return SimpleNamespace(n=n, omega=omega, damped=damped, pitch=2, **{name: band(width) for name, width in w.items()})
+    return SimpleNamespace(
+        n=n, omega=omega, damped=damped, pitch=2, **{name: band(width) for name, width in w.items()}
+    )
 
 
 def test_diagonals_fill_with_the_wave_front():
     """Twice the half-width of a term, pitch by pitch for half the angle and a tail; no more than there are coordinates."""
     chain = some()
-    assert doubling.half_width(chain) == 2 and doubling.half_width(some(Bh=5)) == 5 and doubling.half_width(some(n=1)) == 1
-    assert doubling.filled(chain, 6.0) == 2 * (2 + 2 * (3.0 + 4.0)) + 1 and doubling.filled(chain, 1e3) == 100
+    assert (
+        doubling.half_width(chain) == 2
+        and doubling.half_width(some(Bh=5)) == 5
+        and doubling.half_width(some(n=1)) == 1
+    )
+    assert (
+        doubling.filled(chain, 6.0) == 2 * (2 + 2 * (3.0 + 4.0)) + 1
+        and doubling.filled(chain, 1e3) == 100
+    )
 
 
 def test_operations_of_both_ways():
@@ -36,16 +45,29 @@ def test_operations_of_both_ways():
     generation = costs.START + costs.READ * 1e4 + doubling.choose(chain, dt, 1e-8).work
     evaluation = 2.0 * 100 * 7 + 2.0 * 100 * 5
     substeps = math.ceil(6.0 / (120e-8 / 6.0) ** 0.25)
-    assert found.generation == pytest.approx(generation) and found.step == pytest.approx(3.0 * 8 * 100 * (2 * (2 + 2 * 7.0) + 2))
-    assert found.start == 1.5e6 + 46e4 and found.runge_kutta == pytest.approx(4.3 * substeps * 4 * (evaluation + 800.0))
-    assert costs.operations(some(damped=False), dt, 1e-8).runge_kutta == pytest.approx(4.3 * substeps * 4 * (1400.0 + 800.0))
-    assert costs.operations(chain, dt, 1e3).runge_kutta == pytest.approx(4.3 * math.ceil(6.0 / 2.8) * 4 * (evaluation + 800.0))
-    assert costs.operations(some(omega=0.0), dt).runge_kutta == pytest.approx(4.3 * 4 * (evaluation + 800.0))
+    assert found.generation == pytest.approx(generation) and found.step == pytest.approx(
+        3.0 * 8 * 100 * (2 * (2 + 2 * 7.0) + 2)
+    )
+    assert found.start == 1.5e6 + 46e4 and found.runge_kutta == pytest.approx(
+        4.3 * substeps * 4 * (evaluation + 800.0)
+    )
+    assert costs.operations(some(damped=False), dt, 1e-8).runge_kutta == pytest.approx(
+        4.3 * substeps * 4 * (1400.0 + 800.0)
+    )
+    assert costs.operations(chain, dt, 1e3).runge_kutta == pytest.approx(
+        4.3 * math.ceil(6.0 / 2.8) * 4 * (evaluation + 800.0)
+    )
+    assert costs.operations(some(omega=0.0), dt).runge_kutta == pytest.approx(
+        4.3 * 4 * (evaluation + 800.0)
+    )
     assert costs.operations(some(n=10), 100.0).step == pytest.approx(3.0 * 8 * 10 * 10)
     way = costs.Operations(100.0, 2.0, 10.0, 5.0)
     assert way.matrix(7) == 114.0 and way.matrix(7, 3) == 314.0 and way.explicit(7) == 45.0
     assert not way.pays(30) and way.pays(31) and not way.pays(31, 2)
-    assert [costs.cheaper_than_runge_kutta(n, 4) for n in (1, 2)] == [True, False] and not costs.cheaper_than_runge_kutta(1, 0)
+    assert [costs.cheaper_than_runge_kutta(n, 4) for n in (1, 2)] == [
+        True,
+        False,
+    ] and not costs.cheaper_than_runge_kutta(1, 0)
 
 
 def test_work_of_terms_and_doublings(monkeypatch: pytest.MonkeyPatch):
@@ -55,7 +77,9 @@ def test_work_of_terms_and_doublings(monkeypatch: pytest.MonkeyPatch):
     doubling.choose(some(), 3.0, 1e-6)
     ((total, accuracy, term, double),) = seen
     assert (total, accuracy) == (6.0, pytest.approx(1e-7))
-    assert term(1) == pytest.approx(4 * (3e5 + 2.0 * 500 * (5 + 60))) and term(4) == pytest.approx(4 * (3e5 + 2.0 * 1700 * (5 + 60)))
+    assert term(1) == pytest.approx(4 * (3e5 + 2.0 * 500 * (5 + 60))) and term(4) == pytest.approx(
+        4 * (3e5 + 2.0 * 1700 * (5 + 60))
+    )
     assert term(1000) == pytest.approx(4 * (3e5 + 2.0 * 100 * 100 * 65))
     elements = doubling.filled(some(), 0.5)
     assert double(0.5) == pytest.approx(4 * (6e5 + 200.0 * elements * (elements + 30.0)))
@@ -67,18 +91,30 @@ def test_the_choice_is_the_cheapest_that_is_accurate_enough():
     for total, accuracy, lowest in ((0.7, 1e-8, 0), (30.0, 1e-12, 0), (3.0, 1e-6, 4)):
         pick = choice.choose(total, accuracy, term, double, lowest)
         best = min(
-            (sum(term(k) for k in range(1, r + 1)) + sum(double(total / 2**i) for i in range(1, m + 1)), m, r)
+            (
+                sum(term(k) for k in range(1, r + 1))
+                + sum(double(total / 2**i) for i in range(1, m + 1)),
+                m,
+                r,
+            )
             for r in range(2, 41)
             for m in range(max(lowest, math.ceil(math.log2(total / 2.0)), 0), lowest + 30)
             if 2.0**m * (total / 2**m) ** (r + 1) / math.factorial(r + 1) <= accuracy
         )
         assert (pick.work, pick.m, pick.r) == (pytest.approx(best[0]), *best[1:])
-        assert pick.error == pytest.approx(choice.error(pick.m, pick.r, total / 2**pick.m)) and pick.error <= accuracy
+        assert (
+            pick.error == pytest.approx(choice.error(pick.m, pick.r, total / 2**pick.m))
+            and pick.error <= accuracy
+        )
     assert choice.choose(0.0, 1e-8, lowest=3) == (2, 3, 0.0, 0.0) and choice.error(3, 4, 0.0) == 0.0
-    assert choice.error(2, 3, 0.5) == pytest.approx(4 * 0.5**4 / 24) and choice.optimum(4) == pytest.approx((6 / 32, (6 / 32) ** 4 / 120))
+    assert choice.error(2, 3, 0.5) == pytest.approx(4 * 0.5**4 / 24) and choice.optimum(
+        4
+    ) == pytest.approx((6 / 32, (6 / 32) ** 4 / 120))
 
 
-@pytest.mark.parametrize("shape, degree", [("constant", 0), ("linear", 1), ("parabolic", 2), ("spline", 3)])
+@pytest.mark.parametrize(
+    "shape, degree", [("constant", 0), ("linear", 1), ("parabolic", 2), ("spline", 3)]
+)
 def test_shapes_meet_polynomials_of_their_degree(shape: str, degree: int):
     """Over the part of a step that is left, theta from its end; and every part of a step is the same polynomial."""
     law, dt, start, steps = Polynomial(np.arange(1.0, degree + 2.0)), 0.5, 2.0, 6
@@ -87,18 +123,24 @@ def test_shapes_meet_polynomials_of_their_degree(shape: str, degree: int):
     assert name == shape and beta.shape == (steps, excitation.SHAPES[shape], 1)
     for j in (0, 3, 5):
         for theta in (0.0, 0.3, 1.0):
-            assert beta[j, :, 0] @ theta ** np.arange(degree + 1) == pytest.approx(law(start + dt * (j + 1 - theta)), rel=1e-12)
+            assert beta[j, :, 0] @ theta ** np.arange(degree + 1) == pytest.approx(
+                law(start + dt * (j + 1 - theta)), rel=1e-12
+            )
         for begin, size in ((0.0, 0.25), (0.5, 0.25), (0.75, 0.25)):
             some_of = excitation.part(beta[j], begin, size)[:, 0]
             for theta in (0.0, 0.4, 1.0):
-                assert some_of @ theta ** np.arange(degree + 1) == pytest.approx(law(start + dt * (j + begin + size * (1 - theta))), rel=1e-12)
+                assert some_of @ theta ** np.arange(degree + 1) == pytest.approx(
+                    law(start + dt * (j + begin + size * (1 - theta))), rel=1e-12
+                )
 
 
 def test_nodes_are_told_by_their_number():
     def shape(rows: int, given: str | None = None) -> str:
         return excitation.samples(np.ones((rows, 2)), 2, 0.1, 0.0, 6, given)[1]
 
-    assert [shape(rows) for rows in (6, 7, 13)] == ["constant", "linear", "parabolic"] and shape(7, "spline") == "spline"
+    assert [shape(rows) for rows in (6, 7, 13)] == ["constant", "linear", "parabolic"] and shape(
+        7, "spline"
+    ) == "spline"
     values, name = excitation.samples([3.0, 4.0], 2, 0.1, 0.0, 6, None)
     assert name == "constant" and values.tolist() == [[3.0, 4.0]] * 6
     assert excitation.samples(np.ones(7), 1, 0.1, 0.0, 6, None)[0].shape == (7, 1)
@@ -106,7 +148,9 @@ def test_nodes_are_told_by_their_number():
     middle = excitation.samples(lambda t: t, 1, 0.5, 1.0, 2, "constant")[0]
     assert middle.tolist() == [[1.25], [1.75]]  # held at what it is in the middle of the step
     for rows, given in ((8, None), (6, "linear"), (13, "spline"), (7, "cubic")):
-        with pytest.raises(ChainError, match="6 .constant., 7 .linear, spline. or 13 .parabolic. rows"):
+        with pytest.raises(
+            ChainError, match="6 .constant., 7 .linear, spline. or 13 .parabolic. rows"
+        ):
             shape(rows, given)
     with pytest.raises(ChainError, match="NaN"):
         excitation.samples([[math.nan]] * 6, 1, 0.1, 0.0, 6, None)
@@ -114,7 +158,10 @@ def test_nodes_are_told_by_their_number():
 
 def test_a_spline_of_few_nodes_is_linear():
     values = np.array([[0.0], [1.0], [0.0], [4.0]])
-    assert excitation.coefficients(values, "spline").tolist() == excitation.coefficients(values, "linear").tolist()
+    assert (
+        excitation.coefficients(values, "spline").tolist()
+        == excitation.coefficients(values, "linear").tolist()
+    )
     natural = np.random.default_rng(1).normal(size=(7, 2))
     s = excitation.slopes(natural)
     assert s[:-2] + 4 * s[1:-1] + s[2:] == pytest.approx(3 * (natural[2:] - natural[:-2]))

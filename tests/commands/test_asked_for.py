@@ -15,7 +15,9 @@ print(*(name for name in sys.modules if name.startswith("kinetree.scripts.comman
 
 
 def test_the_module_of_the_command_alone_is_read():
-    finished = subprocess.run([sys.executable, "-c", LOOK], check=True, capture_output=True, text=True)
+    finished = subprocess.run(
+        [sys.executable, "-c", LOOK], check=True, capture_output=True, text=True
+    )
     assert finished.stdout.split("\n")[1].split() == ["kinetree.scripts.commands.check"]
 
 

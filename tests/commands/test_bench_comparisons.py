@@ -22,12 +22,23 @@ REPORT = """
 
 def test_instructions_are_those_of_the_engine():
     found = instructions.functions(REPORT, "kinetree-core-x86-64-v3.so")
-    assert found == {"total": 139920.0, "engine.evaluation.place": 74180.0, "engine.kinematics.motion": 61720.0, "solve_accelerations_of": 4020.0}
+    assert found == {
+        "total": 139920.0,
+        "engine.evaluation.place": 74180.0,
+        "engine.kinematics.motion": 61720.0,
+        "solve_accelerations_of": 4020.0,
+    }
 
 
 def counted(**functions: float) -> dict:
     counts = {"total": sum(functions.values())} | functions
-    return {"versions": {"numba": "1"}, "level": "x86-64-v3", "instructions": {"chain": counts}, "python": "3.0", "bytecodes": {"compile": counts}}
+    return {
+        "versions": {"numba": "1"},
+        "level": "x86-64-v3",
+        "instructions": {"chain": counts},
+        "python": "3.0",
+        "bytecodes": {"compile": counts},
+    }
 
 
 def test_growth_names_the_function():
@@ -35,7 +46,9 @@ def test_growth_names_the_function():
     before = counted(motion=1000.0, dec=1000.0)
     assert instructions.compare(before, counted(motion=1030.0, dec=1000.0)) == []
     for said in instructions.compare(before, counted(motion=1010.0, dec=1200.0)):
-        assert "2000 -> 2210" in said and said.index("dec 1000 -> 1200") < said.index("motion 1000 -> 1010")
+        assert "2000 -> 2210" in said and said.index("dec 1000 -> 1200") < said.index(
+            "motion 1000 -> 1010"
+        )
     for other, left in (({"versions": {"numba": "2"}}, "compile"), ({"python": "2.7"}, "chain")):
         (said,) = instructions.compare(before | other, counted(motion=9000.0))
         assert said.startswith(left)
@@ -55,12 +68,28 @@ def test_a_benchmark_without_comparison_says_so(capsys):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
-@pytest.mark.skipif(not sound(library_path("core", instructions.counted_level())), reason="the engine is not built for the level that is counted")
+@pytest.mark.skipif(
+    not sound(library_path("core", instructions.counted_level())),
+    reason="the engine is not built for the level that is counted",
+)
 def test_counts_repeat_to_the_last_instruction(tmp_path, capsys):
     """No clock is asked: two runs agree exactly, and a run compared with one of fewer instructions fails with the function named."""
     first = tmp_path / "first.json"
     assert cli.main(["bench", "instructions", "--quick", "--json", str(first)]) == 0
-    assert cli.main(["bench", "instructions", "--quick", "--json", str(tmp_path / "second.json"), "--against", str(first)]) == 0
+    assert (
+        cli.main(
+            [
+                "bench",
+                "instructions",
+                "--quick",
+                "--json",
+                str(tmp_path / "second.json"),
+                "--against",
+                str(first),
+            ]
+        )
+        == 0
+    )
     kept = json.loads(first.read_text())
     assert kept == json.loads((tmp_path / "second.json").read_text())
     loops = kept["instructions"]["10 plane loops"]
@@ -72,7 +101,14 @@ def test_counts_repeat_to_the_last_instruction(tmp_path, capsys):
 
 
 def test_times_are_found_wherever_they_stand():
-    data = {"robots": {"results": [{"robot": "ur5", "freedoms": 6, "kernel": 0.4, "left": 1e-15}], "machine": "m"}}
+    data = {
+        "robots": {
+            "results": [{"robot": "ur5", "freedoms": 6, "kernel": 0.4, "left": 1e-15}],
+            "machine": "m",
+        }
+    }
     assert everything.times(data) == {"robots / results / ur5 6 / kernel": 0.4}
-    said = everything.compared({"a": 1.0, "b": 1.0, "c": 1.0}, {"a": 1.05, "b": 1.5, "c": 0.5, "d": 3.0})
+    said = everything.compared(
+        {"a": 1.0, "b": 1.0, "c": 1.0}, {"a": 1.05, "b": 1.5, "c": 0.5, "d": 3.0}
+    )
     assert [line.split()[1] for line in said] == ["b:", "c:"]

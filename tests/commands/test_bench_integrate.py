@@ -23,7 +23,10 @@ def test_cost_lies_between_neighbouring_runs():
 
 
 def test_ratios_name_the_best_of_both():
-    ours, theirs = [integrate.Point(1e-9, 1e-9, 100, 1e-3)], [integrate.Point(1e-9, 1e-9, 300, 2e-3)]
+    ours, theirs = (
+        [integrate.Point(1e-9, 1e-9, 100, 1e-3)],
+        [integrate.Point(1e-9, 1e-9, 300, 2e-3)],
+    )
     found = {
         "class": "tree",
         "case": "c",
@@ -44,8 +47,12 @@ def test_sundials_integrates_the_same_mechanism(stiff: bool):
     case = Case("test", "test", make, 0.3, 1.0, stiff=stiff)
     system = make()
     ours, _, _ = integrate.own_once(system, case, "radau" if stiff else "adams", 1e-10)
-    straight, evaluations, _ = integrate.own_once(system, case, "radau" if stiff else "adams", 1e-10, straight=True)
-    theirs, counted, _ = integrate.cvode_once(system, case, "CVODE BDF" if stiff else "CVODE Adams", 1e-10)
+    straight, evaluations, _ = integrate.own_once(
+        system, case, "radau" if stiff else "adams", 1e-10, straight=True
+    )
+    theirs, counted, _ = integrate.cvode_once(
+        system, case, "CVODE BDF" if stiff else "CVODE Adams", 1e-10
+    )
     scale = np.maximum(np.abs(ours).max(axis=0), 1e-3)
     assert np.abs((straight - ours) / scale).max() < 1e-6
     assert theirs.shape == ours.shape and np.abs((theirs - ours) / scale).max() < 1e-5

@@ -33,27 +33,58 @@ def test_operations_loads_and_bytes_are_read(monkeypatch: pytest.MonkeyPatch, tm
     case = instructions.evaluations("a tree", "lib:pendulum")
     monkeypatch.setattr(roofline.subprocess, "run", run)
     found = roofline.counts(case, tmp_path / "engine.so", 100)
-    assert found["flops"] == 7300 + 4 * 4 and found["loads"] == 1800 + 200 + 10 and found["stores"] == 1020
-    assert found["bytes"] == 8 * (1800 + 1000) + 8 * 200 + 32 * 30 and lines[0][:2] == ["valgrind", "--tool=lackey"]
+    assert (
+        found["flops"] == 7300 + 4 * 4
+        and found["loads"] == 1800 + 200 + 10
+        and found["stores"] == 1020
+    )
+    assert found["bytes"] == 8 * (1800 + 1000) + 8 * 200 + 32 * 30 and lines[0][:2] == [
+        "valgrind",
+        "--tool=lackey",
+    ]
     monkeypatch.setattr(roofline, "ROUNDS", 2)
-    monkeypatch.setattr(roofline, "count", lambda case, engine: {"total": 50.0, "motion": 30.0, "place": 20.0})
+    monkeypatch.setattr(
+        roofline, "count", lambda case, engine: {"total": 50.0, "motion": 30.0, "place": 20.0}
+    )
     monkeypatch.setattr(roofline, "seconds", lambda case, engine: 1e-6)
     row = roofline.measure(case, tmp_path, {"flops": 6e6, "loads": 16e6})
-    assert (row["flops"], row["loads"]) == (3.0, 8.0) and row["functions"] == {"motion": 0.6, "place": 0.4}
+    assert (row["flops"], row["loads"]) == (3.0, 8.0) and row["functions"] == {
+        "motion": 0.6,
+        "place": 0.4,
+    }
     assert row["flops_share"] == pytest.approx(0.5) and row["loads_share"] == pytest.approx(0.5)
 
 
-def test_the_table_of_roofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
-    row = {"us": 1.5, "instructions": 50.0, "flops": 3.0, "loads": 8.0, "stores": 1.0, "bytes": 2e3, "flops_share": 0.5, "loads_share": 0.25}
+def test_the_table_of_roofs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+):
+    row = {
+        "us": 1.5,
+        "instructions": 50.0,
+        "flops": 3.0,
+        "loads": 8.0,
+        "stores": 1.0,
+        "bytes": 2e3,
+        "flops_share": 0.5,
+        "loads_share": 0.25,
+    }
     monkeypatch.setattr(roofline, "require_valgrind", lambda who: None)
     monkeypatch.setattr(roofline, "library", lambda: tmp_path)
     monkeypatch.setattr(roofline, "roofs", lambda: {"flops": 4e9, "loads": 3e9})
-    monkeypatch.setattr(roofline, "measure", lambda case, engine, roof: {"case": case.name, **row, "functions": {"motion": 0.6}})
+    monkeypatch.setattr(
+        roofline,
+        "measure",
+        lambda case, engine, roof: {"case": case.name, **row, "functions": {"motion": 0.6}},
+    )
     roofline.run(True, tmp_path / "kept.json", None)
     said = capsys.readouterr().out
     assert "multiply-adds on single numbers 4.0 GFlop/s" in said
-    assert "| loops: 10 four-bars | 1.50 | 50 | 3 | 8 | 1 | 2.0 | 50 % | 25 % | motion 60 % |" in said
-    assert [each["case"] for each in json.loads((tmp_path / "kept.json").read_text())["results"]] == [case.name for case in roofline.cases()[:2]]
+    assert (
+        "| loops: 10 four-bars | 1.50 | 50 | 3 | 8 | 1 | 2.0 | 50 % | 25 % | motion 60 % |" in said
+    )
+    assert [
+        each["case"] for each in json.loads((tmp_path / "kept.json").read_text())["results"]
+    ] == [case.name for case in roofline.cases()[:2]]
 
 
 def test_roofs_are_loops_of_what_they_say():
@@ -79,10 +110,14 @@ def test_without_valgrind_nothing_is_counted(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_published_couplings_are_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """What is published of the arm lies where the masters' errors are compared with it."""
-    assert benchmarks.arm_sum(0.0, 0.0, 0.0) == 0.0 and benchmarks.arm_sum(0.0, 3e6, 4e6) == pytest.approx(5.0)
+    assert benchmarks.arm_sum(0.0, 0.0, 0.0) == 0.0 and benchmarks.arm_sum(
+        0.0, 3e6, 4e6
+    ) == pytest.approx(5.0)
     assert benchmarks.energy_error("jacobian", 0.02) < benchmarks.energy_error("held", 0.02)
     monkeypatch.setattr(benchmarks, "energy_error", lambda case, step: step**2)
-    monkeypatch.setattr(benchmarks, "manipulator_error", lambda cut, step, exact: step if step < 1e-2 else np.nan)
+    monkeypatch.setattr(
+        benchmarks, "manipulator_error", lambda cut, step, exact: step if step < 1e-2 else np.nan
+    )
     monkeypatch.setattr(benchmarks, "arm_error", lambda case, step: -step)
     monkeypatch.setattr(benchmarks, "run_wired", lambda *given: Fine())
     benchmarks.draw(str(tmp_path / "couplings.png"))
@@ -99,6 +134,12 @@ class Fine:
 
 
 def test_the_map_of_stable_steps_is_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(oscillator, "largest_step", lambda case, damping: oscillator.LARGEST if case == next(iter(oscillator.CASES)) else damping)
+    monkeypatch.setattr(
+        oscillator,
+        "largest_step",
+        lambda case, damping: (
+            oscillator.LARGEST if case == next(iter(oscillator.CASES)) else damping
+        ),
+    )
     oscillator.draw(str(tmp_path / "steps.png"))
     assert (tmp_path / "steps.png").read_bytes().startswith(b"\x89PNG")

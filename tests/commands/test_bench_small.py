@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.scripts.bench import dynamics_trees, large, loops, loops_plane, loops_spatial, robots, slopes, start, trace, trace_large, trace_robots
+from kinetree.scripts.bench import (
+    dynamics_trees,
+    large,
+    loops,
+    loops_plane,
+    loops_spatial,
+    robots,
+    slopes,
+    start,
+    trace,
+    trace_large,
+    trace_robots,
+)
 
 
 def written(run: Any, folder: Path, plots: bool = False) -> dict[str, Any]:
@@ -31,7 +43,10 @@ def test_robots(brief: pytest.MonkeyPatch, tmp_path: Path):
     brief.setattr(robots, "FILES", robots.FILES[:1])
     (row,) = written(robots.run, tmp_path, plots=True)["results"]
     assert (row["robot"], row["freedoms"]) == ("ur5_robot", 6) and row["left"] < robots.LEFT
-    assert row["kernel_ratio"] == pytest.approx(row["pin_kernel"] / row["kernel"]) and (tmp_path / "robots.png").stat().st_size > 0
+    assert (
+        row["kernel_ratio"] == pytest.approx(row["pin_kernel"] / row["kernel"])
+        and (tmp_path / "robots.png").stat().st_size > 0
+    )
 
 
 def test_a_robot_whose_forces_are_left_over_is_refused(brief: pytest.MonkeyPatch):
@@ -47,7 +62,9 @@ def test_slopes(brief: pytest.MonkeyPatch, tmp_path: Path):
     brief.setattr(slopes, "star", lambda joint, bodies: dynamics_trees.star(joint, 2))
     brief.setattr(slopes, "ROBOTS", ("panda",))
     found = written(slopes.run, tmp_path)["results"]
-    assert [row["freedoms"] for row in found] == [2, 2] and all(row["apart"] < slopes.APART for row in found)
+    assert [row["freedoms"] for row in found] == [2, 2] and all(
+        row["apart"] < slopes.APART for row in found
+    )
     ((name, own, model, _at),) = slopes.robots()
     assert name == "panda" and own.n == model.nv
     brief.setattr(slopes, "APART", -1.0)
@@ -60,8 +77,14 @@ def test_large(brief: pytest.MonkeyPatch, tmp_path: Path):
     brief.setattr(large, "LOOPS", (1, 2))
     brief.setattr(large, "STEPS", 10_000)
     found = written(large.run, tmp_path)
-    assert [row["bodies"] for row in found["bodies"]] == [2, 4] and [row["loops"] for row in found["loops"]] == [1, 2]
-    assert found["run"]["steps"] == 100 and found["run"]["rows"] == 11 and found["run"]["MB at the end"] > 1.0
+    assert [row["bodies"] for row in found["bodies"]] == [2, 4] and [
+        row["loops"] for row in found["loops"]
+    ] == [1, 2]
+    assert (
+        found["run"]["steps"] == 100
+        and found["run"]["rows"] == 11
+        and found["run"]["MB at the end"] > 1.0
+    )
 
 
 def test_start(brief: pytest.MonkeyPatch, tmp_path: Path):
@@ -74,7 +97,10 @@ def test_start(brief: pytest.MonkeyPatch, tmp_path: Path):
     found = written(start.run, tmp_path)
     help_row, python, nothing = found["commands"]
     assert help_row["seconds"] > python["seconds"] > 0.0 and math.isnan(nothing["seconds"])
-    assert (found["stages"]["modules"], found["stages"]["departures"]) == (2, len(range(found["stages"]["structures"] - 1)))
+    assert (found["stages"]["modules"], found["stages"]["departures"]) == (
+        2,
+        len(range(found["stages"]["structures"] - 1)),
+    )
     (row,) = found["instances"]
     assert 0.0 < row["instantiated ms"] and 0.0 < row["initialised ms"]
 
@@ -86,21 +112,42 @@ def test_loops(brief: pytest.MonkeyPatch, tmp_path: Path):
     brief.setattr(loops, "QUICK", (1, 2))
     brief.setattr(loops_plane, "PLANE", ("four-bar",))
     brief.setattr(
-        loops, "simulations", lambda quick: [loops.own_simulation(2, 2.0, 1e-8, "adams"), *loops.peers.simulations(2, 2.0, loops.TIPS[2.0], quick)]
+        loops,
+        "simulations",
+        lambda quick: [
+            loops.own_simulation(2, 2.0, 1e-8, "adams"),
+            *loops.peers.simulations(2, 2.0, loops.TIPS[2.0], quick),
+        ],
     )
     whole = loops.projection
-    brief.setattr(loops, "projection", lambda model, step, **settings: whole(model, step, **settings) if settings == {"n": 2} else {})
+    brief.setattr(
+        loops,
+        "projection",
+        lambda model, step, **settings: (
+            whole(model, step, **settings) if settings == {"n": 2} else {}
+        ),
+    )
     found = written(loops.run, tmp_path, plots=True)
-    assert {row["loops"] for row in found["results"]} == {1, 2} and all(row["us"] > 0.0 for row in found["results"])
+    assert {row["loops"] for row in found["results"]} == {1, 2} and all(
+        row["us"] > 0.0 for row in found["results"]
+    )
     assert {row["mechanism"] for row in found["others"]} >= {"four-bar", *loops_spatial.DRAWINGS}
-    assert all(row["deviation"] < loops_spatial.AGREED for row in found["others"] if "deviation" in row)
+    assert all(
+        row["deviation"] < loops_spatial.AGREED for row in found["others"] if "deviation" in row
+    )
     own, *exudyn = found["runs"]
-    assert own["error"] < 1e-6 and [row["steps"] for row in exudyn] == [500, 4000] and exudyn[1]["error"] < exudyn[0]["error"]
+    assert (
+        own["error"] < 1e-6
+        and [row["steps"] for row in exudyn] == [500, 4000]
+        and exudyn[1]["error"] < exudyn[0]["error"]
+    )
     assert found["projection"][0]["step us"] > found["projection"][0]["evaluation us"] > 0.0
 
 
 def test_growth_is_the_slope_of_the_larger_half():
-    rows = [{"method": "m", "loops": n, "us": 3.0 * n**1.5 if n > 1 else 100.0} for n in (1, 2, 4, 8)]
+    rows = [
+        {"method": "m", "loops": n, "us": 3.0 * n**1.5 if n > 1 else 100.0} for n in (1, 2, 4, 8)
+    ]
     assert loops.growth(rows, "m") == pytest.approx(1.5) and math.isnan(loops.growth(rows, "none"))
 
 
@@ -114,12 +161,29 @@ def test_trace(brief: pytest.MonkeyPatch, tmp_path: Path):
     brief.delenv("KINETREE_CASADI_PYTHON", raising=False)
     found = written(trace.run, tmp_path, plots=True)
     (forms,) = found["forms"]
-    assert forms["freedoms"] == 2 and {name for name, count in forms["folded"].items() if count is None} == {"LGR body axes", "LGR-H body axes"}
+    assert forms["freedoms"] == 2 and {
+        name for name, count in forms["folded"].items() if count is None
+    } == {"LGR body axes", "LGR-H body axes"}
     pendulum, chain = found["results"]
     assert pendulum["operations"] > 0 and pendulum["lanes_us"] > 0.0 and chain["deviation"] < 1e-9
-    (large_row,), (loop,), (run,), (robot,) = found["large"], found["loops"], found["runs"], found["robots"]
-    assert large_row["bodies"] == 3 and large_row["whole_bytes"] > 0 and loop["loops"] == 1 and loop["peers"]
-    assert run["structures"] == 1 and robot["freedoms"] == 2 and robot["deviation"] < 1e-9 and (tmp_path / "trace.png").stat().st_size > 0
+    (large_row,), (loop,), (run,), (robot,) = (
+        found["large"],
+        found["loops"],
+        found["runs"],
+        found["robots"],
+    )
+    assert (
+        large_row["bodies"] == 3
+        and large_row["whole_bytes"] > 0
+        and loop["loops"] == 1
+        and loop["peers"]
+    )
+    assert (
+        run["structures"] == 1
+        and robot["freedoms"] == 2
+        and robot["deviation"] < 1e-9
+        and (tmp_path / "trace.png").stat().st_size > 0
+    )
 
 
 MAKER = """#!/bin/sh

@@ -41,7 +41,9 @@ def told(tmp_path: Path, capsys: pytest.CaptureFixture, run: str) -> list[str]:
 def test_a_step_by_a_parameter_is_said(tmp_path: Path, capsys: pytest.CaptureFixture):
     """Also the parameter from which that one is computed; the step that is packed is that of the values written."""
     run = 'integrator = "rk4"\nstep = "k"\noutput_step = 0.01\n'
-    sentence = "[run] step stays that of the values written: a host that sets '{}' does not change it"
+    sentence = (
+        "[run] step stays that of the values written: a host that sets '{}' does not change it"
+    )
     assert sorted(told(tmp_path, capsys, run)) == [sentence.format("k"), sentence.format("rate")]
     assert 1.0 / 200.0 in fmu_unit(load(tmp_path / "m.toml")).options.values()
 

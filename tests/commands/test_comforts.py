@@ -18,13 +18,18 @@ from kinetree.scripts.terminal.advice import ADVICE
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_every_template_is_a_mechanism_of_the_given_name(template: str, tmp_path, monkeypatch, capsys):
+def test_every_template_is_a_mechanism_of_the_given_name(
+    template: str, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     assert main(["new", 'My "own" crane', "--template", template, "-o", "own.toml"]) == 0
     mechanism = load("own.toml")
     assert mechanism.description.name == 'My "own" crane'
     assert mechanism.compile().simulate(stop_time=0.05).time[-1] == pytest.approx(0.05)
-    assert main(["new", "x", "-t", "hydrolic"]) == 2 and "did you mean 'hydraulic'" in capsys.readouterr().err
+    assert (
+        main(["new", "x", "-t", "hydrolic"]) == 2
+        and "did you mean 'hydraulic'" in capsys.readouterr().err
+    )
 
 
 def test_the_load_of_the_template_with_stages_flies(tmp_path):
@@ -46,37 +51,74 @@ def told(capsys, *words: str) -> list[dict[str, str]]:
 
 def test_keys_tables_functions_and_messages_are_explained(capsys):
     assert "about the centre of mass" in told(capsys, "bodies.arm.inertia")[0]["what"]
-    assert {each["place"].strip() for each in told(capsys, "jack")} >= {"stiffness", "extension", "height"}
+    assert {each["place"].strip() for each in told(capsys, "jack")} >= {
+        "stiffness",
+        "extension",
+        "height",
+    }
     assert told(capsys, "atan2")[0]["what"].startswith("atan2(y, x)")
     assert [each["place"] for each in told(capsys, "chain.stiffness")] == ["chain: stiffness"]
     message = "m.toml:4: forces.drive.stifness: found an unknown key"
     assert any(each["place"] == "forces kind = line: stiffness" for each in told(capsys, message))
-    message = "kinetree: crane.toml: found override of the unknown parameter 'nothing'; known: load, rope"
+    message = (
+        "kinetree: crane.toml: found override of the unknown parameter 'nothing'; known: load, rope"
+    )
     assert any("[parameters]" in each["what"] for each in told(capsys, message))
-    assert "shift" in {each["place"].strip() for each in told(capsys, "joints.transforms")}, "what stands in the tables of a key"
-    assert told(capsys, "couplings.link")[0]["place"] == "[couplings]", "a name of the user's stands for its section"
-    assert "revolute" in told(capsys, "joints.pivot.type")[0]["what"] and told(capsys, "revolute") and "1000" in told(capsys, "kN")[0]["what"]
-    assert main(["explain", "transforms"]) == 0 and "{ shift = [0, 0, 1] }" in capsys.readouterr().out, "an example"
+    assert "shift" in {each["place"].strip() for each in told(capsys, "joints.transforms")}, (
+        "what stands in the tables of a key"
+    )
+    assert told(capsys, "couplings.link")[0]["place"] == "[couplings]", (
+        "a name of the user's stands for its section"
+    )
+    assert (
+        "revolute" in told(capsys, "joints.pivot.type")[0]["what"]
+        and told(capsys, "revolute")
+        and "1000" in told(capsys, "kN")[0]["what"]
+    )
+    assert (
+        main(["explain", "transforms"]) == 0 and "{ shift = [0, 0, 1] }" in capsys.readouterr().out
+    ), "an example"
     assert main(["explain", "gibberish"]) == 2 and main(["explain", "inertai"]) == 2
     assert "inertia" in capsys.readouterr().err
 
 
 def test_every_table_of_the_format_is_explained_by_its_own_words(capsys):
     """Sections of many kinds list them, two tables of one name are told apart."""
-    for section, kinds in (("forces", FORCES), ("hydraulics", HYDRAULICS), ("controllers", CONTROLLERS)):
-        assert {each["place"] for each in told(capsys, section)} >= {f"[{section}] kind = {name}" for name in kinds}
+    for section, kinds in (
+        ("forces", FORCES),
+        ("hydraulics", HYDRAULICS),
+        ("controllers", CONTROLLERS),
+    ):
+        assert {each["place"] for each in told(capsys, section)} >= {
+            f"[{section}] kind = {name}" for name in kinds
+        }
         for name in kinds:
-            assert any(each["place"] == f"[{section}] kind = {name}" for each in told(capsys, section, name)), name
-    assert told(capsys, "tables")[0]["place"] == "[tables]" and told(capsys, "report.tables")[0]["place"] == "[report.tables]"
-    assert [each["place"] for each in told(capsys, "controllers.hold.kp")] == ["controllers kind = pid: kp"]
+            assert any(
+                each["place"] == f"[{section}] kind = {name}"
+                for each in told(capsys, section, name)
+            ), name
+    assert (
+        told(capsys, "tables")[0]["place"] == "[tables]"
+        and told(capsys, "report.tables")[0]["place"] == "[report.tables]"
+    )
+    assert [each["place"] for each in told(capsys, "controllers.hold.kp")] == [
+        "controllers kind = pid: kp"
+    ]
     for title in TABLES:
         name = title.strip("[]").split(",")[0].replace(".NAME", "")
-        assert told(capsys, name)[0]["what"] == (TABLES[title].__doc__ or "").strip().split("\n")[0], title
+        assert (
+            told(capsys, name)[0]["what"] == (TABLES[title].__doc__ or "").strip().split("\n")[0]
+        ), title
 
 
 def test_advice_is_about_messages_that_there_are():
     """Every phrase stands in some message of the code."""
-    code = "".join(path.read_text() for room in ("models", "scripts", "fmu_src") for path in (ROOT / room).rglob("*.py") if path.name != "advice.py")
+    code = "".join(
+        path.read_text()
+        for room in ("models", "scripts", "fmu_src")
+        for path in (ROOT / room).rglob("*.py")
+        if path.name != "advice.py"
+    )
     assert not [phrase for phrase in ADVICE if phrase not in code]
 
 
@@ -96,9 +138,14 @@ def test_notebooks_show_mechanisms_results_and_states_of_rest():
     mechanism = load("lib:pendulum")
     system = mechanism.compile()
     for shown in (mechanism._repr_html_(), system._repr_html_()):
-        assert "1 body, 1 freedom" in shown and "data:image/png;base64," in shown and "phi0" in shown
+        assert (
+            "1 body, 1 freedom" in shown and "data:image/png;base64," in shown and "phi0" in shown
+        )
     assert "animate()" in system.simulate(0.1)._repr_html_()
-    assert "stable rest" in system.equilibrium()._repr_html_() and "0.49849 Hz" in system.equilibrium()._repr_html_()
+    assert (
+        "stable rest" in system.equilibrium()._repr_html_()
+        and "0.49849 Hz" in system.equilibrium()._repr_html_()
+    )
     assert load("lib:servo-drive").compile()._repr_html_()
 
 
@@ -114,7 +161,11 @@ def test_every_command_that_tells_something_tells_it_as_json(tmp_path, monkeypat
     made = told("equations", "lib:pendulum", "--to", "c")
     assert made["language"] == "c" and made["operations"] > 0 and "double" in made["text"]
     packed = told("fmu", "lib:pendulum", "-q")
-    assert packed["file"] == "Pendulum.fmu" and packed["bytes"] == (tmp_path / "Pendulum.fmu").stat().st_size and packed["backend"] == "python"
+    assert (
+        packed["file"] == "Pendulum.fmu"
+        and packed["bytes"] == (tmp_path / "Pendulum.fmu").stat().st_size
+        and packed["backend"] == "python"
+    )
     around = told("modelica", "lib:boom", "-o", "BoomModel.mo")
     assert around["model"] == "BoomModel" and around["actuators"] == ["lift"]
     (tmp_path / "arm.urdf").write_text(

@@ -42,9 +42,19 @@ def coupled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     monkeypatch.chdir(tmp_path)
     log: list[Any] = []
     outcome = SimpleNamespace(trace=SimpleNamespace(message=""))
-    monkeypatch.setattr(scenarios, "read_scenario", lambda file: Coupled(name=file, coupling=None if file == "wires" else "drive"))
-    monkeypatch.setattr(imported_ssp, "scenario_of_ssp", lambda file, folder: Coupled(name=f"{file} unpacked"))
-    monkeypatch.setattr(progress, "progress", lambda *given: (log.append(("progress", *given)), nullcontext("told"))[1])
+    monkeypatch.setattr(
+        scenarios,
+        "read_scenario",
+        lambda file: Coupled(name=file, coupling=None if file == "wires" else "drive"),
+    )
+    monkeypatch.setattr(
+        imported_ssp, "scenario_of_ssp", lambda file, folder: Coupled(name=f"{file} unpacked")
+    )
+    monkeypatch.setattr(
+        progress,
+        "progress",
+        lambda *given: (log.append(("progress", *given)), nullcontext("told"))[1],
+    )
 
     def run(which: str) -> Any:
         def found(scenario: Coupled, scheme: str, *given: Any) -> Any:
@@ -59,7 +69,9 @@ def coupled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     monkeypatch.setattr(study, "write_json", lambda outcome, path: log.append(("json", path.name)))
     monkeypatch.setattr(report, "write_csv", lambda outcome, path: log.append(("csv", path.name)))
     monkeypatch.setattr(report, "write_plot", lambda outcome, path: log.append(("plot", path.name)))
-    monkeypatch.setattr(report, "show", lambda outcome, paths: log.append(("show", [path.name for path in paths])))
+    monkeypatch.setattr(
+        report, "show", lambda outcome, paths: log.append(("show", [path.name for path in paths]))
+    )
     return log
 
 
@@ -67,43 +79,126 @@ def test_scenarios_are_coupled_as_the_line_says(coupled: list[Any], capsys: pyte
     """What is not given is the scenario's; a run that stopped is a failure."""
     assert cli.main(["cosim", "s.toml"]) == 0
     s = Coupled("s.toml")
-    assert coupled == [("progress", "s.toml", 2.0, False), ("coupled", s, "held", 0.25, 2.0, "native", "told"), ("show", [])]
+    assert coupled == [
+        ("progress", "s.toml", 2.0, False),
+        ("coupled", s, "held", 0.25, 2.0, "native", "told"),
+        ("show", []),
+    ]
     coupled.clear()
     files = ["--json", "a.json", "-o", "a.csv", "--plot", "a.png", "-q"]
-    assert cli.main(["cosim", "wires", "--scheme", "SLOPE", "--step-size", "0.5", "--stop-time", "3", "--units", "Python", *files]) == 0
+    assert (
+        cli.main(
+            [
+                "cosim",
+                "wires",
+                "--scheme",
+                "SLOPE",
+                "--step-size",
+                "0.5",
+                "--stop-time",
+                "3",
+                "--units",
+                "Python",
+                *files,
+            ]
+        )
+        == 0
+    )
     assert coupled == [
         ("progress", "wires", 3.0, True), ("wired", Coupled("wires", coupling=None), "slope", 0.5, 3.0, "python", "told"),
         ("json", "a.json"), ("csv", "a.csv"), ("plot", "a.png"),
     ]  # fmt: skip
     coupled.clear()
-    assert cli.main(["cosim", "a.ssp", "--json", "a.json", "--scheme", "repeat", "--extrapolation", "2", "--tolerance", "1e-3"]) == 1
+    assert (
+        cli.main(
+            [
+                "cosim",
+                "a.ssp",
+                "--json",
+                "a.json",
+                "--scheme",
+                "repeat",
+                "--extrapolation",
+                "2",
+                "--tolerance",
+                "1e-3",
+            ]
+        )
+        == 1
+    )
     _, (_, found, scheme, *_), written, shown = coupled
-    assert (found.name, scheme, found.extrapolation, found.control.tolerance) == ("a.ssp unpacked", "repeat", 2, 1e-3)
+    assert (found.name, scheme, found.extrapolation, found.control.tolerance) == (
+        "a.ssp unpacked",
+        "repeat",
+        2,
+        1e-3,
+    )
     assert (written, shown) == (("json", "a.json"), ("show", ["a.json"]))
     for words, said in (
         ("--extrapolation 3", "--extrapolation 3: expected one of"), ("--tolerance 0", "--tolerance"), ("--step-size 0", "--step-size"),
         ("--stop-time -1", "--stop-time"), ("--scheme none", "--scheme none: expected one of"), ("--units none", "--units none: expected one of"),
     ):  # fmt: skip
-        assert cli.main(["cosim", "s.toml", *words.split()]) == 2 and said in " ".join(capsys.readouterr().err.split()), words
+        assert cli.main(["cosim", "s.toml", *words.split()]) == 2 and said in " ".join(
+            capsys.readouterr().err.split()
+        ), words
 
 
-def test_systems_are_written_for_other_hosts(coupled: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_systems_are_written_for_other_hosts(
+    coupled: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture,
+):
     """FMUs into a folder, a structure by the scheme that suits every host; both said unless silence is wanted."""
-    made = [SimpleNamespace(path="a.fmu", start={"x": 1.0}), SimpleNamespace(path="b.fmu", start={})]
+    made = [
+        SimpleNamespace(path="a.fmu", start={"x": 1.0}),
+        SimpleNamespace(path="b.fmu", start={}),
+    ]
     monkeypatch.setattr(
-        units, "pack_scenario", lambda scenario, scheme, kind, folder: (coupled.append((scenario.step_size, scheme, kind, folder.name)), made)[1]
+        units,
+        "pack_scenario",
+        lambda scenario, scheme, kind, folder: (
+            coupled.append((scenario.step_size, scheme, kind, folder.name)),
+            made,
+        )[1],
     )
-    monkeypatch.setattr(exported, "export_ssp", lambda *given: (coupled.append(given[1:]), ["a note"])[1])
+    monkeypatch.setattr(
+        exported, "export_ssp", lambda *given: (coupled.append(given[1:]), ["a note"])[1]
+    )
     line = ["cosim", "s.toml", "--step-size", "0.5"]
-    assert cli.main([*line, "--fmus", str(tmp_path / "new" / "folder")]) == 0 and (tmp_path / "new" / "folder").is_dir()
+    assert (
+        cli.main([*line, "--fmus", str(tmp_path / "new" / "folder")]) == 0
+        and (tmp_path / "new" / "folder").is_dir()
+    )
     assert coupled == [(0.5, "held", "native", "folder")]
-    assert capsys.readouterr().out.splitlines() == ["wrote a.fmu, to start with {'x': 1.0}", "wrote b.fmu"]
+    assert capsys.readouterr().out.splitlines() == [
+        "wrote a.fmu, to start with {'x': 1.0}",
+        "wrote b.fmu",
+    ]
     coupled.clear()
-    assert cli.main([*line, "--ssp", "a.ssp", "--ssp-version", "2.0"]) == 0 == cli.main(["cosim", "wires", "--ssp", "a.ssp", "-q"])
-    assert coupled == [(exported.FOR_HOSTS, 0.5, 2.0, Path("a.ssp"), "native", "2.0"), ("held", 0.25, 2.0, Path("a.ssp"), "native", "1.0")]
-    assert capsys.readouterr().out.splitlines() == [f"wrote a.ssp: s.toml, scheme {exported.FOR_HOSTS}, step 0.5 s, SSP 2.0", "a note"]
-    assert cli.main([*line, "--ssp", "a.ssp", "--scheme", "told", "-q"]) == 0 and coupled[-1][0] == "told" and not capsys.readouterr().out
-    for words in (["--units", "process", "--ssp", "a.ssp"], ["--ssp", "a.zip"], ["--ssp", "a.ssp", "--ssp-version", "3.0"]):
+    assert (
+        cli.main([*line, "--ssp", "a.ssp", "--ssp-version", "2.0"])
+        == 0
+        == cli.main(["cosim", "wires", "--ssp", "a.ssp", "-q"])
+    )
+    assert coupled == [
+        (exported.FOR_HOSTS, 0.5, 2.0, Path("a.ssp"), "native", "2.0"),
+        ("held", 0.25, 2.0, Path("a.ssp"), "native", "1.0"),
+    ]
+    assert capsys.readouterr().out.splitlines() == [
+        f"wrote a.ssp: s.toml, scheme {exported.FOR_HOSTS}, step 0.5 s, SSP 2.0",
+        "a note",
+    ]
+    assert (
+        cli.main([*line, "--ssp", "a.ssp", "--scheme", "told", "-q"]) == 0
+        and coupled[-1][0] == "told"
+        and not capsys.readouterr().out
+    )
+    for words in (
+        ["--units", "process", "--ssp", "a.ssp"],
+        ["--ssp", "a.zip"],
+        ["--ssp", "a.ssp", "--ssp-version", "3.0"],
+    ):
         assert cli.main([*line, *words]) == 2, words
     with pytest.raises(BadInput, match="--units process has no FMUs to write"):
         cosim.export(Coupled(), "", 0.5, 1.0, None, tmp_path, "process", "1.0", True)  # type: ignore[arg-type]
@@ -111,10 +206,20 @@ def test_systems_are_written_for_other_hosts(coupled: list[Any], monkeypatch: py
 
 @pytest.mark.parametrize(
     ("words", "made"),
-    [("", ["shown"]), ("-q", []), ("--simulated", ["shown"]), ("-o r.csv -q", [("rows", "r.csv")]), ("--report r.html -q", [("page", "r.html")])],
+    [
+        ("", ["shown"]),
+        ("-q", []),
+        ("--simulated", ["shown"]),
+        ("-o r.csv -q", [("rows", "r.csv")]),
+        ("--report r.html -q", [("page", "r.html")]),
+    ],
 )
 def test_runs_in_the_loop_are_kept_and_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture, words: str, made: list[Any]
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture,
+    words: str,
+    made: list[Any],
 ):
     from kinetree.scripts.hil import loop
     from kinetree.scripts.hil import report as pages
@@ -123,9 +228,13 @@ def test_runs_in_the_loop_are_kept_and_told(
     log: list[Any] = []
     asked = loop_scenario()
     monkeypatch.setattr(loops, "read_scenario", lambda path: asked)
-    monkeypatch.setattr(progress, "progress", lambda *given: (log.append(given), nullcontext("told"))[1])
+    monkeypatch.setattr(
+        progress, "progress", lambda *given: (log.append(given), nullcontext("told"))[1]
+    )
     for module, name in ((clock, "run"), (loop, "simulate")):
-        monkeypatch.setattr(module, name, lambda scenario, told, name=name: (log.append((name, told)), "record")[1])
+        monkeypatch.setattr(
+            module, name, lambda scenario, told, name=name: (log.append((name, told)), "record")[1]
+        )
     monkeypatch.setattr(hil, "keep", lambda record, path: log.append(("rows", path.name)))
     monkeypatch.setattr(pages, "write_report", lambda record, path: log.append(("page", path.name)))
     monkeypatch.setattr(hil, "show", lambda record: log.append("shown"))
@@ -134,10 +243,15 @@ def test_runs_in_the_loop_are_kept_and_told(
     run = "simulate" if "--simulated" in words else "run"
     assert log == [("hil s", 1.5, "-q" in words), (run, "told"), *made]
     log.clear()
-    assert cli.main(["hil", "s.toml", "--json"]) == 0 and json.loads(capsys.readouterr().out) == {"told": "record"}
+    assert cli.main(["hil", "s.toml", "--json"]) == 0 and json.loads(capsys.readouterr().out) == {
+        "told": "record"
+    }
     assert log == [("hil s", 1.5, True), ("run", "told")]
     asked.loops.clear()
-    assert cli.main(["hil", "s.toml", "--simulated"]) == 2 and "--simulated needs [[loops]] or a [controller]" in capsys.readouterr().err
+    assert (
+        cli.main(["hil", "s.toml", "--simulated"]) == 2
+        and "--simulated needs [[loops]] or a [controller]" in capsys.readouterr().err
+    )
     asked.controller["fmu"] = "c.fmu"
     assert cli.main(["hil", "s.toml", "--simulated", "-q"]) == 0
 
@@ -148,16 +262,31 @@ def test_doors_to_partners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("127.0.0.1", 0))
         address = other.getsockname()
-        monkeypatch.setattr(clock, "own_partner", lambda scenario, folder, box: (started.append((folder.is_dir(), box)), nullcontext(address))[1])
+        monkeypatch.setattr(
+            clock,
+            "own_partner",
+            lambda scenario, folder, box: (
+                started.append((folder.is_dir(), box)),
+                nullcontext(address),
+            )[1],
+        )
         for outside in (False, True):
             scenario = loop_scenario()
             scenario.partner = address if outside else None
             with clock.connected(scenario) as door:
-                assert isinstance(door, socket.socket) and door.getpeername() == address and not door.getblocking()
+                assert (
+                    isinstance(door, socket.socket)
+                    and door.getpeername() == address
+                    and not door.getblocking()
+                )
             assert door.fileno() == -1 and started == [(True, None)]
         scenario.partner, scenario.shared = None, tmp_path / "box"
         with clock.connected(scenario) as door:
-            assert isinstance(door, mailbox.Mailbox) and door.out == 0 and (tmp_path / "box").stat().st_size == 2 * mailbox.RING
+            assert (
+                isinstance(door, mailbox.Mailbox)
+                and door.out == 0
+                and (tmp_path / "box").stat().st_size == 2 * mailbox.RING
+            )
         assert len(started) == 1
         scenario.shared = Path()
         with clock.connected(scenario) as door:
@@ -166,21 +295,48 @@ def test_doors_to_partners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         assert there and box.name == "mailbox" and not box.parent.exists()
 
 
-def test_a_good_description_is_told_by_its_counts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
-    told: dict[str, Any] = {"warnings": ["w"], "left_out": ["l"], "in_fmus": ["i"], "bodies": 1, "freedoms": 2}
-    monkeypatch.setattr(check, "examined", lambda file, settings: told | {"settings": settings} if "x" in settings else told)
+def test_a_good_description_is_told_by_its_counts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    told: dict[str, Any] = {
+        "warnings": ["w"],
+        "left_out": ["l"],
+        "in_fmus": ["i"],
+        "bodies": 1,
+        "freedoms": 2,
+    }
+    monkeypatch.setattr(
+        check,
+        "examined",
+        lambda file, settings: told | {"settings": settings} if "x" in settings else told,
+    )
     assert cli.main(["check", "m"]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines() == ["m: good. 1 body, 2 freedoms", "left out: l", "in FMUs: i"] and err == "warning: w\n"
+    assert (
+        out.splitlines() == ["m: good. 1 body, 2 freedoms", "left out: l", "in FMUs: i"]
+        and err == "warning: w\n"
+    )
     told["controllers"] = {"a": "pid", "b": "notch"}
-    assert cli.main(["check", "m"]) == 0 and "1 body, 2 freedoms, controllers a (pid), b (notch)\n" in capsys.readouterr().out
+    assert (
+        cli.main(["check", "m"]) == 0
+        and "1 body, 2 freedoms, controllers a (pid), b (notch)\n" in capsys.readouterr().out
+    )
     told["masses"] = 2
-    assert cli.main(["check", "m"]) == 0 and capsys.readouterr().out.startswith("m: good. A chain of 2 masses\n")
+    assert cli.main(["check", "m"]) == 0 and capsys.readouterr().out.startswith(
+        "m: good. A chain of 2 masses\n"
+    )
     assert cli.main(["check", "m", "--json", "--set", "x=1"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"file": "m", "good": True, **told, "settings": {"x": 1}}
+    assert json.loads(capsys.readouterr().out) == {
+        "file": "m",
+        "good": True,
+        **told,
+        "settings": {"x": 1},
+    }
 
 
-def test_models_around_an_imported_fmu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_models_around_an_imported_fmu(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+):
     """Actuators that have a length, with it at the start; names that Modelica takes."""
     from kinetree.fmu import modelica
     from kinetree.fmu import unit as units_of
@@ -189,15 +345,24 @@ def test_models_around_an_imported_fmu(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.chdir(tmp_path)
     asked: list[Any] = []
     description = SimpleNamespace(name="My arm", actuators={"lift": 1, "swing": 2})
-    unit = SimpleNamespace(description=description, columns=[SimpleNamespace(name="lift.length"), SimpleNamespace(name="swing.angle")])
+    unit = SimpleNamespace(
+        description=description,
+        columns=[SimpleNamespace(name="lift.length"), SimpleNamespace(name="swing.angle")],
+    )
     monkeypatch.setattr(models, "load", lambda source, **settings: None)
     monkeypatch.setattr(units_of, "fmu_unit", lambda mechanism: unit)
     started = SimpleNamespace(get=lambda names: [float(len(name)) for name in names])
-    monkeypatch.setattr(in_process, "InProcess", lambda unit: SimpleNamespace(start=lambda: started))
-    monkeypatch.setattr(modelica, "wrapper_text", lambda *given: (asked.append(given[1:]), "text")[1])
+    monkeypatch.setattr(
+        in_process, "InProcess", lambda unit: SimpleNamespace(start=lambda: started)
+    )
+    monkeypatch.setattr(
+        modelica, "wrapper_text", lambda *given: (asked.append(given[1:]), "text")[1]
+    )
     made = f"My_arm{modelica.SUFFIX}"
     assert cli.main(["modelica", "m", "-o", "Arm.mo"]) == 0 and Path("Arm.mo").read_text() == "text"
-    assert asked == [("Arm", made, {"lift": 11.0})] and capsys.readouterr().out.startswith(f"Arm.mo: model Arm around {made}, 1 actuators;")
+    assert asked == [("Arm", made, {"lift": 11.0})] and capsys.readouterr().out.startswith(
+        f"Arm.mo: model Arm around {made}, 1 actuators;"
+    )
     description.actuators = {}
     assert (
         cli.main(["modelica", "m", "-o", "Arm.mo", "--block", "Inner", "-q"]) == 0
@@ -208,4 +373,6 @@ def test_models_around_an_imported_fmu(monkeypatch: pytest.MonkeyPatch, tmp_path
         ("-o Arm.txt", "expected a name that ends in .mo"), ("-o 1a.mo", "must be an identifier"), ("-o Ä.mo", "must be an identifier"),
         (f"-o {sorted(modelica.RESERVED)[0]}.mo", "must be an identifier"), ("-o Inner.mo --block Inner", "the imported block has this name"),
     ):  # fmt: skip
-        assert cli.main(["modelica", "m", *words.split()]) == 2 and said in " ".join(capsys.readouterr().err.split()), words
+        assert cli.main(["modelica", "m", *words.split()]) == 2 and said in " ".join(
+            capsys.readouterr().err.split()
+        ), words

@@ -29,7 +29,23 @@ def test_languages(language: str, capsys, tmp_path: Path):
 
 
 def test_quantities_symbols_and_slopes(capsys):
-    assert main(["equations", "lib:pendulum", "--of", "energy", "--parameters", "symbols", "--to", "c", "--name", "bob"]) == 0
+    assert (
+        main(
+            [
+                "equations",
+                "lib:pendulum",
+                "--of",
+                "energy",
+                "--parameters",
+                "symbols",
+                "--to",
+                "c",
+                "--name",
+                "bob",
+            ]
+        )
+        == 0
+    )
     text = capsys.readouterr().out
     assert "void bob_energy(" in text and "parameters[" in text
     assert main(["equations", "lib:pendulum", "--gradient", "phi", "--to", "text"]) == 0
@@ -38,7 +54,12 @@ def test_quantities_symbols_and_slopes(capsys):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(["--to", "cobol"], "--to"), (["--form", "ITR-M"], "iterates"), (["--gradient", "foo"], "unknown: foo"), (["--of", "colour"], "--of")],
+    [
+        (["--to", "cobol"], "--to"),
+        (["--form", "ITR-M"], "iterates"),
+        (["--gradient", "foo"], "unknown: foo"),
+        (["--of", "colour"], "--of"),
+    ],
 )
 def test_what_is_refused(options: list[str], message: str, capsys):
     assert main(["equations", "lib:pendulum", *options]) == 2

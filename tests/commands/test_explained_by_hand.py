@@ -37,31 +37,66 @@ def test_what_is_asked_for_is_found(asked: str, places: list[str]):
 
 def test_names_of_the_user_stand_for_their_section():
     """One level below it; what is no key of a kind is one of its table."""
-    assert [place for place, _ in explain.meanings("run.zzz")][0] == "[run]" == explain.meanings("run")[0][0]
+    assert (
+        [place for place, _ in explain.meanings("run.zzz")][0]
+        == "[run]"
+        == explain.meanings("run")[0][0]
+    )
     line = [place for place, _ in explain.meanings("line")]
-    assert line[0] == "[forces] kind = line" and "  kind" not in line and "  copies" not in line and "  between" in line
+    assert (
+        line[0] == "[forces] kind = line"
+        and "  kind" not in line
+        and "  copies" not in line
+        and "  between" in line
+    )
     for asked in ("forces kind line", "forces line", "forces.line"):
         assert [place for place, _ in explain.meanings(asked)] == line
     tables = dict(explain.tables())
-    assert explain.described(tables["[joints]"], "child").endswith(" (required)") and explain.described(tables["[joints]"], "type").endswith(", free")
+    assert explain.described(tables["[joints]"], "child").endswith(
+        " (required)"
+    ) and explain.described(tables["[joints]"], "type").endswith(", free")
     assert explain.described(tables["[run]"], "integrator").endswith("adams-fixed (default auto)")
     assert explain.described(tables["[controllers] kind = pid"], "kp").endswith(" (default 0)")
-    assert [label for label, _ in explain.held(tables["[joints]"], "transforms")] == ["transforms"] and explain.held(tables["[joints]"], "x") == []
-    assert explain.nearest("nope", "inertai") == [] and {"mass", "sin", "bodies", "rope"} <= set(explain.known()) and "kind" in explain.known()
-    assert explain.path_of("[forces] kind = lead-lag") == ["forces", "lead-lag"] and explain.path_of("[report.tables]") == ["report", "tables"]
+    assert [label for label, _ in explain.held(tables["[joints]"], "transforms")] == [
+        "transforms"
+    ] and explain.held(tables["[joints]"], "x") == []
+    assert (
+        explain.nearest("nope", "inertai") == []
+        and {"mass", "sin", "bodies", "rope"} <= set(explain.known())
+        and "kind" in explain.known()
+    )
+    assert explain.path_of("[forces] kind = lead-lag") == [
+        "forces",
+        "lead-lag",
+    ] and explain.path_of("[report.tables]") == ["report", "tables"]
 
 
 def test_words_that_are_values():
     """Units by their factor to the base units, and from where they are counted."""
-    assert inner_words.values("kN") == [("unit: kN", "1000 kg.m.s-2")] and inner_words.values("degC") == [("unit: degC", "1 K, from 273.15")]
-    assert inner_words.values("m2") == [("unit: m2", "1 m2")] and inner_words.values("%") == [("unit: %", "0.01 1")] and inner_words.values("1") == []
+    assert inner_words.values("kN") == [("unit: kN", "1000 kg.m.s-2")] and inner_words.values(
+        "degC"
+    ) == [("unit: degC", "1 K, from 273.15")]
+    assert (
+        inner_words.values("m2") == [("unit: m2", "1 m2")]
+        and inner_words.values("%") == [("unit: %", "0.01 1")]
+        and inner_words.values("1") == []
+    )
     ((place, what),) = inner_words.values("radau")
-    assert place == "integrator: radau" and "order 5: " in what and inner_words.values("nothing of it") == []
+    assert (
+        place == "integrator: radau"
+        and "order 5: " in what
+        and inner_words.values("nothing of it") == []
+    )
     assert [place for place, _ in inner_words.values("revolute")] == ["type of a joint: revolute"]
     tables = dict(explain.tables())
-    assert [each.__name__ for each in inner_words.inside(tables["description"], "joints")] == ["JointSpec"]
+    assert [each.__name__ for each in inner_words.inside(tables["description"], "joints")] == [
+        "JointSpec"
+    ]
     assert inner_words.inside(tables["description"], "forces") == [], "one of many kinds"
-    assert inner_words.example("[forces] kind = line").startswith("[forces.") and inner_words.example("nope") == ""
+    assert (
+        inner_words.example("[forces] kind = line").startswith("[forces.")
+        and inner_words.example("nope") == ""
+    )
 
 
 def test_explanations_are_printed_in_two_columns_with_their_examples(capsys: pytest.CaptureFixture):
@@ -69,19 +104,44 @@ def test_explanations_are_printed_in_two_columns_with_their_examples(capsys: pyt
     assert main(["explain", "forces.g.helix"]) == 0
     lines = capsys.readouterr().out.splitlines()
     width = len("forces kind = guide: helix") + 2
-    assert [line[:width].rstrip() for line in lines[:6]] == ["forces kind = guide: helix", "helix", "  radius", "  pitch", "  begin", "  end"]
+    assert [line[:width].rstrip() for line in lines[:6]] == [
+        "forces kind = guide: helix",
+        "helix",
+        "  radius",
+        "  pitch",
+        "  begin",
+        "  end",
+    ]
     assert all(line[width - 1] == " " != line[width] for line in lines[:6])
     for asked, examples in (("bodies", 1), ("against", 2), ("reference", 0), ("forces", 0)):
         assert main(["explain", asked]) == 0
         out = capsys.readouterr().out
-        found = [text for text in dict.fromkeys(inner_words.example(place) for place, _ in explain.meanings(asked)) if text]
+        found = [
+            text
+            for text in dict.fromkeys(
+                inner_words.example(place) for place, _ in explain.meanings(asked)
+            )
+            if text
+        ]
         assert sum(f"\n\n{text}" in out for text in found) == min(examples, len(found)), asked
     assert main(["explain", "the", "motion", "is", "unstable"]) == 0
-    assert capsys.readouterr().out == f"the motion is unstable  {ADVICE['the motion is unstable']}\n"
-    assert main(["explain", "inertai"]) == 2 and "'inertai' is neither a key, a table nor a function; did you mean inertia" in capsys.readouterr().err
+    assert (
+        capsys.readouterr().out == f"the motion is unstable  {ADVICE['the motion is unstable']}\n"
+    )
+    assert (
+        main(["explain", "inertai"]) == 2
+        and "'inertai' is neither a key, a table nor a function; did you mean inertia"
+        in capsys.readouterr().err
+    )
     assert main(["explain", "stiffnes"]) == 2
-    assert capsys.readouterr().err.strip().endswith("; did you mean stiffness, end_stiffness, slip_stiffness?"), "three at most"
-    assert main(["explain", "gibberish"]) == 2 and capsys.readouterr().err.strip().endswith("'gibberish' is neither a key, a table nor a function")
+    assert (
+        capsys.readouterr()
+        .err.strip()
+        .endswith("; did you mean stiffness, end_stiffness, slip_stiffness?")
+    ), "three at most"
+    assert main(["explain", "gibberish"]) == 2 and capsys.readouterr().err.strip().endswith(
+        "'gibberish' is neither a key, a table nor a function"
+    )
     assert advice("A DEAD POINT") == [("dead point", ADVICE["dead point"])]
 
 
@@ -95,14 +155,23 @@ def test_the_library_is_listed_in_two_columns(capsys: pytest.CaptureFixture):
     for what, names in (("library", ("lib:pendulum", "lib:three-link")), ("forces", tuple(KINDS))):
         assert main(["list", what, "--json"]) == 0
         rows = json.loads(capsys.readouterr().out)
-        assert set(names) <= set(rows) and all(rows[name] and "\n" not in rows[name] for name in names)
+        assert set(names) <= set(rows) and all(
+            rows[name] and "\n" not in rows[name] for name in names
+        )
         assert main(["list", what]) == 0
         width = max(map(len, rows))
-        assert capsys.readouterr().out.splitlines() == [f"{name:<{width}}  {text}".rstrip() for name, text in rows.items()]
-    assert json.loads("{}") == {} and rows["line"] == (KINDS["line"].table.__doc__ or "").splitlines()[0]
+        assert capsys.readouterr().out.splitlines() == [
+            f"{name:<{width}}  {text}".rstrip() for name, text in rows.items()
+        ]
+    assert (
+        json.loads("{}") == {}
+        and rows["line"] == (KINDS["line"].table.__doc__ or "").splitlines()[0]
+    )
 
 
-def test_templates_get_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_templates_get_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     monkeypatch.chdir(tmp_path)
     for template in TEMPLATES:
         assert content(template, 'a \\ "b"').count('name = "a \\ "b""\n') == 1, template
@@ -115,8 +184,16 @@ def test_templates_get_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert 'name = "My arm"' in (tmp_path / "My-arm.toml").read_text()
     (tmp_path / "My-arm.toml").write_text("mine")
     assert main(["new", "My arm"]) == 2 and (tmp_path / "My-arm.toml").read_text() == "mine"
-    assert main(["new", "My arm", "--force"]) == 0 and "cosim" not in capsys.readouterr().out and (tmp_path / "My-arm.toml").read_text() != "mine"
-    assert main(["new", "x", "-o", "y.toml"]) == 0 and (tmp_path / "y.toml").exists() and not (tmp_path / "x.toml").exists()
+    assert (
+        main(["new", "My arm", "--force"]) == 0
+        and "cosim" not in capsys.readouterr().out
+        and (tmp_path / "My-arm.toml").read_text() != "mine"
+    )
+    assert (
+        main(["new", "x", "-o", "y.toml"]) == 0
+        and (tmp_path / "y.toml").exists()
+        and not (tmp_path / "x.toml").exists()
+    )
 
 
 class Trace:
@@ -134,32 +211,57 @@ class Trace:
         return lambda *name: f"{language} {name} {self.asked}\n"
 
 
-def test_equations_are_asked_for_as_the_line_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_equations_are_asked_for_as_the_line_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """Stages by number or name, forms in capitals but auto, slopes by all or some names; languages of code have a name for it."""
     from kinetree import models
 
-    monkeypatch.setattr(models, "load", lambda *given, **more: SimpleNamespace(compile=lambda: SimpleNamespace(trace=Trace)))
+    monkeypatch.setattr(
+        models,
+        "load",
+        lambda *given, **more: SimpleNamespace(compile=lambda: SimpleNamespace(trace=Trace)),
+    )
     for options, text in (
         (["--to", "latex"], "latex () ('accelerations', 'numbers', 'auto', None)\n"),
         (["--form", "cbm", "--stage", "2"], "text () ('accelerations', 'numbers', 'CBM', 2)\n"),
-        (["--stage", "lift", "--to", "c", "--name", "f"], "c ('f',) ('accelerations', 'numbers', 'auto', 'lift')\n"),
-        (["--gradient", "all", "--to", "python"], "python ('',) ('accelerations', 'numbers', 'auto', None, None)\n"),
-        (["--gradient", "a, b"], "text () ('accelerations', 'numbers', 'auto', None, ['a', 'b'])\n"),
+        (
+            ["--stage", "lift", "--to", "c", "--name", "f"],
+            "c ('f',) ('accelerations', 'numbers', 'auto', 'lift')\n",
+        ),
+        (
+            ["--gradient", "all", "--to", "python"],
+            "python ('',) ('accelerations', 'numbers', 'auto', None, None)\n",
+        ),
+        (
+            ["--gradient", "a, b"],
+            "text () ('accelerations', 'numbers', 'auto', None, ['a', 'b'])\n",
+        ),
     ):
         assert main(["equations", "m", *options]) == 0
         assert capsys.readouterr().out == text
     path = tmp_path / "e.txt"
     plain = {"of": "energy", "name": "arm", "form": "CBM", "operations": 7, "language": "text"}
-    for options, shown in ((["--json"], plain | {"file": str(path)}), (["-q"], None), ([], f"{path}: a heading\n")):
+    for options, shown in (
+        (["--json"], plain | {"file": str(path)}),
+        (["-q"], None),
+        ([], f"{path}: a heading\n"),
+    ):
         path.unlink(missing_ok=True)
         assert main(["equations", "m", "-o", str(path), *options]) == 0
         out = capsys.readouterr().out
-        assert path.read_text().startswith("text ()") and (json.loads(out) if options == ["--json"] else out) == (shown or "")
+        assert path.read_text().startswith("text ()") and (
+            json.loads(out) if options == ["--json"] else out
+        ) == (shown or "")
     assert main(["equations", "m", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == plain | {"text": "text () ('accelerations', 'numbers', 'auto', None)\n"}
+    assert json.loads(capsys.readouterr().out) == plain | {
+        "text": "text () ('accelerations', 'numbers', 'auto', None)\n"
+    }
 
 
-def test_controllers_are_written_as_c_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_controllers_are_written_as_c_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     from kinetree.models.equations import controllers as laws
 
     monkeypatch.setattr(laws, "controllers_in_c", lambda description: "void c(void);\n")
@@ -178,8 +280,14 @@ def test_controllers_are_written_as_c_alone(tmp_path: Path, monkeypatch: pytest.
         equations.controllers(machine, "text", None, False)
 
 
-def test_arguments_of_xacro_and_of_benchmarks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
-    assert [import_robot.pair(text) for text in ("a=1", "b:=2=3", " c =")] == [("a", "1"), ("b", "2=3"), ("c", "")]
+def test_arguments_of_xacro_and_of_benchmarks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    assert [import_robot.pair(text) for text in ("a=1", "b:=2=3", " c =")] == [
+        ("a", "1"),
+        ("b", "2=3"),
+        ("c", ""),
+    ]
     for text in ("a", "=1", ":=1", " =2"):
         with pytest.raises(BadInput, match=f"--arg {text}: expected NAME=VALUE"):
             import_robot.pair(text)
@@ -188,10 +296,33 @@ def test_arguments_of_xacro_and_of_benchmarks(tmp_path: Path, monkeypatch: pytes
     assert main(["bench"]) == 0 and capsys.readouterr().out.split() == names
     asked: list[Any] = []
     run = lambda quick, json, plots, source=None: asked.append((quick, json, plots, source))  # noqa: E731
-    monkeypatch.setattr(bench, "import_module", lambda name: (asked.append(name), SimpleNamespace(run=run))[1])
-    assert main(["bench", "loops", "--quick", "--json", "a.json", "--plots", str(tmp_path / "p")]) == 0 == main(["bench", "loops", "x.toml"])
+    monkeypatch.setattr(
+        bench, "import_module", lambda name: (asked.append(name), SimpleNamespace(run=run))[1]
+    )
+    assert (
+        main(["bench", "loops", "--quick", "--json", "a.json", "--plots", str(tmp_path / "p")])
+        == 0
+        == main(["bench", "loops", "x.toml"])
+    )
     module = "kinetree.scripts.bench.loops"
-    assert asked == [module, (True, Path("a.json"), tmp_path / "p", None), module, (False, None, None, "x.toml")] and (tmp_path / "p").is_dir()
-    assert main(["bench", "loops", "--against", "x.json"]) == 2 and "bench loops: compares nothing with x.json" in capsys.readouterr().err
-    monkeypatch.setattr(bench, "import_module", lambda name: SimpleNamespace(run=lambda quick, json, plots: None))
-    assert main(["bench", "loops", "x.toml"]) == 2 and "bench loops: takes no file, got x.toml" in capsys.readouterr().err
+    assert (
+        asked
+        == [
+            module,
+            (True, Path("a.json"), tmp_path / "p", None),
+            module,
+            (False, None, None, "x.toml"),
+        ]
+        and (tmp_path / "p").is_dir()
+    )
+    assert (
+        main(["bench", "loops", "--against", "x.json"]) == 2
+        and "bench loops: compares nothing with x.json" in capsys.readouterr().err
+    )
+    monkeypatch.setattr(
+        bench, "import_module", lambda name: SimpleNamespace(run=lambda quick, json, plots: None)
+    )
+    assert (
+        main(["bench", "loops", "x.toml"]) == 2
+        and "bench loops: takes no file, got x.toml" in capsys.readouterr().err
+    )

@@ -54,9 +54,19 @@ def test_a_triangle_of_force_moves_a_mass_exactly(room, capsys, more):
 
 def test_mistakes_are_named(room, capsys):
     for words, said in {
-        ("--input", "push.csv", "--map", "forse=push"): "no such column in push.csv; did you mean 'force'",
+        (
+            "--input",
+            "push.csv",
+            "--map",
+            "forse=push",
+        ): "no such column in push.csv; did you mean 'force'",
         ("--input", "push.csv", "--map", "force=pull"): "did you mean 'push'",
-        ("--input", "push.csv", "--map", "force=push:m"): "'force' in m drives 'push', which is in N",
+        (
+            "--input",
+            "push.csv",
+            "--map",
+            "force=push:m",
+        ): "'force' in m drives 'push', which is in N",
         ("--input", "road.csv"): "--map COLUMN=NAME",
         ("--map", "force=push"): "there is no --input file",
         ("--input", "none.csv"): "no such file",
@@ -70,8 +80,14 @@ def test_tables_of_files_are_converted(room):
     (room / "road.toml").write_text(CART.replace("[run]", TABLE + "[run]"))
     system = load("road.toml").compile()
     table = system.description.tables["road"]
-    assert table.x == (0.0, 1.0, 2.0) and np.array(table.y, dtype=float) == pytest.approx([0.0, 0.02, 0.01])
-    for old, new, said in [("road.csv", "rode.csv", "no such file"), ('"rise"]', '"ride"]', "did you mean 'rise'"), ('"mm"', '"mmm"', "units|unit")]:
+    assert table.x == (0.0, 1.0, 2.0) and np.array(table.y, dtype=float) == pytest.approx(
+        [0.0, 0.02, 0.01]
+    )
+    for old, new, said in [
+        ("road.csv", "rode.csv", "no such file"),
+        ('"rise"]', '"ride"]', "did you mean 'rise'"),
+        ('"mm"', '"mmm"', "units|unit"),
+    ]:
         (room / "road.toml").write_text(CART.replace("[run]", TABLE.replace(old, new) + "[run]"))
         with pytest.raises(ModelError, match=said):
             load("road.toml")
@@ -81,7 +97,11 @@ def test_check_tells_programs_what_is_wrong(room, capsys):
     (room / "bad.toml").write_text(CART.replace("mass", "masss"))
     assert main(["check", "bad.toml", "--json"]) == 2
     told = json.loads(capsys.readouterr().out)
-    assert told["good"] is False and told["problems"][0]["key"].startswith("bodies.cart") and told["problems"][0]["line"]
+    assert (
+        told["good"] is False
+        and told["problems"][0]["key"].startswith("bodies.cart")
+        and told["problems"][0]["line"]
+    )
     assert main(["check", "cart.toml", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["freedoms"] == 1
 
@@ -95,4 +115,8 @@ def test_schema_for_editors(room, capsys):
 def test_data_sets_carry_units(room):
     pytest.importorskip("xarray")
     data = load("cart.toml").compile().simulate(inputs={"push": 4.0}).to_xarray(["x"])
-    assert data["x"].attrs["units"] == "m" and float(data["x"][-1]) == pytest.approx(1.0) and data["time"].attrs["units"] == "s"
+    assert (
+        data["x"].attrs["units"] == "m"
+        and float(data["x"][-1]) == pytest.approx(1.0)
+        and data["time"].attrs["units"] == "s"
+    )

@@ -25,23 +25,64 @@ def fitted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     monkeypatch.chdir(tmp_path)
     log: list[Any] = []
     description = SimpleNamespace(parameters={"k": 1.0, "m": 2.0}, name="arm")
-    mechanism = SimpleNamespace(description=description, compile=lambda: SimpleNamespace(compiled=SimpleNamespace(inputs=("u",))))
-    monkeypatch.setattr(models, "load", lambda source, **settings: (log.append(("load", source, settings)), mechanism)[1])
+    mechanism = SimpleNamespace(
+        description=description,
+        compile=lambda: SimpleNamespace(compiled=SimpleNamespace(inputs=("u",))),
+    )
+    monkeypatch.setattr(
+        models,
+        "load",
+        lambda source, **settings: (log.append(("load", source, settings)), mechanism)[1],
+    )
 
     def match(mechanism: Any, modes: Any, wanted: list[str], **more: Any) -> str:
         log.append(("match", modes, wanted, more))
         return "matched"
 
-    def tell(decay: Any, output: Any, plot: Any, quiet: bool, as_json: bool, mechanism: Any = None, values: Any = None) -> None:
-        log.append(("decay", decay.modes, output, plot, quiet, as_json, *[True] * (mechanism is not None and values == "matched")))
+    def tell(
+        decay: Any,
+        output: Any,
+        plot: Any,
+        quiet: bool,
+        as_json: bool,
+        mechanism: Any = None,
+        values: Any = None,
+    ) -> None:
+        log.append(
+            (
+                "decay",
+                decay.modes,
+                output,
+                plot,
+                quiet,
+                as_json,
+                *[True] * (mechanism is not None and values == "matched"),
+            )
+        )
 
-    monkeypatch.setattr(records, "single", lambda text, maps=None, mechanism=None: (text, maps, mechanism is not None))
+    monkeypatch.setattr(
+        records,
+        "single",
+        lambda text, maps=None, mechanism=None: (text, maps, mechanism is not None),
+    )
     monkeypatch.setattr(mode_matching, "match_modes", match)
-    monkeypatch.setattr(identify, "decay_of", lambda data, chosen, order: SimpleNamespace(modes=[data[0], chosen, order]))
-    monkeypatch.setattr(identify, "draw_diagram", lambda data, chosen, path: log.append(("diagram", data[0], chosen, path.name)))
+    monkeypatch.setattr(
+        identify,
+        "decay_of",
+        lambda data, chosen, order: SimpleNamespace(modes=[data[0], chosen, order]),
+    )
+    monkeypatch.setattr(
+        identify,
+        "draw_diagram",
+        lambda data, chosen, path: log.append(("diagram", data[0], chosen, path.name)),
+    )
     monkeypatch.setattr(identify, "tell_decay", tell)
-    monkeypatch.setattr(identify, "fit", lambda mechanism, *given: (log.append(("fit", *given)), "found")[1])
-    monkeypatch.setattr(identify, "tell_fit", lambda found, *given: log.append(("told", found, *given)))
+    monkeypatch.setattr(
+        identify, "fit", lambda mechanism, *given: (log.append(("fit", *given)), "found")[1]
+    )
+    monkeypatch.setattr(
+        identify, "tell_fit", lambda found, *given: log.append(("told", found, *given))
+    )
     monkeypatch.setattr(identify, "plan", lambda *given: log.append(("plan", *given)))
     return log
 
@@ -69,7 +110,9 @@ def fitted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
         ("m -p k --experiments e.toml --set m=3 -o o.json --json", [("plan", ["m"], Path("e.toml"), ["k"], {"m": 3}, Path("o.json"), False, True)]),
     ],
 )  # fmt: skip
-def test_what_is_identified_is_what_the_line_asks_for(fitted: list[Any], line: str, expected: list[Any]):
+def test_what_is_identified_is_what_the_line_asks_for(
+    fitted: list[Any], line: str, expected: list[Any]
+):
     """Of a record alone its decay; of a model its modes, or the motion; of planned experiments what they would tell."""
     assert cli.main(["identify", *line.split()]) == 0 and fitted == expected
 
@@ -82,8 +125,12 @@ def test_what_is_identified_is_what_the_line_asks_for(fitted: list[Any], line: s
         ("m d.csv -p k --input v=1", "--input v: expected one of u"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_refused(fitted: list[Any], capsys: pytest.CaptureFixture, line: str, said: str):
-    assert cli.main(["identify", *line.split()]) == 2 and said in " ".join(capsys.readouterr().err.split())
+def test_what_does_not_go_together_is_refused(
+    fitted: list[Any], capsys: pytest.CaptureFixture, line: str, said: str
+):
+    assert cli.main(["identify", *line.split()]) == 2 and said in " ".join(
+        capsys.readouterr().err.split()
+    )
 
 
 @dataclass
@@ -94,10 +141,20 @@ class Best:
 
 
 @pytest.mark.parametrize(
-    ("words", "made"), [("", ["shown"]), ("-q", []), ("--json", ["json"]), ("-o o.json -q --report p.html --state s.jsonl", ["kept", "page"])]
+    ("words", "made"),
+    [
+        ("", ["shown"]),
+        ("-q", []),
+        ("--json", ["json"]),
+        ("-o o.json -q --report p.html --state s.jsonl", ["kept", "page"]),
+    ],
 )
 def test_a_search_is_kept_and_told_where_asked(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture, words: str, made: list[str]
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture,
+    words: str,
+    made: list[str],
 ):
     monkeypatch.chdir(tmp_path)
     log: list[Any] = []
@@ -107,23 +164,40 @@ def test_a_search_is_kept_and_told_where_asked(
         log.append((task, state))
         return Best()
 
-    monkeypatch.setattr(progress, "progress", lambda *given: (log.append(given), nullcontext(log.append))[1])
+    monkeypatch.setattr(
+        progress, "progress", lambda *given: (log.append(given), nullcontext(log.append))[1]
+    )
     monkeypatch.setattr(optimise_file, "read_task", lambda path: f"task of {path}")
     monkeypatch.setattr(optimise, "optimise", search)
-    monkeypatch.setattr(optimize, "show", lambda title, task, found: log.append(("shown", title, task, found)))
-    monkeypatch.setattr(optimize, "tell", lambda file, task, found, path: log.append(("page", file, task, found, path.name)))
+    monkeypatch.setattr(
+        optimize, "show", lambda title, task, found: log.append(("shown", title, task, found))
+    )
+    monkeypatch.setattr(
+        optimize,
+        "tell",
+        lambda file, task, found, path: log.append(("page", file, task, found, path.name)),
+    )
     assert cli.main(["optimize", "f.toml", *words.split()]) == 0
     task, state = "task of f.toml", Path("s.jsonl") if "--state" in words else None
     said = [("optimize f", 0.0, "-q" in words, "evaluations"), 7, (task, state)]
-    pages = [("shown", "f", task, Best())] * ("shown" in made) + [("page", Path("f.toml"), task, Best(), "p.html")] * ("page" in made)
+    pages = [("shown", "f", task, Best())] * ("shown" in made) + [
+        ("page", Path("f.toml"), task, Best(), "p.html")
+    ] * ("page" in made)
     assert log == [*said, *pages]
     out = capsys.readouterr().out
     assert (json.loads(out) == {"objective": 1.5}) if "json" in made else not out
-    assert Path("o.json").exists() == ("kept" in made) and ("kept" not in made or json.loads(Path("o.json").read_text()) == {"objective": 1.5})
+    assert Path("o.json").exists() == ("kept" in made) and (
+        "kept" not in made or json.loads(Path("o.json").read_text()) == {"objective": 1.5}
+    )
 
 
-@pytest.mark.parametrize("words", ["", "-q", "--json", "--backend source --integrator RK4", "--backend source", "--linear"])
-def test_a_mechanism_is_packed_as_the_line_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture, words: str):
+@pytest.mark.parametrize(
+    "words",
+    ["", "-q", "--json", "--backend source --integrator RK4", "--backend source", "--linear"],
+)
+def test_a_mechanism_is_packed_as_the_line_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture, words: str
+):
     """By a clock of its own, 2.5 s; what the packing says goes to those who read along."""
     monkeypatch.chdir(tmp_path)
     log: list[Any] = []
@@ -136,7 +210,9 @@ def test_a_mechanism_is_packed_as_the_line_says(monkeypatch: pytest.MonkeyPatch,
         given[6]("a word")
         log.append((mechanism.word, path, *given[:6], *given[7:]))
 
-    monkeypatch.setattr(models, "load", lambda source, **settings: (log.append((source, settings)), mechanism)[1])
+    monkeypatch.setattr(
+        models, "load", lambda source, **settings: (log.append((source, settings)), mechanism)[1]
+    )
     monkeypatch.setattr(build, "build_fmu", pack)
     monkeypatch.setattr(build, "fixed_integrator", lambda mechanism: "its own")
     monkeypatch.setattr(frozen, "kept_by_fmus", lambda description: ["a stays"])
@@ -162,11 +238,31 @@ def test_a_mechanism_is_packed_as_the_line_says(monkeypatch: pytest.MonkeyPatch,
     assert cli.main([*line, *words.split()]) == 0
     out, err = capsys.readouterr()
     source = "source" in words
-    given = ("source" if source else "python", "3", "rk4" if "RK4" in words else "auto", 0.25, 1e-5, "all", "p", True, False)
-    assert log == [("m", {"m": 2}), ("small" if "--linear" in words else "whole", Path("My_arm.fmu"), *given)]
+    given = (
+        "source" if source else "python",
+        "3",
+        "rk4" if "RK4" in words else "auto",
+        0.25,
+        1e-5,
+        "all",
+        "p",
+        True,
+        False,
+    )
+    assert log == [
+        ("m", {"m": 2}),
+        ("small" if "--linear" in words else "whole", Path("My_arm.fmu"), *given),
+    ]
     assert err == ("" if words == "-q" else "  a word\n")
-    end = ["In it a stays", "My_arm.fmu written in 2.50 s, 1.23 MB. Next: kinetree verify My_arm.fmu"]
-    begin = f"C99 sources, steps by {'rk4' if 'RK4' in words else 'its own'}" if source else "for linux64"
+    end = [
+        "In it a stays",
+        "My_arm.fmu written in 2.50 s, 1.23 MB. Next: kinetree verify My_arm.fmu",
+    ]
+    begin = (
+        f"C99 sources, steps by {'rk4' if 'RK4' in words else 'its own'}"
+        if source
+        else "for linux64"
+    )
     if words == "--json":
         assert json.loads(out) == {
             "file": "My_arm.fmu", "backend": "python", "fmi": "3", "platforms": ["linux64"], "not_built": [], "bytes": 1_230_000, "seconds": 2.5
@@ -182,13 +278,21 @@ def test_commands_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch):
         commands.found()
 
 
-@pytest.mark.parametrize(("said", "given", "end"), [(None, None, 0.0), (4.0, None, 4.0), ("2*m", None, 6.0), (4.0, 1.5, 1.5), (None, 0.0, 0.0)])
+@pytest.mark.parametrize(
+    ("said", "given", "end"),
+    [(None, None, 0.0), (4.0, None, 4.0), ("2*m", None, 6.0), (4.0, 1.5, 1.5), (None, 0.0, 0.0)],
+)
 def test_the_end_of_a_run_may_be_an_expression(said: Any, given: float | None, end: float):
-    system = models.load({"parameters": {"m": 3.0}, "states": {"x": {"rate": "m"}}} | ({"run": {"stop_time": said}} if said else {})).compile()
+    system = models.load(
+        {"parameters": {"m": 3.0}, "states": {"x": {"rate": "m"}}}
+        | ({"run": {"stop_time": said}} if said else {})
+    ).compile()
     assert run.end_of(system, given) == end
 
 
-def test_a_robot_is_read_checked_and_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_a_robot_is_read_checked_and_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+):
     """With the options that its reader knows; what is no mechanism is refused before anything is written; what is left out is said."""
     from kinetree.models.description.reading import source
 
@@ -196,21 +300,57 @@ def test_a_robot_is_read_checked_and_written(monkeypatch: pytest.MonkeyPatch, tm
     asked: list[Any] = []
     bodies: dict[str, Any] = {"a": {"mass": 1.0}}
 
-    def read(floating: bool = False, limits: bool = False, arguments: Any = None) -> tuple[dict[str, Any], list[str]]:
+    def read(
+        floating: bool = False, limits: bool = False, arguments: Any = None
+    ) -> tuple[dict[str, Any], list[str]]:
         asked.append((floating, limits, arguments))
         joints = {"j": {"child": "a", "type": "revolute", "axis": "z", "coordinates": ["q"]}}
-        return {"format": "kinetree/1", "name": "Robot", "bodies": dict(bodies), "joints": joints}, ["a colour"]
+        return {
+            "format": "kinetree/1",
+            "name": "Robot",
+            "bodies": dict(bodies),
+            "joints": joints,
+        }, ["a colour"]
 
     monkeypatch.setattr(source, "foreign_reader", lambda file: read)
-    assert cli.main(["import", "r.v2.xacro", "--floating", "--limits", "--arg", "a:=1", "--arg", "b=2"]) == 0
+    assert (
+        cli.main(
+            ["import", "r.v2.xacro", "--floating", "--limits", "--arg", "a:=1", "--arg", "b=2"]
+        )
+        == 0
+    )
     assert asked.pop() == (True, True, {"a": "1", "b": "2"})
     written = Path("r.toml").read_text()
-    assert written.startswith("# Robot, imported from r.v2.xacro\n# left out: a colour\n") and '[joints.j]\nchild = "a"' in written
-    assert capsys.readouterr().out == "r.toml written: 1 bodies, 1 joints. Next: kinetree check r.toml\nleft out: a colour\n"
-    assert cli.main(["import", "r.urdf"]) == 2 and cli.main(["import", "r.urdf", "--torques", "-o", "x.toml"]) == 2
-    assert "r.toml exists already" in (said := capsys.readouterr().err) and "--torques has no meaning for .urdf" in said and not asked
+    assert (
+        written.startswith("# Robot, imported from r.v2.xacro\n# left out: a colour\n")
+        and '[joints.j]\nchild = "a"' in written
+    )
+    assert (
+        capsys.readouterr().out
+        == "r.toml written: 1 bodies, 1 joints. Next: kinetree check r.toml\nleft out: a colour\n"
+    )
+    assert (
+        cli.main(["import", "r.urdf"]) == 2
+        and cli.main(["import", "r.urdf", "--torques", "-o", "x.toml"]) == 2
+    )
+    assert (
+        "r.toml exists already" in (said := capsys.readouterr().err)
+        and "--torques has no meaning for .urdf" in said
+        and not asked
+    )
     Path("r.toml").write_text("mine")
-    assert cli.main(["import", "r.urdf", "-o", "r.toml", "--json"]) == 0 and Path("r.toml").read_text() == written.replace("r.v2.xacro", "r.urdf")
-    assert json.loads(capsys.readouterr().out) == {"file": "r.toml", "bodies": 1, "joints": 1, "left_out": ["a colour"]}
+    assert cli.main(["import", "r.urdf", "-o", "r.toml", "--json"]) == 0 and Path(
+        "r.toml"
+    ).read_text() == written.replace("r.v2.xacro", "r.urdf")
+    assert json.loads(capsys.readouterr().out) == {
+        "file": "r.toml",
+        "bodies": 1,
+        "joints": 1,
+        "left_out": ["a colour"],
+    }
     bodies["a"]["mass"] = -1.0
-    assert cli.main(["import", "r.urdf", "-o", "y.toml"]) == 2 and "mass" in capsys.readouterr().err and not Path("y.toml").exists()
+    assert (
+        cli.main(["import", "r.urdf", "-o", "y.toml"]) == 2
+        and "mass" in capsys.readouterr().err
+        and not Path("y.toml").exists()
+    )

@@ -22,7 +22,9 @@ def test_interrupted_run_shows_a_bar_and_writes_its_rows(tmp_path: Path):
     ours, theirs = os.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     long = [sys.executable, "-c", code, *options, "--stop-time", "1000000", "-o", "long.csv"]
-    process = subprocess.Popen(long, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=theirs)
+    process = subprocess.Popen(
+        long, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=theirs
+    )
     os.close(theirs)
     said, until = b"", time.monotonic() + 60.0
     while b"%" not in said and time.monotonic() < until and process.poll() is None:
@@ -37,7 +39,14 @@ def test_interrupted_run_shows_a_bar_and_writes_its_rows(tmp_path: Path):
                 break
     assert process.wait(30.0) == 130 and b"%" in said
     os.close(ours)
-    subprocess.run([sys.executable, "-c", code, *options, "--stop-time", "20", "-o", "short.csv", "--quiet"], cwd=tmp_path, check=True)
-    whole, part = (list(csv.reader((tmp_path / name).open(encoding="utf-8"))) for name in ("short.csv", "long.csv"))
+    subprocess.run(
+        [sys.executable, "-c", code, *options, "--stop-time", "20", "-o", "short.csv", "--quiet"],
+        cwd=tmp_path,
+        check=True,
+    )
+    whole, part = (
+        list(csv.reader((tmp_path / name).open(encoding="utf-8")))
+        for name in ("short.csv", "long.csv")
+    )
     assert 100 < len(part) < 1_000_000 and part[0] == whole[0]
     assert [row[:4] for row in part[1:21]] == [row[:4] for row in whole[1:21]]

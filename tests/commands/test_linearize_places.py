@@ -25,13 +25,18 @@ def test_at_the_start(capsys: pytest.CaptureFixture):
     for phi in (0.5, 2.5):
         content = told(capsys, "--at", "start", "--set", f"phi0={phi}")
         assert content["at"] == "start"
-        assert all(abs(each + G * math.cos(phi)) < 1e-6 for each in squares(content)) and len(content["A"]) == 2
+        assert (
+            all(abs(each + G * math.cos(phi)) < 1e-6 for each in squares(content))
+            and len(content["A"]) == 2
+        )
 
 
 def test_at_a_time(capsys: pytest.CaptureFixture):
     phi = load("lib:pendulum").compile().simulate(stop_time=0.3, output_step=0.3)["phi"][-1]
     assert abs(phi - math.pi / 2) > 0.1
-    assert all(abs(each + G * math.cos(phi)) < 1e-5 for each in squares(told(capsys, "--at", "0.3")))
+    assert all(
+        abs(each + G * math.cos(phi)) < 1e-5 for each in squares(told(capsys, "--at", "0.3"))
+    )
 
 
 @pytest.mark.parametrize("span", [(0.5, 1.5), (0.5, 8.0)])
@@ -43,7 +48,9 @@ def test_along_a_parameter(capsys: pytest.CaptureFixture, span: tuple[float, flo
     steps = np.diff(np.log(lengths)) if span[1] > 5 * span[0] else np.diff(lengths)
     assert np.ptp(steps) < 1e-9
     for length, values in zip(lengths, locus["eigenvalues"], strict=True):
-        assert sorted(value[1] for value in values) == pytest.approx([-math.sqrt(G / length), math.sqrt(G / length)], rel=1e-6)
+        assert sorted(value[1] for value in values) == pytest.approx(
+            [-math.sqrt(G / length), math.sqrt(G / length)], rel=1e-6
+        )
 
 
 @pytest.mark.parametrize(
@@ -57,6 +64,8 @@ def test_along_a_parameter(capsys: pytest.CaptureFixture, span: tuple[float, flo
         (("--sweep", "20:1:3"), "expected 0 < FROM <= TO"),
     ],
 )
-def test_what_cannot_be_read_is_refused(capsys: pytest.CaptureFixture, options: tuple[str, str], said: str):
+def test_what_cannot_be_read_is_refused(
+    capsys: pytest.CaptureFixture, options: tuple[str, str], said: str
+):
     assert cli.main(["linearize", "lib:pendulum", *options]) == 2
     assert said in " ".join(capsys.readouterr().err.split())

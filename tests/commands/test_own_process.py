@@ -26,27 +26,38 @@ def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("crash")
     good = build_fmu(load("lib:pendulum"), folder / "good.fmu", "native")
     (folder / "crash.c").write_text(CRASH)
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", folder / "crash.so", folder / "crash.c"], check=True)
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-o", folder / "crash.so", folder / "crash.c"], check=True
+    )
     bad = folder / "bad.fmu"
     with zipfile.ZipFile(good) as source, zipfile.ZipFile(bad, "w") as target:
         for name in source.namelist():
-            target.writestr(name, (folder / "crash.so").read_bytes() if name.endswith(".so") else source.read(name))
+            target.writestr(
+                name,
+                (folder / "crash.so").read_bytes() if name.endswith(".so") else source.read(name),
+            )
     return bad
 
 
 @pytest.mark.parametrize("command", ["verify", "cosim"])
-def test_a_crash_is_reported_and_nothing_stays_behind(crashing: Path, command: str, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch):
+def test_a_crash_is_reported_and_nothing_stays_behind(
+    crashing: Path, command: str, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch
+):
     """Without the option the crash of a foreign binary ends the caller."""
     file = crashing
     if command == "cosim":
         file = tmp_path / "s.toml"
-        file.write_text(f'name = "s"\nstop_time = 0.1\nstep_size = 0.01\n[units.a]\nfmu = "{crashing}"\n')
+        file.write_text(
+            f'name = "s"\nstop_time = 0.1\nstep_size = 0.01\n[units.a]\nfmu = "{crashing}"\n'
+        )
     (tmp_path / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
     monkeypatch.setattr("tempfile.tempdir", None)
     assert main([command, str(file), "--own-process"]) == 1
     said = capfd.readouterr().err
-    assert said.splitlines()[-1].startswith("kinetree: a binary that was run ended its process by SIGSEGV"), said
+    assert said.splitlines()[-1].startswith(
+        "kinetree: a binary that was run ended its process by SIGSEGV"
+    ), said
     assert not list((tmp_path / "scratch").iterdir())
 
 
@@ -56,4 +67,11 @@ def test_what_a_child_says_and_returns_is_kept(tmp_path: Path, capfd: pytest.Cap
 
 
 def test_faults_are_told_from_exits():
-    assert [fault_of(code) for code in (0, 1, 2, 130, -int(signal.SIGABRT), 0xC0000005)] == ["", "", "", "", "SIGABRT", "fault 0xc0000005"]
+    assert [fault_of(code) for code in (0, 1, 2, 130, -int(signal.SIGABRT), 0xC0000005)] == [
+        "",
+        "",
+        "",
+        "",
+        "SIGABRT",
+        "fault 0xc0000005",
+    ]

@@ -31,23 +31,39 @@ def test_margins_in_a_sentence():
         "stable, gain margin 4 at 3 Hz, gain at least 0.25 of what it is, phase margin 60° at 1.5 Hz, delay margin 0.1 s, "
         "disk margin 1: gain within 0.333 to 3, or 53.1°"
     )
-    assert linear_text.sentence_of(Margins(False, np.inf, 0.0, 0.0, np.inf, 0.0, np.inf, 0.5, 1.0, 1.0)) == "unstable"
+    assert (
+        linear_text.sentence_of(
+            Margins(False, np.inf, 0.0, 0.0, np.inf, 0.0, np.inf, 0.5, 1.0, 1.0)
+        )
+        == "unstable"
+    )
     late = SimpleNamespace(period=0.01, delay=2.5e-3, limited=True)
     assert linear_text.sampling(late) == "100 Hz, 2.5 ms late, at a limit of its command"
-    assert linear_text.sampling(SimpleNamespace(period=0.0, delay=0.0, limited=False)) == "continuous"
+    assert (
+        linear_text.sampling(SimpleNamespace(period=0.0, delay=0.0, limited=False)) == "continuous"
+    )
 
 
 def test_limit_cycles_in_a_line():
     assert linear_text.cycle_text([]) == "no limit cycle"
-    found = linear_text.cycle_text([LimitCycle(2 * np.pi, 0.5, True), LimitCycle(4 * np.pi, 0.25, False)])
+    found = linear_text.cycle_text(
+        [LimitCycle(2 * np.pi, 0.5, True), LimitCycle(4 * np.pi, 0.25, False)]
+    )
     assert (
-        found == "limit cycle at 1 Hz with an amplitude of 0.5 (swings on), at 2 Hz with an amplitude of 0.25 (a border: beyond it the loop leaves)"
+        found
+        == "limit cycle at 1 Hz with an amplitude of 0.5 (swings on), at 2 Hz with an amplitude of 0.25 (a border: beyond it the loop leaves)"
     )
 
 
 def test_everything_of_a_linearisation_is_printed(capsys: pytest.CaptureFixture):
     """Zeros once for a pair, loops of pairs and of controllers, cycles, and what was measured beside what is linear."""
-    sweep = Sweep(np.array([0.5, 2.0]), ("y",), np.array([[2.0 + 0j], [1j]]), np.array([[2.0 + 0j], [1.25j]]), np.array([[0.01], [0.02]]))
+    sweep = Sweep(
+        np.array([0.5, 2.0]),
+        ("y",),
+        np.array([[2.0 + 0j], [1j]]),
+        np.array([[2.0 + 0j], [1.25j]]),
+        np.array([[0.01], [0.02]]),
+    )
     margin = Margins(False, np.inf, 0.0, 0.0, np.inf, 0.0, np.inf, 0.5, 1.0, 1.0)
     facts: dict[str, Any] = {
         "modes": [SimpleNamespace(frequency=1.5, damping=-0.0, eigenvalue=complex(-0.1, 9.4), word="swings")], "said": ["[f] is seen nowhere"],
@@ -67,49 +83,104 @@ def test_everything_of_a_linearisation_is_printed(capsys: pytest.CaptureFixture)
 
 def test_a_search_says_what_it_found(capsys: pytest.CaptureFixture):
     """An order in one row, bounds that are touched, a front, how many starts agree, and that constraints were not kept."""
-    variables = {"d": Variable(0.0, 2.0, 1.0, False), "e": Variable(0.0, 2.0, 1.0, False), **places("p", {"order": 2}, "here")}
-    task = Task("lib:pendulum", variables, {"end(x)": 1.0, "end(y)": 1.0}, {}, "slsqp", orders=("p",))
+    variables = {
+        "d": Variable(0.0, 2.0, 1.0, False),
+        "e": Variable(0.0, 2.0, 1.0, False),
+        **places("p", {"order": 2}, "here"),
+    }
+    task = Task(
+        "lib:pendulum", variables, {"end(x)": 1.0, "end(y)": 1.0}, {}, "slsqp", orders=("p",)
+    )
     front = [{"values": {}, "measures": {"end(x)": 0.5, "end(y)": 1.25}}]
     values = {"d": 2.0, "e": 0.0, "p[1]": 2.0, "p[2]": 1.0}
     starts = [(values, 3.0), (values, 3.0001), (values, 4.0)]
-    found = Found(values, 3.0, {"end(x)": 0.5, "end(y)": 2.5}, False, 12, 0.5, [], "done", starts, front=front, begin={"end(x)": 7.0})
+    found = Found(
+        values,
+        3.0,
+        {"end(x)": 0.5, "end(y)": 2.5},
+        False,
+        12,
+        0.5,
+        [],
+        "done",
+        starts,
+        front=front,
+        begin={"end(x)": 7.0},
+    )
     optimize.show("title", task, found)
     said = capsys.readouterr().out
     rows = [" ".join(line.split()) for line in said.splitlines()]
-    assert "p 1 2 2 1" in rows and "d 1 2 at its upper bound" in rows and "e 1 0 at its lower bound" in rows and "end(x) 0.5 7" in rows
+    assert (
+        "p 1 2 2 1" in rows
+        and "d 1 2 at its upper bound" in rows
+        and "e 1 0 at its lower bound" in rows
+        and "end(x) 0.5 7" in rows
+    )
     assert "Pareto front" in said and "0.5 1.25" in rows and "2 of 3 starts ended there" in rows
     assert "no evaluation kept all constraints: these values break them least" in rows
     assert "objective 3 after 12 evaluations in 0.5 s (slsqp: done)" in rows
 
 
-def test_a_coupled_run_is_drawn_beside_its_reference(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_coupled_run_is_drawn_beside_its_reference(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     """Pressures in bar above, the length below; the scale is that of the reference, so that what grows leaves it."""
     from matplotlib.figure import Figure
 
     drawn: list[Any] = []
     save = Figure.savefig
-    monkeypatch.setattr(Figure, "savefig", lambda figure, *args, **options: (drawn.append(figure), save(figure, *args, **options)))
+    monkeypatch.setattr(
+        Figure,
+        "savefig",
+        lambda figure, *args, **options: (drawn.append(figure), save(figure, *args, **options)),
+    )
     time = np.linspace(0.0, 1.0, 11)
-    exact = {"time": time, "pressure_a": np.full(11, 50 * BAR), "pressure_b": np.full(11, 20 * BAR), "length": 1.0 + 0.5 * time}
-    trace = Trace(time, {"pressure_a": np.full(11, 900 * BAR), "pressure_b": np.zeros(11), "length": np.ones(11)}, True)
+    exact = {
+        "time": time,
+        "pressure_a": np.full(11, 50 * BAR),
+        "pressure_b": np.full(11, 20 * BAR),
+        "length": 1.0 + 0.5 * time,
+    }
+    trace = Trace(
+        time,
+        {"pressure_a": np.full(11, 900 * BAR), "pressure_b": np.zeros(11), "length": np.ones(11)},
+        True,
+    )
     outcome = Outcome("boom", "held", 0.1, 1.0, trace, exact, 850 * BAR, 0.1, place="angle [rad]")
     coupled.write_plot(outcome, tmp_path / "p.png")
     (figure,) = drawn
     above, below = figure.axes
-    assert above.get_ylim() == pytest.approx((-5.0, 70.0)) and below.get_ylim() == pytest.approx((0.95, 1.55)) and below.get_ylabel() == "angle [rad]"
+    assert (
+        above.get_ylim() == pytest.approx((-5.0, 70.0))
+        and below.get_ylim() == pytest.approx((0.95, 1.55))
+        and below.get_ylabel() == "angle [rad]"
+    )
     assert [line.get_ydata()[0] for line in above.lines] == pytest.approx([50.0, 900.0, 20.0, 0.0])
-    assert [line.get_label() for line in above.lines] == ["a: one system", "a: coupled", "b: one system", "b: coupled"]
-    assert above.get_title() == "boom: held, step 0.1 s" and (tmp_path / "p.png").stat().st_size > 5000
+    assert [line.get_label() for line in above.lines] == [
+        "a: one system",
+        "a: coupled",
+        "b: one system",
+        "b: coupled",
+    ]
+    assert (
+        above.get_title() == "boom: held, step 0.1 s" and (tmp_path / "p.png").stat().st_size > 5000
+    )
     exact["length"] = np.ones(11)
     coupled.write_plot(outcome, tmp_path / "p.png")
-    assert drawn[1].axes[1].get_ylim() == pytest.approx((0.99, 1.01)), "what does not move has room all the same"
+    assert drawn[1].axes[1].get_ylim() == pytest.approx((0.99, 1.01)), (
+        "what does not move has room all the same"
+    )
 
 
-def test_chains_are_measured_in_a_process_of_one_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_chains_are_measured_in_a_process_of_one_thread(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     asked: list[Any] = []
 
     def run(line: list[str], env: dict[str, str], **options: Any) -> SimpleNamespace:
-        asked.append((line[3:], env["OMP_NUM_THREADS"], env["OPENBLAS_NUM_THREADS"], env["MKL_NUM_THREADS"]))
+        asked.append(
+            (line[3:], env["OMP_NUM_THREADS"], env["OPENBLAS_NUM_THREADS"], env["MKL_NUM_THREADS"])
+        )
         return SimpleNamespace(stdout='{"headline": 3.0}')
 
     monkeypatch.setattr(chain.subprocess, "run", run)

@@ -22,7 +22,12 @@ def test_bar_on_a_terminal(patience: float, shown: bool):
     """Only work that outlasts the patience is shown."""
     ours, theirs = os.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    subprocess.run([sys.executable, "-c", CODE.format(patience=patience)], stderr=theirs, env=environment, check=True)
+    subprocess.run(
+        [sys.executable, "-c", CODE.format(patience=patience)],
+        stderr=theirs,
+        env=environment,
+        check=True,
+    )
     os.close(theirs)
     said = b""
     while True:

@@ -42,8 +42,17 @@ class Result(dict):
 
 def system_of(**more: Any) -> Any:
     compiled = SimpleNamespace(outputs=[SimpleNamespace(name="y")], inputs=("u",))
-    description = SimpleNamespace(chain=None, report=SimpleNamespace(plots={}, tables={}), controllers={})
-    told = {"name": "arm", "compiled": compiled, "coordinates": ("x",), "description": description, "warnings": [], "stages": ()}
+    description = SimpleNamespace(
+        chain=None, report=SimpleNamespace(plots={}, tables={}), controllers={}
+    )
+    told = {
+        "name": "arm",
+        "compiled": compiled,
+        "coordinates": ("x",),
+        "description": description,
+        "warnings": [],
+        "stages": (),
+    }
     return SimpleNamespace(**told | more)
 
 
@@ -51,8 +60,16 @@ def test_tables_and_pictures_are_written_where_asked(tmp_path: Path):
     """A picture of two pages has two files."""
     result: Any = Result()
     csv, png = tmp_path / "r.csv", tmp_path / "p.png"
-    assert run.write(result, csv, png, "all") == [csv, png, tmp_path / "p-2.png"] and result.log == [("save", csv, "all"), ("plot", png, "all")]
-    assert run.write(result, None, None, None) == [] and run.write(result, None, png, None) == [png, tmp_path / "p-2.png"] and len(result.log) == 3
+    assert run.write(result, csv, png, "all") == [
+        csv,
+        png,
+        tmp_path / "p-2.png",
+    ] and result.log == [("save", csv, "all"), ("plot", png, "all")]
+    assert (
+        run.write(result, None, None, None) == []
+        and run.write(result, None, png, None) == [png, tmp_path / "p-2.png"]
+        and len(result.log) == 3
+    )
 
 
 def test_staged_runs_have_a_picture_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -63,20 +80,36 @@ def test_staged_runs_have_a_picture_of_their_own(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(stage_pictures, "draw_stages", lambda *given: drawn.append(given))
     result: Any = Result()
     csv, png = tmp_path / "r.csv", tmp_path / "p.png"
-    assert run.pictures_and_table("s", result, csv, png, None) == [csv, png] and drawn == [("s", result, png)]  # type: ignore[arg-type]
+    assert run.pictures_and_table("s", result, csv, png, None) == [csv, png] and drawn == [
+        ("s", result, png)
+    ]  # type: ignore[arg-type]
     for given in ((csv, png, ("x",)), (csv, None, None)):
         run.pictures_and_table("s", result, *given)  # type: ignore[arg-type]
     staged[0] = False
     run.pictures_and_table("s", result, None, png, None)  # type: ignore[arg-type]
-    assert len(drawn) == 1 and [each[0] for each in result.log] == ["save", "save", "plot", "save", "plot"]
+    assert len(drawn) == 1 and [each[0] for each in result.log] == [
+        "save",
+        "save",
+        "plot",
+        "save",
+        "plot",
+    ]
 
 
 def test_sets_of_plots_are_saved_by_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     asked: list[Any] = []
-    monkeypatch.setattr(plots, "plot", lambda result, path, chosen, **options: (asked.append((path, chosen, options)), [1, 2])[1])
+    monkeypatch.setattr(
+        plots,
+        "plot",
+        lambda result, path, chosen, **options: (asked.append((path, chosen, options)), [1, 2])[1],
+    )
     sets = {
-        "a": SimpleNamespace(columns=["x"], title="A", window=(0, 1), stages=["s"], deviation=True, per_page=4),
-        "b": SimpleNamespace(columns=None, title="", window=None, stages=None, deviation=False, per_page=None),
+        "a": SimpleNamespace(
+            columns=["x"], title="A", window=(0, 1), stages=["s"], deviation=True, per_page=4
+        ),
+        "b": SimpleNamespace(
+            columns=None, title="", window=None, stages=None, deviation=False, per_page=None
+        ),
     }
     system = system_of()
     system.description.report.plots = sets
@@ -84,14 +117,26 @@ def test_sets_of_plots_are_saved_by_their_names(tmp_path: Path, monkeypatch: pyt
     files = [folder / "a.png", folder / "a-2.png", folder / "b.png", folder / "b-2.png"]
     assert run.saved_plots(system, Result(), folder) == files and folder.is_dir()  # type: ignore[arg-type]
     assert asked == [
-        (folder / "a.png", ("x",), {"title": "A", "window": (0, 1), "stages": ["s"], "deviation": True, "per_page": 4}),
-        (folder / "b.png", None, {"title": "", "window": None, "stages": None, "deviation": False, "per_page": None}),
+        (
+            folder / "a.png",
+            ("x",),
+            {"title": "A", "window": (0, 1), "stages": ["s"], "deviation": True, "per_page": 4},
+        ),
+        (
+            folder / "b.png",
+            None,
+            {"title": "", "window": None, "stages": None, "deviation": False, "per_page": None},
+        ),
     ]
     assert run.saved_plots(system, Result(), None) == []  # type: ignore[arg-type]
 
 
 def test_a_run_is_told_for_programs():
-    made: Any = [SimpleNamespace(title="t", names=["a"], units=["m"], labels=["b"], values=[[1.0]], sums=[2.0])]
+    made: Any = [
+        SimpleNamespace(
+            title="t", names=["a"], units=["m"], labels=["b"], values=[[1.0]], sums=[2.0]
+        )
+    ]
     found = run.told_of(system_of(), Result(), [Path("r.csv")], made)  # type: ignore[arg-type]
     assert found == {
         "name": "arm", "start_time": 0.5, "stop_time": 2.5, "interrupted": "", "events": [], "unreached": [], "statistics": {"steps": 3},
@@ -102,17 +147,24 @@ def test_a_run_is_told_for_programs():
 
 
 def test_straight_line_code_is_told_by_its_sizes():
-    motions: list[Any] = [SimpleNamespace(trace=SimpleNamespace(operations=size)) for size in (30, 10)]
+    motions: list[Any] = [
+        SimpleNamespace(trace=SimpleNamespace(operations=size)) for size in (30, 10)
+    ]
     assert run.said_of(motions[:1]) == "straight-line code of 30 operations for 1 of 1 structures"
     assert (
-        run.said_of([*motions, "b", "a", "b"]) == "straight-line code of 10 to 30 operations for 2 of 5 structures; the engine for the others: a; b"
+        run.said_of([*motions, "b", "a", "b"])
+        == "straight-line code of 10 to 30 operations for 2 of 5 structures; the engine for the others: a; b"
     )
     assert run.said_of(["why"]) == "no straight-line code; the engine for the others: why"
 
 
 def test_rows_are_streamed_into_parquet_alone():
     assert run.streamed_to(Path("r.Parquet"), None) == Path("r.Parquet")
-    for output, wanted, said in ((None, None, "not given"), (Path("r.csv"), None, "r.csv"), (Path("r.parquet"), "all", "leave one of them out")):
+    for output, wanted, said in (
+        (None, None, "not given"),
+        (Path("r.csv"), None, "r.csv"),
+        (Path("r.parquet"), "all", "leave one of them out"),
+    ):
         with pytest.raises(BadInput, match=said):
             run.streamed_to(output, wanted)
 
@@ -139,8 +191,22 @@ def test_tables_are_shown_that_are_asked_for_and_books_of_stages(monkeypatch: py
         shown.clear()
 
 
-@pytest.mark.parametrize("words", ["", "-q", "--json", "--columns all", "--columns x,y", "--specialised", "--tables t.csv", "--stream -o r.parquet"])
-def test_a_run_does_what_its_line_says(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "-q",
+        "--json",
+        "--columns all",
+        "--columns x,y",
+        "--specialised",
+        "--tables t.csv",
+        "--stream -o r.parquet",
+    ],
+)
+def test_a_run_does_what_its_line_says(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """Options reach the simulation by their names, those that are not given stay away; 130 where it was interrupted; warnings in any case."""
     monkeypatch.chdir(tmp_path)
     asked: list[Any] = []
@@ -152,11 +218,16 @@ def test_a_run_does_what_its_line_says(words: str, tmp_path: Path, monkeypatch: 
         return result
 
     system = system_of(warnings=["mind it"], simulate=simulate)
-    system.specialise = lambda: SimpleNamespace(simulate=lambda **given: (asked.append("fast"), simulate(**given))[1], motions=["why"])
+    system.specialise = lambda: SimpleNamespace(
+        simulate=lambda **given: (asked.append("fast"), simulate(**given))[1], motions=["why"]
+    )
     monkeypatch.setattr(
         models,
         "load",
-        lambda *given, **more: (asked.append((given, more)), SimpleNamespace(description=system.description, compile=lambda: system))[1],
+        lambda *given, **more: (
+            asked.append((given, more)),
+            SimpleNamespace(description=system.description, compile=lambda: system),
+        )[1],
     )
     monkeypatch.setattr(run, "given", lambda inputs, maps, system: {"u": 1.0} if inputs else None)
     monkeypatch.setattr(run, "end_of", lambda system, stop: stop or 0.0)
@@ -165,7 +236,11 @@ def test_a_run_does_what_its_line_says(words: str, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(stage_report, "made_tables", lambda result, asked, coordinates: [])
     monkeypatch.setattr(stage_report, "write_tables", lambda path, made, name: Path(f"{path}!"))
     monkeypatch.setattr(stage_tables, "staged", lambda result: False)
-    monkeypatch.setattr(summary, "summary", lambda system, result, written, chosen=(): print("summary", *written, chosen))
+    monkeypatch.setattr(
+        summary,
+        "summary",
+        lambda system, result, written, chosen=(): print("summary", *written, chosen),
+    )
     options = [
         "--stop-time",
         "2.5",
@@ -189,25 +264,41 @@ def test_a_run_does_what_its_line_says(words: str, tmp_path: Path, monkeypatch: 
         "inputs": {"u": 1.0},
     }  # fmt: skip
     given |= {"stream": Path("r.parquet")} if "--stream" in words else {}
-    assert asked == [(("m",), {"m": 2}), (wanted, {"t": ()}, None), *["fast"] * (words == "--specialised"), given]
+    assert asked == [
+        (("m",), {"m": 2}),
+        (wanted, {"t": ()}, None),
+        *["fast"] * (words == "--specialised"),
+        given,
+    ]
     assert err == "warning: mind it\n"
     chosen = "('x', 'y')" if wanted == ("x", "y") else "()"
     files = {"--tables t.csv": "t.csv! ", "--stream -o r.parquet": "r.parquet "}.get(words, "")
     if words == "--json":
         assert json.loads(out)["name"] == "arm"
     else:
-        more = "no straight-line code; the engine for the others: why\n" * (words == "--specialised")
+        more = "no straight-line code; the engine for the others: why\n" * (
+            words == "--specialised"
+        )
         assert out == ("" if words == "-q" else f"summary {files}{chosen}\n{more}")
     asked.clear()
     monkeypatch.setattr(run, "end_of", lambda system, stop: 0.0)
     assert cli.main(["run", "m", "-q"]) == (130 if words == "-q" else 0) and asked[-1] == {}
 
 
-def test_a_chain_runs_by_its_matrices(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_a_chain_runs_by_its_matrices(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     asked: list[Any] = []
     chain = system_of(simulate=lambda *given, **more: (asked.append((given, more)), Result())[1])
-    monkeypatch.setattr(summary, "summary", lambda system, result, written: print("summary", written))
-    for quiet, as_json, shown in ((False, False, "summary []\n"), (True, False, ""), (True, True, None), (False, True, None)):
+    monkeypatch.setattr(
+        summary, "summary", lambda system, result, written: print("summary", written)
+    )
+    for quiet, as_json, shown in (
+        (False, False, "summary []\n"),
+        (True, False, ""),
+        (True, True, None),
+        (False, True, None),
+    ):
         run.run_chain(chain, 2.0, 0.5, 1e-6, {"u": 1.0}, None, None, None, quiet, as_json)
         out = capsys.readouterr().out
         assert json.loads(out)["name"] == "arm" if shown is None else out == shown

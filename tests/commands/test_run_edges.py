@@ -36,20 +36,42 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("run lib:pendulum --tables t.csv", "--tables t.csv: the description has no [report.tables], and there is no --table"),
+        (
+            "run lib:pendulum --tables t.csv",
+            "--tables t.csv: the description has no [report.tables], and there is no --table",
+        ),
         ("run lib:pendulum --plots p", "--plots p: the description has no [report.plots]"),
-        ("study stabilisation --resume", "stabilisation: a comparison of [ways] knows no --resume: leave it out"),
-        ("study supports --json --workers 2", "supports: a study of supports knows no --workers, --json: leave them out"),
-        ("study sweep.toml --worst max(phi) -o w.csv", "sweep.toml: the search for --worst knows no --output: leave it out"),
-        ("study sweep.toml --plot p.png", "--plot and --set belong to 'stabilisation', 'supports' and files like theirs"),
+        (
+            "study stabilisation --resume",
+            "stabilisation: a comparison of [ways] knows no --resume: leave it out",
+        ),
+        (
+            "study supports --json --workers 2",
+            "supports: a study of supports knows no --workers, --json: leave them out",
+        ),
+        (
+            "study sweep.toml --worst max(phi) -o w.csv",
+            "sweep.toml: the search for --worst knows no --output: leave it out",
+        ),
+        (
+            "study sweep.toml --plot p.png",
+            "--plot and --set belong to 'stabilisation', 'supports' and files like theirs",
+        ),
         ("study sweep.toml --resume", "--resume needs the --output file to go on with"),
         ("identify lib:pendulum a.csv b.csv -p L --modes", "--modes and --diagram take one record"),
-        ("identify lib:pendulum a.csv -p L --experiments e.toml", "--experiments: expected kinetree identify MODEL --parameters"),
+        (
+            "identify lib:pendulum a.csv -p L --experiments e.toml",
+            "--experiments: expected kinetree identify MODEL --parameters",
+        ),
         ("tune nothing.toml --by magic", "--by magic: expected one of"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(line: str, told: str, capsys: pytest.CaptureFixture):
-    Path("sweep.toml").write_text('mechanism = "lib:pendulum"\n[vary]\nL = [1.0, 2.0]\n[run]\nstop_time = 0.1\n[report]\nphi = ["max"]\n')
+def test_what_does_not_fit_is_refused_in_one_line(
+    line: str, told: str, capsys: pytest.CaptureFixture
+):
+    Path("sweep.toml").write_text(
+        'mechanism = "lib:pendulum"\n[vary]\nL = [1.0, 2.0]\n[run]\nstop_time = 0.1\n[report]\nphi = ["max"]\n'
+    )
     for name in ("a.csv", "b.csv"):
         Path(name).write_text("time,phi\n0,0.1\n0.1,0.1\n")
     assert cli.main(line.split()) == 2
@@ -64,7 +86,9 @@ def test_a_run_that_fails_keeps_what_was_computed(capsys: pytest.CaptureFixture)
     rows = [row for row in csv.DictReader(Path("r.csv").open()) if float(row["time"]) < 0.019]
     assert len(rows) == 10
     for row in rows:  # v' = 50 v^2
-        assert float(row["der(s)"]) == pytest.approx(1.0 / (1.0 - 50.0 * float(row["time"])), rel=1e-4)
+        assert float(row["der(s)"]) == pytest.approx(
+            1.0 / (1.0 - 50.0 * float(row["time"])), rel=1e-4
+        )
 
 
 def test_stages_are_told_in_tables_and_drawn(capsys: pytest.CaptureFixture):

@@ -21,38 +21,68 @@ from kinetree.scripts.terminal.failure import BadInput
 
 def system_of(**more: Any) -> Any:
     compiled = SimpleNamespace(outputs=[SimpleNamespace(name="y")], inputs=("u",))
-    description = SimpleNamespace(chain=None, report=SimpleNamespace(plots={}, tables={}), controllers={})
-    told = {"name": "arm", "compiled": compiled, "coordinates": ("x",), "description": description, "warnings": [], "stages": ()}
+    description = SimpleNamespace(
+        chain=None, report=SimpleNamespace(plots={}, tables={}), controllers={}
+    )
+    told = {
+        "name": "arm",
+        "compiled": compiled,
+        "coordinates": ("x",),
+        "description": description,
+        "warnings": [],
+        "stages": (),
+    }
     return SimpleNamespace(**told | more)
 
 
 RESULT = "time,x,y\n0.5,1,2\n1.5,3,4\n"
 
 
-def test_a_result_is_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_a_result_is_looked_into(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """From its first to its last instant; what is drawn is said, but not to programs."""
     monkeypatch.chdir(tmp_path)
     Path("r.csv").write_text(RESULT)
     drawn: list[Any] = []
-    monkeypatch.setattr(plots, "plot", lambda recorded, path, chosen, deviation: drawn.append((path, chosen, deviation)))
+    monkeypatch.setattr(
+        plots,
+        "plot",
+        lambda recorded, path, chosen, deviation: drawn.append((path, chosen, deviation)),
+    )
     assert cli.main(["view", "r.csv", "--plot", "p.png"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == "r.csv: 0.5 to 1.5 s" and lines[-1] == "written: p.png" and lines[2:4] == ["x 1 3 1 3", "y 2 4 2 4"]
+    assert (
+        lines[0] == "r.csv: 0.5 to 1.5 s"
+        and lines[-1] == "written: p.png"
+        and lines[2:4] == ["x 1 3 1 3", "y 2 4 2 4"]
+    )
     assert cli.main(["view", "r.csv", "y", "--plot", "p.png", "--deviation", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["file"] == "r.csv" and (found["start_time"], found["stop_time"], list(found["variables"])) == (0.5, 1.5, ["y"])
+    assert found["file"] == "r.csv" and (
+        found["start_time"],
+        found["stop_time"],
+        list(found["variables"]),
+    ) == (0.5, 1.5, ["y"])
     assert drawn == [(Path("p.png"), None, False), (Path("p.png"), ("y",), True)]
     for words, said in (
         ("r.csv --html p.html", "--model FILE names"),
         ("r.csv --open", "--model FILE names"),
         ("m.toml --plot p.png", "variables are shown"),
     ):
-        assert cli.main(["view", *words.split()]) == 2 and said in " ".join(capsys.readouterr().err.split()), words
+        assert cli.main(["view", *words.split()]) == 2 and said in " ".join(
+            capsys.readouterr().err.split()
+        ), words
     for option in ("--json", "--deviation", "x"):
-        assert cli.main(["view", "m.toml", option]) == 2 and "variables are shown of a result file" in capsys.readouterr().err
+        assert (
+            cli.main(["view", "m.toml", option]) == 2
+            and "variables are shown of a result file" in capsys.readouterr().err
+        )
 
 
-def test_a_mechanism_is_shown_where_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_a_mechanism_is_shown_where_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """A page by default, of the name of what is shown; the browser where it is wanted; a result moves the description it belongs to."""
     import webbrowser
 
@@ -65,24 +95,44 @@ def test_a_mechanism_is_shown_where_asked(tmp_path: Path, monkeypatch: pytest.Mo
         asked.append((path.name, at))
 
     monkeypatch.setattr(scenes, "Animation", lambda data: SimpleNamespace(save=save))
-    monkeypatch.setattr(view, "scene", lambda source, settings, stop, recorded: asked.append((source, settings, stop, recorded and recorded.name)))
+    monkeypatch.setattr(
+        view,
+        "scene",
+        lambda source, settings, stop, recorded: asked.append(
+            (source, settings, stop, recorded and recorded.name)
+        ),
+    )
     monkeypatch.setattr(webbrowser, "open", asked.append)
     for words, source, files, opened in (
-        ("lib:arm --set m=2 --stop-time 3", ("lib:arm", {"m": 2}, 3.0, None), [("arm.html", None)], False),
+        (
+            "lib:arm --set m=2 --stop-time 3",
+            ("lib:arm", {"m": 2}, 3.0, None),
+            [("arm.html", None)],
+            False,
+        ),
         ("a/b.toml --video v.gif --open", ("a/b.toml", {}, None, None), [("v.gif", None)], False),
         ("b.toml --picture p.png --at 0.5", ("b.toml", {}, None, None), [("p.png", 0.5)], False),
-        ("b.toml --picture p.png --html q.html --open", ("b.toml", {}, None, None), [("q.html", None), ("p.png", None)], True),
+        (
+            "b.toml --picture p.png --html q.html --open",
+            ("b.toml", {}, None, None),
+            [("q.html", None), ("p.png", None)],
+            True,
+        ),
         ("r.csv --model c.toml --open", ("c.toml", {}, None, "r"), [("c.html", None)], True),
     ):
         assert cli.main(["view", *words.split()]) == 0
         uri = [(tmp_path / files[0][0]).as_uri()] * opened
         assert asked == [source, *files, *uri], words
         said = capsys.readouterr().out
-        assert [line for line in said.splitlines() if line.startswith("written")] == [f"written: {name} (1.23 MB)" for name, _ in files]
+        assert [line for line in said.splitlines() if line.startswith("written")] == [
+            f"written: {name} (1.23 MB)" for name, _ in files
+        ]
         asked.clear()
 
 
-def test_a_motion_that_fails_is_shown_until_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_a_motion_that_fails_is_shown_until_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """Two instants at least; a chain by its matrices; the columns of a file move a description."""
     reached: list[Any] = [[0, 1]]
 
@@ -91,19 +141,29 @@ def test_a_motion_that_fails_is_shown_until_then(monkeypatch: pytest.MonkeyPatch
         error.result = reached[0]  # type: ignore[attr-defined]
         raise error
 
-    mechanism = SimpleNamespace(description=SimpleNamespace(chain=None), compile=lambda: system_of(simulate=simulate))
+    mechanism = SimpleNamespace(
+        description=SimpleNamespace(chain=None), compile=lambda: system_of(simulate=simulate)
+    )
     monkeypatch.setattr(models, "load", lambda source, **settings: mechanism)
     monkeypatch.setattr(scenes, "run_data", lambda result: {"result": result})
     from kinetree.scripts.commands import run as command
 
     monkeypatch.setattr(command, "end_of", lambda system, stop: 0.0)
-    assert view.scene("m", {}, 1.0, None) == {"result": [0, 1]} and capsys.readouterr().err == "kinetree: it tears; shown until then\n"
+    assert (
+        view.scene("m", {}, 1.0, None) == {"result": [0, 1]}
+        and capsys.readouterr().err == "kinetree: it tears; shown until then\n"
+    )
     for reached[0] in ([0], None):
         with pytest.raises(ArithmeticError, match="it tears"):
             view.scene("m", {}, 1.0, None)
-    mechanism.description.chain, mechanism.chain = {}, lambda: SimpleNamespace(simulate=lambda stop: f"chain to {stop}")
+    mechanism.description.chain, mechanism.chain = (
+        {},
+        lambda: SimpleNamespace(simulate=lambda stop: f"chain to {stop}"),
+    )
     assert view.scene("m", {}, 1.0, None) == {"result": "chain to 1.0"}
-    with pytest.raises(BadInput, match="^r: no columns of the coordinates c1, c2, c3, c4, c5 of arm$"):
+    with pytest.raises(
+        BadInput, match="^r: no columns of the coordinates c1, c2, c3, c4, c5 of arm$"
+    ):
         view.recorded_data(system_of(coordinates=[f"c{k}" for k in range(1, 7)]), Columns())  # type: ignore[arg-type]
 
 
@@ -112,7 +172,9 @@ class Columns(dict):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_checks_of_an_fmu_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, terminal: bool):
+def test_checks_of_an_fmu_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, terminal: bool
+):
     """In a line each, which is not folded in a file; 1 where one of them is bad; the stop time and hosts are handed on."""
     import zipfile
 
@@ -136,12 +198,23 @@ def test_checks_of_an_fmu_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(rich.console, "Console", Console)
     monkeypatch.setattr(checks, "verify", check)
-    monkeypatch.setattr(foreign, "in_hosts", lambda report, file, names: asked.append((file, names)))
+    monkeypatch.setattr(
+        foreign, "in_hosts", lambda report, file, names: asked.append((file, names))
+    )
     assert cli.main(["verify", str(path), "--stop-time", "2.5", "--host", "bare"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1 and ("c" * 200 in lines[0]) == (not terminal) and "a [b]" in lines[0] and asked == [(path, 2.5), (path, ["bare"])]
+    assert (
+        len(lines) == 1
+        and ("c" * 200 in lines[0]) == (not terminal)
+        and "a [b]" in lines[0]
+        and asked == [(path, 2.5), (path, ["bare"])]
+    )
     good[0] = False
-    assert cli.main(["verify", str(path)]) == 1 and "BAD" in capsys.readouterr().out and asked[2:] == [(path, None), (path, [])]
+    assert (
+        cli.main(["verify", str(path)]) == 1
+        and "BAD" in capsys.readouterr().out
+        and asked[2:] == [(path, None), (path, [])]
+    )
     assert cli.main(["verify", str(path), "--json"]) == 1
     rows = [{"what": "a [b]", "result": "c" * 200, "good": False}]
     assert json.loads(capsys.readouterr().out) == {"file": str(path), "good": False, "checks": rows}
@@ -163,10 +236,15 @@ def test_platforms_of_an_archive_are_told(tmp_path: Path, capsys: pytest.Capture
             archive.writestr(name, "")
     there, absent = fmu.platforms_in(path)
     assert there == ["linux64", "win64"] and absent == ["aarch64-linux"]
-    assert fmu.carried(path) == "for linux64, win64; not built here yet: aarch64-linux (--platforms all builds them, once)"
+    assert (
+        fmu.carried(path)
+        == "for linux64, win64; not built here yet: aarch64-linux (--platforms all builds them, once)"
+    )
 
 
-def test_states_of_rest_go_on_from_one_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_states_of_rest_go_on_from_one_another(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+):
     """Each step with its values; alone it is told as itself, with others as a list."""
     asked: list[Any] = []
     description = SimpleNamespace(parameters={"m": 1.0})
@@ -176,35 +254,67 @@ def test_states_of_rest_go_on_from_one_another(monkeypatch: pytest.MonkeyPatch, 
         return [SimpleNamespace(to_dict=lambda k=k: {"k": k}) for k in range(len(steps))]
 
     system = system_of(description=description, equilibria=equilibria)
-    monkeypatch.setattr(models, "load", lambda source, **settings: SimpleNamespace(compile=lambda: system))
-    monkeypatch.setattr(statics, "show", lambda console, title, found, system: print(title, found.to_dict()))
+    monkeypatch.setattr(
+        models, "load", lambda source, **settings: SimpleNamespace(compile=lambda: system)
+    )
+    monkeypatch.setattr(
+        statics, "show", lambda console, title, found, system: print(title, found.to_dict())
+    )
     pages: list[Any] = []
     monkeypatch.setattr(scenes, "rest_data", lambda system, found, titles: titles)
-    monkeypatch.setattr(scenes, "Animation", lambda data: SimpleNamespace(save=lambda path: pages.append((data, path))))
-    assert cli.main(["statics", "m", "--input", "u=2"]) == 0 and capsys.readouterr().out == "arm {'k': 0}\n"
+    monkeypatch.setattr(
+        scenes,
+        "Animation",
+        lambda data: SimpleNamespace(save=lambda path: pages.append((data, path))),
+    )
+    assert (
+        cli.main(["statics", "m", "--input", "u=2"]) == 0
+        and capsys.readouterr().out == "arm {'k': 0}\n"
+    )
     then = ["--then", "m=2,u=3", "--then", "m=4"]
     assert cli.main(["statics", "m", *then, "--html", str(tmp_path / "a.html")]) == 0
-    assert capsys.readouterr().out.splitlines() == ["arm {'k': 0}", "arm m=2,u=3 {'k': 1}", "arm m=4 {'k': 2}", f"written: {tmp_path / 'a.html'}"]
-    assert asked == [([{}], {"u": 2}), ([{}, {"m": 2, "u": 3}, {"m": 4}], None)] and pages == [(["at rest", "m=2,u=3", "m=4"], tmp_path / "a.html")]
+    assert capsys.readouterr().out.splitlines() == [
+        "arm {'k': 0}",
+        "arm m=2,u=3 {'k': 1}",
+        "arm m=4 {'k': 2}",
+        f"written: {tmp_path / 'a.html'}",
+    ]
+    assert asked == [([{}], {"u": 2}), ([{}, {"m": 2, "u": 3}, {"m": 4}], None)] and pages == [
+        (["at rest", "m=2,u=3", "m=4"], tmp_path / "a.html")
+    ]
     for words, told in (([], {"k": 0}), (then, [{"k": 0}, {"k": 1}, {"k": 2}])):
-        assert cli.main(["statics", "m", "--json", *words]) == 0 and json.loads(capsys.readouterr().out) == told
-    assert cli.main(["statics", "m", "--then", "q=1"]) == 2 and "--then q: expected one of m, u" in capsys.readouterr().err
+        assert (
+            cli.main(["statics", "m", "--json", *words]) == 0
+            and json.loads(capsys.readouterr().out) == told
+        )
+    assert (
+        cli.main(["statics", "m", "--then", "q=1"]) == 2
+        and "--then q: expected one of m, u" in capsys.readouterr().err
+    )
 
 
 def test_what_moves_most_names_a_motion():
     """A coordinate above half, else whatever is largest."""
     linear: Any = SimpleNamespace(local=("a", "b"))
-    for shape, name in (({"a": 0.25, "b": -0.75, "p": 9.0}, "b"), ({"a": 0.5, "b": 0.25, "p": -0.75}, "p"), ({"a": 0.6, "b": -0.7}, "b")):
+    for shape, name in (
+        ({"a": 0.25, "b": -0.75, "p": 9.0}, "b"),
+        ({"a": 0.5, "b": 0.25, "p": -0.75}, "p"),
+        ({"a": 0.6, "b": -0.7}, "b"),
+    ):
         assert statics.leading(linear, SimpleNamespace(shape=shape)) == name  # type: ignore[arg-type]
 
 
-def test_chains_and_mechanisms_are_told_apart(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_chains_and_mechanisms_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     from kinetree.scripts.commands import info
     from kinetree.scripts.terminal import anatomy
 
     shown: list[Any] = []
     chain = SimpleNamespace(anatomy=lambda: {"is": "chain"})
-    mechanism = SimpleNamespace(description=SimpleNamespace(chain={}), chain=lambda: chain, compile=lambda: "system")
+    mechanism = SimpleNamespace(
+        description=SimpleNamespace(chain={}), chain=lambda: chain, compile=lambda: "system"
+    )
     monkeypatch.setattr(models, "load", lambda source, **settings: mechanism)
     monkeypatch.setattr(anatomy, "anatomy", lambda system: {"is": system})
     monkeypatch.setattr(info, "show_chain", lambda content: shown.append(("chain", content)))
@@ -212,10 +322,16 @@ def test_chains_and_mechanisms_are_told_apart(monkeypatch: pytest.MonkeyPatch, c
     for table, title, name in (({}, "chain", "chain"), (None, "whole", "system")):
         mechanism.description.chain = table
         assert cli.main(["info", "m"]) == 0 and shown.pop() == (title, {"is": name})
-        assert cli.main(["info", "m", "--json"]) == 0 and json.loads(capsys.readouterr().out) == {"is": name} and not shown
+        assert (
+            cli.main(["info", "m", "--json"]) == 0
+            and json.loads(capsys.readouterr().out) == {"is": name}
+            and not shown
+        )
 
 
-def test_the_studio_is_served_at_a_port(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_the_studio_is_served_at_a_port(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """A free one unless one is named; the package that is missing is named, other mistakes of imports are defects."""
     from kinetree.scripts.studio import server
 
@@ -228,7 +344,9 @@ def test_the_studio_is_served_at_a_port(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(server, "free_port", lambda: 4321)
     monkeypatch.setattr(server, "new_token", lambda: "token")
     monkeypatch.setitem(sys.modules, "kinetree.scripts.studio.app", SimpleNamespace(serve=serve))
-    assert cli.main(["studio"]) == 0 == cli.main(["studio", "m.toml", "--port", "5005", "--no-open"])
+    assert (
+        cli.main(["studio"]) == 0 == cli.main(["studio", "m.toml", "--port", "5005", "--no-open"])
+    )
     assert asked == [("lib:pendulum", 4321, "token", True), ("m.toml", 5005, "token", False)]
     assert capsys.readouterr().out == "studio: http://here\n" * 2
 
@@ -243,6 +361,10 @@ def test_the_studio_is_served_at_a_port(monkeypatch: pytest.MonkeyPatch, capsys:
         def __getattr__(self, name: str) -> Any:
             raise ImportError("no", name=self.lacks) if name == "serve" else AttributeError(name)
 
-    for lacks, code, said in (("nicegui.ui", 2, "pip install kinetree[studio]"), ("fastapi", 2, "the studio needs NiceGUI"), ("numpy", 1, "no")):
+    for lacks, code, said in (
+        ("nicegui.ui", 2, "pip install kinetree[studio]"),
+        ("fastapi", 2, "the studio needs NiceGUI"),
+        ("numpy", 1, "no"),
+    ):
         monkeypatch.setitem(sys.modules, "kinetree.scripts.studio.app", Missing(lacks))  # type: ignore[arg-type]
         assert cli.main(["studio"]) == code and said in capsys.readouterr().err

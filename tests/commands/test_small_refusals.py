@@ -29,15 +29,29 @@ URDF = f'<robot name="r"><link name="base"/><link name="arm">{INERTIA}</link>{JO
 def test_the_schema_is_put_beside_its_settings_once(tmp_path: Path, capsys: pytest.CaptureFixture):
     target = tmp_path / "k.json"
     assert cli.main(["schema", "--taplo", "-o", str(target)]) == 0
-    assert json.loads(target.read_text())["title"] and 'path = "k.json"' in (tmp_path / ".taplo.toml").read_text()
+    assert (
+        json.loads(target.read_text())["title"]
+        and 'path = "k.json"' in (tmp_path / ".taplo.toml").read_text()
+    )
     (tmp_path / ".taplo.toml").write_text("mine")
     assert cli.main(["schema", "--taplo", "-o", str(target)]) == 2
-    assert ".taplo.toml exists already; --force overwrites it" in capsys.readouterr().err and (tmp_path / ".taplo.toml").read_text() == "mine"
-    assert cli.main(["schema", "--taplo", "--force", "-o", str(target)]) == 0 and "mine" not in (tmp_path / ".taplo.toml").read_text()
-    assert cli.main(["schema", "-o", str(tmp_path / "plain.json")]) == 0 and (tmp_path / "plain.json").read_text() == target.read_text()
+    assert (
+        ".taplo.toml exists already; --force overwrites it" in capsys.readouterr().err
+        and (tmp_path / ".taplo.toml").read_text() == "mine"
+    )
+    assert (
+        cli.main(["schema", "--taplo", "--force", "-o", str(target)]) == 0
+        and "mine" not in (tmp_path / ".taplo.toml").read_text()
+    )
+    assert (
+        cli.main(["schema", "-o", str(tmp_path / "plain.json")]) == 0
+        and (tmp_path / "plain.json").read_text() == target.read_text()
+    )
 
 
-def test_robots_are_imported_once_and_options_have_to_mean_something(tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch):
+def test_robots_are_imported_once_and_options_have_to_mean_something(
+    tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     robot = tmp_path / "r.urdf"
     robot.write_text(URDF)
@@ -47,18 +61,27 @@ def test_robots_are_imported_once_and_options_have_to_mean_something(tmp_path: P
     assert (told["bodies"], told["joints"]) == (1, 1) and (tmp_path / "r.toml").exists()
     for given, said in (
         ([str(robot)], "r.toml exists already; --force overwrites it, -o names another"),
-        ([str(robot), "--force", "--arg", "a=1"], "--arg has no meaning for .urdf: only xacro files have arguments"),
+        (
+            [str(robot), "--force", "--arg", "a=1"],
+            "--arg has no meaning for .urdf: only xacro files have arguments",
+        ),
         (["r.xml", "--force", "--floating"], "--floating has no meaning for .xml"),
         (["r.txt"], "r.txt: expected a robot as .urdf, .xacro, .xml or .mjcf"),
     ):
         (tmp_path / "r.txt").write_text("")
-        assert cli.main(["import", *given]) == 2 and said in " ".join(capsys.readouterr().err.split()), given
+        assert cli.main(["import", *given]) == 2 and said in " ".join(
+            capsys.readouterr().err.split()
+        ), given
 
 
 def test_worst_cases_look_between_bounds():
     """Three deviations of a bell, factors of one of logarithms; what has no width, no name or no independence is refused."""
     assert bounds([3.0, 1.0, 2.0]) == (1.0, 3.0)
-    for kind, first, second, expected in (("uniform", 1.0, 4.0, (1.0, 4.0)), ("normal", 5.0, 0.5, (3.5, 6.5)), ("lognormal", 8.0, 2.0, (1.0, 64.0))):
+    for kind, first, second, expected in (
+        ("uniform", 1.0, 4.0, (1.0, 4.0)),
+        ("normal", 5.0, 0.5, (3.5, 6.5)),
+        ("lognormal", 8.0, 2.0, (1.0, 64.0)),
+    ):
         assert bounds(Distribution(kind, first, second)) == pytest.approx(expected)  # type: ignore[arg-type]
     study: Any = SimpleNamespace(correlated={}, vary={"k": [2.0]})
     with pytest.raises(BadInput, match="--worst: vary.k has one value only"):
@@ -81,15 +104,29 @@ def test_inputs_of_any_type_are_set_in_their_own():
     slave: Any = object.__new__(FmuSlave)
     slave.name, slave.types = "s", {"n": "Integer", "b": "Boolean", "e": "Enumeration", "x": "Real"}
     slave.archive = SimpleNamespace(references={"n": 1, "b": 2, "e": 3, "x": 4}, version=2)
-    slave.host, slave.messages, slave.rolls_back, slave.failure = SimpleNamespace(fmu=Fmu(), time=0.5), [], False, ValueError
+    slave.host, slave.messages, slave.rolls_back, slave.failure = (
+        SimpleNamespace(fmu=Fmu(), time=0.5),
+        [],
+        False,
+        ValueError,
+    )
     slave.waiting, slave.slopes, slave.interpolates, slave.ramped = {}, {}, False, ("x",)
     for name, value in (("n", 2.6), ("b", 1.0), ("e", 3.0)):
         slave.set(name, value)
     slave.archive.version = 3
     slave.set("e", 3.0)
-    assert calls == [("setInteger", [1], [3]), ("setBoolean", [2], [True]), ("setInteger", [3], [3]), ("setInt64", [3], [3])]
+    assert calls == [
+        ("setInteger", [1], [3]),
+        ("setBoolean", [2], [True]),
+        ("setInteger", [3], [3]),
+        ("setInt64", [3], [3]),
+    ]
     slave.set("x", 2.0, 0.5)
-    assert slave.waiting == {"x": 2.0, "der(x)": 0.5} and slave.other("n") == 7 and not slave.directional([], [1], [1.0]).size
+    assert (
+        slave.waiting == {"x": 2.0, "der(x)": 0.5}
+        and slave.other("n") == 7
+        and not slave.directional([], [1], [1.0]).size
+    )
     assert np.array_equal(slave.directional([1, 2], [], []), [0.0, 0.0])
     with pytest.raises(CosimError, match="s cannot go back .*take a scheme without rollback"):
         slave.save()
@@ -106,7 +143,9 @@ def test_inputs_of_any_type_are_set_in_their_own():
         slave.guard(0.5, "reading", fails)
 
 
-def test_files_of_studies_are_read_or_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_files_of_studies_are_read_or_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     path = tmp_path / "s.toml"
     with pytest.raises(FileNotFoundError, match="no such file"):
         tables.read_toml(path)
@@ -125,8 +164,14 @@ def test_errors_are_a_line_each_and_nobody_elses_words(capsys: pytest.CaptureFix
     """Files by their name, a full disk as what cannot be written, what has no words by its type, defects as such; none ends in ;."""
     for error, said in (
         (FileNotFoundError(2, "No such file or directory", "a.toml"), "no such file: a.toml"),
-        (OSError(28, "No space left on device", "a.csv"), "a.csv cannot be written: No space left on device"),
-        (OSError(28, "No space left on device"), "a file cannot be written: No space left on device"),
+        (
+            OSError(28, "No space left on device", "a.csv"),
+            "a.csv cannot be written: No space left on device",
+        ),
+        (
+            OSError(28, "No space left on device"),
+            "a file cannot be written: No space left on device",
+        ),
         (PermissionError(13, "Permission denied", "a.csv"), "a.csv: Permission denied"),
         (ArithmeticError(), "ArithmeticError"),
         (KeyError("x"), "KeyError: 'x' (a defect of Kinetree; --debug shows where)"),
@@ -142,12 +187,19 @@ def test_tables_of_files_are_read_whatever_tells_their_units(tmp_path: Path):
     path = tmp_path / "t.csv"
     path.write_text("time,Force [kN],tip[1]\n0,1,2\n1,3,4\n")
     found = read_columns(path)
-    assert {name: unit for name, (_, unit) in found.items()} == {"time": "", "Force": "kN", "tip[1]": ""} and found["tip[1]"][0].tolist() == [
+    assert {name: unit for name, (_, unit) in found.items()} == {
+        "time": "",
+        "Force": "kN",
+        "tip[1]": "",
+    } and found["tip[1]"][0].tolist() == [
         2.0,
         4.0,
     ]
     path.write_text("x,y\nmm,kN\n0,1\n500,2\n")
-    assert read_columns(path)["y"][1] == "kN" and points({"file": "t.csv"}, tmp_path) == ([0.0, 0.5], [1000.0, 2000.0])
+    assert read_columns(path)["y"][1] == "kN" and points({"file": "t.csv"}, tmp_path) == (
+        [0.0, 0.5],
+        [1000.0, 2000.0],
+    )
     for table, said in (
         ({"x": [0, 1]}, "either a file or its points"), ({"columns": ["x"]}, "columns and units are two texts each"),
         ({"columns": ["x", "z"]}, "no column 'z'"), ({"units": ["mm", "what"]}, "column 'y': "),
@@ -179,15 +231,21 @@ def test_parts_that_do_not_fit_are_named(part: dict[str, Any], said: tuple[str, 
         part = {"forces": {name: {**ends, **force} for name, force in part["forces"].items()}}
     joint = {"child": "b", "transforms": [{"shift": "x", "coordinate": "x"}]}
     with pytest.raises(ModelError) as error:
-        load({"format": "kinetree/1", "bodies": {"b": {"mass": 1.0}}, "joints": {"j": joint}, **part})
+        load(
+            {"format": "kinetree/1", "bodies": {"b": {"mass": 1.0}}, "joints": {"j": joint}, **part}
+        )
     for words in said:
         assert words in str(error.value)
 
 
 def test_specifications_on_the_command_line_have_their_form():
-    with pytest.raises(BadInput, match="--table end:a:b:c:d: expected ROWS:COLUMNS:STAGES:REFERENCE"):
+    with pytest.raises(
+        BadInput, match="--table end:a:b:c:d: expected ROWS:COLUMNS:STAGES:REFERENCE"
+    ):
         stage_report.asked("end:a:b:c:d")
-    with pytest.raises(BadInput, match="REFERENCE is start, stage or an instant in s, found 'late'"):
+    with pytest.raises(
+        BadInput, match="REFERENCE is start, stage or an instant in s, found 'late'"
+    ):
         stage_report.asked("end:a:b:late")
     with pytest.raises(BadInput, match="--host: unknown host 'nobody', expected all or some of"):
         verify.hosts_of("bare, nobody")

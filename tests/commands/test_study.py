@@ -81,7 +81,9 @@ def test_combinations(study: Path):
         ("length = {", "lenght = {", "length"),
     ],
 )
-def test_mistakes_are_told(study: Path, old: str, new: str, word: str, capsys: pytest.CaptureFixture):
+def test_mistakes_are_told(
+    study: Path, old: str, new: str, word: str, capsys: pytest.CaptureFixture
+):
     study.write_text(STUDY.replace(old, new))
     assert cli.main(["study", str(study)]) == 2
     assert word in capsys.readouterr().err

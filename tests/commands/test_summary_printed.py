@@ -27,17 +27,30 @@ class Told:
 
 
 def printed(capsys: pytest.CaptureFixture) -> list[str]:
-    return [line for line in (" ".join(line.split()) for line in capsys.readouterr().out.splitlines()) if line]
+    return [
+        line
+        for line in (" ".join(line.split()) for line in capsys.readouterr().out.splitlines())
+        if line
+    ]
 
 
-def machine(outputs: tuple[str, ...] = (), coordinates: tuple[str, ...] = (), controllers: tuple[str, ...] = ()) -> Any:
+def machine(
+    outputs: tuple[str, ...] = (),
+    coordinates: tuple[str, ...] = (),
+    controllers: tuple[str, ...] = (),
+) -> Any:
     compiled = SimpleNamespace(outputs=[SimpleNamespace(name=name) for name in outputs])
     return SimpleNamespace(
-        name="crane", compiled=compiled, coordinates=coordinates, description=SimpleNamespace(controllers=dict.fromkeys(controllers))
+        name="crane",
+        compiled=compiled,
+        coordinates=coordinates,
+        description=SimpleNamespace(controllers=dict.fromkeys(controllers)),
     )
 
 
-def event(time: float, cause: str | None, kind: str = "reset", stage: str = "", together: int = 1) -> Any:
+def event(
+    time: float, cause: str | None, kind: str = "reset", stage: str = "", together: int = 1
+) -> Any:
     return SimpleNamespace(time=time, cause=cause, kind=kind, stage=stage, together=together)
 
 
@@ -53,23 +66,41 @@ def test_columns_are_told_from_start_to_end_with_their_extremes(capsys: pytest.C
         "x 0 0.125 0 0.25 m", "ratio 1 0.5 0.5 1", "small 0 3e-9 0 1 kg",
     ]  # fmt: skip
     summary.summary(
-        machine(("f", "gone"), ("x",)), Told(columns, interrupted="by hand", statistics={"steps": 120.0, "seconds": 0.25}), [Path("a.csv")], ("f",)
+        machine(("f", "gone"), ("x",)),
+        Told(columns, interrupted="by hand", statistics={"steps": 120.0, "seconds": 0.25}),
+        [Path("a.csv")],
+        ("f",),
     )
     assert printed(capsys) == [
         "crane: 2.5 s (interrupted)", "start end smallest largest", "f 1.5 2 -4 2 kN", "120 steps in 0.25 s", "written: a.csv"
     ]  # fmt: skip
-    assert summary.extremes(Told(columns), "ratio") == {"start": 1.0, "end": 0.5, "smallest": 0.5, "largest": 1.0, "unit": "1"}
+    assert summary.extremes(Told(columns), "ratio") == {
+        "start": 1.0,
+        "end": 0.5,
+        "smallest": 0.5,
+        "largest": 1.0,
+        "unit": "1",
+    }
 
 
 def test_many_columns_and_events_are_cut_and_counted(capsys: pytest.CaptureFixture):
     for more in (0, 2):
         names = tuple(f"c{k}" for k in range(summary.COLUMNS + more))
         events = [event(0.1 * k, f"e{k}") for k in range(summary.EVENTS + more)]
-        summary.summary(machine(names), Told({name: ([0.0, 1.0, 2.0], "kg") for name in names}, events=events), [])
+        summary.summary(
+            machine(names),
+            Told({name: ([0.0, 1.0, 2.0], "kg") for name in names}, events=events),
+            [],
+        )
         told = printed(capsys)
         assert told[1 + summary.COLUMNS] == f"c{summary.COLUMNS - 1} 0 2 0 2 kg"
-        assert [line for line in told if "more" in line] == (["... 2 more (--output writes all)", "... 2 more events"] if more else [])
-        assert sum(line.startswith("t = ") for line in told) == summary.EVENTS and f"t = 1.9 s: e{summary.EVENTS - 1}" in told
+        assert [line for line in told if "more" in line] == (
+            ["... 2 more (--output writes all)", "... 2 more events"] if more else []
+        )
+        assert (
+            sum(line.startswith("t = ") for line in told) == summary.EVENTS
+            and f"t = 1.9 s: e{summary.EVENTS - 1}" in told
+        )
 
 
 def test_what_happened_is_told_and_controllers_are_counted(capsys: pytest.CaptureFixture):
@@ -80,7 +111,10 @@ def test_what_happened_is_told_and_controllers_are_counted(capsys: pytest.Captur
         event(0.0, "event 'hold.begin'"), event(1.25, "event 'holder'"),
     ]  # fmt: skip
     found = Told(
-        {"x": ([0.0, 1.0, 2.0], "kg"), "stage": ([0.0, 0.0, 1.0], "1")}, events=events, unreached=("lower",), stage_names=("take", "lift", "lower")
+        {"x": ([0.0, 1.0, 2.0], "kg"), "stage": ([0.0, 0.0, 1.0], "1")},
+        events=events,
+        unreached=("lower",),
+        stage_names=("take", "lift", "lower"),
     )
     summary.summary(machine(("x",), controllers=("hold",)), found, [])
     assert printed(capsys)[3:] == [
@@ -89,4 +123,6 @@ def test_what_happened_is_told_and_controllers_are_counted(capsys: pytest.Captur
         "stage 'lower' was not reached: the run ended in stage 'lift'",
     ]  # fmt: skip
     summary.summary(machine(("x",)), found, [])
-    assert sum(line.startswith("t = ") for line in printed(capsys)) == 6, "without controllers everything is an event"
+    assert sum(line.startswith("t = ") for line in printed(capsys)) == 6, (
+        "without controllers everything is an event"
+    )

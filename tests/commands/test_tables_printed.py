@@ -20,18 +20,39 @@ HERTZ = 2 * math.pi
 
 def printed(capsys: pytest.CaptureFixture) -> list[str]:
     """Lines of the terminal, columns one space apart; nothing is left where nothing stands."""
-    return [line for line in (" ".join(line.split()) for line in capsys.readouterr().out.splitlines()) if line]
+    return [
+        line
+        for line in (" ".join(line.split()) for line in capsys.readouterr().out.splitlines())
+        if line
+    ]
 
 
-def estimate(name: str, start: float, value: float, deviation: float, unit: str = "", note: str = "") -> Any:
-    return SimpleNamespace(name=name, start=start, value=value, deviation=deviation, unit=unit, note=note, to_dict=dict)
+def estimate(
+    name: str, start: float, value: float, deviation: float, unit: str = "", note: str = ""
+) -> Any:
+    return SimpleNamespace(
+        name=name, start=start, value=value, deviation=deviation, unit=unit, note=note, to_dict=dict
+    )
 
 
-def test_a_fit_tells_its_parameters_columns_and_what_it_cannot_tell_apart(capsys: pytest.CaptureFixture):
+def test_a_fit_tells_its_parameters_columns_and_what_it_cannot_tell_apart(
+    capsys: pytest.CaptureFixture,
+):
     """A deviation is a part of the magnitude of what was found, and none of 0; mean deviations of columns are parts of 100."""
-    estimates = [estimate("k", 10.0, -25.0, 0.5, "N/m"), estimate("d", 1.0, 0.0, 0.25, "", "at its lower bound")]
+    estimates = [
+        estimate("k", 10.0, -25.0, 0.5, "N/m"),
+        estimate("d", 1.0, 0.0, 0.25, "", "at its lower bound"),
+    ]
     fits = [SimpleNamespace(name="x", rows=40, rms=0.0125, mean_deviation=0.03, correlation=0.75)]
-    found = SimpleNamespace(name="swing", estimates=estimates, fits=fits, alike=[("k", "d", -0.995)], converged=False, runs=17, to_dict=dict)
+    found = SimpleNamespace(
+        name="swing",
+        estimates=estimates,
+        fits=fits,
+        alike=[("k", "d", -0.995)],
+        converged=False,
+        runs=17,
+        to_dict=dict,
+    )
     identify.tell_fit(found, None, None, False, False)  # type: ignore[arg-type]
     assert printed(capsys) == [
         "swing", "parameter start found ± 1σ", "k 10 -25 0.5 2 % N/m", "d 1 0 0.25 at its lower bound",
@@ -48,7 +69,11 @@ def test_a_fit_tells_its_parameters_columns_and_what_it_cannot_tell_apart(capsys
 
 
 def test_bounds_of_a_parameter_may_be_open():
-    assert identify.bounds_of(["k=1:5", " d =:2", "m=3:"]) == {"k": (1.0, 5.0), "d": (-math.inf, 2.0), "m": (3.0, math.inf)}
+    assert identify.bounds_of(["k=1:5", " d =:2", "m=3:"]) == {
+        "k": (1.0, 5.0),
+        "d": (-math.inf, 2.0),
+        "m": (3.0, math.inf),
+    }
     assert identify.bounds_of(None) == {}
     for text in ("k=1", "k", "k=a:2"):
         with pytest.raises(BadInput, match=f"--bounds {text}: expected NAME=LOW:HIGH"):
@@ -60,27 +85,55 @@ def test_experiments_are_told_by_what_they_tell(capsys: pytest.CaptureFixture):
     deviations = {"k": 0.5, "d": 0.25}
     one = {"deviations": deviations, "score": 1.234}
     other = {"deviations": {"k": None, "d": 0.125}, "score": -2.0, "found": {"f": 1.5, "a": 0.25}}
-    planned.show_plan({"parameters": {"k": -20.0, "d": 0.0}, "experiments": {"push": one, "swing": other}})
+    planned.show_plan(
+        {"parameters": {"k": -20.0, "d": 0.0}, "experiments": {"push": one, "swing": other}}
+    )
     assert printed(capsys) == [
         "What experiments would tell", "experiment ± 1σ of k ± 1σ of d score", "push 0.5 (2.5 %) 0.25 1.23",
         "swing (f = 1.5, a = 0.25) not told 0.125 -2.00",
     ]  # fmt: skip
 
 
-def test_a_run_in_the_loop_is_told_with_its_times_and_margins(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_a_run_in_the_loop_is_told_with_its_times_and_margins(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     from kinetree.scripts.hil import report
 
     rows = [("as it ran", 12.5, "stable", 2.5, 40.0, 7.5, 0.625)]
-    for name, found in (("sentences", ["300 steps"]), ("times", [("computing of a step", 1.5, 2.5, 3.5, 4.5)]), ("margin_rows", rows)):
+    for name, found in (
+        ("sentences", ["300 steps"]),
+        ("times", [("computing of a step", 1.5, 2.5, 3.5, 4.5)]),
+        ("margin_rows", rows),
+    ):
         monkeypatch.setattr(report, name, lambda record, found=found: found)
     hil.show(SimpleNamespace(computing=[1.0]))  # type: ignore[arg-type]
     margins = "as it ran (12.5 ms): stable, gain margin 2.5, phase margin 40°, delay margin 7.5 ms, modulus 0.625"
-    assert printed(capsys) == ["300 steps", "Times [µs]", "50 % 99 % 99.9 % largest", "computing of a step 1.5 2.5 3.5 4.5", margins]
+    assert printed(capsys) == [
+        "300 steps",
+        "Times [µs]",
+        "50 % 99 % 99.9 % largest",
+        "computing of a step 1.5 2.5 3.5 4.5",
+        margins,
+    ]
     assert hil.told_of(SimpleNamespace(computing=[1.0])) == {  # type: ignore[arg-type]
         "sentences": ["300 steps"],
         "times_us": {"computing of a step": {"p50": 1.5, "p99": 2.5, "p99.9": 3.5, "largest": 4.5}},
         "margins": [
-            dict(zip(("loop", "delay_ms", "verdict", "gain_margin", "phase_margin_deg", "delay_margin_ms", "modulus"), rows[0], strict=True))
+            dict(
+                zip(
+                    (
+                        "loop",
+                        "delay_ms",
+                        "verdict",
+                        "gain_margin",
+                        "phase_margin_deg",
+                        "delay_margin_ms",
+                        "modulus",
+                    ),
+                    rows[0],
+                    strict=True,
+                )
+            )
         ],
     }
     hil.show(SimpleNamespace(computing=[]))  # type: ignore[arg-type]
@@ -88,12 +141,33 @@ def test_a_run_in_the_loop_is_told_with_its_times_and_margins(monkeypatch: pytes
     assert hil.told_of(SimpleNamespace(computing=[]))["times_us"] == {}  # type: ignore[arg-type]
 
 
-def test_a_swept_response_fits_a_narrow_terminal_whole(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch):
+def test_a_swept_response_fits_a_narrow_terminal_whole(
+    capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
     """The longest numbers there are, in 80 characters; where there are less, lines are longer and no number is cut."""
     response = np.array([[1.23456e-7 * np.exp(-3.14j)], [1.5j]])
-    swept = Sweep(np.array([1.23456e-5, 2.0]), ("boom.force",), response, response * np.exp(1e-5j), np.array([[1.2345e-10], [0.5]]))
-    decay = SimpleNamespace(frequency=1.23456e-10, damping=0.70711, eigenvalue=complex(-1.23456e-5, -1.23456e-5), word="decay of a1")
-    facts = {"modes": [decay] * 10, "said": [], "zero_array": np.zeros(0), "margin_objects": {}, "loops": [], "cycles": [], "sweep": swept}
+    swept = Sweep(
+        np.array([1.23456e-5, 2.0]),
+        ("boom.force",),
+        response,
+        response * np.exp(1e-5j),
+        np.array([[1.2345e-10], [0.5]]),
+    )
+    decay = SimpleNamespace(
+        frequency=1.23456e-10,
+        damping=0.70711,
+        eigenvalue=complex(-1.23456e-5, -1.23456e-5),
+        word="decay of a1",
+    )
+    facts = {
+        "modes": [decay] * 10,
+        "said": [],
+        "zero_array": np.zeros(0),
+        "margin_objects": {},
+        "loops": [],
+        "cycles": [],
+        "sweep": swept,
+    }
     for width in (80, 120, 40):
         monkeypatch.setenv("COLUMNS", str(width))
         linear_text.show("arm", None, facts, "rest")  # type: ignore[arg-type]
@@ -107,15 +181,25 @@ def test_a_swept_response_fits_a_narrow_terminal_whole(capsys: pytest.CaptureFix
             "1.2346e-05 1.2346e-07 1.2346e-07 -179.91 -179.91 1.2e-10", "2 1.5 1.5 90 90 0.5",
             "largest distance from the linear response: 1e-05 of it",
         ]  # fmt: skip
-    assert linear_text.degrees(np.exp(-1e-5j)) == "0" and linear_text.degrees(np.exp(-3.1e-4j)) == "-0.02"
+    assert (
+        linear_text.degrees(np.exp(-1e-5j)) == "0"
+        and linear_text.degrees(np.exp(-3.1e-4j)) == "-0.02"
+    )
 
 
 def test_long_tables_are_cut_and_say_by_how_much(capsys: pytest.CaptureFixture):
     """What fits is shown whole; of what does not, the count that is left."""
-    for rows, last in ((study.SHOWN, f"{study.SHOWN - 1}"), (study.SHOWN + 3, "... 3 more rows (--output writes all)")):
+    for rows, last in (
+        (study.SHOWN, f"{study.SHOWN - 1}"),
+        (study.SHOWN + 3, "... 3 more rows (--output writes all)"),
+    ):
         study.show(["a"], [[float(k)] for k in range(rows)])
         told = printed(capsys)
-        assert told[:2] == ["a", "0"] and told[-1] == last and told[study.SHOWN] == f"{study.SHOWN - 1}"
+        assert (
+            told[:2] == ["a", "0"]
+            and told[-1] == last
+            and told[study.SHOWN] == f"{study.SHOWN - 1}"
+        )
     study.show(["a", "end(p[high])"], [[1.5, math.nan]])
     assert printed(capsys) == ["a end(p[high])", "1.5 –"]
     whole = {
@@ -129,9 +213,19 @@ def test_long_tables_are_cut_and_say_by_how_much(capsys: pytest.CaptureFixture):
     told = printed(capsys)
     assert told[:3] == ["train: of wagons", "chain of 2 masses, banded", "Natural frequencies"]
     assert (told[3], told[-1]) == ("1 0.5 Hz", f"{info.ROWS} {0.5 * info.ROWS:g} Hz")
-    info.show_chain({**whole, "text": "", "coordinates": ["x"], "frequencies": [*whole["frequencies"], 99.0, 100.0]})
+    info.show_chain(
+        {
+            **whole,
+            "text": "",
+            "coordinates": ["x"],
+            "frequencies": [*whole["frequencies"], 99.0, 100.0],
+        }
+    )
     told = printed(capsys)
-    assert told[:2] == ["train", "chain of 1 mass, banded"] and told[-2:] == [f"{info.ROWS} {0.5 * info.ROWS:g} Hz", "... 2 more up to 100 Hz"]
+    assert told[:2] == ["train", "chain of 1 mass, banded"] and told[-2:] == [
+        f"{info.ROWS} {0.5 * info.ROWS:g} Hz",
+        "... 2 more up to 100 Hz",
+    ]
 
 
 def test_what_a_mechanism_is_made_of_is_cut_and_counted(capsys: pytest.CaptureFixture):
@@ -148,7 +242,9 @@ def test_what_a_mechanism_is_made_of_is_cut_and_counted(capsys: pytest.CaptureFi
         }
         for k in range(count)
     ]
-    inputs = [{"name": f"f{k}", "start": 0.5 * k, "unit": "N", "text": "push"} for k in range(count + 1)]
+    inputs = [
+        {"name": f"f{k}", "start": 0.5 * k, "unit": "N", "text": "push"} for k in range(count + 1)
+    ]
     content = {
         "name": "comb", "text": "of teeth", "bodies": [{"name": f"b{k}", "parent": "ground", "joint": f"j{k}"} for k in range(count)],
         "joints": joints,
@@ -158,7 +254,11 @@ def test_what_a_mechanism_is_made_of_is_cut_and_counted(capsys: pytest.CaptureFi
     }  # fmt: skip
     info.show(content)
     told = printed(capsys)
-    assert told[:3] == ["comb: of teeth", f"{count} bodies, 5 freedoms of speeds, 7 of positions", "ground"]
+    assert told[:3] == [
+        "comb: of teeth",
+        f"{count} bodies, 5 freedoms of speeds, 7 of positions",
+        "ground",
+    ]
     for line in (
         "├── b0 j0: q", "├── b1 j1: revolute no freedom, runs as part of b0", "└── ... and 2 more (--json shows all)",
         "cut joint j2: closes a loop between ground and b2", f"1 body runs as part of another: {count - 1} move",
@@ -167,7 +267,9 @@ def test_what_a_mechanism_is_made_of_is_cut_and_counted(capsys: pytest.CaptureFi
         "Parameters", "m 2.5 kg", "Stages: 1, out", "method flops",
     ):  # fmt: skip
         assert line in told, line
-    assert f"├── b{info.ROWS - 1} j{info.ROWS - 1}: revolute q" in told and not any(f"b{info.ROWS} " in line for line in told)
+    assert f"├── b{info.ROWS - 1} j{info.ROWS - 1}: revolute q" in told and not any(
+        f"b{info.ROWS} " in line for line in told
+    )
     assert told[-2:] == ["DEC 1,500 runs", "DRT 12,000 cheapest by count"], "the cheapest first"
     info.show(
         {
@@ -182,16 +284,28 @@ def test_what_a_mechanism_is_made_of_is_cut_and_counted(capsys: pytest.CaptureFi
         }
     )
     told = printed(capsys)
-    assert told[:2] == ["comb", "1 body, 1 freedom"] and not any("more" in line for line in told) and "Outputs" not in told
+    assert (
+        told[:2] == ["comb", "1 body, 1 freedom"]
+        and not any("more" in line for line in told)
+        and "Outputs" not in told
+    )
 
 
-def test_the_worst_is_told_with_its_sign(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_the_worst_is_told_with_its_sign(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """What is searched is made small: the largest deviation as its negative."""
     for measure, word, value in (("max(x)", "largest", "2.5"), ("damping", "smallest", "-2.5")):
         found = SimpleNamespace(objective=-2.5, evaluations=12, values={"k": 1.25, "m": 3.0})
-        monkeypatch.setattr(worst_case, "worst_case", lambda wanted, measure, told, found=found: found)
+        monkeypatch.setattr(
+            worst_case, "worst_case", lambda wanted, measure, told, found=found: found
+        )
         study.tell_worst(SimpleNamespace(), measure, True)  # type: ignore[arg-type]
-        assert printed(capsys) == [f"{word} {measure}: {value} after 12 runs, at", "k = 1.25", "m = 3"]
+        assert printed(capsys) == [
+            f"{word} {measure}: {value} after 12 runs, at",
+            "k = 1.25",
+            "m = 3",
+        ]
 
 
 def test_a_design_tells_its_numbers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
@@ -203,10 +317,14 @@ def test_a_design_tells_its_numbers(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.setattr(tuning, "keeps", lambda margins, wanted: kept[0])
     margins = Margins(False, math.inf, 0.0, 0.0, math.inf, 0.0, math.inf, 0.5, 1.0, 1.0)
     notch = {"frequency": 8.0, "depth": 0.05, "width": 0.5}
-    result = SimpleNamespace(crossover=3.0 * HERTZ, bandwidth=0.0, notch=notch, margins=margins, numbers={"kp": 4.0})
+    result = SimpleNamespace(
+        crossover=3.0 * HERTZ, bandwidth=0.0, notch=notch, margins=margins, numbers={"kp": 4.0}
+    )
     scenario = SimpleNamespace(step=0.002, tune=None, commands=["f"])
     eigenvalues = [complex(-1.0, 2.0), complex(-1.0, -2.0), complex(-3.0, 0.0)]
-    observer = SimpleNamespace(eigenvalues=np.array([0.5, -0.875]), plant=SimpleNamespace(A=[0, 0, 0]), period=0.004)
+    observer = SimpleNamespace(
+        eigenvalues=np.array([0.5, -0.875]), plant=SimpleNamespace(A=[0, 0, 0]), period=0.004
+    )
     inner = SimpleNamespace(name="hold", period=0.002, delay=0.001, limited=False, margins=margins)
     table = {"measure": "x", "command": "f"}
     found = SimpleNamespace(
@@ -222,7 +340,13 @@ def test_a_design_tells_its_numbers(monkeypatch: pytest.MonkeyPatch, capsys: pyt
         "state feedback, controller hold in the mechanism (500 Hz, 1 ms late): unstable", "a note",
     ]  # fmt: skip
     kept[0], result.notch, found.known = False, {}, {}
-    found.loops, found.feedback, found.observer, found.closed, found.notes = [(table, result, ())], None, None, {}, []
+    found.loops, found.feedback, found.observer, found.closed, found.notes = (
+        [(table, result, ())],
+        None,
+        None,
+        {},
+        [],
+    )
     tune.show(found)  # type: ignore[arg-type]
     late = "sampled every 2 ms, commands 3 ms late"
     assert printed(capsys) == [
@@ -230,12 +354,16 @@ def test_a_design_tells_its_numbers(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     ]  # fmt: skip
 
 
-def test_a_rest_that_does_not_hold_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_a_rest_that_does_not_hold_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """What grows by its time and by what moves most, a state where no coordinate does; minus zero is no number to read."""
     from kinetree.models.analysis import rest_rows
 
     swing = SimpleNamespace(frequency=1.5, damping=-4e-5, eigenvalue=complex(0.0, 9.4))
-    grows = SimpleNamespace(eigenvalue=complex(4.0, 0.0), shape={"phi": -1.0, "psi": 0.75, "p": 3.0})
+    grows = SimpleNamespace(
+        eigenvalue=complex(4.0, 0.0), shape={"phi": -1.0, "psi": 0.75, "p": 3.0}
+    )
     oil = SimpleNamespace(eigenvalue=complex(0.5, 0.0), shape={"phi": 0.25, "psi": 0.0, "p": 1.0})
     falls = SimpleNamespace(eigenvalue=complex(-1.0, 0.0), shape={"phi": 1.0, "psi": 0.0, "p": 0.0})
     monkeypatch.setattr(rest_rows, "rest_rows", lambda found: {"Coordinates": [("phi", "3", "°")]})
@@ -254,4 +382,6 @@ def test_a_rest_that_does_not_hold_is_told(monkeypatch: pytest.MonkeyPatch, caps
     found.residual, found.stable, found.modes, found.undetermined = 0.0, True, [], ()
     statics.show(Console(highlight=False, soft_wrap=True), "arm", found, SimpleNamespace())  # type: ignore[arg-type]
     told = printed(capsys)
-    assert told[0] == "arm: unstable rest after 7 iterations" and not any("grows" in line or "Small" in line or "holds" in line for line in told)
+    assert told[0] == "arm: unstable rest after 7 iterations" and not any(
+        "grows" in line or "Small" in line or "holds" in line for line in told
+    )

@@ -12,7 +12,16 @@ import pytest
 from pydantic import Field
 
 from kinetree.models.description.errors import ModelError
-from kinetree.scripts.terminal import arguments, as_json, failure, inputs, own_process, progress, records, tables
+from kinetree.scripts.terminal import (
+    arguments,
+    as_json,
+    failure,
+    inputs,
+    own_process,
+    progress,
+    records,
+    tables,
+)
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.recorded import Recorded
 
@@ -20,7 +29,10 @@ from kinetree.scripts.terminal.recorded import Recorded
 def test_settings_are_numbers_by_name():
     """Whole ones stay whole, for they may be counts."""
     found = arguments.numbers([" a = 2", "b=-3", "c=+4", "d=2.0", "e= 1e3", "f=-inf"])
-    assert found == {"a": 2, "b": -3, "c": 4, "d": 2.0, "e": 1000.0, "f": -math.inf} and arguments.numbers(None) == {}
+    assert (
+        found == {"a": 2, "b": -3, "c": 4, "d": 2.0, "e": 1000.0, "f": -math.inf}
+        and arguments.numbers(None) == {}
+    )
     assert [type(value) for value in found.values()] == [int] * 3 + [float] * 3
     for wrong in ("a", "a=", "=2", " =2", "a=b", "a=1=2"):
         with pytest.raises(BadInput, match=f"--input {wrong}: expected NAME=VALUE with a number"):
@@ -52,21 +64,48 @@ def test_files_are_refused_before_the_work(tmp_path: Path):
 
 def test_plain_data_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture):
     """What is no finite number is null; arrays, sets and paths become lists and texts."""
-    found = {1: (1.5, math.nan, math.inf, -math.inf), "a": np.array([[1, 2]]), "b": np.float64(0.5), "p": Path("x"), "t": True, "n": None, "s": {3}}
-    plain = {"1": [1.5, None, None, None], "a": [[1, 2]], "b": 0.5, "p": "x", "t": True, "n": None, "s": [3]}
+    found = {
+        1: (1.5, math.nan, math.inf, -math.inf),
+        "a": np.array([[1, 2]]),
+        "b": np.float64(0.5),
+        "p": Path("x"),
+        "t": True,
+        "n": None,
+        "s": {3},
+    }
+    plain = {
+        "1": [1.5, None, None, None],
+        "a": [[1, 2]],
+        "b": 0.5,
+        "p": "x",
+        "t": True,
+        "n": None,
+        "s": [3],
+    }
     assert as_json.plain(found) == plain
     as_json.show_json(found)
     assert json.loads(shown := capsys.readouterr().out) == plain and shown.startswith('{\n  "1": [')
     as_json.keep_json({"ü": 1}, tmp_path / "a.json")
     as_json.keep_json({"ü": 1}, None)
-    assert (tmp_path / "a.json").read_text(encoding="utf-8") == '{\n  "ü": 1\n}\n' and list(tmp_path.iterdir()) == [tmp_path / "a.json"]
+    assert (tmp_path / "a.json").read_text(encoding="utf-8") == '{\n  "ü": 1\n}\n' and list(
+        tmp_path.iterdir()
+    ) == [tmp_path / "a.json"]
 
 
 def test_codes_of_failures():
     """2 for what was given, 1 for what failed on its way."""
-    wrong = [BadInput("x"), ModelError([]), ValueError("x"), FileNotFoundError(2, "x"), IsADirectoryError(21, "x")]
+    wrong = [
+        BadInput("x"),
+        ModelError([]),
+        ValueError("x"),
+        FileNotFoundError(2, "x"),
+        IsADirectoryError(21, "x"),
+    ]
     assert [failure.exit_code(each) for each in wrong] == [2] * 5
-    assert [failure.exit_code(each) for each in (ArithmeticError(), PermissionError(13, "x"), KeyError("x"), OSError(28, "x"))] == [1] * 4
+    assert [
+        failure.exit_code(each)
+        for each in (ArithmeticError(), PermissionError(13, "x"), KeyError("x"), OSError(28, "x"))
+    ] == [1] * 4
 
 
 class Inner(tables.FileTable):
@@ -105,7 +144,9 @@ def test_every_mistake_of_a_table_is_a_line(raw: dict[str, Any], said: list[str]
     with pytest.raises(BadInput) as error:
         tables.checked(Outer, raw, "s.toml")
     lines = str(error.value).splitlines()
-    assert len(lines) == len(said) and all(line.startswith(f"s.toml: {words}") for line, words in zip(lines, said, strict=True)), lines
+    assert len(lines) == len(said) and all(
+        line.startswith(f"s.toml: {words}") for line, words in zip(lines, said, strict=True)
+    ), lines
 
 
 def test_good_tables_and_numbers_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -135,11 +176,16 @@ def test_columns_are_found_by_name_or_pattern(tmp_path: Path):
     path.write_text("x,Time,X,Xa\n1,5,2,3\n4,6,7,8\n")
     found = Recorded(path)
     assert (
-        found.time.tolist() == [5.0, 6.0] and found.names == ("x", "X", "Xa") and found.name == "r" and found.stage_names == () == tuple(found.events)
+        found.time.tolist() == [5.0, 6.0]
+        and found.names == ("x", "X", "Xa")
+        and found.name == "r"
+        and found.stage_names == () == tuple(found.events)
     )
     assert "X" in found and "Time" not in found and found["Xa"].tolist() == [3.0, 8.0]
     assert (
-        found.select(None) == ("x", "X", "Xa") == found.select(["*"]) and found.select(["x"]) == ("x",) and found.select(["XA", "x"]) == ("Xa", "x")
+        found.select(None) == ("x", "X", "Xa") == found.select(["*"])
+        and found.select(["x"]) == ("x",)
+        and found.select(["XA", "x"]) == ("Xa", "x")
     )
     assert found.select(["X*", "x"]) == ("x", "X", "Xa")
     with pytest.raises(BadInput, match="variable y: expected one of x, X, Xa"):
@@ -152,15 +198,25 @@ def test_columns_are_found_by_name_or_pattern(tmp_path: Path):
         Recorded(path)
 
 
-def test_records_get_the_names_and_units_of_the_mechanism(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_records_get_the_names_and_units_of_the_mechanism(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """--map wins over the file; what has no unit stays as it is; settings hold in that record alone."""
     path = tmp_path / "r.csv"
     path.write_text("time,a [mm],b [deg],c\n0,1,180,3\n1,2,360,4\n")
     monkeypatch.setattr(records, "units_of", lambda mechanism: {"way": "m", "b": "rad"})
     found = records.single(f"{path}@ m=2,k=1e3,", ["a=way", "c = q : km "], SimpleNamespace())  # type: ignore[arg-type]
-    assert found.settings == {"m": 2.0, "k": 1000.0} and list(found.columns) == ["way", "b", "q"] and found.time.tolist() == [0.0, 1.0]
-    assert found.columns["way"] == pytest.approx([1e-3, 2e-3]) and found.columns["b"] == pytest.approx([np.pi, 2 * np.pi])
-    assert found.columns["q"] == pytest.approx([3000.0, 4000.0]) and records.single(str(path)).columns["c"].tolist() == [3.0, 4.0]
+    assert (
+        found.settings == {"m": 2.0, "k": 1000.0}
+        and list(found.columns) == ["way", "b", "q"]
+        and found.time.tolist() == [0.0, 1.0]
+    )
+    assert found.columns["way"] == pytest.approx([1e-3, 2e-3]) and found.columns[
+        "b"
+    ] == pytest.approx([np.pi, 2 * np.pi])
+    assert found.columns["q"] == pytest.approx([3000.0, 4000.0]) and records.single(
+        str(path)
+    ).columns["c"].tolist() == [3.0, 4.0]
     for text, maps, said in (
         (path, ["c=b"], "two columns for 'b'"), (path, ["a=way:N"], "column 'a' is in N, expected a unit of m"), (path, ["a"], "--map a: expected"),
         (path, ["=b"], "--map =b: expected COLUMN=NAME"), (path, ["a= :m"], "--map a= :m: expected"), (path, ["z=b"], "--map z=b: no such column in"),
@@ -177,13 +233,22 @@ def test_inputs_are_driven_by_columns(tmp_path: Path, monkeypatch: pytest.Monkey
     """Times in their unit, rows without a number left out, units of the file converted; what is on the line wins."""
     from kinetree.models.compilation import additions
 
-    monkeypatch.setattr(additions, "inputs_of", lambda description: {"push": SimpleNamespace(unit="N"), "turn": SimpleNamespace(unit="")})
+    monkeypatch.setattr(
+        additions,
+        "inputs_of",
+        lambda description: {"push": SimpleNamespace(unit="N"), "turn": SimpleNamespace(unit="")},
+    )
     path = tmp_path / "p.csv"
     path.write_text("Time [ms],push [kN],other,spin\n0,1,5,1\n500,nan,5,2\n1000,3,5,3\n")
     found: Any = inputs.given([str(path)], ["spin=turn:kN"], SYSTEM)
-    assert [found["push"](t) for t in (0.0, 0.25, 1.0)] == [1000.0, 1500.0, 3000.0] and found["turn"](0.25) == 1500.0
+    assert [found["push"](t) for t in (0.0, 0.25, 1.0)] == [1000.0, 1500.0, 3000.0] and found[
+        "turn"
+    ](0.25) == 1500.0
     assert set(found) == {"push", "turn"} and inputs.given(None, None, SYSTEM) is None
-    assert inputs.given(["turn=2"], None, SYSTEM) == {"turn": 2} and inputs.given([str(path), "push=4"], None, SYSTEM)["push"] == 4  # type: ignore[index]
+    assert (
+        inputs.given(["turn=2"], None, SYSTEM) == {"turn": 2}
+        and inputs.given([str(path), "push=4"], None, SYSTEM)["push"] == 4
+    )  # type: ignore[index]
     for text, maps, said in (
         ("time,push\n0,1\n0,2\n", None, "the times in 'time' do not ascend"),
         ("time,x\n0,1\n1,2\n", None, "none of its columns x is an input \\(push, turn\\)"),
@@ -198,7 +263,9 @@ def test_inputs_are_driven_by_columns(tmp_path: Path, monkeypatch: pytest.Monkey
         inputs.given(["push=1"], ["x=push"], SYSTEM)
 
 
-def test_progress_away_from_a_terminal_is_a_line_every_five_seconds(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_progress_away_from_a_terminal_is_a_line_every_five_seconds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     now = [10.0]
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
@@ -208,7 +275,9 @@ def test_progress_away_from_a_terminal_is_a_line_every_five_seconds(monkeypatch:
             for second in (14.0, 14.999, 15.0, 19.9, 20.5):
                 now[0] = second
                 told(1.0)
-        assert capsys.readouterr().err.splitlines() == [f"work: {said} after {seconds} s" for seconds in ("5", "10")]
+        assert capsys.readouterr().err.splitlines() == [
+            f"work: {said} after {seconds} s" for seconds in ("5", "10")
+        ]
     with progress.progress("work", 1.0, quiet=True) as told:
         now[0] = 99.0
         told(0.5)
@@ -234,7 +303,14 @@ def test_a_bar_comes_after_two_seconds_and_goes(monkeypatch: pytest.MonkeyPatch)
         for second in (11.9, 12.0, 13.0):
             now[0] = second
             told(second - 10.0)
-    assert done == [("made", True, True), ("add_task", "work", 4.0), ("start",), ("update", 7, 2.0), ("update", 7, 3.0), ("stop",)]
+    assert done == [
+        ("made", True, True),
+        ("add_task", "work", 4.0),
+        ("start",),
+        ("update", 7, 2.0),
+        ("update", 7, 3.0),
+        ("stop",),
+    ]
     done.clear()
     now[0] = 0.0
     with progress.progress("work", 4.0) as told:
@@ -243,9 +319,18 @@ def test_a_bar_comes_after_two_seconds_and_goes(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("code", "ends", "said"), [(0, 0, ""), (3, 3, ""), (-11, 1, "by SIGSEGV"), (-200, 1, "by signal 200"), (0xC0000000, 1, "by fault 0xc0000000")]
+    ("code", "ends", "said"),
+    [
+        (0, 0, ""),
+        (3, 3, ""),
+        (-11, 1, "by SIGSEGV"),
+        (-200, 1, "by signal 200"),
+        (0xC0000000, 1, "by fault 0xc0000000"),
+    ],
 )
-def test_a_process_of_its_own_ends_as_its_child_does(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, code: int, ends: int, said: str):
+def test_a_process_of_its_own_ends_as_its_child_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, code: int, ends: int, said: str
+):
     """The same line without the option, in a folder for what it leaves behind; an interrupt is the child's."""
     from typer.exceptions import Exit
 
@@ -258,16 +343,34 @@ def test_a_process_of_its_own_ends_as_its_child_does(monkeypatch: pytest.MonkeyP
         return found
 
     def start(line: list[str], env: dict[str, str]) -> Any:
-        asked.append((line[1:], env["TMPDIR"] == env["TEMP"], Path(env["TMPDIR"]).is_dir(), env["TMPDIR"], env.get("PATH")))
+        asked.append(
+            (
+                line[1:],
+                env["TMPDIR"] == env["TEMP"],
+                Path(env["TMPDIR"]).is_dir(),
+                env["TMPDIR"],
+                env.get("PATH"),
+            )
+        )
         return SimpleNamespace(wait=wait)
 
     monkeypatch.setattr(own_process.subprocess, "Popen", start)
-    context: Any = SimpleNamespace(find_root=lambda: SimpleNamespace(obj=["verify", "--own-process", "x.fmu"]))
+    context: Any = SimpleNamespace(
+        find_root=lambda: SimpleNamespace(obj=["verify", "--own-process", "x.fmu"])
+    )
     own_process.again(context, False)
     assert not asked
     with pytest.raises(Exit) as left:
         own_process.again(context, True)
     ((line, same, there, folder, path),) = asked
-    assert left.value.exit_code == ends and line == ["-m", "kinetree.scripts.cli", "verify", "x.fmu"] and same and there and path
-    assert not Path(folder).exists() and (said in capsys.readouterr().err if said else not capsys.readouterr().err)
+    assert (
+        left.value.exit_code == ends
+        and line == ["-m", "kinetree.scripts.cli", "verify", "x.fmu"]
+        and same
+        and there
+        and path
+    )
+    assert not Path(folder).exists() and (
+        said in capsys.readouterr().err if said else not capsys.readouterr().err
+    )
     assert own_process.fault_of(0xC0000000 - 1) == ""

@@ -18,8 +18,15 @@ WALL = {"body": "ram", "at": [0.5, 0.0, 0.0], "normal": [-1.0, 0.0, 0.0], "resti
 
 def ram(given: str, free: bool = False, **more: Any) -> dict[str, Any]:
     """A body that a given motion pushes at a wall; free: it may give way against that motion."""
-    parts: list[dict[str, Any]] = [{"shift": "x", "by": given}, *([{"shift": "x", "coordinate": "back"}] if free else [])]
-    tables = {"joints": {"push": {"child": "ram", "transforms": parts}}, "contacts": {"wall": WALL}, "outputs": {"gap": "wall.gap"}}
+    parts: list[dict[str, Any]] = [
+        {"shift": "x", "by": given},
+        *([{"shift": "x", "coordinate": "back"}] if free else []),
+    ]
+    tables = {
+        "joints": {"push": {"child": "ram", "transforms": parts}},
+        "contacts": {"wall": WALL},
+        "outputs": {"gap": "wall.gap"},
+    }
     return {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"ram": BALL}} | tables | more
 
 
@@ -30,20 +37,34 @@ def crank() -> dict[str, Any]:
     slide = {"child": "ram", "transforms": [{"shift": "x", "coordinate": "x", "start": -0.2}]}
     joints = {"turn": turn, "slide": slide}
     wall = WALL | {"at": [-0.5, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}
-    return ram("0", bodies={"crank": BALL, "ram": BALL}, joints=joints, couplings={"rod": rod}, contacts={"wall": wall})
+    return ram(
+        "0",
+        bodies={"crank": BALL, "ram": BALL},
+        joints=joints,
+        couplings={"rod": rod},
+        contacts={"wall": wall},
+    )
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau", "rk4"])
 @pytest.mark.parametrize(
-    ("description", "instant"), [(ram("t"), 0.5), (ram("0.5 + max(0, t - 0.2)**2"), 0.2), (crank(), None)], ids=["t", "t²", "loop"]
+    ("description", "instant"),
+    [(ram("t"), 0.5), (ram("0.5 + max(0, t - 0.2)**2"), 0.2), (crank(), None)],
+    ids=["t", "t²", "loop"],
 )
-def test_what_cannot_give_way_is_said(description: dict[str, Any], instant: float | None, integrator: str):
+def test_what_cannot_give_way_is_said(
+    description: dict[str, Any], instant: float | None, integrator: str
+):
     """It went on through the wall without a word: an impulse that nothing takes was none, a force that changes nothing was none."""
-    with pytest.raises(EvaluationError, match="contact 'wall': given motions.* nothing gives way") as told:
+    with pytest.raises(
+        EvaluationError, match="contact 'wall': given motions.* nothing gives way"
+    ) as told:
         load(description).compile().simulate(1.0, output_step=0.05, integrator=integrator)
     assert told.value.status == Status.DRIVEN_TOGETHER
     if instant is not None:
-        assert told.value.result is not None and told.value.result.time[-1] == pytest.approx(instant, abs=0.051)
+        assert told.value.result is not None and told.value.result.time[-1] == pytest.approx(
+            instant, abs=0.051
+        )
 
 
 def test_what_gives_way_does():

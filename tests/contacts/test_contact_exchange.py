@@ -30,7 +30,11 @@ def hinge(name: str, **keys: Any) -> dict[str, Any]:
 
 
 def mechanism(name: str, bodies: dict, joints: dict, contacts: dict, **more: Any) -> dict[str, Any]:
-    outputs = {f"{contact}_{word}": f"{contact}.{word}" for contact in contacts for word in ("gap", "state")}
+    outputs = {
+        f"{contact}_{word}": f"{contact}.{word}"
+        for contact in contacts
+        for word in ("gap", "state")
+    }
     return {
         "format": "kinetree/1", "name": name, "gravity": [0, -G, 0], "bodies": bodies, "joints": joints, "contacts": contacts, "outputs": outputs,
     } | more  # fmt: skip
@@ -40,16 +44,31 @@ def four_bar() -> tuple[dict, dict]:
     bodies = {"crank": rod(0.3, 0.3), "coupler": rod(1.0, 1.0), "rocker": rod(0.7, 0.7)}
     joints = {
         "bearing": {"child": "crank", "transforms": [hinge("phi", start=1.0, speed=0.0)]},
-        "crankpin": {"parent": "crank", "child": "coupler", "at": [0.3, 0, 0], "transforms": [hinge("psi")]},
+        "crankpin": {
+            "parent": "crank",
+            "child": "coupler",
+            "at": [0.3, 0, 0],
+            "transforms": [hinge("psi")],
+        },
         "pivot": {"child": "rocker", "at": [0.9, 0, 0], "transforms": [hinge("chi")]},
-        "pin": {"parent": "coupler", "child": "rocker", "transforms": [{"shift": [1, 0, 0]}, hinge("mu"), {"shift": [-0.7, 0, 0]}]},
+        "pin": {
+            "parent": "coupler",
+            "child": "rocker",
+            "transforms": [{"shift": [1, 0, 0]}, hinge("mu"), {"shift": [-0.7, 0, 0]}],
+        },
     }
     return bodies, joints
 
 
 def stop() -> dict[str, Any]:
     """The crank of a four-bar falls on a stop: some fifteen blows, the last ones of mm/s, then rest."""
-    contact = {"body": "crank", "point": [0.3, 0, 0], "at": [0, -0.1, 0], "normal": "y", "restitution": 0.6}
+    contact = {
+        "body": "crank",
+        "point": [0.3, 0, 0],
+        "at": [0, -0.1, 0],
+        "normal": "y",
+        "restitution": 0.6,
+    }
     return mechanism("four-bar on a stop", *four_bar(), {"stop": contact})
 
 
@@ -59,7 +78,10 @@ def ball() -> dict[str, Any]:
     bodies["ball"] = {"mass": 0.3, "inertia": [1e-3, 1e-3, 1e-3, 0, 0, 0]}
     joints["fall"] = {
         "child": "ball",
-        "transforms": [{"shift": "x", "coordinate": "bx", "start": 0.5}, {"shift": "y", "coordinate": "by", "start": 1.0}],
+        "transforms": [
+            {"shift": "x", "coordinate": "bx", "start": 0.5},
+            {"shift": "y", "coordinate": "by", "start": 1.0},
+        ],
     }
     contact = {"body": "ball", "radius": 0.05, "on": "coupler", "normal": "y", "restitution": 0.6}
     forces = {"hold": {"coordinate": "phi", "value": "-60*(phi - 1.1) - 0.3*der(phi)"}}
@@ -68,12 +90,26 @@ def ball() -> dict[str, Any]:
 
 def slider() -> dict[str, Any]:
     """The piston of a slider-crank against a stop."""
-    bodies = {"crank": rod(0.5, 0.05), "rod": rod(0.6, 0.2), "piston": {"mass": 0.8, "inertia": [1e-3, 1e-3, 1e-3, 0, 0, 0]}}
+    bodies = {
+        "crank": rod(0.5, 0.05),
+        "rod": rod(0.6, 0.2),
+        "piston": {"mass": 0.8, "inertia": [1e-3, 1e-3, 1e-3, 0, 0, 0]},
+    }
     joints = {
         "bearing": {"child": "crank", "transforms": [hinge("phi", start=0.5, speed=10.0)]},
-        "crankpin": {"parent": "crank", "child": "rod", "at": [0.05, 0, 0], "transforms": [hinge("psi")]},
+        "crankpin": {
+            "parent": "crank",
+            "child": "rod",
+            "at": [0.05, 0, 0],
+            "transforms": [hinge("psi")],
+        },
         "guide": {"child": "piston", "transforms": [{"shift": "x", "coordinate": "x"}]},
-        "wristpin": {"parent": "rod", "child": "piston", "at": [0.2, 0, 0], "transforms": [hinge("mu")]},
+        "wristpin": {
+            "parent": "rod",
+            "child": "piston",
+            "at": [0.2, 0, 0],
+            "transforms": [hinge("mu")],
+        },
     }
     contact = {"body": "piston", "at": [0.243, 0, 0], "normal": "-x", "restitution": 0.7}
     forces = {"drive": {"coordinate": "phi", "value": "-0.3 - 0.02*der(phi)"}}
@@ -82,16 +118,35 @@ def slider() -> dict[str, Any]:
 
 def shoe() -> dict[str, Any]:
     """A shoe at the rod of a driven crank falls on its heel and toe, rubs over the floor, sticks, turns back and is lifted."""
-    bodies = {"crank": rod(0.3, 0.1), "rod": rod(0.4, 0.35), "shoe": {"mass": 0.5, "inertia": [2e-3, 2e-3, 2e-3, 0, 0, 0]}}
-    plane = [{"shift": "x", "coordinate": "x", "start": 0.3}, {"shift": "y", "coordinate": "y", "start": 0.1}, hinge("tilt", start=0.1)]
+    bodies = {
+        "crank": rod(0.3, 0.1),
+        "rod": rod(0.4, 0.35),
+        "shoe": {"mass": 0.5, "inertia": [2e-3, 2e-3, 2e-3, 0, 0, 0]},
+    }
+    plane = [
+        {"shift": "x", "coordinate": "x", "start": 0.3},
+        {"shift": "y", "coordinate": "y", "start": 0.1},
+        hinge("tilt", start=0.1),
+    ]
     joints = {
-        "bearing": {"child": "crank", "at": [0, 0.15, 0], "transforms": [hinge("phi", start=1.2, speed=2.0)]},
-        "crankpin": {"parent": "crank", "child": "rod", "at": [0.1, 0, 0], "transforms": [hinge("psi")]},
+        "bearing": {
+            "child": "crank",
+            "at": [0, 0.15, 0],
+            "transforms": [hinge("phi", start=1.2, speed=2.0)],
+        },
+        "crankpin": {
+            "parent": "crank",
+            "child": "rod",
+            "at": [0.1, 0, 0],
+            "transforms": [hinge("psi")],
+        },
         "move": {"child": "shoe", "transforms": plane},
         "pin": {"parent": "rod", "child": "shoe", "at": [0.35, 0, 0], "transforms": [hinge("mu")]},
     }
     rubs = {"body": "shoe", "normal": "y", "restitution": 0.5, "friction": 0.3}
-    contacts = {name: {**rubs, "point": [side, -0.03, 0]} for name, side in (("heel", -0.06), ("toe", 0.06))}
+    contacts = {
+        name: {**rubs, "point": [side, -0.03, 0]} for name, side in (("heel", -0.06), ("toe", 0.06))
+    }
     forces = {"drive": {"coordinate": "phi", "value": "0.8*cos(7*t) - 0.02*der(phi)"}}
     return mechanism("shoe on a crank", bodies, joints, contacts, forces=forces)
 
@@ -113,12 +168,19 @@ def archive(tmp_path_factory: pytest.TempPathFactory):
 
 
 def coordinates(make) -> list[str]:
-    return [entry["coordinate"] for joint in make()["joints"].values() for entry in joint["transforms"] if "coordinate" in entry]
+    return [
+        entry["coordinate"]
+        for joint in make()["joints"].values()
+        for entry in joint["transforms"]
+        if "coordinate" in entry
+    ]
 
 
 def stands(path: Path, stop: float, names: list[str]) -> dict[str, float]:
     """What co-simulation has at the end."""
-    found = simulate_fmu(str(path), stop_time=stop, fmi_type="CoSimulation", output=names, output_interval=stop)
+    found = simulate_fmu(
+        str(path), stop_time=stop, fmi_type="CoSimulation", output=names, output_interval=stop
+    )
     return {name: float(found[name][-1]) for name in names}
 
 
@@ -135,10 +197,17 @@ def test_no_touch_is_lost(make, fmi: int, archive, monkeypatch):
     monkeypatch.setattr(FMU2Model, "enterEventMode", lambda unit: (modes.append(1), enter(unit))[1])
     for tolerance in (1e-5, 1e-7, 1e-9):
         modes.clear()
-        options = {"fmi_type": "ModelExchange", "output_interval": end / 20, "output": [*names, "events"], "record_events": False}
+        options = {
+            "fmi_type": "ModelExchange",
+            "output_interval": end / 20,
+            "output": [*names, "events"],
+            "record_events": False,
+        }
         found = simulate_fmu(str(path), stop_time=end, relative_tolerance=tolerance, **options)
         for name in names:
-            assert found[name][-1] == pytest.approx(right[name], abs=(1e4 if make is shoe else 100) * tolerance), (tolerance, name)
+            assert found[name][-1] == pytest.approx(
+                right[name], abs=(1e4 if make is shoe else 100) * tolerance
+            ), (tolerance, name)
         if make is not shoe:  # whose slips are stopped for once more when they begin
             assert fmi == 3 or len(modes) == found["events"][-1], tolerance
 
@@ -170,8 +239,16 @@ def test_a_ball_that_is_overrun_rests(step: float, tmp_path):
     Speeds at the touches √(2 G z) eⁿ, until one is below the speed of rest, 1 mm/s, with which it would part.
     """
     fall = {"child": "ball", "transforms": [{"shift": "y", "coordinate": "y", "start": 0.3}]}
-    bodies, contacts = {"ball": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}}, {"floor": {"body": "ball", "normal": "y", "restitution": 0.6}}
-    path = build_fmu(load(mechanism("ball", bodies, {"fall": fall}, contacts)), tmp_path / "ball.fmu", "native", 2)
+    bodies, contacts = (
+        {"ball": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}},
+        {"floor": {"body": "ball", "normal": "y", "restitution": 0.6}},
+    )
+    path = build_fmu(
+        load(mechanism("ball", bodies, {"fall": fall}, contacts)),
+        tmp_path / "ball.fmu",
+        "native",
+        2,
+    )
     host = Exchange(path, tmp_path / "host", step, search=False)
     host.advance(2.0)
     blows = math.ceil(math.log(1e-3 / math.sqrt(2 * G * 0.3)) / math.log(0.6))
@@ -191,7 +268,10 @@ def test_hosts_that_try_and_take_back(make, archive, tmp_path):
         host.advance(end)
         assert host.read("events") == right["events"], seed
         for name in names:
-            assert host.read(name) == pytest.approx(right[name], abs=1e-5), (seed, name)  # fourth order at 2 ms
+            assert host.read(name) == pytest.approx(right[name], abs=1e-5), (
+                seed,
+                name,
+            )  # fourth order at 2 ms
         host.end()
 
 
@@ -201,7 +281,10 @@ def test_a_touch_in_every_stage(tmp_path):
     parts["contacts"] |= stop()["contacts"]
     parts["outputs"] |= stop()["outputs"]
     parts["forces"]["hold"]["value"] = "if(t < 0.7, -60*(phi - 1.1) - 0.3*der(phi), 0)"
-    parts["stages"] = [{"name": "with", "ends": {"when": "by < -0.3"}}, {"name": "without", "drop": ["ball"]}]
+    parts["stages"] = [
+        {"name": "with", "ends": {"when": "by < -0.3"}},
+        {"name": "without", "drop": ["ball"]},
+    ]
     path = tmp_path / "stages.fmu"
     build_fmu(load(parts), path, "native", 2)
     right = stands(path, 2.5, ["phi", "psi", "chi", "stage", "stop_state"])
@@ -211,7 +294,9 @@ def test_a_touch_in_every_stage(tmp_path):
     host = Exchange(path, tmp_path / "host", 2e-3, seed=1)
     host.advance(2.5)
     for name, value in right.items():
-        assert found[name][-1] == pytest.approx(value, abs=1e-6) and host.read(name) == pytest.approx(value, abs=1e-5), name
+        assert found[name][-1] == pytest.approx(value, abs=1e-6) and host.read(
+            name
+        ) == pytest.approx(value, abs=1e-5), name
     host.end()
 
 
@@ -224,4 +309,6 @@ def test_a_stack_at_rest_asks_for_nothing(tolerance: float, tmp_path, monkeypatc
     options = {"fmi_type": "ModelExchange", "output_interval": 0.05, "output": ["z1", "z4"]}
     found = simulate_fmu(str(path), stop_time=1.0, relative_tolerance=tolerance, **options)
     assert len(modes) < 40  # co-simulation has 26
-    assert found["z1"][-1] == pytest.approx(0.1, abs=1e-3 * tolerance + 1e-12) and found["z4"][-1] == pytest.approx(0.2, abs=1e-3 * tolerance + 1e-12)
+    assert found["z1"][-1] == pytest.approx(0.1, abs=1e-3 * tolerance + 1e-12) and found["z4"][
+        -1
+    ] == pytest.approx(0.2, abs=1e-3 * tolerance + 1e-12)

@@ -19,7 +19,13 @@ def thrown_box() -> dict:
     contacts = feet(0.4, 0.2, friction=0.3, restitution=0.4, rest_speed=0.05)
     box = plane_block(0.4, 0.2, (0, 0.3, 0), (2.0, 0, 0))
     outputs = {"load": "left.force + right.force", "state": "left.state"}
-    return {"format": "kinetree/1", "name": "thrown box", **box, "contacts": contacts, "outputs": outputs}
+    return {
+        "format": "kinetree/1",
+        "name": "thrown box",
+        **box,
+        "contacts": contacts,
+        "outputs": outputs,
+    }
 
 
 def where_it_rests() -> tuple[float, float]:
@@ -30,16 +36,24 @@ def where_it_rests() -> tuple[float, float]:
         speed -= friction * (1 + e) * v
         v *= e
         x += speed * 2 * v / G
-    speed -= friction * (1 + e if v > 0.05 else 1.0) * v  # what would part slower than rest_speed stays
+    speed -= (
+        friction * (1 + e if v > 0.05 else 1.0) * v
+    )  # what would part slower than rest_speed stays
     return x + speed**2 / (2 * friction * G), G
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau", "rk4", "semi-implicit"])
 def test_every_integrator(integrator: str):
     """Parabolas and uniform slowing down: methods of order 2 and more are exact but for the instants, which all locate alike."""
-    result = load(thrown_box()).compile().simulate(stop_time=1.5, output_step=0.1, integrator=integrator, step=1e-3)
+    result = (
+        load(thrown_box())
+        .compile()
+        .simulate(stop_time=1.5, output_step=0.1, integrator=integrator, step=1e-3)
+    )
     place, load_ = where_it_rests()
-    assert result["x"][-1] == pytest.approx(place, abs=1e-5 if integrator == "semi-implicit" else 1e-8)
+    assert result["x"][-1] == pytest.approx(
+        place, abs=1e-5 if integrator == "semi-implicit" else 1e-8
+    )
     assert result["load"][-1] == pytest.approx(load_, rel=1e-8) and result["state"][-1] == 1.0
 
 
@@ -51,9 +65,18 @@ def test_hosts(backend: str, fmi: int, kind: str, tmp_path):
         pytest.skip("the Python back end is for co-simulation")
     path = build_fmu(load(thrown_box()), tmp_path / "box.fmu", backend, fmi)
     names = ["x", "z", "load", "state"]
-    found = simulate_fmu(str(path), stop_time=1.5, fmi_type=kind, output=names, relative_tolerance=1e-8, output_interval=0.05)
+    found = simulate_fmu(
+        str(path),
+        stop_time=1.5,
+        fmi_type=kind,
+        output=names,
+        relative_tolerance=1e-8,
+        output_interval=0.05,
+    )
     place, load_ = where_it_rests()
-    assert found["x"][-1] == pytest.approx(place, abs=1e-5) and found["z"][-1] == pytest.approx(0.1, abs=1e-6)
+    assert found["x"][-1] == pytest.approx(place, abs=1e-5) and found["z"][-1] == pytest.approx(
+        0.1, abs=1e-6
+    )
     assert found["load"][-1] == pytest.approx(load_, rel=1e-5) and found["state"][-1] == 1.0
 
 
@@ -64,9 +87,18 @@ def test_a_bead_leaves_the_dome_in_model_exchange(tmp_path):
     path = build_fmu(made, tmp_path / "dome.fmu", "native", 2)
     for tolerance in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10):
         names = ["der(x)", "state"]
-        found = simulate_fmu(str(path), stop_time=1.0, fmi_type="ModelExchange", output=names, relative_tolerance=tolerance, output_interval=0.05)
+        found = simulate_fmu(
+            str(path),
+            stop_time=1.0,
+            fmi_type="ModelExchange",
+            output=names,
+            relative_tolerance=tolerance,
+            output_interval=0.05,
+        )
         onward = math.sqrt(G) * ((2.0 + speed**2 / G) / 3.0) ** 1.5
-        assert found["state"][-1] == 0.0 and found["der(x)"][-1] == pytest.approx(onward, abs=100 * tolerance), tolerance
+        assert found["state"][-1] == 0.0 and found["der(x)"][-1] == pytest.approx(
+            onward, abs=100 * tolerance
+        ), tolerance
 
 
 PULLED = {  # force, friction, what moves then, where it is at the end of 1.9 s
@@ -81,11 +113,20 @@ def test_what_a_host_locates_happens(way: str, tolerance: float, tmp_path):
     """A growing force drags a box of 1 kg that sticks, or lifts it: the host sees the bound passed at states that it has left by its tolerance, where
     closing takes them back below it. Left undone, the event was asked for again at every step, or, in hosts that look at signs alone, never."""
     forces, friction, name, place = PULLED[way]
-    parts = plane_block(0.4, 0.2, (0, 0.1, 0)) | {"forces": {axis: {"coordinate": axis, "value": force} for axis, force in forces.items()}}
+    parts = plane_block(0.4, 0.2, (0, 0.1, 0)) | {
+        "forces": {axis: {"coordinate": axis, "value": force} for axis, force in forces.items()}
+    }
     parts["contacts"] = feet(0.4, 0.2, friction=friction)
-    path = build_fmu(load({"format": "kinetree/1", "name": "pulled", **parts}), tmp_path / "box.fmu", "native", 2)
+    path = build_fmu(
+        load({"format": "kinetree/1", "name": "pulled", **parts}), tmp_path / "box.fmu", "native", 2
+    )
     modes, enter = [], FMU2Model.enterEventMode
-    options = {"fmi_type": "ModelExchange", "output": [name], "relative_tolerance": tolerance, "output_interval": 0.1}
+    options = {
+        "fmi_type": "ModelExchange",
+        "output": [name],
+        "relative_tolerance": tolerance,
+        "output_interval": 0.1,
+    }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FMU2Model, "enterEventMode", lambda unit: (modes.append(1), enter(unit))[1])
         found = simulate_fmu(str(path), stop_time=1.9, **options)
@@ -97,7 +138,9 @@ def test_a_jammed_contact_slips_and_opens(tmp_path):
     """The woodpecker's sleeve jams, slips and lets go within 0.07 s: later the motion is that of co-simulation, at any tolerance."""
     path = build_fmu(load("lib:woodpecker"), tmp_path / "bird.fmu", "native", 2)
     names = ["z", "sleeve_angle", "bend"]
-    right = simulate_fmu(str(path), stop_time=0.078, fmi_type="CoSimulation", output=names, output_interval=0.078)
+    right = simulate_fmu(
+        str(path), stop_time=0.078, fmi_type="CoSimulation", output=names, output_interval=0.078
+    )
     for tolerance in (1e-6, 1e-8, 1e-10):
         found = simulate_fmu(
             str(path),
@@ -109,14 +152,21 @@ def test_a_jammed_contact_slips_and_opens(tmp_path):
             record_events=False,
         )
         for name in names:
-            assert found[name][-1] == pytest.approx(right[name][-1], abs=100 * tolerance + 1e-6), (tolerance, name)
+            assert found[name][-1] == pytest.approx(right[name][-1], abs=100 * tolerance + 1e-6), (
+                tolerance,
+                name,
+            )
 
 
 def test_the_engine_as_c():
     """The kernels of contacts as C99 move as the compiled ones."""
 
     def motion() -> np.ndarray:
-        result = load(thrown_box()).compile().simulate(stop_time=1.0, output_step=0.05, integrator="rk4", step=1e-3)
+        result = (
+            load(thrown_box())
+            .compile()
+            .simulate(stop_time=1.0, output_step=0.05, integrator="rk4", step=1e-3)
+        )
         return np.stack([result[name] for name in ("x", "z", "phi", "load", "state")])
 
     expected = motion()
@@ -143,10 +193,20 @@ def test_stages_keep_what_touches():
     """A box that rests on the floor is let go from its rope, then pushed: contacts are found anew in every structure, nothing jumps."""
     parts = thrown_box()
     parts["bodies"]["rider"] = {"mass": 0.5, "inertia": [0.01, 0.01, 0.01, 0, 0, 0]}
-    parts["joints"]["hold"] = {"parent": "block", "child": "rider", "type": "rigid", "at": [0, 0, 0.3]}
+    parts["joints"]["hold"] = {
+        "parent": "block",
+        "child": "rider",
+        "type": "rigid",
+        "at": [0, 0, 0.3],
+    }
     parts["joints"]["move"]["transforms"][1]["start"] = 0.1
-    parts["stages"] = [{"name": "together", "ends": {"at": 0.2}, "drop": ["rider"]}, {"name": "alone"}]
+    parts["stages"] = [
+        {"name": "together", "ends": {"at": 0.2}, "drop": ["rider"]},
+        {"name": "alone"},
+    ]
     result = load(parts).compile().simulate(stop_time=0.4, output_step=0.05)
-    assert result["load"][2] == pytest.approx(1.5 * G, rel=1e-9) and result["load"][-1] == pytest.approx(G, rel=1e-9)
+    assert result["load"][2] == pytest.approx(1.5 * G, rel=1e-9) and result["load"][
+        -1
+    ] == pytest.approx(G, rel=1e-9)
     assert np.ptp(result["z"]) < 1e-9
     assert result["der(x)"][-1] == pytest.approx(2.0 - 0.3 * G * 0.4, abs=1e-8)

@@ -14,7 +14,12 @@ from kinetree.models.run.status import EvaluationError
 from kinetree.models.trace.kernels import PlainKernels
 from kinetree.solvers.contacts.rows import OPEN, SLIDE, STICK
 
-LOADS = {"left_load": "left.force", "right_load": "right.force", "left_drag": "left.friction", "left_state": "left.state"}
+LOADS = {
+    "left_load": "left.force",
+    "right_load": "right.force",
+    "left_drag": "left.friction",
+    "left_state": "left.state",
+}
 TABLE = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
 
 
@@ -22,12 +27,18 @@ def test_a_sliding_box_stops():
     """v0/(μ g) after v0²/(2 μ g), exactly there; then friction takes what else it has to."""
     friction, speed = 0.3, 2.0
     box = plane_block(0.4, 0.2, (0, 0.1, 0), (speed, 0, 0))
-    result = system(box, contacts=feet(0.4, 0.2, friction=friction), outputs=LOADS).simulate(stop_time=1.0, output_step=0.1)
-    assert len(result.events) == 1 and result.events[0].time == pytest.approx(speed / (friction * G), abs=1e-11)
+    result = system(box, contacts=feet(0.4, 0.2, friction=friction), outputs=LOADS).simulate(
+        stop_time=1.0, output_step=0.1
+    )
+    assert len(result.events) == 1 and result.events[0].time == pytest.approx(
+        speed / (friction * G), abs=1e-11
+    )
     assert result["x"][-1] == pytest.approx(speed**2 / (2 * friction * G), abs=1e-11)
     assert np.abs(result["left_load"] + result["right_load"] - G).max() < 1e-11
     # while it slides friction tilts the load forwards: moment μ m g h/2 over the width
-    assert result["right_load"][3] - result["left_load"][3] == pytest.approx(friction * G * 0.2 / 0.4, abs=1e-10)
+    assert result["right_load"][3] - result["left_load"][3] == pytest.approx(
+        friction * G * 0.2 / 0.4, abs=1e-10
+    )
     assert result["left_state"][3] == 2.0 and result["left_state"][-1] == 1.0
     assert np.ptp(result["x"][8:]) < 1e-13
 
@@ -39,7 +50,9 @@ def test_incline_at_the_angle_of_friction(share: float):
     friction = math.tan(angle) / share
     box = plane_block(0.4, 0.2, (0, 0.1, 0))
     gravity = [G * math.sin(angle), 0, -G * math.cos(angle)]
-    result = system(box, gravity=gravity, contacts=feet(0.4, 0.2, friction=friction)).simulate(stop_time=1.0, output_step=0.5)
+    result = system(box, gravity=gravity, contacts=feet(0.4, 0.2, friction=friction)).simulate(
+        stop_time=1.0, output_step=0.5
+    )
     slide = max(0.0, G * (math.sin(angle) - friction * math.cos(angle)))
     assert result["x"][-1] == pytest.approx(0.5 * slide, abs=1e-10)
 
@@ -49,11 +62,15 @@ def test_a_box_turns_back_on_the_incline():
     angle, friction, speed = 0.6, 0.3, 2.0
     box = plane_block(0.4, 0.2, (0, 0.1, 0), (-speed, 0, 0))
     gravity = [G * math.sin(angle), 0, -G * math.cos(angle)]
-    result = system(box, gravity=gravity, contacts=feet(0.4, 0.2, friction=friction)).simulate(stop_time=1.0, output_step=0.5)
+    result = system(box, gravity=gravity, contacts=feet(0.4, 0.2, friction=friction)).simulate(
+        stop_time=1.0, output_step=0.5
+    )
     up, down = (G * (math.sin(angle) + sign * friction * math.cos(angle)) for sign in (1, -1))
     turn = speed / up
     assert result.events[0].time == pytest.approx(turn, abs=1e-11)
-    assert result["x"][-1] == pytest.approx(-0.5 * speed * turn + 0.5 * down * (1.0 - turn) ** 2, abs=1e-10)
+    assert result["x"][-1] == pytest.approx(
+        -0.5 * speed * turn + 0.5 * down * (1.0 - turn) ** 2, abs=1e-10
+    )
 
 
 def test_a_table_throws_its_load_up():
@@ -61,15 +78,30 @@ def test_a_table_throws_its_load_up():
     ball = {"mass": 2.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
     joints = {
         "table": {"child": "table", "transforms": [{"shift": "z", "by": "A*sin(w*t)"}]},
-        "line": {"child": "ball", "type": "prismatic", "axis": "z", "coordinates": ["z"], "start": 0.1, "speed": "A*w"},
+        "line": {
+            "child": "ball",
+            "type": "prismatic",
+            "axis": "z",
+            "coordinates": ["z"],
+            "start": 0.1,
+            "speed": "A*w",
+        },
     }
-    parts = {"bodies": {"table": TABLE, "ball": ball}, "joints": joints, "parameters": {"w": 10.0, "A": "1.5*9.81/w**2"}}
+    parts = {
+        "bodies": {"table": TABLE, "ball": ball},
+        "joints": joints,
+        "parameters": {"w": 10.0, "A": "1.5*9.81/w**2"},
+    }
     contact = {"body": "ball", "radius": 0.1, "on": "table"}
-    result = system(parts, contacts={"c": contact}, outputs={"load": "c.force"}).simulate(stop_time=0.3, output_step=0.01)
+    result = system(parts, contacts={"c": contact}, outputs={"load": "c.force"}).simulate(
+        stop_time=0.3, output_step=0.01
+    )
     leave = math.asin(1 / 1.5) / 10
     assert result.events[0].time == pytest.approx(leave, abs=1e-9)
     held = result.time < leave
-    assert result["load"][held] == pytest.approx(2.0 * G * (1 - 1.5 * np.sin(10 * result.time[held])), abs=1e-7)
+    assert result["load"][held] == pytest.approx(
+        2.0 * G * (1 - 1.5 * np.sin(10 * result.time[held])), abs=1e-7
+    )
     assert np.all(result["load"][~held] == 0.0)
 
 
@@ -77,25 +109,47 @@ def test_corners_of_a_given_motion_pass_through_a_contact():
     """A table that starts and stops at once takes its load along by an impulse and throws it with its own speed: a parabola of 1 m/s."""
     joints = {
         "table": {"child": "table", "transforms": [{"shift": "z", "by": "table('way', t)"}]},
-        "line": {"child": "ball", "type": "prismatic", "axis": "z", "coordinates": ["z"], "start": 0.1},
+        "line": {
+            "child": "ball",
+            "type": "prismatic",
+            "axis": "z",
+            "coordinates": ["z"],
+            "start": 0.1,
+        },
     }
-    parts = {"bodies": {"table": TABLE, "ball": TABLE}, "joints": joints, "tables": {"way": {"x": [0, 0.3, 0.6, 1], "y": [0, 0, 0.3, 0.3]}}}
+    parts = {
+        "bodies": {"table": TABLE, "ball": TABLE},
+        "joints": joints,
+        "tables": {"way": {"x": [0, 0.3, 0.6, 1], "y": [0, 0, 0.3, 0.3]}},
+    }
     contacts = {"c": {"body": "ball", "radius": 0.1, "on": "table"}}
     for integrator in ("auto", "rk45", "rk4"):
-        result = system(parts, contacts=contacts).simulate(stop_time=0.7, output_step=0.05, integrator=integrator, step=1e-3)
+        result = system(parts, contacts=contacts).simulate(
+            stop_time=0.7, output_step=0.05, integrator=integrator, step=1e-3
+        )
         flight = result.time >= 0.6
         past = result.time[flight] - 0.6
         assert result["z"][flight] == pytest.approx(0.4 + past - 0.5 * G * past**2, abs=1e-9)
-        assert result["z"][result.time < 0.6] == pytest.approx(0.1 + np.maximum(result.time[result.time < 0.6] - 0.3, 0), abs=1e-9)
+        assert result["z"][result.time < 0.6] == pytest.approx(
+            0.1 + np.maximum(result.time[result.time < 0.6] - 0.3, 0), abs=1e-9
+        )
 
 
 def test_four_feet_on_a_floor():
     """Forces of four feet are not determined: those found are none below zero, and carry the weight and its moments."""
     body = {"mass": 3.0, "com": [0.3, 0.25, 0], "inertia": [0.2, 0.2, 0.3, 0, 0, 0]}
-    feet_of = {f"f{k}": {"body": "table", "point": [x, y, -0.5], "friction": 0.4} for k, (x, y) in enumerate(((1, 1), (-1, 1), (-1, -1), (1, -1)))}
-    parts = {"bodies": {"table": body}, "joints": {"move": {"child": "table", "type": "free", "start": [0, 0, 0.5, 1, 0, 0, 0]}}}
+    feet_of = {
+        f"f{k}": {"body": "table", "point": [x, y, -0.5], "friction": 0.4}
+        for k, (x, y) in enumerate(((1, 1), (-1, 1), (-1, -1), (1, -1)))
+    }
+    parts = {
+        "bodies": {"table": body},
+        "joints": {"move": {"child": "table", "type": "free", "start": [0, 0, 0.5, 1, 0, 0, 0]}},
+    }
     outputs = {f"n{k}": f"f{k}.force" for k in range(4)}
-    result = system(parts, contacts=feet_of, outputs=outputs).simulate(stop_time=0.5, output_step=0.1)
+    result = system(parts, contacts=feet_of, outputs=outputs).simulate(
+        stop_time=0.5, output_step=0.1
+    )
     loads = np.array([result[f"n{k}"] for k in range(4)])
     assert not result.events and loads.min() >= 0.0
     assert loads.sum(axis=0) == pytest.approx(3.0 * G, rel=1e-10)
@@ -107,13 +161,22 @@ def test_a_ball_with_backspin_slips_until_it_rolls():
     """v = (5 v0 - 2 R ω0)/7 across both directions, after |slip|/(7/2 μ g): friction keeps its direction."""
     R, friction, v, w = 0.1, 0.25, (2.0, 0.5), (3.0, -15.0)
     body = {"mass": 1.0, "inertia": [0.4 * R * R] * 3 + [0, 0, 0]}
-    joint = {"child": "ball", "type": "free", "start": [0, 0, R, 1, 0, 0, 0], "speed": [*v, 0, *w, 4.0]}
+    joint = {
+        "child": "ball",
+        "type": "free",
+        "start": [0, 0, R, 1, 0, 0, 0],
+        "speed": [*v, 0, *w, 4.0],
+    }
     contacts = {"floor": {"body": "ball", "radius": R, "friction": friction}}
     outputs = {"v": {"quantity": "velocity", "body": "ball"}}
-    result = system({"bodies": {"ball": body}, "joints": {"j": joint}}, contacts=contacts, outputs=outputs).simulate(stop_time=1.0, output_step=0.1)
+    result = system(
+        {"bodies": {"ball": body}, "joints": {"j": joint}}, contacts=contacts, outputs=outputs
+    ).simulate(stop_time=1.0, output_step=0.1)
     slip = math.hypot(v[0] - R * w[1], v[1] + R * w[0])
     assert result.events[0].time == pytest.approx(slip / (3.5 * friction * G), abs=1e-7)
-    assert [result["v[1]"][-1], result["v[2]"][-1]] == pytest.approx([(5 * v[0] + 2 * R * w[1]) / 7, (5 * v[1] - 2 * R * w[0]) / 7], abs=1e-7)
+    assert [result["v[1]"][-1], result["v[2]"][-1]] == pytest.approx(
+        [(5 * v[0] + 2 * R * w[1]) / 7, (5 * v[1] - 2 * R * w[0]) / 7], abs=1e-7
+    )
 
 
 @pytest.mark.parametrize("width, height", [(0.3, 1.0), (0.2, 0.5)])
@@ -126,8 +189,14 @@ def test_rocking_block(width: float, height: float):
     for event in result.events[:6]:
         ratio = (event.after[4] - rest) / (event.before[4] - rest)
         assert ratio == pytest.approx((1 - 1.5 * math.sin(alpha) ** 2) ** 2, rel=1e-8)
-    assert len(result.events) >= 5 and np.minimum(result["left_gap"], result["right_gap"]).min() > -1e-9
-    assert np.abs(result["x"]).max() < 0.6 * math.hypot(width, height) and np.ptp(result["energy_residual"]) < 1e-4 * rest
+    assert (
+        len(result.events) >= 5
+        and np.minimum(result["left_gap"], result["right_gap"]).min() > -1e-9
+    )
+    assert (
+        np.abs(result["x"]).max() < 0.6 * math.hypot(width, height)
+        and np.ptp(result["energy_residual"]) < 1e-4 * rest
+    )
 
 
 def test_boxes_fall_onto_each_other_and_rest():
@@ -146,13 +215,22 @@ def test_boxes_fall_onto_each_other_and_rest():
         parts["joints"][f"j{k}"] = {"child": name, "transforms": transforms}
         under = {"on": f"box{k - 1}", "at": [0, 0, size / 2]} if k else {}
         for side, sign in (("l", -1), ("r", 1)):
-            corner = {"body": name, "point": [sign * size / 2, 0, -size / 2], "restitution": 0.2, "friction": 0.5, "rest_speed": 0.02}
+            corner = {
+                "body": name,
+                "point": [sign * size / 2, 0, -size / 2],
+                "restitution": 0.2,
+                "friction": 0.5,
+                "rest_speed": 0.02,
+            }
             parts["contacts"][f"{side}{k}"] = {**corner, **under}
         parts["outputs"][f"load{k}"] = f"l{k}.force + r{k}.force"
     result = system(parts).simulate(stop_time=1.5, output_step=0.05)
     for k in range(count):
         assert result[f"load{k}"][-1] == pytest.approx((count - k) * G, rel=1e-9)
-        assert result[f"z{k}"][-1] == pytest.approx(size * (k + 0.5), abs=1e-10) and abs(result[f"der(z{k})"][-1]) < 1e-12
+        assert (
+            result[f"z{k}"][-1] == pytest.approx(size * (k + 0.5), abs=1e-10)
+            and abs(result[f"der(z{k})"][-1]) < 1e-12
+        )
     assert all(event.energy_loss > -1e-10 for event in result.events) and len(result.events) < 60
 
 
@@ -166,8 +244,15 @@ def test_a_bead_leaves_the_dome(integrator: str):
         height = (2.0 + speed**2 / G) / 3.0
         onward = math.sqrt(G) * height**1.5
         for tolerance in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12):
-            result = made.simulate(stop_time=1.0 if speed < 0.6 else 0.8, output_step=0.2, integrator=integrator, tolerance=tolerance)
-            assert result["state"][-1] == 0.0 and result["der(x)"][-1] == pytest.approx(onward, abs=1e3 * tolerance + 1e-9), (speed, tolerance)
+            result = made.simulate(
+                stop_time=1.0 if speed < 0.6 else 0.8,
+                output_step=0.2,
+                integrator=integrator,
+                tolerance=tolerance,
+            )
+            assert result["state"][-1] == 0.0 and result["der(x)"][-1] == pytest.approx(
+                onward, abs=1e3 * tolerance + 1e-9
+            ), (speed, tolerance)
             energy = 0.5 * (result["der(x)"] ** 2 + result["der(z)"] ** 2) + G * result["z"]
             assert np.ptp(energy) < 1e3 * tolerance + 1e-9
             assert len(result.events) == 1
@@ -183,16 +268,24 @@ def sliding_rod(friction: float, speed: float) -> dict:
     ]
     rod = {"mass": 1.0, "inertia": [1e-3, 1 / 3, 1 / 3, 0, 0, 0]}
     tip = {"body": "rod", "point": [1, 0, 0], "friction": friction}
-    return {"bodies": {"rod": rod}, "joints": {"move": {"child": "rod", "transforms": transforms}}, "contacts": {"tip": tip}}
+    return {
+        "bodies": {"rod": rod},
+        "joints": {"move": {"child": "rod", "transforms": transforms}},
+        "contacts": {"tip": tip},
+    }
 
 
 def test_paradox_of_painleve():
     """The tip is driven into the floor by its own friction where 1 + 3 cos² - 3 μ sin cos <= 0: μ >= 1.347 at 60°. That is refused."""
-    bound = (1 + 3 * math.cos(math.radians(60)) ** 2) / (3 * math.sin(math.radians(60)) * math.cos(math.radians(60)))
+    bound = (1 + 3 * math.cos(math.radians(60)) ** 2) / (
+        3 * math.sin(math.radians(60)) * math.cos(math.radians(60))
+    )
     with pytest.raises(EvaluationError, match="contact 'tip'.*Painlevé"):
         system(sliding_rod(1.001 * bound, 1.0)).simulate(stop_time=0.01, output_step=0.01)
     system(sliding_rod(0.5 * bound, 1.0)).simulate(stop_time=0.01, output_step=0.01)
-    system(sliding_rod(1.001 * bound, -1.0)).simulate(stop_time=0.01, output_step=0.01)  # dragged, not pushed
+    system(sliding_rod(1.001 * bound, -1.0)).simulate(
+        stop_time=0.01, output_step=0.01
+    )  # dragged, not pushed
 
 
 @pytest.mark.parametrize("integrator", ["rk45", "tsit5", "adams"])
@@ -204,7 +297,10 @@ def test_what_is_far_away_does_not_stop_a_run(integrator: str):
     transforms = rod["joints"]["move"]["transforms"]
     transforms[1]["start"], transforms[2]["start"] = math.sin(1.5), 1.5
     alone = system(rod).simulate(stop_time=0.03, output_step=0.01)
-    event = {"events": {"passes": {"when": "(x - 0.05)**3 > 0", "set": {"passed": 1.0}}}, "parameters": {"passed": 0.0}}
+    event = {
+        "events": {"passes": {"when": "(x - 0.05)**3 > 0", "set": {"passed": 1.0}}},
+        "parameters": {"passed": 0.0},
+    }
     result = system(rod, **event).simulate(stop_time=0.03, output_step=0.01, integrator=integrator)
     assert len(result.events) == 1 and result.events[0].time == pytest.approx(0.05 / 6.0, rel=0.1)
     for name in ("x", "phi", "der(x)", "der(phi)"):
@@ -217,27 +313,60 @@ def test_what_is_far_away_does_not_stop_a_run(integrator: str):
 def test_a_contact_that_lets_go_at_once_does_so_once(way: str, integrator: str, angle: float):
     """A change at an instant lifts a resting block off: its gap is 0 of any sign by rounding, which was touch after touch, and chatter in the end."""
     normal, lift, instant = [math.sin(angle), 0, math.cos(angle)], 12.0, 0.21
-    joint = {"child": "block", "type": "prismatic", "axis": normal, "coordinates": ["z"], "speed": [-0.5], "start": [0.03]}
-    parts = {"bodies": {"block": TABLE}, "joints": {"move": joint}, "contacts": {"c": {"body": "block", "normal": normal}}}
-    parts |= {"parameters": {"lift": 0.0}, "forces": {"up": {"coordinate": "z", "value": "lift"}}, "gravity": [0, 0, -G]}
+    joint = {
+        "child": "block",
+        "type": "prismatic",
+        "axis": normal,
+        "coordinates": ["z"],
+        "speed": [-0.5],
+        "start": [0.03],
+    }
+    parts = {
+        "bodies": {"block": TABLE},
+        "joints": {"move": joint},
+        "contacts": {"c": {"body": "block", "normal": normal}},
+    }
+    parts |= {
+        "parameters": {"lift": 0.0},
+        "forces": {"up": {"coordinate": "z", "value": "lift"}},
+        "gravity": [0, 0, -G],
+    }
     if way == "event":
         parts["events"] = {"e": {"when": f"t > {instant}", "set": {"lift": lift}}}
     else:
-        parts["stages"] = [{"ends": {"at": instant}, "set": {"lift": lift if way == "stage" else f"{lift} + 0*z"}}, {}]
+        parts["stages"] = [
+            {"ends": {"at": instant}, "set": {"lift": lift if way == "stage" else f"{lift} + 0*z"}},
+            {},
+        ]
     result = system(parts).simulate(0.3, output_step=0.05, integrator=integrator)
     assert len(result.events) == 2 and result.events[1].time == pytest.approx(instant, abs=1e-9)
     up = lift - G * math.cos(angle)
-    assert result["z"][-1] == pytest.approx(0.5 * up * (0.3 - instant) ** 2, abs=1e-9) and abs(result["z"][3]) < 1e-12
+    assert (
+        result["z"][-1] == pytest.approx(0.5 * up * (0.3 - instant) ** 2, abs=1e-9)
+        and abs(result["z"][3]) < 1e-12
+    )
 
 
 def rising(height: float, angle: float) -> dict:
     """A plastic ball above a floor that is tilted by an angle: what presses it up lets it go where it touches."""
     c, s = math.cos(angle), math.sin(angle)
-    slides = [{"shift": "x", "coordinate": "x", "speed": 3.0}, {"shift": "z", "coordinate": "z", "start": height, "speed": -1.0}]
+    slides = [
+        {"shift": "x", "coordinate": "x", "speed": 3.0},
+        {"shift": "z", "coordinate": "z", "start": height, "speed": -1.0},
+    ]
     joint = {"child": "ball", "transforms": [{"rotate": "y", "by": angle}, *slides]}
-    forces = {"up": {"coordinate": "z", "value": "2 + sin(30*x)"}, "back": {"coordinate": "x", "value": "-20*x"}}
+    forces = {
+        "up": {"coordinate": "z", "value": "2 + sin(30*x)"},
+        "back": {"coordinate": "x", "value": "-20*x"},
+    }
     floor = {"body": "ball", "normal": [s, 0, c]}
-    return {"gravity": [0, 0, 0], "bodies": {"ball": {"mass": 1.0}}, "joints": {"move": joint}, "forces": forces, "contacts": {"floor": floor}}
+    return {
+        "gravity": [0, 0, 0],
+        "bodies": {"ball": {"mass": 1.0}},
+        "joints": {"move": joint},
+        "forces": forces,
+        "contacts": {"floor": floor},
+    }
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "tsit5", "radau"])
@@ -246,7 +375,9 @@ def test_a_plastic_impact_that_parts_happens_once(integrator: str, angle: float)
     """It leaves without speed: the error of the dense output, and the rate of the gap, which is rounding, took it back to the floor."""
     unit = system(rising(0.1, angle))
     for step in (0.2, 0.037):
-        result = unit.simulate(stop_time=0.2, output_step=step, integrator=integrator, tolerance=1e-10)
+        result = unit.simulate(
+            stop_time=0.2, output_step=step, integrator=integrator, tolerance=1e-10
+        )
         assert len(result.events) == 1 and result["z"][-1] > 0.0
 
 
@@ -254,18 +385,52 @@ def test_a_plastic_impact_that_parts_happens_once(integrator: str, angle: float)
 def test_what_parts_at_the_start_does_not_touch(seed: int):
     """A point that moves along a wall, which it leaves by its acceleration alone, begins on it but for roundings of either sign."""
     rng = np.random.default_rng(seed)
-    parts = {"bodies": {"bob": {"mass": 2.0, "com": [0.1, 0.2, 0.0], "inertia": [0.8, 0.4, 0.5, -0.1, 0.0, 0.0]}}}
-    start, speed, point = rng.normal(0, 0.5, 2).tolist(), rng.normal(0, 1, 2).tolist(), rng.normal(0, 0.4, 3).tolist()
-    parts["joints"] = {"hang": {"child": "bob", "type": "universal", "start": start, "speed": speed, "child_at": [-0.13, -0.02, 0.15]}}
-    parts["forces"] = {"pull": {"between": [{"body": "bob", "point": [1.1, -0.5, 0.0]}, {"point": [0.5, -0.1, 0.3]}], "stiffness": 30, "length": 0.4}}
-    seen = {word: {"quantity": word, "body": "bob", "point": point} for word in ("position", "velocity", "acceleration")}
+    parts = {
+        "bodies": {
+            "bob": {"mass": 2.0, "com": [0.1, 0.2, 0.0], "inertia": [0.8, 0.4, 0.5, -0.1, 0.0, 0.0]}
+        }
+    }
+    start, speed, point = (
+        rng.normal(0, 0.5, 2).tolist(),
+        rng.normal(0, 1, 2).tolist(),
+        rng.normal(0, 0.4, 3).tolist(),
+    )
+    parts["joints"] = {
+        "hang": {
+            "child": "bob",
+            "type": "universal",
+            "start": start,
+            "speed": speed,
+            "child_at": [-0.13, -0.02, 0.15],
+        }
+    }
+    parts["forces"] = {
+        "pull": {
+            "between": [{"body": "bob", "point": [1.1, -0.5, 0.0]}, {"point": [0.5, -0.1, 0.3]}],
+            "stiffness": 30,
+            "length": 0.4,
+        }
+    }
+    seen = {
+        word: {"quantity": word, "body": "bob", "point": point}
+        for word in ("position", "velocity", "acceleration")
+    }
     unit = system(parts, outputs=seen)
     values = unit.outputs(0.0, *unit.start())
     at, v, a = (np.array([values[f"{word}[{k}]"] for k in (1, 2, 3)]) for word in seen)
     along = v / np.linalg.norm(v)
     normal = a - along * (along @ a)
-    wall = {"body": "bob", "point": point, "at": at.tolist(), "normal": (normal / np.linalg.norm(normal)).tolist()}
-    assert not system(parts, contacts={"wall": wall}).simulate(stop_time=0.01, integrator="adams", tolerance=1e-10).events
+    wall = {
+        "body": "bob",
+        "point": point,
+        "at": at.tolist(),
+        "normal": (normal / np.linalg.norm(normal)).tolist(),
+    }
+    assert (
+        not system(parts, contacts={"wall": wall})
+        .simulate(stop_time=0.01, integrator="adams", tolerance=1e-10)
+        .events
+    )
 
 
 def test_overlap_at_the_start_is_refused():
@@ -289,7 +454,13 @@ def test_overlap_at_the_start_is_refused():
 def test_mistakes_are_named(change: dict, match: str):
     contact = {"body": "block", "point": [0, 0, -0.1], **change}
     with pytest.raises(ModelError, match=match):
-        load({"format": "kinetree/1", **plane_block(0.4, 0.2, (0, 0.1, 0)), "contacts": {"c": contact}})
+        load(
+            {
+                "format": "kinetree/1",
+                **plane_block(0.4, 0.2, (0, 0.1, 0)),
+                "contacts": {"c": contact},
+            }
+        )
 
 
 def test_what_runs_alone_know_is_refused():
@@ -315,7 +486,10 @@ def test_guards_name_the_margins_that_they_show():
         ws = SimpleNamespace(c_mode=np.array(modes, dtype=float))
         for k, name in enumerate(order):
             shown = [margin_at(model, ws, register) for register in guards[2 * k : 2 * k + 2]]
-            assert shown == [2 * k if name != "open" else -1, 2 * k + 1 if name == "sticks" else -1], (order, name)
+            assert shown == [
+                2 * k if name != "open" else -1,
+                2 * k + 1 if name == "sticks" else -1,
+            ], (order, name)
         assert margin_at(model, ws, 9) == -1
 
 
@@ -328,7 +502,11 @@ def test_contacts_that_are_hardly_open_hover(mode: int, gap: float, rate: float,
     """Up to 1 um, and as slowly as where bodies rest; told of the register of the gap alone."""
     hovers = PlainKernels(symbolic=False).kernel("contacts.hosts", "hovers")
     model = SimpleNamespace(
-        c_law=np.zeros(2), c_row=np.array([0, 1, 4]), c_guard=np.array([10, -1, 12, 13]), c_value=np.array([0, 3, 6, 9]), c_number=np.arange(20, 26)
+        c_law=np.zeros(2),
+        c_row=np.array([0, 1, 4]),
+        c_guard=np.array([10, -1, 12, 13]),
+        c_value=np.array([0, 3, 6, 9]),
+        c_number=np.arange(20, 26),
     )
     ws = SimpleNamespace(c_mode=np.array([STICK, mode], dtype=float), val=np.zeros(26))
     ws.val[3:5], ws.val[25] = (gap, rate), 2e-3
@@ -337,9 +515,17 @@ def test_contacts_that_are_hardly_open_hover(mode: int, gap: float, rate: float,
 
 @pytest.mark.parametrize(
     ("margin", "which", "mode", "gives"),
-    [(-0.25, 3, STICK, False), (-0.125, 3, SLIDE, True), (0.5, 3, SLIDE, True), (-0.125, 2, OPEN, True), (-0.25, 2, STICK, False)],
+    [
+        (-0.25, 3, STICK, False),
+        (-0.125, 3, SLIDE, True),
+        (0.5, 3, SLIDE, True),
+        (-0.125, 2, OPEN, True),
+        (-0.25, 2, STICK, False),
+    ],
 )
-def test_what_gives_way_slides_against_the_friction_that_held_it(margin: float, which: int, mode: int, gives: bool):
+def test_what_gives_way_slides_against_the_friction_that_held_it(
+    margin: float, which: int, mode: int, gives: bool
+):
     """The second contact of two, held by 5 N of friction along (0.6, 0.8): within the noise of its margin it opens, or slides the other way."""
     give_way = PlainKernels(symbolic=False).kernel("contacts.forces", "give_way")
     model = SimpleNamespace(c_row=np.array([0, 1, 4]))
@@ -355,6 +541,10 @@ def test_what_gives_way_slides_against_the_friction_that_held_it(margin: float, 
     assert ws.c_dir == pytest.approx([0.0, 0.0, -0.6, -0.8] if mode == SLIDE else [0.0] * 4)
     if mode == SLIDE:
         ws.c_lam[2:], ws.c_mode[1] = 0.0, STICK
-        assert not give_way(model, ws, which, 0.125) and ws.c_mode[1] == STICK, "nothing held it: it has no way to slide"
+        assert not give_way(model, ws, which, 0.125) and ws.c_mode[1] == STICK, (
+            "nothing held it: it has no way to slide"
+        )
         ws.c_drift[2:], ws.c_lam[2:] = (0.3, -0.4), (3.0, 4.0)
-        assert give_way(model, ws, which, 0.125) and ws.c_dir[2:] == pytest.approx([0.6, -0.8]), "what drives it across its way tells where it goes"
+        assert give_way(model, ws, which, 0.125) and ws.c_dir[2:] == pytest.approx([0.6, -0.8]), (
+            "what drives it across its way tells where it goes"
+        )

@@ -30,7 +30,9 @@ def guided_block(tilt: float) -> dict[str, Any]:
     return {
         "bodies": {"block": CUBE},
         "joints": {"guide": {"child": "block", "transforms": transforms}},
-        "contacts": {"foot": {"body": "block", "normal": [0, math.sin(tilt), math.cos(tilt)], "friction": MU}},
+        "contacts": {
+            "foot": {"body": "block", "normal": [0, math.sin(tilt), math.cos(tilt)], "friction": MU}
+        },
         "forces": {"pull": {"body": "block", "force": ["10*(t - 0.123)", 0, 0]}},
         "outputs": {"load": "foot.force", "drag": "foot.friction"},
     }
@@ -40,13 +42,19 @@ def guided_block(tilt: float) -> dict[str, Any]:
 @pytest.mark.parametrize("tilt", [0.0, 0.3, -0.8])
 def test_friction_acts_along_the_way_that_the_guide_leaves(tilt: float, integrator: str):
     """The guide takes what the floor pushes sideways: N = m g / cos(tilt), slip from 10 (t - 0.123) = μ N on, x = 10 (t - t0)³/6."""
-    result = system(guided_block(tilt)).simulate(stop_time=1.0, output_step=0.25, integrator=integrator)
+    result = system(guided_block(tilt)).simulate(
+        stop_time=1.0, output_step=0.25, integrator=integrator
+    )
     normal = G / math.cos(tilt)
     begin = 0.123 + MU * normal / 10.0
-    assert [event.time for event in result.events] == pytest.approx([begin], abs=1e-8)  # SURE of 10 m/s2 at a rate of 10 m/s3
+    assert [event.time for event in result.events] == pytest.approx(
+        [begin], abs=1e-8
+    )  # SURE of 10 m/s2 at a rate of 10 m/s3
     assert result["x"][-1] == pytest.approx(10.0 * (1.0 - begin) ** 3 / 6.0, abs=1e-8)
     assert result["load"] == pytest.approx(normal, rel=1e-10)
-    assert result["drag"] == pytest.approx(np.minimum(abs(10.0 * (result.time - 0.123)), MU * normal), rel=1e-9)
+    assert result["drag"] == pytest.approx(
+        np.minimum(abs(10.0 * (result.time - 0.123)), MU * normal), rel=1e-9
+    )
 
 
 def on_a_screw() -> dict[str, Any]:
@@ -64,9 +72,18 @@ def on_a_screw() -> dict[str, Any]:
             }
         },
         "contacts": {
-            "tip": {"body": "arm", "point": [0.06, -0.33, 0.31], "at": [0.413, -0.579, 0.074], "normal": [0.35, 0.47, 0.81], "friction": MU}
+            "tip": {
+                "body": "arm",
+                "point": [0.06, -0.33, 0.31],
+                "at": [0.413, -0.579, 0.074],
+                "normal": [0.35, 0.47, 0.81],
+                "friction": MU,
+            }
         },
-        "forces": {"drive": {"coordinate": "a", "value": "6*sin(9*t)"}, "hold": {"coordinate": "s", "value": "-20*s - 2*der(s)"}},
+        "forces": {
+            "drive": {"coordinate": "a", "value": "6*sin(9*t)"},
+            "hold": {"coordinate": "s", "value": "-20*s - 2*der(s)"},
+        },
         "outputs": {"state": "tip.state"},
     }
 
@@ -74,7 +91,9 @@ def on_a_screw() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def to_and_fro():
     model = system(on_a_screw())
-    return model, model.simulate(stop_time=1.5, output_step=0.1, integrator="verner65", tolerance=1e-12)
+    return model, model.simulate(
+        stop_time=1.5, output_step=0.1, integrator="verner65", tolerance=1e-12
+    )
 
 
 def test_the_tip_sticks_and_slips(to_and_fro):
@@ -88,9 +107,13 @@ def test_the_tip_sticks_and_slips(to_and_fro):
 @pytest.mark.parametrize("output_step", [0.5, 0.03])
 def test_every_integrator_slips_alike(to_and_fro, integrator: str, output_step: float):
     model, expected = to_and_fro
-    found = model.simulate(stop_time=1.5, output_step=output_step, integrator=integrator, tolerance=1e-10)
+    found = model.simulate(
+        stop_time=1.5, output_step=output_step, integrator=integrator, tolerance=1e-10
+    )
     assert [event.cause for event in found.events] == [event.cause for event in expected.events]
-    assert [event.time for event in found.events] == pytest.approx([event.time for event in expected.events], abs=1e-7)
+    assert [event.time for event in found.events] == pytest.approx(
+        [event.time for event in expected.events], abs=1e-7
+    )
     for name in ("s", "a", "der(s)", "der(a)"):
         assert found[name][-1] == pytest.approx(expected[name][-1], abs=1e-7), name
 
@@ -98,10 +121,21 @@ def test_every_integrator_slips_alike(to_and_fro, integrator: str, output_step: 
 def test_a_host_meets_the_same_slips(to_and_fro, tmp_path: Path):
     """Model exchange pulls the gap together; where the point has one way that must not contradict the friction across it."""
     _, expected = to_and_fro
-    path = build_fmu(load({"format": "kinetree/1", "name": "tip"} | on_a_screw()), tmp_path / "tip.fmu", "native", 2)
+    path = build_fmu(
+        load({"format": "kinetree/1", "name": "tip"} | on_a_screw()),
+        tmp_path / "tip.fmu",
+        "native",
+        2,
+    )
     names = ["s", "a"]
     found = simulate_fmu(
-        str(path), fmi_type="ModelExchange", stop_time=1.5, output=names, relative_tolerance=1e-9, output_interval=0.1, validate=False
+        str(path),
+        fmi_type="ModelExchange",
+        stop_time=1.5,
+        output=names,
+        relative_tolerance=1e-9,
+        output_interval=0.1,
+        validate=False,
     )
     for name in names:
         assert found[name][-1] == pytest.approx(expected[name][-1], abs=1e-5), name
@@ -113,9 +147,21 @@ def pendulum() -> dict[str, Any]:
         "format": "kinetree/1",
         "name": "leaning",
         "gravity": [0, 0, -G],
-        "bodies": {"rod": {"mass": 2.0, "com": [0.5, 0, 0], "inertia": [1e-3, 0.17, 0.17, 0, 0, 0]}},
-        "joints": {"hinge": {"child": "rod", "type": "revolute", "axis": "y", "coordinates": ["phi"], "start": -0.3}},
-        "contacts": {"tip": {"body": "rod", "point": [1, 0, 0], "normal": [0.4, 0.3, 0.9], "friction": MU}},
+        "bodies": {
+            "rod": {"mass": 2.0, "com": [0.5, 0, 0], "inertia": [1e-3, 0.17, 0.17, 0, 0, 0]}
+        },
+        "joints": {
+            "hinge": {
+                "child": "rod",
+                "type": "revolute",
+                "axis": "y",
+                "coordinates": ["phi"],
+                "start": -0.3,
+            }
+        },
+        "contacts": {
+            "tip": {"body": "rod", "point": [1, 0, 0], "normal": [0.4, 0.3, 0.9], "friction": MU}
+        },
         "outputs": {"load": "tip.force", "drag": "tip.friction"},
     }
 
@@ -130,7 +176,11 @@ def test_a_point_on_one_curve_is_held_without_friction(tmp_path: Path):
     along = normal @ [-math.sin(phi), 0, -math.cos(phi)]  # of the tip, per unit of phi
     assert result["load"][-1] == pytest.approx(2.0 * G * 0.5 * math.cos(phi) / -along, rel=1e-9)
     assert result["drag"][-1] == pytest.approx(0.0, abs=1e-9)
-    host = Exchange(build_fmu(load(pendulum()), tmp_path / "leaning.fmu", "native", 2), tmp_path / "unpacked", 2e-3)
+    host = Exchange(
+        build_fmu(load(pendulum()), tmp_path / "leaning.fmu", "native", 2),
+        tmp_path / "unpacked",
+        2e-3,
+    )
     host.advance(1.0)
     assert host.read("phi") == pytest.approx(phi, abs=1e-9)
     host.end()
@@ -159,7 +209,14 @@ def test_friction_follows_a_slip_that_turns_within_a_hosts_step(interval: float,
     expected = load(skidding()).compile().simulate(stop_time=0.5, output_step=0.5, tolerance=1e-11)
     path = build_fmu(load(skidding()), tmp_path / "skidding.fmu", "native", 2)
     names = ["x", "y", "turn"]
-    found = simulate_fmu(str(path), fmi_type="ModelExchange", stop_time=0.5, output=names, relative_tolerance=1e-9, output_interval=interval)
+    found = simulate_fmu(
+        str(path),
+        fmi_type="ModelExchange",
+        stop_time=0.5,
+        output=names,
+        relative_tolerance=1e-9,
+        output_interval=interval,
+    )
     for name in names:
         assert found[name][-1] == pytest.approx(expected[name][-1], abs=1e-6), name
 
@@ -167,7 +224,10 @@ def test_friction_follows_a_slip_that_turns_within_a_hosts_step(interval: float,
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_a_step_tried_too_far_leaves_nothing_behind(integrator: str):
     """The law of its stop grows beyond 1e70 within what an explicit step tries; the forces after that are those of the state."""
-    transforms = [{"shift": "x", "coordinate": "x", "speed": 4.0}, {"shift": "z", "coordinate": "z", "start": 1e-3}]
+    transforms = [
+        {"shift": "x", "coordinate": "x", "speed": 4.0},
+        {"shift": "z", "coordinate": "z", "start": 1e-3},
+    ]
     parts = {
         "gravity": [0, 0, -G],
         "bodies": {"block": CUBE},
@@ -176,8 +236,12 @@ def test_a_step_tried_too_far_leaves_nothing_behind(integrator: str):
         "forces": {"stop": {"coordinate": "x", "value": "-exp(min(600, 60*(x - 0.3)))"}},
         "outputs": {"load": "foot.force"},
     }
-    result = system(parts).simulate(stop_time=0.6, output_step=0.1, integrator=integrator, tolerance=1e-9)
-    reference = system(parts).simulate(stop_time=0.6, output_step=0.1, integrator="radau", tolerance=1e-12)
+    result = system(parts).simulate(
+        stop_time=0.6, output_step=0.1, integrator=integrator, tolerance=1e-9
+    )
+    reference = system(parts).simulate(
+        stop_time=0.6, output_step=0.1, integrator="radau", tolerance=1e-12
+    )
     assert result["load"][1:] == pytest.approx(np.full(6, G), rel=1e-9)
     assert result["x"] == pytest.approx(reference["x"], abs=1e-7)
 
@@ -185,14 +249,20 @@ def test_a_step_tried_too_far_leaves_nothing_behind(integrator: str):
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau"])
 def test_a_block_at_rest_is_not_overslept(integrator: str):
     """Nothing moves while it sticks, so that steps grow beyond the period of the pull: every slip is found all the same, however far the rows."""
-    parts = guided_block(0.0) | {"forces": {"pull": {"body": "block", "force": ["3.5*sin(9*t)", 0, 0]}}}
+    parts = guided_block(0.0) | {
+        "forces": {"pull": {"body": "block", "force": ["3.5*sin(9*t)", 0, 0]}}
+    }
     fine = system(parts).simulate(stop_time=3.0, output_step=0.01, integrator=integrator)
-    assert len(fine.events) == 17  # one begin and one end in every half period but the last, which has begun only
+    assert (
+        len(fine.events) == 17
+    )  # one begin and one end in every half period but the last, which has begun only
     begin = [math.asin(MU * G / 3.5) / 9.0 + k * math.pi / 9.0 for k in range(9)]
     assert [event.time for event in fine.events[::2]] == pytest.approx(begin, abs=1e-8)
     for step in (3.0, 1.0):
         coarse = system(parts).simulate(stop_time=3.0, output_step=step, integrator=integrator)
-        assert [event.time for event in coarse.events] == pytest.approx([event.time for event in fine.events], abs=1e-7)
+        assert [event.time for event in coarse.events] == pytest.approx(
+            [event.time for event in fine.events], abs=1e-7
+        )
         assert coarse["x"][-1] == pytest.approx(fine["x"][-1], abs=1e-8)
 
 
@@ -204,12 +274,36 @@ def test_a_slip_that_turns_while_the_body_turns_on_does_not_stop_it(integrator: 
     """
     parts = {
         "gravity": [0, 0, -G],
-        "bodies": {"wheel": {"mass": 5.0, "inertia": [1, 1, 1, 0, 0, 0]}, "slider": {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}},
-        "joints": {
-            "axle": {"child": "wheel", "transforms": [{"rotate": "y", "coordinate": "phi", "start": 0.4, "speed": -4.0}]},
-            "guide": {"child": "slider", "transforms": [{"shift": "z", "coordinate": "z", "start": -math.sin(0.4), "speed": 4.0 * math.cos(0.4)}]},
+        "bodies": {
+            "wheel": {"mass": 5.0, "inertia": [1, 1, 1, 0, 0, 0]},
+            "slider": {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]},
         },
-        "contacts": {"rim": {"body": "wheel", "point": [1, 0, 0], "on": "slider", "friction": MU, "normal": [0, 0, 1]}},
+        "joints": {
+            "axle": {
+                "child": "wheel",
+                "transforms": [{"rotate": "y", "coordinate": "phi", "start": 0.4, "speed": -4.0}],
+            },
+            "guide": {
+                "child": "slider",
+                "transforms": [
+                    {
+                        "shift": "z",
+                        "coordinate": "z",
+                        "start": -math.sin(0.4),
+                        "speed": 4.0 * math.cos(0.4),
+                    }
+                ],
+            },
+        },
+        "contacts": {
+            "rim": {
+                "body": "wheel",
+                "point": [1, 0, 0],
+                "on": "slider",
+                "friction": MU,
+                "normal": [0, 0, 1],
+            }
+        },
         "forces": {"press": {"coordinate": "z", "value": "60 - 5*der(z)"}},
         "outputs": {"state": "rim.state", "gap": "rim.gap"},
     }
@@ -219,8 +313,12 @@ def test_a_slip_that_turns_while_the_body_turns_on_does_not_stop_it(integrator: 
     assert np.abs(result["energy_residual"]).max() < 1e-6
 
 
-@pytest.mark.parametrize(("passing", "shown"), [(1e-12, None), (1.9e-10, None), (1e-9, -1e-9), (1e-6, 1e-6 - 2e-9)])
-def test_a_passing_slip_of_roundings_leaves_no_guard_on_its_bound(passing: float, shown: float | None):
+@pytest.mark.parametrize(
+    ("passing", "shown"), [(1e-12, None), (1.9e-10, None), (1e-9, -1e-9), (1e-6, 1e-6 - 2e-9)]
+)
+def test_a_passing_slip_of_roundings_leaves_no_guard_on_its_bound(
+    passing: float, shown: float | None
+):
     """A contact without a way to slip that 2 N press: a guard of nothing but roundings was looked at a thousand times a step, as it seemed to bend.
 
     What passes is told from a tenth of the 1e-9 on by which a margin is on the safe side; below that the margin is what friction could still hold.
@@ -234,9 +332,13 @@ def test_a_passing_slip_of_roundings_leaves_no_guard_on_its_bound(passing: float
         c_slip=np.array([0.6, 0.8]), c_drift=np.zeros(2),
     )  # fmt: skip
     measure_margins(model, ws, 3)
-    assert ws.c_margin[1] == pytest.approx(-0.3 * 2.0 * (d[1] ** 2 + d[2] ** 2) - 2e-9 if shown is None else shown, rel=1e-6)
+    assert ws.c_margin[1] == pytest.approx(
+        -0.3 * 2.0 * (d[1] ** 2 + d[2] ** 2) - 2e-9 if shown is None else shown, rel=1e-6
+    )
     told = (0.0, 0.0) if shown is None else (1.0, 0.0)
-    assert ws.c_slip == pytest.approx((0.6, 0.8) if shown is None else told) and ws.c_drift == pytest.approx([passing * each for each in told])
+    assert ws.c_slip == pytest.approx(
+        (0.6, 0.8) if shown is None else told
+    ) and ws.c_drift == pytest.approx([passing * each for each in told])
 
 
 @pytest.mark.parametrize("way", [(0.6, 0.8), (-0.6, 0.8), (0.8, -0.6)])

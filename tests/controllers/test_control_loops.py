@@ -11,7 +11,15 @@ from kinetree.models.analysis.frequency import StateSpace
 from kinetree.models.analysis.sampled import held
 
 MASS = 2.0
-PID = {"measure": "s", "setpoint": 1, "kp": "k*200", "kd": "k*40", "filter": 0.01, "ki": "k*50", "drives": "push"}
+PID = {
+    "measure": "s",
+    "setpoint": 1,
+    "kp": "k*200",
+    "kd": "k*40",
+    "filter": 0.01,
+    "ki": "k*50",
+    "drives": "push",
+}
 
 
 def slider(**controller) -> dict:
@@ -21,10 +29,27 @@ def slider(**controller) -> dict:
         "parameters": {"k": 1.0},
         "gravity": [0, 0, -9.81],
         "bodies": {"b": {"mass": MASS}},
-        "joints": {"j": {"child": "b", "type": "prismatic", "axis": "z", "coordinates": ["s"], "start": 1.001}},
+        "joints": {
+            "j": {
+                "child": "b",
+                "type": "prismatic",
+                "axis": "z",
+                "coordinates": ["s"],
+                "start": 1.001,
+            }
+        },
         "actuators": {"push": {"coordinate": "s"}},
         "controllers": {
-            "hold": {"measure": "s", "setpoint": 1, "kp": "k*200", "kd": "k*40", "filter": 0.01, "ki": "k*50", "drives": "push"} | controller
+            "hold": {
+                "measure": "s",
+                "setpoint": 1,
+                "kp": "k*200",
+                "kd": "k*40",
+                "filter": 0.01,
+                "ki": "k*50",
+                "drives": "push",
+            }
+            | controller
         },
     }
 
@@ -33,7 +58,9 @@ def test_the_loop_of_a_continuous_pid_is_its_formula():
     """L(jω) = (kp + ki/jω + kd jω/(T jω + 1))/(m (jω)²)."""
     (loop,) = control_loops(load(slider()).compile())
     s = 1j * np.array([0.5, 3.0, 20.0, 200.0])
-    assert loop.loop.response(s.imag)[:, 0, 0] == pytest.approx((200 + 50 / s + 40 * s / (0.01 * s + 1)) / (MASS * s**2), rel=1e-9)
+    assert loop.loop.response(s.imag)[:, 0, 0] == pytest.approx(
+        (200 + 50 / s + 40 * s / (0.01 * s + 1)) / (MASS * s**2), rel=1e-9
+    )
     assert loop.period == 0.0 and not loop.limited
 
 
@@ -47,9 +74,15 @@ def test_the_loop_of_a_sampled_pid_is_its_formula(delay):
     z = np.exp(1j * T * np.array([0.5, 3.0, 20.0, 100.0]))
     d = (1 - 1 / z) / T  # backward difference
     C = 200 + 50 * T / (1 - 1 / z) + 40 * d / (1 + 0.01 * d)
-    g = T - f  # the command of a sample acts g long before the next one: s gains g²/2 then, f (T - f/2) and the rest of the speed behind it
+    g = (
+        T - f
+    )  # the command of a sample acts g long before the next one: s gains g²/2 then, f (T - f/2) and the rest of the speed behind it
     now, then = (g * g / 2, g), (T * T / 2 - g * g / 2, T - g)
-    P = z ** (-n) * ((now[0] + then[0] / z) * (z - 1) + T * (now[1] + then[1] / z)) / (MASS * (z - 1) ** 2)
+    P = (
+        z ** (-n)
+        * ((now[0] + then[0] / z) * (z - 1) + T * (now[1] + then[1] / z))
+        / (MASS * (z - 1) ** 2)
+    )
     assert loop.loop.response(np.angle(z) / T)[:, 0, 0] == pytest.approx(C * P, rel=1e-6)
 
 
@@ -57,11 +90,26 @@ def test_the_loop_of_a_sampled_pid_is_its_formula(delay):
 def test_limits_that_are_not_reached_change_no_margin(sampling):
     """Differences of a law with large gains must not reach its limits: 20 N about the weight are used up by a tenth of a metre."""
     free, limited = (
-        control_loops(load(slider(kp="k*2e5", kd="k*4e4", ki="k*5e4", offset="2*9.81", tracking=0.1, **sampling, **more)).compile())[0]
+        control_loops(
+            load(
+                slider(
+                    kp="k*2e5",
+                    kd="k*4e4",
+                    ki="k*5e4",
+                    offset="2*9.81",
+                    tracking=0.1,
+                    **sampling,
+                    **more,
+                )
+            ).compile()
+        )[0]
         for more in ({}, {"low": 0, "high": 40})
     )
     w = np.array([0.5, 3.0, 20.0, 100.0])
-    assert limited.loop.response(w) == pytest.approx(free.loop.response(w), rel=1e-6) and not limited.limited
+    assert (
+        limited.loop.response(w) == pytest.approx(free.loop.response(w), rel=1e-6)
+        and not limited.limited
+    )
 
 
 def test_a_held_plant_is_that_of_python_control():
@@ -71,7 +119,9 @@ def test_a_held_plant_is_that_of_python_control():
     plant = StateSpace(A, np.array([[0.0], [1], [2]]), np.array([[1.0, 0, 0.5]]), np.zeros((1, 1)))
     reference = control.c2d(control.ss(plant.A, plant.B, plant.C, plant.D), 0.05, "zoh")
     omega = np.array([0.3, 2.0, 6.3, 40.0])
-    assert held(plant, 0.05).response(omega)[:, 0, 0] == pytest.approx(reference(np.exp(0.05j * omega)), rel=1e-9)
+    assert held(plant, 0.05).response(omega)[:, 0, 0] == pytest.approx(
+        reference(np.exp(0.05j * omega)), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.013, 0.027])
@@ -97,7 +147,9 @@ def test_other_loops_stay_closed_and_limits_are_told():
     }
     loops = {loop.name: loop for loop in control_loops(load(d).compile())}
     s = 2.0j
-    assert loops["speed"].loop.response(2.0)[0, 0, 0] == pytest.approx(8 * s / (MASS * s * s + 50), rel=1e-9)  # the side of the corner inside
+    assert loops["speed"].loop.response(2.0)[0, 0, 0] == pytest.approx(
+        8 * s / (MASS * s * s + 50), rel=1e-9
+    )  # the side of the corner inside
     assert loops["speed"].limited and not loops["place"].limited
 
 
@@ -108,7 +160,14 @@ def test_controllers_run_the_same_in_every_host(tmp_path):
     path = build_fmu(mechanism, tmp_path / "m.fmu", "native")
     own = mechanism.compile().simulate(stop_time=1.0, output_step=0.02)
     for kind, bound in (("CoSimulation", 1e-9), ("ModelExchange", 1e-4)):
-        found = simulate_fmu(str(path), fmi_type=kind, stop_time=1.0, output_interval=0.02, relative_tolerance=1e-9, output=["s", "hold"])
+        found = simulate_fmu(
+            str(path),
+            fmi_type=kind,
+            stop_time=1.0,
+            output_interval=0.02,
+            relative_tolerance=1e-9,
+            output=["s", "hold"],
+        )
         assert np.abs(np.interp(own.time, found["time"], found["s"]) - own["s"]).max() < bound
 
 

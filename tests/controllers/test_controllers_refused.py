@@ -21,24 +21,60 @@ ONE = {"measures": ["s"], "A": [[0.0]], "B": [[1.0]], "C": [[1.0]], "L": [[1.0]]
     ("controller", "told"),
     [
         ({"measure": "s", "kind": "pid"}, "controllers.hold: found no gain, expected kp, ki or kd"),
-        ({"kind": "lead-lag", "measure": "s", "lead": 0.1, "lag_time": 0.2, "gain": 0.0}, "controllers.hold: found no gain, expected a gain"),
-        ({"kind": "notch", "measure": "s", "frequency": 2.0, "gain": 0.0}, "controllers.hold: found no gain, expected a gain"),
-        ({"kind": "saturation", "input": "s"}, "controllers.hold: found no limit, expected low, high or both"),
-        ({"kind": "rate-limit", "input": "s"}, "controllers.hold.rate: found nothing, expected the largest change per second"),
-        ({"kind": "sensor", "input": "s"}, "controllers.hold.period: found nothing, expected the sampling period"),
+        (
+            {"kind": "lead-lag", "measure": "s", "lead": 0.1, "lag_time": 0.2, "gain": 0.0},
+            "controllers.hold: found no gain, expected a gain",
+        ),
+        (
+            {"kind": "notch", "measure": "s", "frequency": 2.0, "gain": 0.0},
+            "controllers.hold: found no gain, expected a gain",
+        ),
+        (
+            {"kind": "saturation", "input": "s"},
+            "controllers.hold: found no limit, expected low, high or both",
+        ),
+        (
+            {"kind": "rate-limit", "input": "s"},
+            "controllers.hold.rate: found nothing, expected the largest change per second",
+        ),
+        (
+            {"kind": "sensor", "input": "s"},
+            "controllers.hold.period: found nothing, expected the sampling period",
+        ),
         ({**PID, "period": 0.0}, "controllers.hold.period: found 0, expected a number > 0"),
-        ({**PID, "period": 0.1, "delay": -1.0}, "controllers.hold.delay: found -1, expected 0 or more"),
-        ({**PID, "low": 2.0, "high": 1.0}, "controllers.hold.high: found 1, expected a number above low, 2"),
-        ({**PID, "delay": 0.1}, "controllers.hold.delay: found delay of a continuous controller, expected a period, too"),
+        (
+            {**PID, "period": 0.1, "delay": -1.0},
+            "controllers.hold.delay: found -1, expected 0 or more",
+        ),
+        (
+            {**PID, "low": 2.0, "high": 1.0},
+            "controllers.hold.high: found 1, expected a number above low, 2",
+        ),
+        (
+            {**PID, "delay": 0.1},
+            "controllers.hold.delay: found delay of a continuous controller, expected a period, too",
+        ),
         ({**PID, "kd": 1.0}, "controllers.hold.filter: found 0, expected a time constant"),
-        ({**PID, "setpoint": "s", "speed_forward": 1.0}, "found a setpoint that depends on 's', expected a law of time"),
+        (
+            {**PID, "setpoint": "s", "speed_forward": 1.0},
+            "found a setpoint that depends on 's', expected a law of time",
+        ),
         (
             {**PID, "setpoint": "table('way', t)", "speed_forward": 1.0},
             "found the setpoint 'table('way', t)', expected a law whose derivatives can be written",
         ),
-        ({**ONE, "drives": "push", "commands": ["pull"]}, "controllers.hold.drives: found drives and commands, expected one of them"),
-        ({**ONE, "commands": ["push", "pull"]}, "controllers.hold.commands: found 2 actuators, expected 1, one for every row of K"),
-        ({**ONE, "B": [[1.0, 0.0]], "K": [[2.0], [1.0]], "drives": "push"}, "expected commands with 2, one for every row of K"),
+        (
+            {**ONE, "drives": "push", "commands": ["pull"]},
+            "controllers.hold.drives: found drives and commands, expected one of them",
+        ),
+        (
+            {**ONE, "commands": ["push", "pull"]},
+            "controllers.hold.commands: found 2 actuators, expected 1, one for every row of K",
+        ),
+        (
+            {**ONE, "B": [[1.0, 0.0]], "K": [[2.0], [1.0]], "drives": "push"},
+            "expected commands with 2, one for every row of K",
+        ),
         ({**ONE, "L": [[1.0, 2.0]]}, "controllers.hold.L: found 1 by 2"),
         ({**PID, "drives": "lift"}, "lift"),
     ],
@@ -50,7 +86,10 @@ def test_what_cannot_work_is_refused(controller: dict, told: str):
 
 
 def test_names_that_no_law_could_say_are_refused():
-    with pytest.raises(ModelError, match="controllers.my-hold: found the name 'my-hold', expected letters, digits, underscores and dots"):
+    with pytest.raises(
+        ModelError,
+        match="controllers.my-hold: found the name 'my-hold', expected letters, digits, underscores and dots",
+    ):
         load({**MASS, "controllers": {"my-hold": PID}})
 
 
@@ -65,7 +104,10 @@ def test_a_setpoint_that_cannot_be_read_is_told_once():
 def test_periods_that_may_change_in_a_run_are_refused():
     """They decide what states there are."""
     parameters = {"T": {"value": 0.1, "tunable": True}}
-    with pytest.raises(ModelError, match=r"controllers.hold.period: found 'T', which may change in a run, expected a parameter that does not"):
+    with pytest.raises(
+        ModelError,
+        match=r"controllers.hold.period: found 'T', which may change in a run, expected a parameter that does not",
+    ):
         load({**MASS, "parameters": parameters, "controllers": {"hold": {**PID, "period": "T"}}})
     with pytest.raises(ModelError, match=r"controllers.hold.period"):
         load({**MASS, "controllers": {"hold": {**PID, "period": "2*("}}})

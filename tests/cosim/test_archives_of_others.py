@@ -23,17 +23,39 @@ def member(name: str = "a", packed: int = 1, unpacked: int = 1) -> ZipInfo:
 @pytest.mark.parametrize(
     ("good", "wrong", "said"),
     [
-        ([member()] * archive.MOST_FILES, [member()] * (archive.MOST_FILES + 1), f"{archive.MOST_FILES + 1} files, expected at most"),
-        ([member("b/" + "a" * archive.LONGEST_NAME)], [member("a" * (archive.LONGEST_NAME + 1))], "has a part of more than"),
-        ([member("a", 1, archive.SMALL)], [member("a", 1, archive.SMALL + 1)], "1 bytes would become 50000001"),
-        ([member("a", 10**6, 10**6 * archive.STRETCH)], [member("a", 10**6, 10**6 * archive.STRETCH + 1)], "an archive like this is not unpacked"),
-        ([member("a", 10**9, 10**9)] * 2, [member("a", 10**9, 10**9), member("b", 10**9, 10**9 + 1)], "would become 2000000001"),
+        (
+            [member()] * archive.MOST_FILES,
+            [member()] * (archive.MOST_FILES + 1),
+            f"{archive.MOST_FILES + 1} files, expected at most",
+        ),
+        (
+            [member("b/" + "a" * archive.LONGEST_NAME)],
+            [member("a" * (archive.LONGEST_NAME + 1))],
+            "has a part of more than",
+        ),
+        (
+            [member("a", 1, archive.SMALL)],
+            [member("a", 1, archive.SMALL + 1)],
+            "1 bytes would become 50000001",
+        ),
+        (
+            [member("a", 10**6, 10**6 * archive.STRETCH)],
+            [member("a", 10**6, 10**6 * archive.STRETCH + 1)],
+            "an archive like this is not unpacked",
+        ),
+        (
+            [member("a", 10**9, 10**9)] * 2,
+            [member("a", 10**9, 10**9), member("b", 10**9, 10**9 + 1)],
+            "would become 2000000001",
+        ),
         ([member("b/c")], [member("../c")], "leads out of it"),
         ([member("b/..c")], [member("b/../c")], "leads out of it"),
     ],
     ids=["files", "names", "small ones", "stretched", "large", "up", "up and down"],
 )
-def test_bounds_of_an_archive_are_those_that_are_told(good: list[ZipInfo], wrong: list[ZipInfo], said: str):
+def test_bounds_of_an_archive_are_those_that_are_told(
+    good: list[ZipInfo], wrong: list[ZipInfo], said: str
+):
     """What lies on a bound is taken; one file, character or byte more is not."""
     archive.check_members(HERE, good)
     with pytest.raises(BadInput, match=said):
@@ -57,7 +79,10 @@ def test_a_link_is_refused_and_a_plain_file_is_not():
 
 
 def ends(**kinds: str) -> dict[Any, Connector]:
-    return {tuple(place.split("_")): Connector(place.split("_")[1], kind) for place, kind in kinds.items()}  # type: ignore[misc]
+    return {
+        tuple(place.split("_")): Connector(place.split("_")[1], kind)
+        for place, kind in kinds.items()
+    }  # type: ignore[misc]
 
 
 def test_connections_through_systems_multiply_their_factors():
@@ -69,13 +94,23 @@ def test_connections_through_systems_multiply_their_factors():
         Edge(("inner", "q"), ("b", "u"), -1.0, 7.0),
     ]
     systems, refuse = {"outer", "inner", ""}, BadInput
-    assert direct(edges, places, {"a", "b"}, systems, refuse) == [Edge(("a", "y"), ("b", "u"), -6.0, -1.0, True)]
+    assert direct(edges, places, {"a", "b"}, systems, refuse) == [
+        Edge(("a", "y"), ("b", "u"), -6.0, -1.0, True)
+    ]
     plain = Edge(("a", "y"), ("b", "v"), 4.0, -2.0)
     assert direct([*edges, plain], places, {"a", "b"}, systems, refuse)[1] == plain
     fed = [Edge(("", "in"), ("b", "u"))]
-    assert direct(fed, places, {"a", "b"}, systems, refuse) == [], "what comes from outside keeps its start value"
-    round_about = [Edge(("outer", "p"), ("inner", "q")), Edge(("inner", "q"), ("outer", "p")), Edge(("inner", "q"), ("b", "u"))]
-    assert direct(round_about, places, {"a", "b"}, systems, refuse) == [], "a circle of connectors feeds nothing"
+    assert direct(fed, places, {"a", "b"}, systems, refuse) == [], (
+        "what comes from outside keeps its start value"
+    )
+    round_about = [
+        Edge(("outer", "p"), ("inner", "q")),
+        Edge(("inner", "q"), ("outer", "p")),
+        Edge(("inner", "q"), ("b", "u")),
+    ]
+    assert direct(round_about, places, {"a", "b"}, systems, refuse) == [], (
+        "a circle of connectors feeds nothing"
+    )
     for wrong, said in (
         ([Edge(("b", "u"), ("a", "y"))], "leads to an output"), ([edges[0], edges[0]], "two connections lead to outer.p"),
         ([Edge(("c", "y"), ("b", "u"))], "no element 'c'"), ([Edge(("a", "x"), ("b", "u"))], "component 'a' has no connector 'x'"),

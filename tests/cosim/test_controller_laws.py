@@ -34,9 +34,15 @@ def commands(pid: Pid) -> tuple[list[float], list[float]]:
     for k, measured in enumerate(WAY[1:], 1):
         t = k * H
         setpoint, following = at(PROFILE, t), at(PROFILE, t + H)
-        derivative = (pid.filter_time * derivative - pid.derivative_time * (measured - y)) / (pid.filter_time + H)
+        derivative = (pid.filter_time * derivative - pid.derivative_time * (measured - y)) / (
+            pid.filter_time + H
+        )
         y, error = measured, setpoint + target - measured
-        v = pid.bias + pid.feed_forward * ((following - setpoint) / H + speed) + pid.gain * (error + integral + derivative)
+        v = (
+            pid.bias
+            + pid.feed_forward * ((following - setpoint) / H + speed)
+            + pid.gain * (error + integral + derivative)
+        )
         u = min(max(v, pid.lower), pid.upper)
         if pid.integral_time:
             tracking = pid.tracking_time or pid.integral_time
@@ -65,12 +71,19 @@ def test_samples_are_those_of_the_difference_equations(name: str):
     plain.start({"measured": WAY[0], "target": 0.125, "target_speed": 0.25})
     described.start({})
     first = pid.bias + pid.gain * (1.0 + 0.125 - WAY[0]) + pid.feed_forward * (0.5 / 0.2 + 0.25)
-    assert plain.get("command") == described.get("command") == pytest.approx(pid.limited(first), rel=1e-14)
+    assert (
+        plain.get("command")
+        == described.get("command")
+        == pytest.approx(pid.limited(first), rel=1e-14)
+    )
     for k, measured in enumerate(WAY[1:]):
         for slave in (plain, described):
             slave.set("measured", measured)
             slave.step(k * H, H)
-            assert slave.get("command") == pytest.approx(expected[k], rel=1e-11, abs=1e-12), (slave, k)
+            assert slave.get("command") == pytest.approx(expected[k], rel=1e-11, abs=1e-12), (
+                slave,
+                k,
+            )
             assert slave.get("integral") == pytest.approx(integrals[k], rel=1e-11, abs=1e-12)
         assert described.get("error") == pytest.approx(plain.get("error"), abs=1e-12)
         assert described.get("setpoint") == pytest.approx(plain.get("setpoint"), abs=1e-12)
@@ -83,7 +96,12 @@ def test_a_controller_at_rest_forgets_what_was():
     controller = Controller(FULL, PROFILE)
     controller.integral = controller.derivative = 3.0
     controller.settle(0.5)
-    assert (controller.measured, controller.before, controller.integral, controller.derivative) == (0.5, 0.5, 0.0, 0.0)
+    assert (controller.measured, controller.before, controller.integral, controller.derivative) == (
+        0.5,
+        0.5,
+        0.0,
+        0.0,
+    )
     assert controller.command == 0.6 and (controller.setpoint, controller.error) == (1.0, 0.5)
     assert FULL.tracking == 0.25 and Pid(integral_time=0.5).tracking == 0.5
 
@@ -94,7 +112,16 @@ def one_system(pid: Pid | None, valve: Valve, profile: Any) -> tuple[Any, Drive,
         "format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"block": {"mass": 2.0}}, "actuators": {"lift": {"coordinate": "s"}},
         "joints": {"rail": {"child": "block", "transforms": [{"shift": "x", "coordinate": "s", "start": 1.8}]}},
     }  # fmt: skip
-    cylinder = Cylinder(area_a=5e-3, area_b=3.2e-3, volume_a=0.5e-3, volume_b=0.7e-3, shortest=1.35, longest=2.35, air=0.01, leakage=2e-11)
+    cylinder = Cylinder(
+        area_a=5e-3,
+        area_b=3.2e-3,
+        volume_a=0.5e-3,
+        volume_b=0.7e-3,
+        shortest=1.35,
+        longest=2.35,
+        air=0.01,
+        leakage=2e-11,
+    )
     drive = Drive(cylinder, valve, profile)
     drive.settle(1.8, 4e3)
     controller = None
@@ -109,32 +136,55 @@ def one_system(pid: Pid | None, valve: Valve, profile: Any) -> tuple[Any, Drive,
 @pytest.mark.parametrize("pid", [None, *PIDS.values()], ids=["alone", *PIDS])
 def test_the_one_system_has_the_same_laws(pid: Pid | None):
     """Random states: force on the block, rates of pressures, spool, filtered speed and integral; the controller as the limit of short steps."""
-    valve, profile, random = Valve(overlap=0.04, relief=60e5), ((0.0, -0.5), (0.4, 0.5)), np.random.default_rng(7)
+    valve, profile, random = (
+        Valve(overlap=0.04, relief=60e5),
+        ((0.0, -0.5), (0.4, 0.5)),
+        np.random.default_rng(7),
+    )
     system, drive, made = one_system(pid, valve, profile)
     names, states = system.compiled.states, made["states"]
-    assert states["pressure_a"]["start"] == drive.pressure_a and states["pressure_b"]["start"] == drive.pressure_b
+    assert (
+        states["pressure_a"]["start"] == drive.pressure_a
+        and states["pressure_b"]["start"] == drive.pressure_b
+    )
     assert states["spool"]["start"] == 0.0 and (not pid or states["integral"]["start"] == 0.125)
     for t in (0.1, 0.3, 0.3, 0.3):
         s, v, spool = random.uniform(1.4, 2.3), random.uniform(-0.5, 0.5), random.uniform(-1, 1)
-        values = dict(zip(names, random.uniform(-0.2, 0.2, len(names)), strict=True)) | {"spool": spool}
+        values = dict(zip(names, random.uniform(-0.2, 0.2, len(names)), strict=True)) | {
+            "spool": spool
+        }
         values |= {"pressure_a": random.uniform(1e5, 90e5), "pressure_b": random.uniform(1e5, 90e5)}
-        found = Evaluation(system, t, {}).rates(np.array([s]), np.array([v]), np.array([values[name] for name in names]))
+        found = Evaluation(system, t, {}).rates(
+            np.array([s]), np.array([v]), np.array([values[name] for name in names])
+        )
         control, expected = 0.0, {}
         if pid:
             deviation = at(PROFILE, t) + 0.75 - s
             slope = (2.5 if t < 0.2 else -1.6) + 0.25
             smooth = values["smooth_speed"]
             derivative = -pid.derivative_time * (smooth if pid.filter_time else v - smooth)
-            wanted = pid.bias + pid.feed_forward * slope + pid.gain * (deviation + values["integral"] + derivative)
+            wanted = (
+                pid.bias
+                + pid.feed_forward * slope
+                + pid.gain * (deviation + values["integral"] + derivative)
+            )
             control = min(max(wanted, pid.lower), pid.upper)
             expected["smooth_speed"] = (v - smooth) / pid.filter_time if pid.filter_time else 0.0
             expected["integral"] = 0.0
             if pid.integral_time:
-                expected["integral"] = deviation / pid.integral_time + (control - wanted) / (pid.gain * (pid.tracking_time or pid.integral_time))
+                expected["integral"] = deviation / pid.integral_time + (control - wanted) / (
+                    pid.gain * (pid.tracking_time or pid.integral_time)
+                )
         aim = min(max(at(profile, t) + control, -1.0), 1.0)
         rates = drive.rates(spool, s, v, values["pressure_a"], values["pressure_b"])
-        expected |= {"pressure_a": rates[0], "pressure_b": rates[1], "spool": (aim - spool) / valve.time_constant}
-        assert found[0] == pytest.approx(drive.cylinder.force(values["pressure_a"], values["pressure_b"]) / 2.0, rel=1e-12)
+        expected |= {
+            "pressure_a": rates[0],
+            "pressure_b": rates[1],
+            "spool": (aim - spool) / valve.time_constant,
+        }
+        assert found[0] == pytest.approx(
+            drive.cylinder.force(values["pressure_a"], values["pressure_b"]) / 2.0, rel=1e-12
+        )
         for name, rate in zip(names, found[1:], strict=True):
             assert rate == pytest.approx(expected[name], rel=1e-8, abs=1e-9), (name, t)
     assert math.isfinite(drive.force)

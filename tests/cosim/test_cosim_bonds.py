@@ -22,10 +22,14 @@ def pair(one: dict[str, str], other: dict[str, str], **more: Any) -> list[Wire]:
 
 
 @pytest.mark.parametrize(
-    ("effort", "flow", "sign"), [("kN", "mm/s", 1.0), ("N.m", "rad/s", 1.0), ("bar", "l/min", -1.0), ("V", "A", 1.0)], ids=lambda value: str(value)
+    ("effort", "flow", "sign"),
+    [("kN", "mm/s", 1.0), ("N.m", "rad/s", 1.0), ("bar", "l/min", -1.0), ("V", "A", 1.0)],
+    ids=lambda value: str(value),
 )
 @pytest.mark.parametrize("named", [True, False])
-def test_names_that_mean_nothing_are_told_by_their_units(effort: str, flow: str, sign: float, named: bool):
+def test_names_that_mean_nothing_are_told_by_their_units(
+    effort: str, flow: str, sign: float, named: bool
+):
     for first, second, expected in ((effort, flow, (0, 1)), (flow, effort, (1, 0))):
         ends = {"x": first, "y": second}
         wires = pair(ends, ends, bond="p" if named else "")
@@ -34,7 +38,13 @@ def test_names_that_mean_nothing_are_told_by_their_units(effort: str, flow: str,
 
 
 def test_units_that_make_no_power_are_no_bond():
-    for first, second in (("N", "rad/s"), ("Pa", "m/s"), ("N", "m"), ("1", "m/s"), ("bar", "1/min")):
+    for first, second in (
+        ("N", "rad/s"),
+        ("Pa", "m/s"),
+        ("N", "m"),
+        ("1", "m/s"),
+        ("bar", "1/min"),
+    ):
         assert suspected(pair({"x": first, "y": second}, {"x": first, "y": second})) == []
 
 
@@ -49,8 +59,16 @@ def test_a_unit_outweighs_a_name():
 
 
 def test_a_stiffness_belongs_to_the_effort_of_its_unit():
-    drive, arm = unit("drive", f="N", k="N/m", d="N.s/m", v="m/s"), unit("arm", f="N", k="kN/m", d="N.s/m", v="m/s")
-    wires = [Wire(drive, "k", arm, "k"), Wire(drive, "d", arm, "d"), Wire(drive, "f", arm, "f"), Wire(arm, "v", drive, "v")]
+    drive, arm = (
+        unit("drive", f="N", k="N/m", d="N.s/m", v="m/s"),
+        unit("arm", f="N", k="kN/m", d="N.s/m", v="m/s"),
+    )
+    wires = [
+        Wire(drive, "k", arm, "k"),
+        Wire(drive, "d", arm, "d"),
+        Wire(drive, "f", arm, "f"),
+        Wire(arm, "v", drive, "v"),
+    ]
     (bond,) = suspected(wires)
     assert (bond.effort, bond.flow, bond.stiffness) == (2, 3, 0)
 

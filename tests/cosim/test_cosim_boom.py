@@ -32,17 +32,27 @@ def test_long_steps_stay_stable_and_near(scheme: str):
     assert error_of(scheme, 0.005) < 2.0
 
 
-@pytest.mark.parametrize(("scheme", "order"), [("told", 2.0), ("chambers", 1.0), ("jacobian", 2.0), ("sequential", 1.0)])
+@pytest.mark.parametrize(
+    ("scheme", "order"), [("told", 2.0), ("chambers", 1.0), ("jacobian", 2.0), ("sequential", 1.0)]
+)
 def test_schemes_converge_to_the_one_system(scheme: str, order: float):
     """Half the step, at least 2^order less error, half an order of slack: the masters and the reference solve the same equations."""
     coarse, fine = error_of(scheme, 0.002, 0.6), error_of(scheme, 0.001, 0.6)
     assert coarse / fine > 2.0 ** (order - 0.5) and fine < 0.5
 
 
-@pytest.mark.parametrize(("scheme", "step"), [("held", 0.001), ("held", 0.02), ("sequential", 0.02), ("slope", 0.02), ("repeat", 0.02)])
+@pytest.mark.parametrize(
+    ("scheme", "step"),
+    [("held", 0.001), ("held", 0.02), ("sequential", 0.02), ("slope", 0.02), ("repeat", 0.02)],
+)
 def test_instability_is_seen_and_said(scheme: str, step: float):
     trace = run_coupled(BOOM, scheme, step, 2.0).trace
-    assert not trace.stable and "unstable" in trace.message and "smaller step" in trace.message and trace.time[-1] < 2.0
+    assert (
+        not trace.stable
+        and "unstable" in trace.message
+        and "smaller step" in trace.message
+        and trace.time[-1] < 2.0
+    )
 
 
 def test_interface_jacobian_makes_no_energy():
@@ -53,7 +63,9 @@ def test_interface_jacobian_makes_no_energy():
 
 def test_step_control_finds_steps_that_are_stable():
     """Ramps at fixed steps of 10 ms diverge; under control of the residual power most of the run is stepped so far apart, and it stays near."""
-    controlled = run_coupled(replace(BOOM, control=ControlSpec(0.003, largest=0.01)), "slope", 0.001, 2.0)
+    controlled = run_coupled(
+        replace(BOOM, control=ControlSpec(0.003, largest=0.01)), "slope", 0.001, 2.0
+    )
     steps = np.diff(controlled.trace.time)
     assert controlled.trace.stable and controlled.peak_pressure_error / BAR < 8.0
     assert steps.max() == pytest.approx(0.01) and steps.min() < 1e-3 and steps.size < 1000
@@ -125,16 +137,46 @@ def scenario_file(folder: Path, text: str) -> str:
             "[units.m]\ndescription = 'lib:boom'\n[units.d.drive]\ncylinder = { bulk_modulus = 0 }\n[coupling]\nmechanism = 'm'\ndrive = 'd'",
             "bulk_modulus is 0",
         ),
-        ("[units.m]\ndescription = 'lib:boom'\n[units.d.drive]\n[coupling]\nmechanism = 'm'\ndrive = 'd'\nactuator = 'left'", "no actuator 'left'"),
-        ("[units.m]\ndescription = 'lib:boom'\nfmu = 'x.fmu'", "exactly one of description, fmu, drive"),
-        ("[units.m]\ndescription = 'lib:boom'\n[[wires]]\nfrom = 'm.lift.spede'\nto = 'm.lift.force'", "no output 'lift.spede'"),
-        ("[units.m]\ndescription = 'lib:boom'\n[coupling]\nmechanism = 'm'\nscheem = 'told'", "unknown key"),
-        ("[units.m]\ndescription = 'lib:boom'\n[units.d]\nfmu = 'd.fmu'\n[coupling]\nmechanism = 'm'\ndrive = 'd'", "unit 'd' has no drive"),
-        ("[units.m]\nfmu = 'm.fmu'\n[units.d.drive]\n[coupling]\nmechanism = 'm'\ndrive = 'd'", "unit 'm' has no description"),
-        ("[units.m]\ndescription = 'lib:boom'\n[coupling]\nmechanism = 'm'", "coupling.drive: there is no unit 'drive'; units: m"),
-        ("format = 'kinetree/1'\n[bodies.rod]\nmass = 1", "describes a mechanism, not a scenario of coupled units: run it by `kinetree run"),
-        ("step_size = 2\nstop_time = 1\n[units.m]\ndescription = 'lib:boom'", "a communication step of 2 s is longer than the run of 1 s"),
-        ("scheme = 'told'\n[units.m]\ndescription = 'lib:boom'", "scheme told needs a wire from the stiffness of every drive to ACTUATOR.stiffness"),
+        (
+            "[units.m]\ndescription = 'lib:boom'\n[units.d.drive]\n[coupling]\nmechanism = 'm'\ndrive = 'd'\nactuator = 'left'",
+            "no actuator 'left'",
+        ),
+        (
+            "[units.m]\ndescription = 'lib:boom'\nfmu = 'x.fmu'",
+            "exactly one of description, fmu, drive",
+        ),
+        (
+            "[units.m]\ndescription = 'lib:boom'\n[[wires]]\nfrom = 'm.lift.spede'\nto = 'm.lift.force'",
+            "no output 'lift.spede'",
+        ),
+        (
+            "[units.m]\ndescription = 'lib:boom'\n[coupling]\nmechanism = 'm'\nscheem = 'told'",
+            "unknown key",
+        ),
+        (
+            "[units.m]\ndescription = 'lib:boom'\n[units.d]\nfmu = 'd.fmu'\n[coupling]\nmechanism = 'm'\ndrive = 'd'",
+            "unit 'd' has no drive",
+        ),
+        (
+            "[units.m]\nfmu = 'm.fmu'\n[units.d.drive]\n[coupling]\nmechanism = 'm'\ndrive = 'd'",
+            "unit 'm' has no description",
+        ),
+        (
+            "[units.m]\ndescription = 'lib:boom'\n[coupling]\nmechanism = 'm'",
+            "coupling.drive: there is no unit 'drive'; units: m",
+        ),
+        (
+            "format = 'kinetree/1'\n[bodies.rod]\nmass = 1",
+            "describes a mechanism, not a scenario of coupled units: run it by `kinetree run",
+        ),
+        (
+            "step_size = 2\nstop_time = 1\n[units.m]\ndescription = 'lib:boom'",
+            "a communication step of 2 s is longer than the run of 1 s",
+        ),
+        (
+            "scheme = 'told'\n[units.m]\ndescription = 'lib:boom'",
+            "scheme told needs a wire from the stiffness of every drive to ACTUATOR.stiffness",
+        ),
         ("step_size = -1\n[units.m]\ndescription = 'lib:boom'", "expected a positive number"),
     ],
 )
@@ -146,9 +188,24 @@ def test_mistakes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture, text:
 def test_inputs_never_connected_are_told(tmp_path: Path):
     text = "stop_time = 0.02\n[units.m]\ndescription = 'lib:boom'\n[[wires]]\nfrom = 'm.lift.speed'\nto = 'm.lift.damping'"
     report = tmp_path / "report.json"
-    assert main(["cosim", scenario_file(tmp_path, text), "--units", "process", "--json", str(report), "-q"]) == 0
+    assert (
+        main(
+            [
+                "cosim",
+                scenario_file(tmp_path, text),
+                "--units",
+                "process",
+                "--json",
+                str(report),
+                "-q",
+            ]
+        )
+        == 0
+    )
     notes = json.loads(report.read_text())["notes"]
-    assert any("lift.force is never connected" in note for note in notes) and not any("lift.damping is" in note for note in notes)
+    assert any("lift.force is never connected" in note for note in notes) and not any(
+        "lift.damping is" in note for note in notes
+    )
 
 
 @pytest.mark.parametrize("scheme", ["slope", "told", "repeat", "jacobian"])
@@ -157,12 +214,16 @@ def test_fmus_couple_as_the_units_of_this_process(scheme: str):
 
     Oil of 6e-4 m3/s * 3e-6 for 0.2 s in 1e-3 m3 of 1.4e9 Pa is 5e-3 bar.
     """
-    here, there = (run_coupled(BOOM, scheme, 0.005, 0.5, kind).trace for kind in ("process", "native"))
+    here, there = (
+        run_coupled(BOOM, scheme, 0.005, 0.5, kind).trace for kind in ("process", "native")
+    )
     assert np.abs(there["pressure_a"] - here["pressure_a"]).max() / BAR < 5e-3
 
 
 @pytest.mark.slow
 def test_both_back_ends_couple_alike():
     """FMUs of the Python back end take no slopes; the scheme told needs none."""
-    here, there = (run_coupled(BOOM, "told", 0.01, 1.0, kind).trace for kind in ("native", "python"))
+    here, there = (
+        run_coupled(BOOM, "told", 0.01, 1.0, kind).trace for kind in ("native", "python")
+    )
     assert np.abs(there["pressure_a"] - here["pressure_a"]).max() / BAR < 1e-6

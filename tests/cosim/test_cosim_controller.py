@@ -11,14 +11,20 @@ from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.packing import build_controller_fmu
 from kinetree.scripts.cosim.slave import ControllerSlave, CosimError
 
-PID = Pid(gain=2.0, integral_time=0.5, derivative_time=0.1, filter_time=0.03, lower=-100.0, upper=100.0)
+PID = Pid(
+    gain=2.0, integral_time=0.5, derivative_time=0.1, filter_time=0.03, lower=-100.0, upper=100.0
+)
 H, COUNT = 0.01, 40
 
 
 def step_response(pid: Pid, k: np.ndarray) -> np.ndarray:
     """Measured jumps from 0 to 1 before the first sample, k = 1, 2, ...: e = -1, I_k = -(k - 1) h/Ti, D_k = -Td/(Tf + h) (Tf/(Tf + h))^(k - 1)."""
     ratio = pid.filter_time / (pid.filter_time + H)
-    return pid.gain * (-1.0 - (k - 1) * H / pid.integral_time - pid.derivative_time / (pid.filter_time + H) * ratio ** (k - 1))
+    return pid.gain * (
+        -1.0
+        - (k - 1) * H / pid.integral_time
+        - pid.derivative_time / (pid.filter_time + H) * ratio ** (k - 1)
+    )
 
 
 def response(slave, first: int = 0) -> np.ndarray:
@@ -32,7 +38,9 @@ def response(slave, first: int = 0) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_controller_fmu(Controller(PID), tmp_path_factory.mktemp("controller") / "controller.fmu")
+    return build_controller_fmu(
+        Controller(PID), tmp_path_factory.mktemp("controller") / "controller.fmu"
+    )
 
 
 def test_step_response_in_this_process():

@@ -62,7 +62,9 @@ def test_the_piston_stops_at_the_ends_of_its_stroke(archive: Path):
     assert beyond == pytest.approx(0.004, rel=1e-6)
     oil = c.force(slave.get("pressure_a"), slave.get("pressure_b"))
     assert slave.get("force") == pytest.approx(oil - spring * beyond, rel=1e-9)
-    assert slave.get("stiffness") == pytest.approx(c.stiffness(c.longest, 0.0, 0.0) - spring, rel=1e-9)
+    assert slave.get("stiffness") == pytest.approx(
+        c.stiffness(c.longest, 0.0, 0.0) - spring, rel=1e-9
+    )
     slave.close()
 
 
@@ -94,7 +96,14 @@ def test_a_state_is_plain_numbers(archive: Path, tmp_path: Path):
                 return os.system, (f"touch {tmp_path / 'ran'}",)
 
         forged = pickle.dumps(Command())
-        for wrong in (forged, forged + struct.pack("<q", zlib.crc32(forged)), b"", bytes(40), data[:-8], data[:50] + b"?" + data[51:]):
+        for wrong in (
+            forged,
+            forged + struct.pack("<q", zlib.crc32(forged)),
+            b"",
+            bytes(40),
+            data[:-8],
+            data[:50] + b"?" + data[51:],
+        ):
             with pytest.raises(FMICallException, match="status 3"):
                 host.restore(host.parsed(wrong, 0.02))
             assert host.get(["force"]) == force
@@ -163,12 +172,17 @@ def test_a_discarded_step_is_said(tmp_path: Path, capsys: pytest.CaptureFixture)
     script, scenario = tmp_path / "impatient.py", tmp_path / "scenario.toml"
     script.write_text(DISCARDING)
     FmuBuilder.build_FMU(script, dest=tmp_path / "impatient.fmu", needsExecutionTool="false")
-    scenario.write_text('stop_time = 0.1\n[units.it]\nfmu = "impatient.fmu"\n[[wires]]\nfrom = "it.y"\nto = "it.u"')
+    scenario.write_text(
+        'stop_time = 0.1\n[units.it]\nfmu = "impatient.fmu"\n[[wires]]\nfrom = "it.y"\nto = "it.u"'
+    )
     assert main(["cosim", str(scenario), "--step-size", "0.01"]) == 0
     capsys.readouterr()
     assert main(["cosim", str(scenario), "--step-size", "0.02"]) == 1
     said = capsys.readouterr().out
-    assert "it discarded the step of 0.02 s at t = 0 s: longer than 10 ms; it may accept a smaller one" in said
+    assert (
+        "it discarded the step of 0.02 s at t = 0 s: longer than 10 ms; it may accept a smaller one"
+        in said
+    )
 
 
 @pytest.mark.parametrize("scheme", ["repeat", "jacobian"])
@@ -193,7 +207,13 @@ def test_files_that_are_no_fmus_are_named(tmp_path: Path, capsys: pytest.Capture
     scenario.write_text('[units.it]\nfmu = "it.fmu"')
     assert main(["cosim", str(scenario)]) == 2 and "no such file" in capsys.readouterr().err
     (tmp_path / "it.fmu").write_text("no archive")
-    assert main(["cosim", str(scenario)]) == 2 and "it.fmu is not an FMU that can be read" in capsys.readouterr().err
+    assert (
+        main(["cosim", str(scenario)]) == 2
+        and "it.fmu is not an FMU that can be read" in capsys.readouterr().err
+    )
     with ZipFile(tmp_path / "it.fmu", "w") as archive:
         archive.writestr("modelDescription.xml", "<fmiModelDescription")
-    assert main(["cosim", str(scenario)]) == 2 and "it.fmu is not an FMU that can be read" in capsys.readouterr().err
+    assert (
+        main(["cosim", str(scenario)]) == 2
+        and "it.fmu is not an FMU that can be read" in capsys.readouterr().err
+    )

@@ -12,17 +12,35 @@ from kinetree.scripts.cosim.bonds import bonds_of
 from kinetree.scripts.cosim.control import ControlSpec, StepControl
 from kinetree.scripts.cosim.plan import Plan
 from kinetree.scripts.cosim.run import Trace, cosimulate
-from kinetree.scripts.cosim.two_masses import ENERGY, K1, K2, KC, SPEED, coupled_by_displacement, coupled_by_force, energy
+from kinetree.scripts.cosim.two_masses import (
+    ENERGY,
+    K1,
+    K2,
+    KC,
+    SPEED,
+    coupled_by_displacement,
+    coupled_by_force,
+    energy,
+)
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "linear_oscillator.json").read_text())
 PLACES = {coupled_by_displacement: ("x", "x", "v", "v"), coupled_by_force: ("x1", "x2", "v1", "v2")}
 A = np.array([[0, 0, 1, 0], [0, 0, 0, 1], [-K1 - KC, KC, 0, 0], [KC, -K2 - KC, 0, 0]])
 
 
-def run(make: Callable[[str], Plan], master: str, order: int, h: float, stop: float, control: StepControl | None = None) -> Trace:
+def run(
+    make: Callable[[str], Plan],
+    master: str,
+    order: int,
+    h: float,
+    stop: float,
+    control: StepControl | None = None,
+) -> Trace:
     plan = make(master)
     units = {slave.name: slave for slave in plan.slaves}
-    recorded = [(units[name], place) for name, place in zip(("one", "two", "one", "two"), PLACES[make])]
+    recorded = [
+        (units[name], place) for name, place in zip(("one", "two", "one", "two"), PLACES[make])
+    ]
     bonds = bonds_of(plan.wires) if control else ()
     return cosimulate(plan.make(order), stop, h, recorded, bonds, control=control)
 
@@ -55,17 +73,24 @@ def test_extrapolation_has_the_order_of_its_inputs(order: int):
 
 def test_parabolic_inputs_leave_the_error_of_the_first_steps():
     """The first step knows no past and is held: one local error of second order remains, where straight inputs make one in every step."""
-    straight, parabolic = (error(coupled_by_displacement, "held", order, 0.0025) for order in (1, 2))
+    straight, parabolic = (
+        error(coupled_by_displacement, "held", order, 0.0025) for order in (1, 2)
+    )
     assert parabolic < straight / 3.0
 
 
 def test_held_inputs_pump_energy_of_first_order():
     """The figure of merit of the benchmark: energy grows, and half the step makes half the growth, up to the growth itself."""
-    made = [energy(*states(run(coupled_by_force, "held", 0, h, 0.5))[:, -1]) / ENERGY - 1.0 for h in (0.001, 0.0005)]
+    made = [
+        energy(*states(run(coupled_by_force, "held", 0, h, 0.5))[:, -1]) / ENERGY - 1.0
+        for h in (0.001, 0.0005)
+    ]
     assert made[0] > made[1] > 0.0 and made[0] / made[1] == pytest.approx(2.0, rel=2.0 * made[0])
 
 
-@pytest.mark.parametrize("make", [coupled_by_displacement, coupled_by_force], ids=["displacement", "force"])
+@pytest.mark.parametrize(
+    "make", [coupled_by_displacement, coupled_by_force], ids=["displacement", "force"]
+)
 def test_interface_jacobian_solves_direct_feedthrough(make: Callable[[str], Plan]):
     """Linear inputs that agree at both ends of the step: second order, also where the force follows the displacement at once."""
     coarse, fine = (error(make, "jacobian", 0, h) for h in (0.01, 0.005))
@@ -76,7 +101,14 @@ def test_step_control_keeps_the_residual_power():
     """A quarter of the tolerance leaves less than half of the residual power; steps adapt by more than tenfold, and the energy is kept better."""
     counts, powers, gains = [], [], []
     for tolerance in (0.01, 0.0025):
-        trace = run(coupled_by_force, "held", 1, 0.001, 2.0, StepControl(ControlSpec(tolerance, 1e-6, 0.05), 0.001))
+        trace = run(
+            coupled_by_force,
+            "held",
+            1,
+            0.001,
+            2.0,
+            StepControl(ControlSpec(tolerance, 1e-6, 0.05), 0.001),
+        )
         assert trace.stable, trace.message
         steps = np.diff(trace.time)
         counts.append(steps.size)
@@ -95,5 +127,9 @@ def test_energy_of_the_two_masses_is_conserved_by_their_motion():
         a1, a2 = -K1 * x1 - KC * (x1 - x2), -K2 * x2 - KC * (x2 - x1)
         h = 1e-3  # quadratic: the central difference is exact
         ends = [energy(x1 + s * v1, x2 + s * v2, v1 + s * a1, v2 + s * a2) for s in (h, -h)]
-        assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(0.0, abs=1e-9 * energy(x1, x2, v1, v2) / h)
-        assert energy(2 * x1, 2 * x2, 2 * v1, 2 * v2) == pytest.approx(4 * energy(x1, x2, v1, v2), rel=1e-14)
+        assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(
+            0.0, abs=1e-9 * energy(x1, x2, v1, v2) / h
+        )
+        assert energy(2 * x1, 2 * x2, 2 * v1, 2 * v2) == pytest.approx(
+            4 * energy(x1, x2, v1, v2), rel=1e-14
+        )

@@ -24,11 +24,17 @@ def test_the_modulus_is_that_of_two_volumes(air: float, pressure: float):
         return 1.0 - (at - p) / OIL + air * (ATMOSPHERE / at) ** (1.0 / POLYTROPIC)
 
     h = 1e-3 * p
-    assert cylinder.modulus(pressure) == pytest.approx(-volume(p) * 2 * h / (volume(p + h) - volume(p - h)), rel=2e-6)
+    assert cylinder.modulus(pressure) == pytest.approx(
+        -volume(p) * 2 * h / (volume(p + h) - volume(p - h)), rel=2e-6
+    )
     values = {"p": pressure, "cylinder.bulk_modulus": OIL, "cylinder.air": air}
     for text in (drive_description.modulus("p", air), monolithic.modulus(cylinder, "p")):
-        assert evaluate_constant(text, values) == pytest.approx(cylinder.modulus(pressure), rel=1e-14)
+        assert evaluate_constant(text, values) == pytest.approx(
+            cylinder.modulus(pressure), rel=1e-14
+        )
     own = evaluate_constant(bulk_modulus(const(OIL), const(air), const(pressure)).node, {})
-    if pressure > 1e5 or not air:  # circuits of mechanisms let their air expand as far as their own least pressure
+    if (
+        pressure > 1e5 or not air
+    ):  # circuits of mechanisms let their air expand as far as their own least pressure
         assert own == pytest.approx(cylinder.modulus(pressure), rel=1e-14)
     assert math.isfinite(own) and own > 0.0

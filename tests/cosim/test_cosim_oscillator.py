@@ -13,7 +13,9 @@ def test_held_values_need_a_step_below_twice_the_damping():
         assert largest_step("held", damping) == pytest.approx(2.0 * damping, rel=0.05)
 
 
-@pytest.mark.parametrize(("scheme", "limit"), [("sequential", 2.0), ("repeat", 2.0), ("chambers", 3.1)])
+@pytest.mark.parametrize(
+    ("scheme", "limit"), [("sequential", 2.0), ("repeat", 2.0), ("chambers", 3.1)]
+)
 def test_limits_at_little_damping(scheme: str, limit: float):
     """Published or derived for zeta -> 0: two for one side after the other (leapfrog), pi for held flows into an oscillator solved exactly."""
     assert largest_step(scheme, 0.02) == pytest.approx(limit, rel=0.05)

@@ -22,13 +22,21 @@ def oscillator() -> dict:
     """Two masses of 1 kg between walls: 10, 100 and 1000 N/m (LIM co-simulation benchmarks, linear oscillator, case 0)."""
     bodies = {name: {"mass": 1.0} for name in ("one", "two")}
     joints = {
-        name: {"child": name, "transforms": [{"shift": "x", "coordinate": f"x{k}", "speed": v}]} for name, k, v in (("one", 1, 100), ("two", 2, -100))
+        name: {"child": name, "transforms": [{"shift": "x", "coordinate": f"x{k}", "speed": v}]}
+        for name, k, v in (("one", 1, 100), ("two", 2, -100))
     }
     forces = {
         "wall1": {"coordinate": "x1", "value": "-10*x1 + 100*(x2 - x1)"},
         "wall2": {"coordinate": "x2", "value": "-1000*x2 - 100*(x2 - x1)"},
     }
-    return {"format": "kinetree/1", "name": "linear oscillator", "gravity": [0, 0, 0], "bodies": bodies, "joints": joints, "forces": forces}
+    return {
+        "format": "kinetree/1",
+        "name": "linear oscillator",
+        "gravity": [0, 0, 0],
+        "bodies": bodies,
+        "joints": joints,
+        "forces": forces,
+    }
 
 
 def manipulator() -> dict:
@@ -54,16 +62,30 @@ def manipulator() -> dict:
             "bob": {"mass": 100.0, "com": [0.5, 0, 0]},
         },
         "joints": {
-            "O": {"child": "rod", "transforms": [{"rotate": "z", "coordinate": "theta1", "start": math.pi / 6}]},
+            "O": {
+                "child": "rod",
+                "transforms": [{"rotate": "z", "coordinate": "theta1", "start": math.pi / 6}],
+            },
             "tip": {"parent": "rod", "child": "tip", "type": "rigid", "at": [1, 0, 0]},
             "Q": {
                 "parent": "rod",
                 "child": "bob",
-                "transforms": [{"shift": [1, 0, 0]}, {"rotate": "z", "coordinate": "bend", "start": 4 * math.pi / 3}],
+                "transforms": [
+                    {"shift": [1, 0, 0]},
+                    {"rotate": "z", "coordinate": "bend", "start": 4 * math.pi / 3},
+                ],
             },
         },
-        "tables": {"kappa": {"x": [0, 2, 2.001, 6, 6.002], "y": [neutral, neutral, neutral - 0.01, neutral - 0.01, neutral + 0.02]}},
-        "states": {"p1": {"start": 3170846.15384615, "rate": rate1}, "p2": {"start": 4529153.84615385, "rate": rate2}},
+        "tables": {
+            "kappa": {
+                "x": [0, 2, 2.001, 6, 6.002],
+                "y": [neutral, neutral, neutral - 0.01, neutral - 0.01, neutral + 0.02],
+            }
+        },
+        "states": {
+            "p1": {"start": 3170846.15384615, "rate": rate1},
+            "p2": {"start": 4529153.84615385, "rate": rate2},
+        },
         "forces": {"cylinder": {"between": ends, "value": f"(p2 - p1)*{area} - 1e5*v"}},
         "outputs": {
             "kappa": {"value": 'table("kappa", t)'},
@@ -89,7 +111,10 @@ def arm() -> dict:
         "gravity": [0, -9.81, 0],
         "bodies": {"arm": {"mass": 120.0, "com": [0.5, 0, 0], "inertia": [10, 10, 10, 0, 0, 0]}},
         "joints": {"pin": {"child": "arm", "transforms": [{"rotate": "z", "coordinate": "theta"}]}},
-        "states": {"p0": {"start": 2e6, "rate": rate(0, "-")}, "p1": {"start": 2e6, "rate": rate(1, "+")}},
+        "states": {
+            "p0": {"start": 2e6, "rate": rate(0, "-")},
+            "p1": {"start": 2e6, "rate": rate(1, "+")},
+        },
         "forces": {"cylinder": {"between": ends, "value": "0.01*(p0 - p1) - 2e5*v"}},
         "outputs": {
             "s": {"quantity": "distance", "between": ends},
@@ -112,25 +137,39 @@ def test_hydraulic_manipulator():
     """Converged solution (two integrators agree to 4e-12 rad and 0.01 Pa); 1e-7 m is the benchmark's tolerance, pressures to 1e-6 of their size."""
     with (DATA / "hydraulic_manipulator.csv").open() as file:
         rows = list(csv.DictReader(file))
-    result = load(manipulator()).compile().simulate(stop_time=10.0, output_step=0.1, tolerance=1e-10, largest_step=0.01)
+    result = (
+        load(manipulator())
+        .compile()
+        .simulate(stop_time=10.0, output_step=0.1, tolerance=1e-10, largest_step=0.01)
+    )
     for name, limit in (("theta1", 1e-7), ("theta2", 1e-7), ("s", 1e-7), ("p1", 3.0), ("p2", 3.0)):
         assert np.abs(result[name] - [float(row[name]) for row in rows]).max() < limit, name
 
 
 def test_hydraulic_arm():
     """The converged value, and with it that the published test value 7.1304 carries the error of a valve sampled every millisecond."""
-    result = load(arm()).compile().simulate(stop_time=2.0, output_step=0.1, tolerance=1e-9, largest_step=0.005)
+    result = (
+        load(arm())
+        .compile()
+        .simulate(stop_time=2.0, output_step=0.1, tolerance=1e-9, largest_step=0.005)
+    )
     at = {round(float(t), 3): k for k, t in enumerate(result.time)}
     assert result["theta"][at[0.4]] == pytest.approx(0.024583595805, abs=1e-7)
     assert result["theta"][at[2.0]] == pytest.approx(0.00142523103377, abs=1e-7)
-    assert result["p0"][at[0.4]] == pytest.approx(6416127.52924, abs=5.0) and result["p1"][at[0.4]] == pytest.approx(2984560.02025, abs=5.0)
+    assert result["p0"][at[0.4]] == pytest.approx(6416127.52924, abs=5.0) and result["p1"][
+        at[0.4]
+    ] == pytest.approx(2984560.02025, abs=5.0)
 
 
 def coupled(name: str, step: float, stop: float) -> tuple[Trace, float]:
     """A cut manipulator with held values, and its largest error of the cylinder's length at the tenths of a second of the converged solution."""
     trace = run_wired(read_scenario(f"lib:{name}"), "held", step, stop).trace
     with (DATA / "hydraulic_manipulator.csv").open() as file:
-        exact = [(float(row["t"]), float(row["s"])) for row in csv.DictReader(file) if float(row["t"]) <= trace.time[-1]]
+        exact = [
+            (float(row["t"]), float(row["s"]))
+            for row in csv.DictReader(file)
+            if float(row["t"]) <= trace.time[-1]
+        ]
     places = [round(t / step) for t, _ in exact]
     return trace, max(abs(trace["mechanics.s"][k] - s) for k, (_, s) in zip(places, exact))
 
@@ -204,11 +243,39 @@ def stiff_oscillator() -> dict:
 
 def test_stiff_oscillator():
     """Exact: expm(A t) z0, eigenvalues -2.04 +- 232i, -16.3 +- 1434i; OMSimulator recorded 0.871544 m at 0.1 s by steps of 1e-5 s, 0.04 m off."""
-    result = load(stiff_oscillator()).compile().simulate(stop_time=0.1, output_step=0.01, tolerance=1e-12)
+    result = (
+        load(stiff_oscillator())
+        .compile()
+        .simulate(stop_time=0.1, output_step=0.01, tolerance=1e-12)
+    )
     for t, exact in (
-        (0.01, [-0.124750489545658603, -0.199205974747779584, 256.556989856879941, -351.867083776631112]),
-        (0.05, [0.221124174155068876, 0.0256998849749389246, 128.292863661263723, -48.1685730757175236]),
-        (0.1, [-0.088727310717949622, -0.0443586644422617709, -19.1487609181378388, 109.460122194043103]),
+        (
+            0.01,
+            [
+                -0.124750489545658603,
+                -0.199205974747779584,
+                256.556989856879941,
+                -351.867083776631112,
+            ],
+        ),
+        (
+            0.05,
+            [
+                0.221124174155068876,
+                0.0256998849749389246,
+                128.292863661263723,
+                -48.1685730757175236,
+            ],
+        ),
+        (
+            0.1,
+            [
+                -0.088727310717949622,
+                -0.0443586644422617709,
+                -19.1487609181378388,
+                109.460122194043103,
+            ],
+        ),
     ):
         row = [result[name][round(t / 0.01)] for name in ("x1", "x2", "der(x1)", "der(x2)")]
         assert row == pytest.approx(exact, abs=1e-8 * 717.0)  # 0.5 m at 1434 rad/s
@@ -220,12 +287,29 @@ def test_the_scenario_of_the_carrier_has_the_numbers_of_its_library():
     from kinetree.models.library import carrier_drives as library
     from kinetree.scripts.studies.carrier_cosim import LABELS, controller_of, drive_of
 
-    rows = {name: row[0] for rows in (library.OIL, library.LUFF, library.PAIR) for name, row in rows.items()}
+    rows = {
+        name: row[0]
+        for rows in (library.OIL, library.LUFF, library.PAIR)
+        for name, row in rows.items()
+    }
     for label, axis in LABELS.items():
         cylinder, valve = drive_of(label).cylinder, drive_of(label).valve
-        assert (cylinder.area_a, cylinder.area_b) == (rows[f"{axis}_area_a"], rows[f"{axis}_area_b"])
-        assert (cylinder.volume_a, cylinder.volume_b, cylinder.bulk_modulus) == (rows[f"{axis}_oil"], rows[f"{axis}_oil"], rows["drive_modulus"])
+        assert (cylinder.area_a, cylinder.area_b) == (
+            rows[f"{axis}_area_a"],
+            rows[f"{axis}_area_b"],
+        )
+        assert (cylinder.volume_a, cylinder.volume_b, cylinder.bulk_modulus) == (
+            rows[f"{axis}_oil"],
+            rows[f"{axis}_oil"],
+            rows["drive_modulus"],
+        )
         assert (cylinder.shortest, cylinder.longest) == library.STROKES[label]
-        assert (valve.supply, valve.tank, valve.rated_flow, valve.relief) == tuple(rows[name] for name in ("supply", "tank", "rated_flow", "relief"))
-        assert (valve.relief_gain, valve.make_up_gain, valve.time_constant) == (rows["protection"], rows["protection"], rows["valve_lag"])
+        assert (valve.supply, valve.tank, valve.rated_flow, valve.relief) == tuple(
+            rows[name] for name in ("supply", "tank", "rated_flow", "relief")
+        )
+        assert (valve.relief_gain, valve.make_up_gain, valve.time_constant) == (
+            rows["protection"],
+            rows["protection"],
+            rows["valve_lag"],
+        )
         assert abs(controller_of(label).pid.gain) == rows[f"{axis}_gain"]

@@ -27,13 +27,26 @@ def test_long_steps_stay_stable_and_near(name: str, scheme: str):
     """
     long, short = (outcome(name, scheme, step) for step in (0.02, 0.005))
     assert long.peak_pressure_error / BAR < 8.0 and short.peak_pressure_error / BAR < 2.2
-    assert short.peak_length_error < 0.5 * long.peak_length_error or short.peak_pressure_error / BAR < 1.0
+    assert (
+        short.peak_length_error < 0.5 * long.peak_length_error
+        or short.peak_pressure_error / BAR < 1.0
+    )
 
 
-@pytest.mark.parametrize(("name", "scheme"), [("slewing", "told"), ("slewing", "chambers"), ("staged", "chambers"), ("staged", "sequential")])
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("slewing", "told"),
+        ("slewing", "chambers"),
+        ("staged", "chambers"),
+        ("staged", "sequential"),
+    ],
+)
 def test_half_the_step_halves_the_error(name: str, scheme: str):
     """First order, a third of it left for steps that are not yet short."""
-    coarse, fine = (outcome(name, scheme, step, 0.75).peak_pressure_error for step in (0.0025, 0.00125))
+    coarse, fine = (
+        outcome(name, scheme, step, 0.75).peak_pressure_error for step in (0.0025, 0.00125)
+    )
     assert np.log2(coarse / fine) > 0.67
 
 
@@ -70,12 +83,35 @@ def test_release_throws_the_boom_as_far_as_its_oil_was_compressed():
 def test_fmus_and_their_archive_give_the_same(name: str, tmp_path: Path):
     """Native mechanism, drive and controller by pythonfmu: the programs are the same; the archive runs as the scenario does."""
     scenario = read_scenario(f"lib:{name}")
-    here, there = (run_coupled(scenario, "chambers", 0.01, 0.7, units).trace for units in ("process", "native"))
+    here, there = (
+        run_coupled(scenario, "chambers", 0.01, 0.7, units).trace for units in ("process", "native")
+    )
     assert np.abs(here["pressure_a"] - there["pressure_a"]).max() / BAR < 1e-6
     path, report = tmp_path / "system.ssp", tmp_path / "report.json"
-    assert main(["cosim", f"lib:{name}", "--ssp", str(path), "--step-size", "0.01", "--stop-time", "0.7", "-q"]) == 0
-    assert main(["cosim", str(path), "--json", str(report), "-q", "-o", str(tmp_path / "r.csv")]) == 0
+    assert (
+        main(
+            [
+                "cosim",
+                f"lib:{name}",
+                "--ssp",
+                str(path),
+                "--step-size",
+                "0.01",
+                "--stop-time",
+                "0.7",
+                "-q",
+            ]
+        )
+        == 0
+    )
+    assert (
+        main(["cosim", str(path), "--json", str(report), "-q", "-o", str(tmp_path / "r.csv")]) == 0
+    )
     last = (tmp_path / "r.csv").read_text().splitlines()
-    column = last[0].split(",").index("mechanism.slew.pressure_a" if name == "slewing" else "mechanism.lift.pressure_a")
+    column = (
+        last[0]
+        .split(",")
+        .index("mechanism.slew.pressure_a" if name == "slewing" else "mechanism.lift.pressure_a")
+    )
     assert float(last[-1].split(",")[column]) == there["pressure_a"][-1]
     assert json.loads(report.read_text())["stable"]

@@ -58,18 +58,32 @@ def boom_length() -> float:
     return slave.get("lift.length")
 
 
-def scenario(folder: Path, scheme: str = "jacobian", first: float = 1.0, second: float = 1.0, boom: str = 'description = "lib:boom"') -> Path:
-    text = BOOM.format(scheme=scheme, first=first, second=second, boom=boom, oil="", length=boom_length())
+def scenario(
+    folder: Path,
+    scheme: str = "jacobian",
+    first: float = 1.0,
+    second: float = 1.0,
+    boom: str = 'description = "lib:boom"',
+) -> Path:
+    text = BOOM.format(
+        scheme=scheme, first=first, second=second, boom=boom, oil="", length=boom_length()
+    )
     text = text.replace("[units.oil]\n\n", "[units.oil]\n") + OIL
     path = folder / "wires.toml"
     path.write_text(text)
     return path
 
 
-@pytest.fixture(scope="module", params=[("native", 2), ("native", 3), ("python", 3)], ids=["FMI 2", "FMI 3", "FMI 3 in Python"])
+@pytest.fixture(
+    scope="module",
+    params=[("native", 2), ("native", 3), ("python", 3)],
+    ids=["FMI 2", "FMI 3", "FMI 3 in Python"],
+)
 def archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     backend, fmi = request.param
-    return build_fmu(load("lib:boom"), tmp_path_factory.mktemp("boom") / "boom.fmu", backend=backend, fmi=fmi)
+    return build_fmu(
+        load("lib:boom"), tmp_path_factory.mktemp("boom") / "boom.fmu", backend=backend, fmi=fmi
+    )
 
 
 @pytest.mark.parametrize("ramp", [True, False])
@@ -85,7 +99,11 @@ def test_directional_derivatives_are_those_of_the_step(archive: Path, ramp: bool
     base = 4256.454355978347
     for sign in (1.0, -1.0):
         slave.restore(state)
-        slave.set("lift.force", base if ramp else base + 0.5 * sign * nudge, sign * nudge / h if ramp else 0.0)
+        slave.set(
+            "lift.force",
+            base if ramp else base + 0.5 * sign * nudge,
+            sign * nudge / h if ramp else 0.0,
+        )
         slave.step(0.0, h)
         ends.append([slave.get(name) for name in names])
     slave.close()
@@ -105,7 +123,10 @@ def test_interface_jacobian_takes_derivatives_where_they_are(archive: Path, tmp_
             slave.derives = derives
         slaves[0].start({})
         slaves[1].start({"load": float(HOLD), "length": boom_length()})
-        wires = [Wire(slaves[0], "lift.speed", slaves[1], "speed"), Wire(slaves[1], "force", slaves[0], "lift.force")]
+        wires = [
+            Wire(slaves[0], "lift.speed", slaves[1], "speed"),
+            Wire(slaves[1], "force", slaves[0], "lift.force"),
+        ]
         master = InterfaceJacobian(slaves, wires)
         for k in range(40):
             master.step(0.005 * k, 0.005)
@@ -120,24 +141,37 @@ def test_interface_jacobian_takes_derivatives_where_they_are(archive: Path, tmp_
 
 def test_energy_of_every_bond_is_reported(tmp_path: Path):
     report = tmp_path / "report.json"
-    assert main(["cosim", str(scenario(tmp_path)), "--units", "process", "--json", str(report), "-q"]) == 0
+    assert (
+        main(["cosim", str(scenario(tmp_path)), "--units", "process", "--json", str(report), "-q"])
+        == 0
+    )
     facts = json.loads(report.read_text())
-    assert facts["stable"] and list(facts["energy_residuals_J"]) == ["lift"] and facts["steps"] == 50
+    assert (
+        facts["stable"] and list(facts["energy_residuals_J"]) == ["lift"] and facts["steps"] == 50
+    )
     assert abs(facts["energy_residuals_J"]["lift"]) < 1e-6
 
 
 @pytest.mark.parametrize("scheme", ["held", "slope", "sequential", "repeat", "jacobian"])
 @pytest.mark.parametrize(("first", "second"), [(-1.0, 1.0), (1.0, -1.0)])
-def test_crossed_signs_are_found_before_they_do_harm(tmp_path: Path, scheme: str, first: float, second: float, capsys: pytest.CaptureFixture):
+def test_crossed_signs_are_found_before_they_do_harm(
+    tmp_path: Path, scheme: str, first: float, second: float, capsys: pytest.CaptureFixture
+):
     path = scenario(tmp_path, scheme, first, second)
     assert main(["cosim", str(path), "--units", "process", "--step-size", "0.0005"]) == 1
     said = capsys.readouterr().out
-    assert "crossed signs: bond 'lift' feeds every motion" in said and "oil.force -> boom.lift.force" in said and "factor = -1" in said
+    assert (
+        "crossed signs: bond 'lift' feeds every motion" in said
+        and "oil.force -> boom.lift.force" in said
+        and "factor = -1" in said
+    )
 
 
 def test_two_crossings_are_none(tmp_path: Path):
     """Both signs turned: both sides mean the other direction, and power flows as before. Only the force at rest is then of the wrong sign."""
-    trace = run_wired(read_scenario(str(scenario(tmp_path, "jacobian", -1.0, -1.0))), "jacobian", 0.002, 0.002).trace
+    trace = run_wired(
+        read_scenario(str(scenario(tmp_path, "jacobian", -1.0, -1.0))), "jacobian", 0.002, 0.002
+    ).trace
     assert "crossed" not in trace.message
 
 
@@ -150,7 +184,11 @@ def test_bonds_need_two_ways(tmp_path: Path, capsys: pytest.CaptureFixture):
 
 def test_step_control_needs_bonds(tmp_path: Path, capsys: pytest.CaptureFixture):
     path = scenario(tmp_path)
-    path.write_text(path.read_text().replace('bond = "lift"\n', "").replace('to = "oil.speed"', 'to = "oil.control"'))
+    path.write_text(
+        path.read_text()
+        .replace('bond = "lift"\n', "")
+        .replace('to = "oil.speed"', 'to = "oil.control"')
+    )
     assert main(["cosim", str(path), "--units", "process", "--tolerance", "0.01"]) == 2
     assert "step_control needs power bonds" in capsys.readouterr().err
 
@@ -158,18 +196,35 @@ def test_step_control_needs_bonds(tmp_path: Path, capsys: pytest.CaptureFixture)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("stop_time", "extrapolation = 5\nstop_time"), "extrapolation: found 5, expected one of 0, 1, 2"),
-        (("stop_time", "step_control = { tolerence = 0.1 }\nstop_time"), "step_control.tolerence: unknown key; did you mean 'tolerance'?"),
-        (("stop_time", "step_control = { tolerance = 0 }\nstop_time"), "step_control.tolerance: found 0, expected a positive number"),
+        (
+            ("stop_time", "extrapolation = 5\nstop_time"),
+            "extrapolation: found 5, expected one of 0, 1, 2",
+        ),
+        (
+            ("stop_time", "step_control = { tolerence = 0.1 }\nstop_time"),
+            "step_control.tolerence: unknown key; did you mean 'tolerance'?",
+        ),
+        (
+            ("stop_time", "step_control = { tolerance = 0 }\nstop_time"),
+            "step_control.tolerance: found 0, expected a positive number",
+        ),
         (("factor = 1.0", 'factor = "x"'), "wires[0].factor: found 'x', expected a number"),
         (("[0.02, 0.4]", "[0.02]"), "units.oil.drive.profile: expected points [time, value]"),
         (("[0.02, 0.4]", "[-0.02, 0.4]"), "units.oil.drive.profile: times must ascend"),
         (("load =", "laod ="), "oil has no variable 'laod' to start with; did you mean 'load'?"),
-        (("[[wires]]", "[units.pid.controller]\npid = { gain = 0 }\n[[wires]]"), "units.pid.controller.pid: the controller's gain is 0"),
-        (("[[wires]]", "[units.pid.controller]\npid = { gian = 1 }\n[[wires]]"), "units.pid.controller.pid.gian: unknown key; did you mean 'gain'?"),
+        (
+            ("[[wires]]", "[units.pid.controller]\npid = { gain = 0 }\n[[wires]]"),
+            "units.pid.controller.pid: the controller's gain is 0",
+        ),
+        (
+            ("[[wires]]", "[units.pid.controller]\npid = { gian = 1 }\n[[wires]]"),
+            "units.pid.controller.pid.gian: unknown key; did you mean 'gain'?",
+        ),
     ],
 )
-def test_mistakes_in_scenarios_are_named(tmp_path: Path, capsys: pytest.CaptureFixture, change: tuple[str, str], said: str):
+def test_mistakes_in_scenarios_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture, change: tuple[str, str], said: str
+):
     path = scenario(tmp_path)
     path.write_text(path.read_text().replace(*change, 1))
     assert main(["cosim", str(path), "--units", "process"]) == 2
@@ -177,25 +232,60 @@ def test_mistakes_in_scenarios_are_named(tmp_path: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(
-    ("first", "step", "stop", "said"), [(1.0, 0.002, 1.0, "unstable: until t ="), (-1.0, 0.0005, 0.01, "crossed signs: bond 'oil.force'")]
+    ("first", "step", "stop", "said"),
+    [
+        (1.0, 0.002, 1.0, "unstable: until t ="),
+        (-1.0, 0.0005, 0.01, "crossed signs: bond 'oil.force'"),
+    ],
 )
-def test_wires_that_look_like_a_bond_are_watched(tmp_path: Path, first: float, step: float, stop: float, said: str):
+def test_wires_that_look_like_a_bond_are_watched(
+    tmp_path: Path, first: float, step: float, stop: float, said: str
+):
     """Force one way and speed the other between the same units: what goes wrong is told, and the run goes on to its end or to that of the stroke."""
     report, path = tmp_path / "report.json", scenario(tmp_path, "held", first)
     path.write_text(path.read_text().replace('bond = "lift"\n', ""))
-    options = ["--units", "process", "--json", str(report), "-q", "--step-size", str(step), "--stop-time", str(stop)]
+    options = [
+        "--units",
+        "process",
+        "--json",
+        str(report),
+        "-q",
+        "--step-size",
+        str(step),
+        "--stop-time",
+        str(stop),
+    ]
     main(["cosim", str(path), *options])
     facts = json.loads(report.read_text())
-    assert any(note.startswith(said) for note in facts["notes"]) and list(facts["energy_residuals_J"]) == ["oil.force"]
+    assert any(note.startswith(said) for note in facts["notes"]) and list(
+        facts["energy_residuals_J"]
+    ) == ["oil.force"]
     assert facts["stable"] is (first < 0.0) and facts["reached_s"] == stop
 
 
 def test_a_stable_pair_that_looks_like_a_bond_is_not_blamed(tmp_path: Path):
     report, path = tmp_path / "report.json", scenario(tmp_path, "jacobian")
     path.write_text(path.read_text().replace('bond = "lift"\n', ""))
-    assert main(["cosim", str(path), "--units", "process", "--json", str(report), "-q", "--stop-time", "1"]) == 0
+    assert (
+        main(
+            [
+                "cosim",
+                str(path),
+                "--units",
+                "process",
+                "--json",
+                str(report),
+                "-q",
+                "--stop-time",
+                "1",
+            ]
+        )
+        == 0
+    )
     facts = json.loads(report.read_text())
-    assert facts["stable"] and not any("unstable" in note or "crossed" in note for note in facts["notes"])
+    assert facts["stable"] and not any(
+        "unstable" in note or "crossed" in note for note in facts["notes"]
+    )
 
 
 @pytest.mark.parametrize("units", ["process", "native", "python"])
@@ -205,7 +295,9 @@ def test_integers_can_be_recorded(tmp_path: Path, units: str):
 
     path, result = tmp_path / "stages.toml", tmp_path / "result.csv"
     mechanism = SCENARIOS / "mechanisms" / "staged.toml"
-    path.write_text(f'stop_time = 0.6\nstep_size = 0.1\noutputs = ["boom.stage"]\n[units.boom]\ndescription = "{mechanism}"')
+    path.write_text(
+        f'stop_time = 0.6\nstep_size = 0.1\noutputs = ["boom.stage"]\n[units.boom]\ndescription = "{mechanism}"'
+    )
     assert main(["cosim", str(path), "--units", units, "-o", str(result), "-q"]) == 0
     stages = [float(line.split(",")[1]) for line in result.read_text().splitlines()[1:]]
     assert stages[0] == stages[4] and stages[-1] == stages[0] + 1
@@ -213,7 +305,14 @@ def test_integers_can_be_recorded(tmp_path: Path, units: str):
 
 def test_told_stiffness_by_wires_is_the_scheme_of_couplings(tmp_path: Path):
     """The same masters over the same wires, whatever the order of the units in the file: only the load at the start is rounded, to 1e-9 N."""
-    text = BOOM.format(scheme="told", boom='description = "lib:boom"', oil="", length=repr(boom_length()), first=1.0, second=1.0)
+    text = BOOM.format(
+        scheme="told",
+        boom='description = "lib:boom"',
+        oil="",
+        length=repr(boom_length()),
+        first=1.0,
+        second=1.0,
+    )
     wires = """
 [[wires]]
 from = "oil.force"
@@ -244,16 +343,34 @@ bond = "lift"
         found.append(run_wired(read_scenario(str(path)), "told", 0.02, 0.6).trace)
     assert (found[0]["oil.pressure_a"] == found[1]["oil.pressure_a"]).all()
     coupled = tmp_path / "coupled.toml"
-    coupled.write_text(f'[units.mechanism]\ndescription = "lib:boom"\n{OIL.replace("oil", "drive")}[coupling]\n')
+    coupled.write_text(
+        f'[units.mechanism]\ndescription = "lib:boom"\n{OIL.replace("oil", "drive")}[coupling]\n'
+    )
     exact = run_coupled(read_scenario(str(coupled)), "told", 0.02, 0.6).trace
-    assert np.ptp(exact["pressure_a"]) > 1e5 and np.abs(found[0]["oil.pressure_a"] - exact["pressure_a"]).max() < 1e-3
+    assert (
+        np.ptp(exact["pressure_a"]) > 1e5
+        and np.abs(found[0]["oil.pressure_a"] - exact["pressure_a"]).max() < 1e-3
+    )
     assert found[0].units == {"oil.pressure_a": "Pa"}
 
 
 def test_picture_and_report_of_controlled_steps(tmp_path: Path, capsys: pytest.CaptureFixture):
     """The summary says how long the steps have become; recorded columns are drawn with their units."""
-    path, report, picture = scenario(tmp_path, "sequential"), tmp_path / "report.json", tmp_path / "run.png"
-    options = ["--units", "process", "--tolerance", "0.01", "--json", str(report), "--plot", str(picture)]
+    path, report, picture = (
+        scenario(tmp_path, "sequential"),
+        tmp_path / "report.json",
+        tmp_path / "run.png",
+    )
+    options = [
+        "--units",
+        "process",
+        "--tolerance",
+        "0.01",
+        "--json",
+        str(report),
+        "--plot",
+        str(picture),
+    ]
     assert main(["cosim", str(path), *options]) == 0
     found = json.loads(report.read_text())
     assert 0.0 < found["smallest_step_s"] < found["largest_step_s"] <= 0.02
@@ -267,8 +384,21 @@ def test_an_archive_has_the_wires_that_a_run_has():
         "units": {name: {"description": "lib:pendulum"} for name in ("a", "a.b", "a.b.c")},
         "wires": [
             {"from": "a.x", "to": "a.b.y"},
-            {"from": "a.b.c.x.y", "to": "a.u", "factor": -2.0, "offset": 0.5, "hold": True, "bond": "one"},
-            {"from": "a.b.x", "to": "a.b.c.u[1]", "slope": "a.b.der(x)", "mean": True, "bond": "one"},
+            {
+                "from": "a.b.c.x.y",
+                "to": "a.u",
+                "factor": -2.0,
+                "offset": 0.5,
+                "hold": True,
+                "bond": "one",
+            },
+            {
+                "from": "a.b.x",
+                "to": "a.b.c.u[1]",
+                "slope": "a.b.der(x)",
+                "mean": True,
+                "bond": "one",
+            },
         ],
     }
     scenario = scenario_of(text, "s.toml")
@@ -282,6 +412,12 @@ def test_an_archive_has_the_wires_that_a_run_has():
     assert [(link.factor, link.offset, link.slope, link.mean, link.hold, link.bond) for link in links] == [
         (1.0, 0.0, "", False, False, ""), (-2.0, 0.5, "", False, True, "one"), (1.0, 0.0, "der(x)", True, False, "one"),
     ]  # fmt: skip
-    for wrong in ({"from": "b.x", "to": "a.y"}, {"from": "a.x", "to": "y"}, {"from": "a.x", "to": "a.y", "slope": "a."}):
-        with pytest.raises(BadInput, match="expected UNIT.NAME with one of the units a, a.b, a.b.c"):
+    for wrong in (
+        {"from": "b.x", "to": "a.y"},
+        {"from": "a.x", "to": "y"},
+        {"from": "a.x", "to": "a.y", "slope": "a."},
+    ):
+        with pytest.raises(
+            BadInput, match="expected UNIT.NAME with one of the units a, a.b, a.b.c"
+        ):
             links_of_scenario(scenario_of(text | {"wires": [wrong]}, "s.toml"))

@@ -38,7 +38,9 @@ class Instance:
     def set(self, values: dict[str, float]) -> None:
         self.note("set", dict(values))
 
-    def setRealInputDerivatives(self, numbers: list[int], orders: list[int], values: list[float]) -> None:
+    def setRealInputDerivatives(
+        self, numbers: list[int], orders: list[int], values: list[float]
+    ) -> None:
         self.note("slopes", tuple(numbers), tuple(orders), tuple(values))
 
     def setInteger(self, numbers: list[int], values: list[int]) -> None:
@@ -67,7 +69,9 @@ class Instance:
     def close(self) -> None:
         self.note("close")
 
-    def getDirectionalDerivative(self, unknowns: list[int], knowns: list[int], seed: list[float]) -> list[float]:
+    def getDirectionalDerivative(
+        self, unknowns: list[int], knowns: list[int], seed: list[float]
+    ) -> list[float]:
         self.note("derivative")
         return list(self.rates[np.ix_(unknowns, knowns)] @ np.array(seed))
 
@@ -97,21 +101,44 @@ VARIABLES = (
 
 
 def slave(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, version: int = 2, xml: str = "<a><CoSimulation/></a>", **kind: Any
+    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
+    version: int = 2,
+    xml: str = "<a><CoSimulation/></a>",
+    **kind: Any,
 ) -> tuple[FmuSlave, Instance]:
     (folder / "modelDescription.xml").write_text(xml)
     variables = [
-        SimpleNamespace(name=name, causality=causality, type=type_, unit=None, declaredType=None, valueReference=k)
+        SimpleNamespace(
+            name=name,
+            causality=causality,
+            type=type_,
+            unit=None,
+            declaredType=None,
+            valueReference=k,
+        )
         for k, (name, causality, type_) in enumerate(VARIABLES)
     ]
     variables[0].unit, variables[1].declaredType = "m", SimpleNamespace(unit="kg")
     for rate, state in ((2, 0), (3, 1)):
         variables[rate].derivative = variables[state]
-    facts = {"canGetAndSetFMUstate": False, "canInterpolateInputs": False, "providesDirectionalDerivative": False} | kind
+    facts = {
+        "canGetAndSetFMUstate": False,
+        "canInterpolateInputs": False,
+        "providesDirectionalDerivative": False,
+    } | kind
     derivatives = [SimpleNamespace(variable=variables[2]), SimpleNamespace(variable=variables[3])]
-    description = SimpleNamespace(coSimulation=SimpleNamespace(**facts), modelVariables=variables, derivatives=derivatives)
+    description = SimpleNamespace(
+        coSimulation=SimpleNamespace(**facts), modelVariables=variables, derivatives=derivatives
+    )
     references = {v.name: v.valueReference for v in variables}
-    archive = SimpleNamespace(description=description, folder=str(folder), version=version, references=references, __exit__=lambda *_: None)
+    archive = SimpleNamespace(
+        description=description,
+        folder=str(folder),
+        version=version,
+        references=references,
+        __exit__=lambda *_: None,
+    )
     monkeypatch.setattr(fmu_slave, "Archive", lambda path: archive)
     monkeypatch.setattr(fmu_slave, "Host", Instance)
     monkeypatch.setattr(fmu_slave, "Reals", Reading)
@@ -123,14 +150,42 @@ def slave(
 def test_what_an_fmu_offers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Numbers are inputs and outputs; a slope belongs to its input, one of nothing is an input like others."""
     made, _ = slave(monkeypatch, tmp_path)
-    assert made.inputs == ("u", "w", "der(q)", "n", "b") and made.outputs == ("x", "z", "der(x)", "der(z)", "y", "k", "c")
-    assert made.ramped == ("w",) and made.units["x"] == "m" and made.units["z"] == "kg" and made.units["u"] == ""
-    assert (made.rolls_back, made.interpolates, made.derives, made.states) == (False, False, False, [(0, 2), (1, 3)])
+    assert made.inputs == ("u", "w", "der(q)", "n", "b") and made.outputs == (
+        "x",
+        "z",
+        "der(x)",
+        "der(z)",
+        "y",
+        "k",
+        "c",
+    )
+    assert (
+        made.ramped == ("w",)
+        and made.units["x"] == "m"
+        and made.units["z"] == "kg"
+        and made.units["u"] == ""
+    )
+    assert (made.rolls_back, made.interpolates, made.derives, made.states) == (
+        False,
+        False,
+        False,
+        [(0, 2), (1, 3)],
+    )
     assert slave(monkeypatch, tmp_path, canInterpolateInputs=True)[0].ramped == made.inputs
-    assert slave(monkeypatch, tmp_path, 3, canInterpolateInputs=True)[0].ramped == ("w",), "version 3.0 has no such calls"
+    assert slave(monkeypatch, tmp_path, 3, canInterpolateInputs=True)[0].ramped == ("w",), (
+        "version 3.0 has no such calls"
+    )
     assert slave(monkeypatch, tmp_path, providesDirectionalDerivative=True)[0].derives
     for word, derives in (("true", True), ("1", True), ("false", False)):
-        assert slave(monkeypatch, tmp_path, 3, f'<a><CoSimulation providesDirectionalDerivatives="{word}"/></a>')[0].derives is derives
+        assert (
+            slave(
+                monkeypatch,
+                tmp_path,
+                3,
+                f'<a><CoSimulation providesDirectionalDerivatives="{word}"/></a>',
+            )[0].derives
+            is derives
+        )
     assert not slave(monkeypatch, tmp_path, 3, "<a/>")[0].derives
 
 
@@ -141,16 +196,26 @@ def test_values_wait_and_go_in_one_call(monkeypatch: pytest.MonkeyPatch, tmp_pat
     made.set("w", 2.0, 0.5)
     assert host.new() == [] and made.get("y") == 100.0
     assert host.new() == [("set", {"u": 1.0, "w": 2.0, "der(w)": 0.5}), ("read", 10)]
-    assert (made.get("y"), host.new()) == (100.0, []) and (made.get("x"), host.new()) == (0.0, [("read", 10, 0)])
+    assert (made.get("y"), host.new()) == (100.0, []) and (made.get("x"), host.new()) == (
+        0.0,
+        [("read", 10, 0)],
+    )
     made.set("u", 3.0)
-    assert (made.get("x"), made.get("y")) == (0.0, 100.0) and host.new() == [("set", {"u": 3.0}), ("read", 10, 0)]
+    assert (made.get("x"), made.get("y")) == (0.0, 100.0) and host.new() == [
+        ("set", {"u": 3.0}),
+        ("read", 10, 0),
+    ]
     made.set("u", 4.0)
     made.step(0.5, 0.25)
     assert host.new() == [("set", {"u": 4.0}), ("step", 0.5, 0.75)] and host.time == 0.5
     assert made.get("y") == 100.0 and host.new() == [("read", 10, 0)]
     made.set("n", 2.6)
     made.set("u", 1.0)
-    assert made.get("k") == 7.0 and host.new() == [("integer", 8, 3), ("set", {"u": 1.0}), ("read integer", 11)]
+    assert made.get("k") == 7.0 and host.new() == [
+        ("integer", 8, 3),
+        ("set", {"u": 1.0}),
+        ("read integer", 11),
+    ]
     made.set("b", 2.0)
     assert host.new() == [("boolean", 15, bool, True)]
     for wrong in (float("nan"), float("inf")):
@@ -168,8 +233,14 @@ def test_slopes_are_told_where_they_are_new(monkeypatch: pytest.MonkeyPatch, tmp
         made.step(0.0, 1.0)
         return [call[1:] for call in host.new() if call[0] == "slopes"]
 
-    assert stepped(("u", 0.0), ("w", 2.0)) == [((5,), (1,), (2.0,))] and stepped(("u", 0.0), ("w", 0.0)) == [((5,), (1,), (0.0,))]
-    assert stepped(("u", 0.0), ("w", 0.0)) == [] and stepped(("u", 1.0), ("w", 2.0)) == [((4, 5), (1, 1), (1.0, 2.0))] and stepped() == []
+    assert stepped(("u", 0.0), ("w", 2.0)) == [((5,), (1,), (2.0,))] and stepped(
+        ("u", 0.0), ("w", 0.0)
+    ) == [((5,), (1,), (0.0,))]
+    assert (
+        stepped(("u", 0.0), ("w", 0.0)) == []
+        and stepped(("u", 1.0), ("w", 2.0)) == [((4, 5), (1, 1), (1.0, 2.0))]
+        and stepped() == []
+    )
     made.set("u", 5.0, 1.0)
     assert made.save() == "state" and [call[0] for call in host.new()] == ["set", "slopes", "save"]
     made.set("u", 9.0, 9.0)
@@ -179,7 +250,11 @@ def test_slopes_are_told_where_they_are_new(monkeypatch: pytest.MonkeyPatch, tmp
     made.restore("state")
     made.forget("state")
     assert host.new() == [("restore", "state"), ("forget", "state")] and stepped() == []
-    assert made.get("y") == 100.0 and host.new() == [("read", 10)] and stepped(("u", 0.0)) == [((4,), (1,), (0.0,))]
+    assert (
+        made.get("y") == 100.0
+        and host.new() == [("read", 10)]
+        and stepped(("u", 0.0)) == [((4,), (1,), (0.0,))]
+    )
 
 
 def test_what_an_fmu_starts_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -200,7 +275,10 @@ def test_what_fails_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     with pytest.raises(CosimError, match="^s failed in the step of 0.25 s at t = 0.5 s: no oil$"):
         made.step(0.5, 0.25)
     monkeypatch.setattr(Refused, "status", 2)
-    with pytest.raises(CosimError, match="^s discarded the step of 0.25 s at t = 0.5 s: no oil; it may accept a smaller one$"):
+    with pytest.raises(
+        CosimError,
+        match="^s discarded the step of 0.25 s at t = 0.5 s: no oil; it may accept a smaller one$",
+    ):
         made.step(0.5, 0.25)
     with pytest.raises(CosimError, match="s cannot go back"):
         made.save()
@@ -209,19 +287,33 @@ def test_what_fails_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     assert made.save() == "state"
 
 
-def derived(monkeypatch: pytest.MonkeyPatch, folder: Path, scale: float) -> tuple[FmuSlave, Instance, tuple[np.ndarray, ...]]:
+def derived(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, scale: float
+) -> tuple[FmuSlave, Instance, tuple[np.ndarray, ...]]:
     """x' = A x + B u, y = C x + D u of two states."""
     made, host = slave(monkeypatch, folder, providesDirectionalDerivative=True)
     rng = np.random.default_rng(2)
-    A, B, C, D = scale * rng.normal(size=(2, 2)), rng.normal(size=(2, 1)), rng.normal(size=(1, 2)), rng.normal(size=(1, 1))
+    A, B, C, D = (
+        scale * rng.normal(size=(2, 2)),
+        rng.normal(size=(2, 1)),
+        rng.normal(size=(1, 2)),
+        rng.normal(size=(1, 1)),
+    )
     host.rates = np.zeros((15, 15))
-    host.rates[2:4, 0:2], host.rates[2:4, 4:5], host.rates[10:11, 0:2], host.rates[10:11, 4:5] = A, B, C, D
+    host.rates[2:4, 0:2], host.rates[2:4, 4:5], host.rates[10:11, 0:2], host.rates[10:11, 4:5] = (
+        A,
+        B,
+        C,
+        D,
+    )
     return made, host, (A, B, C, D)
 
 
 @pytest.mark.parametrize("ramp", [True, False])
 @pytest.mark.parametrize("h", [0.5, 0.01])
-def test_derivatives_of_a_step_are_those_of_its_exponential(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ramp: bool, h: float):
+def test_derivatives_of_a_step_are_those_of_its_exponential(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ramp: bool, h: float
+):
     """Of what is read at the end by the end of a ramp, and by that of a mean which is half of it and held; a series to its billionth."""
     made, _, (A, B, C, D) = derived(monkeypatch, tmp_path, 1.0)
     whole = np.zeros((4, 4))  # of x, u and its slope
@@ -232,7 +324,9 @@ def test_derivatives_of_a_step_are_those_of_its_exponential(monkeypatch: pytest.
     assert made.ramp_response("u", [], h, ramp) == []
 
 
-def test_derivatives_of_a_step_that_is_too_long_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_derivatives_of_a_step_that_is_too_long_are_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     """After thirty terms steps are repeated instead; so they are without derivatives or states."""
     made, host, _ = derived(monkeypatch, tmp_path, 1e3)
     assert made.ramp_response("u", ["y"], 1.0, True) is None and len(host.new()) == 1 + 30
@@ -242,5 +336,12 @@ def test_derivatives_of_a_step_that_is_too_long_are_none(monkeypatch: pytest.Mon
     made.derives = False
     assert made.ramp_response("u", ["y"], 0.01, True) is None and host.new() == []
     made.set("u", 1.0)
-    assert made.directional([2], [4], [1.0]).shape == (1,) and [call[0] for call in host.new()] == ["set", "derivative"]
-    assert made.directional([2, 3], [], []).tolist() == [0.0, 0.0] and made.directional([], [4], [1.0]).tolist() == [] and host.new() == []
+    assert made.directional([2], [4], [1.0]).shape == (1,) and [call[0] for call in host.new()] == [
+        "set",
+        "derivative",
+    ]
+    assert (
+        made.directional([2, 3], [], []).tolist() == [0.0, 0.0]
+        and made.directional([], [4], [1.0]).tolist() == []
+        and host.new() == []
+    )

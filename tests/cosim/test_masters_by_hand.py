@@ -25,7 +25,13 @@ class Sum:
     units, law = {}, staticmethod(lambda u: u)
 
     def __init__(self, name: str, x: float, u: float = 0.0, ramped: bool = True):
-        self.name, self.x, self.u, self.slope, self.ramped = name, x, u, 0.0, self.inputs if ramped else ()
+        self.name, self.x, self.u, self.slope, self.ramped = (
+            name,
+            x,
+            u,
+            0.0,
+            self.inputs if ramped else (),
+        )
         self.outputs = ("y", "rate")
         self.told: list[Any] = []
         self.saved = 0
@@ -64,7 +70,14 @@ KINDS: dict[str, dict[str, Any]] = {
 def pair(kind: str, ramped: bool = True) -> tuple[Sum, Sum, tuple[Wire, Wire]]:
     """b.u = 2 a.y + 1, which is 3 at first with a slope of 8, and a.u = -b.y, which is -3."""
     a, b = Sum("a", 1.0, 4.0), Sum("b", 3.0, ramped=ramped)
-    return a, b, (Wire(a, "y", b, "u", factor=2.0, offset=1.0, **KINDS[kind]), Wire(b, "y", a, "u", factor=-1.0))
+    return (
+        a,
+        b,
+        (
+            Wire(a, "y", b, "u", factor=2.0, offset=1.0, **KINDS[kind]),
+            Wire(b, "y", a, "u", factor=-1.0),
+        ),
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +93,9 @@ def pair(kind: str, ramped: bool = True) -> tuple[Sum, Sum, tuple[Wire, Wire]]:
         (Repeat, 0, "mean", (0.875, 0.0), 0.875), (Repeat, 0, "sample", (3.0, 0.0), 3.0),
     ],
 )  # fmt: skip
-def test_what_an_input_is_given(master: type[Master], order: int, kind: str, given: tuple[float, float], mean: float):
+def test_what_an_input_is_given(
+    master: type[Master], order: int, kind: str, given: tuple[float, float], mean: float
+):
     """Where a unit takes no slopes it is given the mean; what was used, what there was before, and the times of the steps are kept."""
     for ramped in (True, False):
         a, b, wires = pair(kind, ramped)
@@ -88,8 +103,12 @@ def test_what_an_input_is_given(master: type[Master], order: int, kind: str, giv
         made.step(7.0, H)
         expected = given if ramped else (mean, 0.0)
         assert b.told[-2:] == [expected, (7.0, H, "b")] and a.told[-1] == (7.0, H, "a")
-        assert made.before is not None and made.before.tolist() == [3.0, -3.0] and made.used[0] == mean
-        assert [(h, past.tolist()) for h, past in made.past] == [(H, [3.0, -3.0])] and a.saved == b.saved == 0
+        assert (
+            made.before is not None and made.before.tolist() == [3.0, -3.0] and made.used[0] == mean
+        )
+        assert [(h, past.tolist()) for h, past in made.past] == [
+            (H, [3.0, -3.0])
+        ] and a.saved == b.saved == 0
         assert len(a.told) == len(b.told) == (4 if master is Repeat else 2)
 
 
@@ -101,7 +120,13 @@ def test_the_past_of_two_steps_is_kept():
     assert [h for h, _ in made.past] == [0.125, 0.25] and made.before is made.past[0][1]
 
 
-@pytest.mark.parametrize(("wire", "said"), [(("z", "u"), "a has no output 'z' .wire a.z -> b.u.; it has y"), (("y", "z"), "b has no input 'z'")])
+@pytest.mark.parametrize(
+    ("wire", "said"),
+    [
+        (("z", "u"), "a has no output 'z' .wire a.z -> b.u.; it has y"),
+        (("y", "z"), "b has no input 'z'"),
+    ],
+)
 def test_both_ends_of_a_wire_are_there(wire: tuple[str, str], said: str):
     a, b = Sum("a", 0.0), Sum("b", 0.0)
     with pytest.raises(BadInput, match=said):
@@ -110,14 +135,27 @@ def test_both_ends_of_a_wire_are_there(wire: tuple[str, str], said: str):
 
 def test_plans_make_their_masters():
     """Inputs of `slope` are straight at least, those of others as they are told; who is told a stiffness steps first."""
-    for name, asked, order in (("held", 0, 0), ("slope", 0, 1), ("slope", 2, 2), ("sequential", 1, 1)):
+    for name, asked, order in (
+        ("held", 0, 0),
+        ("slope", 0, 1),
+        ("slope", 2, 2),
+        ("sequential", 1, 1),
+    ):
         made = Plan(name, (), ()).make(asked)
-        assert made.extrapolation == order and type(made) is (GaussSeidel if name == "sequential" else Master)
+        assert made.extrapolation == order and type(made) is (
+            GaussSeidel if name == "sequential" else Master
+        )
     units = ["drive", "arm", "other", "boom"]
     targets = {("arm", "lift.stiffness"), ("boom", "tip.stiffness"), ("other", "lift.force")}
     assert of_wires("repeat", units, targets, "f") == ("repeat", units)
-    assert of_wires("told", units, targets, "f") == ("sequential", ["arm", "boom", "drive", "other"])
-    for scheme, said in (("chambers", "f: scheme chambers needs a .coupling."), ("told", "needs a wire from the stiffness")):
+    assert of_wires("told", units, targets, "f") == (
+        "sequential",
+        ["arm", "boom", "drive", "other"],
+    )
+    for scheme, said in (
+        ("chambers", "f: scheme chambers needs a .coupling."),
+        ("told", "needs a wire from the stiffness"),
+    ):
         with pytest.raises(BadInput, match=said):
             of_wires(scheme, units, {("other", "lift.force")}, "f")
 
@@ -137,7 +175,11 @@ class Counted(LinearSlave):
         ends, state = [], self.save()
         for slope in (0.0, 1.0):
             self.restore(state)
-            self.set(given, self.u[self.inputs.index(given)] + (0.0 if ramp else 0.5 * slope), slope / h if ramp else 0.0)
+            self.set(
+                given,
+                self.u[self.inputs.index(given)] + (0.0 if ramp else 0.5 * slope),
+                slope / h if ramp else 0.0,
+            )
             LinearSlave.step(self, 0.0, h)
             ends.append([self.get(name) for name in outputs])
         self.restore(state)
@@ -150,7 +192,9 @@ def interface(times: tuple[float, float]) -> tuple[Counted, Counted, InterfaceJa
     units = []
     for name, factor in zip("ab", times, strict=True):
         A, B, C, D = (rng.normal(size=shape) for shape in ((3, 3), (3, 2), (2, 3), (2, 2)))
-        unit = Counted(name, ("u", "w"), ("y", "z"), A - 3.0 * np.eye(3), B, C, 0.2 * D, rng.normal(size=3))
+        unit = Counted(
+            name, ("u", "w"), ("y", "z"), A - 3.0 * np.eye(3), B, C, 0.2 * D, rng.normal(size=3)
+        )
         unit.times = factor
         if factor:
             unit.ramp_response = unit.differing  # pyright: ignore[reportAttributeAccessIssue]
@@ -172,17 +216,23 @@ def interface(times: tuple[float, float]) -> tuple[Counted, Counted, InterfaceJa
         ((-1.0, 1.0), 4, 4, (7, 7)),
     ],
 )  # fmt: skip
-def test_the_interface_of_linear_units_is_solved_at_once(times: tuple[float, float], derived: int, differences: int, steps: tuple[int, int]):
+def test_the_interface_of_linear_units_is_solved_at_once(
+    times: tuple[float, float], derived: int, differences: int, steps: tuple[int, int]
+):
     """Ramps end at what is on the wires there, means are in the middle of them, samples stay; residuals are a billionth of their values."""
     a, b, master = interface(times)
     begin = master.read()
     master.step(3.0, 0.125)
     end = master.read()
     assert (master.derived, master.differences, (a.steps, b.steps)) == (derived, differences, steps)
-    assert [b.u[0], a.u[1]] == pytest.approx([end[0], end[1]], abs=2e-9) and b.slope[0] == pytest.approx((end[0] - begin[0]) / 0.125, abs=4e-8)
+    assert [b.u[0], a.u[1]] == pytest.approx([end[0], end[1]], abs=2e-9) and b.slope[
+        0
+    ] == pytest.approx((end[0] - begin[0]) / 0.125, abs=4e-8)
     assert (b.u[1], b.slope[1]) == (begin[2], 0.0) and a.slope[0] == 0.0
     assert a.u[0] == pytest.approx(0.5 * (begin[3] + end[3]), abs=1e-9)
-    assert master.before is not None and (master.before == begin).all() and master.past[0][0] == 0.125
+    assert (
+        master.before is not None and (master.before == begin).all() and master.past[0][0] == 0.125
+    )
     if times == (1.0, 1.0):
         assert a.asked == (("w", ("y", "z"), 0.125, True), ("u", ("y", "z"), 0.125, False))
 
@@ -194,7 +244,16 @@ def test_an_interface_that_has_no_solution_is_left_after_eight_repetitions():
         def get(self, name: str) -> float:
             return (-1.0) ** self.steps + 2.0
 
-    a = Restless("a", ("u",), ("y",), np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1)), (0.0,))
+    a = Restless(
+        "a",
+        ("u",),
+        ("y",),
+        np.zeros((1, 1)),
+        np.zeros((1, 1)),
+        np.zeros((1, 1)),
+        np.zeros((1, 1)),
+        (0.0,),
+    )
     InterfaceJacobian([a], [Wire(a, "y", a, "u")]).step(0.0, 0.125)
     assert a.steps == 8 + 2 + 1
 
@@ -208,18 +267,28 @@ def test_the_response_around_a_bond():
     for u in (2.0, 0.0, -4.0):
         nudge = NUDGE * (abs(u) or 1.0)
         expected = 2.0 * H * (2.0 * u + nudge)
-        assert response(master, np.array([3.0, u]), 1, 0, 0.0, H, states) == pytest.approx(expected, rel=1e-9)
+        assert response(master, np.array([3.0, u]), 1, 0, 0.0, H, states) == pytest.approx(
+            expected, rel=1e-9
+        )
         assert (a.x, a.u, b.x, b.told) == (1.0, 4.0, 3.0, [])
-    assert NUDGE == 1e-3 and response(master, np.array([3.0, 1.0]), 0, 1, 0.0, H, states) == pytest.approx(-H, rel=1e-9)
+    assert NUDGE == 1e-3 and response(
+        master, np.array([3.0, 1.0]), 0, 1, 0.0, H, states
+    ) == pytest.approx(-H, rel=1e-9)
     assert a.saved == b.saved == 1
 
 
-@pytest.mark.parametrize(("factor", "told"), [(1.0, True), (-1.0, False), (1.2e-9, True), (0.9e-9, False), (0.0, False)])
+@pytest.mark.parametrize(
+    ("factor", "told"), [(1.0, True), (-1.0, False), (1.2e-9, True), (0.9e-9, False), (0.0, False)]
+)
 def test_a_bond_whose_product_is_positive_feeds_every_motion(factor: float, told: bool):
     a, b = Sum("a", 1.0), Sum("b", 3.0)
     master = Master([a, b], [Wire(a, "y", b, "u"), Wire(b, "y", a, "u", factor=factor)])
     found = crossed(master, [Bond("one", 0, 1)], 0.0, 1.0)
-    assert [bond.name for bond, _ in found] == ["one"] * told and a.saved == b.saved == 0 and (a.x, b.x) == (1.0, 3.0)
+    assert (
+        [bond.name for bond, _ in found] == ["one"] * told
+        and a.saved == b.saved == 0
+        and (a.x, b.x) == (1.0, 3.0)
+    )
     assert not told or "bond 'one' feeds every motion (a.y -> b.u and b.y -> a.u)" in found[0][1]
     assert crossed(master, [], 0.0, 1.0) == []
 

@@ -49,10 +49,15 @@ end Luffing_boom_me_FMU;
 def block() -> str:
     """The stand-in with the parameters of the description."""
     given = {p.name: p.value for p in fmu_unit(load("lib:boom")).parameters if not p.computed}
-    return BLOCK.replace("{parameters}", "\n  ".join(f"parameter Real {name} = {value!r};" for name, value in given.items()))
+    return BLOCK.replace(
+        "{parameters}",
+        "\n  ".join(f"parameter Real {name} = {value!r};" for name, value in given.items()),
+    )
 
 
-def wrapper(tmp_path: Path, source: str = "lib:boom", name: str = "BoomMechanism", *more: str) -> str:
+def wrapper(
+    tmp_path: Path, source: str = "lib:boom", name: str = "BoomMechanism", *more: str
+) -> str:
     path = tmp_path / f"{name}.mo"
     assert main(["modelica", source, "-o", str(path), "-q", *more]) == 0
     return path.read_text(encoding="utf-8")
@@ -73,7 +78,9 @@ def test_models_of_the_page_move_as_the_drive_and_the_boom(tmp_path: Path):
     exact = compiled("BoomExample", text=example).simulate((0.0, 1.0))["mechanism.luff"][-1]
     assert exact > 0.6
     for name, end in ends.items():
-        assert end == pytest.approx(exact, abs=1e-4), name  # the start pressures of the page are rounded
+        assert end == pytest.approx(exact, abs=1e-4), (
+            name
+        )  # the start pressures of the page are rounded
 
 
 def test_a_flange_that_begins_elsewhere_is_told(tmp_path: Path):
@@ -103,29 +110,57 @@ def test_rotary_actuators_and_chambers_have_their_ports(tmp_path: Path):
     boom["actuators"]["lift"]["chambers"] = oil
     file.write_text(json.dumps(boom))
     text = wrapper(tmp_path, str(file), "Inside")
-    assert "Kinetree.Interfaces.OilPort lift_a" in text and "fmu.lift_flow_b = lift_b.q;" in text and "lift_b.p = fmu.lift_pressure_b;" in text
+    assert (
+        "Kinetree.Interfaces.OilPort lift_a" in text
+        and "fmu.lift_flow_b = lift_b.q;" in text
+        and "lift_b.p = fmu.lift_pressure_b;" in text
+    )
 
 
 def test_a_coordinate_that_slides_has_a_flange_that_slides(tmp_path: Path):
     """The flange follows what the coordinate is, not that it is one."""
     file = tmp_path / "slide.json"
     joint = {"child": "b", "type": "prismatic", "axis": "x", "coordinates": ["x"]}
-    file.write_text(json.dumps({"bodies": {"b": {"mass": 2.0}}, "joints": {"j": joint}, "actuators": {"push": {"coordinate": "x"}}}))
+    file.write_text(
+        json.dumps(
+            {
+                "bodies": {"b": {"mass": 2.0}},
+                "joints": {"j": joint},
+                "actuators": {"push": {"coordinate": "x"}},
+            }
+        )
+    )
     text = wrapper(tmp_path, str(file), "Slide")
-    assert "Modelica.Mechanics.Translational.Interfaces.Flange_b push" in text and "Rotational" not in text
+    assert (
+        "Modelica.Mechanics.Translational.Interfaces.Flange_b push" in text
+        and "Rotational" not in text
+    )
 
 
 def test_names_of_modelica_are_each_used_once():
     """Signs that Modelica has no room for become _; what would then be one name, or a word of the language, gets one more."""
-    names, wanted = Names(), ["arm_position_1", "arm_position_1_", "when_", "fmu_", "a_b", "a_b_", "a_b"]
-    assert [names.own(name) for name in ("arm.position[1]", "arm.position.1", "when", "fmu", "a.b", "a_b", "a.b")] == wanted
+    names, wanted = (
+        Names(),
+        ["arm_position_1", "arm_position_1_", "when_", "fmu_", "a_b", "a_b_", "a_b"],
+    )
+    assert [
+        names.own(name)
+        for name in ("arm.position[1]", "arm.position.1", "when", "fmu", "a.b", "a_b", "a.b")
+    ] == wanted
 
 
-REFUSED = [("x.txt", "ends in .mo"), ("2x.mo", "identifier"), ("model.mo", "identifier"), ("Luffing_boom_me_FMU.mo", "another")]
+REFUSED = [
+    ("x.txt", "ends in .mo"),
+    ("2x.mo", "identifier"),
+    ("model.mo", "identifier"),
+    ("Luffing_boom_me_FMU.mo", "another"),
+]
 
 
 @pytest.mark.parametrize(("name", "says"), REFUSED)
-def test_names_that_cannot_be_are_refused(name: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_names_that_cannot_be_are_refused(
+    name: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture
+):
     assert main(["modelica", "lib:boom", "-o", str(tmp_path / name)]) == 2
     assert says in capsys.readouterr().err
 
@@ -133,7 +168,16 @@ def test_names_that_cannot_be_are_refused(name: str, says: str, tmp_path: Path, 
 def test_controller_samples_as_ours():
     """A step of what is measured: forty samples by both, sums of numbers below 10."""
     pytest.importorskip("rumoca")
-    ours = Controller(Pid(gain=2.0, integral_time=0.5, derivative_time=0.1, filter_time=0.03, lower=-100.0, upper=100.0))
+    ours = Controller(
+        Pid(
+            gain=2.0,
+            integral_time=0.5,
+            derivative_time=0.1,
+            filter_time=0.03,
+            lower=-100.0,
+            upper=100.0,
+        )
+    )
     ours.settle(0.0)
     ours.measured = 1.0
     for _ in range(40):
@@ -156,6 +200,11 @@ def test_model_exchange_beside_the_drive_is_the_one_system(tmp_path: Path):
     raw = actuated(scenario)
     drive, _ = settled(scenario, raw, False)
     exact = reference(raw, "lift", drive, None, 1.2, 0.02)
-    found = exchange(build_fmu(load(raw), tmp_path / "boom.fmu", backend="native"), drive, "lift", np.linspace(0.0, 1.2, 61))
+    found = exchange(
+        build_fmu(load(raw), tmp_path / "boom.fmu", backend="native"),
+        drive,
+        "lift",
+        np.linspace(0.0, 1.2, 61),
+    )
     assert np.abs(found[:, 0] - exact["luff"]).max() < 1e-8
     assert np.abs(found[:, 2] - exact["pressure_a"]).max() < 50.0  # of 5e6 Pa

@@ -32,12 +32,18 @@ class Steps(Master):
         (1.0 + 0.9e-10, 0.1, [k * 0.1 for k in range(10)] + [1.0 + 0.9e-10]), (1.0 + 1.2e-10, 0.1, [k * 0.1 for k in range(11)] + [1.0 + 1.2e-10]),
     ],
 )  # fmt: skip
-def test_steps_are_counted_and_the_last_ends_with_the_run(stop: float, step: float, times: list[float]):
+def test_steps_are_counted_and_the_last_ends_with_the_run(
+    stop: float, step: float, times: list[float]
+):
     """A billionth of a step that would be left belongs to the last one."""
     master, seen = Steps(), list[float]()
     trace = run.cosimulate(master, stop, step, [], progress=seen.append)
-    assert trace.time.tolist() == times and seen == times[1:] and trace.stable and trace.message == ""
-    assert master.made == [(a, b - a) for a, b in zip(times, times[1:])] and trace.energy_residual.tolist() == [0.0] * len(times)
+    assert (
+        trace.time.tolist() == times and seen == times[1:] and trace.stable and trace.message == ""
+    )
+    assert master.made == [
+        (a, b - a) for a, b in zip(times, times[1:])
+    ] and trace.energy_residual.tolist() == [0.0] * len(times)
     for wrong in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(ValueError, match="expected a positive number"):
             run.cosimulate(master, stop, wrong, [])
@@ -59,7 +65,13 @@ class Told:
         return dict(enumerate(self.said[self.bond.name])).get(self.steps - 1, "")
 
 
-def watched(monkeypatch: pytest.MonkeyPatch, meant: bool, said: list[str], fails: float = math.inf, crosses: str = "") -> run.Trace:
+def watched(
+    monkeypatch: pytest.MonkeyPatch,
+    meant: bool,
+    said: list[str],
+    fails: float = math.inf,
+    crosses: str = "",
+) -> run.Trace:
     monkeypatch.setattr(run, "Watch", Told)
     Told.said, bond = {"b": said}, Bond("b", 0, 0, meant=meant)
     monkeypatch.setattr(run, "crossed", lambda *_: [(bond, crosses)] * 2 if crosses else [])
@@ -69,16 +81,41 @@ def watched(monkeypatch: pytest.MonkeyPatch, meant: bool, said: list[str], fails
 def test_what_a_watch_says_ends_a_run_where_the_bond_is_meant(monkeypatch: pytest.MonkeyPatch):
     """Elsewhere it is a warning, once, and the run goes on; unstable it is called in the end."""
     ended = watched(monkeypatch, True, ["", "unstable: one"])
-    assert (ended.message, ended.stable, ended.time.tolist(), ended.warnings) == ("unstable: one", False, [0.0, 0.25, 0.5], [])
-    assert ended.energies["b"].tolist() == ended.energy_residual.tolist() == [0.0, 0.25, 0.5] and ended.residual_power == 3.0
+    assert (ended.message, ended.stable, ended.time.tolist(), ended.warnings) == (
+        "unstable: one",
+        False,
+        [0.0, 0.25, 0.5],
+        [],
+    )
+    assert (
+        ended.energies["b"].tolist() == ended.energy_residual.tolist() == [0.0, 0.25, 0.5]
+        and ended.residual_power == 3.0
+    )
     warned = watched(monkeypatch, False, ["", "unstable: one", "unstable: two"])
-    assert (warned.message, warned.stable, warned.time[-1], warned.warnings) == ("unstable: one", False, 1.0, ["unstable: one"])
+    assert (warned.message, warned.stable, warned.time[-1], warned.warnings) == (
+        "unstable: one",
+        False,
+        1.0,
+        ["unstable: one"],
+    )
     crossing = watched(monkeypatch, False, [], crosses="crossed signs: b")
-    assert (crossing.message, crossing.stable, crossing.warnings) == ("", True, ["crossed signs: b"] * 2)
+    assert (crossing.message, crossing.stable, crossing.warnings) == (
+        "",
+        True,
+        ["crossed signs: b"] * 2,
+    )
     before = watched(monkeypatch, True, [], crosses="crossed signs: b")
-    assert (before.message, before.stable, before.time.tolist()) == ("stopped: crossed signs: b", False, [0.0])
+    assert (before.message, before.stable, before.time.tolist()) == (
+        "stopped: crossed signs: b",
+        False,
+        [0.0],
+    )
     failed = watched(monkeypatch, True, [], fails=0.5)
-    assert (failed.message, failed.stable, failed.time.tolist()) == ("stopped: no more", False, [0.0, 0.25, 0.5])
+    assert (failed.message, failed.stable, failed.time.tolist()) == (
+        "stopped: no more",
+        False,
+        [0.0, 0.25, 0.5],
+    )
 
 
 def test_values_that_are_no_numbers_end_a_run():
@@ -86,8 +123,16 @@ def test_values_that_are_no_numbers_end_a_run():
     values = iter([1.0, 2.0, math.inf, 4.0])
     unit = SimpleNamespace(name="a", get=lambda name: next(values), units={"y": "m"})
     trace = run.cosimulate(Steps(), 1.0, 0.25, [(cast(Slave, unit), "y")], [])
-    assert trace.message == "unstable: values are no longer finite at t = 0.5 s" and trace["a.y"].tolist() == [1.0, 2.0, math.inf]
+    assert trace.message == "unstable: values are no longer finite at t = 0.5 s" and trace[
+        "a.y"
+    ].tolist() == [1.0, 2.0, math.inf]
     assert trace.units == {"a.y": "m"} and not trace.stable
     lengths = iter([0.5, 0.125, 1.0, 1.0])
     control: Any = SimpleNamespace(following=lambda watches, h: next(lengths))
-    assert run.cosimulate(Steps(), 1.0, 0.25, [], control=control).time.tolist() == [0.0, 0.25, 0.75, 0.875, 1.0]
+    assert run.cosimulate(Steps(), 1.0, 0.25, [], control=control).time.tolist() == [
+        0.0,
+        0.25,
+        0.75,
+        0.875,
+        1.0,
+    ]

@@ -31,12 +31,23 @@ from kinetree.scripts.cosim.scenario import (
 from kinetree.scripts.cosim.scenario_file import FILE_NAME
 from kinetree.scripts.cosim.schemes import SCHEMES
 from kinetree.scripts.cosim.schemes.kind import Scheme
-from kinetree.scripts.cosim.slave import ControllerSlave, CosimError, DriveSlave, ProgramSlave, known
+from kinetree.scripts.cosim.slave import (
+    ControllerSlave,
+    CosimError,
+    DriveSlave,
+    ProgramSlave,
+    known,
+)
 from kinetree.scripts.cosim.wired import parted, unconnected
 from kinetree.scripts.terminal.failure import BadInput
 
 FILE = "folder/s.toml"
-DRIVE = {"cylinder": {"air": 0.25, "leakage": 1e-12}, "valve": {"overlap": 0.5}, "profile": [[0.0, 1.0], [0.0, 2], [3.0, 4.0]], "rotary": True}
+DRIVE = {
+    "cylinder": {"air": 0.25, "leakage": 1e-12},
+    "valve": {"overlap": 0.5},
+    "profile": [[0.0, 1.0], [0.0, 2], [3.0, 4.0]],
+    "rotary": True,
+}
 CONTROL = {"pid": {"gain": 2.0}, "profile": [[1.0, 2.0]], "unit": "rad"}
 
 
@@ -61,15 +72,31 @@ def test_every_key_of_a_scenario_has_its_place():
         None, (Connection("a.y", "d.speed", "a.r", 2.0, 3.0, True, True, "b"),), ("a.y",), 2.0, 0.25, "repeat", 2, ControlSpec(0.5, 1e-3, 0.125),
     )  # fmt: skip
     found = scenario_of(raw, FILE)
-    assert found == expected and found.folder == Path("folder") and found.unit("c") is found.units[2]
+    assert (
+        found == expected and found.folder == Path("folder") and found.unit("c") is found.units[2]
+    )
     with pytest.raises(BadInput, match="there is no unit 'x'; units: a, d, c, m"):
         found.unit("x")
-    coupled = scenario_of({"units": {"m": {"description": "lib:boom"}, "d": {"drive": {}}}, "coupling": {"mechanism": "m", "drive": "d"}}, FILE)
-    assert coupled == Scenario(
-        FILE, "s", (UnitSpec("m", "lib:boom"), UnitSpec("d", drive=DriveSpec())), Coupling("m", "lift", "d", ""), scheme="told"
+    coupled = scenario_of(
+        {
+            "units": {"m": {"description": "lib:boom"}, "d": {"drive": {}}},
+            "coupling": {"mechanism": "m", "drive": "d"},
+        },
+        FILE,
     )
-    assert DriveSpec() == DriveSpec(Cylinder(), Valve(), ((0.0, 0.0),), False) and ControllerSpec() == ControllerSpec(Pid(), (), "m")
-    assert Scenario("f", "n", ()) == Scenario("f", "n", (), None, (), (), 1.0, 0.01, "held", 0, None, ())
+    assert coupled == Scenario(
+        FILE,
+        "s",
+        (UnitSpec("m", "lib:boom"), UnitSpec("d", drive=DriveSpec())),
+        Coupling("m", "lift", "d", ""),
+        scheme="told",
+    )
+    assert DriveSpec() == DriveSpec(
+        Cylinder(), Valve(), ((0.0, 0.0),), False
+    ) and ControllerSpec() == ControllerSpec(Pid(), (), "m")
+    assert Scenario("f", "n", ()) == Scenario(
+        "f", "n", (), None, (), (), 1.0, 0.01, "held", 0, None, ()
+    )
 
 
 UNIT = {"units": {"m": {"description": "lib:boom"}}}
@@ -108,12 +135,27 @@ def named(name: str) -> dict[str, Any]:
     return {"units": {"m": {"description": "lib:boom"}, name: {"drive": {}}}}
 
 
-@pytest.mark.parametrize("name", ["2k", "a b", "a.b", "a..", "größe", "模" * 66, "k" * 200, "lambda", "a'b", "[red]"])
+@pytest.mark.parametrize(
+    "name", ["2k", "a b", "a.b", "a..", "größe", "模" * 66, "k" * 200, "lambda", "a'b", "[red]"]
+)
 def test_a_unit_may_have_any_name_that_a_file_can_have(name: str):
     assert [unit.name for unit in scenario_of(named(name), FILE).units] == ["m", name]
 
 
-@pytest.mark.parametrize("name", ["", " a", ".", "../evil", "/evil", "a/b", *(f"a{sign}b" for sign in '\\:*?"<>|\n\0'), "模" * 67, "k" * 201])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " a",
+        ".",
+        "../evil",
+        "/evil",
+        "a/b",
+        *(f"a{sign}b" for sign in '\\:*?"<>|\n\0'),
+        "模" * 67,
+        "k" * 201,
+    ],
+)
 def test_a_unit_with_a_name_that_no_file_can_have_is_refused(name: str):
     """Its FMU is a file of that name: it would be written beside the folder that it belongs to, or not at all."""
     with pytest.raises(BadInput) as caught:
@@ -128,13 +170,23 @@ def test_small_rules_of_scenarios():
         with pytest.raises(BadInput, match="x: found .*expected a positive number"):
             positive(wrong, "x")
     spanned(1.0, 1.0)
-    with pytest.raises(BadInput, match="a communication step of 1.5 s is longer than the run of 1 s"):
+    with pytest.raises(
+        BadInput, match="a communication step of 1.5 s is longer than the run of 1 s"
+    ):
         spanned(1.5, 1.0)
     assert read_scenario("lib:boom").units[0].name == "mechanism"
     with pytest.raises(BadInput, match="no scenario 'lib:bom'; there are lib:arm, lib:boom"):
         read_scenario("lib:bom")
-    rows = (Path(__file__).parents[2] / "docs" / "coupling.md").read_text().split("| scheme |")[1].split("\n\n")[0].splitlines()[2:]
-    assert list(SCHEMES) == [row.split("`")[1] for row in rows] and [scheme.place for scheme in SCHEMES.values()] == [1, 2, 3, 4, 5, 6, 7]
+    rows = (
+        (Path(__file__).parents[2] / "docs" / "coupling.md")
+        .read_text()
+        .split("| scheme |")[1]
+        .split("\n\n")[0]
+        .splitlines()[2:]
+    )
+    assert list(SCHEMES) == [row.split("`")[1] for row in rows] and [
+        scheme.place for scheme in SCHEMES.values()
+    ] == [1, 2, 3, 4, 5, 6, 7]
     assert Scheme("x", "", SCHEMES["held"].plan).place > 7
 
 
@@ -145,10 +197,23 @@ BLOCK: dict[str, Any] = {
 }  # fmt: skip
 
 
-def block(monkeypatch: pytest.MonkeyPatch, controller: str = "", start: dict[str, Any] | None = None, **more: Any) -> Scenario:
+def block(
+    monkeypatch: pytest.MonkeyPatch,
+    controller: str = "",
+    start: dict[str, Any] | None = None,
+    **more: Any,
+) -> Scenario:
     """A block of 4 kN on a drive, perhaps under control."""
-    monkeypatch.setattr(units, "read", lambda source: (BLOCK, SimpleNamespace(file="block.toml", place=lambda *_: "")))
-    specs = (UnitSpec("m", "block.toml"), UnitSpec("d", drive=DriveSpec()), UnitSpec("c", controller=ControllerSpec(**more), start=start or {}))
+    monkeypatch.setattr(
+        units,
+        "read",
+        lambda source: (BLOCK, SimpleNamespace(file="block.toml", place=lambda *_: "")),
+    )
+    specs = (
+        UnitSpec("m", "block.toml"),
+        UnitSpec("d", drive=DriveSpec()),
+        UnitSpec("c", controller=ControllerSpec(**more), start=start or {}),
+    )
     return Scenario("s.toml", "s", specs, Coupling("m", "lift", "d", controller))
 
 
@@ -156,21 +221,43 @@ def test_a_coupled_drive_carries_the_load_at_rest(monkeypatch: pytest.MonkeyPatc
     """4 kN at 1.25 m, found by two accelerations; the described force and oil make place for the drive's."""
     scenario = block(monkeypatch)
     raw = units.actuated(scenario)
-    assert raw["actuators"] == {"lift": {"coordinate": "s"}} and "force" in BLOCK["actuators"]["lift"]
+    assert (
+        raw["actuators"] == {"lift": {"coordinate": "s"}} and "force" in BLOCK["actuators"]["lift"]
+    )
     drive, controller = units.settled(scenario, raw, False)
-    assert controller is None and (drive.length, drive.inside) == (1.25, False) and drive.force == pytest.approx(4000.0, rel=1e-12)
+    assert (
+        controller is None
+        and (drive.length, drive.inside) == (1.25, False)
+        and drive.force == pytest.approx(4000.0, rel=1e-12)
+    )
     parts = units.parts_of(scenario, "told", raw)
     assert parts.start == {"lift.force": parts.drive.force} and not parts.drive.inside
     inside = units.parts_of(scenario, "chambers", raw)
-    assert inside.start == {"lift.force": 0.0} and inside.drive.inside and "chambers" not in raw["actuators"]["lift"]
+    assert (
+        inside.start == {"lift.force": 0.0}
+        and inside.drive.inside
+        and "chambers" not in raw["actuators"]["lift"]
+    )
     mechanism, oil = units.coupled(scenario, "chambers", raw, "process", Path())
-    assert (mechanism.get("lift.pressure_a"), mechanism.get("lift.pressure_b")) == (drive.pressure_a, drive.pressure_b) and oil.name == "d"
+    assert (mechanism.get("lift.pressure_a"), mechanism.get("lift.pressure_b")) == (
+        drive.pressure_a,
+        drive.pressure_b,
+    ) and oil.name == "d"
     mechanism, oil = units.coupled(scenario, "held", raw, "process", Path())
-    assert (mechanism.get("lift.force"), oil.get("force")) == (drive.force, drive.force) and oil.units["force"] == "N"
+    assert (mechanism.get("lift.force"), oil.get("force")) == (
+        drive.force,
+        drive.force,
+    ) and oil.units["force"] == "N"
     assert mechanism.get("lift.acceleration") == pytest.approx(0.0, abs=1e-11)
     with pytest.raises(BadInput, match="has no actuator 'tip'; actuators: lift"):
         units.actuated(replace(scenario, coupling=Coupling("m", "tip", "d")))
-    narrow = replace(scenario, units=(scenario.units[0], UnitSpec("d", drive=DriveSpec(Cylinder(volume_a=1e-9, shortest=1.5, longest=2.0)))))
+    narrow = replace(
+        scenario,
+        units=(
+            scenario.units[0],
+            UnitSpec("d", drive=DriveSpec(Cylinder(volume_a=1e-9, shortest=1.5, longest=2.0))),
+        ),
+    )
     with pytest.raises(BadInput, match="s.toml: units.d.drive: the cylinder's length is 1.25 m"):
         units.settled(narrow, raw, False)
 
@@ -178,20 +265,35 @@ def test_a_coupled_drive_carries_the_load_at_rest(monkeypatch: pytest.MonkeyPatc
 def test_what_does_not_move_with_its_force_is_told():
     for way in (0.0, -1e-3):
         given: list[float] = []
-        stuck: Any = SimpleNamespace(set=lambda name, value, g=given: g.append(value), get=lambda name, g=given, w=way: w * g[-1])
+        stuck: Any = SimpleNamespace(
+            set=lambda name, value, g=given: g.append(value),
+            get=lambda name, g=given, w=way: w * g[-1],
+        )
         with pytest.raises(BadInput, match="actuator 'lift' does not move with its force"):
             units.load_of(stuck, "lift")
 
 
 @pytest.mark.parametrize(
-    ("start", "profile", "target"), [({}, (), 1.25), ({"target": 0.5}, (), 0.5), ({}, ((0.0, 1.0),), 0.0), ({"target": 0.25}, ((0.0, 1.0),), 0.25)]
+    ("start", "profile", "target"),
+    [
+        ({}, (), 1.25),
+        ({"target": 0.5}, (), 0.5),
+        ({}, ((0.0, 1.0),), 0.0),
+        ({"target": 0.25}, ((0.0, 1.0),), 0.25),
+    ],
 )
-def test_a_coupled_controller_is_at_rest_where_it_measures(monkeypatch: pytest.MonkeyPatch, start: dict, profile: Any, target: float):
+def test_a_coupled_controller_is_at_rest_where_it_measures(
+    monkeypatch: pytest.MonkeyPatch, start: dict, profile: Any, target: float
+):
     """Without a setpoint it holds its place; its command is that of the drive from the start."""
     scenario = block(monkeypatch, "c", start, pid=Pid(gain=0.5), profile=profile, unit="rad")
     raw = units.actuated(scenario)
     drive, controller = units.settled(scenario, raw, False)
-    assert controller is not None and (controller.measured, controller.before, controller.target) == (1.25, 1.25, target)
+    assert controller is not None and (
+        controller.measured,
+        controller.before,
+        controller.target,
+    ) == (1.25, 1.25, target)
     assert drive.control == controller.command == 0.5 * ((1.0 if profile else 0.0) + target - 1.25)
     slaves = units.coupled(scenario, "held", raw, "process", Path())
     assert slaves[2].name == "c" and slaves[2].units["measured"] == "rad"
@@ -208,15 +310,25 @@ def test_settings_are_parameters_of_the_description(monkeypatch: pytest.MonkeyPa
 def test_written_units_start_with_what_is_given():
     """At 1.2 m and without a load where nothing is said; what no valve could hold is refused."""
     scenario = Scenario("s.toml", "s", ())
-    drive = units.resting(UnitSpec("d", drive=DriveSpec(), start={"load": 1e4, "length": 1.5}), scenario)
+    drive = units.resting(
+        UnitSpec("d", drive=DriveSpec(), start={"load": 1e4, "length": 1.5}), scenario
+    )
     assert drive.length == 1.5 and drive.force == pytest.approx(1e4)
     drive = units.resting(UnitSpec("d"), scenario)
     assert drive.length == pytest.approx(1.2) and drive.force == pytest.approx(0.0, abs=1e-9)
     with pytest.raises(BadInput, match="s.toml: units.d: the load of 1e.09 N needs"):
         units.resting(UnitSpec("d", start={"load": 1e9}), scenario)
     controller = units.controller_of(ControllerSpec(Pid(bias=0.25), ((0.0, 1.0),)), {"measured": 2})
-    assert (controller.measured, controller.target, controller.pid.bias, controller.profile) == (2.0, 0.0, 0.25, ((0.0, 1.0),))
-    assert units.controller_of(ControllerSpec(), {"target": 3}).target == 3.0 and units.controller_of(ControllerSpec(), {}).measured == 0.0
+    assert (controller.measured, controller.target, controller.pid.bias, controller.profile) == (
+        2.0,
+        0.0,
+        0.25,
+        ((0.0, 1.0),),
+    )
+    assert (
+        units.controller_of(ControllerSpec(), {"target": 3}).target == 3.0
+        and units.controller_of(ControllerSpec(), {}).measured == 0.0
+    )
 
 
 def test_programs_are_units():
@@ -230,10 +342,18 @@ def test_programs_are_units():
     assert program.time == 0.5
     drive = DriveSlave(Drive(Cylinder(), Valve()))
     drive.start({"load": 1e4, "length": 1.5, "speed": 0.25})
-    assert (drive.get("length"), drive.program.speed, drive.program.acceleration) == (1.5, 0.25, 0.0) and drive.get("force") == pytest.approx(1e4)
+    assert (drive.get("length"), drive.program.speed, drive.program.acceleration) == (
+        1.5,
+        0.25,
+        0.0,
+    ) and drive.get("force") == pytest.approx(1e4)
     drive.set("speed", 0.5, 2.0)
     drive.set("control", 0.125, 3.0)
-    assert (drive.program.speed, drive.program.acceleration, drive.program.control) == (0.5, 2.0, 0.125)
+    assert (drive.program.speed, drive.program.acceleration, drive.program.control) == (
+        0.5,
+        2.0,
+        0.125,
+    )
     drive.start({})
     assert drive.get("force") == pytest.approx(0.0, abs=1e-9) and drive.get("length") == 1.5
     with pytest.raises(CosimError, match="drive: the load of"):
@@ -253,23 +373,42 @@ def test_names_of_units_may_begin_alike():
 
 def test_inputs_that_nothing_feeds_are_told():
     """But for those with a start value, and the command of a drive, which may be its profile."""
-    a, b, d = (SimpleNamespace(name=name, inputs=given) for name, given in (("a", ("u", "w")), ("b", ("u", "control")), ("d", ("speed", "control"))))
-    specs = (UnitSpec("a", fmu="a", start={"w": 1.0}), UnitSpec("b", fmu="b"), UnitSpec("d", drive=DriveSpec()))
+    a, b, d = (
+        SimpleNamespace(name=name, inputs=given)
+        for name, given in (("a", ("u", "w")), ("b", ("u", "control")), ("d", ("speed", "control")))
+    )
+    specs = (
+        UnitSpec("a", fmu="a", start={"w": 1.0}),
+        UnitSpec("b", fmu="b"),
+        UnitSpec("d", drive=DriveSpec()),
+    )
     wire = Wire(a, "y", b, "u")  # type: ignore[arg-type]
     scenario: Any = Scenario("s.toml", "s", specs)
     told = unconnected(scenario, {"a": a, "b": b, "d": d}, [wire])  # type: ignore[dict-item]
-    assert [note.split(" is never")[0] for note in told] == ["input a.u", "input b.control", "input d.speed"]
+    assert [note.split(" is never")[0] for note in told] == [
+        "input a.u",
+        "input b.control",
+        "input d.speed",
+    ]
     with pytest.raises(BadInput, match="s.toml: wires: two wires lead to b.u"):
         unconnected(scenario, {"a": a, "b": b, "d": d}, [wire, wire])  # type: ignore[dict-item]
 
 
-def test_units_are_packed_with_what_they_start_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_units_are_packed_with_what_they_start_with(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     """By the back end that is asked for, for the communication step; a drive that has its oil carries the load, else the mechanism does."""
     built: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(units, "build_fmu", lambda made, path, backend: built.append((path.name, backend)) or path)
+    monkeypatch.setattr(
+        units, "build_fmu", lambda made, path, backend: built.append((path.name, backend)) or path
+    )
     for name in ("build_drive_fmu", "build_controller_fmu"):
-        monkeypatch.setattr(units, name, lambda made, path, *given: built.append((path.name, *given)) or path)
-    scenario = replace(block(monkeypatch, "c", {"target": 2.0}, pid=Pid(gain=0.5), unit="rad"), step_size=0.125)
+        monkeypatch.setattr(
+            units, name, lambda made, path, *given: built.append((path.name, *given)) or path
+        )
+    scenario = replace(
+        block(monkeypatch, "c", {"target": 2.0}, pid=Pid(gain=0.5), unit="rad"), step_size=0.125
+    )
     parts = units.parts_of(scenario, "told", units.actuated(scenario))
     told = units.pack_scenario(scenario, "told", "python", tmp_path)
     force, command = parts.drive.force, 0.375
@@ -277,10 +416,18 @@ def test_units_are_packed_with_what_they_start_with(monkeypatch: pytest.MonkeyPa
         ("m", tmp_path / "m.fmu", {"lift.force": force}), ("d", tmp_path / "d.fmu", {"control": command, "load": force, "length": 1.25}),
         ("c", tmp_path / "c.fmu", {"measured": 1.25, "target": 2.0}),
     ]  # fmt: skip
-    expected = [("m.fmu", "python"), ("d.fmu", False, "python", 0.125), ("c.fmu", "rad", "python", 0.125)]
+    expected = [
+        ("m.fmu", "python"),
+        ("d.fmu", False, "python", 0.125),
+        ("c.fmu", "rad", "python", 0.125),
+    ]
     assert built == expected
     inside = units.pack_scenario(scenario, "chambers", "native", tmp_path)
-    assert [unit.start for unit in inside] == [{"lift.force": 0.0}, {"control": command}, {"measured": 1.25, "target": 2.0}]
+    assert [unit.start for unit in inside] == [
+        {"lift.force": 0.0},
+        {"control": command},
+        {"measured": 1.25, "target": 2.0},
+    ]
     built.clear()
     monkeypatch.setattr(units, "load", lambda raw: raw)
     written = units.pack_scenario(replace(scenario, coupling=None), "held", "python", tmp_path)
@@ -290,4 +437,6 @@ def test_units_are_packed_with_what_they_start_with(monkeypatch: pytest.MonkeyPa
     with pytest.raises(FileNotFoundError):
         units.pack_unit(foreign, there, "native", tmp_path)
     (tmp_path / "f.fmu").touch()
-    assert units.pack_unit(foreign, there, "native", tmp_path / "x") == units.Packed("f", tmp_path / "f.fmu", {"p": 1.0})
+    assert units.pack_unit(foreign, there, "native", tmp_path / "x") == units.Packed(
+        "f", tmp_path / "f.fmu", {"p": 1.0}
+    )

@@ -41,21 +41,27 @@ class Jump(Sum):
     ("begins", "enough"),
     [((0.0,), 1e-12), ((0.5,), 5e-10), ((1000.0,), 1e-6), ((0.0, 1000.0), 1e-9), ((0.5, 1e-4), 5e-10), ((-40.0, 3.0), 4e-8)],
 )  # fmt: skip
-def test_an_interface_is_solved_to_a_billionth_of_its_values(begins: tuple[float, ...], enough: float):
+def test_an_interface_is_solved_to_a_billionth_of_its_values(
+    begins: tuple[float, ...], enough: float
+):
     """Of what is on the wire, or of a thousandth of the largest value, which is one at least; differences are of a millionth of that."""
     for part, steps in ((0.95, 1), (1.1, 3)):
         units = [Jump(f"u{k}", x) for k, x in enumerate(begins)]
         units[0].jump = part * enough
         InterfaceJacobian(units, [Wire(unit, "y", unit, "u") for unit in units]).step(0.0, 0.5)  # type: ignore[arg-type]
         assert units[0].told.count("step") == steps
-    reached = [value + 0.5 * slope for value, slope in (each for each in units[0].told if each != "step")]
+    reached = [
+        value + 0.5 * slope for value, slope in (each for each in units[0].told if each != "step")
+    ]
     assert reached[1] - reached[0] == pytest.approx(1e3 * enough, rel=1e-3)
 
 
 def test_units_are_packed_with_what_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     made: list[Any] = []
     monkeypatch.setattr(packing, "load", lambda raw: raw)
-    monkeypatch.setattr(packing, "build_fmu", lambda raw, path, backend: made.append((raw, path, backend)) or path)
+    monkeypatch.setattr(
+        packing, "build_fmu", lambda raw, path, backend: made.append((raw, path, backend)) or path
+    )
     drive, controller = Drive(Cylinder(), Valve()), Controller(Pid())
     packing.build_drive_fmu(drive, tmp_path)
     packing.build_drive_fmu(drive, tmp_path, True, "python", 0.5)
@@ -69,21 +75,30 @@ def test_units_are_packed_with_what_they_are(monkeypatch: pytest.MonkeyPatch, tm
 
 
 @pytest.mark.parametrize(("stop", "longest"), [(0.1, 0.005), (0.2, 0.01), (4.0, 0.01)])
-def test_the_one_system_never_steps_past_a_command(monkeypatch: pytest.MonkeyPatch, stop: float, longest: float):
+def test_the_one_system_never_steps_past_a_command(
+    monkeypatch: pytest.MonkeyPatch, stop: float, longest: float
+):
     """Twenty steps at least, none longer than 10 ms; a mechanism at rest would wait for nothing."""
     asked: dict[str, Any] = {}
     system = SimpleNamespace(simulate=lambda **options: asked.update(options))
     monkeypatch.setattr(monolithic, "load", lambda raw: SimpleNamespace(compile=lambda: system))
     monkeypatch.setattr(monolithic, "with_drive", lambda *given: given)
     monolithic.reference({}, "lift", Drive(Cylinder(), Valve()), None, stop, 0.25)
-    assert asked == {"stop_time": stop, "output_step": 0.25, "tolerance": 1e-9, "largest_step": pytest.approx(longest)}
+    assert asked == {
+        "stop_time": stop,
+        "output_step": 0.25,
+        "tolerance": 1e-9,
+        "largest_step": pytest.approx(longest),
+    }
 
 
 def test_air_expands_no_further_than_to_a_hundredth_of_the_atmosphere():
     oil = Cylinder(air=0.01)
     assert oil.modulus(-1e5) == oil.modulus(0.0) == oil.modulus(1e3) < oil.modulus(1.001e3)
     gas = Cylinder(air=1e6)  # next to no oil: a polytropic gas of exponent 1.4
-    assert gas.modulus(2e5) == pytest.approx(1.4 * 2e5, rel=1e-3) and Cylinder(air=1.0).modulus(1e5) == pytest.approx(2.0 * 1.4e5, rel=1e-3)
+    assert gas.modulus(2e5) == pytest.approx(1.4 * 2e5, rel=1e-3) and Cylinder(air=1.0).modulus(
+        1e5
+    ) == pytest.approx(2.0 * 1.4e5, rel=1e-3)
 
 
 def test_a_mechanism_answers_what_it_was_given_last():
@@ -94,17 +109,29 @@ def test_a_mechanism_answers_what_it_was_given_last():
     }  # fmt: skip
     slave = MechanismSlave(load(block), "m")
     slave.start({"lift.force": 1.0})
-    assert slave.get("lift.acceleration") == 0.5 and slave.ramped == slave.inputs and slave.units["lift.force"] == "N"
+    assert (
+        slave.get("lift.acceleration") == 0.5
+        and slave.ramped == slave.inputs
+        and slave.units["lift.force"] == "N"
+    )
     state = slave.save()
     slave.set("lift.force", 3.0, 4.0)
     assert slave.get("lift.acceleration") == 1.5
     slave.step(0.0, 0.5)
     assert slave.get("lift.speed") == pytest.approx((3.0 * 0.5 + 4.0 * 0.125) / 2.0, rel=1e-9)
-    assert slave.get("lift.length") == pytest.approx((3.0 * 0.125 + 4.0 * 0.125 / 6.0) / 2.0, rel=1e-9)
+    assert slave.get("lift.length") == pytest.approx(
+        (3.0 * 0.125 + 4.0 * 0.125 / 6.0) / 2.0, rel=1e-9
+    )
     slave.set("lift.force", 9.0)
     slave.restore(state)
-    assert (slave.get("lift.force"), slave.get("lift.acceleration"), slave.get("lift.speed")) == (1.0, 0.5, 0.0)
-    with pytest.raises(BadInput, match="m has no variable 'lift.forse' to start with; did you mean 'lift.force'"):
+    assert (slave.get("lift.force"), slave.get("lift.acceleration"), slave.get("lift.speed")) == (
+        1.0,
+        0.5,
+        0.0,
+    )
+    with pytest.raises(
+        BadInput, match="m has no variable 'lift.forse' to start with; did you mean 'lift.force'"
+    ):
         slave.start({"lift.forse": 1.0})
 
 
@@ -131,47 +158,98 @@ def test_a_run_of_wires(monkeypatch: pytest.MonkeyPatch):
         assert units == "process" and scenario.step_size == 0.25
         return made[spec.name]
 
-    def cosimulate(master: Any, stop: float, h: float, recorded: Any, bonds: Any, progress: Any, control: Any) -> Trace:
-        asked.update(master=master, recorded=[(slave.name, name) for slave, name in recorded], bonds=bonds, control=control, times=(stop, h))
+    def cosimulate(
+        master: Any, stop: float, h: float, recorded: Any, bonds: Any, progress: Any, control: Any
+    ) -> Trace:
+        asked.update(
+            master=master,
+            recorded=[(slave.name, name) for slave, name in recorded],
+            bonds=bonds,
+            control=control,
+            times=(stop, h),
+        )
         return Trace(np.zeros(1), {}, warnings=["a warning"])
 
     monkeypatch.setattr(wired, "unit_of", unit_of)
     monkeypatch.setattr(wired, "cosimulate", cosimulate)
     monkeypatch.setattr(wired, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     plain = {"slope": "", "factor": 1.0, "offset": 0.0, "mean": False, "hold": False, "bond": ""}
-    wires = tuple(Connection(a, b, **plain) for a, b in (("a.y", "b.k.stiffness"), ("a.y", "b.u"), ("b.rate", "a.u")))
+    wires = tuple(
+        Connection(a, b, **plain)
+        for a, b in (("a.y", "b.k.stiffness"), ("a.y", "b.u"), ("b.rate", "a.u"))
+    )
     units = (UnitSpec("a", fmu="a", start={"u": 2.0}), UnitSpec("b", fmu="b"))
     scenario = Scenario("s.toml", "s", units, None, wires, (), extrapolation=1, notes=("a note",))
     found = wired.run_wired(scenario, "told", 0.25, 2.0)
-    assert type(asked["master"]) is GaussSeidel and [slave.name for slave in asked["master"].slaves] == ["b", "a"]
-    assert asked["master"].extrapolation == 1 and asked["recorded"] == [("a", "y"), ("b", "rate")] and asked["times"] == (2.0, 0.25)
+    assert type(asked["master"]) is GaussSeidel and [
+        slave.name for slave in asked["master"].slaves
+    ] == ["b", "a"]
+    assert (
+        asked["master"].extrapolation == 1
+        and asked["recorded"] == [("a", "y"), ("b", "rate")]
+        and asked["times"] == (2.0, 0.25)
+    )
     assert made["a"].told == [{"u": 2.0}, "closed"] and made["b"].told == [{}, "closed"]
     assert found.wall_time == 2.5 and found.notes == ["a note", "input a.k.stiffness is never connected and keeps its start value; give it in "
                                                       "units.a.start if that is meant", "a warning"]  # fmt: skip
-    assert math.isnan(found.peak_pressure_error) and not found.controlled and asked["control"] is None
+    assert (
+        math.isnan(found.peak_pressure_error) and not found.controlled and asked["control"] is None
+    )
     shown = Scenario("s.toml", "s", units, None, wires, ("b.y", "a.rate"), control=ControlSpec(0.5))
     with pytest.raises(BadInput, match="step_control needs power bonds"):
         wired.run_wired(shown, "held", 0.25, 2.0)
     assert made["a"].told[-1] == made["b"].told[-1] == "closed"
     monkeypatch.setattr(wired, "suspected", lambda wires: ["a bond"])
     controlled = wired.run_wired(shown, "held", 0.25, 2.0)
-    assert asked["recorded"] == [("b", "y"), ("a", "rate")] and controlled.controlled and asked["bonds"] == ["a bond"]
-    assert isinstance(asked["control"], StepControl) and (asked["control"].smallest, asked["control"].largest) == (2.5e-4, 2.5)
+    assert (
+        asked["recorded"] == [("b", "y"), ("a", "rate")]
+        and controlled.controlled
+        and asked["bonds"] == ["a bond"]
+    )
+    assert isinstance(asked["control"], StepControl) and (
+        asked["control"].smallest,
+        asked["control"].largest,
+    ) == (2.5e-4, 2.5)
 
 
 def test_a_report_is_written_line_by_line(tmp_path: Path):
     """One key each; wall times to a tenth of a millisecond; a run that never began has no steps."""
-    outcome = Outcome("s", "held", 0.5, 1.0, Trace(np.zeros(1), {}, False, "no"), {}, math.nan, 0.12346, controlled=True)
+    outcome = Outcome(
+        "s",
+        "held",
+        0.5,
+        1.0,
+        Trace(np.zeros(1), {}, False, "no"),
+        {},
+        math.nan,
+        0.12346,
+        controlled=True,
+    )
     study.write_json(outcome, tmp_path / "r.json")
     lines = (tmp_path / "r.json").read_text().splitlines()
     assert lines[:2] == ["{", ' "scenario": "s",'] and len(lines) == 2 + len(outcome.report())
     told = json.loads("".join(lines))
-    assert told["wall_time_s"] == 0.1235 and told["steps"] == 0 and told["smallest_step_s"] is None and told["peak_pressure_bar"] is None
-    assert steps_of(outcome) == "0 steps of 0 to 0 s" and (told["energy_residual_J"], told["energy_residuals_J"]) == (0.0, {})
+    assert (
+        told["wall_time_s"] == 0.1235
+        and told["steps"] == 0
+        and told["smallest_step_s"] is None
+        and told["peak_pressure_bar"] is None
+    )
+    assert steps_of(outcome) == "0 steps of 0 to 0 s" and (
+        told["energy_residual_J"],
+        told["energy_residuals_J"],
+    ) == (0.0, {})
 
 
 def test_a_picture_of_nothing_has_one_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     drawn: list[Any] = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **options: (drawn.append(figure), Path(path).touch()))
-    plot_columns(Outcome("s", "held", 0.5, 1.0, Trace(np.zeros(1), {}), {}, math.nan, 0.0), tmp_path / "x.png")
+    monkeypatch.setattr(
+        Figure,
+        "savefig",
+        lambda figure, path, **options: (drawn.append(figure), Path(path).touch()),
+    )
+    plot_columns(
+        Outcome("s", "held", 0.5, 1.0, Trace(np.zeros(1), {}), {}, math.nan, 0.0),
+        tmp_path / "x.png",
+    )
     assert len(drawn[0].axes) == 1

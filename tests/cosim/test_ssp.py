@@ -62,7 +62,22 @@ HOSTS = {"libcosimpy": LIBCOSIM, "ecospy": ECOS}
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("ssp") / "boom.ssp"
-    assert main(["cosim", "lib:boom", "--ssp", str(path), "--step-size", str(STEP), "--stop-time", str(STEP * COUNT), "-q"]) == 0
+    assert (
+        main(
+            [
+                "cosim",
+                "lib:boom",
+                "--ssp",
+                str(path),
+                "--step-size",
+                str(STEP),
+                "--stop-time",
+                str(STEP * COUNT),
+                "-q",
+            ]
+        )
+        == 0
+    )
     return path
 
 
@@ -78,14 +93,25 @@ def run_here(archive: Path, folder: Path, *options: str) -> dict[str, np.ndarray
     return table(result)
 
 
-def run_there(host: str, archive: Path, step: float, count: int, names: tuple[str, ...]) -> np.ndarray:
+def run_there(
+    host: str, archive: Path, step: float, count: int, names: tuple[str, ...]
+) -> np.ndarray:
     """Values at the ends of the steps, from a C++ host in a process of its own; COMPONENT.NAME each, all of one component."""
     try:
         __import__(host)
     except (ImportError, OSError) as error:
         pytest.skip(f"{host} cannot be loaded: {error}")
     component, variables = names[0].split(".")[0], [name.partition(".")[2] for name in names]
-    command = [sys.executable, "-c", HOSTS[host], str(archive), str(step), str(count), component, *variables]
+    command = [
+        sys.executable,
+        "-c",
+        HOSTS[host],
+        str(archive),
+        str(step),
+        str(count),
+        component,
+        *variables,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     assert lines, done.stdout[-2000:] + done.stderr[-2000:]
@@ -100,7 +126,9 @@ def test_files_obey_the_schemas(archive: Path, version: str, tmp_path: Path):
 
     if version == "2.0":
         archive = tmp_path / "boom.ssp"
-        assert main(["cosim", "lib:boom", "--ssp", str(archive), "--ssp-version", version, "-q"]) == 0
+        assert (
+            main(["cosim", "lib:boom", "--ssp", str(archive), "--ssp-version", version, "-q"]) == 0
+        )
     folder = Path(ssp.__file__).parent / "schema"
     with ZipFile(archive) as files:
         names = [name for name in files.namelist() if name.endswith((".ssd", ".ssv"))]
@@ -124,17 +152,28 @@ def test_names_are_identifiers(version: str, archive: Path, tmp_path: Path):
 
     if version == "2.0":
         archive = tmp_path / "two.ssp"
-        assert main(["cosim", "lib:boom", "--ssp", str(archive), "--ssp-version", version, "-q"]) == 0
+        assert (
+            main(["cosim", "lib:boom", "--ssp", str(archive), "--ssp-version", version, "-q"]) == 0
+        )
     with ZipFile(archive) as files:
         root = etree.fromstring(files.read("SystemStructure.ssd"))
     named = [root, *(e for e in root.iter() if etree.QName(e).localname in ("System", "Component"))]
     assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", e.get("name")) for e in named)
     assert not [e for e in root.iter() if etree.QName(e).localname == "String"]
-    assert read_ssd(unpack(archive, tmp_path / "unpacked"), "boom").name == root.get("description") == "Luffing boom with servo cylinder"
+    assert (
+        read_ssd(unpack(archive, tmp_path / "unpacked"), "boom").name
+        == root.get("description")
+        == "Luffing boom with servo cylinder"
+    )
 
 
 def test_components_keep_apart_when_they_become_identifiers():
-    assert identifiers(["drive 1", "drive_1", "drive-1", "2"]) == {"drive_1": "drive_1", "drive 1": "drive_1_1", "drive-1": "drive_1_2", "2": "m_2"}
+    assert identifiers(["drive 1", "drive_1", "drive-1", "2"]) == {
+        "drive_1": "drive_1",
+        "drive 1": "drive_1_1",
+        "drive-1": "drive_1_2",
+        "2": "m_2",
+    }
 
 
 def test_every_connector_is_a_variable_with_its_unit(archive: Path, tmp_path: Path):
@@ -144,15 +183,26 @@ def test_every_connector_is_a_variable_with_its_unit(archive: Path, tmp_path: Pa
     from kinetree.scripts.ssp.read import read_ssd
 
     structure = read_ssd(unpack(archive, tmp_path), "boom")
-    assert {c.name for c in structure.components} == {"mechanism", "drive"} and structure.scheme == "sequential"
+    assert {c.name for c in structure.components} == {
+        "mechanism",
+        "drive",
+    } and structure.scheme == "sequential"
     for component in structure.components:
-        variables = {v.name: v for v in read_model_description(str(tmp_path / component.source)).modelVariables}
+        variables = {
+            v.name: v
+            for v in read_model_description(str(tmp_path / component.source)).modelVariables
+        }
         for connector in component.connectors:
             assert variables[connector.name].causality == connector.kind
             assert (variables[connector.name].unit or "") == connector.unit
     for link in structure.links:
         ends = [structure.component(link.start), structure.component(link.end)]
-        assert ends[0] and ends[1] and ends[0].connector(link.start_connector) and ends[1].connector(link.end_connector)
+        assert (
+            ends[0]
+            and ends[1]
+            and ends[0].connector(link.start_connector)
+            and ends[1].connector(link.end_connector)
+        )
 
 
 def test_archive_runs_as_the_scenario(archive: Path, tmp_path: Path):
@@ -169,13 +219,19 @@ def test_hosts_give_the_same_answer(archive: Path, host: str, tmp_path: Path):
 
     Pressures of 1e7 Pa change by up to 1e9 Pa/s, times differ by half a nanosecond: 1 Pa.
     """
-    there, here = run_there(host, archive, STEP, COUNT, SIDES), run_here(archive, tmp_path, "--scheme", "held")
+    there, here = (
+        run_there(host, archive, STEP, COUNT, SIDES),
+        run_here(archive, tmp_path, "--scheme", "held"),
+    )
     for column, side in enumerate(SIDES):
         assert np.abs(there[:, column] - here[side][1:]).max() < 1.0
     exact = run_coupled(read_scenario("lib:boom"), "chambers", STEP, STEP * COUNT).reference
     times = STEP * np.arange(1, COUNT + 1)
     for column, side in enumerate(("pressure_a", "pressure_b")):
-        assert np.abs(there[:, column] - np.interp(times, exact["time"], exact[side])).max() < 2.0 * BAR
+        assert (
+            np.abs(there[:, column] - np.interp(times, exact["time"], exact[side])).max()
+            < 2.0 * BAR
+        )
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -186,9 +242,26 @@ def test_hosts_run_the_carrier(host: str, tmp_path: Path):
     """
     step, count, names = 1e-3, 1200, ("carrier.slew", "carrier.luff")
     path = tmp_path / "carrier.ssp"
-    assert main(["cosim", "lib:carrier", "--ssp", str(path), "--step-size", str(step), "--stop-time", str(step * count), "-q"]) == 0
+    assert (
+        main(
+            [
+                "cosim",
+                "lib:carrier",
+                "--ssp",
+                str(path),
+                "--step-size",
+                str(step),
+                "--stop-time",
+                str(step * count),
+                "-q",
+            ]
+        )
+        == 0
+    )
     there, scenario = run_there(host, path, step, count, names), read_scenario("lib:carrier")
-    bare = replace(scenario, connections=tuple(replace(c, slope="", mean=False) for c in scenario.connections))
+    bare = replace(
+        scenario, connections=tuple(replace(c, slope="", mean=False) for c in scenario.connections)
+    )
     here = run_wired(bare, "held", step, step * count, "native").trace
     settings = {"modules": 4, "pace": 0.8, "drives": 1, "cylinders": 1}
     exact = load("lib:carrier", **settings).compile().simulate(step * count, output_step=step)
@@ -198,15 +271,48 @@ def test_hosts_run_the_carrier(host: str, tmp_path: Path):
         assert np.abs(here[name] - here[name][0] - motion + motion[0]).max() < 0.02 * np.ptp(motion)
 
 
-def test_schemes_that_hosts_turn_into_held_values_are_named(tmp_path: Path, capsys: pytest.CaptureFixture):
-    assert main(["cosim", "lib:boom", "--scheme", "told", "--ssp", str(tmp_path / "told.ssp"), "--units", "python"]) == 0
+def test_schemes_that_hosts_turn_into_held_values_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+):
+    assert (
+        main(
+            [
+                "cosim",
+                "lib:boom",
+                "--scheme",
+                "told",
+                "--ssp",
+                str(tmp_path / "told.ssp"),
+                "--units",
+                "python",
+            ]
+        )
+        == 0
+    )
     assert "chambers stays stable there" in capsys.readouterr().out
 
 
 def test_told_travels_with_its_slopes(tmp_path: Path):
     """Slopes, means and the order of the units stand in the archive: the same numbers as from the scenario."""
     path = tmp_path / "told.ssp"
-    assert main(["cosim", "lib:boom", "--scheme", "told", "--ssp", str(path), "--step-size", "0.02", "--stop-time", "0.6", "-q"]) == 0
+    assert (
+        main(
+            [
+                "cosim",
+                "lib:boom",
+                "--scheme",
+                "told",
+                "--ssp",
+                str(path),
+                "--step-size",
+                "0.02",
+                "--stop-time",
+                "0.6",
+                "-q",
+            ]
+        )
+        == 0
+    )
     found = run_here(path, tmp_path)
     trace = run_coupled(read_scenario("lib:boom"), "told", 0.02, 0.6, "native").trace
     assert len(trace.time) == len(found["time"])
@@ -217,9 +323,15 @@ def test_told_travels_with_its_slopes(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(["--units", "process"], "has no FMUs to write"), (["--ssp-version", "3.0"], "expected one of 1.0, 2.0"), ([], "ends in .ssp")],
+    [
+        (["--units", "process"], "has no FMUs to write"),
+        (["--ssp-version", "3.0"], "expected one of 1.0, 2.0"),
+        ([], "ends in .ssp"),
+    ],
 )
-def test_exports_that_cannot_be_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture, options: list[str], said: str):
+def test_exports_that_cannot_be_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture, options: list[str], said: str
+):
     path = tmp_path / ("boom.ssp" if options else "boom.zip")
     assert main(["cosim", "lib:boom", "--ssp", str(path), *options]) == 2
     assert said in capsys.readouterr().err

@@ -27,7 +27,9 @@ def connector(name: str, kind: str, unit: str = "", element: str = "Real") -> st
     return f'<s:Connector name="{name}" kind="{kind}"><c:{element}{f" unit={chr(34)}{unit}{chr(34)}" if unit else ""}/></s:Connector>'
 
 
-def component(name: str, connectors: str, more: str = "", facts: str = 'source="resources/unit.fmu"') -> str:
+def component(
+    name: str, connectors: str, more: str = "", facts: str = 'source="resources/unit.fmu"'
+) -> str:
     return f'<s:Component name="{name}" {facts}><s:Connectors>{connectors}</s:Connectors>{more}</s:Component>'
 
 
@@ -35,12 +37,16 @@ def connection(start: str, end: str, more: str = "") -> str:
     ends = []
     for which, text in (("start", start), ("end", end)):
         element, _, name = text.rpartition(".")
-        ends.append((f'{which}Element="{element}" ' if element else "") + f'{which}Connector="{name}"')
+        ends.append(
+            (f'{which}Element="{element}" ' if element else "") + f'{which}Connector="{name}"'
+        )
     return f"<s:Connection {' '.join(ends)}>{more}</s:Connection>"
 
 
 def system(elements: str, connections: str = "") -> str:
-    return f"<s:Elements>{elements}</s:Elements>" + (f"<s:Connections>{connections}</s:Connections>" if connections else "")
+    return f"<s:Elements>{elements}</s:Elements>" + (
+        f"<s:Connections>{connections}</s:Connections>" if connections else ""
+    )
 
 
 def read(folder: Path, body: str, tail: str = "", version: str = "1.0") -> Structure:
@@ -62,7 +68,9 @@ def test_units_are_converted_before_a_transformation(tmp_path: Path):
 
 
 def test_conversion_can_be_suppressed(tmp_path: Path):
-    wire = connection("a.y", "b.u").replace("<s:Connection ", '<s:Connection suppressUnitConversion="true" ')
+    wire = connection("a.y", "b.u").replace(
+        "<s:Connection ", '<s:Connection suppressUnitConversion="true" '
+    )
     (link,) = read(tmp_path, system(A + B, wire), UNITS).links
     assert (link.factor, link.offset) == (1.0, 0.0)
 
@@ -70,20 +78,47 @@ def test_conversion_can_be_suppressed(tmp_path: Path):
 def test_subsystems_are_flattened(tmp_path: Path):
     """a.y goes out of its system by 'out' (times 3), into another by 'in' (plus 1): the wire is direct."""
     inner = f'<s:System name="left"><s:Connectors>{connector("out", "output")}</s:Connectors>'
-    inner += system(component("a", connector("y", "output")), connection("a.y", "out", '<c:LinearTransformation factor="3"/>')) + "</s:System>"
+    inner += (
+        system(
+            component("a", connector("y", "output")),
+            connection("a.y", "out", '<c:LinearTransformation factor="3"/>'),
+        )
+        + "</s:System>"
+    )
     inner += f'<s:System name="right"><s:Connectors>{connector("in", "input")}</s:Connectors>'
-    inner += system(component("b", connector("u", "input")), connection("in", "b.u", '<c:LinearTransformation offset="1"/>')) + "</s:System>"
-    structure = read(tmp_path, system(inner, connection("left.out", "right.in", '<c:LinearTransformation factor="2"/>')))
+    inner += (
+        system(
+            component("b", connector("u", "input")),
+            connection("in", "b.u", '<c:LinearTransformation offset="1"/>'),
+        )
+        + "</s:System>"
+    )
+    structure = read(
+        tmp_path,
+        system(inner, connection("left.out", "right.in", '<c:LinearTransformation factor="2"/>')),
+    )
     (link,) = structure.links
     assert [c.name for c in structure.components] == ["left.a", "right.b"]
-    assert (link.start, link.start_connector, link.end, link.end_connector) == ("left.a", "y", "right.b", "u")
+    assert (link.start, link.start_connector, link.end, link.end_connector) == (
+        "left.a",
+        "y",
+        "right.b",
+        "u",
+    )
     assert (link.factor, link.offset) == (6.0, 1.0)
 
 
 def test_steps_of_other_tools_are_taken(tmp_path: Path):
-    osp = '<osp:Algorithm xmlns:osp="x"><osp:FixedStepAlgorithm baseStepSize="0.02"/></osp:Algorithm>'
+    osp = (
+        '<osp:Algorithm xmlns:osp="x"><osp:FixedStepAlgorithm baseStepSize="0.02"/></osp:Algorithm>'
+    )
     note = f'<s:Annotations><c:Annotation type="com.opensimulationplatform">{osp}</c:Annotation></s:Annotations>'
-    structure = read(tmp_path, system(A), f'<s:DefaultExperiment stopTime="3">{note}</s:DefaultExperiment>', "2.0")
+    structure = read(
+        tmp_path,
+        system(A),
+        f'<s:DefaultExperiment stopTime="3">{note}</s:DefaultExperiment>',
+        "2.0",
+    )
     assert (structure.step_size, structure.stop_time, structure.scheme) == (0.02, 3.0, "")
 
 
@@ -108,7 +143,9 @@ def test_values_are_mapped(tmp_path: Path):
     entry = '<m:MappingEntry source="width" target="half"><c:LinearTransformation factor="0.5" offset="1"/></m:MappingEntry>'
     space = 'xmlns:m="http://ssp-standard.org/SSP1/SystemStructureParameterMapping"'
     mapping = f'<s:ParameterMapping><m:ParameterMapping {space} version="1.0">{entry}</m:ParameterMapping></s:ParameterMapping>'
-    body = component("a", connector("half", "parameter", "m"), BINDING.format(f">{INLINE}{mapping}"))
+    body = component(
+        "a", connector("half", "parameter", "m"), BINDING.format(f">{INLINE}{mapping}")
+    )
     (unit,) = read(tmp_path, system(body), UNITS).components
     assert unit.values == {"half": pytest.approx(0.5 * 0.25 + 1.0)}
 
@@ -116,18 +153,50 @@ def test_values_are_mapped(tmp_path: Path):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (system(component("a", "", "", 'source="resources/none.fmu"')), "component 'a': the archive has no 'resources/none.fmu'"),
-        (system(component("a", "", "", 'source="../unit.fmu"')), "component 'a': source '../unit.fmu' is not inside the archive"),
-        (system(component("a", "", "", 'source="resources/unit.fmu" type="application/x-ssp-package"')), "only FMUs .* are supported"),
-        (system(component("a", "", "", 'source="resources/unit.fmu" implementation="ModelExchange"')), "asks for model exchange"),
-        (system('<s:SignalDictionaryReference name="d" dictionary="x"/>'), "<SignalDictionaryReference> 'd' is not supported"),
+        (
+            system(component("a", "", "", 'source="resources/none.fmu"')),
+            "component 'a': the archive has no 'resources/none.fmu'",
+        ),
+        (
+            system(component("a", "", "", 'source="../unit.fmu"')),
+            "component 'a': source '../unit.fmu' is not inside the archive",
+        ),
+        (
+            system(
+                component(
+                    "a", "", "", 'source="resources/unit.fmu" type="application/x-ssp-package"'
+                )
+            ),
+            "only FMUs .* are supported",
+        ),
+        (
+            system(
+                component("a", "", "", 'source="resources/unit.fmu" implementation="ModelExchange"')
+            ),
+            "asks for model exchange",
+        ),
+        (
+            system('<s:SignalDictionaryReference name="d" dictionary="x"/>'),
+            "<SignalDictionaryReference> 'd' is not supported",
+        ),
         (system(A, connection("a.y", "b.u")), "there is no element 'b'"),
         (system(A + B, connection("a.z", "b.u")), "component 'a' has no connector 'z'"),
         (system(A + B, connection("b.u", "a.y")), "leads to an output"),
         (system(A + B, connection("a.y", "b.u") * 2), "two connections lead to b.u"),
-        (system(A + B, connection("a.y", "b.u", "<c:BooleanMappingTransformation/>")), "only LinearTransformation"),
-        (system(component("a", connector("y", "output", "", "Binary")) + B, connection("a.y", "b.u")), "a.y is of type Binary"),
-        (system(component("a", "", BINDING.format(f">{INLINE}<s:ParameterMapping/>"))), "a ParameterMapping without a source"),
+        (
+            system(A + B, connection("a.y", "b.u", "<c:BooleanMappingTransformation/>")),
+            "only LinearTransformation",
+        ),
+        (
+            system(
+                component("a", connector("y", "output", "", "Binary")) + B, connection("a.y", "b.u")
+            ),
+            "a.y is of type Binary",
+        ),
+        (
+            system(component("a", "", BINDING.format(f">{INLINE}<s:ParameterMapping/>"))),
+            "a ParameterMapping without a source",
+        ),
         (system(component("a", "", BINDING.format(">"))), "neither a source nor a ParameterSet"),
         (system(""), "no components"),
     ],
@@ -143,7 +212,10 @@ def test_units_that_do_not_fit_are_named(tmp_path: Path):
         read(tmp_path, system(A + B, connection("a.y", "b.u")), tail)
 
 
-@pytest.mark.parametrize(("version", "said"), [("3.0", "version '3.0' of SSP is not known"), ("Draft", "version 'Draft'")])
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [("3.0", "version '3.0' of SSP is not known"), ("Draft", "version 'Draft'")],
+)
 def test_unknown_versions_are_named(tmp_path: Path, version: str, said: str):
     with pytest.raises(BadInput, match=said):
         read(tmp_path, system(A), "", version)
@@ -158,8 +230,14 @@ def test_archives_that_are_none_are_named(tmp_path: Path, capsys: pytest.Capture
     assert main(["cosim", str(path)]) == 2 and "leads out of it" in capsys.readouterr().err
     with ZipFile(path, "w") as archive:
         archive.writestr("readme", "x")
-    assert main(["cosim", str(path)]) == 2 and "holds no SystemStructure.ssd" in capsys.readouterr().err
-    assert main(["cosim", str(tmp_path / "none.ssp")]) == 2 and "no such file" in capsys.readouterr().err
+    assert (
+        main(["cosim", str(path)]) == 2
+        and "holds no SystemStructure.ssd" in capsys.readouterr().err
+    )
+    assert (
+        main(["cosim", str(tmp_path / "none.ssp")]) == 2
+        and "no such file" in capsys.readouterr().err
+    )
 
 
 def test_a_foreign_archive_runs(tmp_path: Path):
@@ -170,8 +248,13 @@ def test_a_foreign_archive_runs(tmp_path: Path):
         for name, value in (("one.pid.gain", 3.0), ("two.pid.gain", 500.0), ("one.target", 2.0))
     )
     inline = f'><s:ParameterValues><v:ParameterSet version="1.0" name="p"><v:Parameters>{values}</v:Parameters></v:ParameterSet></s:ParameterValues>'
-    parts = [component(name, connector("command", "output", "mm") + connector("measured", "input", "m")) for name in ("one", "two")]
-    body = BINDING.format(inline) + system("".join(parts), connection("one.command", "two.measured"))
+    parts = [
+        component(name, connector("command", "output", "mm") + connector("measured", "input", "m"))
+        for name in ("one", "two")
+    ]
+    body = BINDING.format(inline) + system(
+        "".join(parts), connection("one.command", "two.measured")
+    )
     path = tmp_path / "chain.ssp"
     with ZipFile(path, "w") as archive:
         archive.write(fmu, "resources/unit.fmu")
@@ -189,7 +272,10 @@ def packed(path: Path, files: dict[str, bytes]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["../out.txt", "/out.txt", "a/../../out.txt", "C:/out.txt", "..\\out.txt", "\\\\host\\out.txt"])
+@pytest.mark.parametrize(
+    "name",
+    ["../out.txt", "/out.txt", "a/../../out.txt", "C:/out.txt", "..\\out.txt", "\\\\host\\out.txt"],
+)
 def test_archives_do_not_lead_out(tmp_path: Path, name: str):
     path = packed(tmp_path / "x.ssp", {name: b"1"})
     with pytest.raises(BadInput, match="leads out of it"):
@@ -216,14 +302,24 @@ def test_links_long_names_and_damage_are_refused(tmp_path: Path):
     with pytest.raises(BadInput, match="more than 200 characters"):
         unpack(packed(tmp_path / "long.ssp", {"n" * 300: b"1"}), tmp_path / "in")
     good = packed(tmp_path / "good.ssp", {"SystemStructure.ssd": b"<a/>" * 1000}).read_bytes()
-    for k in range(len(good)):  # every byte of headers and content changed once: refused, or the same or other content, never another error
+    for k in range(
+        len(good)
+    ):  # every byte of headers and content changed once: refused, or the same or other content, never another error
         (tmp_path / "bad.ssp").write_bytes(good[:k] + bytes([good[k] ^ 0x55]) + good[k + 1 :])
         with suppress(BadInput):
             unpack(tmp_path / "bad.ssp", tmp_path / "in")
 
 
 @pytest.mark.parametrize(
-    "source", ["/etc/hostname", "../secret.ssv", "file:///etc/hostname", "%2e%2e/secret.ssv", "a/../../secret.ssv", "C:\\secret.ssv"]
+    "source",
+    [
+        "/etc/hostname",
+        "../secret.ssv",
+        "file:///etc/hostname",
+        "%2e%2e/secret.ssv",
+        "a/../../secret.ssv",
+        "C:\\secret.ssv",
+    ],
 )
 def test_values_come_from_the_archive(tmp_path: Path, source: str):
     """The source of a parameter set, and of a mapping, is a file of the archive like that of a component."""
@@ -253,7 +349,8 @@ def values_of(folder: Path, kind: str, value: str, change: str = "") -> dict:
     mapping = '<s:ParameterMapping><m:ParameterMapping xmlns:m="http://ssp-standard.org/SSP1/SystemStructureParameterMapping" version="1.0">'
     mapping += f'<m:MappingEntry source="p" target="p">{change}</m:MappingEntry></m:ParameterMapping></s:ParameterMapping>'
     inline = (
-        f'><s:ParameterValues><v:ParameterSet version="1.0" name="n"><v:Parameters><v:Parameter name="p"><v:{kind} value="{value}"/></v:Parameter>'
+        f'><s:ParameterValues><v:ParameterSet version="1.0" name="n"><v:Parameters>'
+        f'<v:Parameter name="p"><v:{kind} value="{value}"/></v:Parameter>'
     )
     inline += f"</v:Parameters></v:ParameterSet></s:ParameterValues>{mapping if change else ''}"
     (found,) = read(folder, system(component("a", "", BINDING.format(inline)))).components
@@ -286,7 +383,9 @@ def test_values_keep_their_types(tmp_path: Path, kind: str, value: str, change: 
         ("Binary", "00", "", "of type Binary"),
     ],
 )
-def test_values_that_are_no_such_thing_are_refused(tmp_path: Path, kind: str, value: str, change: str, said: str):
+def test_values_that_are_no_such_thing_are_refused(
+    tmp_path: Path, kind: str, value: str, change: str, said: str
+):
     with pytest.raises(BadInput, match=said):
         values_of(tmp_path, kind, value, change)
 

@@ -4,7 +4,17 @@ from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
 import pytest
-from test_ssp_foreign import BINDING, HEAD, INLINE, UNITS, component, connection, connector, read, system
+from test_ssp_foreign import (
+    BINDING,
+    HEAD,
+    INLINE,
+    UNITS,
+    component,
+    connection,
+    connector,
+    read,
+    system,
+)
 
 from kinetree.scripts.cosim.imported import scenario_of_ssp
 from kinetree.scripts.ssp import archive
@@ -12,8 +22,19 @@ from kinetree.scripts.ssp.structure import Base, Component, Connector, Link, Str
 from kinetree.scripts.ssp.wiring import Edge, direct
 from kinetree.scripts.terminal.failure import BadInput
 
-KINDS = {"y": "output", "z": "output", "u": "input", "w": "input", "c": "calculatedParameter", "p": "parameter"}
-ENDS = {(element, name): Connector(name, kind) for element in ("a", "b", "left.in") for name, kind in KINDS.items()}
+KINDS = {
+    "y": "output",
+    "z": "output",
+    "u": "input",
+    "w": "input",
+    "c": "calculatedParameter",
+    "p": "parameter",
+}
+ENDS = {
+    (element, name): Connector(name, kind)
+    for element in ("a", "b", "left.in")
+    for name, kind in KINDS.items()
+}
 
 
 def wired(*edges: Edge) -> list[Edge]:
@@ -29,12 +50,25 @@ def test_connections_through_systems_are_one():
     expected = Edge(("a", "y"), ("b", "u"), 42.0, 7.0 * (3.0 * 1.0 + 5.0) + 11.0, True)
     assert wired(*chain) == wired(*chain[::-1]) == [expected]
     plain = Edge(("a", "y"), ("b", "u"))
-    assert wired(plain, Edge(("", "outside"), ("b", "w")), Edge(("b", "y"), ("", "result"))) == [plain]
+    assert wired(plain, Edge(("", "outside"), ("b", "w")), Edge(("b", "y"), ("", "result"))) == [
+        plain
+    ]
     assert (plain.factor, plain.offset, plain.plain) == (1.0, 0.0, False)
-    circle = (Edge(("left", "one"), ("right", "two")), Edge(("right", "two"), ("left", "one")), Edge(("left", "one"), ("a", "w")))
+    circle = (
+        Edge(("left", "one"), ("right", "two")),
+        Edge(("right", "two"), ("left", "one")),
+        Edge(("left", "one"), ("a", "w")),
+    )
     assert wired(*circle) == [], "a ring of connectors begins nowhere"
-    both = (Edge(("a", "p"), ("left", "out")), Edge(("left", "out"), ("a", "u")), Edge(("left", "out"), ("b", "u")))
-    assert [(e.start, e.end) for e in wired(*both)] == [(("a", "p"), ("a", "u")), (("a", "p"), ("b", "u"))]
+    both = (
+        Edge(("a", "p"), ("left", "out")),
+        Edge(("left", "out"), ("a", "u")),
+        Edge(("left", "out"), ("b", "u")),
+    )
+    assert [(e.start, e.end) for e in wired(*both)] == [
+        (("a", "p"), ("a", "u")),
+        (("a", "p"), ("b", "u")),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -56,29 +90,47 @@ TEMPERATURES = (
     f'<s:Units><c:Unit name="degF"><c:BaseUnit K="1" m="0" factor="{5 / 9!r}" offset="{459.67 * 5 / 9!r}"/></c:Unit>'
     '<c:Unit name="degC"><c:BaseUnit K="1" offset="273.15"/></c:Unit><c:Unit name="s"><c:BaseUnit s="1"/></c:Unit></s:Units>'
 )
-WARM = component("a", connector("y", "output", "degF")) + component("b", connector("u", "input", "degC"))
+WARM = component("a", connector("y", "output", "degF")) + component(
+    "b", connector("u", "input", "degC")
+)
 
 
-@pytest.mark.parametrize(("plain", "expected"), [("", (32.0, 1.0, 212.0, 201.0)), ('suppressUnitConversion="1" ', (0.0, 1.0, 10.0, 21.0))])
-def test_units_with_offsets_are_converted_before_a_transformation(tmp_path: Path, plain: str, expected: tuple[float, ...]):
+@pytest.mark.parametrize(
+    ("plain", "expected"),
+    [("", (32.0, 1.0, 212.0, 201.0)), ('suppressUnitConversion="1" ', (0.0, 1.0, 10.0, 21.0))],
+)
+def test_units_with_offsets_are_converted_before_a_transformation(
+    tmp_path: Path, plain: str, expected: tuple[float, ...]
+):
     """Water boils at 212 °F, 100 °C, of which twice and one more are given."""
-    wire = connection("a.y", "b.u", '<c:LinearTransformation factor="2" offset="1"/>').replace("<s:Connection ", f"<s:Connection {plain}")
+    wire = connection("a.y", "b.u", '<c:LinearTransformation factor="2" offset="1"/>').replace(
+        "<s:Connection ", f"<s:Connection {plain}"
+    )
     structure = read(tmp_path, system(WARM, wire), TEMPERATURES)
     (link,) = structure.links
-    assert [link.factor * y + link.offset for y in expected[::2]] == pytest.approx(list(expected[1::2]), abs=1e-11)
-    assert structure.units["degC"] == Base({"K": 1}, 1.0, 273.15) and structure.units["degF"].exponents == {"K": 1}
+    assert [link.factor * y + link.offset for y in expected[::2]] == pytest.approx(
+        list(expected[1::2]), abs=1e-11
+    )
+    assert structure.units["degC"] == Base({"K": 1}, 1.0, 273.15) and structure.units[
+        "degF"
+    ].exponents == {"K": 1}
 
 
 def bound(value: str, mapping: str = "", more: str = "") -> str:
     """A set of one value with its units, for a component or a system."""
     head = '<s:ParameterValues><v:ParameterSet version="1.0" name="p"><v:Parameters>'
     units = TEMPERATURES.replace("s:Units", "v:Units")
-    return BINDING.format(f"{more}>{head}{value}</v:Parameters>{units}</v:ParameterSet></s:ParameterValues>{mapping}")
+    return BINDING.format(
+        f"{more}>{head}{value}</v:Parameters>{units}</v:ParameterSet></s:ParameterValues>{mapping}"
+    )
 
 
 def mapped(*entries: tuple[str, str, str]) -> str:
     space = 'xmlns:m="http://ssp-standard.org/SSP1/SystemStructureParameterMapping"'
-    text = "".join(f'<m:MappingEntry source="{a}" target="{b}">{change}</m:MappingEntry>' for a, b, change in entries)
+    text = "".join(
+        f'<m:MappingEntry source="{a}" target="{b}">{change}</m:MappingEntry>'
+        for a, b, change in entries
+    )
     return f'<s:ParameterMapping><m:ParameterMapping {space} version="1.0">{text}</m:ParameterMapping></s:ParameterMapping>'
 
 
@@ -89,13 +141,20 @@ TWICE = '<c:LinearTransformation factor="2" offset="1"/>'
 
 def test_values_are_converted_and_then_mapped(tmp_path: Path):
     """To every target of a mapping and to no other; without a unit at either end a number stays; what cannot be converted is refused."""
-    ends = "".join(connector(name, "parameter", unit) for name, unit in (("T", "degC"), ("F", "degF"), ("n", ""), ("t", "s")))
+    ends = "".join(
+        connector(name, "parameter", unit)
+        for name, unit in (("T", "degC"), ("F", "degF"), ("n", ""), ("t", "s"))
+    )
 
     def given(mapping: str = "", value: str = BOILS) -> dict:
-        (unit,) = read(tmp_path, system(component("a", ends, bound(value, mapping))), TEMPERATURES).components
+        (unit,) = read(
+            tmp_path, system(component("a", ends, bound(value, mapping))), TEMPERATURES
+        ).components
         return dict(unit.values)
 
-    assert given() == {"T": pytest.approx(100.0)} and given("", BOILS.replace(' unit="degF"', "")) == {"T": 212.0}
+    assert given() == {"T": pytest.approx(100.0)} and given(
+        "", BOILS.replace(' unit="degF"', "")
+    ) == {"T": 212.0}
     found = given(mapped(("T", "T", TWICE), ("T", "F", TWICE), ("T", "n", ""), ("other", "F", "")))
     assert found == {"T": pytest.approx(201.0), "F": 425.0, "n": 212.0}
     assert given(mapped(("other", "F", ""))) == {}
@@ -108,11 +167,18 @@ def test_values_of_systems_win_and_are_named_by_paths(tmp_path: Path):
     inside = f'<s:System name="left">{bound(BOILS, more=chr(32) + chr(112) + "refix=" + chr(34) + "a." + chr(34))}'
     inside += system(component("a", "", bound(BOILS.replace("212", "1")))) + "</s:System>"
     inner = read(tmp_path, system(inside))
-    assert [(c.name, dict(c.values)) for c in inner.components] == [("left.a", {"T": 212.0})] and inner.notes == ()
-    outer = read(tmp_path, bound(BOILS.replace('"T"', '"left.a.T"').replace("212", "2")) + bound("") + system(inside))
+    assert [(c.name, dict(c.values)) for c in inner.components] == [
+        ("left.a", {"T": 212.0})
+    ] and inner.notes == ()
+    outer = read(
+        tmp_path,
+        bound(BOILS.replace('"T"', '"left.a.T"').replace("212", "2")) + bound("") + system(inside),
+    )
     assert dict(outer.components[0].values) == {"T": 2.0}
     lost = read(tmp_path, bound(BOILS) + system(component("a", "") + component("b", "")))
-    assert lost.notes == ("value 'T' belongs to no component and is ignored",) and not any(c.values for c in lost.components)
+    assert lost.notes == ("value 'T' belongs to no component and is ignored",) and not any(
+        c.values for c in lost.components
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,18 +201,38 @@ def test_what_is_not_supported_is_named_too(tmp_path: Path, body: str, said: str
         read(tmp_path, body)
 
 
-@pytest.mark.parametrize(("change", "said"), [('m="1.5"', "found '1.5', expected a whole number"), ('m="1" factor="0"', "unit 'm' has the factor 0")])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ('m="1.5"', "found '1.5', expected a whole number"),
+        ('m="1" factor="0"', "unit 'm' has the factor 0"),
+    ],
+)
 def test_units_that_are_none_are_refused(tmp_path: Path, change: str, said: str):
     with pytest.raises(BadInput, match=said):
-        read(tmp_path, system(WARM), UNITS.replace('name="m"><c:BaseUnit m="1"', f'name="m"><c:BaseUnit {change}'))
+        read(
+            tmp_path,
+            system(WARM),
+            UNITS.replace('name="m"><c:BaseUnit m="1"', f'name="m"><c:BaseUnit {change}'),
+        )
 
 
 def test_connectors_without_types_and_long_names_are_taken(tmp_path: Path):
     """Two hundred characters, fifty systems inside one another; a connector may leave its type open, one of a boolean is a number."""
     ends = '<s:Connector name="y" kind="output"/>' + connector("u", "input", "", "Boolean")
-    structure = read(tmp_path, system(component("n" * 200, ends), connection("n" * 200 + ".y", "n" * 200 + ".u")), version="1")
-    assert structure.components[0].connectors == (Connector("y", "output", ""), Connector("u", "input", "Boolean"))
-    assert [(link.start_connector, link.end_connector, link.factor, link.offset) for link in structure.links] == [("y", "u", 1.0, 0.0)]
+    structure = read(
+        tmp_path,
+        system(component("n" * 200, ends), connection("n" * 200 + ".y", "n" * 200 + ".u")),
+        version="1",
+    )
+    assert structure.components[0].connectors == (
+        Connector("y", "output", ""),
+        Connector("u", "input", "Boolean"),
+    )
+    assert [
+        (link.start_connector, link.end_connector, link.factor, link.offset)
+        for link in structure.links
+    ] == [("y", "u", 1.0, 0.0)]
     nested = system(component("a", ""))
     for _ in range(50):
         nested = system(f'<s:System name="s">{nested}</s:System>')
@@ -172,13 +258,33 @@ def test_what_a_run_takes_from_a_structure(tmp_path: Path):
         with ZipFile(path, "w") as made:
             made.writestr("resources/unit.fmu", b"")
             made.mkdir("more")
-            made.writestr("SystemStructure.ssd", HEAD.format(body=system(ends, connection("a.y", "b.u", TWICE)), tail=tail, version="1.0"))
+            made.writestr(
+                "SystemStructure.ssd",
+                HEAD.format(
+                    body=system(ends, connection("a.y", "b.u", TWICE)), tail=tail, version="1.0"
+                ),
+            )
         return scenario_of_ssp(path, tmp_path / "in")
 
     bare = scenario("")
-    assert (bare.stop_time, bare.step_size, bare.scheme, bare.coupling, bare.name) == (1.0, 0.001, "held", None, "foreign")
+    assert (bare.stop_time, bare.step_size, bare.scheme, bare.coupling, bare.name) == (
+        1.0,
+        0.001,
+        "held",
+        None,
+        "foreign",
+    )
     (wire,) = bare.connections
-    assert (wire.source, wire.target, wire.slope, wire.factor, wire.offset, wire.mean, wire.hold, wire.bond) == (
+    assert (
+        wire.source,
+        wire.target,
+        wire.slope,
+        wire.factor,
+        wire.offset,
+        wire.mean,
+        wire.hold,
+        wire.bond,
+    ) == (
         "a.y",
         "b.u",
         "",
@@ -192,11 +298,25 @@ def test_what_a_run_takes_from_a_structure(tmp_path: Path):
         ("a", str(tmp_path / "in" / "resources/unit.fmu"), {}), ("b", str(tmp_path / "in" / "resources/unit.fmu"), {"width": 250.0, "count": 3}),
     ]  # fmt: skip
     assert (tmp_path / "in" / "more").is_dir()
-    told = scenario(OURS.format(' stopTime="2"', 'scheme="repeat" stepSize="0.25"', 'mean="true" bond="p"'))
+    told = scenario(
+        OURS.format(' stopTime="2"', 'scheme="repeat" stepSize="0.25"', 'mean="true" bond="p"')
+    )
     assert (told.stop_time, told.step_size, told.scheme) == (2.0, 0.25, "repeat")
-    assert (told.connections[0].slope, told.connections[0].mean, told.connections[0].hold, told.connections[0].bond) == ("a.rate", True, False, "p")
-    other = scenario(OURS.format(' startTime="0.0" stopTime="4"', 'scheme="chambers"', 'hold="true" mean="1"'))
-    assert (other.scheme, other.step_size, other.connections[0].hold, other.connections[0].mean) == ("held", 0.004, True, False)
+    assert (
+        told.connections[0].slope,
+        told.connections[0].mean,
+        told.connections[0].hold,
+        told.connections[0].bond,
+    ) == ("a.rate", True, False, "p")
+    other = scenario(
+        OURS.format(' startTime="0.0" stopTime="4"', 'scheme="chambers"', 'hold="true" mean="1"')
+    )
+    assert (
+        other.scheme,
+        other.step_size,
+        other.connections[0].hold,
+        other.connections[0].mean,
+    ) == ("held", 0.004, True, False)
     with pytest.raises(BadInput, match="starts at 0.5 s; masters start at 0"):
         scenario(OURS.format(' startTime="0.5"', "", ""))
 
@@ -225,17 +345,32 @@ def test_sizes_and_names_at_their_bounds():
 
 def test_sources_stay_in_the_folder(tmp_path: Path):
     assert [archive.stays(name) for name in ("a", "a/b", "a..b", "./a")] == [True] * 4
-    assert [archive.stays(name) for name in ("", "/a", "..", "a/../b", "a\\..\\b", "C:a", "\\a", "a\0b")] == [False] * 8
+    assert [
+        archive.stays(name) for name in ("", "/a", "..", "a/../b", "a\\..\\b", "C:a", "\\a", "a\0b")
+    ] == [False] * 8
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "in" / "link").symlink_to(tmp_path / "out")
     assert archive.is_inside(tmp_path / "in", "a/b")
-    assert not any(archive.is_inside(tmp_path / "in", name) for name in ("link/a", "http://x/a", "#a", "file:a", "../in/a"))
+    assert not any(
+        archive.is_inside(tmp_path / "in", name)
+        for name in ("link/a", "http://x/a", "#a", "file:a", "../in/a")
+    )
 
 
 def test_what_nobody_said_of_a_structure():
-    assert Link("a", "y", "b", "u") == Link("a", "y", "b", "u", 1.0, 0.0, "", False, False, "") and Base({}) == Base({}, 1.0, 0.0)
+    assert Link("a", "y", "b", "u") == Link(
+        "a", "y", "b", "u", 1.0, 0.0, "", False, False, ""
+    ) and Base({}) == Base({}, 1.0, 0.0)
     empty = Structure("n", (Component("a", "f", (Connector("y", "output"),)),), ())
-    assert (empty.start_time, empty.stop_time, empty.step_size, empty.scheme) == (0.0, None, None, "")
+    assert (empty.start_time, empty.stop_time, empty.step_size, empty.scheme) == (
+        0.0,
+        None,
+        None,
+        "",
+    )
     assert empty.component("a") is empty.components[0] and empty.component("b") is None
-    assert empty.components[0].connector("y") == Connector("y", "output", "Real", "") and empty.components[0].connector("x") is None
+    assert (
+        empty.components[0].connector("y") == Connector("y", "output", "Real", "")
+        and empty.components[0].connector("x") is None
+    )

@@ -75,7 +75,16 @@ def test_copies_are_filled_everywhere():
     assert mechanism.joints["rail3"].coordinates == ("s3",)
     assert mechanism.forces["push2"].value == "push2"
     names = [stage.name for stage in mechanism.stages]
-    assert names == ["settle", "travel 1", "swing 1 of {modules}", "travel 2", "swing 2 of {modules}", "travel 3", "swing 3 of {modules}", "rest"]
+    assert names == [
+        "settle",
+        "travel 1",
+        "swing 1 of {modules}",
+        "travel 2",
+        "swing 2 of {modules}",
+        "travel 3",
+        "swing 3 of {modules}",
+        "rest",
+    ]
     assert mechanism.stages[4].set == {"push2": 0}
     assert mechanism.bodies["module2"].copies is None
 
@@ -135,7 +144,9 @@ def test_faults_in_copies_point_at_the_template(tmp_path):
     with pytest.raises(ModelError) as error:
         describe(path)
     line = path.read_text().splitlines().index('value = "pusch{i}"') + 1
-    assert [(problem.key, problem.line) for problem in error.value.problems] == [(f"forces.push{i}.value", line) for i in (1, 2, 3)]
+    assert [(problem.key, problem.line) for problem in error.value.problems] == [
+        (f"forces.push{i}.value", line) for i in (1, 2, 3)
+    ]
     assert "did you mean 'push1'" in str(error.value)
 
 
@@ -161,7 +172,11 @@ def test_library_generators_take_their_arguments(monkeypatch, tmp_path):
         if n < 1:
             raise ValueError("n must be at least 1")
         bodies = {f"b{i}": {"mass": "m"} for i in range(n)}
-        return {"parameters": {"m": 1}, "bodies": bodies, "joints": {f"j{i}": {"child": f"b{i}", "type": "free"} for i in range(n)}}
+        return {
+            "parameters": {"m": 1},
+            "bodies": bodies,
+            "joints": {f"j{i}": {"child": f"b{i}", "type": "free"} for i in range(n)},
+        }
 
     module.describe = generate
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -27,8 +27,18 @@ CASES = [
     (("bodies", "arm", "mass"), "m3", "bodies.arm.mass", "did you mean 'm2'"),
     (("bodies", "arm", "mass"), "m2*t", "bodies.arm.mass", "only parameters"),
     (("bodies", "arm", "mass"), "m2*gamma", "bodies.arm.mass", "is a coordinate of joint 'O'"),
-    (("bodies", "arm", "inertia"), [3, 0.1, 0.1, 0, 0, 0], "bodies.arm.inertia", "sum of the other two"),
-    (("bodies", "arm", "inertia"), [1, 1, 1, 2, 0, 0], "bodies.arm.inertia", "negative principal moment"),
+    (
+        ("bodies", "arm", "inertia"),
+        [3, 0.1, 0.1, 0, 0, 0],
+        "bodies.arm.inertia",
+        "sum of the other two",
+    ),
+    (
+        ("bodies", "arm", "inertia"),
+        [1, 1, 1, 2, 0, 0],
+        "bodies.arm.inertia",
+        "negative principal moment",
+    ),
     (("bodies", "arm", "inertia"), [1, 1, 1], "bodies.arm.inertia", "a list of 6 numbers"),
     (("bodies", "arm", "inertia_at_origin"), [1, 1, 1, 0, 0, 0], "bodies.arm", "one of them"),
     (("bodies", "arm", "colour"), "red", "bodies.arm.colour", "unknown key"),
@@ -40,50 +50,150 @@ CASES = [
     (("joints", "A", "parent"), "ball", "joints.A", "to itself"),
     (("joints", "O", "cut"), True, "bodies.arm", "no path to ground without cut joints"),
     (("joints", "O", "type"), "revolute", "joints.O", "both type and transforms"),
-    (("joints", "B"), {"child": "ball", "type": "sphericl"}, "joints.B.type", "did you mean 'spherical'"),
-    (("joints", "B"), {"child": "ball", "type": "spherical", "coordinates": ["a", "b", "c"]}, "joints.B.coordinates", "4 names"),
-    (("joints", "B"), {"child": "ball", "type": "revolute", "axis": [0, 0, 0]}, "joints.B.axis", "length 0"),
-    (("joints", "B"), {"child": "ball", "type": "revolute", "axis": ["m2-1.5", 0, 0]}, "joints.B", "length 0"),
-    (("joints", "B"), {"child": "ball", "type": "revolute", "coordinates": ["gamma"]}, "joints.B.coordinates", "already a coordinate"),
-    (("joints", "B"), {"child": "ball", "type": "revolute", "coordinates": ["m2"]}, "joints.B.coordinates", "already a parameter"),
-    (("joints", "B"), {"child": "ball", "type": "revolute", "coordinates": ["sin"]}, "joints.B.coordinates", "meaning in expressions"),
+    (
+        ("joints", "B"),
+        {"child": "ball", "type": "sphericl"},
+        "joints.B.type",
+        "did you mean 'spherical'",
+    ),
+    (
+        ("joints", "B"),
+        {"child": "ball", "type": "spherical", "coordinates": ["a", "b", "c"]},
+        "joints.B.coordinates",
+        "4 names",
+    ),
+    (
+        ("joints", "B"),
+        {"child": "ball", "type": "revolute", "axis": [0, 0, 0]},
+        "joints.B.axis",
+        "length 0",
+    ),
+    (
+        ("joints", "B"),
+        {"child": "ball", "type": "revolute", "axis": ["m2-1.5", 0, 0]},
+        "joints.B",
+        "length 0",
+    ),
+    (
+        ("joints", "B"),
+        {"child": "ball", "type": "revolute", "coordinates": ["gamma"]},
+        "joints.B.coordinates",
+        "already a coordinate",
+    ),
+    (
+        ("joints", "B"),
+        {"child": "ball", "type": "revolute", "coordinates": ["m2"]},
+        "joints.B.coordinates",
+        "already a parameter",
+    ),
+    (
+        ("joints", "B"),
+        {"child": "ball", "type": "revolute", "coordinates": ["sin"]},
+        "joints.B.coordinates",
+        "meaning in expressions",
+    ),
     (("forces", "drive", "coordinate"), "gama", "forces.drive.coordinate", "did you mean 'gamma'"),
     (("forces", "drive", "value"), "k*omega", "forces.drive.value", "did you mean 'omega0'"),
     (("forces", "drive", "value"), "force('spring')", "forces.drive.value", "is a force"),
-    (("forces", "drive", "value"), "table('curv', gamma)", "forces.drive.value", "did you mean 'curve'"),
-    (("forces", "drive", "value"), "table('curve', gamma, 1)", "forces.drive.value", "takes one value"),
+    (
+        ("forces", "drive", "value"),
+        "table('curv', gamma)",
+        "forces.drive.value",
+        "did you mean 'curve'",
+    ),
+    (
+        ("forces", "drive", "value"),
+        "table('curve', gamma, 1)",
+        "forces.drive.value",
+        "takes one value",
+    ),
     (("forces", "drive", "stiffness"), 3, "forces.drive", "value alone"),
     (("forces", "drive", "vale"), 3, "forces.drive.vale", "did you mean 'value'"),
     (("forces", "drive"), {"coordinate": "gamma"}, "forces.drive", "value, stiffness"),
     (("forces", "drive"), {"kind": "lin"}, "forces.drive", "did you mean 'line'"),
     (("forces", "drive"), {"valu": 3}, "forces.drive", "kind = one of"),
     (("forces", "spring", "between"), [], "forces.spring.between[0]", "found nothing"),
-    (("forces", "spring", "between"), [{"body": "arm"}, {"body": "arm"}], "forces.spring.between", "twice"),
-    (("forces", "spring", "between"), [{"body": "arm"}, {"body": "bal"}], "forces.spring.between[1].body", "did you mean 'ball'"),
-    (("forces", "spring", "between"), [{"body": "arm"}, {"bod": "ball"}], "forces.spring.between[1].bod", "did you mean 'body'"),
-    (("forces", "stop"), {"coordinate": "gamma", "stiffness": 1, "sharpness": 0, "lower": 0}, "forces.stop.sharpness", "> 0"),
-    (("forces", "stop"), {"coordinate": "gamma", "stiffness": 1, "sharpness": 1, "lower": 1, "upper": 0}, "forces.stop.upper", "above lower"),
-    (("forces", "foot"), {"body": "ball", "stiffness": 1, "normal": [0, 0, 0]}, "forces.foot.normal", "length 0"),
-    (("forces", "law"), {"coordinate": "gamma", "law": "curv"}, "forces.law.law", "did you mean 'curve'"),
+    (
+        ("forces", "spring", "between"),
+        [{"body": "arm"}, {"body": "arm"}],
+        "forces.spring.between",
+        "twice",
+    ),
+    (
+        ("forces", "spring", "between"),
+        [{"body": "arm"}, {"body": "bal"}],
+        "forces.spring.between[1].body",
+        "did you mean 'ball'",
+    ),
+    (
+        ("forces", "spring", "between"),
+        [{"body": "arm"}, {"bod": "ball"}],
+        "forces.spring.between[1].bod",
+        "did you mean 'body'",
+    ),
+    (
+        ("forces", "stop"),
+        {"coordinate": "gamma", "stiffness": 1, "sharpness": 0, "lower": 0},
+        "forces.stop.sharpness",
+        "> 0",
+    ),
+    (
+        ("forces", "stop"),
+        {"coordinate": "gamma", "stiffness": 1, "sharpness": 1, "lower": 1, "upper": 0},
+        "forces.stop.upper",
+        "above lower",
+    ),
+    (
+        ("forces", "foot"),
+        {"body": "ball", "stiffness": 1, "normal": [0, 0, 0]},
+        "forces.foot.normal",
+        "length 0",
+    ),
+    (
+        ("forces", "law"),
+        {"coordinate": "gamma", "law": "curv"},
+        "forces.law.law",
+        "did you mean 'curve'",
+    ),
     (("inputs", "omega0", "unit"), "rad/q", "inputs.omega0.unit", "not a known unit"),
     (("inputs", "gamma"), {}, "inputs.gamma", "already a coordinate"),
     (("inputs", "t"), {}, "inputs.t", "meaning in expressions"),
     (("outputs", "height", "body"), "bal", "outputs.height.body", "did you mean 'ball'"),
-    (("outputs", "height", "quantity"), "positon", "outputs.height.quantity", "did you mean 'position'"),
+    (
+        ("outputs", "height", "quantity"),
+        "positon",
+        "outputs.height.quantity",
+        "did you mean 'position'",
+    ),
     (("outputs", "height", "value"), "1", "outputs.height", "one of them"),
     (("outputs", "height"), {"quantity": "distance"}, "outputs.height.between", "two points"),
-    (("outputs", "height"), {"quantity": "energy", "body": "arm"}, "outputs.height.body", "no body for energy"),
+    (
+        ("outputs", "height"),
+        {"quantity": "energy", "body": "arm"},
+        "outputs.height.body",
+        "no body for energy",
+    ),
     (("outputs", "m2"), {"value": "k"}, "outputs.m2", "already a parameter"),
     (("outputs", "power", "value"), "power + 1", "outputs.power.value", "circular"),
     (("outputs", "power", "value"), "(k", "outputs.power.value", "(k"),
     (("tables", "curve", "x"), [0, 2, 1], "tables.curve.x", "ascending"),
     (("tables", "curve", "y"), [0, 2], "tables.curve.y", "as many as x"),
     (("tables", "curve", "z"), [[0, 2], [1, 2]], "tables.curve.z", "3 rows"),
-    (("actuators", "lift"), {"coordinate": "gama"}, "actuators.lift.coordinate", "did you mean 'gamma'"),
+    (
+        ("actuators", "lift"),
+        {"coordinate": "gama"},
+        "actuators.lift.coordinate",
+        "did you mean 'gamma'",
+    ),
     (("actuators", "lift"), {}, "actuators.lift", "one of them"),
     (("stages", 0, "free"), ["B"], "stages[0].free", "unknown joint 'B'"),
     (("stages", 0, "set"), {"m3": 1}, "stages[0].set.m3", "did you mean 'm2'"),
-    (("stages", 0, "ends"), {"when": "abs(force('driv')) > 1"}, "stages[0].ends.when", "unknown name"),
+    (
+        ("stages", 0, "ends"),
+        {"when": "abs(force('driv')) > 1"},
+        "stages[0].ends.when",
+        "unknown name",
+    ),
     (("stages", 0, "ends"), {}, "stages[0].ends", "when, at or after"),
     (("stages", 0), {"name": "never ends"}, "stages[0].ends", "only the last stage"),
     (("run", "integrator"), "euler", "run.integrator", "adams"),
@@ -98,7 +208,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "key", "words"), CASES, ids=[f"{k}-{case[2]}" for k, case in enumerate(CASES)])
+@pytest.mark.parametrize(
+    ("path", "value", "key", "words"), CASES, ids=[f"{k}-{case[2]}" for k, case in enumerate(CASES)]
+)
 def test_one_fault_gives_one_message(path, value, key, words):
     found = problems_of(changed(*path, to=value))
     assert key in [problem.key for problem in found]
@@ -113,7 +225,14 @@ def test_all_faults_at_once():
     description["forces"]["drive"]["value"] = "k*omega"
     description["gravty"] = [0, 0, 0]
     keys = {problem.key for problem in problems_of(description, m=1)}
-    assert keys == {"", "bodies.arm.mass", "bodies.ball.inertia", "joints.A.parent", "forces.drive.value", "gravty"}
+    assert keys == {
+        "",
+        "bodies.arm.mass",
+        "bodies.ball.inertia",
+        "joints.A.parent",
+        "forces.drive.value",
+        "gravty",
+    }
 
 
 def test_an_empty_description_is_no_mechanism():
@@ -133,7 +252,9 @@ def test_override_must_be_a_number():
 
 
 def test_circular_parameters_show_the_circle():
-    (problem,) = problems_of(changed("parameters", to={"m2": 1, "k": "a", "a": "2*b", "b": "c+1", "c": "a"}))
+    (problem,) = problems_of(
+        changed("parameters", to={"m2": 1, "k": "a", "a": "2*b", "b": "c+1", "c": "a"})
+    )
     assert "a -> b -> c -> a" in str(problem)
 
 
@@ -153,7 +274,9 @@ def test_thin_plate_and_rounded_data_pass():
 
 def test_published_reduced_inertia_passes_on_demand():
     body = {"mass": 0, "inertia": [0, 0.35, 0, 0, 0, 0]}
-    assert "bodies.ball.inertia" in [problem.key for problem in problems_of(changed("bodies", "ball", to=body))]
+    assert "bodies.ball.inertia" in [
+        problem.key for problem in problems_of(changed("bodies", "ball", to=body))
+    ]
     describe(changed("bodies", "ball", to=body | {"unphysical": True}))
 
 
@@ -205,7 +328,18 @@ def test_unreadable_files(tmp_path, name, content, words):
     assert words in str(problem)
 
 
-@pytest.mark.parametrize("source", ["nowhere.toml", "a\0b.toml", "x" * 100_000 + ".toml", "lib:regulatr", "lib:../../etc/passwd", 3, "nowhere"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "nowhere.toml",
+        "a\0b.toml",
+        "x" * 100_000 + ".toml",
+        "lib:regulatr",
+        "lib:../../etc/passwd",
+        3,
+        "nowhere",
+    ],
+)
 def test_sources_that_do_not_exist(source):
     assert len(problems_of(source)) == 1
 
@@ -213,8 +347,14 @@ def test_sources_that_do_not_exist(source):
 @pytest.mark.parametrize(
     ("table", "key"),
     [
-        ({"stages": [{"name": "a", "ends": {"at": 1}, "set": {"gap": 20}}, {"name": "b"}]}, "stages[0].set.gap"),
-        ({"events": {"e": {"when": "gamma > 1", "set": {"gap": {"value": 120, "unit": "mm"}}}}}, "events.e.set.gap"),
+        (
+            {"stages": [{"name": "a", "ends": {"at": 1}, "set": {"gap": 20}}, {"name": "b"}]},
+            "stages[0].set.gap",
+        ),
+        (
+            {"events": {"e": {"when": "gamma > 1", "set": {"gap": {"value": 120, "unit": "mm"}}}}},
+            "events.e.set.gap",
+        ),
         ({"run": {"prepare": [{"set": {"gap": "10/5"}}]}}, "run.prepare[0].set.gap"),
     ],
 )

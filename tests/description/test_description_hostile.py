@@ -43,8 +43,15 @@ DICTS = {
     "million copies": changed("bodies", "c{i}", to={"copies": 10**6, "mass": 1}),
     "huge copies": changed("bodies", "c{i}", to={"copies": 10**400, "mass": 1}),
     "copies by power": changed("bodies", "c{i}", to={"copies": "9**9**9", "mass": 1}),
-    "copies of much": changed("forces", "c{i}", to={"copies": 10_000, "text": "x" * 20_000, "coordinate": "gamma", "value": 1}),
-    "copies of copies": changed("stages", to=[{"copies": 10_000, "sequence": [{"name": "x" * 10_000, "ends": {"at": 1}}] * 100}]),
+    "copies of much": changed(
+        "forces",
+        "c{i}",
+        to={"copies": 10_000, "text": "x" * 20_000, "coordinate": "gamma", "value": 1},
+    ),
+    "copies of copies": changed(
+        "stages",
+        to=[{"copies": 10_000, "sequence": [{"name": "x" * 10_000, "ends": {"at": 1}}] * 100}],
+    ),
     "huge exponent": changed("bodies", "arm", "mass", to="10**10**10**10"),
     "huge integer": changed("bodies", "arm", "mass", to=10**5000),
     "long text": changed("bodies", "arm", "mass", to="1+" * 1_000_000 + "1"),
@@ -63,8 +70,12 @@ DICTS = {
     "object": changed("bodies", "arm", "mass", to=object()),
     "bytes": changed("bodies", "arm", "mass", to=b"1"),
     "many unknown keys": {f"key{k}": k for k in range(50_000)},
-    "many unknown names": changed("forces", to={f"f{k}": {"coordinate": f"g{k}", "value": f"u{k}"} for k in range(5000)}),
-    "parameter circle": changed("parameters", to={f"p{k}": f"p{(k + 1) % 3000}" for k in range(3000)}),
+    "many unknown names": changed(
+        "forces", to={f"f{k}": {"coordinate": f"g{k}", "value": f"u{k}"} for k in range(5000)}
+    ),
+    "parameter circle": changed(
+        "parameters", to={f"p{k}": f"p{(k + 1) % 3000}" for k in range(3000)}
+    ),
 }
 
 
@@ -115,7 +126,13 @@ def paths(value, path=()):
     """Every path of the regulator."""
     if path:
         yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, each in inner:
         yield from paths(each, (*path, key))
 
@@ -126,13 +143,35 @@ SCALARS = st.one_of(
 )  # fmt: skip
 KEYS = st.one_of(
     st.text(max_size=5),
-    st.sampled_from(["copies", "mass", "type", "value", "kind", "between", "coordinate", "ends", "sequence", "start", "x", "y{i}"]),
+    st.sampled_from(
+        [
+            "copies",
+            "mass",
+            "type",
+            "value",
+            "kind",
+            "between",
+            "coordinate",
+            "ends",
+            "sequence",
+            "start",
+            "x",
+            "y{i}",
+        ]
+    ),
 )
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=8)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=8,
+)
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(list(paths(REGULATOR))), VALUES), min_size=1, max_size=4), st.booleans())
+@given(
+    st.lists(st.tuples(st.sampled_from(list(paths(REGULATOR))), VALUES), min_size=1, max_size=4),
+    st.booleans(),
+)
 def test_any_change_gives_a_description_or_a_model_error(changes, add):
     description = changed("name", to="regulator")
     for path, value in changes:

@@ -26,9 +26,21 @@ DEFAULTS = {
     "rigid": ((), (), []),
     "revolute": (("J.angle",), ("der(J.angle)",), [Element.ROTATE_Q]),
     "prismatic": (("J.s",), ("der(J.s)",), [Element.SHIFT_Q]),
-    "cylindrical": (("J.s", "J.angle"), ("der(J.s)", "der(J.angle)"), [Element.SHIFT_Q, Element.ROTATE_Q]),
-    "universal": (("J.angle1", "J.angle2"), ("der(J.angle1)", "der(J.angle2)"), [Element.ROTATE_Q, Element.ROTATE_Q]),
-    "planar": (("J.x", "J.y", "J.angle"), ("der(J.x)", "der(J.y)", "der(J.angle)"), [Element.SHIFT_Q, Element.SHIFT_Q, Element.ROTATE_Q]),
+    "cylindrical": (
+        ("J.s", "J.angle"),
+        ("der(J.s)", "der(J.angle)"),
+        [Element.SHIFT_Q, Element.ROTATE_Q],
+    ),
+    "universal": (
+        ("J.angle1", "J.angle2"),
+        ("der(J.angle1)", "der(J.angle2)"),
+        [Element.ROTATE_Q, Element.ROTATE_Q],
+    ),
+    "planar": (
+        ("J.x", "J.y", "J.angle"),
+        ("der(J.x)", "der(J.y)", "der(J.angle)"),
+        [Element.SHIFT_Q, Element.SHIFT_Q, Element.ROTATE_Q],
+    ),
     "screw": (("J.angle",), ("der(J.angle)",), [Element.ROTATE_Q, Element.SHIFT_Q]),
     "spherical": (("J.qw", "J.qx", "J.qy", "J.qz"), ("J.wx", "J.wy", "J.wz"), [Element.BALL]),
     "free": (
@@ -52,17 +64,29 @@ def test_typed_joints_have_their_names_and_elements(kind):
 def test_every_type_of_the_registry_is_expanded(kind):
     """Its elements move with all of its coordinates, which have names and starts; an axis and a pitch are refused where they mean nothing."""
     declared = KINDS[kind]
-    axes = {"axis": [[0.0, 0.6, 0.8], [1.0, 0.0, 0.0], [0.0, 0.8, -0.6]][: len(declared.axes)]} if declared.axes else {}
+    axes = (
+        {"axis": [[0.0, 0.6, 0.8], [1.0, 0.0, 0.0], [0.0, 0.8, -0.6]][: len(declared.axes)]}
+        if declared.axes
+        else {}
+    )
     if len(declared.axes) == 1:
         axes = {"axis": axes["axis"][0]}
     joint = form(type=kind, **axes, **({"pitch": 0.01} if declared.pitch else {}))
     assert joint.coordinates == tuple(f"J.{suffix}" for suffix in declared.coordinates)
-    assert len(joint.starts) == len(joint.coordinates) and len(joint.start_speeds) == len(joint.speeds)
-    assert {element.coordinate for element in joint.elements} == ({0} if declared.quaternion else set(range(len(joint.coordinates))))
+    assert len(joint.starts) == len(joint.coordinates) and len(joint.start_speeds) == len(
+        joint.speeds
+    )
+    assert {element.coordinate for element in joint.elements} == (
+        {0} if declared.quaternion else set(range(len(joint.coordinates)))
+    )
     assert joint.quaternion == (len(joint.coordinates) == len(joint.speeds) + 1)
     for key in ("axis",) * (not declared.axes) + ("pitch",) * (not declared.pitch):
         with pytest.raises(JointProblem, match=key):
-            form(type=kind, **({"pitch": 0.01} if declared.pitch else {}), **{key: "x" if key == "axis" else 0.01})
+            form(
+                type=kind,
+                **({"pitch": 0.01} if declared.pitch else {}),
+                **{key: "x" if key == "axis" else 0.01},
+            )
 
 
 def test_place_of_a_joint_comes_first():
@@ -91,22 +115,36 @@ def test_transforms_keep_their_order_and_starts():
             {"rotate": "y", "by": 0.25},
         ]
     )
-    assert kinds(joint) == [Element.SHIFT_Q, Element.ROTATE_Q, Element.ROTATE_T, Element.SHIFT, Element.SHIFT_T, Element.ROTATE]
+    assert kinds(joint) == [
+        Element.SHIFT_Q,
+        Element.ROTATE_Q,
+        Element.ROTATE_T,
+        Element.SHIFT,
+        Element.SHIFT_T,
+        Element.ROTATE,
+    ]
     assert joint.coordinates == ("y2", "alpha")
     assert (joint.starts, joint.start_speeds) == ((0.5, 0.0), (0.0, 2.0))
 
 
 def test_time_is_recognised_as_a_name_only():
-    assert kinds(form(transforms=[{"rotate": "x", "by": "tan(theta_t) + t2*tt"}])) == [Element.ROTATE]
+    assert kinds(form(transforms=[{"rotate": "x", "by": "tan(theta_t) + t2*tt"}])) == [
+        Element.ROTATE
+    ]
     assert kinds(form(transforms=[{"rotate": "x", "by": "2*(t)"}])) == [Element.ROTATE_T]
 
 
 def test_constant_shift_by_an_amount_is_along_the_unit_vector():
-    assert form(transforms=[{"shift": [0, 3, 4], "by": 10}]).elements[0].axis == pytest.approx((0, 6, 8), rel=1e-15)
+    assert form(transforms=[{"shift": [0, 3, 4], "by": 10}]).elements[0].axis == pytest.approx(
+        (0, 6, 8), rel=1e-15
+    )
 
 
 def test_shared_coordinate_needs_a_factor():
-    rack = [{"rotate": "z", "coordinate": "phi"}, {"shift": "x", "coordinate": "phi", "factor": "-r"}]
+    rack = [
+        {"rotate": "z", "coordinate": "phi"},
+        {"shift": "x", "coordinate": "phi", "factor": "-r"},
+    ]
     joint = form(transforms=rack)
     assert joint.coordinates == ("phi",)
     assert joint.elements[1].factor == "-r"

@@ -13,9 +13,24 @@ POINT = {"body": "a", "point": [0, 0, -0.1]}
 
 def mechanism(**more) -> dict:
     joint = {"child": "a", "type": "prismatic", "axis": "z", "coordinates": ["z"], "start": [0.1]}
-    contact = {**POINT, "stiffness": 1e4, "damping": 10.0, "soil": {"strength": 1.0, "viscosity": 1e3}}
-    rail = {"kind": "rail", "between": [{"body": "ground"}, POINT], "axis": "z", "stiffness": 1e3, "clearance": 1e-3}
-    line = {"between": [{"body": "ground", "point": [0, 0, 2]}, POINT], "stiffness": 10.0, "length": 2.0}
+    contact = {
+        **POINT,
+        "stiffness": 1e4,
+        "damping": 10.0,
+        "soil": {"strength": 1.0, "viscosity": 1e3},
+    }
+    rail = {
+        "kind": "rail",
+        "between": [{"body": "ground"}, POINT],
+        "axis": "z",
+        "stiffness": 1e3,
+        "clearance": 1e-3,
+    }
+    line = {
+        "between": [{"body": "ground", "point": [0, 0, 2]}, POINT],
+        "stiffness": 10.0,
+        "length": 2.0,
+    }
     tyre = {"kind": "tyre", **POINT, "stiffness": 1e3, "side_stiffness": 1e3, "friction": 0.5}
     actuator = {"between": [{"body": "ground", "point": [1, 0, 2]}, {"body": "a"}]}
     return {
@@ -31,26 +46,60 @@ def hidden_names() -> list[str]:
     """What the registers of the mechanism hold beside what the format documents, spelt as a user could by chance."""
     registers = load(mechanism()).compile().compiled.registers
     made = [name.replace(":", ".") for name in registers if ":" in name]
-    return sorted({name.split("[")[0] for name in made if all(part.isidentifier() for part in name.split("[")[0].split("."))})
+    return sorted(
+        {
+            name.split("[")[0]
+            for name in made
+            if all(part.isidentifier() for part in name.split("[")[0].split("."))
+        }
+    )
 
 
-OFFERED = ["foot.penetration", "foot.settlement", "guide.travel", "rope.length", "rope.rate", "wheel.travel", "stage_start"]
-DEFINED = ["lift.value", "foot.settling", "lift.a.position"]  # hidden values without a register of their own
+OFFERED = [
+    "foot.penetration",
+    "foot.settlement",
+    "guide.travel",
+    "rope.length",
+    "rope.rate",
+    "wheel.travel",
+    "stage_start",
+]
+DEFINED = [
+    "lift.value",
+    "foot.settling",
+    "lift.a.position",
+]  # hidden values without a register of their own
 
 
 def test_hidden_names_are_found():
     names = hidden_names()
-    assert {"foot.position", "guide.pin", "rope.length", "lift.probe", "lift.s0", "wheel.spin", "stage.start"} <= set(names)
+    assert {
+        "foot.position",
+        "guide.pin",
+        "rope.length",
+        "lift.probe",
+        "lift.s0",
+        "wheel.spin",
+        "stage.start",
+    } <= set(names)
 
 
 @pytest.mark.parametrize("name", sorted({*hidden_names(), *OFFERED, *DEFINED}))
 def test_a_made_up_name_is_free_for_a_parameter_and_for_an_output(name):
     """The user's value is the user's, and the motion is that of the mechanism without it."""
     plain = load(mechanism()).compile().simulate(stop_time=0.05, output_step=0.05)
-    given = load(mechanism(parameters={name: 2.0}, outputs={"p": {"value": f"3*{name}"}})).compile().simulate(stop_time=0.05, output_step=0.05)
+    given = (
+        load(mechanism(parameters={name: 2.0}, outputs={"p": {"value": f"3*{name}"}}))
+        .compile()
+        .simulate(stop_time=0.05, output_step=0.05)
+    )
     assert given["p"][-1] == 6.0
     assert given["z"][-1] == plain["z"][-1]
-    shown = load(mechanism(outputs={name: {"value": "3*z"}})).compile().simulate(stop_time=0.05, output_step=0.05)
+    shown = (
+        load(mechanism(outputs={name: {"value": "3*z"}}))
+        .compile()
+        .simulate(stop_time=0.05, output_step=0.05)
+    )
     assert shown[name] == pytest.approx(3 * shown["z"], rel=1e-14)
     assert shown["z"][-1] == plain["z"][-1]
 
@@ -62,7 +111,10 @@ def test_offered_names_can_be_used():
     assert r["of_rope_length"] == pytest.approx(2.1 - r["z"], rel=1e-14)
     assert r["of_rope_rate"] == pytest.approx(-r["der(z)"], abs=1e-14)
     assert r["of_foot_penetration"] == pytest.approx(0.1 - r["z"] - r["foot.settlement"], abs=1e-15)
-    assert np.array_equal(r["of_foot_settlement"], r["foot.settlement"]) and r["of_foot_settlement"][-1] > 0
+    assert (
+        np.array_equal(r["of_foot_settlement"], r["foot.settlement"])
+        and r["of_foot_settlement"][-1] > 0
+    )
     assert r["of_guide_travel"] == pytest.approx(r["z"] - 0.1, abs=1e-15)
     assert not r["of_stage_start"].any()
 
@@ -79,8 +131,23 @@ def test_a_name_stays_the_users_when_its_output_falls_away():
 
 def test_variables_of_the_fmu_have_names_of_their_own():
     """`time`, `stage` and event indicators step aside."""
-    outputs = {"fmu.stage": {"value": "z"}, "event_indicator": {"quantity": "position", "body": "a"}}
-    d = mechanism(parameters={"time": 1.0, "stage": 2.0}, outputs=outputs, events={"e": {"when": "z < -1", "set": {"z": 0}}})
+    outputs = {
+        "fmu.stage": {"value": "z"},
+        "event_indicator": {"quantity": "position", "body": "a"},
+    }
+    d = mechanism(
+        parameters={"time": 1.0, "stage": 2.0},
+        outputs=outputs,
+        events={"e": {"when": "z < -1", "set": {"z": 0}}},
+    )
     names = [v.name for v in variable_table(fmu_unit(load(d))).variables]
     assert len(names) == len(set(names))
-    assert {"time", "fmu.time", "stage", "fmu.stage", "fmu.fmu.stage", "event_indicator[1]", "fmu.event_indicator[1]"} <= set(names)
+    assert {
+        "time",
+        "fmu.time",
+        "stage",
+        "fmu.stage",
+        "fmu.fmu.stage",
+        "event_indicator[1]",
+        "fmu.event_indicator[1]",
+    } <= set(names)

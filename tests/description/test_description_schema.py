@@ -159,7 +159,9 @@ def test_reference_page_is_current():
     assert FORMAT_PAGE.read_text(encoding="utf-8") == reference()
 
 
-@pytest.mark.parametrize("description", [REGULATOR, tomllib.loads(EVERYTHING)], ids=["regulator", "everything"])
+@pytest.mark.parametrize(
+    "description", [REGULATOR, tomllib.loads(EVERYTHING)], ids=["regulator", "everything"]
+)
 def test_schema_and_model_accept_the_same(description):
     jsonschema.Draft202012Validator(json_schema()).validate(json.loads(json.dumps(description)))
     assert isinstance(describe(description), Description)
@@ -167,7 +169,12 @@ def test_schema_and_model_accept_the_same(description):
 
 def test_schema_refuses_what_the_model_refuses():
     validator = jsonschema.Draft202012Validator(json_schema())
-    for wrong in ({"gravty": 1}, {"bodies": {"a": {}}}, {"joints": {"j": {"child": 3}}}, {"forces": {"f": {"value": 1}}}):
+    for wrong in (
+        {"gravty": 1},
+        {"bodies": {"a": {}}},
+        {"joints": {"j": {"child": 3}}},
+        {"forces": {"f": {"value": 1}}},
+    ):
         assert not validator.is_valid(wrong)
 
 
@@ -201,7 +208,15 @@ def test_every_key_is_explained():
 
 def test_kinds_are_told_by_their_keys():
     forces = tomllib.loads(EVERYTHING)["forces"]
-    names = {"drive": "coordinate", "spring": "line", "wind": "wrench", "bush": "pair", "stop": "stop", "foot": "contact", "rub": "friction"}
+    names = {
+        "drive": "coordinate",
+        "spring": "line",
+        "wind": "wrench",
+        "bush": "pair",
+        "stop": "stop",
+        "foot": "contact",
+        "rub": "friction",
+    }
     names |= {name: name for name in ("rail", "tyre", "jack", "cylinder")}
     assert {name: force_kind(force) for name, force in forces.items()} == names
     mechanism = describe(tomllib.loads(EVERYTHING))
@@ -218,7 +233,9 @@ def test_numbers_stay_floats_and_expressions_stay_text():
 
 
 def test_lines_of_keys():
-    lines = scan("a = 1\n[b.c]\n'd e' = 2\nf.g = 3\n[[h]]\ni = 1\n[h.k]\nl = 4 # m = 5\n[[h]]\ni = 2\n")
+    lines = scan(
+        "a = 1\n[b.c]\n'd e' = 2\nf.g = 3\n[[h]]\ni = 1\n[h.k]\nl = 4 # m = 5\n[[h]]\ni = 2\n"
+    )
     assert lines[("a",)] == 1
     assert lines[("b", "c", "d e")] == 3
     assert lines[("b", "c", "f", "g")] == 4
@@ -284,14 +301,22 @@ def test_readers_are_made_for_kinds_that_are_used():
     either = OneOf({name: kind.table for name, kind in KINDS.items()}, force_kind)
     assert not either.reader.cache_info().currsize
     places = {"coordinate": "x", "between": [{}, {"body": "a"}], "body": "a"}
-    given = [dict(kind.example) | {kind.place: places[kind.place], "kind": name} for name, kind in list(KINDS.items())[:5]]
+    given = [
+        dict(kind.example) | {kind.place: places[kind.place], "kind": name}
+        for name, kind in list(KINDS.items())[:5]
+    ]
     for table in given:
         assert either.read(table) == either.all_kinds.validate_python(table)
     assert 0 < either.reader.cache_info().currsize < len(KINDS)
     for table in (given[0] | {"nonsense": 1}, {"kind": "nonsense"}, {}, 3):
         told = []
-        for read in (TypeAdapter(Annotated[Any, either]).validate_python, either.all_kinds.validate_python):
+        for read in (
+            TypeAdapter(Annotated[Any, either]).validate_python,
+            either.all_kinds.validate_python,
+        ):
             with pytest.raises(ValidationError) as error:
                 read(table)
-            told.append([(each["type"], each["loc"], each["input"]) for each in error.value.errors()])
+            told.append(
+                [(each["type"], each["loc"], each["input"]) for each in error.value.errors()]
+            )
         assert told[0] == told[1], table

@@ -7,7 +7,12 @@ from kinetree.models import ModelError, load
 GOOD = [
     {"box": [1, "w", 0.1], "colour": "orange"},
     {"capsule": [0.1, 0.5], "axis": "x"},
-    {"extrusion": [[0, 0], [1, 0], [0, "w"]], "height": 0.1, "rotate": [0, 0, 0.5], "colour": "#aabbcc"},
+    {
+        "extrusion": [[0, 0], [1, 0], [0, "w"]],
+        "height": 0.1,
+        "rotate": [0, 0, 0.5],
+        "colour": "#aabbcc",
+    },
     {"mesh": "part.stl", "scale": 1e-3, "opacity": 0.5},
 ]
 BAD = {

@@ -19,7 +19,13 @@ def warned(d: dict) -> list[str]:
 
 
 GROUND = {"body": "a", "stiffness": 1e4, "friction_speed": 0.1}
-WHEEL = GROUND | {"kind": "wheel", "radius": 0.3, "friction": 0.5, "slip_stiffness": [9, 9], "patch_stiffness": [9, 9]}
+WHEEL = GROUND | {
+    "kind": "wheel",
+    "radius": 0.3,
+    "friction": 0.5,
+    "slip_stiffness": [9, 9],
+    "patch_stiffness": [9, 9],
+}
 LEG = {"kind": "jack", "axis": "-z", "extension": 0.3}
 
 
@@ -41,7 +47,10 @@ def test_a_speed_that_develops_no_friction(force: dict, said: bool):
     assert warned(pendulum(forces={"f": force})) == ["forces.f.friction_speed"] * said
 
 
-@pytest.mark.parametrize("shape, said", [({}, True), ({"shapes": [{"sphere": 0.1}]}, True), ({"shape": {"sphere": 0.1}}, False)])
+@pytest.mark.parametrize(
+    "shape, said",
+    [({}, True), ({"shapes": [{"sphere": 0.1}]}, True), ({"shape": {"sphere": 0.1}}, False)],
+)
 def test_a_place_of_no_shape(shape: dict, said: bool):
     d = pendulum()
     d["bodies"]["a"] |= {"at": [0, 0, 0.1]} | shape
@@ -57,10 +66,25 @@ def test_a_place_of_no_shape(shape: dict, said: bool):
         ({"parameters": {"k": 1.0}, "outputs": {"o": {"value": "k*q"}}}, []),
         ({"parameters": {"k": 1.0}, "stages": [{"ends": {"at": 1}, "set": {"k": 2}}, {}]}, []),
         ({"tables": {"T": {"x": [0, 1], "y": [0, 1]}}}, ["tables.T"]),
-        ({"tables": {"T": {"x": [0, 1], "y": [0, 1]}}, "outputs": {"o": {"value": "table('T', q)"}}}, []),
-        ({"tables": {"T": {"x": [0, 1], "y": [0, 1]}}, "forces": {"f": {"coordinate": "q", "law": "T"}}}, []),
+        (
+            {
+                "tables": {"T": {"x": [0, 1], "y": [0, 1]}},
+                "outputs": {"o": {"value": "table('T', q)"}},
+            },
+            [],
+        ),
+        (
+            {
+                "tables": {"T": {"x": [0, 1], "y": [0, 1]}},
+                "forces": {"f": {"coordinate": "q", "law": "T"}},
+            },
+            [],
+        ),
         ({"run": {"stop_time": 2}, "stages": [{"ends": {"at": 3}}, {}]}, ["stages[0].ends.at"]),
-        ({"run": {"stop_time": 2}, "stages": [{"ends": {"at": 1}}, {"ends": {"at": 0.5}}, {}]}, ["stages[1].ends.at"]),
+        (
+            {"run": {"stop_time": 2}, "stages": [{"ends": {"at": 1}}, {"ends": {"at": 0.5}}, {}]},
+            ["stages[1].ends.at"],
+        ),
         ({"run": {"stop_time": 2}, "stages": [{"ends": {"at": 1}}, {}]}, []),
     ],
 )
@@ -82,10 +106,17 @@ def test_what_a_run_takes_otherwise_is_said(more: dict, keys: list[str]):
     assert warned(pendulum(**more)) == keys
 
 
-@pytest.mark.parametrize(("start", "count"), [([2.0, 0, 0, 0], 1), ([0.7071, 0.7071, 0, 0], 0), ([0.5, 0.5, 0.5, 0.4], 1)])
+@pytest.mark.parametrize(
+    ("start", "count"),
+    [([2.0, 0, 0, 0], 1), ([0.7071, 0.7071, 0, 0], 0), ([0.5, 0.5, 0.5, 0.4], 1)],
+)
 @pytest.mark.parametrize("kind", ["spherical", "free"])
 def test_rotations_of_another_length_are_said(kind: str, start: list[float], count: int):
-    joint = {"child": "a", "type": kind, "start": start if kind == "spherical" else [1.0, 2.0, 3.0, *start]}
+    joint = {
+        "child": "a",
+        "type": kind,
+        "start": start if kind == "spherical" else [1.0, 2.0, 3.0, *start],
+    }
     assert warned(pendulum(joints={"j": joint})) == ["joints.j.start"] * count
 
 
@@ -96,10 +127,14 @@ def test_more_rows_than_a_result_may_have():
     with pytest.raises(ValueError, match="1e\\+10 rows"):
         system.simulate(10.0, output_step=1e-9)
     with pytest.raises(ValueError, match="rows"):
-        load({"chain": {"mass": [1.0, 1.0], "stiffness": 1.0}}).chain().simulate(10.0, output_step=1e-9)
+        load({"chain": {"mass": [1.0, 1.0], "stiffness": 1.0}}).chain().simulate(
+            10.0, output_step=1e-9
+        )
 
 
-@pytest.mark.parametrize(("start", "count"), [(30.0, 1), (-90, 1), (math.pi, 0), ({"value": 30, "unit": "deg"}, 0)])
+@pytest.mark.parametrize(
+    ("start", "count"), [(30.0, 1), (-90, 1), (math.pi, 0), ({"value": 30, "unit": "deg"}, 0)]
+)
 def test_an_angle_of_30_radians_is_said(start: object, count: int):
     d = pendulum()
     d["joints"]["j"]["start"] = [start]
@@ -108,7 +143,9 @@ def test_an_angle_of_30_radians_is_said(start: object, count: int):
 
 def test_check_prints_them(tmp_path, capsys):
     path = tmp_path / "m.toml"
-    path.write_text('[parameters]\nk = 1\n[bodies.a]\nmass = 1\n[joints.j]\nchild = "a"\ntype = "prismatic"\n')
+    path.write_text(
+        '[parameters]\nk = 1\n[bodies.a]\nmass = 1\n[joints.j]\nchild = "a"\ntype = "prismatic"\n'
+    )
     assert main(["check", str(path)]) == 0
     assert "warning: " in capsys.readouterr().err
 
@@ -120,7 +157,10 @@ def test_a_circle_of_thousands_is_one_short_line():
     assert len(str(error.value)) < 300
 
 
-@pytest.mark.parametrize("tensor", [[1e308, 1e308, 1e308, 0, 0, 0], [1e200, 1e200, 1e200, 0, 0, 0], [1, 1, 1, 1e170, 0, 0]])
+@pytest.mark.parametrize(
+    "tensor",
+    [[1e308, 1e308, 1e308, 0, 0, 0], [1e200, 1e200, 1e200, 0, 0, 0], [1, 1, 1, 1e170, 0, 0]],
+)
 @pytest.mark.parametrize("key", ["inertia", "inertia_at_origin"])
 def test_moments_that_overflow_name_their_key(key: str, tensor: list):
     d = pendulum()
@@ -134,7 +174,12 @@ def test_nesting_is_refused_everywhere():
     deep: list = []
     for _ in range(1500):
         deep = [deep]
-    for d in (pendulum(gravity=deep), pendulum(parameters={"k": deep}), pendulum(parameters={"k": "(" * 1500 + "1" + ")" * 1500}), {"bodies": deep}):
+    for d in (
+        pendulum(gravity=deep),
+        pendulum(parameters={"k": deep}),
+        pendulum(parameters={"k": "(" * 1500 + "1" + ")" * 1500}),
+        {"bodies": deep},
+    ):
         with pytest.raises(ModelError):
             load(d)
     with pytest.raises(ModelError):

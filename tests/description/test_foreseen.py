@@ -17,11 +17,23 @@ COUNT = {"n": 0.0}
 
 def swing(**more) -> dict:
     joint = {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["q"], "start": 0.5}
-    return {"format": "kinetree/1", "bodies": {"a": BODY}, "joints": {"j": joint}, "run": {"stop_time": 1.0}} | more
+    return {
+        "format": "kinetree/1",
+        "bodies": {"a": BODY},
+        "joints": {"j": joint},
+        "run": {"stop_time": 1.0},
+    } | more
 
 
 def double(**more) -> dict:
-    second = {"parent": "a", "child": "b", "at": [0, 0, -1], "type": "revolute", "axis": "y", "coordinates": ["p"]}
+    second = {
+        "parent": "a",
+        "child": "b",
+        "at": [0, 0, -1],
+        "type": "revolute",
+        "axis": "y",
+        "coordinates": ["p"],
+    }
     joints = {**swing()["joints"], "k": second}
     return swing(bodies={"a": BODY, "b": BODY}, joints=joints, **more)
 
@@ -36,7 +48,9 @@ def counting(when: str) -> dict:
     return swing(parameters=COUNT, events={"E": {"when": when, "set": {"n": "n + 1"}}})
 
 
-@pytest.mark.parametrize("when", ["q == 0", "q != 0.2", "not (q == 0)", "t == 0.5", "q > 0 and der(q) == 0"])
+@pytest.mark.parametrize(
+    "when", ["q == 0", "q != 0.2", "not (q == 0)", "t == 0.5", "q > 0 and der(q) == 0"]
+)
 def test_equality_of_what_moves_is_warned_of(tmp_path: Path, when: str):
     """Between two steps no sign tells that values were equal: the event never happens."""
     assert any("between values that move" in each for each in told(tmp_path, counting(when)))
@@ -45,11 +59,25 @@ def test_equality_of_what_moves_is_warned_of(tmp_path: Path, when: str):
 
 
 @pytest.mark.parametrize(
-    "when", ["q < 0", "if(q < 0, 1, 0) == 1", "floor(2*t) == 1", "n == 1", "flag == 1", "way == 1", "not (q > 0)", "abs(q) < 0.1 or t > 0.9", "flag"]
+    "when",
+    [
+        "q < 0",
+        "if(q < 0, 1, 0) == 1",
+        "floor(2*t) == 1",
+        "n == 1",
+        "flag == 1",
+        "way == 1",
+        "not (q > 0)",
+        "abs(q) < 0.1 or t > 0.9",
+        "flag",
+    ],
 )
 def test_conditions_that_come_true_are_not(tmp_path: Path, when: str):
     """Comparisons of what moves, equality of what changes by steps, and flags."""
-    d = counting(when) | {"inputs": {"flag": {"start": 0.0}}, "outputs": {"way": {"value": "if(q < 0.3, 1, 0)"}, "seen": {"value": "flag"}}}
+    d = counting(when) | {
+        "inputs": {"flag": {"start": 0.0}},
+        "outputs": {"way": {"value": "if(q < 0.3, 1, 0)"}, "seen": {"value": "flag"}},
+    }
     d["states"] = {"held": {"rate": "0"}}
     assert not [each for each in told(tmp_path, d) if "events.E" in each]
 
@@ -57,15 +85,22 @@ def test_conditions_that_come_true_are_not(tmp_path: Path, when: str):
 @pytest.mark.parametrize("when", ["q", "sin(10*t)", "q > 0 and q"])
 def test_a_number_is_no_condition(tmp_path: Path, when: str):
     assert any("above 0.5" in each for each in told(tmp_path, counting(when)))
-    assert any("stages[0].ends.when" in each for each in told(tmp_path, swing(stages=[{"ends": {"when": when}}, {}])))
+    assert any(
+        "stages[0].ends.when" in each
+        for each in told(tmp_path, swing(stages=[{"ends": {"when": when}}, {}]))
+    )
 
 
 def test_conditions_that_hold_at_the_start(tmp_path: Path):
     """They have not come true; a first stage that ends so ends at once."""
-    assert any("holds at the start: it happens once" in each for each in told(tmp_path, counting("q > 0")))
+    assert any(
+        "holds at the start: it happens once" in each for each in told(tmp_path, counting("q > 0"))
+    )
     assert not load(counting("q > 0")).compile().simulate(0.4).events
     assert not told(tmp_path, counting("q < 0"))
-    assert not told(tmp_path, counting("q < 0.5"))  # on its bound it does not hold, and comes true as the motion begins
+    assert not told(
+        tmp_path, counting("q < 0.5")
+    )  # on its bound it does not hold, and comes true as the motion begins
     assert len(load(counting("q < 0.5")).compile().simulate(0.4).events) == 1
     d = swing(stages=[{"name": "one", "ends": {"when": "q > 0"}}, {"name": "two"}])
     assert any("ends at once" in each for each in told(tmp_path, d))
@@ -73,38 +108,72 @@ def test_conditions_that_hold_at_the_start(tmp_path: Path):
 
 
 def test_stages_whose_ends_or_names_say_nothing(tmp_path: Path):
-    assert any("an end of the last stage" in each for each in told(tmp_path, swing(stages=[{"name": "one", "ends": {"at": 0.2}}])))
-    assert any("'a' a second time" in each for each in told(tmp_path, swing(stages=[{"name": "a", "ends": {"at": 0.2}}, {"name": "a"}])))
+    assert any(
+        "an end of the last stage" in each
+        for each in told(tmp_path, swing(stages=[{"name": "one", "ends": {"at": 0.2}}]))
+    )
+    assert any(
+        "'a' a second time" in each
+        for each in told(
+            tmp_path, swing(stages=[{"name": "a", "ends": {"at": 0.2}}, {"name": "a"}])
+        )
+    )
     assert not told(tmp_path, swing(stages=[{"name": "a", "ends": {"at": 0.2}, "lock": ["j"]}]))
 
 
 @pytest.mark.parametrize("change", [{"drop": ["b"]}, {"lock": ["k"]}])
 @pytest.mark.parametrize(
-    "event", [{"when": "p > 0.01", "set": {"n": 1}}, {"when": "t > 0.5", "set": {"der(p)": 1}}, {"when": "q < 0", "set": {"n": "p"}}]
+    "event",
+    [
+        {"when": "p > 0.01", "set": {"n": 1}},
+        {"when": "t > 0.5", "set": {"der(p)": 1}},
+        {"when": "q < 0", "set": {"n": "p"}},
+    ],
 )
 def test_events_fall_away_with_what_they_need(tmp_path: Path, change: dict, event: dict):
-    d = double(parameters=COUNT, events={"E": event}, stages=[{"name": "one", "ends": {"at": 0.001}, **change}, {"name": "two"}])
+    d = double(
+        parameters=COUNT,
+        events={"E": event},
+        stages=[{"name": "one", "ends": {"at": 0.001}, **change}, {"name": "two"}],
+    )
     d["outputs"] = {"o": {"value": "p + q"}}
     found = told(tmp_path, d)
     gone = "drop" in change and "p" in str(event) or "der(p)" in event["set"]
-    assert any(each.startswith("events.E: does not happen any more from stage 'two' on, as") for each in found) == gone
+    assert (
+        any(
+            each.startswith("events.E: does not happen any more from stage 'two' on, as")
+            for each in found
+        )
+        == gone
+    )
     result = load(d).compile().simulate(1.0)
     if gone or event["when"] != "p > 0.01":  # which a locked joint does not meet
         assert (not [each for each in result.events if each.kind == "reset"]) == gone
     if "drop" in change:
-        assert any(each == "outputs.o: keeps its last value from stage 'two' on, as 'p' is gone" for each in found)
+        assert any(
+            each == "outputs.o: keeps its last value from stage 'two' on, as 'p' is gone"
+            for each in found
+        )
         assert result["o"][-1] == result["o"][1] != result["q"][-1] + result["p"][-1]
 
 
 @pytest.mark.parametrize(
     ("more", "key"),
     [
-        ({"forces": {"f": {"coordinate": "q", "value": "-5*p"}}}, "forces.f.value: found '-5\\*p'; unknown name 'p'.* in stage 'two'"),
-        ({"states": {"s": {"rate": "p"}}}, "states.s.rate: found 'p'; unknown name 'p'.* in stage 'two'"),
+        (
+            {"forces": {"f": {"coordinate": "q", "value": "-5*p"}}},
+            "forces.f.value: found '-5\\*p'; unknown name 'p'.* in stage 'two'",
+        ),
+        (
+            {"states": {"s": {"rate": "p"}}},
+            "states.s.rate: found 'p'; unknown name 'p'.* in stage 'two'",
+        ),
     ],
 )
 def test_laws_that_need_what_is_gone_are_named(more: dict, key: str):
-    d = double(stages=[{"name": "one", "ends": {"at": 0.2}, "drop": ["b"]}, {"name": "two"}], **more)
+    d = double(
+        stages=[{"name": "one", "ends": {"at": 0.2}, "drop": ["b"]}, {"name": "two"}], **more
+    )
     with pytest.raises(ModelError, match=key):
         told_of = load(d).compile()
         told_of.simulate(0.1)
@@ -113,9 +182,18 @@ def test_laws_that_need_what_is_gone_are_named(more: dict, key: str):
 @pytest.mark.parametrize(
     ("stages", "expected"),
     [
-        ([{"ends": {"at": 0.2}, "drop": ["b"]}, {"ends": {"at": 0.5}, "lock": ["k"]}, {}], r"stages\[1\]\.lock: found 'k', expected a joint"),
-        ([{"ends": {"at": 0.2}, "lock": ["k"]}, {"ends": {"at": 0.5}, "lock": ["k"]}, {}], r"stages\[1\]\.lock: found 'k', which is locked already"),
-        ([{"ends": {"at": 0.2}, "lock": ["zz"]}, {}], r"stages\[0\]\.lock: found the unknown joint 'zz'"),
+        (
+            [{"ends": {"at": 0.2}, "drop": ["b"]}, {"ends": {"at": 0.5}, "lock": ["k"]}, {}],
+            r"stages\[1\]\.lock: found 'k', expected a joint",
+        ),
+        (
+            [{"ends": {"at": 0.2}, "lock": ["k"]}, {"ends": {"at": 0.5}, "lock": ["k"]}, {}],
+            r"stages\[1\]\.lock: found 'k', which is locked already",
+        ),
+        (
+            [{"ends": {"at": 0.2}, "lock": ["zz"]}, {}],
+            r"stages\[0\]\.lock: found the unknown joint 'zz'",
+        ),
         ([{"ends": {"at": 0.2}, "lock": ["k"], "free": ["k"]}, {}], "'k' in free and lock"),
     ],
 )
@@ -130,7 +208,10 @@ def test_mistakes_of_locks_show_before_the_run(tmp_path: Path, stages: list, exp
         ({"integrator": "adams", "step": 1e-3}, "it finds its own steps"),
         ({"integrator": "rk4", "step": 1e-3, "tolerances": 1e-9}, "its steps are fixed"),
         ({"integrator": "rk4"}, "FMUs 0.001 s"),
-        ({"integrator": "rk4", "step": 0.07, "output_step": 0.1}, "the last one before each is shorter"),
+        (
+            {"integrator": "rk4", "step": 0.07, "output_step": 0.1},
+            "the last one before each is shorter",
+        ),
         ({"integrator": "rk4", "step": 0.1}, "have 500 rows"),
         ({"integrator": "rk4", "step": 0.05, "output_step": 0.1}, ""),
         ({"integrator": "rk4", "step": 1e-3}, ""),
@@ -142,7 +223,10 @@ def test_steps_and_tolerances_that_count_otherwise(tmp_path: Path, run: dict, sa
 
 
 def test_inputs_are_used_and_within_their_bounds(tmp_path: Path):
-    assert any("nothing uses this input" in each for each in told(tmp_path, swing(inputs={"F": {"start": 1.0}})))
+    assert any(
+        "nothing uses this input" in each
+        for each in told(tmp_path, swing(inputs={"F": {"start": 1.0}}))
+    )
     law = {"f": {"coordinate": "q", "value": "F"}}
     assert not told(tmp_path, swing(inputs={"F": {"start": 1.0, "max": 2.0}}, forces=law))
     with pytest.raises(ModelError, match=r"inputs\.F: found 5, expected a number >= 0 and <= 2"):
@@ -151,10 +235,19 @@ def test_inputs_are_used_and_within_their_bounds(tmp_path: Path):
 
 PID = {"kind": "pid", "measure": "q", "setpoint": 0.1, "kp": 8.0, "drives": "motor", "period": 0.05}
 MADE = {
-    "points": {"tables": {"T": {"x": [-1, 1], "y": ["2*k", 2]}}, "forces": {"f": {"coordinate": "q", "value": "table('T', q)"}}},
+    "points": {
+        "tables": {"T": {"x": [-1, 1], "y": ["2*k", 2]}},
+        "forces": {"f": {"coordinate": "q", "value": "table('T', q)"}},
+    },
     "copies": {"forces": {"f{i}": {"copies": "k", "coordinate": "q", "value": "1"}}},
-    "delay": {"actuators": {"motor": {"coordinate": "q"}}, "controllers": {"c": PID | {"delay": "0.1*k"}}},
-    "noise": {"actuators": {"motor": {"coordinate": "q"}}, "controllers": {"c": PID | {"noise": "k - 1"}}},
+    "delay": {
+        "actuators": {"motor": {"coordinate": "q"}},
+        "controllers": {"c": PID | {"delay": "0.1*k"}},
+    },
+    "noise": {
+        "actuators": {"motor": {"coordinate": "q"}},
+        "controllers": {"c": PID | {"noise": "k - 1"}},
+    },
 }
 
 
@@ -165,7 +258,11 @@ def test_parameters_that_decide_how_it_is_built(what: str):
     d = swing(parameters=parameters, **MADE[what])
     d["forces"] = d.get("forces", {}) | {"g": {"coordinate": "q", "value": "load*half"}}
     variables = {v.name: v for v in variable_table(fmu_unit(load(d))).variables}
-    assert (variables["k"].causality, variables["k"].variability, variables["k"].access) == ("local", "constant", Access.NONE)
+    assert (variables["k"].causality, variables["k"].variability, variables["k"].access) == (
+        "local",
+        "constant",
+        Access.NONE,
+    )
     assert (variables["half"].variability, variables["load"].variability) == ("fixed", "tunable")
     with pytest.raises(ModelError, match=r"events\.E\.set\.k: found 'k', on which"):
         load(d | {"events": {"E": {"when": "q < 0.2", "set": {"k": 2}}}})
@@ -173,7 +270,9 @@ def test_parameters_that_decide_how_it_is_built(what: str):
     with pytest.raises(ModelError, match=r"stages\[0\]\.set\.k"):
         load(d | {"stages": [{"ends": {"at": 0.2}, "set": {"k": "2 + q"}}, {}]})
     if what == "points":
-        assert load(staged).compile().simulate(1.0)["q"][-1] != pytest.approx(load(d).compile().simulate(1.0)["q"][-1], abs=1e-3)
+        assert load(staged).compile().simulate(1.0)["q"][-1] != pytest.approx(
+            load(d).compile().simulate(1.0)["q"][-1], abs=1e-3
+        )
 
 
 def test_a_start_from_which_nothing_can_move_is_foreseen():
@@ -182,8 +281,12 @@ def test_a_start_from_which_nothing_can_move_is_foreseen():
     free = {"bodies": {"load": load_of}, "joints": {"f": {"child": "load", "type": "free"}}}
     (told,) = foreseen(load(free).compile())
     assert "cannot begin" in told and "body 'load' has no inertia" in told
-    assert not foreseen(load(free | {"bodies": {"load": load_of | {"inertia": [1, 1, 1, 0, 0, 0]}}}).compile())
-    assert not foreseen(load(free | {"joints": {"f": {"child": "load", "type": "prismatic"}}}).compile())
+    assert not foreseen(
+        load(free | {"bodies": {"load": load_of | {"inertia": [1, 1, 1, 0, 0, 0]}}}).compile()
+    )
+    assert not foreseen(
+        load(free | {"joints": {"f": {"child": "load", "type": "prismatic"}}}).compile()
+    )
 
 
 @pytest.mark.parametrize(
@@ -191,8 +294,14 @@ def test_a_start_from_which_nothing_can_move_is_foreseen():
     [
         ({"tables": {"drift": {"columns": ["q", "p*"]}}}, "report.tables.drift: no column 'p*'"),
         ({"tables": {"drift": {"columns": ["der(der(q))"]}}}, "report.tables.drift: 'der(der(q))'"),
-        ({"tables": {"drift": {"stages": ["swings*"]}}}, "report.tables.drift: no stage 'swings*'; did you mean 'swing"),
-        ({"tables": {"drift": {"columns": ["q"], "reference": {"p": 1.0}}}}, "report.tables.drift: reference: 'p' is no column of the table"),
+        (
+            {"tables": {"drift": {"stages": ["swings*"]}}},
+            "report.tables.drift: no stage 'swings*'; did you mean 'swing",
+        ),
+        (
+            {"tables": {"drift": {"columns": ["q"], "reference": {"p": 1.0}}}},
+            "report.tables.drift: reference: 'p' is no column of the table",
+        ),
         ({"plots": {"over": {"columns": ["p"]}}}, "report.plots.over: "),
         ({"plots": {"over": {"stages": ["rest"]}}}, "report.plots.over: no stage 'rest'"),
     ],
@@ -206,4 +315,13 @@ def test_names_that_no_run_has_are_told_of_reports(tmp_path: Path, report: dict,
 def test_names_that_runs_have_are_not(tmp_path: Path):
     stages = [{"name": "swing 1", "ends": {"at": 0.5}}, {"name": "swing 2"}]
     table = {"columns": ["q", "der(*)"], "stages": ["swing*"], "reference": {"q": 1.0}}
-    assert not told(tmp_path, swing(stages=stages, report={"tables": {"drift": table}, "plots": {"over": {"columns": ["der(der(q))", "energy"]}}}))
+    assert not told(
+        tmp_path,
+        swing(
+            stages=stages,
+            report={
+                "tables": {"drift": table},
+                "plots": {"over": {"columns": ["der(der(q))", "energy"]}},
+            },
+        ),
+    )

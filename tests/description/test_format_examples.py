@@ -17,7 +17,9 @@ from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.toml"))}
-WHOLE = [name for name, text in TEXTS.items() if text.startswith("format") or name == "base"]  # mechanisms by themselves
+WHOLE = [
+    name for name, text in TEXTS.items() if text.startswith("format") or name == "base"
+]  # mechanisms by themselves
 SHOWN: dict[str, type] = {
     "description": Description,
     **{slug(title): model for title, model in TABLES.items()},
@@ -31,7 +33,11 @@ def together(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     """Tables of both; where both have a name the second has it."""
     found = dict(base)
     for key, value in more.items():
-        found[key] = {**base[key], **value} if isinstance(value, dict) and isinstance(base.get(key), dict) else value
+        found[key] = (
+            {**base[key], **value}
+            if isinstance(value, dict) and isinstance(base.get(key), dict)
+            else value
+        )
     return found
 
 
@@ -49,7 +55,11 @@ def test_example_is_a_mechanism(name: str):
 @pytest.mark.parametrize("name", SHOWN)
 def test_every_key_has_an_example(name: str):
     """Keys that all controllers share stand in one of them; a key that is missing goes into models/schema/examples/NAME.toml."""
-    text = "".join(TEXTS[each] for each in TEXTS if each.startswith("controllers")) if name.startswith("controllers") else TEXTS.get(name, "")
+    text = (
+        "".join(TEXTS[each] for each in TEXTS if each.startswith("controllers"))
+        if name.startswith("controllers")
+        else TEXTS.get(name, "")
+    )
     model: Any = SHOWN[name]
     common = set(Named.model_fields) if issubclass(model, Named) else set()
     keys = {field.alias or key for key, field in model.model_fields.items()} - common - {"kind"}

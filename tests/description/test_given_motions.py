@@ -32,16 +32,29 @@ def given(by: str, **more) -> dict:
 )
 def test_a_place_that_jumps_is_refused(by: str, instant: float | None):
     """Bodies were moved without momentum or work: a silent wrong answer."""
-    with pytest.raises(ModelError, match=r"joints\.j\.transforms\[0\]\.by.*a motion without jumps") as error:
+    with pytest.raises(
+        ModelError, match=r"joints\.j\.transforms\[0\]\.by.*a motion without jumps"
+    ) as error:
         load(given(by))
     if instant is not None:
         assert f"it jumps at t = {instant:g}" in str(error.value)
 
 
-@pytest.mark.parametrize("by", ["abs(sin(t))", "max(sin(3*t), 0.2)", "min(t**2, 1)", "table('path', t**2)", "if(cos(t) > 0, cos(t), 0)"])
+@pytest.mark.parametrize(
+    "by",
+    [
+        "abs(sin(t))",
+        "max(sin(3*t), 0.2)",
+        "min(t**2, 1)",
+        "table('path', t**2)",
+        "if(cos(t) > 0, cos(t), 0)",
+    ],
+)
 def test_corners_at_unknown_instants_are_warned_about(by: str):
     """Integrators and hosts cannot stop there, so that no impulse is passed on: the energy of `abs(sin(t))` was wrong without a word."""
-    assert any("not known ahead" in str(warning) for warning in load(given(by)).description.warnings)
+    assert any(
+        "not known ahead" in str(warning) for warning in load(given(by)).description.warnings
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,7 +72,9 @@ def test_corners_at_unknown_instants_are_warned_about(by: str):
     ],
 )
 def test_continuous_motions_pass(by: str):
-    assert not any("not known ahead" in str(warning) for warning in load(given(by)).description.warnings)
+    assert not any(
+        "not known ahead" in str(warning) for warning in load(given(by)).description.warnings
+    )
 
 
 @pytest.mark.parametrize("method", ["CBM", "DEC-H"])

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetree.models.graph.cycles import elementary_cycles
-from kinetree.models.graph.tree import GROUND, GraphError, carried_by, path_set, regular_numbering, successors
+from kinetree.models.graph.tree import (
+    GROUND,
+    GraphError,
+    carried_by,
+    path_set,
+    regular_numbering,
+    successors,
+)
 
 
 @st.composite
@@ -18,7 +25,10 @@ def graphs(draw, largest=25):
         a, b = draw(st.sampled_from([GROUND, *bodies])), draw(st.sampled_from(bodies))
         pairs += [(a, b)] if a != b else []
     turned = [pair[::-1] if draw(st.booleans()) else pair for pair in pairs]
-    joints = [(f"j{k}", parent, child, draw(st.sampled_from([None, None, False]))) for k, (parent, child) in enumerate(draw(st.permutations(turned)))]
+    joints = [
+        (f"j{k}", parent, child, draw(st.sampled_from([None, None, False])))
+        for k, (parent, child) in enumerate(draw(st.permutations(turned)))
+    ]
     return draw(st.permutations(bodies)), joints
 
 
@@ -64,8 +74,12 @@ def test_sets_follow_from_predecessors(graph):
         path = path_set(parent, i)
         assert path[-1] == i
         assert all(parent[b - 1] == a for a, b in zip((0, *path), path, strict=False))
-        assert carried_by(parent, i) == tuple(j for j in range(1, n + 1) if j != i and i in path_set(parent, j))
-        assert set(successors(parent, i)) == {j for j in carried_by(parent, i) if parent[j - 1] == i}
+        assert carried_by(parent, i) == tuple(
+            j for j in range(1, n + 1) if j != i and i in path_set(parent, j)
+        )
+        assert set(successors(parent, i)) == {
+            j for j in carried_by(parent, i) if parent[j - 1] == i
+        }
     assert carried_by(parent, 0) == tuple(range(1, n + 1))
 
 
@@ -83,11 +97,17 @@ def test_wishes_about_cuts_are_respected(graph, data):
     """A joint that closes a loop may be cut on demand; joints to be kept stay when they close no loop among themselves."""
     bodies, joints = graph
     topology = regular_numbering(bodies, joints)
-    kept = [(name, parent, child, False) if name not in topology.cuts else (name, parent, child, None) for name, parent, child, _ in joints]
+    kept = [
+        (name, parent, child, False) if name not in topology.cuts else (name, parent, child, None)
+        for name, parent, child, _ in joints
+    ]
     assert set(regular_numbering(bodies, kept).cuts) == set(topology.cuts)
     if topology.cuts:
         chosen = data.draw(st.sampled_from(topology.cuts))
-        cut = [(name, parent, child, True if name == chosen else None) for name, parent, child, _ in joints]
+        cut = [
+            (name, parent, child, True if name == chosen else None)
+            for name, parent, child, _ in joints
+        ]
         assert chosen in regular_numbering(bodies, cut).cuts
 
 
@@ -97,7 +117,15 @@ def loop(*pairs, cut=None):
 
 def test_loop_is_cut_in_its_middle():
     """Six bodies in a ring fixed at both ends: both branches get three bodies."""
-    pairs = [(GROUND, "a"), ("a", "b"), ("b", "c"), (GROUND, "f"), ("f", "e"), ("e", "d"), ("c", "d")]
+    pairs = [
+        (GROUND, "a"),
+        ("a", "b"),
+        ("b", "c"),
+        (GROUND, "f"),
+        ("f", "e"),
+        ("e", "d"),
+        ("c", "d"),
+    ]
     topology = regular_numbering(list("abcdef"), loop(*pairs))
     assert topology.cuts == ("j6",)
     assert max(len(path_set(topology.parent, i)) for i in range(1, 7)) == 3
@@ -105,7 +133,9 @@ def test_loop_is_cut_in_its_middle():
 
 def test_direction_counts_more_than_balance():
     """A four-bar written around the loop is cut where it returns to the ground, so that no joint is used backwards."""
-    topology = regular_numbering(list("abc"), loop((GROUND, "a"), ("a", "b"), ("b", "c"), ("c", GROUND)))
+    topology = regular_numbering(
+        list("abc"), loop((GROUND, "a"), ("a", "b"), ("b", "c"), ("c", GROUND))
+    )
     assert topology.cuts == ("j3",)
     assert not any(topology.reversed)
 
@@ -121,7 +151,9 @@ def test_cut_can_be_forced_and_forbidden():
     pairs = [(GROUND, "a"), ("a", "b"), (GROUND, "c"), ("b", "c")]
     assert regular_numbering(list("abc"), loop(*pairs)).cuts == ("j3",)
     assert regular_numbering(list("abc"), loop(*pairs, cut={1: True})).cuts == ("j1",)
-    assert regular_numbering(list("abc"), loop(*pairs, cut={3: False, 0: False, 1: False})).cuts == ("j2",)
+    assert regular_numbering(
+        list("abc"), loop(*pairs, cut={3: False, 0: False, 1: False})
+    ).cuts == ("j2",)
 
 
 def test_joints_of_many_freedoms_are_cut_first_and_free_ones_last():
@@ -141,7 +173,9 @@ def test_regular_numbering_of_a_published_carrier():
     """Predecessors 0, 1, 1, 3, 4, 5, 5 of the detailed carrier ([Sh24] chapter 5) from a shuffled list."""
     names = ["rear", "front", "frame", "platform", "cradle", "m1", "m2"]
     parents = [GROUND, "rear", "rear", "frame", "platform", "cradle", "cradle"]
-    joints = [(f"j_{name}", parent, name, None) for name, parent in zip(names, parents, strict=True)]
+    joints = [
+        (f"j_{name}", parent, name, None) for name, parent in zip(names, parents, strict=True)
+    ]
     assert regular_numbering(names, joints).parent == (0, 1, 1, 3, 4, 5, 5)
     mixed = regular_numbering(names[::-1], joints)
     assert mixed.order[0] == "rear"

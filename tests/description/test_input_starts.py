@@ -20,7 +20,11 @@ MODEL = {
 def started(**registers: float) -> Run:
     run = Run(make_unit(load(MODEL).compile()))
     for name, value in registers.items():
-        run.work[run.unit.register(name.replace("start_", "start(") + ")" if name.startswith("start_") else name)] = value
+        run.work[
+            run.unit.register(
+                name.replace("start_", "start(") + ")" if name.startswith("start_") else name
+            )
+        ] = value
     for _ in range(2):  # a host may evaluate its start more than once
         assert run.call("unit_start") == 0
     return run
@@ -38,7 +42,9 @@ def started(**registers: float) -> Run:
 )
 def test_what_a_host_gives_stays(given, push, drag):
     run = started(**given)
-    assert run.work[run.unit.register("push")] == push and run.work[run.unit.register("drag")] == drag
+    assert (
+        run.work[run.unit.register("push")] == push and run.work[run.unit.register("drag")] == drag
+    )
     assert run.call("unit_advance", 0, 1.0) == 0
     assert run.columns[0] == pytest.approx((push - drag) / 2, rel=1e-9)
 
@@ -47,4 +53,6 @@ def test_one_evaluation_uses_the_expression():
     system = load(MODEL).compile()
     assert np.allclose(system.accelerations(0.0, [0.0], [0.0]), 7.5)
     assert np.allclose(system.accelerations(0.0, [0.0], [0.0], {"push": 1.0}), 0.5)
-    assert load(MODEL).compile(weight=1.0).simulate(stop_time=1.0)["x"][-1] == pytest.approx(0.75, rel=1e-9)
+    assert load(MODEL).compile(weight=1.0).simulate(stop_time=1.0)["x"][-1] == pytest.approx(
+        0.75, rel=1e-9
+    )

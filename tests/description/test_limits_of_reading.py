@@ -33,14 +33,28 @@ def nested(levels: int) -> list:
 def test_raw_descriptions_are_of_bounded_size(monkeypatch):
     """Depth, keys, texts, values and characters, each at its bound; arrays become lists."""
     assert plain({"a": nested(12)}, "") == {"a": nested(12)}
-    assert refused({"a": nested(13)}) == "f: a: found tables or lists nested too deeply, expected at most 12 levels"
-    assert plain({"k" * 200: 1}, "") == {"k" * 200: 1} and "text of at most 200 characters as a key" in refused({"k" * 201: 1})
-    assert "as a key" in refused({"a": {3: 1}}) and refused({"a": {"b": {"c": {3: 1}}}}).startswith("f: a.b: found the key 3")
-    assert plain({"a": "x" * 20_000}, "") and refused({"a": {"b": "x" * 20_001}}).endswith("a text of 20001 characters, expected at most 20000")
+    assert (
+        refused({"a": nested(13)})
+        == "f: a: found tables or lists nested too deeply, expected at most 12 levels"
+    )
+    assert plain({"k" * 200: 1}, "") == {
+        "k" * 200: 1
+    } and "text of at most 200 characters as a key" in refused({"k" * 201: 1})
+    assert "as a key" in refused({"a": {3: 1}}) and refused({"a": {"b": {"c": {3: 1}}}}).startswith(
+        "f: a.b: found the key 3"
+    )
+    assert plain({"a": "x" * 20_000}, "") and refused({"a": {"b": "x" * 20_001}}).endswith(
+        "a text of 20001 characters, expected at most 20000"
+    )
     assert refused([1]) == "f: found [1], expected a table of tables"
-    assert plain({"a": np.array([1.0, 2.0]), "b": (1, np.float64(2.0))}, "") == {"a": [1.0, 2.0], "b": [1, 2.0]}
+    assert plain({"a": np.array([1.0, 2.0]), "b": (1, np.float64(2.0))}, "") == {
+        "a": [1.0, 2.0],
+        "b": [1, 2.0],
+    }
     monkeypatch.setattr(source, "MOST_NODES", 5)
-    assert plain({"a": [1, 2, 3]}, "") == {"a": [1, 2, 3]} and "at most 5 values" in refused({"a": [1, 2, 3, 4]})
+    assert plain({"a": [1, 2, 3]}, "") == {"a": [1, 2, 3]} and "at most 5 values" in refused(
+        {"a": [1, 2, 3, 4]}
+    )
     monkeypatch.setattr(source, "MOST_CHARACTERS", 4)
     assert plain({"a": "abcd"}, "") and "too large" in refused({"a": "abcde", "b": 1})
 
@@ -57,8 +71,16 @@ def test_keys_of_many_parts_and_twice_the_same():
 def test_texts_name_their_place():
     """Line and column of what is no TOML or JSON, and where a name with {i} lacks its quotes."""
     for text, suffix, expected in (
-        ("a = 1\nb = = 2\n", "toml", "m.toml:2: found text that is not TOML (column 5); Invalid value"),
-        ('{"a": 1,\n "b" 2}', "json", "m.json:2: found text that is not JSON (column 6); Expecting ':' delimiter"),
+        (
+            "a = 1\nb = = 2\n",
+            "toml",
+            "m.toml:2: found text that is not TOML (column 5); Invalid value",
+        ),
+        (
+            '{"a": 1,\n "b" 2}',
+            "json",
+            "m.json:2: found text that is not JSON (column 6); Expecting ':' delimiter",
+        ),
         (
             "[bodies.b{i}]\n",
             "toml",
@@ -69,7 +91,11 @@ def test_texts_name_their_place():
             read(Text(text, f"m.{suffix}"))
         assert str(error.value) == expected
     raw, origin = read(Text("a = 1\n", "here/m.TOML"))
-    assert raw == {"a": 1} and origin.line(("a",)) == 1 and read(Text('{"a": 1}', "m.json"))[1].text == ""
+    assert (
+        raw == {"a": 1}
+        and origin.line(("a",)) == 1
+        and read(Text('{"a": 1}', "m.json"))[1].text == ""
+    )
 
 
 def test_files_of_the_largest_size(tmp_path: Path, monkeypatch):
@@ -80,7 +106,9 @@ def test_files_of_the_largest_size(tmp_path: Path, monkeypatch):
     assert read(tmp_path / "a.toml")[0] == read(tmp_path / "c.json")[0] == {"a": 1}
     with pytest.raises(ModelError, match="found 11 bytes, expected at most 10"):
         read(tmp_path / "b.toml")
-    with pytest.raises(ModelError, match=r"found a file ending in '\.yaml', expected a \.toml or \.json file"):
+    with pytest.raises(
+        ModelError, match=r"found a file ending in '\.yaml', expected a \.toml or \.json file"
+    ):
         read(tmp_path / "b.yaml")
 
 
@@ -89,7 +117,10 @@ def test_expressions_of_the_largest_size():
     assert said(changed("gravity", [0, 0, "1" + " " * 19_999])) == []
     assert "at most 20000" in said(changed("gravity", [0, 0, "1" + " " * 20_000]))[0]
     assert parse("-" * (DEEPEST - 1) + "x") and parse("+".join(["x"] * (LARGEST // 2)))
-    for text, words in (("-" * (DEEPEST + 1) + "x", "nested too deeply"), ("+".join(["x"] * (LARGEST // 2 + 1)), "too long")):
+    for text, words in (
+        ("-" * (DEEPEST + 1) + "x", "nested too deeply"),
+        ("+".join(["x"] * (LARGEST // 2 + 1)), "too long"),
+    ):
         with pytest.raises(ExpressionError, match=words):
             parse(text)
 
@@ -98,10 +129,15 @@ def test_only_the_first_hundred_problems_are_told():
     bodies = {f"b{k}": {"mass": -1} for k in range(101)}
     joints = {f"j{k}": {"child": f"b{k}", "type": "prismatic"} for k in range(101)}
     for count, more in ((99, 0), (100, 1), (101, 1)):
-        d = {"bodies": dict(list(bodies.items())[:count]), "joints": dict(list(joints.items())[:count])}
+        d = {
+            "bodies": dict(list(bodies.items())[:count]),
+            "joints": dict(list(joints.items())[:count]),
+        }
         with pytest.raises(ModelError) as error:
             describe(d)
-        assert len(error.value.problems) == min(count, 100) + more and ("only the first 100 problems" in str(error.value)) == bool(more)
+        assert len(error.value.problems) == min(count, 100) + more and (
+            "only the first 100 problems" in str(error.value)
+        ) == bool(more)
 
 
 # -- tables from files ------------------------------------------------------------------------------------------------------------------------
@@ -119,8 +155,14 @@ def columns(monkeypatch) -> dict:
 def test_points_of_files(columns: dict):
     """The first two columns in their own units, or those that are asked for; rows without numbers are left out."""
     assert points({"file": "f"}, Path()) == ([0.0, 1e-3, 3e-3], [5.0, 6.0, 8.0])
-    assert points({"file": "f", "columns": ["F", "T"], "units": ["kN", ""]}, Path()) == ([5e3, 6e3, 7e3], [293.15, 303.15, 273.15])
-    assert points({"file": "f", "columns": ["t", "T"], "units": ["s", "K"]}, Path()) == ([0.0, 1.0], [20.0, 30.0])
+    assert points({"file": "f", "columns": ["F", "T"], "units": ["kN", ""]}, Path()) == (
+        [5e3, 6e3, 7e3],
+        [293.15, 303.15, 273.15],
+    )
+    assert points({"file": "f", "columns": ["t", "T"], "units": ["s", "K"]}, Path()) == (
+        [0.0, 1.0],
+        [20.0, 30.0],
+    )
     for table, words in (
         ({"x": [1]}, "either a file or its points"),
         ({"z": [1]}, "either a file"),
@@ -135,17 +177,34 @@ def test_points_of_files(columns: dict):
 
 
 def test_files_of_many_and_few_rows(columns: dict, monkeypatch):
-    for size, words in ((200_000, ""), (200_001, "200001 rows, expected at most 200000"), (2, ""), (1, "fewer than two rows")):
+    for size, words in (
+        (200_000, ""),
+        (200_001, "200001 rows, expected at most 200000"),
+        (2, ""),
+        (1, "fewer than two rows"),
+    ):
         columns["t"] = columns["F"] = (np.arange(float(size)), "")
         if words:
             with pytest.raises(ValueError, match=words):
                 points({"file": "f"}, Path())
         else:
             assert len(points({"file": "f"}, Path())[0]) == size
-    assert table_files.names_files({"tables": {"T": {"file": "f"}}}) and not names_files({"tables": {"T": {}}}) and not names_files({"tables": 3})
-    raw = {"tables": {"T": {"file": "f", "columns": ["t", "q"], "method": "cubic"}, "U": {"x": [0, 1], "y": [0, 1]}, "V": 3}}
+    assert (
+        table_files.names_files({"tables": {"T": {"file": "f"}}})
+        and not names_files({"tables": {"T": {}}})
+        and not names_files({"tables": 3})
+    )
+    raw = {
+        "tables": {
+            "T": {"file": "f", "columns": ["t", "q"], "method": "cubic"},
+            "U": {"x": [0, 1], "y": [0, 1]},
+            "V": 3,
+        }
+    }
     (problem,) = fill_tables(raw, source.Origin("a.toml"))
-    assert str(problem).startswith("a.toml: tables.T: found 'f'; no column 'q'") and raw["tables"]["T"] == {
+    assert str(problem).startswith("a.toml: tables.T: found 'f'; no column 'q'") and raw["tables"][
+        "T"
+    ] == {
         "method": "cubic",
         "x": [0.0, 1.0],
         "y": [0.0, 0.0],
@@ -160,7 +219,10 @@ def test_what_parameters_decide():
     d = PLANT | {
         "parameters": dict.fromkeys("abcdefghij", 1.0) | {"n": "2*a", "off": 0.0, "wide": "h"},
         "actuators": {"m": {"coordinate": "x"}},
-        "tables": {"T": {"x": [0, "b"], "y": ["c", 2]}, "flat": {"x": [0, 1], "y": [0, "d"], "z": [["e", 1], [1, 2]]}},
+        "tables": {
+            "T": {"x": [0, "b"], "y": ["c", 2]},
+            "flat": {"x": [0, 1], "y": [0, "d"], "z": [["e", 1], [1, 2]]},
+        },
         "forces": {"f{i}": {"copies": "n", "coordinate": "q", "value": "j"}},
         "controllers": {
             "one": pid | {"period": "f", "delay": "g"},
@@ -170,7 +232,10 @@ def test_what_parameters_decide():
     }
     d["parameters"]["g"] = 0.5
     found = frozen(describe(d))
-    assert found.pop("off") in ("the noise of the controller 'two'", "the jitter of the controller 'three'")
+    assert found.pop("off") in (
+        "the noise of the controller 'two'",
+        "the jitter of the controller 'three'",
+    )
     one, points = "of the controller 'one'", "points of the table"
     assert found == {
         **dict.fromkeys("na", "a number of copies"), **dict.fromkeys("bc", f"{points} 'T'"), **dict.fromkeys("de", f"{points} 'flat'"),
@@ -194,22 +259,35 @@ def test_what_fmus_keep():
 # -- where descriptions come from -------------------------------------------------------------------------------------------------------------
 def test_files_of_robots_are_told_by_their_endings(tmp_path: Path):
     """In any case; an .xml file is MJCF unless a robot begins within its first 4000 characters."""
-    assert [source.is_foreign(name) for name in ("a.urdf", "b.URDF", "c.Xacro", "d.xml", "e.mjcf", "f.toml", "lib:x", 3)] == [True] * 5 + [False] * 3
+    assert [
+        source.is_foreign(name)
+        for name in ("a.urdf", "b.URDF", "c.Xacro", "d.xml", "e.mjcf", "f.toml", "lib:x", 3)
+    ] == [True] * 5 + [False] * 3
     near, far = tmp_path / "near.xml", tmp_path / "far.xml"
     near.write_text(" " * 3994 + "<robot/>")
     far.write_text(" " * 3995 + "<robot/>")
-    readers = [source.foreign_reader(path).func.__module__.rpartition(".")[2] for path in (near, far)]  # type: ignore[attr-defined]
+    readers = [
+        source.foreign_reader(path).func.__module__.rpartition(".")[2] for path in (near, far)
+    ]  # type: ignore[attr-defined]
     assert readers == ["urdf", "mjcf"]
-    with pytest.raises(ModelError, match=r"none\.urdf: found no file of that name, expected a robot in URDF"):
+    with pytest.raises(
+        ModelError, match=r"none\.urdf: found no file of that name, expected a robot in URDF"
+    ):
         source.foreign_reader(tmp_path / "none.urdf")
 
 
 def test_entries_of_the_library():
     """By names with either dash; files as paths, generators as functions; a near miss is told."""
-    assert source.library_entry("lib:four_bar") == source.library_entry("lib:four-bar") and "four-bar" in source.library_names()
+    assert (
+        source.library_entry("lib:four_bar") == source.library_entry("lib:four-bar")
+        and "four-bar" in source.library_names()
+    )
     entry = source.library_entry("lib:n-four-bar")
     assert callable(entry) and entry.__name__ == "describe"
-    with pytest.raises(ModelError, match="found 'lib:for-bar', expected the name of a library mechanism; did you mean 'four-bar'?"):
+    with pytest.raises(
+        ModelError,
+        match="found 'lib:for-bar', expected the name of a library mechanism; did you mean 'four-bar'?",
+    ):
         source.library_entry("lib:for-bar")
     with pytest.raises(ModelError, match='found 3, expected a file, a dict, or "lib:NAME"'):
         read(3)  # type: ignore[arg-type]

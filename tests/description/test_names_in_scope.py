@@ -16,10 +16,26 @@ NAMES = [
     ("inputs/m.speed", {}, ["actuators.m: found the name 'm.speed'; it is already an input"]),
     ("inputs/m.flow_a", {}, []),
     ("inputs/n.flow_a", {}, ["actuators.n: found the name 'n.flow_a'; it is already an input"]),
-    ("inputs/n.pressure_b", {}, ["actuators.n: found the name 'n.pressure_b'; it is already an input"]),
-    ("inputs/A.pressure", {}, ["hydraulics.A: found the name 'A.pressure'; it is already an input"]),
-    ("inputs/A.compliance", {}, ["hydraulics.A: found the name 'A.compliance'; it is already an input"]),
-    ("inputs/B.pressure", {}, ["hydraulics.B: found the name 'B.pressure'; it is already an input"]),
+    (
+        "inputs/n.pressure_b",
+        {},
+        ["actuators.n: found the name 'n.pressure_b'; it is already an input"],
+    ),
+    (
+        "inputs/A.pressure",
+        {},
+        ["hydraulics.A: found the name 'A.pressure'; it is already an input"],
+    ),
+    (
+        "inputs/A.compliance",
+        {},
+        ["hydraulics.A: found the name 'A.compliance'; it is already an input"],
+    ),
+    (
+        "inputs/B.pressure",
+        {},
+        ["hydraulics.B: found the name 'B.pressure'; it is already an input"],
+    ),
     ("inputs/B.compliance", {}, []),
     ("inputs/jc.qw", {}, [": found the name 'jc.qw'; it is already a coordinate of joint 'jc'"]),
     ("parameters/jc.wx", 1.0, ["joints.jc: found the name 'jc.wx'; it is already a parameter"]),
@@ -44,51 +60,104 @@ NAMES = [
     ),
     ("outputs/o", "der(s)", []),
     ("outputs/o", "der(A.pressure)", []),
-    ("outputs/o", "der(B.pressure)", [".value: found 'der(B.pressure)' (column 1); unknown name 'der(B.pressure)'; did you mean 'der(A.pressure)'?"]),
+    (
+        "outputs/o",
+        "der(B.pressure)",
+        [
+            ".value: found 'der(B.pressure)' (column 1); unknown name 'der(B.pressure)'; did you mean 'der(A.pressure)'?"
+        ],
+    ),
     ("outputs/o", "force('g')", []),
     ("outputs/o", "force('w.along')", []),
-    ("outputs/o", "force('w')", [".value: found \"force('w')\" (column 1); unknown name 'force('w')'; did you mean 'force('g')'?"]),
+    (
+        "outputs/o",
+        "force('w')",
+        [
+            ".value: found \"force('w')\" (column 1); unknown name 'force('w')'; did you mean 'force('g')'?"
+        ],
+    ),
     ("outputs/o", "force('line')", []),
     ("outputs/o", "reaction('ja')", []),
     ("outputs/o", "force('ja')", []),
     (
         "outputs/o",
         "reaction('line')",
-        [".value: found \"reaction('line')\" (column 1); unknown name 'reaction('line')'; did you mean 'reaction('jc')'?"],
+        [
+            ".value: found \"reaction('line')\" (column 1); unknown name 'reaction('line')'; did you mean 'reaction('jc')'?"
+        ],
     ),
     ("outputs/o", "k.impulse", []),
     ("outputs/o", "k.gap", []),
-    ("outputs/o", "k.impuls", [".value: found 'k.impuls' (column 1); unknown name 'k.impuls'; did you mean 'k.impulse'?"]),
+    (
+        "outputs/o",
+        "k.impuls",
+        [".value: found 'k.impuls' (column 1); unknown name 'k.impuls'; did you mean 'k.impulse'?"],
+    ),
     ("outputs/o", "g[1] + g[3]", []),
-    ("outputs/o", "g[4]", [".value: found 'g[4]' (column 1); unknown name 'g[4]'; did you mean 'g[3]'?"]),
-    ("outputs/o", "w[1]", [".value: found 'w[1]' (column 1); unknown name 'w[1]'; did you mean 'g[1]'?"]),
+    (
+        "outputs/o",
+        "g[4]",
+        [".value: found 'g[4]' (column 1); unknown name 'g[4]'; did you mean 'g[3]'?"],
+    ),
+    (
+        "outputs/o",
+        "w[1]",
+        [".value: found 'w[1]' (column 1); unknown name 'w[1]'; did you mean 'g[1]'?"],
+    ),
     ("outputs/o", "der(der(q))", []),
     ("outputs/o", "der(jc.wx)", []),
-    ("outputs/o", "der(jc.qw)", [".value: found 'der(jc.qw)' (column 1); unknown name 'der(jc.qw)'; did you mean 'der(jc.wz)'?"]),
+    (
+        "outputs/o",
+        "der(jc.qw)",
+        [
+            ".value: found 'der(jc.qw)' (column 1); unknown name 'der(jc.qw)'; did you mean 'der(jc.wz)'?"
+        ],
+    ),
     ("outputs/o", "stage_start", []),
-    ("outputs/o", "der(m.length)", [".value: found 'der(m.length)' (column 1); unknown name 'der(m.length)'; did you mean 'm.length'?"]),
-    ("forces/f", {"coordinate": "q", "value": "der(s)"}, [".value: found 'der(s)' (column 1); 'der(s)' is the rate of a state" + STATE]),
+    (
+        "outputs/o",
+        "der(m.length)",
+        [
+            ".value: found 'der(m.length)' (column 1); unknown name 'der(m.length)'; did you mean 'm.length'?"
+        ],
+    ),
+    (
+        "forces/f",
+        {"coordinate": "q", "value": "der(s)"},
+        [".value: found 'der(s)' (column 1); 'der(s)' is the rate of a state" + STATE],
+    ),
     ("forces/f", {"coordinate": "q", "value": "k.gap"}, []),
-    ("forces/f", {"coordinate": "q", "value": "k.force"}, [".value: found 'k.force' (column 1); 'k.force' is a result of contact 'k'" + STATE]),
+    (
+        "forces/f",
+        {"coordinate": "q", "value": "k.force"},
+        [".value: found 'k.force' (column 1); 'k.force' is a result of contact 'k'" + STATE],
+    ),
     ("forces/f", {"coordinate": "q", "value": "A.pressure"}, []),
     (
         "forces/f",
         {"coordinate": "q", "value": "der(A.pressure)"},
-        [".value: found 'der(A.pressure)' (column 1); 'der(A.pressure)' is the rate of a pressure" + STATE],
+        [
+            ".value: found 'der(A.pressure)' (column 1); 'der(A.pressure)' is the rate of a pressure"
+            + STATE
+        ],
     ),
     ("forces/f", {"coordinate": "q", "value": "m.speed"}, []),
     ("forces/f", {"coordinate": "q", "value": "n.pressure_a"}, []),
     (
         "forces/f",
         {"coordinate": "q", "value": "m.pressure_a"},
-        [".value: found 'm.pressure_a' (column 1); unknown name 'm.pressure_a'; did you mean 'n.pressure_a'?"],
+        [
+            ".value: found 'm.pressure_a' (column 1); unknown name 'm.pressure_a'; did you mean 'n.pressure_a'?"
+        ],
     ),
     ("forces/f", {"coordinate": "q", "value": "g[2]"}, []),
     ("forces/f", {"coordinate": "q", "value": "line.length + line.rate"}, []),
     (
         "forces/f",
         {"coordinate": "q", "value": "line.elongation"},
-        [".value: found 'line.elongation' (column 1); unknown name 'line.elongation'; did you mean 'line.length'?"],
+        [
+            ".value: found 'line.elongation' (column 1); unknown name 'line.elongation'; did you mean 'line.length'?"
+        ],
     ),
     ("forces/f", {"coordinate": "q", "value": "t + stage_start"}, []),
     (
@@ -100,7 +169,9 @@ NAMES = [
     (
         "forces/f",
         {"coordinate": "q", "value": "der(jc.qw)"},
-        [".value: found 'der(jc.qw)' (column 1); unknown name 'der(jc.qw)'; did you mean 'der(q)'?"],
+        [
+            ".value: found 'der(jc.qw)' (column 1); unknown name 'der(jc.qw)'; did you mean 'der(q)'?"
+        ],
     ),
     ("states/z", {"rate": "der(der(q)) + reaction('ja') + force('line')"}, []),
     ("stages", [{"ends": {"when": "reaction('ja') > k.force"}}, {}], []),
@@ -110,11 +181,17 @@ NAMES = [
         [".when: found \"reaction('ja') > 1\" (column 1); 'reaction('ja')' is a reaction" + STATE],
     ),
     ("couplings/h", {"value": "x - q - s*pull + p + t"}, []),
-    ("couplings/h", {"value": "x - k.force"}, [".value: found 'x - k.force' (column 5); 'k.force' is a result of contact 'k'" + STATE]),
+    (
+        "couplings/h",
+        {"value": "x - k.force"},
+        [".value: found 'x - k.force' (column 5); 'k.force' is a result of contact 'k'" + STATE],
+    ),
     (
         "joints/jd",
         {"parent": "c", "child": "a", "transforms": [{"shift": "x", "by": "pull"}]},
-        [".transforms[0].by: found 'pull' (column 1); 'pull' is an input, only parameters and t can be used here"],
+        [
+            ".transforms[0].by: found 'pull' (column 1); 'pull' is an input, only parameters and t can be used here"
+        ],
     ),
 ]
 

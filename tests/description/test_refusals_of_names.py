@@ -7,7 +7,11 @@ JOINTS = PLANT["joints"]
 BODIES = [
     ("bodies/a", {"mass": -1e-09}, [".mass: found a negative mass, -1e-09, expected 0 or more"]),
     ("bodies/a", {"mass": 0}, []),
-    ("bodies/a", BODY | {"inertia_at_origin": [1, 1, 1, 0, 0, 0]}, [": found inertia and inertia_at_origin, expected one of them"]),
+    (
+        "bodies/a",
+        BODY | {"inertia_at_origin": [1, 1, 1, 0, 0, 0]},
+        [": found inertia and inertia_at_origin, expected one of them"],
+    ),
     ("bodies/a", {"mass": 1, "inertia": [1, 1, 2, 0, 0, 0]}, []),
     (
         "bodies/a",
@@ -20,7 +24,11 @@ BODIES = [
         ],
     ),
     ("bodies/a", {"mass": 1, "inertia": [1, 1, 2.002, 0, 0, 0]}, []),
-    ("bodies/a", {"mass": 1, "inertia": [1, 1, 1, 1.01, 0, 0]}, [".inertia: found a negative principal moment, -0.01, expected 0 or more"]),
+    (
+        "bodies/a",
+        {"mass": 1, "inertia": [1, 1, 1, 1.01, 0, 0]},
+        [".inertia: found a negative principal moment, -0.01, expected 0 or more"],
+    ),
     (
         "bodies/a",
         {"mass": 1, "inertia": [1, 1, 1, 1.002, 0, 0]},
@@ -37,28 +45,58 @@ BODIES = [
     (
         "bodies/a",
         {"mass": 2, "com": [1, 2, 3], "inertia_at_origin": [25.9, 20, 10, -4, -6, -12]},
-        [".inertia_at_origin: found a negative principal moment about the centre of mass, -0.1, expected 0 or more"],
+        [
+            ".inertia_at_origin: found a negative principal moment about the centre of mass, -0.1, expected 0 or more"
+        ],
     ),
     ("bodies/a", {"mass": 1, "inertia": [1, 1, 5, 0, 0, 0], "unphysical": True}, []),
     (
         "bodies/a",
         {"mass": 1, "inertia": [1e150, 1, 1, 0, 0, 0]},
-        [".inertia: found moments too large to compute with, expected moments below 1e+150 kg.m2 about the centre of mass"],
+        [
+            ".inertia: found moments too large to compute with, expected moments below 1e+150 kg.m2 about the centre of mass"
+        ],
     ),
     ("bodies/a", {"mass": 1, "inertia": [1e149, 1e149, 1e149, 0, 0, 0]}, []),
-    ("bodies/a", BODY | {"shape": {}}, [".shape: found no shape, expected one of box, cylinder, capsule, sphere, extrusion, mesh"]),
+    (
+        "bodies/a",
+        BODY | {"shape": {}},
+        [".shape: found no shape, expected one of box, cylinder, capsule, sphere, extrusion, mesh"],
+    ),
     (
         "bodies/a",
         BODY | {"shape": {"box": [1, 1, 1], "sphere": 1}},
-        [".shape: found box and sphere, expected one of box, cylinder, capsule, sphere, extrusion, mesh"],
+        [
+            ".shape: found box and sphere, expected one of box, cylinder, capsule, sphere, extrusion, mesh"
+        ],
     ),
-    ("bodies/a", BODY | {"shape": {"box": [1, -1, 1]}}, [".shape.box: found a negative size, -1, expected 0 or more"]),
+    (
+        "bodies/a",
+        BODY | {"shape": {"box": [1, -1, 1]}},
+        [".shape.box: found a negative size, -1, expected 0 or more"],
+    ),
     ("bodies/a", BODY | {"shape": {"box": [1, 0, 1]}}, []),
-    ("bodies/a", BODY | {"shape": {"cylinder": [1, 1], "axis": "x", "rotate": [0, 0, 1]}}, [".shape: found axis and rotate, expected one of them"]),
-    ("bodies/a", BODY | {"shape": {"sphere": -1}}, [".shape.sphere: found a negative size, -1, expected 0 or more"]),
-    ("bodies/a", BODY | {"shape": {"sphere": 1, "height": 1}}, [".shape.height: found one with sphere, expected a height with an extrusion only"]),
+    (
+        "bodies/a",
+        BODY | {"shape": {"cylinder": [1, 1], "axis": "x", "rotate": [0, 0, 1]}},
+        [".shape: found axis and rotate, expected one of them"],
+    ),
+    (
+        "bodies/a",
+        BODY | {"shape": {"sphere": -1}},
+        [".shape.sphere: found a negative size, -1, expected 0 or more"],
+    ),
+    (
+        "bodies/a",
+        BODY | {"shape": {"sphere": 1, "height": 1}},
+        [".shape.height: found one with sphere, expected a height with an extrusion only"],
+    ),
     ("bodies/a", BODY | {"shape": {"extrusion": [[0, 0], [1, 0], [0, 1]], "height": 1}}, []),
-    ("bodies/a", BODY | {"shape": {"extrusion": [[0, 0], [1, 0]], "height": 1}}, [".shape.extrusion: found 2 corners, expected 3 or more"]),
+    (
+        "bodies/a",
+        BODY | {"shape": {"extrusion": [[0, 0], [1, 0]], "height": 1}},
+        [".shape.extrusion: found 2 corners, expected 3 or more"],
+    ),
     (
         "bodies/a",
         BODY | {"shape": {"extrusion": [[0, 0], [1, 0], [0, 1]]}},
@@ -69,8 +107,16 @@ BODIES = [
         BODY | {"shape": {"extrusion": [[0, 0], [1, 0], [0, 1]], "height": -1}},
         [".shape.extrusion: found a negative size, -1, expected 0 or more"],
     ),
-    ("bodies/a", BODY | {"shape": {"mesh": "x.stl", "scale": -1}}, [".shape.mesh: found a negative size, -1, expected 0 or more"]),
-    ("bodies/a", BODY | {"shape": {"capsule": [1, -1]}}, [".shape.capsule: found a negative size, -1, expected 0 or more"]),
+    (
+        "bodies/a",
+        BODY | {"shape": {"mesh": "x.stl", "scale": -1}},
+        [".shape.mesh: found a negative size, -1, expected 0 or more"],
+    ),
+    (
+        "bodies/a",
+        BODY | {"shape": {"capsule": [1, -1]}},
+        [".shape.capsule: found a negative size, -1, expected 0 or more"],
+    ),
     (
         "bodies/a",
         BODY | {"shape": {"sphere": 1, "colour": "rosy"}},
@@ -96,18 +142,24 @@ BODIES = [
     (
         "bodies/a",
         BODY | {"shapes": [{"sphere": 1}, {}]},
-        [".shapes[1]: found no shape, expected one of box, cylinder, capsule, sphere, extrusion, mesh"],
+        [
+            ".shapes[1]: found no shape, expected one of box, cylinder, capsule, sphere, extrusion, mesh"
+        ],
     ),
     (
         "bodies/a",
         BODY | {"at": [0, 0, 1]},
-        [".at: found a place, expected a shape; it places the one that is written as `shape`; `shapes` have each their own"],
+        [
+            ".at: found a place, expected a shape; it places the one that is written as `shape`; `shapes` have each their own"
+        ],
     ),
     ("bodies/a", BODY | {"at": [0, 0, 1], "shape": {"sphere": 1}}, []),
     (
         "bodies/a",
         BODY | {"at": [0, 0, 1], "shapes": [{"sphere": 1}]},
-        [".at: found a place, expected a shape; it places the one that is written as `shape`; `shapes` have each their own"],
+        [
+            ".at: found a place, expected a shape; it places the one that is written as `shape`; `shapes` have each their own"
+        ],
     ),
     (
         "bodies/ground",
@@ -117,10 +169,18 @@ BODIES = [
             ': found no path to ground; a joint must lead to it; type = "free" lets it move freely',
         ],
     ),
-    ("bodies/d", BODY, [': found no path to ground; a joint must lead to it; type = "free" lets it move freely']),
+    (
+        "bodies/d",
+        BODY,
+        [': found no path to ground; a joint must lead to it; type = "free" lets it move freely'],
+    ),
 ]
 NAMES = [
-    ("", {"scenery": [{"sphere": 1}, {"sphere": -1}]}, ["scenery[1].sphere: found a negative size, -1, expected 0 or more"]),
+    (
+        "",
+        {"scenery": [{"sphere": 1}, {"sphere": -1}]},
+        ["scenery[1].sphere: found a negative size, -1, expected 0 or more"],
+    ),
     ("parameters/k", {"value": 2, "min": 2}, []),
     ("parameters/k", {"value": 2, "min": 2.1}, [": found 2, expected a number >= 2.1"]),
     ("parameters/k", {"value": 2, "max": 2}, []),
@@ -135,8 +195,15 @@ NAMES = [
         "",
         {
             "parameters": {"p": {"value": 1, "min": 0, "max": 2}},
-            "stages": [{"ends": {"at": 1}, "set": {"p": 2.1}}, {"ends": {"at": 2}, "set": {"p": 2}}, {}],
-            "events": {"e": {"when": "x>1", "set": {"p": -0.1}}, "g": {"when": "x>1", "set": {"p": 0}}},
+            "stages": [
+                {"ends": {"at": 1}, "set": {"p": 2.1}},
+                {"ends": {"at": 2}, "set": {"p": 2}},
+                {},
+            ],
+            "events": {
+                "e": {"when": "x>1", "set": {"p": -0.1}},
+                "g": {"when": "x>1", "set": {"p": 0}},
+            },
             "run": {"prepare": [{"set": {"p": 3}}, {"set": {"p": "q"}}]},
         },
         [
@@ -146,18 +213,31 @@ NAMES = [
             "run.prepare[0].set.p: found 3, expected a number >= 0 and <= 2",
         ],
     ),
-    ("joints/k", {"parent": "a", "child": "a", "type": "rigid"}, [": found a joint of 'a' to itself, expected two different bodies"]),
+    (
+        "joints/k",
+        {"parent": "a", "child": "a", "type": "rigid"},
+        [": found a joint of 'a' to itself, expected two different bodies"],
+    ),
     (
         "joints/k",
         {"parent": "y", "child": "z", "type": "rigid"},
-        [".parent: found the unknown body 'y'; known: a, b, c", ".child: found the unknown body 'z'; known: a, b, c"],
+        [
+            ".parent: found the unknown body 'y'; known: a, b, c",
+            ".child: found the unknown body 'z'; known: a, b, c",
+        ],
     ),
-    ("joints/k", {"child": "c", "type": "revolute", "axis": ["p-1", 0, 0]}, [": found an axis of length 0, expected a direction"]),
+    (
+        "joints/k",
+        {"child": "c", "type": "revolute", "axis": ["p-1", 0, 0]},
+        [": found an axis of length 0, expected a direction"],
+    ),
     ("joints/k", {"child": "c", "transforms": [{"shift": ["p-1", 0, 0]}]}, []),
     (
         "joints/k",
         {"child": "c", "type": "revolute", "coordinates": ["2q"]},
-        [".coordinates: found the name '2q', expected letters, digits, underscores, dots and - + / : @ ~, beginning with a letter"],
+        [
+            ".coordinates: found the name '2q', expected letters, digits, underscores, dots and - + / : @ ~, beginning with a letter"
+        ],
     ),
     (
         "joints/k",
@@ -170,7 +250,9 @@ NAMES = [
     (
         "joints/k",
         {"child": "c", "type": "revolute", "coordinates": ["ground.x"]},
-        [".coordinates: found the name 'ground.x', expected another name: 'ground.x' is the place of a contact"],
+        [
+            ".coordinates: found the name 'ground.x', expected another name: 'ground.x' is the place of a contact"
+        ],
     ),
     (
         "joints/k",
@@ -180,7 +262,9 @@ NAMES = [
     (
         "joints/k",
         {"child": "c", "type": "revolute", "coordinates": ["lambda"]},
-        [".coordinates: found the name 'lambda', expected another name: 'lambda' has a meaning in expressions"],
+        [
+            ".coordinates: found the name 'lambda', expected another name: 'lambda' has a meaning in expressions"
+        ],
     ),
     (
         "",
@@ -192,9 +276,21 @@ NAMES = [
             "joints.jc.child: found the unknown body 'c'; known: d",
         ],
     ),
-    ("", {"bodies": {}, "joints": {}}, ["bodies: found no bodies, expected at least one, or states, outputs or a hydraulic circuit"]),
+    (
+        "",
+        {"bodies": {}, "joints": {}},
+        [
+            "bodies: found no bodies, expected at least one, or states, outputs or a hydraulic circuit"
+        ],
+    ),
     ("", {"bodies": {}, "joints": {}, "outputs": {"o": "p"}}, []),
-    ("joints/jb/cut", True, ["bodies.b: found no path to ground without cut joints; cut = true belongs on a joint in a closed loop (see 'jb')"]),
+    (
+        "joints/jb/cut",
+        True,
+        [
+            "bodies.b: found no path to ground without cut joints; cut = true belongs on a joint in a closed loop (see 'jb')"
+        ],
+    ),
     ("", {"joints": JOINTS | {"k": {"child": "a", "type": "spherical", "cut": True}}}, []),
     (
         "joints/ja/cut",
@@ -204,24 +300,50 @@ NAMES = [
             "bodies.b: found no path to ground without cut joints; cut = true belongs on a joint in a closed loop (see 'jb')",
         ],
     ),
-    ("inputs/der", {}, [": found the name 'der', expected another name: 'der' has a meaning in expressions"]),
+    (
+        "inputs/der",
+        {},
+        [": found the name 'der', expected another name: 'der' has a meaning in expressions"],
+    ),
     ("inputs/x", {}, [": found the name 'x'; it is already a coordinate of joint 'ja'"]),
     ("inputs/é", {}, []),
-    ("inputs/a b", {}, [": found the name 'a b', expected letters, digits, underscores, dots and - + / : @ ~, beginning with a letter"]),
+    (
+        "inputs/a b",
+        {},
+        [
+            ": found the name 'a b', expected letters, digits, underscores, dots and - + / : @ ~, beginning with a letter"
+        ],
+    ),
     ("inputs/j-1", {}, []),
     ("outputs/force", {"value": 1}, []),
     ("outputs/reaction", {"value": 1}, []),
-    ("outputs/der", {"value": 1}, [": found the name 'der', expected another name: 'der' has a meaning in expressions"]),
-    ("outputs/not", {"value": 1}, [": found the name 'not', expected another name: 'not' has a meaning in expressions"]),
+    (
+        "outputs/der",
+        {"value": 1},
+        [": found the name 'der', expected another name: 'der' has a meaning in expressions"],
+    ),
+    (
+        "outputs/not",
+        {"value": 1},
+        [": found the name 'not', expected another name: 'not' has a meaning in expressions"],
+    ),
     ("inputs/" + 100 * "a", {}, []),
     (
         "inputs/" + 101 * "a",
         {},
-        [": found the name 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..., expected at most 100 characters"],
+        [
+            ": found the name 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..., expected at most 100 characters"
+        ],
     ),
     ("inputs/k", {"unit": "zz"}, [".unit: found 'zz'; 'zz' is not a known unit"]),
     ("states/k", {"rate": "der(k)"}, []),
-    ("states/k", {"rate": "force('f')"}, [".rate: found \"force('f')\" (column 1); unknown name 'force('f')'; did you mean 'force('jc')'?"]),
+    (
+        "states/k",
+        {"rate": "force('f')"},
+        [
+            ".rate: found \"force('f')\" (column 1); unknown name 'force('f')'; did you mean 'force('jc')'?"
+        ],
+    ),
     (
         "forces/f",
         {"coordinate": "q", "value": "der(der(q))"},
@@ -232,12 +354,38 @@ NAMES = [
             )
         ],
     ),
-    ("forces/f", {"coordinate": "q", "value": "f2"}, [".value: found 'f2' (column 1); unknown name 'f2'"]),
-    ("forces/f", {"coordinate": "q", "value": "table('flat', q)"}, [".value: found \"table('flat', q)\" (column 1); table 'flat' takes two values"]),
-    ("forces/f", {"coordinate": "q", "value": "table('T', q, x)"}, [".value: found \"table('T', q, x)\" (column 1); table 'T' takes one value"]),
-    ("forces/f", {"coordinate": "q", "value": "table('t', q)"}, [".value: found \"table('t', q)\" (column 1); unknown table 't'; did you mean 'T'?"]),
-    ("gravity", [0, 0, "table('T',1)"], ["[2]: found \"table('T',1)\" (column 1); tables cannot be used in constants"]),
-    ("gravity", [0, 0, "q"], ["[2]: found 'q' (column 1); 'q' is a coordinate of joint 'jb', only parameters can be used here"]),
+    (
+        "forces/f",
+        {"coordinate": "q", "value": "f2"},
+        [".value: found 'f2' (column 1); unknown name 'f2'"],
+    ),
+    (
+        "forces/f",
+        {"coordinate": "q", "value": "table('flat', q)"},
+        [".value: found \"table('flat', q)\" (column 1); table 'flat' takes two values"],
+    ),
+    (
+        "forces/f",
+        {"coordinate": "q", "value": "table('T', q, x)"},
+        [".value: found \"table('T', q, x)\" (column 1); table 'T' takes one value"],
+    ),
+    (
+        "forces/f",
+        {"coordinate": "q", "value": "table('t', q)"},
+        [".value: found \"table('t', q)\" (column 1); unknown table 't'; did you mean 'T'?"],
+    ),
+    (
+        "gravity",
+        [0, 0, "table('T',1)"],
+        ["[2]: found \"table('T',1)\" (column 1); tables cannot be used in constants"],
+    ),
+    (
+        "gravity",
+        [0, 0, "q"],
+        [
+            "[2]: found 'q' (column 1); 'q' is a coordinate of joint 'jb', only parameters can be used here"
+        ],
+    ),
     ("gravity", [0, 0, "1/(p-1)"], ["[2]: found '1/(p-1)'; division by zero"]),
     ("forces/f", {"body": "a", "stiffness": 1, "height": "ground.x + push"}, []),
     (
@@ -250,17 +398,34 @@ NAMES = [
             )
         ],
     ),
-    ("forces/f", {"coordinate": "q", "value": "ground.x"}, [".value: found 'ground.x' (column 1); unknown name 'ground.x'"]),
+    (
+        "forces/f",
+        {"coordinate": "q", "value": "ground.x"},
+        [".value: found 'ground.x' (column 1); unknown name 'ground.x'"],
+    ),
     (
         "forces/f",
         {"between": [{"body": "a"}, {"body": "b"}], "strength": "q", "stiffness": 1, "length": 1},
-        [".strength: found 'q' (column 1); 'q' is a coordinate of joint 'jb', only parameters, t and inputs can be used here"],
+        [
+            ".strength: found 'q' (column 1); 'q' is a coordinate of joint 'jb', only parameters, t and inputs can be used here"
+        ],
     ),
-    ("forces/f", {"between": [{"body": "a"}, {"body": "b"}], "strength": "push + t", "stiffness": 1, "length": 1}, []),
+    (
+        "forces/f",
+        {
+            "between": [{"body": "a"}, {"body": "b"}],
+            "strength": "push + t",
+            "stiffness": 1,
+            "length": 1,
+        },
+        [],
+    ),
     (
         "joints/k",
         {"child": "c", "transforms": [{"rotate": "x", "by": "q"}]},
-        [".transforms[0].by: found 'q' (column 1); 'q' is a coordinate of joint 'jb', only parameters and t can be used here"],
+        [
+            ".transforms[0].by: found 'q' (column 1); 'q' is a coordinate of joint 'jb', only parameters and t can be used here"
+        ],
     ),
     ("joints/k", {"child": "c", "transforms": [{"rotate": "x", "by": "t*p"}]}, []),
     (

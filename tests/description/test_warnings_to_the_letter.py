@@ -27,12 +27,26 @@ PASSES = " between values that move, expected <, <=, > or >=; a run sees where o
 NUMBER = ", expected a comparison; a run takes a number for true where it is above 0.5"
 DEGREES = ' rad; angles are in radians; { value = ..., unit = "deg" } takes degrees'
 STATES = {"held": {"rate": "0"}, "going": {"rate": "1"}}
-OUTPUTS = {"step": "if(q > 0, 1, 0)", "way": "2*q", "of": "way", "two": "n + 1", "len": {"quantity": "energy"}}
+OUTPUTS = {
+    "step": "if(q > 0, 1, 0)",
+    "way": "2*q",
+    "of": "way",
+    "two": "n + 1",
+    "len": {"quantity": "energy"},
+}
 COUNTING = PLANT | {"parameters": {"p": 1.0, "n": 0.0}, "states": STATES, "outputs": OUTPUTS}
 MOTIONS = [
     ("joints/k", following(input="pull", bandwidth=5), []),
-    ("joints/k", following(input="pull"), [".transforms[0].follow: found without rate and acceleration" + BOTH]),
-    ("joints/k", following(input="pull", rate="push"), [".transforms[0].follow: found without acceleration" + BOTH]),
+    (
+        "joints/k",
+        following(input="pull"),
+        [".transforms[0].follow: found without rate and acceleration" + BOTH],
+    ),
+    (
+        "joints/k",
+        following(input="pull", rate="push"),
+        [".transforms[0].follow: found without acceleration" + BOTH],
+    ),
     ("joints/k", following(input="pull", rate="push", acceleration="third"), []),
     (
         "joints/k",
@@ -45,44 +59,76 @@ MOTIONS = [
     (
         "joints/k",
         following(input="pull", rate="push", bandwidth=5),
-        [".transforms[0].follow.rate: found rate beside bandwidth, expected rate and acceleration, or bandwidth"],
+        [
+            ".transforms[0].follow.rate: found rate beside bandwidth, expected rate and acceleration, or bandwidth"
+        ],
     ),
     (
         "joints/k",
         following(input="pull", acceleration="push", rate="third", bandwidth=5),
-        [".transforms[0].follow.rate: found rate beside bandwidth, expected rate and acceleration, or bandwidth"],
+        [
+            ".transforms[0].follow.rate: found rate beside bandwidth, expected rate and acceleration, or bandwidth"
+        ],
     ),
     (
         "joints/k",
         following(input="pull", rate="push", acceleration="third", damping=1),
         [".transforms[0].follow.damping: found damping, expected bandwidth beside it"],
     ),
-    ("joints/k", following(input="pull", bandwidth=0), [".transforms[0].follow.bandwidth: found 0, expected a number above 0"]),
-    ("joints/k", following(input="pull", bandwidth=5, damping=0), [".transforms[0].follow.damping: found 0, expected a number above 0"]),
-    ("joints/k", following(input="pull", bandwidth="p-1"), [".transforms[0].follow.bandwidth: found 0, expected a number above 0"]),
     (
         "joints/k",
-        {"child": "c", "transforms": [{"shift": "x", "by": 1, "follow": {"input": "pull", "bandwidth": 5}}]},
+        following(input="pull", bandwidth=0),
+        [".transforms[0].follow.bandwidth: found 0, expected a number above 0"],
+    ),
+    (
+        "joints/k",
+        following(input="pull", bandwidth=5, damping=0),
+        [".transforms[0].follow.damping: found 0, expected a number above 0"],
+    ),
+    (
+        "joints/k",
+        following(input="pull", bandwidth="p-1"),
+        [".transforms[0].follow.bandwidth: found 0, expected a number above 0"],
+    ),
+    (
+        "joints/k",
+        {
+            "child": "c",
+            "transforms": [{"shift": "x", "by": 1, "follow": {"input": "pull", "bandwidth": 5}}],
+        },
         [".transforms[0].follow: found by and follow, expected one of them"],
     ),
     (
         "joints/k",
-        {"child": "c", "transforms": [{"shift": "x", "coordinate": "s", "follow": {"input": "pull", "bandwidth": 5}}]},
+        {
+            "child": "c",
+            "transforms": [
+                {"shift": "x", "coordinate": "s", "follow": {"input": "pull", "bandwidth": 5}}
+            ],
+        },
         [".transforms[0].follow: found coordinate and follow, expected one of them"],
     ),
     (
         "joints/k",
         {
             "child": "c",
-            "transforms": [{"shift": "x", "follow": {"input": "pull", "bandwidth": 5}}, {"shift": "y", "follow": {"input": "pull", "bandwidth": 6}}],
+            "transforms": [
+                {"shift": "x", "follow": {"input": "pull", "bandwidth": 5}},
+                {"shift": "y", "follow": {"input": "pull", "bandwidth": 6}},
+            ],
         },
-        [".transforms[1].follow: found 'pull' followed in two ways, expected the same rates, or the same bandwidth and damping, everywhere"],
+        [
+            ".transforms[1].follow: found 'pull' followed in two ways, expected the same rates, or the same bandwidth and damping, everywhere"
+        ],
     ),
     (
         "joints/k",
         {
             "child": "c",
-            "transforms": [{"shift": "x", "follow": {"input": "pull", "bandwidth": 5}}, {"shift": "y", "follow": {"input": "pull", "bandwidth": 5}}],
+            "transforms": [
+                {"shift": "x", "follow": {"input": "pull", "bandwidth": 5}},
+                {"shift": "y", "follow": {"input": "pull", "bandwidth": 5}},
+            ],
         },
         [],
     ),
@@ -90,7 +136,9 @@ MOTIONS = [
         "",
         {
             "joints": SLIDES["joints"] | {"jc": {"child": "c", "type": "free"}},
-            "couplings": {"k": {"value": "der(x) - pull", "follow": [{"input": "pull", "rate": "push"}]}},
+            "couplings": {
+                "k": {"value": "der(x) - pull", "follow": [{"input": "pull", "rate": "push"}]}
+            },
         },
         [],
     ),
@@ -103,26 +151,54 @@ MOTIONS = [
         ["couplings.k.follow[0]: found without rate and acceleration" + BOTH],
     ),
     ("joints/k", given("floor(t)"), [".transforms[0].by: found floor(t)" + JUMPS + "1" + CARRIES]),
-    ("joints/k", given("if(t < 1, 0, 1)"), [".transforms[0].by: found if(t < 1, 0, 1)" + JUMPS + "1" + CARRIES]),
+    (
+        "joints/k",
+        given("if(t < 1, 0, 1)"),
+        [".transforms[0].by: found if(t < 1, 0, 1)" + JUMPS + "1" + CARRIES],
+    ),
     ("joints/k", given("if(t < 1, t, 1)"), []),
-    ("joints/k", given("if(t < 1, 0, 2e-6)"), [".transforms[0].by: found if(t < 1, 0, 2e-6)" + JUMPS + "1" + CARRIES]),
+    (
+        "joints/k",
+        given("if(t < 1, 0, 2e-6)"),
+        [".transforms[0].by: found if(t < 1, 0, 2e-6)" + JUMPS + "1" + CARRIES],
+    ),
     ("joints/k", given("if(t < 1, 0, 9e-7)"), []),
     ("joints/k", given("abs(sin(t))"), [".transforms[0].by: found abs(sin(t))" + CORNERS]),
     ("joints/k", given("abs(t-1)"), []),
     ("joints/k", given("min(t*t, 1)"), [".transforms[0].by: found min(t*t, 1)" + CORNERS]),
-    ("joints/k", given("sign(sin(t))"), [".transforms[0].by: found sign(sin(t))" + JUMPS + "3.14159" + CARRIES]),
-    ("joints/k", given("mod(t,1)"), [".transforms[0].by: found 'mod(t,1)' (column 1); unknown function 'mod'"]),
+    (
+        "joints/k",
+        given("sign(sin(t))"),
+        [".transforms[0].by: found sign(sin(t))" + JUMPS + "3.14159" + CARRIES],
+    ),
+    (
+        "joints/k",
+        given("mod(t,1)"),
+        [".transforms[0].by: found 'mod(t,1)' (column 1); unknown function 'mod'"],
+    ),
     ("joints/k", given("t % 1"), [".transforms[0].by: found t % 1" + JUMPS + "3" + CARRIES]),
     ("joints/k", given("table('T', t)"), []),
     ("joints/k", given("table('T', t*t)"), [".transforms[0].by: found table('T', t*t)" + CORNERS]),
     ("joints/k", given("p*sin(t)"), []),
     ("joints/k", given("floor(p)"), []),
     ("joints/k", given("if(t > 12, 1, 0)"), []),
-    ("joints/k", given("if(t > 9.5, 1, 0)"), [".transforms[0].by: found if(t > 9.5, 1, 0)" + JUMPS + "9.5" + CARRIES]),
+    (
+        "joints/k",
+        given("if(t > 9.5, 1, 0)"),
+        [".transforms[0].by: found if(t > 9.5, 1, 0)" + JUMPS + "9.5" + CARRIES],
+    ),
 ]
 RUNS = [
-    ("run", {"stop_time": 13}, ["joints.k.transforms[0].by: found if(t > 12, 1, 0)" + JUMPS + "12" + CARRIES]),
-    ("run", {"start_time": 5}, ["joints.k.transforms[0].by: found if(t > 12, 1, 0)" + JUMPS + "12" + CARRIES]),
+    (
+        "run",
+        {"stop_time": 13},
+        ["joints.k.transforms[0].by: found if(t > 12, 1, 0)" + JUMPS + "12" + CARRIES],
+    ),
+    (
+        "run",
+        {"start_time": 5},
+        ["joints.k.transforms[0].by: found if(t > 12, 1, 0)" + JUMPS + "12" + CARRIES],
+    ),
     ("run", {"start_time": 2}, []),
     ("run", {"start_time": 12.5, "stop_time": 14}, []),
     ("run", {"stop_time": 11}, []),
@@ -139,21 +215,34 @@ STAGES = [
     (
         "stages",
         [{"ends": {"at": 1}}, {"ends": {"at": 2}}],
-        ["[1].ends: found an end of the last stage, expected stop_time in [run]; nothing changes there, and the run goes on"],
+        [
+            "[1].ends: found an end of the last stage, expected stop_time in [run]; nothing changes there, and the run goes on"
+        ],
     ),
     ("stages", [{"ends": {"at": 1}}, {"ends": {"at": 2}, "set": {"n": 1}}], []),
     ("stages", [{"ends": {"at": 1}}, {"ends": {"at": 2}, "free": ["jb"]}], []),
     ("stages", [{"ends": {"at": 1}}, {"ends": {"at": 2}, "drop": ["b"]}], []),
     ("stages", [{"ends": {"at": 1}}, {"ends": {"at": 2}, "lock": ["jb"]}], []),
-    ("stages", [{"ends": {"at": 0}}, {}], ["[0].ends.at: found 0, expected more than the time it begins, 0; the stage has no duration"]),
+    (
+        "stages",
+        [{"ends": {"at": 0}}, {}],
+        [
+            "[0].ends.at: found 0, expected more than the time it begins, 0; the stage has no duration"
+        ],
+    ),
     (
         "stages",
         [{"name": "one", "ends": {"at": 1}}, {"name": "two", "ends": {"at": 1}}, {"name": "three"}],
-        ["[1].ends.at: found 1, expected more than the time it begins, 1; the stage has no duration"],
+        [
+            "[1].ends.at: found 1, expected more than the time it begins, 1; the stage has no duration"
+        ],
     ),
     (
         "",
-        {"run": {"stop_time": 2, "start_time": 1}, "stages": [{"ends": {"at": 1}}, {"ends": {"at": 2}}, {"name": "last"}]},
+        {
+            "run": {"stop_time": 2, "start_time": 1},
+            "stages": [{"ends": {"at": 1}}, {"ends": {"at": 2}}, {"name": "last"}],
+        },
         [
             "stages[0].ends.at: found 1, expected more than the time it begins, 1; the stage has no duration",
             "stages[1].ends.at: found 2, expected less than stop_time, 2; 'last' is not reached",
@@ -163,34 +252,64 @@ STAGES = [
         "",
         {
             "run": {"stop_time": 2},
-            "stages": [{"ends": {"at": 1.5}}, {"ends": {"at": 2.5, "when": "q>1"}}, {"ends": {"at": 2.5, "after": 1}}, {"ends": {"at": 2}}, {}],
+            "stages": [
+                {"ends": {"at": 1.5}},
+                {"ends": {"at": 2.5, "when": "q>1"}},
+                {"ends": {"at": 2.5, "after": 1}},
+                {"ends": {"at": 2}},
+                {},
+            ],
         },
         ["stages[3].ends.at: found 2, expected less than stop_time, 2; 'stage 5' is not reached"],
     ),
 ]
 NUMBERS = [
     ("run", {"tolerances": 1e-14}, []),
-    ("run", {"tolerances": 9e-15}, [".tolerances: found 9e-15, expected at least 1e-14; below that rounding decides: 1e-14 is taken"]),
+    (
+        "run",
+        {"tolerances": 9e-15},
+        [
+            ".tolerances: found 9e-15, expected at least 1e-14; below that rounding decides: 1e-14 is taken"
+        ],
+    ),
     (
         "run",
         {"integrator": "rk4", "step": 0.1, "tolerances": 1e-06},
-        [".tolerances: found a tolerance of 'rk4', expected step; its steps are fixed, and so is its error"],
+        [
+            ".tolerances: found a tolerance of 'rk4', expected step; its steps are fixed, and so is its error"
+        ],
     ),
     ("run", {"integrator": "radau", "tolerances": 1e-06}, []),
-    ("run", {"integrator": "adams", "step": 0.1}, [".step: found a step of 'adams', expected tolerances or largest_step; it finds its own steps"]),
+    (
+        "run",
+        {"integrator": "adams", "step": 0.1},
+        [
+            ".step: found a step of 'adams', expected tolerances or largest_step; it finds its own steps"
+        ],
+    ),
     ("run", {"integrator": "auto", "step": 0.1}, []),
-    ("run", {"integrator": "rk4"}, [".integrator: found 'rk4' without a step, expected [run] step; runs take output_step, FMUs 0.001 s"]),
+    (
+        "run",
+        {"integrator": "rk4"},
+        [
+            ".integrator: found 'rk4' without a step, expected [run] step; runs take output_step, FMUs 0.001 s"
+        ],
+    ),
     ("run", {"integrator": "rk4", "step": 0.1, "stop_time": 50}, []),
     (
         "run",
         {"integrator": "rk4", "step": 0.1, "stop_time": 49.9},
-        [".step: found 0.1, expected at most 0.0998; runs without output_step have 500 rows, and steps end at rows"],
+        [
+            ".step: found 0.1, expected at most 0.0998; runs without output_step have 500 rows, and steps end at rows"
+        ],
     ),
     ("run", {"integrator": "rk4", "step": 0.1, "stop_time": 51, "start_time": 1}, []),
     (
         "run",
         {"integrator": "rk4", "step": 0.1, "stop_time": 50.9, "start_time": 1},
-        [".step: found 0.1, expected at most 0.0998; runs without output_step have 500 rows, and steps end at rows"],
+        [
+            ".step: found 0.1, expected at most 0.0998; runs without output_step have 500 rows, and steps end at rows"
+        ],
     ),
     ("run", {"integrator": "rk4", "step": 0.1}, []),
     ("run", {"integrator": "rk4", "step": 0.1, "stop_time": 0}, []),
@@ -198,24 +317,54 @@ NUMBERS = [
     (
         "run",
         {"integrator": "rk4", "step": 0.1, "output_step": 0.35},
-        [".step: found 0.1, expected output_step, 0.35, or a whole part of it; steps end at rows: the last one before each is shorter"],
+        [
+            ".step: found 0.1, expected output_step, 0.35, or a whole part of it; steps end at rows: the last one before each is shorter"
+        ],
     ),
     (
         "run",
         {"integrator": "rk4", "step": 0.1, "output_step": 0.05},
-        [".step: found 0.1, expected output_step, 0.05, or a whole part of it; steps end at rows: they are 0.05"],
+        [
+            ".step: found 0.1, expected output_step, 0.05, or a whole part of it; steps end at rows: they are 0.05"
+        ],
     ),
     ("run", {"integrator": "rk4", "step": 0.1, "output_step": 0.10000001}, []),
     (
         "run",
         {"integrator": "rk4", "step": 0.1, "output_step": 0.1000002},
-        [".step: found 0.1, expected output_step, 0.1, or a whole part of it; steps end at rows: the last one before each is shorter"],
+        [
+            ".step: found 0.1, expected output_step, 0.1, or a whole part of it; steps end at rows: the last one before each is shorter"
+        ],
     ),
     ("joints/jc/start", [1.0009, 0, 0, 0], []),
-    ("joints/jc/start", [1.0011, 0, 0, 0], [".start: found a quaternion of length 1.0011, expected 1; the run takes the rotation of its direction"]),
-    ("joints/jc/start", [0.9989, 0, 0, 0], [".start: found a quaternion of length 0.9989, expected 1; the run takes the rotation of its direction"]),
-    ("joints/jc/start", ["p", 0, 0, 1], [".start: found a quaternion of length 1.41421, expected 1; the run takes the rotation of its direction"]),
-    ("joints/jc/start", ["push", 0, 0, 1], [".start[0]: found 'push' (column 1); 'push' is an input, only parameters can be used here"]),
+    (
+        "joints/jc/start",
+        [1.0011, 0, 0, 0],
+        [
+            ".start: found a quaternion of length 1.0011, expected 1; the run takes the rotation of its direction"
+        ],
+    ),
+    (
+        "joints/jc/start",
+        [0.9989, 0, 0, 0],
+        [
+            ".start: found a quaternion of length 0.9989, expected 1; the run takes the rotation of its direction"
+        ],
+    ),
+    (
+        "joints/jc/start",
+        ["p", 0, 0, 1],
+        [
+            ".start: found a quaternion of length 1.41421, expected 1; the run takes the rotation of its direction"
+        ],
+    ),
+    (
+        "joints/jc/start",
+        ["push", 0, 0, 1],
+        [
+            ".start[0]: found 'push' (column 1); 'push' is an input, only parameters can be used here"
+        ],
+    ),
     ("joints/jb/start", [12.56], []),
     ("joints/jb/start", [12.57], [": found 'q' starts at 12.57" + DEGREES]),
     ("joints/jb/start", [-12.57], [": found 'q' starts at -12.57" + DEGREES]),
@@ -250,7 +399,9 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize(
-    ("base", "cases"), [(SLIDES, MOTIONS), (LATE, RUNS), (COUNTING, STAGES), (PLANT, NUMBERS)], ids=["motions", "runs", "stages", "numbers"]
+    ("base", "cases"),
+    [(SLIDES, MOTIONS), (LATE, RUNS), (COUNTING, STAGES), (PLANT, NUMBERS)],
+    ids=["motions", "runs", "stages", "numbers"],
 )
 def test_what_is_said_and_of_what_nothing_is(base: dict, cases: list):
     for path, value, words in cases:
@@ -259,4 +410,7 @@ def test_what_is_said_and_of_what_nothing_is(base: dict, cases: list):
 
 def test_what_is_said_of_conditions():
     for when, words in CONDITIONS:
-        assert said(changed("events", {"e": {"when": when, "set": {"n": 1}}}, COUNTING), "events") == words, when
+        assert (
+            said(changed("events", {"e": {"when": when, "set": {"n": 1}}}, COUNTING), "events")
+            == words
+        ), when

@@ -22,7 +22,14 @@ from kinetree.models.description.tensors import rotated, turn
 from kinetree.models.description.units.dimensions import Clash, Dimension, dimension_of, infer
 from kinetree.models.description.units.joint_units import actuator_units, rate_unit
 from kinetree.models.description.units.si import converted
-from kinetree.models.description.units.unit import UNITS, UnitError, coherent, fits, nearest, parse_unit
+from kinetree.models.description.units.unit import (
+    UNITS,
+    UnitError,
+    coherent,
+    fits,
+    nearest,
+    parse_unit,
+)
 from kinetree.models.expressions.nodes import ExpressionError
 from kinetree.models.expressions.text import evaluate_constant, parse
 from kinetree.models.forces.kinds import KINDS
@@ -47,7 +54,10 @@ def test_every_unit_in_si():
     for text, (factor, base) in SI.items():
         assert parse_unit(text).factor == pytest.approx(factor, rel=1e-14), text
         assert parse_unit(text).exponents == parse_unit(base).exponents, text
-        assert parse_unit(text).offset == (273.15 if text == "degC" else 0.0) and parse_unit(text).text == text
+        assert (
+            parse_unit(text).offset == (273.15 if text == "degC" else 0.0)
+            and parse_unit(text).text == text
+        )
     assert [parse_unit(name).base for name in ("kg", "m", "s", "A", "K", "mol", "cd", "rad")] == [
         {name: 1} for name in ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
     ]
@@ -55,11 +65,26 @@ def test_every_unit_in_si():
 
 def test_how_units_are_written():
     """Factors by a dot, a star or a middle dot, whole exponents with or without ^, divisors one by one or in parentheses."""
-    for same in ("N.m.s/rad", "N*m*s/rad", "N·m·s/rad", " N . m . s / rad ", "N.m.s.rad-1", "N.m^1.s/rad^1", "N.m/(rad.s-1)", "N.m.s/(rad)"):
+    for same in (
+        "N.m.s/rad",
+        "N*m*s/rad",
+        "N·m·s/rad",
+        " N . m . s / rad ",
+        "N.m.s.rad-1",
+        "N.m^1.s/rad^1",
+        "N.m/(rad.s-1)",
+        "N.m.s/(rad)",
+    ):
         assert parse_unit(same).exponents == (1, 2, -1, 0, 0, 0, 0, -1), same
-    assert parse_unit("m/s/s").exponents == parse_unit("m/s2").exponents == parse_unit("m.s^-2").exponents
     assert (
-        parse_unit("").exponents == parse_unit("1").exponents and parse_unit("1/s").factor == 1.0 and parse_unit("mm2").factor == pytest.approx(1e-6)
+        parse_unit("m/s/s").exponents
+        == parse_unit("m/s2").exponents
+        == parse_unit("m.s^-2").exponents
+    )
+    assert (
+        parse_unit("").exponents == parse_unit("1").exponents
+        and parse_unit("1/s").factor == 1.0
+        and parse_unit("mm2").factor == pytest.approx(1e-6)
     )
     for wrong, words in (
         ("x" * 101, "a unit has at most 100 characters"),
@@ -72,7 +97,11 @@ def test_how_units_are_written():
         with pytest.raises(UnitError) as error:
             parse_unit(wrong)
         assert str(error.value) == words
-    assert nearest("Celsius") == "; did you mean 'degC'?" and nearest("KN") == "; did you mean 'kN'?" and nearest("qqqqq") == ""
+    assert (
+        nearest("Celsius") == "; did you mean 'degC'?"
+        and nearest("KN") == "; did you mean 'kN'?"
+        and nearest("qqqqq") == ""
+    )
     assert parse_unit("x" * 0 + "m" + 49 * ".1").exponents == parse_unit("m").exponents
 
 
@@ -99,14 +128,33 @@ def test_which_units_fit():
 
 def test_numbers_are_converted_where_they_are_read():
     mm, celsius = parse_unit("mm"), parse_unit("degC")
-    assert converted([1, "2*3", "l", True, None, [4.0]], mm) == [pytest.approx(1e-3), pytest.approx(6e-3), "l", True, None, [pytest.approx(4e-3)]]
-    assert converted(20, celsius) == pytest.approx(293.15) and converted("250/2", mm) == pytest.approx(0.125) and converted("1/0", mm) == "1/0"
+    assert converted([1, "2*3", "l", True, None, [4.0]], mm) == [
+        pytest.approx(1e-3),
+        pytest.approx(6e-3),
+        "l",
+        True,
+        None,
+        [pytest.approx(4e-3)],
+    ]
+    assert (
+        converted(20, celsius) == pytest.approx(293.15)
+        and converted("250/2", mm) == pytest.approx(0.125)
+        and converted("1/0", mm) == "1/0"
+    )
     assert converted(7, parse_unit("m")) == 7 and converted(10**400, mm) == 10**400
     assert celsius.from_si(np.array([273.15, 300.0])) == pytest.approx([0.0, 26.85])
 
 
 def test_units_of_rates_and_drives():
-    rates = {"m": "m/s", "rad/s": "rad/s2", "1": "1/s", "": "", "N": "N/s", "m3/s": "m3/(s.s)", "kg/(m.s)": "kg/(m.s.s)"}
+    rates = {
+        "m": "m/s",
+        "rad/s": "rad/s2",
+        "1": "1/s",
+        "": "",
+        "N": "N/s",
+        "m3/s": "m3/(s.s)",
+        "kg/(m.s)": "kg/(m.s.s)",
+    }
     assert {unit: rate_unit(unit) for unit in rates} == rates
     for way, force, mass in (("m", "N", "kg"), ("rad", "N.m", "kg.m2"), ("1", "J", "kg.m2")):
         assert actuator_units(way) == {
@@ -127,7 +175,12 @@ DIMENSIONS = {
 
 def test_dimensions_of_expressions():
     """What is told of a number, or the clash; nothing of what may hide a unit."""
-    known = {"l": dimension_of("mm"), "v": dimension_of("m/s"), "a": dimension_of("rad"), "F": dimension_of("kN")}
+    known = {
+        "l": dimension_of("mm"),
+        "v": dimension_of("m/s"),
+        "a": dimension_of("rad"),
+        "F": dimension_of("kN"),
+    }
     for text, expected in DIMENSIONS.items():
         try:
             found = infer(parse(text), known.get)
@@ -135,40 +188,90 @@ def test_dimensions_of_expressions():
             assert str(clash) == expected, text
         else:
             assert (None if found is None else str(found)) == expected, text
-    assert str(Dimension((1.0, -1.0, -2.0, 0.0, 0.0, 0.0, 0.0))) == "kg/(m.s2)" and str(Dimension((0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0))) == "1/m"
+    assert (
+        str(Dimension((1.0, -1.0, -2.0, 0.0, 0.0, 0.0, 0.0))) == "kg/(m.s2)"
+        and str(Dimension((0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0))) == "1/m"
+    )
 
 
 # -- messages ---------------------------------------------------------------------------------------------------------------------------------
 def test_problems_are_one_line():
-    assert str(Problem("a.b", "x", "y", "z", "f.toml", 3, 4)) == "f.toml:3: a.b: found x, expected y (column 4); z"
-    assert str(Problem("", hint="z", file="f.toml")) == "f.toml: z" and str(Problem("a", expected="y")) == "a: expected y"
+    assert (
+        str(Problem("a.b", "x", "y", "z", "f.toml", 3, 4))
+        == "f.toml:3: a.b: found x, expected y (column 4); z"
+    )
+    assert (
+        str(Problem("", hint="z", file="f.toml")) == "f.toml: z"
+        and str(Problem("a", expected="y")) == "a: expected y"
+    )
     assert str(Problem("a", "x\ny", line=3)) == "a: found x\\ny"
-    assert str(Errors("plain")) == "plain" and str(Errors([Problem("a", "x"), Problem("b", "y")])) == "a: found x\nb: found y"
+    assert (
+        str(Errors("plain")) == "plain"
+        and str(Errors([Problem("a", "x"), Problem("b", "y")])) == "a: found x\nb: found y"
+    )
 
 
 def test_what_messages_repeat_is_never_long():
-    assert shown("x" * 57) == repr("x" * 57) and shown("x" * 61) == repr("x" * 61) and shown("x" * 62) == "'" + "x" * 59 + "..."
-    assert shown({"a": 1, "b": 2, "c": 3}) == "a table with a, b, c" and shown({}) == "a table with no keys"
-    assert shown({"a": 1, "b": 2, "c": 3, "d": 4}) == "a table with 4 keys" and shown([1] * 8) == str([1] * 8) and shown([1] * 9) == "a list of 9"
-    assert shown(2**199) == f"{2**199}"[:60] and shown(2**200) == "a huge integer" and shown(None) == "None"
+    assert (
+        shown("x" * 57) == repr("x" * 57)
+        and shown("x" * 61) == repr("x" * 61)
+        and shown("x" * 62) == "'" + "x" * 59 + "..."
+    )
+    assert (
+        shown({"a": 1, "b": 2, "c": 3}) == "a table with a, b, c"
+        and shown({}) == "a table with no keys"
+    )
+    assert (
+        shown({"a": 1, "b": 2, "c": 3, "d": 4}) == "a table with 4 keys"
+        and shown([1] * 8) == str([1] * 8)
+        and shown([1] * 9) == "a list of 9"
+    )
+    assert (
+        shown(2**199) == f"{2**199}"[:60]
+        and shown(2**200) == "a huge integer"
+        and shown(None) == "None"
+    )
 
 
 def test_suggestions():
     """The nearest of the known names whatever its case, else all of them where they are at most twelve."""
-    assert suggestion("gama", ["gamma", "delta"]) == "did you mean 'gamma'?" and suggestion("GAMMA", ["gamma"]) == "did you mean 'gamma'?"
-    assert suggestion("ab", ["ac", "xy"]) == "did you mean 'ac'?" and suggestion("zzz", ["a", "b"]) == "known: a, b"
-    assert suggestion("zzz", [f"a{k}" for k in range(12)]).startswith("known: a0, ") and suggestion("zzz", [f"a{k}" for k in range(13)]) == ""
+    assert (
+        suggestion("gama", ["gamma", "delta"]) == "did you mean 'gamma'?"
+        and suggestion("GAMMA", ["gamma"]) == "did you mean 'gamma'?"
+    )
+    assert (
+        suggestion("ab", ["ac", "xy"]) == "did you mean 'ac'?"
+        and suggestion("zzz", ["a", "b"]) == "known: a, b"
+    )
+    assert (
+        suggestion("zzz", [f"a{k}" for k in range(12)]).startswith("known: a0, ")
+        and suggestion("zzz", [f"a{k}" for k in range(13)]) == ""
+    )
     assert suggestion("zzz", []) == ""
 
 
 def test_circles_are_shortened():
     assert shortened(list("abcdefghijkl")) == " -> ".join("abcdefghijkl")
-    assert shortened([f"p{k}" for k in range(20)]) == "p0 -> p1 -> p2 -> p3 -> p4 -> p5 -> p6 -> p7 -> p8 -> ... 9 more ... -> p18 -> p19"
+    assert (
+        shortened([f"p{k}" for k in range(20)])
+        == "p0 -> p1 -> p2 -> p3 -> p4 -> p5 -> p6 -> p7 -> p8 -> ... 9 more ... -> p18 -> p19"
+    )
 
 
 def test_parameters_in_any_order():
     values, errors = evaluate_parameters(
-        {"a": "2*b", "b": "c + 1", "c": 3.0, "d": "e", "e": "1/0", "f": "2*f", "g": "d + 1", "h": "t", "i": "k", "j": "f"}
+        {
+            "a": "2*b",
+            "b": "c + 1",
+            "c": 3.0,
+            "d": "e",
+            "e": "1/0",
+            "f": "2*f",
+            "g": "d + 1",
+            "h": "t",
+            "i": "k",
+            "j": "f",
+        }
     )
     assert values == {"a": 8.0, "b": 4.0, "c": 3.0}
     assert {name: error.message for name, error in errors.items()} == {
@@ -182,26 +285,67 @@ def test_parameters_in_any_order():
 def test_lines_of_keys():
     text = "a = 1\n[b]\nc = 2\n'd e'.f = 3\n[[s]]\nx = 1\n[s.ends]\nat = 2\n[[s]]\n[s.ends]\nat = 3\n# [no]\n[ g . h ] # here\ni = 4\nc = 5\n"
     lines = scan(text)
-    assert lines[("b",)] == 2 and lines[("b", "c")] == 3 and lines[("b", "d e", "f")] == 4 and lines[("s", 0)] == 5 and lines[("s", 0, "x")] == 6
-    assert lines[("s", 0, "ends", "at")] == 8 and lines[("s", 1)] == 9 and lines[("s", 1, "ends", "at")] == 11 and lines[("g", "h", "i")] == 14
+    assert (
+        lines[("b",)] == 2
+        and lines[("b", "c")] == 3
+        and lines[("b", "d e", "f")] == 4
+        and lines[("s", 0)] == 5
+        and lines[("s", 0, "x")] == 6
+    )
+    assert (
+        lines[("s", 0, "ends", "at")] == 8
+        and lines[("s", 1)] == 9
+        and lines[("s", 1, "ends", "at")] == 11
+        and lines[("g", "h", "i")] == 14
+    )
     origin = Origin("f", text, templates={("b", "copy"): "c"})
-    assert origin.line(("b", "c", "deep")) == 3 and origin.line(("b", "copy")) == 3 and origin.line(("zz",)) is None and origin.line(()) is None
-    assert Origin().line(("a",)) is None and key_path(("a", "b", 2, "c")) == "a.b[2].c" and key_path((1, "a")) == "[1].a"
+    assert (
+        origin.line(("b", "c", "deep")) == 3
+        and origin.line(("b", "copy")) == 3
+        and origin.line(("zz",)) is None
+        and origin.line(()) is None
+    )
+    assert (
+        Origin().line(("a",)) is None
+        and key_path(("a", "b", 2, "c")) == "a.b[2].c"
+        and key_path((1, "a")) == "[1].a"
+    )
 
 
 def test_copies_are_counted_and_filled():
     assert volume({"a": [1, "xyz"], "bc": {"d": None}}) == (6, 4 + 3)
     copier = Copier(Origin(), {"n": 3.0})
-    assert [copier.count(("f", "a"), each) for each in (2, 2.0, "n", "n - 3", 10_000)] == [2, 2, 3, 0, 10_000] and not copier.problems
-    assert [copier.count(("f", "a"), each) for each in (-1, 2.5, True, 10_001, "m", [1])] == [0] * 6 and len(copier.problems) == 6
+    assert [copier.count(("f", "a"), each) for each in (2, 2.0, "n", "n - 3", 10_000)] == [
+        2,
+        2,
+        3,
+        0,
+        10_000,
+    ] and not copier.problems
+    assert [copier.count(("f", "a"), each) for each in (-1, 2.5, True, 10_001, "m", [1])] == [
+        0
+    ] * 6 and len(copier.problems) == 6
     assert str(copier.problems[3]) == "f.a.copies: found 10001, expected at most 10000 copies"
-    assert fill(["{i}", "{2*i-1}{(i+1)//2}", "{-i}{+i}", "{i%3}", "{ i }", "{1}", 7], 4) == ["4", "72", "-44", "1", "4", "{1}", 7]
+    assert fill(["{i}", "{2*i-1}{(i+1)//2}", "{-i}{+i}", "{i%3}", "{ i }", "{1}", 7], 4) == [
+        "4",
+        "72",
+        "-44",
+        "1",
+        "4",
+        "{1}",
+        7,
+    ]
     with pytest.raises(ExpressionError, match=r"cannot compute \{i//0\} for i = 4"):
         fill("{i//0}", 4)
     with pytest.raises(KeyError):
         calculate(ast.parse("i**2", mode="eval").body, 2)
-    assert copier.afford(("f", "a"), {"x": 1}, 500_000) and not copier.afford(("f", "a"), {"x": 1}, 1)
-    assert str(copier.problems[-1]) == "f.a.copies: found 1 copies, expected at most 1000000 values in the whole description"
+    assert copier.afford(("f", "a"), {"x": 1}, 500_000) and not copier.afford(
+        ("f", "a"), {"x": 1}, 1
+    )
+    assert (
+        str(copier.problems[-1])
+        == "f.a.copies: found 1 copies, expected at most 1000000 values in the whole description"
+    )
     texts = Copier(Origin(), {})
     assert texts.afford(("f", "a"), "x" * 3000, 10_000) and not texts.afford(("f", "a"), "x", 1)
 
@@ -211,17 +355,39 @@ WHOLE = ": whole numbers, i, + - * // % and parentheses are allowed"
 STAGES = [
     ([{"copies": 2, "name": "s{i}", "ends": {"at": "{i}"}}, {}], ["s1", "s2", ""], []),
     (
-        [{"copies": 2, "sequence": [{"name": "a{i}", "ends": {"at": "2*{i}"}}, {"name": "b{i}", "ends": {"at": "2*{i} + 1"}}]}],
+        [
+            {
+                "copies": 2,
+                "sequence": [
+                    {"name": "a{i}", "ends": {"at": "2*{i}"}},
+                    {"name": "b{i}", "ends": {"at": "2*{i} + 1"}},
+                ],
+            }
+        ],
         ["a1", "b1", "a2", "b2"],
         [],
     ),
     ([{"sequence": [{"name": "a{i}", "ends": {"at": 1}}, {"name": "b"}]}], ["a{i}", "b"], []),
     ([{"copies": 1, "name": "a{i}"}], ["a1"], []),
     ([{"copies": 0, "name": "a{i}"}, {"name": "b"}], ["b"], []),
-    ([{"copies": 2, "sequence": [{}], "name": "x"}, {}], None, ["stages[0].sequence: found a table with name" + NOTHING_ELSE]),
-    ([{"sequence": [{"copies": 2}]}, {}], None, ["stages[0].sequence: found copies inside a sequence, expected copies of the sequence as a whole"]),
+    (
+        [{"copies": 2, "sequence": [{}], "name": "x"}, {}],
+        None,
+        ["stages[0].sequence: found a table with name" + NOTHING_ELSE],
+    ),
+    (
+        [{"sequence": [{"copies": 2}]}, {}],
+        None,
+        [
+            "stages[0].sequence: found copies inside a sequence, expected copies of the sequence as a whole"
+        ],
+    ),
     ([{"sequence": 3}, {}], None, ["stages[0].sequence: found 3" + NOTHING_ELSE]),
-    ([{"copies": 2, "name": "{i//0}"}, {}], None, ["stages[0]: cannot compute {i//0} for i = 1" + WHOLE]),
+    (
+        [{"copies": 2, "name": "{i//0}"}, {}],
+        None,
+        ["stages[0]: cannot compute {i//0} for i = 1" + WHOLE],
+    ),
 ]
 
 
@@ -236,11 +402,20 @@ def test_stages_are_repeated(stages: list, names: list[str] | None, words: list[
 
 def test_axes():
     assert (
-        AXES["-y"] == (0.0, -1.0, 0.0) and AXES["+z"] == AXES["z"] == (0.0, 0.0, 1.0) and math.copysign(1.0, AXES["-y"][0]) == 1.0 and len(AXES) == 9
+        AXES["-y"] == (0.0, -1.0, 0.0)
+        and AXES["+z"] == AXES["z"] == (0.0, 0.0, 1.0)
+        and math.copysign(1.0, AXES["-y"][0]) == 1.0
+        and len(AXES) == 9
     )
-    assert as_axes("x") == (AXES["x"],) == as_axes([1, 0, 0]) == as_axes([[1, 0, 0]]) and as_axes(["x", [0, 0, 1]]) == (AXES["x"], AXES["z"])
+    assert as_axes("x") == (AXES["x"],) == as_axes([1, 0, 0]) == as_axes([[1, 0, 0]]) and as_axes(
+        ["x", [0, 0, 1]]
+    ) == (AXES["x"], AXES["z"])
     assert scaled((0.0, 3.0, 4.0), 10.0) == pytest.approx((0.0, 6.0, 8.0))
-    assert scaled((0.0, 3.0, "b"), 2.0) == (0.0, "(2.0)*(3.0)/sqrt((0.0)**2+(3.0)**2+(b)**2)", "(2.0)*(b)/sqrt((0.0)**2+(3.0)**2+(b)**2)")
+    assert scaled((0.0, 3.0, "b"), 2.0) == (
+        0.0,
+        "(2.0)*(3.0)/sqrt((0.0)**2+(3.0)**2+(b)**2)",
+        "(2.0)*(b)/sqrt((0.0)**2+(3.0)**2+(b)**2)",
+    )
 
 
 ELASTIC = "text, kind, value, stiffness, damping, length, law, damping_law, coordinate"
@@ -251,16 +426,35 @@ TURN = "found an expression or no direction, expected numbers as axis and angle 
 MEASURED = "found a table with value, unit, x, expected a number, an expression, or a table of value and unit"
 IN_SI = "found 'p', expected a number: an expression over names is in SI and takes no unit"
 READING = [
-    ("bodies/a", {"mas": 1.0}, [".mass: found nothing, expected mass [kg]", ".mas: found the unknown key 'mas'; did you mean 'mass'?"]),
+    (
+        "bodies/a",
+        {"mas": 1.0},
+        [
+            ".mass: found nothing, expected mass [kg]",
+            ".mas: found the unknown key 'mas'; did you mean 'mass'?",
+        ],
+    ),
     ("bodies/a", 3, [": found 3, expected a table"]),
     ("bodies/a", {"mass": [1]}, [".mass: found [1], expected a number or an expression"]),
     ("bodies/a", {"mass": {"value": 1, "unit": "m", "x": 2}}, [".mass: " + MEASURED]),
     ("bodies/a", {"mass": {"value": "p", "unit": "kg"}}, [".mass: " + IN_SI]),
-    ("bodies/a", {"mass": {"value": 1, "unit": "qq"}}, [".mass: found 'qq', expected a unit: 'qq' is not a known unit"]),
+    (
+        "bodies/a",
+        {"mass": {"value": 1, "unit": "qq"}},
+        [".mass: found 'qq', expected a unit: 'qq' is not a known unit"],
+    ),
     ("bodies/a", {"mass": " "}, [".mass: found ' ', expected a number or an expression"]),
     ("bodies/a", {"mass": 1, "com": [0, 0]}, [".com: found [0, 0], expected a list of 3 numbers"]),
-    ("bodies/a", {"mass": 1, "inertia": [1]}, [".inertia: found [1], expected a list of 6 numbers: xx yy zz xy xz yz"]),
-    ("bodies/a", {"mass": 1, "unphysical": "often"}, [".unphysical: found 'often', expected true or false"]),
+    (
+        "bodies/a",
+        {"mass": 1, "inertia": [1]},
+        [".inertia: found [1], expected a list of 6 numbers: xx yy zz xy xz yz"],
+    ),
+    (
+        "bodies/a",
+        {"mass": 1, "unphysical": "often"},
+        [".unphysical: found 'often', expected true or false"],
+    ),
     ("bodies/a", {"mass": 1, "frame": [{"shift": "x", "by": 1.0}]}, [": " + TENSOR]),
     ("bodies/a", {"mass": 1, "frame": [{"rotate": "x", "coordinate": "w"}]}, [": " + TENSOR]),
     ("bodies/a", {"mass": 1, "frame": [{"rotate": "x", "by": "p"}]}, [": " + TURN]),
@@ -268,18 +462,46 @@ READING = [
     ("bodies/a", {"mass": 1, "frame": [{"rotate": [0, 0, 0], "by": 1.0}]}, [": " + TURN]),
     ("joints/ja/axis", "w", [".axis: found 'w'" + AXIS]),
     ("joints/ja/axis", [1, 2], [".axis: found 1" + AXIS]),
-    ("joints/ja/type", "prism", [f".type: found 'prism', expected {TYPES}; did you mean 'prismatic'?"]),
+    (
+        "joints/ja/type",
+        "prism",
+        [f".type: found 'prism', expected {TYPES}; did you mean 'prismatic'?"],
+    ),
     ("text", 3, [": found 3, expected text"]),
     ("stages", {}, [": found a table with no keys, expected a list"]),
-    ("forces/f", {"coordinate": "q", "stifness": 1}, [".stifness: found the unknown key 'stifness'; did you mean 'stiffness'?"]),
-    ("forces/f", {"kind": "zzz"}, [": found kind 'zzz', expected kind = one of " + ", ".join(KINDS)]),
-    ("hydraulics/h", {"qq": 1}, [": found keys that tell no kind of element, expected kind = one of " + ", ".join(PARTS)]),
-    ("qqqqqqqq", 1, [": found the unknown key 'qqqqqqqq'; `kinetree explain description` lists those there are"]),
-    ("forces/f", {"coordinate": "q", "value": 1, "zz": 1}, [".zz: found the unknown key 'zz'; known: " + ELASTIC]),
+    (
+        "forces/f",
+        {"coordinate": "q", "stifness": 1},
+        [".stifness: found the unknown key 'stifness'; did you mean 'stiffness'?"],
+    ),
+    (
+        "forces/f",
+        {"kind": "zzz"},
+        [": found kind 'zzz', expected kind = one of " + ", ".join(KINDS)],
+    ),
+    (
+        "hydraulics/h",
+        {"qq": 1},
+        [": found keys that tell no kind of element, expected kind = one of " + ", ".join(PARTS)],
+    ),
+    (
+        "qqqqqqqq",
+        1,
+        [
+            ": found the unknown key 'qqqqqqqq'; `kinetree explain description` lists those there are"
+        ],
+    ),
+    (
+        "forces/f",
+        {"coordinate": "q", "value": 1, "zz": 1},
+        [".zz: found the unknown key 'zz'; known: " + ELASTIC],
+    ),
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "words"), READING, ids=[f"{k}-{case[0]}" for k, case in enumerate(READING)])
+@pytest.mark.parametrize(
+    ("path", "value", "words"), READING, ids=[f"{k}-{case[0]}" for k, case in enumerate(READING)]
+)
 def test_faults_of_reading(path: str, value: object, words: list[str]):
     """The first ones that are told of a table; what follows from them comes later."""
     assert said(changed(path, value), within(path))[: len(words)] == words
@@ -291,8 +513,23 @@ def test_models_of_places():
         ("bodies", "a"), ("bodies", "a", "shape"), ("joints", "j", "transforms", 0), ("stages", 1, "ends"), ("forces", "f", "line", "between", 0),
         ("run", "tolerances"), ("bodies",), ("gravity",), (),
     )}  # fmt: skip
-    assert list(names.values()) == ["Body", "Shape", "Transform", "Ends", "Point", "Tolerances", None, None, "Description"]
-    assert plain_path(("forces", "f", "line", "between", 0)) == ("forces", "f", "between", 0) and plain_path(("forces", "f", "at")) == (
+    assert list(names.values()) == [
+        "Body",
+        "Shape",
+        "Transform",
+        "Ends",
+        "Point",
+        "Tolerances",
+        None,
+        None,
+        "Description",
+    ]
+    assert plain_path(("forces", "f", "line", "between", 0)) == (
+        "forces",
+        "f",
+        "between",
+        0,
+    ) and plain_path(("forces", "f", "at")) == (
         "forces",
         "f",
         "at",
@@ -302,7 +539,10 @@ def test_models_of_places():
 def test_overrides():
     """A number, a number with a unit, a numpy number; of a table its unit stays. Names are known, the generator's own too."""
     d = PLANT | {"parameters": {"p": {"value": 5, "unit": "mm"}, "k": 2.0}}
-    assert describe(d, p=0.3, k=np.float64(4)).parameters["p"].value == 0.3 and describe(d, k=np.float64(4)).parameters["k"].value == 4.0
+    assert (
+        describe(d, p=0.3, k=np.float64(4)).parameters["p"].value == 0.3
+        and describe(d, k=np.float64(4)).parameters["k"].value == 4.0
+    )
     assert describe(d, p={"value": 7, "unit": "cm"}).parameters["p"].value == pytest.approx(0.07)
     for given, words in (
         ({"q": 1}, "found override of the unknown parameter 'q'; known: p, k"),
@@ -312,31 +552,50 @@ def test_overrides():
         with pytest.raises(ModelError) as error:
             describe(d, **given)  # type: ignore[arg-type]
         assert words is None or str(error.value) == words
-    with pytest.raises(ModelError, match="override of the unknown parameter 'q'; no parameters are defined"):
+    with pytest.raises(
+        ModelError, match="override of the unknown parameter 'q'; no parameters are defined"
+    ):
         describe({**PLANT, "parameters": {}}, q=1)
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------------------------------------
 def test_tensors_in_other_axes():
     """R J Rᵀ: a quarter turn about z changes x and y; a drawn one is the product of matrices, of numbers and of expressions."""
-    assert turn((0, 0, 2), math.pi / 2) == pytest.approx(np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]), abs=1e-15)
+    assert turn((0, 0, 2), math.pi / 2) == pytest.approx(
+        np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]), abs=1e-15
+    )
     R = turn((1, 2, -2), 0.7) @ turn((0, 1, 1), -0.4)
     J = np.array([[3.0, 0.1, -0.2], [0.1, 4.0, 0.3], [-0.2, 0.3, 5.0]])
     told = (3.0, 4.0, 5.0, 0.1, -0.2, 0.3)
     K = R @ J @ R.T
     expected = (K[0, 0], K[1, 1], K[2, 2], K[0, 1], K[0, 2], K[1, 2])
     assert rotated(told, R) == pytest.approx(expected, rel=1e-13)
-    assert [evaluate_constant(each, {"j": 3.0}) for each in rotated(("j", *told[1:]), R)] == pytest.approx(expected, rel=1e-13)
+    assert [
+        evaluate_constant(each, {"j": 3.0}) for each in rotated(("j", *told[1:]), R)
+    ] == pytest.approx(expected, rel=1e-13)
 
 
 def test_tables_for_the_kernel():
     """Kind, ends, sizes, place of the data; grids, values, and second derivatives of cubic ones."""
     tables = Tables()
-    assert tables.add("a", [0, 1, 3], [5, 6, 7]) == 0 and tables.add("b", [0, 1], [0, 2, 3], [[1, 2, 3], [4, 5, 6]], extrapolate=True) == 1
-    assert tables.add("c", [0, 1, 2], [0, 1, 4], cubic=True) == 2 and tables.variables == {"a": 1, "b": 2, "c": 1}
+    assert (
+        tables.add("a", [0, 1, 3], [5, 6, 7]) == 0
+        and tables.add("b", [0, 1], [0, 2, 3], [[1, 2, 3], [4, 5, 6]], extrapolate=True) == 1
+    )
+    assert tables.add("c", [0, 1, 2], [0, 1, 4], cubic=True) == 2 and tables.variables == {
+        "a": 1,
+        "b": 2,
+        "c": 1,
+    }
     records, data = tables.arrays()
-    assert records.reshape(3, -1).tolist() == [[0, 0, 3, 0, 0, 0], [0, 1, 2, 3, 6, 0], [1, 0, 3, 0, 17, 0]]
-    assert data == pytest.approx([0, 1, 3, 5, 6, 7, 0, 1, 0, 2, 3, 1, 2, 3, 4, 5, 6, 0, 1, 2, 0, 1, 4, 2, 2, 2], abs=1e-12)
+    assert records.reshape(3, -1).tolist() == [
+        [0, 0, 3, 0, 0, 0],
+        [0, 1, 2, 3, 6, 0],
+        [1, 0, 3, 0, 17, 0],
+    ]
+    assert data == pytest.approx(
+        [0, 1, 3, 5, 6, 7, 0, 1, 0, 2, 3, 1, 2, 3, 4, 5, 6, 0, 1, 2, 0, 1, 4, 2, 2, 2], abs=1e-12
+    )
     for x, y, z, words in (
         ([0], [1], None, "x needs two numbers or more"), ([0, 0], [1, 2], None, r"x must increase, found 0 before 0 \(entries 1 and 2\)"),
         ([0, 2, 1], [1, 2, 3], None, r"found 2 before 1 \(entries 2 and 3\)"), ([0, 1], [1, 2, 3], None, "2 values expected, found 3"),
@@ -352,7 +611,9 @@ def test_tables_for_the_kernel():
 
 def test_colours():
     assert all(rgb(name) == value and rgb(name.upper()) == value for name, value in COLOURS.items())
-    assert [rgb(each) for each in ("#aBc", "#A1b2C3", "#ab", "#abcd", "#abcdefa", "rosy", "abc")] == [
+    assert [
+        rgb(each) for each in ("#aBc", "#A1b2C3", "#ab", "#abcd", "#abcdefa", "rosy", "abc")
+    ] == [
         "#aabbcc",
         "#a1b2c3",
         None,
@@ -371,9 +632,18 @@ def test_starts_of_joints_are_counted():
         ("revolute", [0, 0], "2 numbers, expected 1 for a revolute joint"),
         ("free", [0], "1 numbers, expected 7 for a free joint: x y z qw qx qy qz"),
     ):
-        assert said(changed("joints/jc", {"child": "c", "type": kind, "start": start}), "joints.jc.start: found ")[0] == words
+        assert (
+            said(
+                changed("joints/jc", {"child": "c", "type": kind, "start": start}),
+                "joints.jc.start: found ",
+            )[0]
+            == words
+        )
     assert (
-        said(changed("joints/jc", {"child": "c", "type": "universal", "speed": [0]}), "joints.jc.speed: found ")[0]
+        said(
+            changed("joints/jc", {"child": "c", "type": "universal", "speed": [0]}),
+            "joints.jc.speed: found ",
+        )[0]
         == "1 numbers, expected 2 for a universal joint"
     )
 

@@ -31,9 +31,20 @@ def arm(kind: Kind, seed: int = 4) -> SimpleNamespace:
     axis = rng.normal(size=3)
     q = rng.normal(size=kind.coordinates)
     if kind.quaternion >= 0:
-        q[kind.quaternion : kind.quaternion + 4] /= np.linalg.norm(q[kind.quaternion : kind.quaternion + 4])
-    around = [Element(L.Element.SHIFT, rng.normal(size=3)), Element(L.Element.ROTATE, axis / np.linalg.norm(axis), angle=0.4)]
-    own = Element(L.Element[kind.name], np.roll(axis, 1) / np.linalg.norm(axis), factor=0.7 if kind.plain else 1.0, q=0, u=0)
+        q[kind.quaternion : kind.quaternion + 4] /= np.linalg.norm(
+            q[kind.quaternion : kind.quaternion + 4]
+        )
+    around = [
+        Element(L.Element.SHIFT, rng.normal(size=3)),
+        Element(L.Element.ROTATE, axis / np.linalg.norm(axis), angle=0.4),
+    ]
+    own = Element(
+        L.Element[kind.name],
+        np.roll(axis, 1) / np.linalg.norm(axis),
+        factor=0.7 if kind.plain else 1.0,
+        q=0,
+        u=0,
+    )
     joint = [around[0], own, around[1], Element(L.Element.SHIFT, rng.normal(size=3))]
     two, eye = np.zeros((2, 3)), np.repeat(np.eye(3)[None], 2, axis=0)
     n = kind.speeds
@@ -53,7 +64,11 @@ def pose(a: SimpleNamespace, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
     """Rotation from body to ground axes, place of the body, columns in body axes."""
     a.ws.q[:] = q
     kernel("engine.joint_frames", "place_joint")(a.model, a.ws, 1)
-    return a.ws.G[9:18].reshape(3, 3).T.copy(), a.ws.rho[3:6].copy(), a.ws.A[: 6 * a.n].reshape(a.n, 6).copy()
+    return (
+        a.ws.G[9:18].reshape(3, 3).T.copy(),
+        a.ws.rho[3:6].copy(),
+        a.ws.A[: 6 * a.n].reshape(a.n, 6).copy(),
+    )
 
 
 def moved(a: SimpleNamespace, q: np.ndarray, change: np.ndarray) -> np.ndarray:
@@ -74,7 +89,12 @@ def twist(before: tuple, after: tuple, step: float) -> np.ndarray:
     """Velocity and angular velocity in body axes between two poses."""
     R = 0.5 * (before[0] + after[0])
     W = R.T @ (after[0] - before[0]) / step
-    return np.concatenate((R.T @ (after[1] - before[1]) / step, 0.5 * np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]])))
+    return np.concatenate(
+        (
+            R.T @ (after[1] - before[1]) / step,
+            0.5 * np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]),
+        )
+    )
 
 
 @by_name(MOVING)
@@ -84,7 +104,9 @@ def test_columns_are_the_motion(kind: Kind):
     plain_speeds(a, kind)
     columns = pose(a, a.q)[2]
     for k, axis in enumerate(np.eye(a.n)):
-        found = twist(pose(a, moved(a, a.q, -STEP * axis)), pose(a, moved(a, a.q, STEP * axis)), 2.0 * STEP)
+        found = twist(
+            pose(a, moved(a, a.q, -STEP * axis)), pose(a, moved(a, a.q, STEP * axis)), 2.0 * STEP
+        )
         assert np.allclose(columns[k], found, atol=1e-8)
 
 
@@ -117,7 +139,12 @@ def test_both_ways_through_the_tree_agree(kind: Kind):
     assert np.allclose(a.ws.row[L.ROW + L.W_D : L.ROW + L.W_D + 3], place, atol=1e-13)
     for j in range(a.n):
         at = j * L.COLUMN
-        found = np.concatenate((R.T @ a.ws.col[at + L.C_L : at + L.C_L + 3], R.T @ a.ws.col[at + L.C_A : at + L.C_A + 3]))
+        found = np.concatenate(
+            (
+                R.T @ a.ws.col[at + L.C_L : at + L.C_L + 3],
+                R.T @ a.ws.col[at + L.C_A : at + L.C_A + 3],
+            )
+        )
         assert np.allclose(found, columns[j], atol=1e-12)
 
 
@@ -132,7 +159,10 @@ def test_rates_and_steps_of_own_tangents(kind: Kind):
     ahead, behind = (moved(a, a.q, sign * STEP * a.u) for sign in (1.0, -1.0))
     assert np.allclose(rate, (ahead - behind) / (2.0 * STEP), atol=1e-8)
     assert np.allclose(tangent.directions(a.q) @ a.u, rate, atol=1e-12)
-    names = [[f"{letter}{k}" for k in range(count)] for letter, count in (("q", kind.coordinates), ("u", kind.speeds))]
+    names = [
+        [f"{letter}{k}" for k in range(count)]
+        for letter, count in (("q", kind.coordinates), ("u", kind.speeds))
+    ]
     values = dict(zip(names[0], a.q, strict=True)) | dict(zip(names[1], a.u, strict=True))
     written = tangent.rates(*([name(each) for each in some] for some in names))
     assert np.allclose([evaluate_constant(each.node, values) for each in written], rate, atol=1e-12)
@@ -142,7 +172,9 @@ def test_rates_and_steps_of_own_tangents(kind: Kind):
     out = np.zeros(a.n)
     a.ws.q[:] = there
     kernel("elements.chosen", "element_departure")(a.model, a.ws, a.at, (a.q, out))
-    assert np.allclose(out, change, atol=1e-12) and np.allclose(tangent.between(a.q, there), change, atol=1e-12)
+    assert np.allclose(out, change, atol=1e-12) and np.allclose(
+        tangent.between(a.q, there), change, atol=1e-12
+    )
 
 
 @by_name(OWN)
@@ -152,7 +184,9 @@ def test_coordinates_that_are_bound(kind: Kind):
     a.ws.q[:] = 3.0 * a.q
     kernel("elements.chosen", "unify_element")(a.model, a.ws, a.at, 0)
     if kind.quaternion >= 0:
-        assert np.linalg.norm(a.ws.q[kind.quaternion : kind.quaternion + 4]) == pytest.approx(1.0, abs=1e-15)
+        assert np.linalg.norm(a.ws.q[kind.quaternion : kind.quaternion + 4]) == pytest.approx(
+            1.0, abs=1e-15
+        )
     once = a.ws.q.copy()
     kernel("elements.chosen", "unify_element")(a.model, a.ws, a.at, 0)
     assert np.allclose(a.ws.q, once, atol=1e-15)
@@ -164,7 +198,9 @@ def element_pose(kind: Kind, q: np.ndarray, factor: float) -> tuple[np.ndarray, 
     a.ws.q[:] = q
     a.ws.elem[a.at * L.ELEMENT + L.E_FACTOR] = factor
     R = kernel("elements.chosen", "element_rotation")(a.model, a.ws, a.at, 0)
-    return np.array(R).reshape(3, 3), np.array(kernel("elements.chosen", "element_shift")(a.model, a.ws, a.at, 0))
+    return np.array(R).reshape(3, 3), np.array(
+        kernel("elements.chosen", "element_shift")(a.model, a.ws, a.at, 0)
+    )
 
 
 @by_name([kind for kind in MOVING if kind.back])
@@ -186,11 +222,16 @@ def test_locked_elements_stay_where_they_are(kind: Kind):
     names = [f"q{k}" for k in range(kind.coordinates)]
     values = dict(zip(names, a.q, strict=True))
     axis = a.ws.elem[a.at * L.ELEMENT + L.E_AXIS :][:3]
-    parts = held(ElementForm(kind, axis=tuple(map(float, axis)), coordinate=0, factor=0.7), [E(each) for each in names])
+    parts = held(
+        ElementForm(kind, axis=tuple(map(float, axis)), coordinate=0, factor=0.7),
+        [E(each) for each in names],
+    )
     R, s = np.eye(3), np.zeros(3)
     for part in parts:
         assert not part.kind.coordinates
-        vector = np.array([evaluate_constant(each, values) for each in part.axis or (0.0, 0.0, 1.0)])
+        vector = np.array(
+            [evaluate_constant(each, values) for each in part.axis or (0.0, 0.0, 1.0)]
+        )
         amount = 1.0 if part.amount is None else evaluate_constant(part.amount, values)
         if part.kind.turns:
             u = vector / np.linalg.norm(vector)
@@ -199,7 +240,9 @@ def test_locked_elements_stay_where_they_are(kind: Kind):
         else:
             s = s + R @ vector * amount
     expected = element_pose(kind, a.q, 0.7 if kind.plain else 1.0)
-    way = BY_NAME["BALL"] if kind.name == "BALL_BACK" else kind  # no joint is written with it: a description's ball is held before it is turned round
+    way = (
+        BY_NAME["BALL"] if kind.name == "BALL_BACK" else kind
+    )  # no joint is written with it: a description's ball is held before it is turned round
     if way is not kind:
         expected = element_pose(way, a.q, 1.0)
     assert np.allclose(R, expected[0], atol=1e-13) and np.allclose(s, expected[1], atol=1e-13)
@@ -208,8 +251,14 @@ def test_locked_elements_stay_where_they_are(kind: Kind):
 @pytest.mark.parametrize(
     ("moves", "words"),
     [
-        ((replace(along.MOVES[0], units=("m", "m")), *along.MOVES[1:]), r"units or tangents of \['SHIFT_Q'\]"),
-        ((replace(along.MOVES[0], tangent=ball.TANGENT), *along.MOVES[1:]), r"units or tangents of \['SHIFT_Q'\]"),
+        (
+            (replace(along.MOVES[0], units=("m", "m")), *along.MOVES[1:]),
+            r"units or tangents of \['SHIFT_Q'\]",
+        ),
+        (
+            (replace(along.MOVES[0], tangent=ball.TANGENT), *along.MOVES[1:]),
+            r"units or tangents of \['SHIFT_Q'\]",
+        ),
         (along.MOVES[1:], "are not those of the elements that move"),
     ],
 )

@@ -20,7 +20,9 @@ from kinetree.solvers.library.platforms import this_platform
 FOREIGN = ("malloc", "calloc", "realloc", "NRT", "Py", "numba")
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="plain Python does not use numba's allocator")
+@pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="plain Python does not use numba's allocator"
+)
 def test_the_counter_counts():
     """The guard of this file: a function that does allocate is caught."""
     from numba import njit
@@ -39,9 +41,13 @@ def test_library_needs_no_memory_and_no_python(what: str):
     library, _, processor = what.partition(" for ")
     path = object_path(this_platform(), processor) if processor else library_path(library, level())
     if not path.exists() or not shutil.which("nm"):
-        pytest.skip("it has not been built here (python3 scripts/dev.py setup builds libraries, packing an FMU the code of other levels)")
+        pytest.skip(
+            "it has not been built here (python3 scripts/dev.py setup builds libraries, packing an FMU the code of other levels)"
+        )
     dynamic = [] if processor else ["-D"]
-    wanted = subprocess.run(["nm", *dynamic, "--undefined-only", str(path)], capture_output=True, text=True, check=True).stdout
+    wanted = subprocess.run(
+        ["nm", *dynamic, "--undefined-only", str(path)], capture_output=True, text=True, check=True
+    ).stdout
     names = [line.split()[-1] for line in wanted.splitlines()]
     assert not [name for name in names if name.startswith(FOREIGN)]
 
@@ -49,9 +55,15 @@ def test_library_needs_no_memory_and_no_python(what: str):
 def test_compiled_code_lies_in_the_folder_of_its_sources(tmp_path):
     """Also when others import numba first: code beside the sources outlives edits of its callees, and calls symbols that are gone."""
     code = "import numba; from kinetree.solvers.entries import evaluate; print(evaluate.prepare.stats.cache_path)"
-    environment = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT")}
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT")
+    }
     environment["KINETREE_CACHE"] = str(tmp_path)
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    ).stdout
     assert said.startswith(str(tmp_path))
 
 
@@ -63,13 +75,21 @@ def regulator():
 @pytest.fixture(scope="module")
 def structure(regulator) -> Instance:
     """A workspace with the arrays of every method."""
-    instance = Instance(regulator.compiled, frozenset({"literal", "path", "sibling", "direct", "dense"}))
+    instance = Instance(
+        regulator.compiled, frozenset({"literal", "path", "sibling", "direct", "dense"})
+    )
     instance.set_state(*regulator.start())
     return instance
 
 
 def names_of(*modules: str) -> list[str]:
-    return [name for parts in LIBRARIES.values() for module, names in parts.items() if module in modules for name in names]
+    return [
+        name
+        for parts in LIBRARIES.values()
+        for module, names in parts.items()
+        if module in modules
+        for name in names
+    ]
 
 
 @pytest.mark.slow

@@ -19,7 +19,9 @@ from kinetree.solvers.library.load import load_library
 from kinetree.solvers.library.store import library_folder, library_path, seal, sound, written
 from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, has_zig, run
 
-posix = pytest.mark.skipif(os.name != "posix", reason="owners and modes of files are those of POSIX")
+posix = pytest.mark.skipif(
+    os.name != "posix", reason="owners and modes of files are those of POSIX"
+)
 
 
 def test_a_folder_that_cannot_be_made_is_replaced_and_named(tmp_path, monkeypatch, capsys):
@@ -30,7 +32,9 @@ def test_a_folder_that_cannot_be_made_is_replaced_and_named(tmp_path, monkeypatc
     root = cache_root()
     assert root.is_dir() and root.parent == tmp_path
     said = capsys.readouterr().err
-    assert "KINETREE_CACHE" in said and str(tmp_path / "file" / "cache") in said and str(root) in said
+    assert (
+        "KINETREE_CACHE" in said and str(tmp_path / "file" / "cache") in said and str(root) in said
+    )
     assert cache_root() == root and capsys.readouterr().err == ""  # said once
 
 
@@ -79,13 +83,18 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path):
     path = tmp_path / "library.so"
     with written(path) as draft:
         draft.write_bytes(b"good")
-    with pytest.raises(LibraryError, match="library.so cannot be written: No space left"), written(path) as draft:
+    with (
+        pytest.raises(LibraryError, match="library.so cannot be written: No space left"),
+        written(path) as draft,
+    ):
         draft.write_bytes(b"half")
         raise OSError(28, "No space left on device")
     assert sound(path) and path.read_bytes() == b"good"
 
 
-@pytest.mark.skipif(load_library("core") is None, reason="the engine library of the present sources is not built")
+@pytest.mark.skipif(
+    load_library("core") is None, reason="the engine library of the present sources is not built"
+)
 @pytest.mark.parametrize("size", [0, 1000, -4096])
 def test_a_truncated_engine_is_not_loaded(tmp_path, size):
     """A library cut short ended the process by SIGBUS while it was loaded."""
@@ -94,7 +103,12 @@ def test_a_truncated_engine_is_not_loaded(tmp_path, size):
     for name in (library_path("core", level()).name, f"{library_path('core', level()).name}.sum"):
         shutil.copy(library_folder() / name, folder)
     code = "from kinetree.solvers.library.load import load_library; print(load_library('core'))"
-    ask = lambda: subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "KINETREE_CACHE": str(tmp_path)})  # noqa: E731
+    ask = lambda: subprocess.run(  # noqa: E731
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "KINETREE_CACHE": str(tmp_path)},
+    )
     assert "CDLL" in ask().stdout
     library = folder / library_path("core", level()).name
     content = library.read_bytes()
@@ -112,7 +126,9 @@ def test_a_truncated_shell_is_linked_anew():
     assert again == whole and sound(again) and len(again.read_bytes()) == len(content)
 
 
-@pytest.mark.skipif(load_library("core") is None, reason="the engine library of the present sources is not built")
+@pytest.mark.skipif(
+    load_library("core") is None, reason="the engine library of the present sources is not built"
+)
 def test_an_engine_that_came_with_the_package_needs_no_compiler(tmp_path, monkeypatch):
     """A wheel may carry what was built elsewhere: it is taken where the user's cache has nothing, unless it is damaged."""
     name = library_path("core", level()).name
@@ -127,7 +143,9 @@ def test_an_engine_that_came_with_the_package_needs_no_compiler(tmp_path, monkey
     load_library.cache_clear()
     assert load_library("core") is not None
     (tmp_path / "short").write_bytes((shipped / name).read_bytes()[:-1])
-    (tmp_path / "short").replace(shipped / name)  # this process has loaded what lay there, and needs it until it ends
+    (tmp_path / "short").replace(
+        shipped / name
+    )  # this process has loaded what lay there, and needs it until it ends
     load_library.cache_clear()
     assert load_library("core") is None
     load_library.cache_clear()
@@ -167,5 +185,10 @@ text = 'define double @kt_x(double %a) { ret double %a }'
 build.make_code = lambda library: llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"' + chr(10) + text).as_bitcode()
 print(build.make_object('core', this_platform().name, this_platform().levels[0]).stat().st_size > 100)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "KINETREE_CACHE": str(tmp_path)})
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "KINETREE_CACHE": str(tmp_path)},
+    )
     assert done.stdout.strip() == "True", done.stderr

@@ -12,8 +12,20 @@ def pendulum(**more):
         "format": "kinetree/1",
         "gravity": [0, 0, -9.81],
         "bodies": {"rod": {"mass": 1.0, "com": [0, 0, -0.5], "inertia": [0.1, 0.1, 0.01, 0, 0, 0]}},
-        "joints": {"hinge": {"child": "rod", "type": "revolute", "axis": "y", "coordinates": ["p"], "start": 0.7, "speed": 0.4}},
-        "outputs": {name: {"quantity": "position", "body": "rod", "point": [0, 0, -1], "axis": name[-1]} for name in ("tip_x", "tip_z")},
+        "joints": {
+            "hinge": {
+                "child": "rod",
+                "type": "revolute",
+                "axis": "y",
+                "coordinates": ["p"],
+                "start": 0.7,
+                "speed": 0.4,
+            }
+        },
+        "outputs": {
+            name: {"quantity": "position", "body": "rod", "point": [0, 0, -1], "axis": name[-1]}
+            for name in ("tip_x", "tip_z")
+        },
     } | more
 
 
@@ -29,12 +41,16 @@ def test_a_result_alone_costs_no_evaluation_anything():
     assert (needed, more) == (0, 0) and everything >= 2
     q, u = system.start()
     found = system.outputs(0.0, q, u)
-    assert [found["tip_x"], found["tip_z"]] == pytest.approx([-np.sin(0.7), -np.cos(0.7)], abs=1e-15)
+    assert [found["tip_x"], found["tip_z"]] == pytest.approx(
+        [-np.sin(0.7), -np.cos(0.7)], abs=1e-15
+    )
 
 
 def test_columns_of_a_run_are_fresh():
     """At every row, also between steps and after events, an output is that of the row's own coordinates."""
-    result = load(pendulum()).compile().simulate(stop_time=2.0, output_step=0.01, integrator="adams")
+    result = (
+        load(pendulum()).compile().simulate(stop_time=2.0, output_step=0.01, integrator="adams")
+    )
     assert np.abs(result["tip_x"] + np.sin(result["p"])).max() < 1e-14
     assert np.abs(result["tip_z"] + np.cos(result["p"])).max() < 1e-14
 
@@ -51,11 +67,19 @@ def test_what_a_law_reads_is_measured(reader):
     """Forces, rates and guards by a place: the same as by the coordinate that gives it."""
     by_place = load(pendulum(**reader)).compile()
     assert counts(by_place)[1] >= 1
-    by_coordinate = load(pendulum(**{kind: {k: as_sine(v) for k, v in part.items()} for kind, part in reader.items()})).compile()
+    by_coordinate = load(
+        pendulum(
+            **{kind: {k: as_sine(v) for k, v in part.items()} for kind, part in reader.items()}
+        )
+    ).compile()
     ends = []
     for system in (by_place, by_coordinate):
         result = system.simulate(stop_time=1.5, output_step=0.1, integrator="rk4", step=1e-3)
-        ends.append(np.array([result[name] for name in ("p", "der(p)", *(["s"] if "states" in reader else []))]))
+        ends.append(
+            np.array(
+                [result[name] for name in ("p", "der(p)", *(["s"] if "states" in reader else []))]
+            )
+        )
     assert np.abs(ends[0] - ends[1]).max() < 1e-9
 
 

@@ -28,7 +28,9 @@ def placed(description):
 
 def registers_of(sensors: list) -> list[int]:
     """What sensors write: one register, or three of a vector."""
-    return [sensor.register + k for sensor in sensors for k in range(3 if sensor.axis == L.WHOLE else 1)]
+    return [
+        sensor.register + k for sensor in sensors for k in range(3 if sensor.axis == L.WHOLE else 1)
+    ]
 
 
 @pytest.mark.parametrize("name", ["pendulum_stop", "boom", "spacecraft", "slider_crank_spatial"])
@@ -37,9 +39,16 @@ def test_looking_needs_no_inertia(name: str):
     kernels, model, ws, expected = placed(f"lib:{name.replace('_', '-')}")
     assert kernels.kernel("engine.evaluation", "look")(model, ws, 0.0) == 0
     rows, known = ws.row.reshape(-1, L.ROW), expected.row.reshape(-1, L.ROW)
-    if model.header.forces > 0 or model.header.idle_sensors > 0:  # otherwise nothing that moves reads them
+    if (
+        model.header.forces > 0 or model.header.idle_sensors > 0
+    ):  # otherwise nothing that moves reads them
         for first, count in ((L.W_R, 9), (L.W_OM, 3), (L.W_P, 3), (L.W_V, 3)):
-            assert np.allclose(rows[1:, first : first + count], known[1:, first : first + count], rtol=1e-12, atol=1e-12)
+            assert np.allclose(
+                rows[1:, first : first + count],
+                known[1:, first : first + count],
+                rtol=1e-12,
+                atol=1e-12,
+            )
     assert np.isnan(rows[1:, L.W_J : L.W_J + 21]).all()
     early = registers_of(list(SENSOR.rows(model.sensors))[: model.header.late_sensors])
     assert np.allclose(ws.val[early], expected.val[early], rtol=1e-12, atol=1e-12)
@@ -51,7 +60,15 @@ def test_a_vector_is_measured_once():
         "format": "kinetree/1",
         "name": "arm",
         "bodies": {"arm": {"mass": 1, "com": [0, 0, 1], "inertia": [1, 1, 1, 0, 0, 0]}},
-        "joints": {"turn": {"child": "arm", "type": "revolute", "axis": "x", "coordinates": ["q"], "start": 0.3}},
+        "joints": {
+            "turn": {
+                "child": "arm",
+                "type": "revolute",
+                "axis": "x",
+                "coordinates": ["q"],
+                "start": 0.3,
+            }
+        },
         "outputs": {
             "v": {"quantity": "velocity", "body": "arm", "point": [0, 0.5, 1]},
             "own": {"quantity": "velocity", "body": "arm", "point": [0, 0.5, 1], "frame": "body"},

@@ -10,24 +10,38 @@ from kinetree.models import load
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.system.system import System
 
-compiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="wide numbers exist in compiled kernels only")
-ROUNDING = 1e-11  # ε times the condition of the drawn inertias, below 1e4, and some tens of freedoms
+compiled = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="wide numbers exist in compiled kernels only"
+)
+ROUNDING = (
+    1e-11  # ε times the condition of the drawn inertias, below 1e4, and some tens of freedoms
+)
 
 
-def random_states(system: System, count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def random_states(
+    system: System, count: int, seed: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """t, q, u near the start."""
     rng = np.random.default_rng(seed)
     q, u = system.start()
-    return rng.uniform(0, 1, count), q + 0.3 * rng.normal(size=(count, len(q))), u + rng.normal(size=(count, len(u)))
+    return (
+        rng.uniform(0, 1, count),
+        q + 0.3 * rng.normal(size=(count, len(q))),
+        u + rng.normal(size=(count, len(u))),
+    )
 
 
 def one_by_one(system: System, t, q, u, **rest) -> np.ndarray:
-    return np.array([system.accelerations(a, b, c, **rest) for a, b, c in zip(t, q, u, strict=True)])
+    return np.array(
+        [system.accelerations(a, b, c, **rest) for a, b, c in zip(t, q, u, strict=True)]
+    )
 
 
 def assert_same(found: np.ndarray, wanted: np.ndarray, tolerance: float = ROUNDING) -> None:
     assert found.shape == wanted.shape
-    assert np.abs(found - wanted).max(initial=0.0) <= tolerance * max(1.0, np.abs(wanted).max(initial=0.0))
+    assert np.abs(found - wanted).max(initial=0.0) <= tolerance * max(
+        1.0, np.abs(wanted).max(initial=0.0)
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -38,7 +52,9 @@ def test_every_joint_kind(seed: int):
         assert_same(system.accelerations_many(t, q, u), one_by_one(system, t, q, u))
 
 
-@pytest.mark.parametrize("name", ["regulator", "double-pendulum", "puma560", "carrier", "boom", "four-bar", "chain6"])
+@pytest.mark.parametrize(
+    "name", ["regulator", "double-pendulum", "puma560", "carrier", "boom", "four-bar", "chain6"]
+)
 def test_library(name: str):
     """Loads, states and closed loops included."""
     system = load(f"lib:{name}").compile()
@@ -93,9 +109,20 @@ def test_laws_in_lanes(law: str):
     system = load(swinging(LAWS[law])).compile()
     t, q, u = random_states(system, 13)
     drive, z = np.linspace(-1, 1, 13), np.linspace(0, 2, 13)
-    tau, loads = np.random.default_rng(2).normal(size=(13, system.n)), np.random.default_rng(3).normal(size=(13, 2, 6))
+    tau, loads = (
+        np.random.default_rng(2).normal(size=(13, system.n)),
+        np.random.default_rng(3).normal(size=(13, 2, 6)),
+    )
     found, outputs = system.accelerations_many(
-        t, q, u, {"drive": drive}, tau=tau, loads=loads, states={"z": z}, outputs=["twice", "height"], threads=2
+        t,
+        q,
+        u,
+        {"drive": drive},
+        tau=tau,
+        loads=loads,
+        states={"z": z},
+        outputs=["twice", "height"],
+        threads=2,
     )
     for k in range(13):
         system._fast.set_state(q[k], u[k], {"drive": drive[k]}, loads[k], tau[k])
@@ -118,7 +145,13 @@ def test_large_angles_keep_their_digits():
 def test_a_state_without_solution_is_named():
     text = swinging("0")
     text["bodies"]["hand"] = {"mass": 0.0}
-    text["joints"]["B"] = {"parent": "arm", "child": "hand", "type": "prismatic", "axis": "x", "coordinates": ["s"]}
+    text["joints"]["B"] = {
+        "parent": "arm",
+        "child": "hand",
+        "type": "prismatic",
+        "axis": "x",
+        "coordinates": ["s"],
+    }
     del text["forces"]["spring"], text["outputs"]
     system = load(text).compile()
     with pytest.raises(EvaluationError, match="state 0: body 'hand' has no inertia"):
@@ -197,7 +230,12 @@ def test_slopes_along_a_long_tree_on_a_fixed_base(loaded: bool):
     joints = {"foot": {"child": "base", "type": "rigid", "at": [0, 0, 1]}}
     for k in range(20):
         parent = "base" if k == 0 else f"b{k - 1 if k % 4 else k // 2}"
-        joints[f"j{k}"] = {"parent": parent, "child": f"b{k}", "at": [0.2, 0.1, -0.3], **JOINTS[k % len(JOINTS)]}
+        joints[f"j{k}"] = {
+            "parent": parent,
+            "child": f"b{k}",
+            "at": [0.2, 0.1, -0.3],
+            **JOINTS[k % len(JOINTS)],
+        }
     system = load({"bodies": bodies, "joints": joints}).compile()
     t, q, u = (values[0] for values in random_states(system, 1))
     rng = np.random.default_rng(8)
@@ -208,7 +246,9 @@ def test_slopes_along_a_long_tree_on_a_fixed_base(loaded: bool):
     wanted = (
         differences(lambda x: system.accelerations(t, q + x[0] * v, u, loads=loads), np.zeros(1)),
         differences(lambda x: system.accelerations(t, q, u + x[0] * w, loads=loads), np.zeros(1)),
-        differences(lambda x: system.accelerations(t, q, u, loads=loads, tau=x[0] * f), np.zeros(1)),
+        differences(
+            lambda x: system.accelerations(t, q, u, loads=loads, tau=x[0] * f), np.zeros(1)
+        ),
     )
     for got, right in zip((found.q @ v, found.u @ w, found.tau @ f), wanted, strict=True):
         assert_same(got, right[:, 0], 1e-8)
@@ -220,9 +260,17 @@ def test_slopes_of_laws(law: str):
     system = load(swinging(LAWS[law])).compile()
     t, q, u = (values[0] for values in random_states(system, 1, 5))
     found = system.derivatives(t, q, u, {"drive": 0.7})
-    assert_same(found.q, differences(lambda x: system.accelerations(t, x, u, {"drive": 0.7}), q), 1e-9)
-    assert_same(found.u, differences(lambda x: system.accelerations(t, q, x, {"drive": 0.7}), u), 1e-9)
-    assert_same(found.inputs, differences(lambda x: system.accelerations(t, q, u, {"drive": x[0]}), np.array([0.7])), 1e-9)
+    assert_same(
+        found.q, differences(lambda x: system.accelerations(t, x, u, {"drive": 0.7}), q), 1e-9
+    )
+    assert_same(
+        found.u, differences(lambda x: system.accelerations(t, q, x, {"drive": 0.7}), u), 1e-9
+    )
+    assert_same(
+        found.inputs,
+        differences(lambda x: system.accelerations(t, q, u, {"drive": x[0]}), np.array([0.7])),
+        1e-9,
+    )
     assert_same(found.states, found.inputs, 1e-12)  # the law adds both
 
 
@@ -246,7 +294,11 @@ def test_slopes_on_closed_loops(name: str):
     q, u = system.start()
     found = system.derivatives(0.0, q, u)
     assert_same(found.u, differences(lambda x: system.accelerations(0.0, q, x), u), 1e-8)
-    assert_same(found.tau, differences(lambda x: system.accelerations(0.0, q, u, tau=x), np.zeros(system.n)), 1e-9)
+    assert_same(
+        found.tau,
+        differences(lambda x: system.accelerations(0.0, q, u, tau=x), np.zeros(system.n)),
+        1e-9,
+    )
     assert_same(found.tau, found.tau.T, 1e-10)
     assert np.linalg.matrix_rank(found.tau, tol=1e-8 * np.abs(found.tau).max()) == system.freedoms
 
@@ -270,8 +322,18 @@ def test_points(seed: int):
     at = [0.3, -0.2, 0.5]
     for body in system.bodies:
         found = system.point(t, q, u, body, at)
-        assert_same(found.jacobian, differences(lambda x, body=body: system.point(t, q, x, body, at).velocity, u, 0.1), 1e-10)
-        assert_same(found.turning, differences(lambda x, body=body: system.point(t, q, x, body, at).angular_velocity, u, 0.1), 1e-10)
+        assert_same(
+            found.jacobian,
+            differences(lambda x, body=body: system.point(t, q, x, body, at).velocity, u, 0.1),
+            1e-10,
+        )
+        assert_same(
+            found.turning,
+            differences(
+                lambda x, body=body: system.point(t, q, x, body, at).angular_velocity, u, 0.1
+            ),
+            1e-10,
+        )
         assert_same(found.rotation @ found.rotation.T, np.eye(3), 1e-13)
 
 
@@ -280,7 +342,10 @@ def test_point_along_a_motion():
     result = system.simulate(stop_time=0.02, output_step=0.002, tolerance=1e-12)
     places = [[result[name][k] for name in system.coordinates] for k in range(11)]
     speeds = [[result[f"der({name})"][k] for name in system.coordinates] for k in range(11)]
-    points = [system.point(t, q, u, system.bodies[-1], [0.1, 0.2, 0.3]) for t, q, u in zip(result.time, places, speeds, strict=True)]
+    points = [
+        system.point(t, q, u, system.bodies[-1], [0.1, 0.2, 0.3])
+        for t, q, u in zip(result.time, places, speeds, strict=True)
+    ]
     h = 0.002
     for values, rates in (("position", "velocity"), ("velocity", "acceleration")):
         x = [getattr(point, values) for point in points]

@@ -13,7 +13,14 @@ from kinetree.solvers.sensors.kinds import KINDS
 KERNELS = PlainKernels(symbolic=False)
 M, P, F, O, W, EN = (
     KERNELS.module(f"kinetree.solvers.{name}")
-    for name in ("sensors.measure", "sensors.points", "sensors.forces", "engine.loads", "engine.reactions", "engine.energy")
+    for name in (
+        "sensors.measure",
+        "sensors.points",
+        "sensors.forces",
+        "engine.loads",
+        "engine.reactions",
+        "engine.energy",
+    )
 )
 CODE = {kind.name: kind.code for kind in KINDS}
 
@@ -43,7 +50,19 @@ def bodies(seed: int = 1) -> tuple[SimpleNamespace, SimpleNamespace, SimpleNames
 
 
 def sensor(kind: str, **more: int) -> SimpleNamespace:
-    return SimpleNamespace(**{"kind": CODE[kind], "axis": L.WHOLE, "a": 1, "point_a": 3, "b": 2, "point_b": 6, "frame": 0, "register": 9} | more)
+    return SimpleNamespace(
+        **{
+            "kind": CODE[kind],
+            "axis": L.WHOLE,
+            "a": 1,
+            "point_a": 3,
+            "b": 2,
+            "point_b": 6,
+            "frame": 0,
+            "register": 9,
+        }
+        | more
+    )
 
 
 def vectors(ws: SimpleNamespace, k: SimpleNamespace) -> dict[str, np.ndarray]:
@@ -77,23 +96,45 @@ def test_reactions_of_joints_that_the_tree_uses_backwards():
     f, n = known.R[1] @ ws.reaction[6:9], known.R[1] @ ws.reaction[9:12]
     moment = -n - np.cross(known.P[1] - known.P[2], f)
     for frame, axes in ((0, np.eye(3)), (1, known.R[2].T)):
-        assert M.vector(model, ws, sensor("REACTION_FORCE", point_b=1, frame=frame)) == pytest.approx(axes @ -f, abs=1e-14)
-        assert M.vector(model, ws, sensor("REACTION_MOMENT", point_b=1, frame=frame)) == pytest.approx(axes @ moment, abs=1e-14)
+        assert M.vector(
+            model, ws, sensor("REACTION_FORCE", point_b=1, frame=frame)
+        ) == pytest.approx(axes @ -f, abs=1e-14)
+        assert M.vector(
+            model, ws, sensor("REACTION_MOMENT", point_b=1, frame=frame)
+        ) == pytest.approx(axes @ moment, abs=1e-14)
 
 
 def test_numbers():
     """Distances and their rates, speeds' rates, contacts, multipliers of couplings by the number of the coupling."""
     model, ws, known = bodies(3)
     r = known.P[2] + known.R[2] @ ws.val[6:9] - known.P[1] - known.R[1] @ ws.val[3:6]
-    v = known.V[2] + np.cross(known.OM[2], known.R[2] @ ws.val[6:9]) - known.V[1] - np.cross(known.OM[1], known.R[1] @ ws.val[3:6])
+    v = (
+        known.V[2]
+        + np.cross(known.OM[2], known.R[2] @ ws.val[6:9])
+        - known.V[1]
+        - np.cross(known.OM[1], known.R[1] @ ws.val[3:6])
+    )
     length = np.linalg.norm(r)
     assert M.number_of(model, ws, sensor("DISTANCE")) == pytest.approx(length)
     assert M.number_of(model, ws, sensor("DISTANCE_RATE")) == pytest.approx(r @ v / length)
     assert M.number_of(model, ws, sensor("SPEED_RATE", a=2)) == ws.udot[2]
-    assert [M.number_of(model, ws, sensor("CONTACT", a=2, axis=axis)) for axis in range(4)] == [8.0, 9.0, 10.0, 11.0]
+    assert [M.number_of(model, ws, sensor("CONTACT", a=2, axis=axis)) for axis in range(4)] == [
+        8.0,
+        9.0,
+        10.0,
+        11.0,
+    ]
     coupling, weld = int(L.Loop.COUPLING), int(L.Loop.WELD)
-    model.l_kind, model.l_b, model.l_row = np.array([weld, coupling, coupling]), np.array([1, 0, 1]), np.array([0, 2, 3, 4])
-    assert [M.number_of(model, ws, sensor("MULTIPLIER", a=a)) for a in (0, 1, 2)] == [ws.loop_lam[2], ws.loop_lam[3], 0.0]
+    model.l_kind, model.l_b, model.l_row = (
+        np.array([weld, coupling, coupling]),
+        np.array([1, 0, 1]),
+        np.array([0, 2, 3, 4]),
+    )
+    assert [M.number_of(model, ws, sensor("MULTIPLIER", a=a)) for a in (0, 1, 2)] == [
+        ws.loop_lam[2],
+        ws.loop_lam[3],
+        0.0,
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -106,20 +147,34 @@ def test_points_that_meet_part_at_the_speed_of_their_distance():
     ws.val[6:9] = ws.val[3:6]
     r = known.R[1] @ ws.val[3:6]
     v = known.V[2] + np.cross(known.OM[2], r) - known.V[1] - np.cross(known.OM[1], r)
-    assert M.number_of(model, ws, sensor("DISTANCE")) == 0.0 and M.number_of(model, ws, sensor("DISTANCE_RATE")) == pytest.approx(np.linalg.norm(v))
+    assert M.number_of(model, ws, sensor("DISTANCE")) == 0.0 and M.number_of(
+        model, ws, sensor("DISTANCE_RATE")
+    ) == pytest.approx(np.linalg.norm(v))
     ws.val[9] = 7.0
     O.add_line(ws, 1, 3, 2, 6, ws.val[9])  # no line, no force
     assert not ws.wrench.any()
 
 
-@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.48, 0.6, 0.64), (0.6, 0.64, -0.48), (-0.64, 0.48, 0.6)])
+@pytest.mark.parametrize(
+    "axis",
+    [
+        (1.0, 0.0, 0.0),
+        (0.0, 1.0, 0.0),
+        (0.0, 0.0, 1.0),
+        (0.48, 0.6, 0.64),
+        (0.6, 0.64, -0.48),
+        (-0.64, 0.48, 0.6),
+    ],
+)
 def test_quaternions_of_turns_by_more_and_less_than_half(axis: tuple[float, ...]):
     """The sign that makes the largest component positive; all four components, whatever the largest is."""
     for angle in (0.0, 0.4, -0.4, 2.0, 3.0, -3.0, math.pi):
         model, ws, _ = bodies()
         e = np.array(axis)
         K = np.cross(np.eye(3), e)
-        ws.row[L.ROW + L.W_R : L.ROW + L.W_R + 9] = (np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * (K @ K)).ravel()
+        ws.row[L.ROW + L.W_R : L.ROW + L.W_R + 9] = (
+            np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * (K @ K)
+        ).ravel()
         q = np.array([math.cos(angle / 2), *(math.sin(angle / 2) * e)])
         found = np.array([M.number_of(model, ws, sensor("ORIENTATION", axis=k)) for k in range(4)])
         assert found == pytest.approx(q * np.sign(q[np.argmax(np.abs(q))]), abs=1e-15)
@@ -137,7 +192,18 @@ def test_parts_of_vectors():
 
 # -- loads -----------------------------------------------------------------------------------------------------------------------------------------
 def load(kind: str, **more: int) -> SimpleNamespace:
-    given = {"kind": int(L.Force[kind]), "a": 1, "point_a": 3, "b": 2, "point_b": 6, "force": -1, "moment": -1, "frame": 0, "value": 12, "speed": 2}
+    given = {
+        "kind": int(L.Force[kind]),
+        "a": 1,
+        "point_a": 3,
+        "b": 2,
+        "point_b": 6,
+        "force": -1,
+        "moment": -1,
+        "frame": 0,
+        "value": 12,
+        "speed": 2,
+    }
     return SimpleNamespace(**given | more)
 
 
@@ -151,7 +217,11 @@ def test_forces_along_coordinates_and_lines():
     arms = known.R[1] @ ws.val[3:6], known.R[2] @ ws.val[6:9]
     r = known.P[2] + arms[1] - known.P[1] - arms[0]
     push = 2.5 * r / np.linalg.norm(r)
-    assert ws.wrench == pytest.approx(np.concatenate((np.zeros(6), -push, np.cross(arms[0], -push), push, np.cross(arms[1], push))))
+    assert ws.wrench == pytest.approx(
+        np.concatenate(
+            (np.zeros(6), -push, np.cross(arms[0], -push), push, np.cross(arms[1], push))
+        )
+    )
 
 
 @pytest.mark.parametrize("frame", [0, 1])
@@ -164,8 +234,14 @@ def test_forces_and_moments_at_points(frame: int):
         O.add_load(ws, load(kind, force=13, moment=16, frame=frame))
         axes, arm = known.R[1] if frame else np.eye(3), known.R[1] @ ws.val[3:6]
         f, n = axes @ ws.val[13:16], axes @ ws.val[16:19]
-        other = np.zeros(6) if kind == alone else np.concatenate((-f, np.cross(known.P[1] + arm - known.P[2], -f) - n))
-        assert ws.wrench == pytest.approx(np.concatenate((np.zeros(6), f, np.cross(arm, f) + n, other)), abs=1e-13)
+        other = (
+            np.zeros(6)
+            if kind == alone
+            else np.concatenate((-f, np.cross(known.P[1] + arm - known.P[2], -f) - n))
+        )
+        assert ws.wrench == pytest.approx(
+            np.concatenate((np.zeros(6), f, np.cross(arm, f) + n, other)), abs=1e-13
+        )
     _, ws, known = bodies(6)
     O.add_load(ws, load(alone, moment=16, point_a=-1))
     assert ws.wrench[6:12].tolist() == [0.0, 0.0, 0.0, *ws.val[16:19]]
@@ -174,10 +250,16 @@ def test_forces_and_moments_at_points(frame: int):
 def test_drives_are_taken_off_reactions():
     """What is left of a wrench is across to all columns of the joint; a column of nothing takes nothing."""
     rng = np.random.default_rng(7)
-    model, ws = SimpleNamespace(u_at=np.array([0, 0, 3])), SimpleNamespace(col=np.zeros(3 * L.COLUMN), small=np.full(72, np.nan))
+    model, ws = (
+        SimpleNamespace(u_at=np.array([0, 0, 3])),
+        SimpleNamespace(col=np.zeros(3 * L.COLUMN), small=np.full(72, np.nan)),
+    )
     columns = rng.normal(size=(3, 6))
     for j in range(3):
-        ws.col[j * L.COLUMN + L.C_L : j * L.COLUMN + L.C_L + 3], ws.col[j * L.COLUMN + L.C_A : j * L.COLUMN + L.C_A + 3] = (
+        (
+            ws.col[j * L.COLUMN + L.C_L : j * L.COLUMN + L.C_L + 3],
+            ws.col[j * L.COLUMN + L.C_A : j * L.COLUMN + L.C_A + 3],
+        ) = (
             columns[j, :3],
             columns[j, 3:],
         )
@@ -196,10 +278,18 @@ def test_energies_are_those_of_point_masses():
     ws.u, ws.rotor = np.array([0.5, 7.0]), np.array([3.0, 0.0])
     for i in (1, 2):
         masses, places = rng.random(5) + 0.1, rng.normal(size=(5, 3))
-        at, J = i * L.BODY, sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, places, strict=True))
+        at, J = (
+            i * L.BODY,
+            sum(
+                m * (r @ r * np.eye(3) - np.outer(r, r))
+                for m, r in zip(masses, places, strict=True)
+            ),
+        )
         ws.body[at + L.B_MASS], ws.body[at + L.B_H : at + L.B_H + 3] = masses.sum(), masses @ places
         ws.body[at + L.B_J : at + L.B_J + 6] = J[np.triu_indices(3)]
         arms = places @ known.R[i].T
         expected += 0.5 * masses @ np.sum((known.V[i] + np.cross(known.OM[i], arms)) ** 2, axis=1)
         weight -= masses @ (known.P[i] + arms) @ ws.val[:3]
-    assert EN.kinetic(model, ws) == pytest.approx(expected) and EN.weight(model, ws) == pytest.approx(weight)
+    assert EN.kinetic(model, ws) == pytest.approx(expected) and EN.weight(
+        model, ws
+    ) == pytest.approx(weight)

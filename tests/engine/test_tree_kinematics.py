@@ -2,7 +2,15 @@
 
 import numpy as np
 import pytest
-from random_descriptions import RandomTree, empty, joint_jet, matrix_of, product, random_description, skew
+from random_descriptions import (
+    RandomTree,
+    empty,
+    joint_jet,
+    matrix_of,
+    product,
+    random_description,
+    skew,
+)
 
 from kinetree.models import ModelError, load
 from kinetree.models.run.instance import Instance
@@ -49,14 +57,21 @@ class Case:
                 continue
             q0 = self.q[of_q]
             if special == "free":
-                steps = ((0.5 * s * w, 0.5 * s * (x + 1.0)) for x, w in zip(NODES, WEIGHTS, strict=True))
-                q[of_q][:3] += sum(w * matrix_of(turned(q0[3:], u0[3:], rate[3:], at)) @ (u0[:3] + at * rate[:3]) for w, at in steps)
+                steps = (
+                    (0.5 * s * w, 0.5 * s * (x + 1.0)) for x, w in zip(NODES, WEIGHTS, strict=True)
+                )
+                q[of_q][:3] += sum(
+                    w * matrix_of(turned(q0[3:], u0[3:], rate[3:], at)) @ (u0[:3] + at * rate[:3])
+                    for w, at in steps
+                )
             q[of_q][-4:] = turned(q0[-4:], u0[-3:], rate[-3:], s)
         return self.t + s, q, u
 
     def difference(self, what, h: float = 4e-3):
         """Rate of a function of the outputs along the motion."""
-        values = {k: what(self.system.outputs(*self.along(k * h))) for j in OFFSETS for k in (-j, j)}
+        values = {
+            k: what(self.system.outputs(*self.along(k * h))) for j in OFFSETS for k in (-j, j)
+        }
         return sum(c * (values[k] - values[-k]) for k, c in zip(OFFSETS, FACTORS, strict=True)) / h
 
 
@@ -91,7 +106,9 @@ def close(found, expected, tolerance: float, scale: float, what: str) -> None:
 def test_every_kind_of_joint_occurs(case):
     specials = {(joint.special, joint.backwards) for joint in case.tree.joints.values()}
     assert specials >= {("", False), ("", True), ("ball", False), ("free", False)}
-    assert len(case.system.bodies) == BODIES and all(parent < i for i, parent in enumerate(case.system.parents, 1))
+    assert len(case.system.bodies) == BODIES and all(
+        parent < i for i, parent in enumerate(case.system.parents, 1)
+    )
 
 
 def test_dense_evaluation(case):
@@ -105,28 +122,65 @@ def test_dense_evaluation(case):
         x, v, a = jets[body] = product(jets[tree.parents[body]], jet)
         point = np.array([*tree.description["outputs"][f"{body}_position"]["point"], 1.0])
         R = x[:3, :3]
-        sizes = [max(np.abs(each).max() for each in column) for column in zip(*jets.values(), strict=True)]
+        sizes = [
+            max(np.abs(each).max() for each in column)
+            for column in zip(*jets.values(), strict=True)
+        ]
         close(case.vector(values, f"{body}_position"), (x @ point)[:3], 1e-12, sizes[0], body)
         close(case.vector(values, f"{body}_velocity"), (v @ point)[:3], 1e-12, sizes[1], body)
         close(case.vector(values, f"{body}_acceleration"), (a @ point)[:3], 1e-12, sizes[2], body)
-        close(case.vector(values, f"{body}_own_velocity"), R.T @ (v @ point)[:3], 1e-12, sizes[1], body)
-        close(case.vector(values, f"{body}_own_acceleration"), R.T @ (a @ point)[:3], 1e-12, sizes[2], body)
+        close(
+            case.vector(values, f"{body}_own_velocity"),
+            R.T @ (v @ point)[:3],
+            1e-12,
+            sizes[1],
+            body,
+        )
+        close(
+            case.vector(values, f"{body}_own_acceleration"),
+            R.T @ (a @ point)[:3],
+            1e-12,
+            sizes[2],
+            body,
+        )
         close(matrix_of(case.vector(values, f"{body}_orientation", 4)), R, 1e-12, 1.0, body)
-        close(case.vector(values, f"{body}_angular_velocity"), unskew(v[:3, :3] @ R.T), 1e-12, sizes[1], body)
-        close(case.vector(values, f"{body}_angular_acceleration"), unskew(a[:3, :3] @ R.T), 1e-12, sizes[2], body)
+        close(
+            case.vector(values, f"{body}_angular_velocity"),
+            unskew(v[:3, :3] @ R.T),
+            1e-12,
+            sizes[1],
+            body,
+        )
+        close(
+            case.vector(values, f"{body}_angular_acceleration"),
+            unskew(a[:3, :3] @ R.T),
+            1e-12,
+            sizes[2],
+            body,
+        )
 
 
 def test_central_differences(case):
     """Velocities and accelerations are the rates of positions and velocities along the motion."""
     values = case.system.outputs(case.t, case.q, case.u)
     names = [f"{body}_{{}}" for body in case.system.bodies]
-    for lower, upper in (("position", "velocity"), ("velocity", "acceleration"), ("angular_velocity", "angular_acceleration")):
-        every = lambda outputs, key=lower: np.array([case.vector(outputs, name.format(key)) for name in names])  # noqa: E731
+    for lower, upper in (
+        ("position", "velocity"),
+        ("velocity", "acceleration"),
+        ("angular_velocity", "angular_acceleration"),
+    ):
+        every = lambda outputs, key=lower: np.array(  # noqa: E731
+            [case.vector(outputs, name.format(key)) for name in names]
+        )
         expected = np.array([case.vector(values, name.format(upper)) for name in names])
         close(case.difference(every), expected, 1e-8, np.abs(expected).max(), upper)
-    turns = lambda outputs: np.array([matrix_of(case.vector(outputs, name.format("orientation"), 4)) for name in names])  # noqa: E731
+    turns = lambda outputs: np.array(  # noqa: E731
+        [matrix_of(case.vector(outputs, name.format("orientation"), 4)) for name in names]
+    )
     rates = [skew(case.vector(values, name.format("angular_velocity"))) for name in names]
-    close(case.difference(turns), np.array(rates) @ turns(values), 1e-8, np.abs(rates).max(), "turns")
+    close(
+        case.difference(turns), np.array(rates) @ turns(values), 1e-8, np.abs(rates).max(), "turns"
+    )
 
 
 def test_a_free_joint_has_its_own_direction():
@@ -149,13 +203,27 @@ def test_regulator_example():
     forms.set_state(q, u)
     forms.call("literal_state")
     ws = forms.ws
-    cg, sg, ca, sa, cb, sb = np.cos(gamma), np.sin(gamma), np.cos(al), np.sin(al), np.cos(be), np.sin(be)
+    cg, sg, ca, sa, cb, sb = (
+        np.cos(gamma),
+        np.sin(gamma),
+        np.cos(al),
+        np.sin(al),
+        np.cos(be),
+        np.sin(be),
+    )
     G = ws.G.reshape(-1, 3, 3)
     assert np.abs(G[1] - [[cg, sg, 0], [-sg, cg, 0], [0, 0, 1]]).max() < 4 * EPS
-    assert np.abs(G[2] - [[cb, sa * sb, -ca * sb], [0, ca, sa], [sb, -sa * cb, ca * cb]]).max() < 4 * EPS
+    assert (
+        np.abs(G[2] - [[cb, sa * sb, -ca * sb], [0, ca, sa], [sb, -sa * cb, ca * cb]]).max()
+        < 4 * EPS
+    )
     assert np.array_equal(ws.rho[3:].reshape(2, 3), [[0, 0, 0], [0, y, 0]])
     A2 = [[sa * sb, ca, -sa * cb, 0, 0, 0], [0, 0, 0, cb, 0, sb], [0, 0, 0, 0, 1, 0]]
-    A2dot = [[dal * ca * sb + dbe * sa * cb, -dal * sa, -dal * ca * cb + dbe * sa * sb, 0, 0, 0], [0, 0, 0, -dbe * sb, 0, dbe * cb], [0] * 6]
+    A2dot = [
+        [dal * ca * sb + dbe * sa * cb, -dal * sa, -dal * ca * cb + dbe * sa * sb, 0, 0, 0],
+        [0, 0, 0, -dbe * sb, 0, dbe * cb],
+        [0] * 6,
+    ]
     assert np.array_equal(ws.A[:6], [0, 0, 0, 0, 0, 1])
     assert np.abs(ws.A[6:].reshape(3, 6) - A2).max() < 4 * EPS
     assert not ws.Adot[:6].any()

@@ -21,8 +21,17 @@ def angles() -> np.ndarray:
     quarters = np.arange(-40, 41) * math.pi / 2
     edge = MOST_TURNS * math.pi / 2
     spread = np.concatenate([scale * rng.normal(size=300) for scale in (1e-9, 1e-3, 1.0, 1e2, 1e5)])
-    near = np.concatenate([np.nextafter(quarters, -np.inf), quarters, np.nextafter(quarters, np.inf), quarters + 0.5 * math.pi / 2])
-    return np.concatenate([spread, near, [0.0, -0.0, edge * (1 - 1e-9), edge * (1 + 1e-9), -edge, 1e12, -1e15]])
+    near = np.concatenate(
+        [
+            np.nextafter(quarters, -np.inf),
+            quarters,
+            np.nextafter(quarters, np.inf),
+            quarters + 0.5 * math.pi / 2,
+        ]
+    )
+    return np.concatenate(
+        [spread, near, [0.0, -0.0, edge * (1 - 1e-9), edge * (1 + 1e-9), -edge, 1e12, -1e15]]
+    )
 
 
 @pytest.mark.parametrize("function", [sincos, compiled], ids=["plain Python", "compiled"])
@@ -30,7 +39,11 @@ def test_error_in_units_of_the_last_place(function):
     """Half a unit from rounding what is left of the angle, half from the last addition, a third from the polynomials and the cosine's 1 - z/2."""
     with mpmath.workdps(40):
         for angle in angles():
-            for found, exact in zip(function(float(angle)), (mpmath.sin(mpmath.mpf(angle)), mpmath.cos(mpmath.mpf(angle))), strict=True):
+            for found, exact in zip(
+                function(float(angle)),
+                (mpmath.sin(mpmath.mpf(angle)), mpmath.cos(mpmath.mpf(angle))),
+                strict=True,
+            ):
                 assert abs(mpmath.mpf(found) - exact) <= 1.33 * math.ulp(float(exact)), angle
 
 

@@ -7,7 +7,18 @@ import pytest
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.functions import OPERATIONS, explain
 from kinetree.models.expressions.knots import candidates, corners, instants, paces
-from kinetree.models.expressions.nodes import ONE, Const, ExpressionError, Lookup, Name, Node, leaves, names, postorder, tables
+from kinetree.models.expressions.nodes import (
+    ONE,
+    Const,
+    ExpressionError,
+    Lookup,
+    Name,
+    Node,
+    leaves,
+    names,
+    postorder,
+    tables,
+)
 from kinetree.models.expressions.simplify import make, product, rebuild, substitute
 from kinetree.models.expressions.text import columns, evaluate_constant, parse
 from kinetree.models.expressions.written import LONGEST, written
@@ -43,12 +54,23 @@ def test_powers_up_to_eight_are_products():
         assert evaluate_constant(product(x, n), {"x": 1.5}) == 1.5**n
         count = sum(not isinstance(each, Name) for each in postorder((product(x, n),))) if n else 0
         assert count == (0, 0, 1, 2, 2, 3, 3, 4, 3)[n]
-        assert evaluate_constant(make(Op.POW, x, Const(-float(n))), {"x": 1.5}) == pytest.approx(1.5**-n, rel=1e-15)
+        assert evaluate_constant(make(Op.POW, x, Const(-float(n))), {"x": 1.5}) == pytest.approx(
+            1.5**-n, rel=1e-15
+        )
 
 
 def test_operations_in_either_order_are_one():
     """Where order does not count, and only there."""
-    for same in ("{} + {}", "{}*{}", "min({}, {})", "max({}, {})", "{} == {}", "{} != {}", "{} > 0 and {} > 0", "{} > 0 or {} > 0"):
+    for same in (
+        "{} + {}",
+        "{}*{}",
+        "min({}, {})",
+        "max({}, {})",
+        "{} == {}",
+        "{} != {}",
+        "{} > 0 and {} > 0",
+        "{} > 0 or {} > 0",
+    ):
         assert parse(same.format("x", "y")) is parse(same.format("y", "x")), same
     for other in ("{} - {}", "{}/{}", "{} < {}", "atan2({}, {})", "{} % {}"):
         assert parse(other.format("x", "y")) is not parse(other.format("y", "x")), other
@@ -61,34 +83,75 @@ def test_leaves_are_replaced_below_everything():
     assert rebuild(node, node.args) is node and substitute(node, lambda leaf: None) is node
     known: dict[Node, Node] = {Name("x"): Name("w")}
     assert written(substitute(parse("x + y"), lambda leaf: None, known)) == "(w + y)"
-    assert names(node) == {"x", "y", "der(x)"} and [leaf.key for leaf in leaves(node)] == ["x", "y", "der(x)"] and tables(node) == {"T"}
+    assert (
+        names(node) == {"x", "y", "der(x)"}
+        and [leaf.key for leaf in leaves(node)] == ["x", "y", "der(x)"]
+        and tables(node) == {"T"}
+    )
     assert columns("a + table('T', b) + a") == {"a": 1, "table('T')": 5, "b": 16}
 
 
 def test_values_out_of_their_domain():
     """IEEE: poles and overflow give infinity, what has no value gives NaN; the reason is told where it is a constant."""
     of = OPERATIONS
-    assert (of[Op.DIV](3.0, 0.0), of[Op.DIV](-3.0, 0.0)) == (math.inf, -math.inf) and math.isnan(of[Op.DIV](0.0, 0.0))
-    assert (of[Op.POW](-2.0, 1e9 + 1.0), of[Op.POW](-2.0, 1e9), of[Op.POW](0.0, -1.0)) == (-math.inf, math.inf, math.inf)
-    assert math.isnan(of[Op.POW](-2.0, 0.5)) and math.isnan(of[Op.MOD](1.0, 0.0)) and of[Op.MOD](-1.0, 3.0) == 2.0
-    assert of[Op.LOG](0.0) == -math.inf and math.isnan(of[Op.LOG](-1.0)) and [of[Op.SIGN](x) for x in (-2.0, 0.0, 3.0)] == [-1.0, 0.0, 1.0]
-    assert (of[Op.SINH](-1e4), of[Op.COSH](-1e4), of[Op.EXP](1e4)) == (-math.inf, math.inf, math.inf)
-    assert of[Op.FLOOR](math.inf) == math.inf and of[Op.CEIL](-0.5) == 0.0 and of[Op.GATE](0.0, 1.0, 2.0) == 2.0 and of[Op.GATE](1.0, 1.0, 2.0) == 2.0
+    assert (of[Op.DIV](3.0, 0.0), of[Op.DIV](-3.0, 0.0)) == (math.inf, -math.inf) and math.isnan(
+        of[Op.DIV](0.0, 0.0)
+    )
+    assert (of[Op.POW](-2.0, 1e9 + 1.0), of[Op.POW](-2.0, 1e9), of[Op.POW](0.0, -1.0)) == (
+        -math.inf,
+        math.inf,
+        math.inf,
+    )
+    assert (
+        math.isnan(of[Op.POW](-2.0, 0.5))
+        and math.isnan(of[Op.MOD](1.0, 0.0))
+        and of[Op.MOD](-1.0, 3.0) == 2.0
+    )
+    assert (
+        of[Op.LOG](0.0) == -math.inf
+        and math.isnan(of[Op.LOG](-1.0))
+        and [of[Op.SIGN](x) for x in (-2.0, 0.0, 3.0)] == [-1.0, 0.0, 1.0]
+    )
+    assert (of[Op.SINH](-1e4), of[Op.COSH](-1e4), of[Op.EXP](1e4)) == (
+        -math.inf,
+        math.inf,
+        math.inf,
+    )
+    assert (
+        of[Op.FLOOR](math.inf) == math.inf
+        and of[Op.CEIL](-0.5) == 0.0
+        and of[Op.GATE](0.0, 1.0, 2.0) == 2.0
+        and of[Op.GATE](1.0, 1.0, 2.0) == 2.0
+    )
     assert of[Op.GATE](1.0, 3.0, 2.0) == 3.0 and of[Op.SUB_MUL](2.0, 3.0, 10.0) == 4.0
-    told = {(Op.DIV, 1.0, 0.0): "division by zero", (Op.MOD, 1.0, 0.0): "division by zero", (Op.EXP, 1e4): "exp(10000) is too large"}
-    told |= {(Op.LOG, 0.0): "log(0) is not defined", (Op.SQRT, -1.0): "sqrt(-1) is not defined", (Op.POW, 10.0, 999.0): "pow(10, 999) is too large"}
+    told = {
+        (Op.DIV, 1.0, 0.0): "division by zero",
+        (Op.MOD, 1.0, 0.0): "division by zero",
+        (Op.EXP, 1e4): "exp(10000) is too large",
+    }
+    told |= {
+        (Op.LOG, 0.0): "log(0) is not defined",
+        (Op.SQRT, -1.0): "sqrt(-1) is not defined",
+        (Op.POW, 10.0, 999.0): "pow(10, 999) is too large",
+    }
     for (op, *args), words in told.items():
         assert explain(op, list(args)) == words
 
 
 def test_constants_say_what_is_wrong():
-    for text, words, column in (("a + 1/(b - 2)", "division by zero", None), ("a*c", "unknown name 'c'", 3), ("table('T', 1)", "a table", None)):
+    for text, words, column in (
+        ("a + 1/(b - 2)", "division by zero", None),
+        ("a*c", "unknown name 'c'", 3),
+        ("table('T', 1)", "a table", None),
+    ):
         with pytest.raises(ExpressionError, match=words) as error:
             evaluate_constant(text, {"a": 1.0, "b": 2.0})
         assert error.value.column == column
     with pytest.raises(ExpressionError, match="not a finite number"):
         evaluate_constant("a", {"a": math.inf})
-    assert evaluate_constant("if(b > 1, a, 1/(b - 2))", {"a": 1.0, "b": 2.0}) == 1.0  # what is not chosen does not count
+    assert (
+        evaluate_constant("if(b > 1, a, 1/(b - 2))", {"a": 1.0, "b": 2.0}) == 1.0
+    )  # what is not chosen does not count
     for wrong in (True, None, [1]):
         with pytest.raises(ExpressionError, match="expected a number or an expression"):
             parse(wrong)  # type: ignore[arg-type]
@@ -103,7 +166,11 @@ def test_texts_that_grow_too_long_are_refused():
         written(make(Op.ADD, node, make(Op.SIN, make(Op.COS, node))))
     with pytest.raises(ExpressionError, match="derivative of table 'T' has no text"):
         written(differentiate(parse("table('T', x)"), lambda leaf: ONE))
-    assert written(Name("j-1")) == "'j-1'" and written(parse("der('j-1')")) == "der('j-1')" and written(Const(-2.5)) == "(-2.5)"
+    assert (
+        written(Name("j-1")) == "'j-1'"
+        and written(parse("der('j-1')")) == "der('j-1')"
+        and written(Const(-2.5)) == "(-2.5)"
+    )
 
 
 # -- corners in time --------------------------------------------------------------------------------------------------------------------------
@@ -152,7 +219,10 @@ def test_corners(text: str):
     root = parse(text)
     for motions in (frozenset[Node](), frozenset(postorder((root,)))):
         found = corners(phases(root), TIME, motions)
-        shown = [(kind, written(a), written(pace), written(d) if isinstance(d, Node) else d) for kind, a, pace, d, _ in found]  # type: ignore[arg-type]
+        shown = [
+            (kind, written(a), written(pace), written(d) if isinstance(d, Node) else d)
+            for kind, a, pace, d, _ in found
+        ]  # type: ignore[arg-type]
         assert shown == CORNERS[text] and all(moves == bool(motions) for *_, moves in found)
 
 

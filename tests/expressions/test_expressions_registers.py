@@ -32,7 +32,10 @@ def run(registers: Registers, **values: float) -> tuple[np.ndarray, np.ndarray]:
         val[program.names[name]] = value
     for phase in range(5):
         first, last = program.phase_starts[phase : phase + 2]
-        assert evaluate(val, program.code, first, last, program.tables, program.table_data) == Status.OK
+        assert (
+            evaluate(val, program.code, first, last, program.tables, program.table_data)
+            == Status.OK
+        )
     return val, program.code.reshape(-1, INSTRUCTION)
 
 
@@ -47,7 +50,11 @@ def test_names_keep_the_order_of_their_declaration():
 
 def test_constants_are_shared_and_cost_no_instruction():
     registers = mechanism()
-    assert registers.constant(9.81) == registers.compile(parse("9.81")) == registers.compile(parse("3*3.27"))
+    assert (
+        registers.constant(9.81)
+        == registers.compile(parse("9.81"))
+        == registers.compile(parse("3*3.27"))
+    )
     assert registers.vector([1.0, 2.0, 3.0]) == registers.vector((Const(1.0), parse("2"), 3.0))
     val, code = run(registers)
     assert len(code) == 0
@@ -63,7 +70,10 @@ def test_vectors_are_consecutive_and_mix_all_phases():
 
 def test_common_parts_are_computed_once():
     registers = mechanism()
-    places = [registers.compile(parse(text)) for text in ("sin(q*a) + 1", "b - sin(a*q)", "sin(q*a)", "b-sin(q*a)")]
+    places = [
+        registers.compile(parse(text))
+        for text in ("sin(q*a) + 1", "b - sin(a*q)", "sin(q*a)", "b-sin(q*a)")
+    ]
     val, code = run(registers, q=0.4)
     assert places[1] == places[3]
     assert len(code) == 4  # q*a, sin, +, -
@@ -77,7 +87,9 @@ def test_every_instruction_stands_in_the_first_phase_that_knows_its_arguments():
     registers.link("load", parse("a*b*acceleration"))
     registers.link("acceleration", parse("x"))
     registers.add("x", phase=ACCELERATION)
-    assert [registers.phase_of(parse(text)) for text in ("1", "a*b", "a*t", "q*t", "all", "load")] == [0, PARAMETER, TIME, STATE, 3, 3]
+    assert [
+        registers.phase_of(parse(text)) for text in ("1", "a*b", "a*t", "q*t", "all", "load")
+    ] == [0, PARAMETER, TIME, STATE, 3, 3]
     program = registers.finish()
     assert np.diff(program.phase_starts).tolist() == [1, 3, 1, 2, 0]  # 2*load and its sum are one
     val, code = run(registers, t=0.3, q=0.7, x=1.5)
@@ -85,7 +97,9 @@ def test_every_instruction_stands_in_the_first_phase_that_knows_its_arguments():
     written: set[int] = set()
     to_come = {int(row[1]) for row in code}
     for row in code:
-        assert not set(row[2:]) & (to_come - written) - {0}, "an argument is read before it is written"
+        assert not set(row[2:]) & (to_come - written) - {0}, (
+            "an argument is read before it is written"
+        )
         written.add(int(row[1]))
 
 
@@ -116,7 +130,9 @@ def test_given_motions_need_three_registers():
     registers.link("phase", parse("a*t"))
     first = registers.vector(time_derivatives(registers.expand(parse("b*sin(phase)"))))
     val, code = run(registers, t=0.2)
-    assert val[first : first + 3] == pytest.approx([3 * math.sin(0.4), 6 * math.cos(0.4), -12 * math.sin(0.4)], rel=1e-15)
+    assert val[first : first + 3] == pytest.approx(
+        [3 * math.sin(0.4), 6 * math.cos(0.4), -12 * math.sin(0.4)], rel=1e-15
+    )
     assert set(code[:, 0]) <= {Op.MUL, Op.SIN, Op.COS, Op.NEG}
 
 
@@ -124,7 +140,10 @@ def test_given_motions_need_three_registers():
     ("definitions", "message"),
     [
         ({"x": "x"}, "x -> x"),
-        ({"x": "2*y", "y": "z + a", "z": "sin(x)"}, "y -> z -> x -> y|x -> y -> z -> x|z -> x -> y -> z"),
+        (
+            {"x": "2*y", "y": "z + a", "z": "sin(x)"},
+            "y -> z -> x -> y|x -> y -> z -> x|z -> x -> y -> z",
+        ),
         ({"x": "y", "y": "if(q > 0, 1, y)"}, "y -> y"),
     ],
 )
@@ -161,7 +180,10 @@ def test_unknown_and_doubled_names():
 
 
 def test_tables_are_checked_where_they_are_used():
-    for text, message in [("table('lw', q)", "unknown table 'lw'; did you mean 'law'"), ("table('law', q, q)", "has 1 variable, found 2")]:
+    for text, message in [
+        ("table('lw', q)", "unknown table 'lw'; did you mean 'law'"),
+        ("table('law', q, q)", "has 1 variable, found 2"),
+    ]:
         registers = mechanism()
         registers.add_table("law", [0.0, 1.0], [0.0, 2.0])
         registers.compile(parse(text))

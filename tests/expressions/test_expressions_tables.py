@@ -46,7 +46,10 @@ def curve(x, order=0, cubic=False, extrapolate=False):
 def surface(x, y, order_x=0, order_y=0, cubic=False, extrapolate=False, z=Z):
     tables = Tables()
     tables.add("map", X, Y, z, cubic=cubic, extrapolate=extrapolate)
-    points, others = (np.ascontiguousarray(each, dtype=float) for each in np.broadcast_arrays(np.atleast_1d(x), np.atleast_1d(y)))
+    points, others = (
+        np.ascontiguousarray(each, dtype=float)
+        for each in np.broadcast_arrays(np.atleast_1d(x), np.atleast_1d(y))
+    )
     out = np.empty(points.size)
     sample2(out, *tables.arrays(), points, others, order_x, order_y)
     return out
@@ -68,10 +71,14 @@ def test_cubic_tables_are_the_splines_of_scipy():
     x, y = RNG.uniform(-1, 2.2, 200), RNG.uniform(0, 2.5, 200)
     spline = CubicSpline(X, F)
     for order in range(3):
-        assert curve(x, order, cubic=True) == pytest.approx(spline(x, order), abs=1e-12 * 6 / 0.2**order)
+        assert curve(x, order, cubic=True) == pytest.approx(
+            spline(x, order), abs=1e-12 * 6 / 0.2**order
+        )
     patches = RectBivariateSpline(X, Y, Z)
     for orders in ((0, 0), (1, 0), (0, 1)):
-        assert surface(x, y, *orders, cubic=True) == pytest.approx(patches.ev(x, y, *orders), abs=1e-10)
+        assert surface(x, y, *orders, cubic=True) == pytest.approx(
+            patches.ev(x, y, *orders), abs=1e-10
+        )
 
 
 @pytest.mark.parametrize("extrapolate", [False, True])
@@ -81,11 +88,15 @@ def test_continuity(cubic, extrapolate):
     step = 1e-9
     for order in range(3) if cubic else range(1):
         points = X if order == 0 or (extrapolate and order == 1) else X[1:-1]
-        jumps = curve(points + step, order, cubic, extrapolate) - curve(points - step, order, cubic, extrapolate)
+        jumps = curve(points + step, order, cubic, extrapolate) - curve(
+            points - step, order, cubic, extrapolate
+        )
         assert abs(jumps).max() < 2 * step * 1e4  # the next derivative stays below 1e4 on this grid
     for order_x, order_y in ((0, 0), (1, 0), (0, 1)) if cubic else ((0, 0),):
         x, y = (each.ravel() for each in np.meshgrid(X[1:-1], Y[1:-1]))
-        jumps = surface(x + step, y + step, order_x, order_y, cubic, extrapolate) - surface(x - step, y - step, order_x, order_y, cubic, extrapolate)
+        jumps = surface(x + step, y + step, order_x, order_y, cubic, extrapolate) - surface(
+            x - step, y - step, order_x, order_y, cubic, extrapolate
+        )
         assert abs(jumps).max() < 4 * step * 1e4
 
 
@@ -93,7 +104,9 @@ def test_continuity(cubic, extrapolate):
 @pytest.mark.parametrize("cubic", [False, True])
 def test_derivatives_are_the_limits_of_differences(cubic, extrapolate):
     x, y, h = RNG.uniform(-1.5, 2.7, 60), RNG.uniform(-0.5, 3.0, 60), 1e-5
-    x, y = (each[np.abs(each[:, None] - grid).min(axis=1) > 2 * h] for each, grid in ((x, X), (y, Y)))
+    x, y = (
+        each[np.abs(each[:, None] - grid).min(axis=1) > 2 * h] for each, grid in ((x, X), (y, Y))
+    )
     x, y = x[: min(x.size, y.size)], y[: min(x.size, y.size)]
     kind = {"cubic": cubic, "extrapolate": extrapolate}
     tolerance = 1e-6  # h² f'''/6 and ε f/h, with f''' < 1e4
@@ -110,11 +123,15 @@ def test_outside_the_grid():
     for cubic in (False, True):
         assert curve([-9.0, 9.0], cubic=cubic) == pytest.approx(F[[0, -1]])
         slope = curve([X[0], X[-1]], 1, cubic)
-        assert curve([-9.0, 9.0], cubic=cubic, extrapolate=True) == pytest.approx(F[[0, -1]] + slope * [X[0] * -1 - 9.0, 9.0 - X[-1]])
+        assert curve([-9.0, 9.0], cubic=cubic, extrapolate=True) == pytest.approx(
+            F[[0, -1]] + slope * [X[0] * -1 - 9.0, 9.0 - X[-1]]
+        )
         assert surface(-9.0, 9.0, cubic=cubic) == pytest.approx(Z[0, -1])
     plane = 2.0 + 3.0 * X[:, None] - Y + X[:, None] * Y
     for cubic in (False, True):
-        assert surface(7.0, -4.0, cubic=cubic, extrapolate=True, z=plane) == pytest.approx(2.0 + 21.0 + 4.0 - 28.0)
+        assert surface(7.0, -4.0, cubic=cubic, extrapolate=True, z=plane) == pytest.approx(
+            2.0 + 21.0 + 4.0 - 28.0
+        )
 
 
 def test_tables_in_expressions():
@@ -123,7 +140,10 @@ def test_tables_in_expressions():
     registers.add_table("map", X, Y, Z.tolist(), cubic=True)
     registers.add_table("law", X, F)
     value = parse("table('law', 2*x)*table('map', x, x**2)")
-    places = [registers.compile(value), registers.compile(differentiate(value, lambda leaf: ONE if leaf is Name("x") else None))]
+    places = [
+        registers.compile(value),
+        registers.compile(differentiate(value, lambda leaf: ONE if leaf is Name("x") else None)),
+    ]
     program = registers.finish()
     assert program.tables.size == 12
     results = []
@@ -132,7 +152,9 @@ def test_tables_in_expressions():
         val[0] = x
         evaluate(val, program.code, 0, program.phase_starts[-1], program.tables, program.table_data)
         results.append(val[places])
-    assert results[0][0] == pytest.approx((curve(0.6) * surface(0.3, 0.09, cubic=True))[0], rel=1e-14)
+    assert results[0][0] == pytest.approx(
+        (curve(0.6) * surface(0.3, 0.09, cubic=True))[0], rel=1e-14
+    )
     assert results[0][1] == pytest.approx((results[1][0] - results[2][0]) / 2e-6, rel=1e-6)
 
 
@@ -156,7 +178,10 @@ def test_cubic_tables_of_few_points_are_the_polynomial_through_them(count):
         (([0, 1], [0, float("nan")]), "y has an entry that is not a finite number"),
         (([0, "one"], [0, 1]), "x is not a regular array"),
         (([0, 1], [0, 1], [[1, 2], [3]]), "z is not a regular array"),
-        (([0, 1], [0, 1, 2], [[1, 2], [3, 4], [5, 6]]), "2 x 3 expected, found 3 x 2|2 x 3 values expected"),
+        (
+            ([0, 1], [0, 1, 2], [[1, 2], [3, 4], [5, 6]]),
+            "2 x 3 expected, found 3 x 2|2 x 3 values expected",
+        ),
         (([0, 1], [0, 0], [[1, 2], [3, 4]]), "y must increase"),
     ],
 )

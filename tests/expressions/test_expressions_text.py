@@ -10,7 +10,14 @@ from work_counted import calls
 
 from kinetree.models.expressions.nodes import Const, Name
 from kinetree.models.expressions.registers import Registers
-from kinetree.models.expressions.text import ExpressionError, columns, evaluate_constant, names, parse, tables
+from kinetree.models.expressions.text import (
+    ExpressionError,
+    columns,
+    evaluate_constant,
+    names,
+    parse,
+    tables,
+)
 
 VALUES = {
     "x": 0.7,
@@ -154,7 +161,11 @@ def test_only_finite_numbers_are_values(value):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("2 + sqrt(y)", r"sqrt\(-2\) is not defined"), ("1/(x - 0.7)", "division by zero"), ("exp(2000*x)", r"exp\(1400\) is too large")],
+    [
+        ("2 + sqrt(y)", r"sqrt\(-2\) is not defined"),
+        ("1/(x - 0.7)", "division by zero"),
+        ("exp(2000*x)", r"exp\(1400\) is too large"),
+    ],
 )
 def test_values_out_of_the_domain_are_explained(text, message):
     with pytest.raises(ExpressionError, match=message):
@@ -171,7 +182,14 @@ def test_names_tables_and_their_columns():
     text = "arm.angle + der(q)*table('law', q, t) + reaction('hinge')"
     assert names(parse(text)) == {"arm.angle", "der(q)", "q", "t", "reaction('hinge')"}
     assert tables(parse(text)) == {"law"}
-    assert columns(text) == {"arm.angle": 1, "der(q)": 13, "q": 33, "t": 36, "table('law')": 20, "reaction('hinge')": 41}
+    assert columns(text) == {
+        "arm.angle": 1,
+        "der(q)": 13,
+        "q": 33,
+        "t": 36,
+        "table('law')": 20,
+        "reaction('hinge')": 41,
+    }
 
 
 def test_equal_expressions_are_one_object():

@@ -19,7 +19,13 @@ from kinetree.solvers.layout import INSTRUCTION, Op, Status
 
 LEAVES = ("a", "b", "c", "hinge.angle", "der(q)")
 SMOOTH = {"sin": math.sin, "cos": math.cos, "atan": math.atan, "tanh": math.tanh, "abs": abs}
-COMPARE = {"<": lambda x, y: x < y, "<=": lambda x, y: x <= y, ">": lambda x, y: x > y, ">=": lambda x, y: x >= y, "!=": lambda x, y: x != y}
+COMPARE = {
+    "<": lambda x, y: x < y,
+    "<=": lambda x, y: x <= y,
+    ">": lambda x, y: x > y,
+    ">=": lambda x, y: x >= y,
+    "!=": lambda x, y: x != y,
+}
 
 
 class Grower:
@@ -30,7 +36,19 @@ class Grower:
 
     def grow(self, depth: int):
         kinds = (
-            (self.leaf,) if depth == 0 else (self.leaf, self.sum, self.sum, self.product, self.ratio, self.power, self.call, self.choice, self.pair)
+            (self.leaf,)
+            if depth == 0
+            else (
+                self.leaf,
+                self.sum,
+                self.sum,
+                self.product,
+                self.ratio,
+                self.power,
+                self.call,
+                self.choice,
+                self.pair,
+            )
         )
         return self.random.choice(kinds)(depth - 1)
 
@@ -46,7 +64,11 @@ class Grower:
 
     def sum(self, depth):
         s, f, r, g = self.two(depth)
-        return (f"({s} + {r})", lambda v: f(v) + g(v)) if self.random.random() < 0.5 else (f"({s}) - ({r})", lambda v: f(v) - g(v))
+        return (
+            (f"({s} + {r})", lambda v: f(v) + g(v))
+            if self.random.random() < 0.5
+            else (f"({s}) - ({r})", lambda v: f(v) - g(v))
+        )
 
     def product(self, depth):
         s, f, r, g = self.two(depth)
@@ -69,7 +91,10 @@ class Grower:
     def choice(self, depth):
         (s, f, r, g), (u, h) = self.two(depth), self.grow(depth)
         op = self.random.choice(tuple(COMPARE))
-        return f"if(({s}) {op} ({u}), {r}, {u})", lambda v: g(v) if COMPARE[op](f(v), h(v)) else h(v)
+        return (
+            f"if(({s}) {op} ({u}), {r}, {u})",
+            lambda v: g(v) if COMPARE[op](f(v), h(v)) else h(v),
+        )
 
     def pair(self, depth):
         s, f, r, g = self.two(depth)
@@ -83,7 +108,10 @@ def run(registers: Registers, values: dict[str, float]) -> np.ndarray:
     val = program.val0.copy()
     for name, value in values.items():
         val[program.names[name]] = value
-    assert evaluate(val, program.code, 0, program.phase_starts[-1], program.tables, program.table_data) == Status.OK
+    assert (
+        evaluate(val, program.code, 0, program.phase_starts[-1], program.tables, program.table_data)
+        == Status.OK
+    )
     return val
 
 
@@ -108,7 +136,21 @@ def test_kernel_graph_and_python_agree():
 @pytest.mark.parametrize("op", [op for op in Op if op in OPERATIONS], ids=lambda op: op.name)
 def test_every_operation_of_the_kernel_is_that_of_python(op):
     arity = len(inspect.signature(OPERATIONS[op]).parameters)
-    points = [-math.inf, -1000.0, -2.5, -1.0, -0.3, 0.0, 0.3, 1.0, 2.0, 2.5, 1000.0, math.inf, math.nan]
+    points = [
+        -math.inf,
+        -1000.0,
+        -2.5,
+        -1.0,
+        -0.3,
+        0.0,
+        0.3,
+        1.0,
+        2.0,
+        2.5,
+        1000.0,
+        math.inf,
+        math.nan,
+    ]
     val = np.zeros(5)
     code = np.array([op, 4, 1, 2, 3], dtype=np.int64)
     empty = np.zeros(0, dtype=np.int64)
@@ -138,7 +180,9 @@ def slope(text: str, values: dict[str, float]) -> float:
     with mpmath.workdps(60):
         h = mpmath.mpf(10) ** -20
         precise = {name: mpmath.mpf(value) for name, value in values.items()}
-        up, down = (precise_value(parse(text), {**precise, "a": precise["a"] + s * h}) for s in (1, -1))
+        up, down = (
+            precise_value(parse(text), {**precise, "a": precise["a"] + s * h}) for s in (1, -1)
+        )
         return float((up - down) / (2 * h))
 
 
@@ -156,7 +200,10 @@ def precise_value(node, values):
     return named.get(node.op, OPERATIONS[node.op])(*args)
 
 
-@pytest.mark.parametrize("name", ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt"])
+@pytest.mark.parametrize(
+    "name",
+    ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt"],
+)
 def test_derivative_of_each_function(name):
     first = evaluate_constant(differentiate(parse(f"{name}(x)"), lambda leaf: ONE), {"x": 0.37})
     assert first == pytest.approx(float(mpmath.diff(getattr(mpmath, name), 0.37)), rel=1e-13)
@@ -219,4 +266,7 @@ def test_constants_in_operations_leave_the_value(text: str):
         registers = Registers()
         registers.add("a", phase=STATE)
         place = registers.compile(parse(text))
-        assert run(registers, {"a": a})[place] == pytest.approx(FOLDED[text](a), rel=1e-15), (text, a)
+        assert run(registers, {"a": a})[place] == pytest.approx(FOLDED[text](a), rel=1e-15), (
+            text,
+            a,
+        )

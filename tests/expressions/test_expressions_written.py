@@ -8,7 +8,9 @@ from kinetree.models.expressions.nodes import ExpressionError, Name
 from kinetree.models.expressions.text import parse
 from kinetree.models.expressions.written import LONGEST, SIGNS, written
 
-CALLS = [f"{name}({', '.join(('t', 'x', 't*x')[:count])})" for name, (_, count) in FUNCTIONS.items()]
+CALLS = [
+    f"{name}({', '.join(('t', 'x', 't*x')[:count])})" for name, (_, count) in FUNCTIONS.items()
+]
 OPERATIONS = [f"t {sign} x" for sign in SIGNS.values()] + [
     "-t",
     "not t",
@@ -19,11 +21,33 @@ OPERATIONS = [f"t {sign} x" for sign in SIGNS.values()] + [
     "(-2.5)*t",
     "min(t, x, 2*t)",
 ]
-VALUES = ["1e-300*t", "pi", "t/3", "7", "table('a b', t)", "table('a', t, x)", "force('rear spring')*t"]
-NAMES = ["x", "der(x)", "arm.position[1]", "lift.in", "lambda", "der(lambda)", "'j-1'", "der('j-1')", "'arm/2'", "der(der(x))", "ω"]
+VALUES = [
+    "1e-300*t",
+    "pi",
+    "t/3",
+    "7",
+    "table('a b', t)",
+    "table('a', t, x)",
+    "force('rear spring')*t",
+]
+NAMES = [
+    "x",
+    "der(x)",
+    "arm.position[1]",
+    "lift.in",
+    "lambda",
+    "der(lambda)",
+    "'j-1'",
+    "der('j-1')",
+    "'arm/2'",
+    "der(der(x))",
+    "ω",
+]
 
 
-@pytest.mark.parametrize("text", [*CALLS, *OPERATIONS, *VALUES, *(f"t*{name} + {name}" for name in NAMES)])
+@pytest.mark.parametrize(
+    "text", [*CALLS, *OPERATIONS, *VALUES, *(f"t*{name} + {name}" for name in NAMES)]
+)
 def test_a_text_read_again_is_the_same_expression(text):
     node = parse(text)
     try:
@@ -40,7 +64,10 @@ def test_a_text_read_again_is_the_same_expression(text):
 
 def test_a_text_that_grows_too_long_is_refused():
     fits = "x" * (LONGEST - len("( + 1.0)"))
-    assert len(written(parse(f"{fits} + 1"))) == LONGEST and written(Name(LONGEST * "x")) == LONGEST * "x"
+    assert (
+        len(written(parse(f"{fits} + 1"))) == LONGEST
+        and written(Name(LONGEST * "x")) == LONGEST * "x"
+    )
     for text in (f"{fits}x + 1", (LONGEST + 1) * "x"):
         with pytest.raises(ExpressionError, match="longer than"):
             written(parse(text))

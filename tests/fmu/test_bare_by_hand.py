@@ -14,7 +14,9 @@ LINUX, WINDOWS, ARM = (PLATFORMS[name] for name in ("linux64", "win64", "aarch64
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_a_host_is_built_once_by_the_tools_of_its_platform(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_host_is_built_once_by_the_tools_of_its_platform(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """The compiler here, zig elsewhere; Windows has neither of the libraries of the others, but an ending."""
     target, lines = PLATFORMS[name], []
     monkeypatch.setattr(bare, "this_platform", lambda: LINUX)
@@ -29,13 +31,21 @@ def test_a_host_is_built_once_by_the_tools_of_its_platform(name: str, tmp_path: 
 
     monkeypatch.setattr(bare, "run", run)
     found = bare.native_program("bare_host", target)
-    assert found == bare.native_program("bare_host", target) and found.read_bytes() == b"program" and len(lines) == 1
+    assert (
+        found == bare.native_program("bare_host", target)
+        and found.read_bytes() == b"program"
+        and len(lines) == 1
+    )
     windows = target.system == "Windows"
-    assert found.name == ("bare_host.exe" if windows else "bare_host") and found.parent.name.endswith(f"-{name}")
+    assert found.name == (
+        "bare_host.exe" if windows else "bare_host"
+    ) and found.parent.name.endswith(f"-{name}")
     tool = ["cc"] if target == LINUX else ["zig", target.zig]
     source = Path(bare.__file__).with_name("bare_host.c")
     head = [*tool, "-std=c11", "-O1", "-w", "-Iheaders", str(source), "-o"]
-    assert lines[0][: len(head)] == head and lines[0][len(head) + 1 :] == ([] if windows else ["-ldl", "-lpthread", "-lm"])
+    assert lines[0][: len(head)] == head and lines[0][len(head) + 1 :] == (
+        [] if windows else ["-ldl", "-lpthread", "-lm"]
+    )
 
 
 def test_resources_lie_where_a_platform_finds_them():
@@ -44,22 +54,34 @@ def test_resources_lie_where_a_platform_finds_them():
         (2, LINUX, "file:///a%20b/resources"), (2, WINDOWS, "file:///Z:/a%20b/resources"), (3, LINUX, "/a b/resources/"),
         (3, WINDOWS, "Z:/a b/resources/"),
     ):  # fmt: skip
-        assert bare.resources_place(SimpleNamespace(version=version, folder="/a b"), target) == place  # type: ignore[arg-type]
+        assert (
+            bare.resources_place(SimpleNamespace(version=version, folder="/a b"), target) == place
+        )  # type: ignore[arg-type]
 
 
 def test_wine_runs_quietly_in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(bare, "this_platform", lambda: LINUX)
     monkeypatch.setattr(bare, "has_zig", lambda: True)
-    monkeypatch.setattr(bare, "found", lambda names: "/usr/bin/wine" if names == bare.WINE else None)
+    monkeypatch.setattr(
+        bare, "found", lambda names: "/usr/bin/wine" if names == bare.WINE else None
+    )
     monkeypatch.setattr(bare, "cache_root", lambda: tmp_path)
     monkeypatch.setenv("PATH", "/here")
-    quiet = {"WINEDEBUG": "-all", "WINEPREFIX": str(tmp_path / "wine"), "WINEDLLOVERRIDES": "mscoree,mshtml=", "HOME": str(tmp_path), "DISPLAY": ""}
+    quiet = {
+        "WINEDEBUG": "-all",
+        "WINEPREFIX": str(tmp_path / "wine"),
+        "WINEDLLOVERRIDES": "mscoree,mshtml=",
+        "HOME": str(tmp_path),
+        "DISPLAY": "",
+    }
     for _ in range(2):
         assert bare.launcher(WINDOWS) == (["/usr/bin/wine"], quiet | {"PATH": "/here"})
 
 
 @pytest.mark.parametrize("command", [[], ["wine"]])
-def test_a_call_of_the_bare_host_is_a_line(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_call_of_the_bare_host_is_a_line(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """Library, place, token, what is done, references, step, count and file; Wine may be asked twice. Lines are read by their names."""
     asked: list[Any] = []
     (tmp_path / "binaries" / "linux64").mkdir(parents=True)
@@ -74,14 +96,32 @@ def test_a_call_of_the_bare_host_is_a_line(command: list[str], tmp_path: Path, m
 
     monkeypatch.setattr(bare, "told", told)
     description = SimpleNamespace(guid="g")
-    archive: Any = SimpleNamespace(folder=str(tmp_path), description=description, references={"a": 7, "b": 9}, version=3)
+    archive: Any = SimpleNamespace(
+        folder=str(tmp_path), description=description, references={"a": 7, "b": 9}, version=3
+    )
     host = BareHost(archive, LINUX, ["b", "a"])
-    assert host.run("save", 0.25, 4, "f") == {"value": ["1.5", "-2"], "state": ["3 4"]} and host.values("run", 0.5, 2) == [1.5, -2.0]
-    start = [*command, "/bare_host", str(tmp_path / "binaries" / "linux64" / "m.so"), f"{tmp_path}/resources/", "g"]
+    assert host.run("save", 0.25, 4, "f") == {
+        "value": ["1.5", "-2"],
+        "state": ["3 4"],
+    } and host.values("run", 0.5, 2) == [1.5, -2.0]
+    start = [
+        *command,
+        "/bare_host",
+        str(tmp_path / "binaries" / "linux64" / "m.so"),
+        f"{tmp_path}/resources/",
+        "g",
+    ]
     tries = 2 if command else 1
-    assert asked == [([*start, "save", "9,7", "0.25", "4", "f"], {"A": "b"}, tries), ([*start, "run", "9,7", "0.5", "2", ""], {"A": "b"}, tries)]
+    assert asked == [
+        ([*start, "save", "9,7", "0.25", "4", "f"], {"A": "b"}, tries),
+        ([*start, "run", "9,7", "0.5", "2", ""], {"A": "b"}, tries),
+    ]
     host.run("x", place="elsewhere")
-    assert asked[2][0][len(command) + 2] == "elsewhere" and asked[2][0][-3:] == ["0.001", "1000", ""]
+    assert asked[2][0][len(command) + 2] == "elsewhere" and asked[2][0][-3:] == [
+        "0.001",
+        "1000",
+        "",
+    ]
     assert BareHost(archive, LINUX, [], "there").place == "there"
     for wrong in ("", "step 3\nvalue 1", "reading 1\nvalue 1"):
         said[0] = wrong
@@ -108,19 +148,41 @@ def test_all_kinds_of_an_archive_run_in_all_hosts_that_are_asked(monkeypatch: py
             pass
 
     monkeypatch.setattr(foreign, "Archive", Opened)
-    monkeypatch.setattr(foreign, "by_fmpy", lambda task, platform: [task.step, task.count, float(task.exchange)])
-    monkeypatch.setattr(foreign, "report_host", lambda report, host, task, expected: rows.append((host.name, task.kind, task.names, expected)))
+    monkeypatch.setattr(
+        foreign, "by_fmpy", lambda task, platform: [task.step, task.count, float(task.exchange)]
+    )
+    monkeypatch.setattr(
+        foreign,
+        "report_host",
+        lambda report, host, task, expected: rows.append(
+            (host.name, task.kind, task.names, expected)
+        ),
+    )
     foreign.in_hosts("report", Path("a.fmu"), [])  # type: ignore[arg-type]
     assert not opened
     foreign.in_hosts("report", Path("a.fmu"), ["bare", "fmpy"])  # type: ignore[arg-type]
-    assert rows == [(host, kind, ["x"], [0.25, 100, 0.0]) for host in ("bare", "fmpy") for kind in ("CS 2.0", "ME 2.0")]
+    assert rows == [
+        (host, kind, ["x"], [0.25, 100, 0.0])
+        for host in ("bare", "fmpy")
+        for kind in ("CS 2.0", "ME 2.0")
+    ]
     description.coSimulation = None
     assert [task.kind for task in hosts.tasks(archive, 0.5, 3)] == ["ME 2.0"]  # type: ignore[arg-type]
 
 
 def test_what_every_host_takes_and_may_differ_by():
     """Versions, model exchange, archives in Python, and the bounds of steps; OMSimulator's laws of time are known to be late."""
-    table = {name: (each.platform.name, each.versions, each.exchange, each.python, each.stepped, each.seen) for name, each in hosts.FOREIGN.items()}
+    table = {
+        name: (
+            each.platform.name,
+            each.versions,
+            each.exchange,
+            each.python,
+            each.stepped,
+            each.seen,
+        )
+        for name, each in hosts.FOREIGN.items()
+    }
     both, most = (2, 3), 2e-3
     assert table == {
         "fmpy": ("linux64", both, True, True, 1e-6, most), "libcosim": ("linux64", (2,), False, True, 1e-6, most),

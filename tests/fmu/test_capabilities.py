@@ -18,7 +18,15 @@ K, M, C, PULL = 40.0, 2.0, 0.5, 3.0
 
 @pytest.fixture(scope="module", params=[2, 3])
 def archive(request, tmp_path_factory):
-    with Archive(pack_unit(stub_unit(), tmp_path_factory.mktemp("capable") / "x.fmu", "native", request.param, shell=stub_shell())) as opened:
+    with Archive(
+        pack_unit(
+            stub_unit(),
+            tmp_path_factory.mktemp("capable") / "x.fmu",
+            "native",
+            request.param,
+            shell=stub_shell(),
+        )
+    ) as opened:
         yield opened
 
 
@@ -52,7 +60,12 @@ def test_every_declared_capability_is_called_by_a_test():
         "canSerializeFMUstate": "test_state_crosses_processes",
         "canSerializeFMUState": "test_state_crosses_processes",
     }
-    offered = (capabilities.NATIVE_2, capabilities.NATIVE_3, capabilities.PYTHON_2, capabilities.PYTHON_3)
+    offered = (
+        capabilities.NATIVE_2,
+        capabilities.NATIVE_3,
+        capabilities.PYTHON_2,
+        capabilities.PYTHON_3,
+    )
     declared = {name for kinds in offered for names in kinds.values() for name in names}
     assert declared <= set(tested)
 
@@ -67,7 +80,9 @@ def test_adjoint_derivatives_are_the_transposed_ones(archive, kind):
     v = host.get(["der(x)"])[0]
     found = host.fmu.getAdjointDerivative(unknowns, [ref["pull"], ref["x"], ref["der(x)"]], seed, 3)
     rows = [[1 / M, -K / M, -C / M], [v, 0.0, PULL]]
-    assert list(found) == pytest.approx([seed[0] * a + seed[1] * b for a, b in zip(*rows)], abs=1e-8)  # central differences: eps^(2/3)
+    assert list(found) == pytest.approx(
+        [seed[0] * a + seed[1] * b for a, b in zip(*rows)], abs=1e-8
+    )  # central differences: eps^(2/3)
     with pytest.raises(FMICallException):
         host.fmu.getAdjointDerivative(unknowns, [ref["power"]], seed, 1)
     host.fmu.freeInstance()
@@ -107,8 +122,14 @@ def test_status_queries_of_fmi_2(archive):
     c, dll = host.fmu.component, host.fmu.dll
     status, real, truth = ctypes.c_int(-1), ctypes.c_double(-1.0), ctypes.c_int(-1)
     assert (dll.fmi2GetStatus(ctypes.c_void_p(c), 0, ctypes.byref(status)), status.value) == (0, 0)
-    assert (dll.fmi2GetRealStatus(ctypes.c_void_p(c), 2, ctypes.byref(real)), real.value) == (0, 0.1)
-    assert (dll.fmi2GetBooleanStatus(ctypes.c_void_p(c), 3, ctypes.byref(truth)), truth.value) == (0, 0)
+    assert (dll.fmi2GetRealStatus(ctypes.c_void_p(c), 2, ctypes.byref(real)), real.value) == (
+        0,
+        0.1,
+    )
+    assert (dll.fmi2GetBooleanStatus(ctypes.c_void_p(c), 3, ctypes.byref(truth)), truth.value) == (
+        0,
+        0,
+    )
     assert dll.fmi2GetStatus(ctypes.c_void_p(c), 1, ctypes.byref(status)) == 2
     assert dll.fmi2GetIntegerStatus(ctypes.c_void_p(c), 0, ctypes.byref(status)) == 2
     assert dll.fmi2CancelStep(ctypes.c_void_p(c)) == 3

@@ -13,12 +13,20 @@ from kinetree.solvers.library.tools import compiler
 def test_the_checksum_is_that_of_zlib(tmp_path):
     """Eight bytes at once and what is left over, from any place, in one piece or two."""
     library = tmp_path / "checksum.so"
-    subprocess.run([*compiler(), *FLAGS, "-fPIC", "-shared", str(HERE / "checksum.c"), "-o", str(library)], check=True)
+    subprocess.run(
+        [*compiler(), *FLAGS, "-fPIC", "-shared", str(HERE / "checksum.c"), "-o", str(library)],
+        check=True,
+    )
     checksum = ctypes.CDLL(str(library)).checksum
-    checksum.restype, checksum.argtypes = ctypes.c_uint32, [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_size_t]
+    checksum.restype, checksum.argtypes = (
+        ctypes.c_uint32,
+        [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_size_t],
+    )
     content = np.random.default_rng(5).bytes(100)
     for start in range(9):
         for size in range(40):
             piece, middle = content[start : start + size], start + size
             assert checksum(0, piece, size) == zlib.crc32(piece)
-            assert checksum(checksum(0, content, middle), content[middle:], len(content) - middle) == zlib.crc32(content)
+            assert checksum(
+                checksum(0, content, middle), content[middle:], len(content) - middle
+            ) == zlib.crc32(content)

@@ -25,7 +25,13 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     class Instance(Unit):
         def __init__(self, archive: Any, **options: Any):
-            super().__init__(archive, broken=getattr(archive, "broken", ()), log=done, name=f"{len({each[0] for each in done})}", **options)
+            super().__init__(
+                archive,
+                broken=getattr(archive, "broken", ()),
+                log=done,
+                name=f"{len({each[0] for each in done})}",
+                **options,
+            )
             self.note("made", *options)
 
     monkeypatch.setattr(conditions, "Host", Instance)
@@ -48,7 +54,10 @@ def test_a_reset_comes_after_the_whole_grid_and_before_it_all_again(log: list[An
     assert calls(log) == ["start", *GRID[1:], "reset", "start", *GRID[1:], "close"]
     conditions.reset(report, archive_of(broken=["reset"]), GRID, list(NAMES), TABLE)
     none = "largest deviation 0.00e+00 (allowed 0e+00)"
-    assert told(report) == [("after a reset", none, True), ("after a reset", "largest deviation 5.00e-01 (allowed 0e+00)", False)]
+    assert told(report) == [
+        ("after a reset", none, True),
+        ("after a reset", "largest deviation 5.00e-01 (allowed 0e+00)", False),
+    ]
 
 
 def test_two_instances_take_turns_half_a_grid_apart(log: list[Any]):
@@ -59,7 +68,10 @@ def test_two_instances_take_turns_half_a_grid_apart(log: list[Any]):
         (a, "start"), (b, "start"), (a, 0.25), (a, 0.5), (a, 0.75), (b, 0.25), (a, 1.0), (b, 0.5), (b, 0.75), (b, 1.0), (a, "close"), (b, "close"),
     ]  # fmt: skip
     conditions.interleaved(report, archive_of(broken=["alone"]), GRID, list(NAMES), TABLE)
-    assert [(what, good) for what, _, good in told(report)] == [("two instances, step by step", True), ("two instances, step by step", False)]
+    assert [(what, good) for what, _, good in told(report)] == [
+        ("two instances, step by step", True),
+        ("two instances, step by step", False),
+    ]
 
 
 def test_every_quarter_is_gone_through_twice(log: list[Any]):
@@ -67,23 +79,46 @@ def test_every_quarter_is_gone_through_twice(log: list[Any]):
     report, grid = Report(Path()), [0.25 * k for k in range(11)]
     conditions.rewinds(report, archive_of(), grid, list(NAMES))
     quarters = [(0, 2), (2, 5), (5, 8), (8, 10)]
-    expected = [each for a, b in quarters for each in ("save", *[("restore", grid[a]), *grid[a + 1 : b + 1]] * 2, "forget")]
+    expected = [
+        each
+        for a, b in quarters
+        for each in ("save", *[("restore", grid[a]), *grid[a + 1 : b + 1]] * 2, "forget")
+    ]
     assert calls(log) == ["start", *expected, "close"]
     conditions.rewinds(report, archive_of(broken=["restore"]), grid, list(NAMES))
     first, second = told(report)
-    assert first == ("4 rewinds over all stages", "largest deviation 0.00e+00 (allowed 0e+00)", True)
-    assert second[1:] == ("largest deviation 2.07e-01 (allowed 0e+00)", False), "the first quarter, twice: 2^-0.5 - 2^-1"
+    assert first == (
+        "4 rewinds over all stages",
+        "largest deviation 0.00e+00 (allowed 0e+00)",
+        True,
+    )
+    assert second[1:] == ("largest deviation 2.07e-01 (allowed 0e+00)", False), (
+        "the first quarter, twice: 2^-0.5 - 2^-1"
+    )
 
 
 def test_steps_grow_from_a_tenth_of_the_grid_to_its_end(log: list[Any]):
     report = Report(Path())
-    conditions.growing(report, archive_of(), [0.25, 0.75, 1.0, 4.0], list(NAMES), np.array([[1.0, 1.0], [2.0**-4, 1.0]]))
+    conditions.growing(
+        report,
+        archive_of(),
+        [0.25, 0.75, 1.0, 4.0],
+        list(NAMES),
+        np.array([[1.0, 1.0], [2.0**-4, 1.0]]),
+    )
     times = [0.0, *calls(log)[1:-1]]
     steps = np.diff(times)
-    assert steps[0] == pytest.approx(0.05) and steps[1:-1] / steps[:-2] == pytest.approx(np.full(len(steps) - 2, 1.3)) and times[-1] == 4.0
+    assert (
+        steps[0] == pytest.approx(0.05)
+        and steps[1:-1] / steps[:-2] == pytest.approx(np.full(len(steps) - 2, 1.3))
+        and times[-1] == 4.0
+    )
     assert 0.0 < steps[-1] <= 1.3 * steps[-2]
     conditions.growing(report, archive_of(broken=["steps"]), GRID, list(NAMES), TABLE)
-    assert [(what, good) for what, _, good in told(report)] == [("growing steps", True), ("growing steps", False)] and "1e-04" in told(report)[0][1]
+    assert [(what, good) for what, _, good in told(report)] == [
+        ("growing steps", True),
+        ("growing steps", False),
+    ] and "1e-04" in told(report)[0][1]
 
 
 def twin_of(*variables: Any, **more: Any) -> Any:
@@ -96,52 +131,114 @@ def twin_of(*variables: Any, **more: Any) -> Any:
 def test_a_parameter_changes_in_the_middle(log: list[Any], version: int):
     """The first that may be 2 % larger; in FMI 3.0 in event mode, which ends when nothing changes any more."""
     report, done = Report(Path()), []
-    others = [variable("u", Access.INPUT, 1.0), variable("a", Access.TUNABLE, None), variable("b", Access.TUNABLE, 0.0)]
-    edges = [variable("c", Access.TUNABLE, 1.0, -1.0, 1.01), variable("d", Access.TUNABLE, 2.0, 2.05, 9.0)]
-    twin = twin_of(*others, *edges, variable("k", Access.TUNABLE, 1.0, 1.02, 1.02), variable("x", Access.TUNABLE, 1.0), log=done)
+    others = [
+        variable("u", Access.INPUT, 1.0),
+        variable("a", Access.TUNABLE, None),
+        variable("b", Access.TUNABLE, 0.0),
+    ]
+    edges = [
+        variable("c", Access.TUNABLE, 1.0, -1.0, 1.01),
+        variable("d", Access.TUNABLE, 2.0, 2.05, 9.0),
+    ]
+    twin = twin_of(
+        *others,
+        *edges,
+        variable("k", Access.TUNABLE, 1.0, 1.02, 1.02),
+        variable("x", Access.TUNABLE, 1.0),
+        log=done,
+    )
     conditions.parameters(report, archive_of(version), twin, GRID, list(NAMES), straight=False)
     change = ("set", {"k": 1.02})
     modes = ["update", "update", "step mode"]
     wanted = ["start", 0.25, change, 0.5, 0.75, 1.0]
-    in_fmu = wanted if version == 2 else ["start", *modes, 0.25, "event mode", change, *modes, 0.5, 0.75, 1.0]
+    in_fmu = (
+        wanted
+        if version == 2
+        else ["start", *modes, 0.25, "event mode", change, *modes, 0.5, 0.75, 1.0]
+    )
     assert ("0", "made", *["event_mode_used"] * (version == 3)) == log[0]
     assert done == ["reset", *wanted] and calls(log) == [*in_fmu, "close"]
-    assert told(report) == [("k changed at run time", "largest deviation 0.00e+00 (allowed 1e-12)", True)]
-    conditions.parameters(report, archive_of(version, broken=["set"]), twin, GRID, list(NAMES), straight=False)
+    assert told(report) == [
+        ("k changed at run time", "largest deviation 0.00e+00 (allowed 1e-12)", True)
+    ]
+    conditions.parameters(
+        report, archive_of(version, broken=["set"]), twin, GRID, list(NAMES), straight=False
+    )
     assert not report.checks[1].good
-    conditions.parameters(report, archive_of(version), twin_of(*others, *edges), GRID, list(NAMES), straight=False)
+    conditions.parameters(
+        report, archive_of(version), twin_of(*others, *edges), GRID, list(NAMES), straight=False
+    )
     assert told(report)[2] == ("parameter changed at run time", "no tunable parameter", True)
 
 
-def test_straight_line_code_may_differ_by_what_roundings_do(log: list[Any], monkeypatch: pytest.MonkeyPatch):
+def test_straight_line_code_may_differ_by_what_roundings_do(
+    log: list[Any], monkeypatch: pytest.MonkeyPatch
+):
     """Eight times what those drawn make of it; of the engine itself nothing but the compiler's."""
     monkeypatch.setattr(conditions, "rounded", lambda twin, motion: 1e-3)
     for straight, allowed in ((True, "8e-03"), (False, "1e-12")):
         report = Report(Path())
-        conditions.parameters(report, archive_of(), twin_of(variable("k", Access.TUNABLE, 1.0)), GRID, list(NAMES), straight=straight)
+        conditions.parameters(
+            report,
+            archive_of(),
+            twin_of(variable("k", Access.TUNABLE, 1.0)),
+            GRID,
+            list(NAMES),
+            straight=straight,
+        )
         assert f"(allowed {allowed})" in report.checks[0].result
 
 
 def test_all_conditions_begin_with_twenty_steps(monkeypatch: pytest.MonkeyPatch):
     """But for rewinds and growing steps, which take the whole motion; rewinds need states that are offered, by either name."""
     asked: list[tuple[Any, ...]] = []
-    for name in ("reset", "interleaved", "rewinds", "growing", "parameters", "beside_another", "bare_process"):
-        monkeypatch.setattr(conditions, name, lambda *given, name=name: asked.append((name, *given)))
+    for name in (
+        "reset",
+        "interleaved",
+        "rewinds",
+        "growing",
+        "parameters",
+        "beside_another",
+        "bare_process",
+    ):
+        monkeypatch.setattr(
+            conditions, name, lambda *given, name=name: asked.append((name, *given))
+        )
     monkeypatch.setattr(conditions, "Host", Unit)
     grid, names = [0.25 * k for k in range(40)], ["x"]
     few, first = grid[:21], np.array([[2.0**-t] for t in grid[:21]])
-    for part, offered in (("canGetAndSetFMUstate", True), ("canGetAndSetFMUState", True), ("canBeInstantiatedOnlyOncePerProcess", False)):
+    for part, offered in (
+        ("canGetAndSetFMUstate", True),
+        ("canGetAndSetFMUState", True),
+        ("canBeInstantiatedOnlyOncePerProcess", False),
+    ):
         asked.clear()
         archive = archive_of()
         archive.description.coSimulation = SimpleNamespace(**{part: True})
         conditions.conditions("report", archive, "twin", grid, names, "expected", True)  # type: ignore[arg-type]
-        assert [each[0] for each in asked if each[0] != "rewinds" or offered] == [each[0] for each in asked]
-        given = {name: more for name, report, told, *more in asked if (report, told) == ("report", archive)}
-        assert ("rewinds" in given) == offered and given.get("rewinds", [grid, names]) == [grid, names]
+        assert [each[0] for each in asked if each[0] != "rewinds" or offered] == [
+            each[0] for each in asked
+        ]
+        given = {
+            name: more
+            for name, report, told, *more in asked
+            if (report, told) == ("report", archive)
+        }
+        assert ("rewinds" in given) == offered and given.get("rewinds", [grid, names]) == [
+            grid,
+            names,
+        ]
         for name in ("reset", "interleaved", "beside_another"):
             assert given[name][:2] == [few, names] and np.array_equal(given[name][2], first)
-        assert given["growing"] == [grid, names, "expected"] and given["parameters"] == ["twin", few, names, True]
-        assert given["bare_process"][:2] == [few, names] and given["bare_process"][2].tolist() == [2.0**-5.0]
+        assert given["growing"] == [grid, names, "expected"] and given["parameters"] == [
+            "twin",
+            few,
+            names,
+            True,
+        ]
+        assert given["bare_process"][:2] == [few, names] and given["bare_process"][2].tolist() == [
+            2.0**-5.0
+        ]
 
 
 def test_another_fmu_beside_moves_as_if_alone(log: list[Any], monkeypatch: pytest.MonkeyPatch):
@@ -155,15 +252,28 @@ def test_another_fmu_beside_moves_as_if_alone(log: list[Any], monkeypatch: pytes
             return [np.exp(-self.time) - self.error * (self.time > 0.5)]
 
     packed: list[Any] = []
-    monkeypatch.setattr(build, "build_fmu", lambda mechanism, path, backend, version: packed.append((mechanism.description.name, backend, version)))
+    monkeypatch.setattr(
+        build,
+        "build_fmu",
+        lambda mechanism, path, backend, version: packed.append(
+            (mechanism.description.name, backend, version)
+        ),
+    )
     monkeypatch.setattr(conditions, "Archive", lambda path: nullcontext("other"))
     hosts = conditions.Host
-    monkeypatch.setattr(conditions, "Host", lambda archive: Guest(log=log, name="guest") if archive == "other" else hosts(archive))
+    monkeypatch.setattr(
+        conditions,
+        "Host",
+        lambda archive: Guest(log=log, name="guest") if archive == "other" else hosts(archive),
+    )
     for error, good in ((0.0, True), (0.9e-5, True), (1.2e-5, False)):
         log.clear()
         Guest.error, report = error, Report(Path())
         conditions.beside_another(report, archive_of(3), GRID, list(NAMES), TABLE)
-        assert [(what, ok) for what, _, ok in told(report)] == [("beside another FMU", True), ("the other FMU", good)]
+        assert [(what, ok) for what, _, ok in told(report)] == [
+            ("beside another FMU", True),
+            ("the other FMU", good),
+        ]
         assert [each[0] for each in log if each[1] == "close"] == ["0", "guest"]
     assert packed == [("decay", "native", 3)] * 3
     steps = [(each[0] == "guest", each[1]) for each in log if isinstance(each[1], float)]
@@ -186,7 +296,14 @@ def test_a_bare_process_runs_in_an_awkward_folder(monkeypatch: pytest.MonkeyPatc
 
     def run(task: Any, platform: str) -> list[float]:
         asked.append(
-            (task.exchange, task.names, task.step, task.count, Path(task.archive.folder), (Path(task.archive.folder) / "resources").is_dir())
+            (
+                task.exchange,
+                task.names,
+                task.step,
+                task.count,
+                Path(task.archive.folder),
+                (Path(task.archive.folder) / "resources").is_dir(),
+            )
         )
         if why[0]:
             raise HostError(why[0])
@@ -194,10 +311,22 @@ def test_a_bare_process_runs_in_an_awkward_folder(monkeypatch: pytest.MonkeyPatc
 
     bare = SimpleNamespace(cannot=lambda task: "", run=run, platform="here")
     monkeypatch.setitem(conditions.FOREIGN, "bare", bare)
-    archive, title, report = archive_of(folder=str(tmp_path)), "empty environment, awkward folder", Report(Path())
-    conditions.bare_process(report, archive, [0.125, 0.375, *GRID[2:]], list(NAMES), np.array([0.5, 1.0]))
+    archive, title, report = (
+        archive_of(folder=str(tmp_path)),
+        "empty environment, awkward folder",
+        Report(Path()),
+    )
+    conditions.bare_process(
+        report, archive, [0.125, 0.375, *GRID[2:]], list(NAMES), np.array([0.5, 1.0])
+    )
     ((exchange, names, step, count, folder, copied),) = asked
-    assert (exchange, names, step, count, copied) == (False, list(NAMES), 0.25, 4, True) and archive.folder == str(tmp_path)
+    assert (exchange, names, step, count, copied) == (
+        False,
+        list(NAMES),
+        0.25,
+        4,
+        True,
+    ) and archive.folder == str(tmp_path)
     assert folder.name == "Ünterlagen %23 + #1" and not folder.exists()
     conditions.bare_process(report, archive, GRID, list(NAMES), np.array([0.5, 1.0 + 3e-12]))
     why[0] = "ended with 3"
@@ -228,11 +357,18 @@ def test_rows_of_foreign_hosts(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(foreign, "BareHost", Bare)
     monkeypatch.setattr(foreign, "by_c_program", lambda task, platform: [1.0])
     here = SimpleNamespace(name="linux64")
-    host: Any = SimpleNamespace(name="bare", platform=here, cannot=lambda task: "", run=foreign.by_c_program, stepped=1e-7)
+    host: Any = SimpleNamespace(
+        name="bare", platform=here, cannot=lambda task: "", run=foreign.by_c_program, stepped=1e-7
+    )
     report = Report(Path())
     for exchange, version in ((False, 2), (True, 2), (False, 3)):
         task: Any = SimpleNamespace(
-            kind=f"{'ME' if exchange else 'CS'} {version}.0", exchange=exchange, archive=archive_of(version), names=["x"], step=0.5, count=9
+            kind=f"{'ME' if exchange else 'CS'} {version}.0",
+            exchange=exchange,
+            archive=archive_of(version),
+            names=["x"],
+            step=0.5,
+            count=9,
         )
         foreign.report_host(report, host, task, [1.0])
     host.run = cannot_run

@@ -22,7 +22,16 @@ ARCHIVES = [("native", 2), ("native", 3), ("python", 2)]
 def archives(tmp_path_factory):
     folder = tmp_path_factory.mktemp("archives")
     unit = stub_unit()
-    return {key: pack_unit(unit, folder / f"{key[0]}{key[1]}.fmu", *key, files={"model.json": b"{}"}, shell=stub_shell()) for key in ARCHIVES}
+    return {
+        key: pack_unit(
+            unit,
+            folder / f"{key[0]}{key[1]}.fmu",
+            *key,
+            files={"model.json": b"{}"},
+            shell=stub_shell(),
+        )
+        for key in ARCHIVES
+    }
 
 
 @pytest.mark.parametrize("key", ARCHIVES)
@@ -34,7 +43,13 @@ def test_same_variables_and_references_in_all_archives(archives):
     tables = []
     for path in archives.values():
         variables = read_model_description(str(path)).modelVariables
-        tables.append([(v.name, v.valueReference, v.causality, v.variability) for v in variables if v.causality != "independent"])
+        tables.append(
+            [
+                (v.name, v.valueReference, v.causality, v.variability)
+                for v in variables
+                if v.causality != "independent"
+            ]
+        )
     assert tables[0] == tables[1] == tables[2]
 
 
@@ -43,13 +58,27 @@ def test_units_limits_and_texts(archives, key):
     description = read_model_description(str(archives[key]))
     by_name = {v.name: v for v in description.modelVariables}
     k = by_name["k"]
-    assert (k.unit, float(k.min), float(k.start), k.variability, k.description) == ("N/m", 0.0, 40.0, "tunable", "stiffness <of the spring>")
+    assert (k.unit, float(k.min), float(k.start), k.variability, k.description) == (
+        "N/m",
+        0.0,
+        40.0,
+        "tunable",
+        "stiffness <of the spring>",
+    )
     assert by_name["m"].variability == "fixed"
     base = {unit.name: unit.baseUnit for unit in description.unitDefinitions}
     assert (base["N/m"].kg, base["N/m"].m, base["N/m"].s) == (1, 0, -2)
     assert by_name["der(x)"].derivative is by_name["x"]
     assert by_name["der(x,2)"].derivative is by_name["der(x)"]
-    for name in ("stage", "stage_name", "events", "event_time", "energy_residual", "constraint_residual", "solver_steps"):
+    for name in (
+        "stage",
+        "stage_name",
+        "events",
+        "event_time",
+        "energy_residual",
+        "constraint_residual",
+        "solver_steps",
+    ):
         assert by_name[name].causality == "output"
 
 
@@ -65,7 +94,13 @@ def test_dependencies_are_declared():
 
 def test_who_may_set_what():
     by_name = {v.name: v for v in variable_table(stub_unit()).variables}
-    assert [by_name[n].access for n in ("k", "m", "pull", "x", "power")] == [Access.TUNABLE, Access.FIXED, Access.INPUT, Access.START, Access.NONE]
+    assert [by_name[n].access for n in ("k", "m", "pull", "x", "power")] == [
+        Access.TUNABLE,
+        Access.FIXED,
+        Access.INPUT,
+        Access.START,
+        Access.NONE,
+    ]
     assert by_name["x"].start == 0.25
     assert math.isinf(by_name["k"].maximum)
 
@@ -106,7 +141,12 @@ def test_second_derivatives_follow_the_naming_of_the_standard():
 
 
 def test_identifiers_suit_the_language_c():
-    assert [identifier_of(n) for n in ("Speed regulator", "3 links", "Träger ü", "")] == ["Speed_regulator", "m_3_links", "Trager_u", "mechanism"]
+    assert [identifier_of(n) for n in ("Speed regulator", "3 links", "Träger ü", "")] == [
+        "Speed_regulator",
+        "m_3_links",
+        "Trager_u",
+        "mechanism",
+    ]
 
 
 def test_names_a_user_took_are_left_to_the_user():
@@ -117,7 +157,10 @@ def test_names_a_user_took_are_left_to_the_user():
     assert "fmu.stage" in names
 
 
-@pytest.mark.parametrize(("backend", "fmi", "word"), [("java", 2, "java"), ("source", 1, "FMI 1"), ("native", 1, "FMI 1")])
+@pytest.mark.parametrize(
+    ("backend", "fmi", "word"),
+    [("java", 2, "java"), ("source", 1, "FMI 1"), ("native", 1, "FMI 1")],
+)
 def test_impossible_requests_are_refused_with_a_reason(tmp_path, backend, fmi, word):
     with pytest.raises(FmuError, match=word):
         pack_unit(stub_unit(), tmp_path / "x.fmu", backend, fmi, shell=stub_shell())
@@ -132,14 +175,20 @@ def test_initial_unknowns_depend_on_the_inputs_they_need(tmp_path, fmi):
     description = read_model_description(str(archive))
     by_name = {each.variable.name: each.dependencies for each in description.initialUnknowns}
     assert "pull" not in {v.name for v in by_name["x"]} if "x" in by_name else True
-    assert all(dependencies is not None for name, dependencies in by_name.items() if not name.startswith(("der(x,2)", "power")))
+    assert all(
+        dependencies is not None
+        for name, dependencies in by_name.items()
+        if not name.startswith(("der(x,2)", "power"))
+    )
     residual = {v.name for v in by_name["energy_residual"]}
     assert "pull" not in residual and {"k", "m", "x"} <= residual
 
 
 def test_plain_names_have_no_commas(tmp_path):
     """A table without quotes shifted its columns at der(x,2)."""
-    archive = pack_unit(stub_unit(), tmp_path / "x.fmu", "native", shell=stub_shell(), plain_names=True)
+    archive = pack_unit(
+        stub_unit(), tmp_path / "x.fmu", "native", shell=stub_shell(), plain_names=True
+    )
     description = read_model_description(str(archive))
     names = [v.name for v in description.modelVariables]
     assert "der(der(x))" in names and not [name for name in names if "," in name]
@@ -152,12 +201,24 @@ def test_licences_of_what_is_inside(backend, tmp_path):
     """pythonfmu's library and scripts travelled without their licence."""
     path = pack_unit(stub_unit(), tmp_path / "x.fmu", backend, shell=stub_shell())
     with zipfile.ZipFile(path) as archive:
-        texts = {name.rpartition("/")[2]: archive.read(name).decode() for name in archive.namelist() if name.startswith("documentation/licenses/")}
+        texts = {
+            name.rpartition("/")[2]: archive.read(name).decode()
+            for name in archive.namelist()
+            if name.startswith("documentation/licenses/")
+        }
     assert "BSD 3-Clause" in texts["license.txt"] and "compiler-rt" in texts["linked.txt"]
-    assert ("MIT License" in texts["pythonfmu.txt"]) if backend == "python" else "pythonfmu.txt" not in texts
+    assert (
+        ("MIT License" in texts["pythonfmu.txt"])
+        if backend == "python"
+        else "pythonfmu.txt" not in texts
+    )
     assert "mingw" not in texts["linked.txt"]
 
 
 def test_licences_of_sources_and_of_windows():
-    assert "Modelica Association" in str(licences("source", {})["documentation/licenses/fmi-headers.txt"])
-    assert "mingw-w64" in str(licences("native", {PLATFORMS["win64"]: Path("x.dll")})["documentation/licenses/linked.txt"])
+    assert "Modelica Association" in str(
+        licences("source", {})["documentation/licenses/fmi-headers.txt"]
+    )
+    assert "mingw-w64" in str(
+        licences("native", {PLATFORMS["win64"]: Path("x.dll")})["documentation/licenses/linked.txt"]
+    )

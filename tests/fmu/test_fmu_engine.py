@@ -24,7 +24,8 @@ from kinetree.scripts.fmi.verify import verify
 from kinetree.solvers.library.load import load_library
 
 pytestmark = pytest.mark.skipif(
-    load_library("core") is None, reason="the engine library of the present sources is not built: python -m kinetree.solvers.library build"
+    load_library("core") is None,
+    reason="the engine library of the present sources is not built: python -m kinetree.solvers.library build",
 )
 
 SWING = {
@@ -37,11 +38,26 @@ SWING = {
         "load": {"mass": "m", "inertia": [0.1, 0.2, 0.3, 0, 0, 0]},
     },
     "joints": {
-        "O": {"child": "arm", "type": "revolute", "axis": "y", "coordinates": ["phi"], "start": 1.2},
-        "A": {"parent": "arm", "child": "load", "type": "spherical", "at": [0, 0, "-reach"], "speed": [0.1, 0.2, 0.3]},
+        "O": {
+            "child": "arm",
+            "type": "revolute",
+            "axis": "y",
+            "coordinates": ["phi"],
+            "start": 1.2,
+        },
+        "A": {
+            "parent": "arm",
+            "child": "load",
+            "type": "spherical",
+            "at": [0, 0, "-reach"],
+            "speed": [0.1, 0.2, 0.3],
+        },
     },
     "forces": {"motor": {"coordinate": "phi", "value": "torque"}},
-    "outputs": {"place": {"quantity": "position", "body": "load", "unit": "m"}, "lift": {"quantity": "acceleration", "body": "load", "axis": "z"}},
+    "outputs": {
+        "place": {"quantity": "position", "body": "load", "unit": "m"},
+        "lift": {"quantity": "acceleration", "body": "load", "axis": "z"},
+    },
     "stages": [{"name": "held", "ends": {"when": "phi < -0.5"}, "free": ["A"]}, {"name": "flying"}],
     "run": {"stop_time": 1.2, "output_step": 0.01},
 }
@@ -51,7 +67,10 @@ SWING = {
 def swing(tmp_path_factory):
     folder = tmp_path_factory.mktemp("swing")
     mechanism = load(SWING)
-    return {key: build_fmu(mechanism, folder / f"{key[0]}{key[1]}.fmu", *key) for key in (("native", 2), ("native", 3), ("python", 2))}
+    return {
+        key: build_fmu(mechanism, folder / f"{key[0]}{key[1]}.fmu", *key)
+        for key in (("native", 2), ("native", 3), ("python", 2))
+    }
 
 
 @pytest.mark.parametrize("key", [("native", 2), ("native", 3), ("python", 2)])
@@ -69,7 +88,9 @@ def run(path, inputs, count=120, step=0.01):
             if k == 30:
                 host.set({"m": 2.5})
             host.step(step * k)
-            rows.append([*host.get(archive.reals), *host.integers(["stage", "events", "solver_steps"])])
+            rows.append(
+                [*host.get(archive.reals), *host.integers(["stage", "events", "solver_steps"])]
+            )
         host.fmu.freeInstance()
     return np.array(rows), archive.reals
 
@@ -88,7 +109,9 @@ def test_back_ends_agree_bit_for_bit_with_inputs_parameters_and_stages(swing):
             twin.set({"m": 2.5})
         twin.step(0.01 * k)
         # the reference may come from the jitted kernels: rounding, amplified along the motion
-        assert twin.get(names) == pytest.approx(tables[0][k - 1, : len(names)], rel=1e-12, abs=1e-12)
+        assert twin.get(names) == pytest.approx(
+            tables[0][k - 1, : len(names)], rel=1e-12, abs=1e-12
+        )
 
 
 def test_a_freed_body_flies_on_a_parabola(swing):
@@ -112,7 +135,13 @@ def step_twice(host, names):
 
 def test_model_exchange_carries_out_the_stage(swing):
     for key in (("native", 2), ("native", 3)):
-        result = simulate_fmu(str(swing[key]), stop_time=1.2, fmi_type="ModelExchange", relative_tolerance=1e-9, output_interval=0.01)
+        result = simulate_fmu(
+            str(swing[key]),
+            stop_time=1.2,
+            fmi_type="ModelExchange",
+            relative_tolerance=1e-9,
+            output_interval=0.01,
+        )
         with Archive(swing[key]) as archive:
             host = Host(archive).start()
             host.step(1.2)
@@ -144,7 +173,9 @@ def test_slopes_of_inputs_are_followed_inside_a_step(swing):
         for slope, size in ((6.0, 0.05), (0.0, 5e-4)):
             host = Host(archive).start()
             for k in range(round(0.5 / size)):
-                host.set({"torque": 6.0 * size * (k if slope else k + 0.5)})  # held at the middle: error of the second order in 5e-4
+                host.set(
+                    {"torque": 6.0 * size * (k if slope else k + 0.5)}
+                )  # held at the middle: error of the second order in 5e-4
                 if slope:
                     host.fmu.setRealInputDerivatives([archive.references["torque"]], [1], [slope])
                 host.step((k + 1) * size)
@@ -169,7 +200,9 @@ def test_derivatives_of_the_model(swing):
         after = host.get(["place[1]"])[0]
         host.restore(state)
         assert rates[0] == pytest.approx(speed, abs=1e-12)
-        assert rates[1] == pytest.approx((after - before) / 1e-6, abs=1e-5)  # first order in the step
+        assert rates[1] == pytest.approx(
+            (after - before) / 1e-6, abs=1e-5
+        )  # first order in the step
         host.fmu.freeInstance()
 
 
@@ -185,8 +218,12 @@ def test_documented_size(tmp_path):
 # what CVODE left of the printed digits grows along the motion, about a thousand times more for each six bodies
 @pytest.mark.parametrize(("n", "accuracy"), [(2, 1e-10), (6, 1e-10), (12, 1e-7)])
 def test_chains_agree_with_openmodelica(n, accuracy, tmp_path):
-    expected = json.loads((Path(__file__).parents[1] / "data" / "openmodelica_chains.json").read_text())["first_angle"][str(n)]
-    with Archive(build_fmu(load(chain(n)), tmp_path / "x.fmu", "native", tolerance=1e-11)) as archive:
+    expected = json.loads(
+        (Path(__file__).parents[1] / "data" / "openmodelica_chains.json").read_text()
+    )["first_angle"][str(n)]
+    with Archive(
+        build_fmu(load(chain(n)), tmp_path / "x.fmu", "native", tolerance=1e-11)
+    ) as archive:
         host = Host(archive).start()
         for k in range(1, 301):
             host.step(k * 1e-2)
@@ -209,7 +246,11 @@ with Archive(sys.argv[1]) as archive:
     rows = []
     for more in ({}, {"KINETREE_FMU_ENGINE": "kernels", "NUMBA_DISABLE_JIT": "1"}):
         done = subprocess.run(
-            [sys.executable, "-c", code, str(swing["python", 2])], capture_output=True, text=True, env={**os.environ, **more}, timeout=300
+            [sys.executable, "-c", code, str(swing["python", 2])],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **more},
+            timeout=300,
         )
         lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
         assert lines, done.stdout + done.stderr
@@ -221,12 +262,22 @@ with Archive(sys.argv[1]) as archive:
 
 def test_a_controller_without_bodies_is_a_unit_too(tmp_path):
     """States, inputs and outputs alone: y = 2 s, s' = u - s from 0, so y(t) = 2 u (1 - exp(-t)); natively, in co-simulation and in model exchange."""
-    given = {"inputs": {"u": 3.0}, "states": {"s": {"rate": "u - s", "start": 0.0}}, "outputs": {"y": {"value": "2*s"}}}
+    given = {
+        "inputs": {"u": 3.0},
+        "states": {"s": {"rate": "u - s", "start": 0.0}},
+        "outputs": {"y": {"value": "2*s"}},
+    }
     run = {"run": {"stop_time": 1.0, "output_step": 0.01}}
-    path = build_fmu(load({"format": "kinetree/1", "name": "filter"} | given | run), tmp_path / "filter.fmu", "native")
+    path = build_fmu(
+        load({"format": "kinetree/1", "name": "filter"} | given | run),
+        tmp_path / "filter.fmu",
+        "native",
+    )
     assert validate_fmu(str(path)) == []
     for kind in ("CoSimulation", "ModelExchange"):
-        result = simulate_fmu(str(path), stop_time=1.0, fmi_type=kind, relative_tolerance=1e-9, output=["y"])
+        result = simulate_fmu(
+            str(path), stop_time=1.0, fmi_type=kind, relative_tolerance=1e-9, output=["y"]
+        )
         assert result["y"][-1] == pytest.approx(6.0 * (1.0 - math.exp(-1.0)), abs=1e-7), kind
 
 
@@ -259,12 +310,20 @@ def test_output_derivatives_follow_the_time_as_well(tmp_path: Path, fmi: int):
     """d(t² q)/dt = 2 t q + t² q': what an output takes from the clock itself counts with its own sign."""
     joint = {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["q"], "start": 0.5}
     bodies = {"a": {"mass": 1.0, "com": [0, 0, -1.0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}}
-    mechanism = {"format": "kinetree/1", "name": "swing", "bodies": bodies, "joints": {"j": joint}, "outputs": {"late": {"value": "t*t*q"}}}
+    mechanism = {
+        "format": "kinetree/1",
+        "name": "swing",
+        "bodies": bodies,
+        "joints": {"j": joint},
+        "outputs": {"late": {"value": "t*t*q"}},
+    }
     build_fmu(load(mechanism), tmp_path / "swing.fmu", backend="native", fmi=fmi)
     with Archive(tmp_path / "swing.fmu") as opened:
         host = Host(opened).start()
         host.step(0.4)
         call = host.fmu.getRealOutputDerivatives if fmi == 2 else host.fmu.getOutputDerivatives
         q, speed = host.get(["q", "der(q)"])
-        assert list(call([opened.references["late"]], [1])) == pytest.approx([0.8 * q + 0.16 * speed], rel=1e-8)
+        assert list(call([opened.references["late"]], [1])) == pytest.approx(
+            [0.8 * q + 0.16 * speed], rel=1e-8
+        )
         host.fmu.freeInstance()

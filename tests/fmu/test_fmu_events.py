@@ -11,12 +11,21 @@ BODY = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
 
 def slider(**more) -> dict:
     joints = {"j": {"child": "a", "transforms": [{"shift": "x", "coordinate": "x", "speed": 1.0}]}}
-    return {"format": "kinetree/1", "name": "slider", "gravity": [0, 0, 0], "bodies": {"a": BODY}, "joints": joints, **more}
+    return {
+        "format": "kinetree/1",
+        "name": "slider",
+        "gravity": [0, 0, 0],
+        "bodies": {"a": BODY},
+        "joints": joints,
+        **more,
+    }
 
 
 def crossings(count: int) -> dict:
     """One event per bound; they count themselves."""
-    events = {f"E{k}": {"when": f"x > {0.01 * (k + 1)}", "set": {"n": "n + 1"}} for k in range(count)}
+    events = {
+        f"E{k}": {"when": f"x > {0.01 * (k + 1)}", "set": {"n": "n + 1"}} for k in range(count)
+    }
     return slider(states={"n": {"rate": "0"}}, events=events)
 
 
@@ -24,7 +33,10 @@ def together() -> dict:
     """80 events at one instant, the last ones with a chain behind them, and the end of a stage that sets a speed."""
     events = {f"E{k}": {"when": "x > 0.5", "set": {"n": "n + 1"}} for k in range(80)}
     events["chain"] = {"when": "n > 79.5", "set": {"m": "n"}}
-    stages = [{"name": "one", "ends": {"when": "x > 0.5"}, "set": {"der(x)": "-2*der(x)"}}, {"name": "two"}]
+    stages = [
+        {"name": "one", "ends": {"when": "x > 0.5"}, "set": {"der(x)": "-2*der(x)"}},
+        {"name": "two"},
+    ]
     return slider(states={"n": {"rate": "0"}, "m": {"rate": "0"}}, events=events, stages=stages)
 
 
@@ -36,7 +48,11 @@ def at_once() -> dict:
         {"ends": {"when": "x > 0.4"}, "set": {"m": 3}},
         {},
     ]
-    return slider(states={"n": {"rate": "0"}, "m": {"rate": "0"}}, events={"E": {"when": "m > 2.5", "set": {"n": "n + 1"}}}, stages=stages)
+    return slider(
+        states={"n": {"rate": "0"}, "m": {"rate": "0"}},
+        events={"E": {"when": "m > 2.5", "set": {"n": "n + 1"}}},
+        stages=stages,
+    )
 
 
 CASES = {
@@ -60,7 +76,14 @@ def test_every_way_to_run_has_the_same_events(name, kind, tmp_path):
     else:
         path = tmp_path / "m.fmu"
         build_fmu(load(description), path, "native")
-        found = simulate_fmu(str(path), stop_time=stop, fmi_type=kind, output=list(expected), relative_tolerance=1e-8, output_interval=0.05)
+        found = simulate_fmu(
+            str(path),
+            stop_time=stop,
+            fmi_type=kind,
+            output=list(expected),
+            relative_tolerance=1e-8,
+            output_interval=0.05,
+        )
         last = {key: found[key][-1] for key in expected}
     for key, value in expected.items():
         assert last[key] == pytest.approx(value, abs=1e-6 if key in ("x", "der(x)") else 0.0)

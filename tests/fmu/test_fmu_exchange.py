@@ -26,7 +26,12 @@ def archive(tmp_path_factory: pytest.TempPathFactory):
 
 def exchanged(path: Path, tolerance: float, stop: float, *names: str) -> np.ndarray:
     return fmpy.simulate_fmu(
-        str(path), fmi_type="ModelExchange", stop_time=stop, output_interval=stop / 20, relative_tolerance=tolerance, output=list(names)
+        str(path),
+        fmi_type="ModelExchange",
+        stop_time=stop,
+        output_interval=stop / 20,
+        relative_tolerance=tolerance,
+        output=list(names),
     )
 
 
@@ -43,7 +48,9 @@ def test_a_command_after_a_rest_is_met(archive, fmi: int, tolerance: float):
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_loops_ask_for_no_events(archive, fmi: int):
     """One row per output and none for events; gaps within a few tolerances of CVode, whose absolute tolerance is as large as the relative one."""
-    found = exchanged(archive("lib:four-bar", fmi), 1e-6, 2.0, "phi", "constraint_residual", "events")
+    found = exchanged(
+        archive("lib:four-bar", fmi), 1e-6, 2.0, "phi", "constraint_residual", "events"
+    )
     own = load("lib:four-bar").compile().simulate(2.0, output_step=2.0, tolerance=1e-10)
     assert len(found) == 21 and found["events"][-1] == 0
     assert found["constraint_residual"].max() < 5e-6

@@ -58,7 +58,12 @@ def spring(k: float) -> dict:
         "format": "kinetree/1",
         "name": f"mass on a spring of {k:g} N/m",
         "bodies": {"mass": {"mass": 1.0}},
-        "joints": {"rail": {"child": "mass", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.1}]}},
+        "joints": {
+            "rail": {
+                "child": "mass",
+                "transforms": [{"shift": "x", "coordinate": "x", "start": 0.1}],
+            }
+        },
         "inputs": {"pull": {"start": 0.0, "unit": "N"}},
         "forces": {"spring": {"coordinate": "x", "value": f"pull - {k}*x"}},
     }
@@ -72,11 +77,18 @@ def archive_of(backend: str, engine: str, k: float, path: Path) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=[(b, e) for e in ("stub", "engine") for b in ("native", "python")], ids="-".join)
+@pytest.fixture(
+    scope="module",
+    params=[(b, e) for e in ("stub", "engine") for b in ("native", "python")],
+    ids="-".join,
+)
 def pair(request, tmp_path_factory):
     """Two models, and where each stands after the run."""
     folder = tmp_path_factory.mktemp("hosts")
-    paths = [archive_of(*request.param, k, folder / f"{name}.fmu") for name, k in (("a", 40.0), ("b", 10.0))]
+    paths = [
+        archive_of(*request.param, k, folder / f"{name}.fmu")
+        for name, k in (("a", 40.0), ("b", 10.0))
+    ]
     expected = []
     for path, values in zip(paths, ({"pull": 5.0}, {})):
         with Archive(path) as archive:
@@ -90,7 +102,12 @@ def pair(request, tmp_path_factory):
 
 
 def run(code: str, *arguments: object) -> list[float]:
-    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     assert lines, done.stdout[-2000:] + done.stderr[-2000:]
     return json.loads(lines[-1].removeprefix("RESULT "))

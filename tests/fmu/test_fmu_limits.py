@@ -15,7 +15,13 @@ BODY = {"mass": 1.0, "com": [0, 0, -1.0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
 
 def swing(limit: float) -> dict:
     joint = {"child": "a", "transforms": [{"rotate": "y", "coordinate": "q", "start": 0.5}]}
-    return {"format": "kinetree/1", "name": "swing", "bodies": {"a": BODY}, "joints": {"j": joint}, "run": {"step_limit": limit}}
+    return {
+        "format": "kinetree/1",
+        "name": "swing",
+        "bodies": {"a": BODY},
+        "joints": {"j": joint},
+        "run": {"step_limit": limit},
+    }
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +33,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory):
         key = (limit, fmi, backend)
         if key not in opened:
             path = Path(folder) / f"swing-{limit:.0e}-{fmi}-{backend}.fmu"
-            build_fmu(load(swing(limit)), path, backend=backend, fmi=fmi, integrator="rk4", step=1e-3)
+            build_fmu(
+                load(swing(limit)), path, backend=backend, fmi=fmi, integrator="rk4", step=1e-3
+            )
             opened[key] = Archive(path).__enter__()
         return opened[key]
 
@@ -44,7 +52,10 @@ def test_the_budget_ends_a_step_with_its_reasons(archive, fmi: int, backend: str
     kept = host.save()
     with pytest.raises(FMICallException):
         host.step(10.0)
-    assert any("100 steps of the integrator do not reach its end: steps are 1.0e-03 s" in message for message in host.messages), host.messages
+    assert any(
+        "100 steps of the integrator do not reach its end: steps are 1.0e-03 s" in message
+        for message in host.messages
+    ), host.messages
     host.restore(kept)
     for k in range(1, 5):
         host.step(0.05 + 0.05 * k)
@@ -79,14 +90,21 @@ def test_early_return_of_fmi_3_is_granted_at_a_step_of_the_integrator(archive):
     host = Host(archive(1e6, 3), early_return_allowed=True, intermediate_update=update)
     host.start()
     _, _, early, reached = host.fmu.doStep(0.0, 0.5)
-    assert early and reached == pytest.approx(0.007, abs=1e-12) and seen == pytest.approx([1e-3 * k for k in range(1, 8)])
+    assert (
+        early
+        and reached == pytest.approx(0.007, abs=1e-12)
+        and seen == pytest.approx([1e-3 * k for k in range(1, 8)])
+    )
     assert asked[0] == pytest.approx(0.5, abs=1e-4) and asked[-1] < asked[0]
     host.fmu.freeInstance()
 
 
 def test_pauses_change_no_number(archive):
     """A step with an update after every step of the integrator ends where one without ends, bit for bit."""
-    plain, told = Host(archive(1e6, 3)).start(), Host(archive(1e6, 3), intermediate_update=lambda *a: None).start()
+    plain, told = (
+        Host(archive(1e6, 3)).start(),
+        Host(archive(1e6, 3), intermediate_update=lambda *a: None).start(),
+    )
     for k in range(1, 6):
         plain.step(0.1 * k)
         told.step(0.1 * k)
@@ -106,21 +124,36 @@ def test_a_hosts_state_that_blew_up_is_named(archive):
     states, rates = (ctypes.c_double * 2)(0.5, float("nan")), (ctypes.c_double * 2)()
     with pytest.raises(FMICallException):
         host.fmu.setContinuousStates(states, 2)
-    assert any("the host's state 'der(q)' is nan" in message for message in host.messages), host.messages
+    assert any("the host's state 'der(q)' is nan" in message for message in host.messages), (
+        host.messages
+    )
     states[1] = 1e200
     host.fmu.setContinuousStates(states, 2)
     try:
         host.fmu.getDerivatives(rates, 2)
     except FMICallException:
-        assert any("'der(q)' has grown to 1e+200" in message for message in host.messages), host.messages
+        assert any("'der(q)' has grown to 1e+200" in message for message in host.messages), (
+            host.messages
+        )
     host.fmu.freeInstance()
 
 
-@pytest.mark.parametrize("law, doing", [("1/zero", "initialization at t = 0:"), ("if(t < 0.03, 0, 1/zero)", "evaluation at t = 0.03:")])
+@pytest.mark.parametrize(
+    "law, doing",
+    [
+        ("1/zero", "initialization at t = 0:"),
+        ("if(t < 0.03, 0, 1/zero)", "evaluation at t = 0.03:"),
+    ],
+)
 def test_a_law_without_a_value_is_no_infinite_rate(tmp_path: Path, law: str, doing: str):
     """Integrators of hosts take infinity for a number; here the law has no value from the start, or behind a corner that is carried out."""
     forces = {"lost": {"coordinate": "q", "value": law}}
-    build_fmu(load(swing(1e6) | {"parameters": {"zero": 0.0}, "forces": forces}), tmp_path / "lost.fmu", backend="native", fmi=2)
+    build_fmu(
+        load(swing(1e6) | {"parameters": {"zero": 0.0}, "forces": forces}),
+        tmp_path / "lost.fmu",
+        backend="native",
+        fmi=2,
+    )
     with Archive(tmp_path / "lost.fmu") as opened:
         host = Host(opened, kind="ModelExchange")
         with pytest.raises(FMICallException):

@@ -187,7 +187,12 @@ def test_damaged_states_are_refused_whatever_bit_is_wrong(host, archive):
     for stage in (-1.0, 0.5, 2.0, 1e300, math.nan):
         forged = bytearray(data)
         struct.pack_into("<d", forged, head + 8 * U.UNIT_HEAD.at("stage"), stage)
-        place = next(k for k in range(0, head, 8) if struct.unpack_from("<q", data, k)[0] == zlib.crc32(data[:k] + bytes(8) + data[k + 8 :]))
+        place = next(
+            k
+            for k in range(0, head, 8)
+            if struct.unpack_from("<q", data, k)[0]
+            == zlib.crc32(data[:k] + bytes(8) + data[k + 8 :])
+        )
         struct.pack_into("<q", forged, place, 0)
         struct.pack_into("<q", forged, place, zlib.crc32(bytes(forged)))
         with pytest.raises(FMICallException):
@@ -201,7 +206,13 @@ def test_damaged_states_are_refused_whatever_bit_is_wrong(host, archive):
 def test_a_model_with_a_flipped_bit_is_refused(archive, tmp_path, kind):
     """A bit of a number gave another motion, one of a place a crash: the checksum is looked at when an instance is made, then the places."""
     unit = stub_unit()
-    content = payload(unit, variable_table(unit), archive.description.guid if archive.version == 2 else archive.description.instantiationToken)
+    content = payload(
+        unit,
+        variable_table(unit),
+        archive.description.guid
+        if archive.version == 2
+        else archive.description.instantiationToken,
+    )
     generator = np.random.default_rng(3)
     lengths = [8 * k for k in range(2, 14)]  # the numbers of the header
     for place in [*lengths, *generator.integers(0, len(content), 40)]:
@@ -218,12 +229,22 @@ def test_a_model_with_a_flipped_bit_is_refused(archive, tmp_path, kind):
 def test_lengths_and_places_are_looked_at_even_where_the_checksum_is_right(archive):
     """A file made on purpose: no length may reach beyond the file, no variable beyond the memory."""
     unit = stub_unit()
-    content = payload(unit, variable_table(unit), archive.description.guid if archive.version == 2 else archive.description.instantiationToken)
+    content = payload(
+        unit,
+        variable_table(unit),
+        archive.description.guid
+        if archive.version == 2
+        else archive.description.instantiationToken,
+    )
     records = 8 * (HEADER + unit.ints.size + unit.floats.size + 2 * len(unit.options))
-    for place, value in [(8 * k, v) for k in (2, 3, 5, 6, 8, 9, 10, 12) for v in (-1, 2**40, 2**62)] + [(records + 8, 2**30), (records + 16, -2)]:
+    for place, value in [
+        (8 * k, v) for k in (2, 3, 5, 6, 8, 9, 10, 12) for v in (-1, 2**40, 2**62)
+    ] + [(records + 8, 2**30), (records + 16, -2)]:
         forged = bytearray(content)
         struct.pack_into("<q", forged, place, value)
-        (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(with_checksum(bytes(forged)))
+        (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(
+            with_checksum(bytes(forged))
+        )
         with pytest.raises(Exception, match="instantiate"):
             Host(archive)
     (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(content)
@@ -233,7 +254,9 @@ def test_archives_unpacked_into_one_folder_do_not_read_each_other(archive, tmp_p
     """OpenModelica imports several archives into one folder, where the last model.kinetree is left: each finds its own by its token, or says so."""
     resources = Path(archive.folder) / "resources"
     own = (resources / "model.kinetree").read_bytes()
-    other = pack_unit(stub_unit(k=10.0), tmp_path / "other.fmu", "native", archive.version, shell=stub_shell())
+    other = pack_unit(
+        stub_unit(k=10.0), tmp_path / "other.fmu", "native", archive.version, shell=stub_shell()
+    )
     with zipfile.ZipFile(other) as file:
         (resources / "model.kinetree").write_bytes(file.read("resources/model.kinetree"))
     instance = Host(archive)
@@ -253,9 +276,13 @@ def test_directional_derivatives_are_those_of_the_equation(archive):
     host = Host(archive, kind="ModelExchange").start()
     fmu, ref = host.fmu, archive.references
     if archive.version == 2:
-        slope = lambda known: fmu.getDirectionalDerivative([ref["der(x,2)"], ref["power"]], [ref[known]], [1.0])  # noqa: E731
+        slope = lambda known: fmu.getDirectionalDerivative(  # noqa: E731
+            [ref["der(x,2)"], ref["power"]], [ref[known]], [1.0]
+        )
     else:
-        slope = lambda known: fmu.getDirectionalDerivative([ref["der(x,2)"], ref["power"]], [ref[known]], [1.0], 2)  # noqa: E731
+        slope = lambda known: fmu.getDirectionalDerivative(  # noqa: E731
+            [ref["der(x,2)"], ref["power"]], [ref[known]], [1.0], 2
+        )
     v = host.get(["der(x)"])[0]
     # central differences: error of the order eps^(2/3)
     assert list(slope("x")) == pytest.approx([-K / M, 0.0], abs=1e-8)
@@ -271,7 +298,9 @@ def test_slopes_of_inputs_last_one_step(archive):
     for slope, size in ((True, 0.1), (False, 1e-4)):
         host = Host(archive).start({"pull": 0.0})
         for k in range(round(0.5 / size)):
-            host.set({"pull": 20.0 * k * size + (0.0 if slope else 10.0 * size)})  # held at the middle: error of the second order
+            host.set(
+                {"pull": 20.0 * k * size + (0.0 if slope else 10.0 * size)}
+            )  # held at the middle: error of the second order
             if slope:
                 host.fmu.setRealInputDerivatives([archive.references["pull"]], [1], [20.0])
             host.step((k + 1) * size)
@@ -280,7 +309,11 @@ def test_slopes_of_inputs_last_one_step(archive):
             assert host.get(["pull"]) == [pytest.approx(10.0)]
             host.step(0.6)
             assert host.get(["pull"]) == [pytest.approx(10.0)]  # held again
-            for references, order, value in (([archive.references["k"]], 1, 1.0), ([archive.references["pull"]], 2, 1.0), ([0], 1, math.nan)):
+            for references, order, value in (
+                ([archive.references["k"]], 1, 1.0),
+                ([archive.references["pull"]], 2, 1.0),
+                ([0], 1, math.nan),
+            ):
                 with pytest.raises(FMICallException):
                     host.fmu.setRealInputDerivatives(references, [order], [value])
         host.fmu.freeInstance()
@@ -290,7 +323,11 @@ def test_slopes_of_inputs_last_one_step(archive):
 def test_output_derivatives(host):
     host.start()
     host.step(0.1)
-    call = host.fmu.getRealOutputDerivatives if host.archive.version == 2 else host.fmu.getOutputDerivatives
+    call = (
+        host.fmu.getRealOutputDerivatives
+        if host.archive.version == 2
+        else host.fmu.getOutputDerivatives
+    )
     references = [host.archive.references[name] for name in ("x", "der(x)", "power")]
     v, a = host.get(["der(x)", "der(x,2)"])
     assert list(call(references, [1, 1, 1])) == pytest.approx([v, a, PULL * a], rel=1e-8)
@@ -302,7 +339,14 @@ def test_model_exchange_has_the_event_where_co_simulation_has_it(archive):
     values = {"limit": 0.3, "x": 0.2, "der(x)": 1.0}
     ends = []
     for kind in ("CoSimulation", "ModelExchange"):
-        result = simulate_fmu(archive.folder, stop_time=0.5, fmi_type=kind, start_values=values, relative_tolerance=1e-10, output_interval=0.01)
+        result = simulate_fmu(
+            archive.folder,
+            stop_time=0.5,
+            fmi_type=kind,
+            start_values=values,
+            relative_tolerance=1e-10,
+            output_interval=0.01,
+        )
         assert result["stage"][-1] == 1
         ends.append(result["event_time"][-1])
     assert ends[0] == pytest.approx(ends[1], abs=1e-6)
@@ -312,7 +356,12 @@ def test_event_mode_of_fmi_3(archive):
     if archive.version == 2:
         pytest.skip("FMI 2.0 co-simulation has no event mode")
     seen = []
-    host = Host(archive, event_mode_used=True, early_return_allowed=True, intermediate_update=lambda *a: seen.append(a[1]))
+    host = Host(
+        archive,
+        event_mode_used=True,
+        early_return_allowed=True,
+        intermediate_update=lambda *a: seen.append(a[1]),
+    )
     host.start({"limit": 0.3, "x": 0.2, "der(x)": 1.0})
     host.fmu.updateDiscreteStates()
     host.fmu.enterStepMode()
@@ -348,7 +397,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bare(folder):
-    return bare_runner(pack_unit(stub_unit(), folder / "x.fmu", "native", 2, shell=stub_shell()), folder, "x")
+    return bare_runner(
+        pack_unit(stub_unit(), folder / "x.fmu", "native", 2, shell=stub_shell()), folder, "x"
+    )
 
 
 def test_bare_host_gets_the_same_motion(bare):
@@ -361,13 +412,18 @@ def test_bare_host_gets_the_same_motion(bare):
 def test_resource_locations_of_every_form(bare, folder, form):
     plain = os.fspath(folder / "resources")
     found = bare("run", place=form.format(plain.replace("%", "%25") if "file" in form else plain))
-    assert "message" not in found and float(found["value"][0]) != 0.0  # which it prints after a failure
+    assert (
+        "message" not in found and float(found["value"][0]) != 0.0
+    )  # which it prints after a failure
 
 
 @pytest.mark.parametrize("digits", ["%{:02x}", "%{:02X}"])
 def test_every_escape_of_a_location_is_read(bare, folder, digits):
     """Each byte but the separators as two digits of sixteen, small or large."""
-    written = "".join("/" if byte == ord("/") else digits.format(byte) for byte in os.fsencode(folder / "resources"))
+    written = "".join(
+        "/" if byte == ord("/") else digits.format(byte)
+        for byte in os.fsencode(folder / "resources")
+    )
     found = bare("run", place=f"file://{written}")
     assert "message" not in found and float(found["value"][0]) != 0.0
 
@@ -388,9 +444,32 @@ def test_messages_reach_hosts_that_print_the_format_itself(bare, folder):
 
 def test_misuse_is_refused_and_nothing_crashes(bare):
     found = {key: values[0] for key, values in bare("misuse").items()}
-    refused = ("early_step", "early_terminate", "unknown_get", "unknown_set", "nan", "gap", "backwards", "other_kind", "after", "null")
+    refused = (
+        "early_step",
+        "early_terminate",
+        "unknown_get",
+        "unknown_set",
+        "nan",
+        "gap",
+        "backwards",
+        "other_kind",
+        "after",
+        "null",
+    )
     assert [found[key] for key in refused] == ["3"] * len(refused)
-    assert [found[key] for key in ("wrong_guid", "wrong_folder", "good_step", "tiny_step", "terminate", "read", "reset", "again")] == ["0"] * 8
+    assert [
+        found[key]
+        for key in (
+            "wrong_guid",
+            "wrong_folder",
+            "good_step",
+            "tiny_step",
+            "terminate",
+            "read",
+            "reset",
+            "again",
+        )
+    ] == ["0"] * 8
 
 
 def test_memory_is_flat_over_a_million_steps(bare):

@@ -19,7 +19,12 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    return pack_unit(stub_unit(), tmp_path_factory.mktemp("python slave %41 ü") / "spring.fmu", "python", shell=stub_shell())
+    return pack_unit(
+        stub_unit(),
+        tmp_path_factory.mktemp("python slave %41 ü") / "spring.fmu",
+        "python",
+        shell=stub_shell(),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +35,13 @@ def archive(path):
 
 def alone(code: str, *arguments: str, **environment: str) -> dict:
     """Run code in a fresh process; the last line it prints is JSON."""
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300, env=environment or None)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment or None,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -45,7 +56,13 @@ def test_equals_the_native_archive_bit_for_bit(host, tmp_path):
         for k in range(1, 101):
             each.set({"pull": math.sin(0.01 * k)})
             each.step(0.01 * k)
-            rows[-1].append([*each.get(archive_names(each)), *each.integers(["stage", "events", "solver_steps"]), each.text("stage_name")])
+            rows[-1].append(
+                [
+                    *each.get(archive_names(each)),
+                    *each.integers(["stage", "events", "solver_steps"]),
+                    each.text("stage_name"),
+                ]
+            )
     assert rows[0] == rows[1]
     assert rows[0][-1][-1] == "released"
     twin.fmu.freeInstance()
@@ -82,7 +99,9 @@ def test_runs_on_the_kernels_where_there_is_no_library(archive, tmp_path):
     packages = [p for p in resources.iterdir() if p.name.startswith("kinetree_kernels_")]
     assert len(packages) == 1
     assert (packages[0] / "entries" / "__init__.py").exists()
-    assert not [p for p in packages[0].rglob("*.py") if "kinetree.solvers" in p.read_text(encoding="utf-8")]
+    assert not [
+        p for p in packages[0].rglob("*.py") if "kinetree.solvers" in p.read_text(encoding="utf-8")
+    ]
 
 
 def test_second_instance_after_the_first_and_beside_it(archive):
@@ -100,7 +119,9 @@ def test_second_instance_after_the_first_and_beside_it(archive):
 
 
 def test_two_models_in_one_process_do_not_mix(archive, tmp_path):
-    other = Archive(pack_unit(stub_unit(k=10.0), tmp_path / "other.fmu", "python", shell=stub_shell()))
+    other = Archive(
+        pack_unit(stub_unit(k=10.0), tmp_path / "other.fmu", "python", shell=stub_shell())
+    )
     a, b = Host(archive), Host(other)
     a.start()
     b.start()
@@ -108,8 +129,12 @@ def test_two_models_in_one_process_do_not_mix(archive, tmp_path):
         a.step(0.01 * k)
         b.step(0.01 * k)
     assert (a.get(["k"]), b.get(["k"])) == ([40.0], [10.0])
-    assert a.get(["der(x,2)"]) == [pytest.approx((3 - 40 * a.get(["x"])[0] - 0.5 * a.get(["der(x)"])[0]) / 2)]
-    assert b.get(["der(x,2)"]) == [pytest.approx((3 - 10 * b.get(["x"])[0] - 0.5 * b.get(["der(x)"])[0]) / 2)]
+    assert a.get(["der(x,2)"]) == [
+        pytest.approx((3 - 40 * a.get(["x"])[0] - 0.5 * a.get(["der(x)"])[0]) / 2)
+    ]
+    assert b.get(["der(x,2)"]) == [
+        pytest.approx((3 - 10 * b.get(["x"])[0] - 0.5 * b.get(["der(x)"])[0]) / 2)
+    ]
     a.fmu.freeInstance()
     b.fmu.freeInstance()
 
@@ -117,7 +142,9 @@ def test_two_models_in_one_process_do_not_mix(archive, tmp_path):
 def test_modules_have_names_of_their_own(path, tmp_path):
     names = []
     for k in (40.0, 10.0):
-        with zipfile.ZipFile(pack_unit(stub_unit(k=k), tmp_path / "x.fmu", "python", shell=stub_shell())) as archive:
+        with zipfile.ZipFile(
+            pack_unit(stub_unit(k=k), tmp_path / "x.fmu", "python", shell=stub_shell())
+        ) as archive:
             names.append(archive.read("resources/slavemodule.txt").decode())
     assert all(name.startswith("kinetree_slave_") for name in names)
 
@@ -219,7 +246,9 @@ def test_whole_state_is_saved_and_crosses_instances(host, archive):
 
 def test_the_state_of_another_model_is_refused(host, tmp_path):
     host.start()
-    with Archive(pack_unit(stub_unit(k=10.0), tmp_path / "other.fmu", "python", shell=stub_shell())) as archive:
+    with Archive(
+        pack_unit(stub_unit(k=10.0), tmp_path / "other.fmu", "python", shell=stub_shell())
+    ) as archive:
         other = Host(archive).start()
         with pytest.raises(Exception, match="status 3"):
             other.restore(other.parsed(host.serialized(host.save()), 0.0))
@@ -279,7 +308,9 @@ def test_a_model_with_a_flipped_bit_is_refused(tmp_path):
     """As in the native archive: the checksum of the payload is looked at before anything of it is used."""
     path = pack_unit(stub_unit(), tmp_path / "x.fmu", "python", shell=stub_shell())
     for place in (17, 8 * 13, 300, 2000, -1):
-        with Archive(path) as archive:  # a folder of its own: a model is read once per folder and process
+        with Archive(
+            path
+        ) as archive:  # a folder of its own: a model is read once per folder and process
             file = Path(archive.folder) / "resources" / "model.kinetree"
             content = bytearray(file.read_bytes())
             content[place] ^= 4
@@ -321,4 +352,7 @@ def test_pythonfmu_has_no_model_exchange():
     (library,) = Path(pythonfmu.__file__).parent.glob("resources/binaries/linux64/*.so")
     functions = library.read_bytes()
     assert b"fmi2DoStep" in functions
-    assert not any(name in functions for name in (b"fmi2GetDerivatives", b"fmi2EnterEventMode", b"fmi2GetContinuousStates"))
+    assert not any(
+        name in functions
+        for name in (b"fmi2GetDerivatives", b"fmi2EnterEventMode", b"fmi2GetContinuousStates")
+    )

@@ -23,8 +23,19 @@ from kinetree.solvers.library.tools import compiler, cross_compiler
 
 # the same operations in the same order, contracted or not: some roundings per step, which a regular motion of a second keeps below 1e-12
 SAME = 1e-12
-ENDS = {"andrews": 0.1}  # s; three times the published horizon: in a second its crank turns through 1000 rad, whose rounding alone is 2e-13
-MODELS = ("regulator", "puma560", "four-bar", "andrews", "bouncing-ball", "pendulum-stop", "chain6", "mobile-robot")
+ENDS = {
+    "andrews": 0.1
+}  # s; three times the published horizon: in a second its crank turns through 1000 rad, whose rounding alone is 2e-13
+MODELS = (
+    "regulator",
+    "puma560",
+    "four-bar",
+    "andrews",
+    "bouncing-ball",
+    "pendulum-stop",
+    "chain6",
+    "mobile-robot",
+)
 DEFINITION = {
     "format": "kinetree/1",
     "name": "stages in C",
@@ -34,8 +45,16 @@ DEFINITION = {
         "b": {"mass": 1.0, "com": [0, 0, -0.5], "inertia": [0.1, 0.1, 0.05, 0, 0, 0]},
     },
     "joints": {
-        "slide": {"parent": "ground", "child": "a", "transforms": [{"shift": "x", "coordinate": "s", "speed": 1.0}]},
-        "hinge": {"parent": "a", "child": "b", "transforms": [{"rotate": "y", "coordinate": "p", "start": 0.4}]},
+        "slide": {
+            "parent": "ground",
+            "child": "a",
+            "transforms": [{"shift": "x", "coordinate": "s", "speed": 1.0}],
+        },
+        "hinge": {
+            "parent": "a",
+            "child": "b",
+            "transforms": [{"rotate": "y", "coordinate": "p", "start": 0.4}],
+        },
     },
     "stages": [
         {"name": "swing", "ends": {"when": "s > 0.3"}, "free": ["hinge"]},
@@ -46,8 +65,14 @@ DEFINITION = {
 
 
 def motion(model, integrator: str, end: float):
-    result = load(model).compile().simulate(stop_time=end, integrator=integrator, output_step=0.05, step=1e-3)
-    return result, np.stack([result[name] for name in result.columns() if name not in ("solver_steps",)], axis=1)
+    result = (
+        load(model)
+        .compile()
+        .simulate(stop_time=end, integrator=integrator, output_step=0.05, step=1e-3)
+    )
+    return result, np.stack(
+        [result[name] for name in result.columns() if name not in ("solver_steps",)], axis=1
+    )
 
 
 def compare(model, integrator: str, allowed: float, end: float = 1.0) -> int:
@@ -96,10 +121,25 @@ def test_pythons_arithmetic_in_c(tmp_path):
     calls += f"double real(double x, double y, int k) {{ {kind.name} r = {real}(x, y); return r.v[k]; }}\n"
     text = "\n".join([HEAD, *program.tuples.values(), *HELPERS.values(), *program.text, calls])
     (tmp_path / "a.c").write_text(text)
-    subprocess.run([*compiler(), "-std=c99", "-shared", "-fPIC", str(tmp_path / "a.c"), "-lm", "-o", str(tmp_path / "a.so")], check=True)
+    subprocess.run(
+        [
+            *compiler(),
+            "-std=c99",
+            "-shared",
+            "-fPIC",
+            str(tmp_path / "a.c"),
+            "-lm",
+            "-o",
+            str(tmp_path / "a.so"),
+        ],
+        check=True,
+    )
     library = ctypes.CDLL(str(tmp_path / "a.so"))
     library.whole.restype, library.whole.argtypes = ctypes.c_int64, [ctypes.c_int64] * 2
-    library.real.restype, library.real.argtypes = ctypes.c_double, [ctypes.c_double, ctypes.c_double, ctypes.c_int]
+    library.real.restype, library.real.argtypes = (
+        ctypes.c_double,
+        [ctypes.c_double, ctypes.c_double, ctypes.c_int],
+    )
     for a, b in ((7, 3), (-7, 3), (7, -3), (-7, -3), (6, 3), (0, 5)):
         assert library.whole(a, b) == integer_arithmetic(a, b)
     for x, y in ((7.5, 2.0), (-7.5, 2.0), (0.25, 0.75), (-1.0, -3.0)):
@@ -114,15 +154,31 @@ def test_archive_is_compiled_and_verified(version: int, tmp_path, monkeypatch):
     with ZipFile(path) as archive:
         names = archive.namelist()
         description = archive.read("modelDescription.xml").decode()
-    assert not any(name.startswith("binaries/") for name in names) and "resources/model.kinetree" not in names
+    assert (
+        not any(name.startswith("binaries/") for name in names)
+        and "resources/model.kinetree" not in names
+    )
     assert {f"sources/{name}" for name in source_files(version)} <= set(names)
-    assert ('<File name="core.c"' in description) == (version == 2) and ("sources/buildDescription.xml" in names) == (version == 3)
+    assert ('<File name="core.c"' in description) == (version == 2) and (
+        "sources/buildDescription.xml" in names
+    ) == (version == 3)
     if version == 3:
         with ZipFile(path) as archive:
             archive.extractall(tmp_path / "stop")
         for front in FRONTS[3]:
             source = tmp_path / "stop" / "sources" / front
-            subprocess.run([*compiler(), *STRICT, "-c", f"-I{source.parent}", str(source), "-o", str(tmp_path / "front.o")], check=True)
+            subprocess.run(
+                [
+                    *compiler(),
+                    *STRICT,
+                    "-c",
+                    f"-I{source.parent}",
+                    str(source),
+                    "-o",
+                    str(tmp_path / "front.o"),
+                ],
+                check=True,
+            )
         monkeypatch.setattr(archive_module, "STRICT", QUICK)
     report = verify(path, 0.5)
     assert report.good, [check for check in report.checks if not check.good]
@@ -133,13 +189,24 @@ def test_two_models_in_one_program(tmp_path):
     """Linked together under the prefixes of the standard: no name stands twice, and each function is its own model's."""
     objects = []
     for name in ("bouncing-ball", "pendulum-stop"):
-        folder, path = tmp_path / name, build_fmu(load(f"lib:{name}"), tmp_path / f"{name}.fmu", "source", 2)
+        folder, path = (
+            tmp_path / name,
+            build_fmu(load(f"lib:{name}"), tmp_path / f"{name}.fmu", "source", 2),
+        )
         with ZipFile(path) as archive:
             archive.extractall(folder)
         for source in sorted((folder / "sources").glob("*.c")):
             objects.append(folder / f"{source.stem}.o")
-            flags = ["-std=c99", "-O0", "-fPIC", f"-DFMI2_FUNCTION_PREFIX={name.replace('-', '_')}_", f"-I{folder / 'sources'}"]
-            subprocess.run([*compiler(), *flags, "-c", str(source), "-o", str(objects[-1])], check=True)
+            flags = [
+                "-std=c99",
+                "-O0",
+                "-fPIC",
+                f"-DFMI2_FUNCTION_PREFIX={name.replace('-', '_')}_",
+                f"-I{folder / 'sources'}",
+            ]
+            subprocess.run(
+                [*compiler(), *flags, "-c", str(source), "-o", str(objects[-1])], check=True
+            )
     both = tmp_path / "both.so"
     subprocess.run([*compiler(), "-shared", *map(str, objects), "-lm", "-o", str(both)], check=True)
     library = ctypes.CDLL(str(both))
@@ -158,9 +225,20 @@ def test_sources_that_do_not_compile_say_why(tmp_path):
 def four_bar_beside_a_dead_point() -> dict:
     """Crank and rod pass their stretched position at a small angle while the bar still turns; a stage's end opens the loop."""
     sizes = {"crank": (1.0, 0.3), "rod": (2.0, 0.8), "rocker": (1.5, 0.5)}
-    bodies = {n: {"mass": m, "com": [s / 2, 0, 0], "inertia": [1e-3, m * s * s / 12, m * s * s / 12, 0, 0, 0]} for n, (m, s) in sizes.items()}
+    bodies = {
+        n: {
+            "mass": m,
+            "com": [s / 2, 0, 0],
+            "inertia": [1e-3, m * s * s / 12, m * s * s / 12, 0, 0, 0],
+        }
+        for n, (m, s) in sizes.items()
+    }
     hinge = {"type": "revolute", "axis": "y"}
-    closing = [{"shift": [0.5, 0, 0]}, {"rotate": "y", "coordinate": "tau"}, {"shift": [-0.8, 0, 0]}]
+    closing = [
+        {"shift": [0.5, 0, 0]},
+        {"rotate": "y", "coordinate": "tau"},
+        {"shift": [-0.8, 0, 0]},
+    ]
     return {
         "format": "kinetree/1",
         "name": "four-bar that opens",
@@ -168,14 +246,38 @@ def four_bar_beside_a_dead_point() -> dict:
         "parameters": {"c": {"value": 0.3, "unit": "N.m.s/rad", "tunable": True}},
         "bodies": bodies,
         "joints": {
-            "A": {"parent": "ground", "child": "crank", **hinge, "coordinates": ["phi"], "start": -0.9, "speed": -3.0},
-            "B": {"parent": "crank", "child": "rod", "at": [0.3, 0, 0], **hinge, "coordinates": ["psi"], "start": 0.3},
-            "C": {"parent": "ground", "child": "rocker", "at": [0.7, 0, 0], **hinge, "coordinates": ["chi"], "start": -1.3},
+            "A": {
+                "parent": "ground",
+                "child": "crank",
+                **hinge,
+                "coordinates": ["phi"],
+                "start": -0.9,
+                "speed": -3.0,
+            },
+            "B": {
+                "parent": "crank",
+                "child": "rod",
+                "at": [0.3, 0, 0],
+                **hinge,
+                "coordinates": ["psi"],
+                "start": 0.3,
+            },
+            "C": {
+                "parent": "ground",
+                "child": "rocker",
+                "at": [0.7, 0, 0],
+                **hinge,
+                "coordinates": ["chi"],
+                "start": -1.3,
+            },
             "D": {"parent": "rocker", "child": "rod", "transforms": closing, "cut": True},
         },
         "forces": {"friction": {"coordinate": "phi", "value": "-c*der(phi)"}},
         "outputs": {"reaction": {"quantity": "reaction", "joint": "C", "axis": "x"}},
-        "stages": [{"name": "closed", "ends": {"when": "t > 1.3"}, "free": ["D"]}, {"name": "open"}],
+        "stages": [
+            {"name": "closed", "ends": {"when": "t > 1.3"}, "free": ["D"]},
+            {"name": "open"},
+        ],
     }
 
 
@@ -188,7 +290,9 @@ def test_a_rounding_beside_a_dead_point_is_more_than_a_small_change():
         response[name] = horizon(twin, grid, ["phi"], expected)[1]
         found[name] = rounded(twin, lambda unit: run(unit, grid, ["phi"]))
     rounding = np.finfo(float).eps
-    assert found["loop"] > 100.0 * response["loop"] * rounding  # it decides whether a residual is closed once more
+    assert (
+        found["loop"] > 100.0 * response["loop"] * rounding
+    )  # it decides whether a residual is closed once more
     assert 0.0 < found["pendulum"] < 100.0 * response["pendulum"] * rounding
 
 
@@ -196,17 +300,24 @@ def test_a_rounding_beside_a_dead_point_is_more_than_a_small_change():
 def test_half_as_long_steps_tell_how_far_a_fixed_step_is_from_the_motion():
     """Of order four: the difference is 15/16 of the error, of which twice is told; where errors choose the steps there is nothing to tell."""
     grid, names = [0.25 * k for k in range(9)], ["phi"]
-    twin, exact = (InProcess(fmu_unit(load("lib:pendulum"), integrator="rk4", step=step)) for step in (0.05, 1e-3))
+    twin, exact = (
+        InProcess(fmu_unit(load("lib:pendulum"), integrator="rk4", step=step))
+        for step in (0.05, 1e-3)
+    )
     coarse, fine = (run(each.start(), grid, names) for each in (twin, exact))
     error = deviation(coarse, fine)
-    assert error > 1e-7 and step_error(twin, grid, names, coarse) == pytest.approx(1.875 * error, rel=0.2)
+    assert error > 1e-7 and step_error(twin, grid, names, coarse) == pytest.approx(
+        1.875 * error, rel=0.2
+    )
     chosen = InProcess(fmu_unit(load("lib:pendulum"), integrator="rk45"))
     assert step_error(chosen, grid, names, run(chosen.start(), grid, names)) == 0.0
 
 
 def test_sources_of_a_loop_beside_a_dead_point(tmp_path, monkeypatch):
     monkeypatch.setattr(archive_module, "STRICT", QUICK)
-    report = verify(build_fmu(load(four_bar_beside_a_dead_point()), tmp_path / "opens.fmu", "source", 2))
+    report = verify(
+        build_fmu(load(four_bar_beside_a_dead_point()), tmp_path / "opens.fmu", "source", 2)
+    )
     assert report.good, str(report)
 
 
@@ -221,10 +332,22 @@ def test_all_stages_of_the_carrier():
     right = run()
     with in_its_place():
         found = run()
-    assert [(event.kind, event.stage) for event in found.events] == [(event.kind, event.stage) for event in right.events]
+    assert [(event.kind, event.stage) for event in found.events] == [
+        (event.kind, event.stage) for event in right.events
+    ]
     assert max(abs(a.time - b.time) for a, b in zip(found.events, right.events, strict=True)) < SAME
-    sizes = {name: np.nanmax(np.abs(right["energy" if name == "energy_residual" else name])) for name in right.columns() if name != "solver_steps"}
-    assert max(np.nanmax(np.abs(found[name] - right[name])) / max(1.0, size) for name, size in sizes.items()) < SAME
+    sizes = {
+        name: np.nanmax(np.abs(right["energy" if name == "energy_residual" else name]))
+        for name in right.columns()
+        if name != "solver_steps"
+    }
+    assert (
+        max(
+            np.nanmax(np.abs(found[name] - right[name])) / max(1.0, size)
+            for name, size in sizes.items()
+        )
+        < SAME
+    )
 
 
 def test_exact_jacobians_would_agree_to_rounding():
@@ -236,7 +359,12 @@ def test_exact_jacobians_would_agree_to_rounding():
 
     def by_differences(rates, y, f):
         steps = np.copysign(2.0**-26 * np.maximum(np.maximum(np.abs(y), np.abs(h * f)), 1e-10), f)
-        return np.array([(rates(y + step * unit) - f) / ((y + step) @ unit - y @ unit) for step, unit in zip(steps, np.eye(2 * n), strict=True)]).T
+        return np.array(
+            [
+                (rates(y + step * unit) - f) / ((y + step) @ unit - y @ unit)
+                for step, unit in zip(steps, np.eye(2 * n), strict=True)
+            ]
+        ).T
 
     def exact(rates, y, f):
         slopes = system.derivatives(0.0, y[:n], y[n:])
@@ -254,7 +382,10 @@ def test_exact_jacobians_would_agree_to_rounding():
             y = y + h * (1.5 * k1 + 0.5 * np.linalg.solve(A, rates(y + h * k1) - 2.0 * k1))
         return y
 
-    apart = {jacobian: np.abs(end(system, jacobian) - end(fast, jacobian)).max() for jacobian in (by_differences, exact)}
+    apart = {
+        jacobian: np.abs(end(system, jacobian) - end(fast, jacobian)).max()
+        for jacobian in (by_differences, exact)
+    }
     assert apart[exact] < 1e-14 and 100 * apart[exact] < apart[by_differences] < 1e-9
 
 
@@ -263,7 +394,9 @@ def unpacked(tmp_path_factory) -> dict[int, Path]:
     """The sources of a closed loop with a guard, by version of FMI."""
     folder = tmp_path_factory.mktemp("sources")
     for version in (2, 3):
-        with ZipFile(build_fmu(load("lib:four-bar"), folder / f"{version}.fmu", "source", version)) as archive:
+        with ZipFile(
+            build_fmu(load("lib:four-bar"), folder / f"{version}.fmu", "source", version)
+        ) as archive:
             archive.extractall(folder / str(version))
     return {version: folder / str(version) / "sources" for version in (2, 3)}
 
@@ -273,21 +406,61 @@ def test_sources_are_also_cpp(unpacked, tmp_path):
     compiler_of_cpp = shutil.which("g++") or shutil.which("clang++")
     if not compiler_of_cpp:
         pytest.skip("no C++ compiler here")
-    own, others = ({path.name: path.read_bytes() for path in unpacked[version].iterdir()} for version in (2, 3))
+    own, others = (
+        {path.name: path.read_bytes() for path in unpacked[version].iterdir()} for version in (2, 3)
+    )
     new = {name for name, text in others.items() if own.get(name) != text}
-    assert all(name.startswith("fmi3") or name == "buildDescription.xml" for name in new), "what is common may include what differs"
-    for path in [*sorted(unpacked[2].glob("*.c")), *(unpacked[3] / name for name in sorted(new) if name.endswith(".c"))]:
-        command = [compiler_of_cpp, "-x", "c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{path.parent}", "-c", str(path)]
-        done = subprocess.run([*command, "-o", str(tmp_path / "x.o")], capture_output=True, text=True)
+    assert all(name.startswith("fmi3") or name == "buildDescription.xml" for name in new), (
+        "what is common may include what differs"
+    )
+    for path in [
+        *sorted(unpacked[2].glob("*.c")),
+        *(unpacked[3] / name for name in sorted(new) if name.endswith(".c")),
+    ]:
+        command = [
+            compiler_of_cpp,
+            "-x",
+            "c++",
+            "-std=c++17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{path.parent}",
+            "-c",
+            str(path),
+        ]
+        done = subprocess.run(
+            [*command, "-o", str(tmp_path / "x.o")], capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr[:2000]
 
 
 @pytest.mark.platforms
-@pytest.mark.parametrize("target", ["x86_64-linux-gnu", "aarch64-linux-gnu", "x86_64-windows-gnu", "arm-linux-gnueabihf", "riscv64-linux-musl"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "x86_64-linux-gnu",
+        "aarch64-linux-gnu",
+        "x86_64-windows-gnu",
+        "arm-linux-gnueabihf",
+        "riscv64-linux-musl",
+    ],
+)
 def test_clang_for_other_targets(unpacked, target, tmp_path):
     """zig's clang compiles the sources for processors with 64 and with 32 bits and links them, without a warning."""
     pytest.importorskip("ziglang")
     files = [str(path) for path in sorted(unpacked[2].glob("*.c"))]
-    command = [*cross_compiler(target), *STRICT[:-2], "-O1", "-shared", "-fPIC", f"-I{unpacked[2]}", *files, "-lm", "-o", str(tmp_path / "x.so")]
+    command = [
+        *cross_compiler(target),
+        *STRICT[:-2],
+        "-O1",
+        "-shared",
+        "-fPIC",
+        f"-I{unpacked[2]}",
+        *files,
+        "-lm",
+        "-o",
+        str(tmp_path / "x.so"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:2000]

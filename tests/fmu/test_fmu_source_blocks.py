@@ -24,7 +24,17 @@ def compiled(text: str, folder) -> ctypes._CFuncPtr:
     folder.mkdir()
     (folder / "engine.h").write_text(HEADER)
     (folder / "own.c").write_text(text)
-    command = [*compiler(), *STRICT, "-shared", "-fPIC", f"-I{folder}", str(folder / "own.c"), "-lm", "-o", str(folder / "own.so")]
+    command = [
+        *compiler(),
+        *STRICT,
+        "-shared",
+        "-fPIC",
+        f"-I{folder}",
+        str(folder / "own.c"),
+        "-lm",
+        "-o",
+        str(folder / "own.so"),
+    ]
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(folder / "own.so"))
     address = (ctypes.c_void_p * 1).in_dll(library, "kt_own_table")[0]

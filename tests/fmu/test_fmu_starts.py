@@ -13,7 +13,12 @@ MODEL = {
     "gravity": [0, 0, 0],
     "parameters": {"h": 2.0, "v": 0.0},
     "bodies": {"m": {"mass": 1.0}},
-    "joints": {"J": {"child": "m", "transforms": [{"shift": "x", "coordinate": "x", "start": "h/2", "speed": "v"}]}},
+    "joints": {
+        "J": {
+            "child": "m",
+            "transforms": [{"shift": "x", "coordinate": "x", "start": "h/2", "speed": "v"}],
+        }
+    },
     "states": {"s": {"rate": "0", "start": "3*h"}},
     "inputs": {"push": {"start": "5*h"}, "fixed": {"start": 0.25}},
     "forces": {"f": {"coordinate": "x", "value": "push + fixed"}},
@@ -26,7 +31,10 @@ CASES = [
     ({"h": 4.0, "x": 0.5}, (0.5, 0.0, 12.0, 20.25)),
     ({"h": 4.0, "s": 0.0, "der(x)": -1.0}, (2.0, -1.0, 0.0, 20.25)),
     ({"h": 4.0, "push": 0.0, "fixed": 1.0}, (2.0, 0.0, 12.0, 1.0)),
-    ({"x": 1.0, "push": 10.0, "h": 4.0}, (1.0, 0.0, 12.0, 10.25)),  # what is given counts, also where it is the default
+    (
+        {"x": 1.0, "push": 10.0, "h": 4.0},
+        (1.0, 0.0, 12.0, 10.25),
+    ),  # what is given counts, also where it is the default
 ]
 
 
@@ -40,10 +48,14 @@ def archive(request, tmp_path_factory):
 @pytest.mark.parametrize("given, expected", CASES)
 def test_starts_follow_until_they_are_given(archive, given, expected):
     names = ["x", "der(x)", "s", "sum"]
-    r = fmpy.simulate_fmu(str(archive), start_values=given, stop_time=0.1, output_interval=0.1, output=names)
+    r = fmpy.simulate_fmu(
+        str(archive), start_values=given, stop_time=0.1, output_interval=0.1, output=names
+    )
     x, speed, s, force = (float(r[name][0]) for name in names)
     assert (x, speed, s, force) == expected
-    assert float(r["x"][-1]) == pytest.approx(x + 0.1 * speed + 0.005 * force, rel=1e-12)  # the force acts from the beginning
+    assert float(r["x"][-1]) == pytest.approx(
+        x + 0.1 * speed + 0.005 * force, rel=1e-12
+    )  # the force acts from the beginning
 
 
 def test_a_reset_forgets_what_was_given(archive):

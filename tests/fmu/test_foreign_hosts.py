@@ -39,8 +39,12 @@ BALL = {
     "name": "ball",
     "gravity": [0, 0, -G],
     "bodies": {"ball": {"mass": 1.0}},
-    "joints": {"j": {"child": "ball", "transforms": [{"shift": "z", "coordinate": "h", "start": 1.0}]}},
-    "events": {"bounce": {"when": "h < 0 and der(h) < 0", "set": {"h": 0.0, "der(h)": f"-{E}*der(h)"}}},
+    "joints": {
+        "j": {"child": "ball", "transforms": [{"shift": "z", "coordinate": "h", "start": 1.0}]}
+    },
+    "events": {
+        "bounce": {"when": "h < 0 and der(h) < 0", "set": {"h": 0.0, "der(h)": f"-{E}*der(h)"}}
+    },
     "parameters": {"scale": {"value": 1.0, "tunable": True}},
     "outputs": {"height": {"value": "scale*h"}},
     "run": {"stop_time": 1.3, "output_step": 0.01},
@@ -49,7 +53,11 @@ BALL = {
 
 @pytest.fixture(scope="module", params=[2, 3])
 def archive(request, tmp_path_factory):
-    with Archive(build_fmu(load(BALL), tmp_path_factory.mktemp("ball ü %") / "ball.fmu", "native", request.param)) as opened:
+    with Archive(
+        build_fmu(
+            load(BALL), tmp_path_factory.mktemp("ball ü %") / "ball.fmu", "native", request.param
+        )
+    ) as opened:
         yield opened
 
 
@@ -61,7 +69,10 @@ def test_the_c_host_bounces_a_ball(archive, exchange):
     task = Task(archive, exchange, ["height"], 0.01, 130)
     (found,) = FOREIGN["bare"].run(task, PLATFORMS["linux64"])
     assert found == pytest.approx(ball(1.3), abs=1e-9)
-    assert [each.kind for each in tasks(archive, 0.01, 1)] == [f"CS {archive.version}.0", f"ME {archive.version}.0"]
+    assert [each.kind for each in tasks(archive, 0.01, 1)] == [
+        f"CS {archive.version}.0",
+        f"ME {archive.version}.0",
+    ]
 
 
 def test_bodies_at_rest_on_one_another_do_not_happen_without_end(tmp_path):
@@ -69,8 +80,14 @@ def test_bodies_at_rest_on_one_another_do_not_happen_without_end(tmp_path):
 
     Balls that press on one another by nothing but roundings may still part and touch once, which changes nothing but the instant of the last event.
     """
-    with Archive(build_fmu(load("lib:newtons-cradle"), tmp_path / "c.fmu", "native", platforms=["linux64"])) as cradle:
-        names = [name for name in cradle.names("output") if not name.endswith("_residual") and name != "event_time"]
+    with Archive(
+        build_fmu(load("lib:newtons-cradle"), tmp_path / "c.fmu", "native", platforms=["linux64"])
+    ) as cradle:
+        names = [
+            name
+            for name in cradle.names("output")
+            if not name.endswith("_residual") and name != "event_time"
+        ]
         runs = [Task(cradle, exchange, names, 0.005, 100) for exchange in (False, True)]
         stepped, integrated = (FOREIGN["bare"].run(task, PLATFORMS["linux64"]) for task in runs)
     assert deviation(integrated, stepped) < 1e-6
@@ -83,7 +100,9 @@ def test_a_host_that_cannot_says_why(archive):
         "libcosim has no model exchange",
         "libcosimpy is missing: pip install libcosimpy",
     )
-    only_here = not (Path(archive.folder) / "binaries" / "win64").exists() and not why_not(PLATFORMS["win64"])
+    only_here = not (Path(archive.folder) / "binaries" / "win64").exists() and not why_not(
+        PLATFORMS["win64"]
+    )
     if only_here and archive.version == 2:
         assert "no binary for win64" in FOREIGN["wine"].cannot(task)
 
@@ -104,7 +123,11 @@ def test_verify_holds_another_fmu_beside_and_moves_to_an_awkward_folder(archive)
     first = conditions.rows(Host(archive).start(), grid, names)
     conditions.beside_another(report, archive, grid, names, first)
     conditions.bare_process(report, archive, grid, names, first[-1])
-    assert [check.what for check in report.checks] == ["beside another FMU", "the other FMU", "empty environment, awkward folder"]
+    assert [check.what for check in report.checks] == [
+        "beside another FMU",
+        "the other FMU",
+        "empty environment, awkward folder",
+    ]
     assert report.good and not any("not run" in check.result for check in report.checks)
     conditions.beside_another(report, archive, grid, names, first + 1e-9)
     conditions.bare_process(report, archive, grid, names, first[-1] + 1e-9)
@@ -115,7 +138,9 @@ def test_verify_changes_a_parameter_during_the_run(archive):
     """FMI 3.0 only allows it in event mode."""
     report, grid = Report(archive.path), [0.01 * k for k in range(21)]
     conditions.parameters(report, archive, twin_of(archive), grid, ["height"], straight=False)
-    assert [(check.what, check.good) for check in report.checks] == [("scale changed at run time", True)]
+    assert [(check.what, check.good) for check in report.checks] == [
+        ("scale changed at run time", True)
+    ]
 
 
 def test_a_failed_run_says_what_the_host_said(archive):
@@ -152,11 +177,18 @@ def test_what_is_no_number_is_a_deviation():
 def test_the_table_has_a_cell_for_everything(monkeypatch, capsys):
     """Reasons get letters, failures end the command."""
     monkeypatch.setattr(table, "QUICK", ("pendulum",))
-    monkeypatch.setattr(table, "has_zig", lambda: False)  # building for other platforms takes minutes
-    monkeypatch.setattr(table, "cell", lambda host, task, expected: "no time" if task.exchange else 1e-9)
+    monkeypatch.setattr(
+        table, "has_zig", lambda: False
+    )  # building for other platforms takes minutes
+    monkeypatch.setattr(
+        table, "cell", lambda host, task, expected: "no time" if task.exchange else 1e-9
+    )
     assert main(["bench", "hosts", "--quick"]) == 0
     said = capsys.readouterr().out
-    assert "| pendulum | -9 a -9 a -9 | -9 -9 | -9 -9 | -9 a -9 a -9 | -9 a -9 a | -9 a -9 a |" in said and "a: no time" in said
+    assert (
+        "| pendulum | -9 a -9 a -9 | -9 -9 | -9 -9 | -9 a -9 a -9 | -9 a -9 a | -9 a -9 a |" in said
+        and "a: no time" in said
+    )
     monkeypatch.setattr(table, "cell", lambda *arguments: "FAILED: ended with 139")
     assert main(["bench", "hosts", "--quick"]) == 1
     assert "pendulum in fmpy CS 2.0: FAILED: ended with 139" in capsys.readouterr().out
@@ -166,11 +198,22 @@ def test_numbers_above_the_common_bound_are_off(monkeypatch, capsys):
     """What was seen of one host is shown, never taken for good; the same of another host ends the command."""
     monkeypatch.setattr(table, "QUICK", ("pendulum",))
     monkeypatch.setattr(table, "has_zig", lambda: False)
-    monkeypatch.setattr(table, "cell", lambda host, task, expected: 0.13 if task.exchange and host.name == "omsimulator" else 1e-9)
+    monkeypatch.setattr(
+        table,
+        "cell",
+        lambda host, task, expected: 0.13 if task.exchange and host.name == "omsimulator" else 1e-9,
+    )
     assert main(["bench", "hosts", "--quick"]) == 0
     said = capsys.readouterr().out
-    assert "| -9 0.13 off -9 |" in said and "off: the deviation itself, above 0.002 in model exchange" in said
-    assert not table.good("omsimulator ME 2.0", 0.3) and not table.good("fmusim ME 2.0", 0.13) and not table.good("omsimulator CS 2.0", 1e-4)
+    assert (
+        "| -9 0.13 off -9 |" in said
+        and "off: the deviation itself, above 0.002 in model exchange" in said
+    )
+    assert (
+        not table.good("omsimulator ME 2.0", 0.3)
+        and not table.good("fmusim ME 2.0", 0.13)
+        and not table.good("omsimulator CS 2.0", 1e-4)
+    )
 
 
 def test_verify_compares_a_motion_that_ends_up_to_shortly_before(tmp_path):
@@ -180,11 +223,19 @@ def test_verify_compares_a_motion_that_ends_up_to_shortly_before(tmp_path):
         "name": "ball",
         "gravity": [0, 0, -9.81],
         "bodies": {"ball": {"mass": 1.0}},
-        "joints": {"J": {"parent": "ground", "child": "ball", "transforms": [{"shift": "z", "coordinate": "z", "start": 0.5 * 9.81 * 0.45**2}]}},
+        "joints": {
+            "J": {
+                "parent": "ground",
+                "child": "ball",
+                "transforms": [{"shift": "z", "coordinate": "z", "start": 0.5 * 9.81 * 0.45**2}],
+            }
+        },
         "events": {"bounce": {"when": "z < 0", "set": {"der(z)": "-0.8*der(z)"}}},
     }
     report, grid = Report(tmp_path), [0.1 * k for k in range(51)]
     reached, rows = motion_of_model(report, InProcess(fmu_unit(load(ball))), grid, ["z"])
     assert 3.2 < reached[-1] < 4.05 and len(rows) == len(reached)
     (line,) = report.checks
-    assert "events accumulate (chattering): event 'bounce'" in line.result and "t = 4.0" in line.result
+    assert (
+        "events accumulate (chattering): event 'bounce'" in line.result and "t = 4.0" in line.result
+    )

@@ -38,11 +38,21 @@ class Fmu:
 @pytest.fixture(params=[2, 3])
 def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Host:
     made: list[Any] = []
-    monkeypatch.setattr(fmpy.simulation, "instantiate_fmu", lambda *given, **named: (made.append((given, named)), Fmu())[1])
-    archive: Any = SimpleNamespace(version=request.param, folder="f", description="d", references={"a": 3, "b": 4})
+    monkeypatch.setattr(
+        fmpy.simulation,
+        "instantiate_fmu",
+        lambda *given, **named: (made.append((given, named)), Fmu())[1],
+    )
+    archive: Any = SimpleNamespace(
+        version=request.param, folder="f", description="d", references={"a": 3, "b": 4}
+    )
     found = Host(archive, kind="ModelExchange", early=True)
     ((given, named),) = made
-    assert given == ("f", "d", "ModelExchange") and named.pop("logger") and named == {"debug_logging": True, "early": True}
+    assert (
+        given == ("f", "d", "ModelExchange")
+        and named.pop("logger")
+        and named == {"debug_logging": True, "early": True}
+    )
     return found
 
 
@@ -51,16 +61,30 @@ def test_an_instance_lives_by_the_functions_of_its_standard(host: Host):
     host.start({"b": 7.0}, start_time=0.5, tolerance=1e-3)
     times = (("startTime", 0.5), ("tolerance", 1e-3))
     setting = ("setReal" if two else "setFloat64", [4], [7.0])
-    begin = [("setupExperiment", *times), setting, ("enterInitializationMode",)] if two else [setting, ("enterInitializationMode", *times)]
+    begin = (
+        [("setupExperiment", *times), setting, ("enterInitializationMode",)]
+        if two
+        else [setting, ("enterInitializationMode", *times)]
+    )
     assert host.fmu.log == [*begin, ("exitInitializationMode",)] and host.time == 0.5
     host.fmu.log.clear()
     host.step(0.75)
     host.set({})
-    assert host.get(["b", "a"]) == [1.0, 2.0] and host.integers(["a"]) == [1.0, 2.0] and host.text("b") == "text" and host.time == 0.75
+    assert (
+        host.get(["b", "a"]) == [1.0, 2.0]
+        and host.integers(["a"]) == [1.0, 2.0]
+        and host.text("b") == "text"
+        and host.time == 0.75
+    )
     state = host.save()
     host.step(1.0)
     host.restore(state)
-    assert state == (0.75, [1.0, 2.0]) and host.time == 0.75 and host.serialized(state) == [1.0, 2.0] and host.parsed(b"x", 2.0) == (2.0, [1.0, 2.0])
+    assert (
+        state == (0.75, [1.0, 2.0])
+        and host.time == 0.75
+        and host.serialized(state) == [1.0, 2.0]
+        and host.parsed(b"x", 2.0) == (2.0, [1.0, 2.0])
+    )
     host.forget(state)
     host.close()
     word = "FMUstate" if two else "FMUState"
@@ -90,7 +114,13 @@ def test_reals_are_read_together(host: Host, status: int):
     asked: list[Any] = []
 
     def read(component: Any, references: Any, *rest: Any) -> int:
-        asked.append((component, list(references), [each if isinstance(each, int) else len(each) for each in rest]))
+        asked.append(
+            (
+                component,
+                list(references),
+                [each if isinstance(each, int) else len(each) for each in rest],
+            )
+        )
         rest[1][:] = [0.5, 2.5]
         return status
 
@@ -108,8 +138,16 @@ def test_reals_are_read_together(host: Host, status: int):
 def test_an_archive_tells_its_names():
     """Reals of a causality; those that are compared are outputs and locals."""
     archive = object.__new__(Archive)
-    kinds = [("a", "Real", "output"), ("b", "Float64", "local"), ("c", "Integer", "output"), ("d", "Real", "input"), ("e", "Float64", "output")]
-    archive.description = SimpleNamespace(modelVariables=[SimpleNamespace(name=n, type=t, causality=c) for n, t, c in kinds])  # type: ignore[assignment]
+    kinds = [
+        ("a", "Real", "output"),
+        ("b", "Float64", "local"),
+        ("c", "Integer", "output"),
+        ("d", "Real", "input"),
+        ("e", "Float64", "output"),
+    ]
+    archive.description = SimpleNamespace(
+        modelVariables=[SimpleNamespace(name=n, type=t, causality=c) for n, t, c in kinds]
+    )  # type: ignore[assignment]
     assert archive.names("output") == ["a", "e"] and archive.names("input") == ["d"]
 
 
@@ -128,7 +166,9 @@ def test_sources_alone_are_compiled_where_they_lie(tmp_path: Path, monkeypatch: 
     archive.description = SimpleNamespace(coSimulation=None, modelExchange=part, fmiVersion="3.0")
     assert not archive._compile()
     (tmp_path / "sources").mkdir()
-    assert archive._compile() and made == [(tmp_path, tmp_path / "binaries" / "x86_64-linux" / "m.so")]
+    assert archive._compile() and made == [
+        (tmp_path, tmp_path / "binaries" / "x86_64-linux" / "m.so")
+    ]
     archive.description = SimpleNamespace(coSimulation=part, modelExchange=None, fmiVersion="2.0")
     assert archive._compile() and made[1] == (tmp_path, tmp_path / "binaries" / "linux64" / "m.so")
     here[0] = None
@@ -141,7 +181,11 @@ def test_sources_alone_are_compiled_where_they_lie(tmp_path: Path, monkeypatch: 
     (tmp_path / "resources" / "slavemodule.txt").write_text("")
     assert archive.needs_python
     archive.unpack(tmp_path.parent / "there")
-    assert archive.folder == str(tmp_path.parent / "there") and archive.needs_python and not tmp_path.exists()
+    assert (
+        archive.folder == str(tmp_path.parent / "there")
+        and archive.needs_python
+        and not tmp_path.exists()
+    )
     archive.__exit__()
     assert not Path(archive.folder).exists()
 
@@ -192,7 +236,11 @@ def test_a_mechanism_and_a_drive_are_one_right_hand_side(monkeypatch: pytest.Mon
     archive: Any = SimpleNamespace(description=SimpleNamespace(numberOfContinuousStates=2))
     drive: Any = Drive()
     whole = exchange.Exchanged(archive, drive, "lift")
-    assert whole.start.tolist() == [5.0, 6.0, 2.0, 3.0, 0.25] and log == ["ModelExchange", {"lift.force": 9.0}, "continuous"]
+    assert whole.start.tolist() == [5.0, 6.0, 2.0, 3.0, 0.25] and log == [
+        "ModelExchange",
+        {"lift.force": 9.0},
+        "continuous",
+    ]
     log.clear()
     found = whole(1.0, np.array([7.0, 8.0, 4.0, 1.0, 0.5]))
     assert log == [1.0, (7.0, 8.0, 2), ("lift.length", "lift.speed"), {"lift.force": 2.0}]
@@ -202,15 +250,31 @@ def test_a_mechanism_and_a_drive_are_one_right_hand_side(monkeypatch: pytest.Mon
 def test_last_values_by_fmpy(monkeypatch: pytest.MonkeyPatch):
     """Steps at multiples, so that nothing adds up; of model exchange the last row."""
     done: list[Any] = []
-    stub = SimpleNamespace(step=done.append, get=lambda names: (done.append(names), [1.0])[1], close=lambda: done.append("close"))
+    stub = SimpleNamespace(
+        step=done.append,
+        get=lambda names: (done.append(names), [1.0])[1],
+        close=lambda: done.append("close"),
+    )
     monkeypatch.setattr(hosts, "Host", lambda archive: SimpleNamespace(start=lambda: stub))
     task = hosts.Task(SimpleNamespace(folder="f"), False, ["x"], 0.1, 3)  # type: ignore[arg-type]
-    assert hosts.by_fmpy(task, PLATFORMS["linux64"]) == [1.0] and done == [0.1, 0.2, 3 * 0.1, ["x"], "close"] and task.end == 3 * 0.1
+    assert (
+        hosts.by_fmpy(task, PLATFORMS["linux64"]) == [1.0]
+        and done == [0.1, 0.2, 3 * 0.1, ["x"], "close"]
+        and task.end == 3 * 0.1
+    )
     result = np.array([(0.0, 1.0), (0.5, 2.0)], dtype=[("time", float), ("x", float)])
-    monkeypatch.setattr(fmpy, "simulate_fmu", lambda folder, **options: (done.append((folder, options)), result)[1])
+    monkeypatch.setattr(
+        fmpy, "simulate_fmu", lambda folder, **options: (done.append((folder, options)), result)[1]
+    )
     task = hosts.Task(SimpleNamespace(folder="f"), True, ["x"], 0.25, 2)  # type: ignore[arg-type]
     assert hosts.by_fmpy(task, PLATFORMS["linux64"]) == [2.0]
-    wanted = {"stop_time": 0.5, "fmi_type": "ModelExchange", "solver": "CVode", "relative_tolerance": 1e-8, "output_interval": 0.25}
+    wanted = {
+        "stop_time": 0.5,
+        "fmi_type": "ModelExchange",
+        "solver": "CVode",
+        "relative_tolerance": 1e-8,
+        "output_interval": 0.25,
+    }
     assert done[-1] == ("f", wanted | {"output": ["x"], "record_events": False})
 
 
@@ -226,24 +290,41 @@ def test_the_line_of_the_c_program(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(hosts, "native_program", lambda name, platform: Path(f"/{name}"))
     monkeypatch.setattr(hosts, "resources_place", lambda archive, platform: "place")
 
-    def finished(line: list[str], folder: Path, environment: dict[str, str], read: Any) -> list[float]:
+    def finished(
+        line: list[str], folder: Path, environment: dict[str, str], read: Any
+    ) -> list[float]:
         asked.append((line, folder, environment))
         return read("noise\nvalue 1.5\nvalues 3\nvalue -2\n")
 
     monkeypatch.setattr(hosts, "finished", finished)
-    for version, is_exchange, words in ((2, False, ["g", "fmi2", "cs"]), (3, True, ["t", "fmi3", "me"])):
-        archive: Any = SimpleNamespace(folder="/f", version=version, description=description, references={"a": 7, "b": 9})
+    for version, is_exchange, words in (
+        (2, False, ["g", "fmi2", "cs"]),
+        (3, True, ["t", "fmi3", "me"]),
+    ):
+        archive: Any = SimpleNamespace(
+            folder="/f", version=version, description=description, references={"a": 7, "b": 9}
+        )
         task = hosts.Task(archive, is_exchange, ["b", "a"], 0.5, 4)
         assert hosts.by_c_program(task, PLATFORMS["linux64"]) == [1.5, -2.0]
         line, folder, environment = asked.pop()
-        assert line[:2] == ["run", "/motion_host"] and line[2].startswith("/f/binaries/") and Path(line[2]).stem == ("e" if is_exchange else "m")
-        assert line[3:] == ["place", *words, "9,7", "0.5", "4", "2", "0"] and folder == Path("/f") and environment == {"A": "b"}
+        assert (
+            line[:2] == ["run", "/motion_host"]
+            and line[2].startswith("/f/binaries/")
+            and Path(line[2]).stem == ("e" if is_exchange else "m")
+        )
+        assert (
+            line[3:] == ["place", *words, "9,7", "0.5", "4", "2", "0"]
+            and folder == Path("/f")
+            and environment == {"A": "b"}
+        )
 
 
 def test_tables_are_read_at_a_time(tmp_path: Path):
     """The last row within a millionth of it; columns by their plain names."""
     path = tmp_path / "t.csv"
-    path.write_text("time,model.root.a, b ,c[1,2],f(g(x,y),z)\n1.0,1,2,3,4\n2.0000029,5,6,7,8\n2.0,9,10,11,12\n2.0000031,0,0,0,0\n")
+    path.write_text(
+        "time,model.root.a, b ,c[1,2],f(g(x,y),z)\n1.0,1,2,3,4\n2.0000029,5,6,7,8\n2.0,9,10,11,12\n2.0000031,0,0,0,0\n"
+    )
     assert hosts.row_at(path, ["f(g(x,y),z)", "c[1,2]", "b", "a"], 2.0) == [12.0, 11.0, 10.0, 9.0]
     assert hosts.row_at(path, ["a"], 1.0 + 1.9e-6) == [1.0]
     with pytest.raises(HostError, match="no row at t = 1"):
@@ -265,7 +346,9 @@ def test_the_twin_calls_its_entries(status: int, monkeypatch: pytest.MonkeyPatch
         SimpleNamespace(name="u", access=Access.INPUT, start_at=40, write=41, at=41),
         SimpleNamespace(name="p", access=Access.TUNABLE, write=42, at=42),
     ]  # fmt: skip
-    monkeypatch.setattr(in_process, "variable_table", lambda unit: SimpleNamespace(variables=variables))
+    monkeypatch.setattr(
+        in_process, "variable_table", lambda unit: SimpleNamespace(variables=variables)
+    )
     ends = [0]
 
     def bind(name: str, ints: Any, floats: Any, work: np.ndarray) -> Any:
@@ -280,7 +363,10 @@ def test_the_twin_calls_its_entries(status: int, monkeypatch: pytest.MonkeyPatch
     assert twin.work[50] == 2.5 and calls[2:] == [("unit_reset", 0, 0.0)]
     calls.clear()
     twin.start({"u": 3.0, "p": 4.0}, 0.5)
-    assert twin.work[[40, 41, 42]].tolist() == [3.0, 0.0, 4.0] and calls == [("bind", "unit_start"), ("unit_start", 0, 0.5)]
+    assert twin.work[[40, 41, 42]].tolist() == [3.0, 0.0, 4.0] and calls == [
+        ("bind", "unit_start"),
+        ("unit_start", 0, 0.5),
+    ]
     twin.head.time = 0.75
     calls.clear()
     twin.set({"u": 6.0})
@@ -292,5 +378,7 @@ def test_the_twin_calls_its_entries(status: int, monkeypatch: pytest.MonkeyPatch
     ends[0] = status
     if status:
         twin.head.item = 3
-        with pytest.raises(EvaluationError, match=r"the model in this process, at t = 0.75: [a-z ]+, item 3"):
+        with pytest.raises(
+            EvaluationError, match=r"the model in this process, at t = 0.75: [a-z ]+, item 3"
+        ):
             twin.step(1.5)

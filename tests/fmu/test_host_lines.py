@@ -28,23 +28,48 @@ def task(exchange: bool = False, **archive: object) -> hosts.Task:
 def test_lines_of_programs(tmp_path: Path):
     table = tmp_path / "t.csv"
     line = " ".join(hosts.fmusim(task(True), table))
-    assert "--interface-type me " in line and "--stop-time 1.0 " in line and line.endswith("--output-variable a --output-variable b")
+    assert (
+        "--interface-type me " in line
+        and "--stop-time 1.0 " in line
+        and line.endswith("--output-variable a --output-variable b")
+    )
     line = " ".join(hosts.omsimulator(task(), table))
-    assert "--mode=cs" in line and "--stopTime=2.0" in line and "--intervals=200" in line, "it takes a stop time of 1 s for none at all"
+    assert "--mode=cs" in line and "--stopTime=2.0" in line and "--intervals=200" in line, (
+        "it takes a stop time of 1 s for none at all"
+    )
     assert "--stopTime=0.5" in " ".join(hosts.omsimulator(replace(task(), count=50), table))
 
 
 def test_why_a_host_does_not_run_an_archive():
-    host = hosts.ForeignHost("h", LINUX, lambda task, platform: [], lambda: "", versions=(2,), exchange=False, python=False)
-    assert host.cannot(task(version=3)) == "h has no FMI 3.0" and host.cannot(task(True)) == "h has no model exchange"
+    host = hosts.ForeignHost(
+        "h",
+        LINUX,
+        lambda task, platform: [],
+        lambda: "",
+        versions=(2,),
+        exchange=False,
+        python=False,
+    )
+    assert (
+        host.cannot(task(version=3)) == "h has no FMI 3.0"
+        and host.cannot(task(True)) == "h has no model exchange"
+    )
     assert host.cannot(task(needs_python=True)) == "no Python for linux64 is here"
-    assert host.cannot(task()) == "the archive has no binary for linux64 (kinetree fmu --platforms linux64)"
-    assert host.cannot(task(compiled=True)) == "" and replace(host, missing=lambda: "not installed").cannot(task()) == "not installed"
+    assert (
+        host.cannot(task())
+        == "the archive has no binary for linux64 (kinetree fmu --platforms linux64)"
+    )
+    assert (
+        host.cannot(task(compiled=True)) == ""
+        and replace(host, missing=lambda: "not installed").cannot(task()) == "not installed"
+    )
 
 
 def test_what_a_host_says_is_kept_when_it_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def ran(code: str) -> list[float]:
-        return hosts.finished([sys.executable, "-c", code], tmp_path, {}, lambda said: [float(said)])
+        return hosts.finished(
+            [sys.executable, "-c", code], tmp_path, {}, lambda said: [float(said)]
+        )
 
     assert ran("print(2.5)") == [2.5]
     with pytest.raises(HostError, match="ended with 3: last words"):
@@ -61,14 +86,25 @@ def test_what_a_host_says_is_kept_when_it_fails(tmp_path: Path, monkeypatch: pyt
 
 
 def test_deviations_of_what_is_no_number_are_infinite():
-    assert hosts.deviation([1.0, math.nan], [1.0, 2.0]) == math.inf and hosts.deviation([1.0], [1.0]) == 0.0
+    assert (
+        hosts.deviation([1.0, math.nan], [1.0, 2.0]) == math.inf
+        and hosts.deviation([1.0], [1.0]) == 0.0
+    )
     with pytest.raises(HostError, match="1 values, expected 2"):
         hosts.deviation([1.0], [1.0, 2.0])
 
 
 def test_a_program_that_never_ran_is_asked_again_and_no_other(tmp_path: Path):
     """It is counted how often each ran: one that ends without a word twice, one that says why once, where it may be asked twice."""
-    for ends, times in (("sys.exit(1)", 2), ("sys.exit('no library')", 1), ("sys.exit(3)", 1), ("print(7)", 1)):
+    for ends, times in (
+        ("sys.exit(1)", 2),
+        ("sys.exit('no library')", 1),
+        ("sys.exit(3)", 1),
+        ("print(7)", 1),
+    ):
         log = tmp_path / f"{times}{len(ends)}"
         program = [sys.executable, "-c", f"import sys; open({str(log)!r}, 'a').write('x'); {ends}"]
-        assert told(program, {}, 2).returncode == (3 if "3" in ends else 0 if "print" in ends else 1) and log.read_text() == "x" * times
+        assert (
+            told(program, {}, 2).returncode == (3 if "3" in ends else 0 if "print" in ends else 1)
+            and log.read_text() == "x" * times
+        )

@@ -29,7 +29,14 @@ DECAY = {
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory):
-    with Archive(build_fmu(load(DECAY), tmp_path_factory.mktemp("decay") / "decay.fmu", "native", platforms=["linux64"])) as opened:
+    with Archive(
+        build_fmu(
+            load(DECAY),
+            tmp_path_factory.mktemp("decay") / "decay.fmu",
+            "native",
+            platforms=["linux64"],
+        )
+    ) as opened:
         yield opened
 
 
@@ -41,9 +48,18 @@ def test_each_host_has_its_rows(archive: Archive, monkeypatch: pytest.MonkeyPatc
 
     made = {
         "good": replace(FOREIGN["bare"], name="good", missing=lambda: "", run=stepped),
-        "off": replace(FOREIGN["bare"], name="off", missing=lambda: "", run=lambda *given: [each + 0.01 for each in stepped(*given)]),
-        "broken": replace(FOREIGN["bare"], name="broken", missing=lambda: "", run=lambda task, platform: []),
-        "absent": replace(FOREIGN["bare"], name="absent", missing=lambda: "absent is not on the path"),
+        "off": replace(
+            FOREIGN["bare"],
+            name="off",
+            missing=lambda: "",
+            run=lambda *given: [each + 0.01 for each in stepped(*given)],
+        ),
+        "broken": replace(
+            FOREIGN["bare"], name="broken", missing=lambda: "", run=lambda task, platform: []
+        ),
+        "absent": replace(
+            FOREIGN["bare"], name="absent", missing=lambda: "absent is not on the path"
+        ),
         "bare": FOREIGN["bare"],
     }
     monkeypatch.setattr(foreign, "FOREIGN", FOREIGN | made)
@@ -57,25 +73,43 @@ def test_each_host_has_its_rows(archive: Archive, monkeypatch: pytest.MonkeyPatc
         and rows["host good (linux64), CS 2.0, 100 steps"].good
         and not rows["host off (linux64), CS 2.0, 100 steps"].good
     )
-    assert rows["host broken (linux64), ME 2.0"].result == "0 values, expected 3" and not rows["host broken (linux64), ME 2.0"].good
+    assert (
+        rows["host broken (linux64), ME 2.0"].result == "0 values, expected 3"
+        and not rows["host broken (linux64), ME 2.0"].good
+    )
     absent = rows["host absent (linux64), CS 2.0"]
     assert absent.good and absent.result == "not run: absent is not on the path"
     if not FOREIGN["bare"].missing():
-        assert all(rows[f"host bare (linux64), {what}"].good for what in ("CS 2.0, 100 steps", "CS 2.0, a state resumed", "ME 2.0, 100 steps"))
+        assert all(
+            rows[f"host bare (linux64), {what}"].good
+            for what in ("CS 2.0, 100 steps", "CS 2.0, a state resumed", "ME 2.0, 100 steps")
+        )
     # cells of the benchmark say the same in a word
     task = Task(archive, False, ["y"], 0.01, 100)
-    cells = [table.cell(made[name], task, [math.exp(-1.0)]) for name in ("absent", "good", "broken")]
-    assert cells == ["absent is not on the path", pytest.approx(0.0, abs=1e-6), "FAILED: 0 values, expected 1"]
+    cells = [
+        table.cell(made[name], task, [math.exp(-1.0)]) for name in ("absent", "good", "broken")
+    ]
+    assert cells == [
+        "absent is not on the path",
+        pytest.approx(0.0, abs=1e-6),
+        "FAILED: 0 values, expected 1",
+    ]
 
 
-def test_programs_are_asked_for_the_motion_and_their_table_is_read(archive: Archive, monkeypatch: pytest.MonkeyPatch):
+def test_programs_are_asked_for_the_motion_and_their_table_is_read(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+):
     """Each by its own words for kind, times and names; the last row that counts is taken."""
     lines: list[list[str]] = []
 
     def run(line: list[str], cwd: Path, env: dict[str, str], **options: Any) -> SimpleNamespace:
         lines.append(line)
         where = (
-            next(word.partition("=")[2] for word in [*line, "="] if word.startswith("--resultFile=") or word == "=")
+            next(
+                word.partition("=")[2]
+                for word in [*line, "="]
+                if word.startswith("--resultFile=") or word == "="
+            )
             or line[line.index("--output-file") + 1]
         )
         Path(where).write_text("time,y\n0,1\n0.5,0.6\n1.0,0.37\n", encoding="utf-8")
@@ -85,7 +119,9 @@ def test_programs_are_asked_for_the_motion_and_their_table_is_read(archive: Arch
     monkeypatch.setattr(hosts.subprocess, "run", run)
     task = Task(archive, True, ["y"], 0.01, 50)
     assert FOREIGN["fmusim"].run(task, PLATFORMS["linux64"]) == [0.6]
-    assert FOREIGN["omsimulator"].run(replace(task, exchange=False, count=100), PLATFORMS["linux64"]) == [0.37]
+    assert FOREIGN["omsimulator"].run(
+        replace(task, exchange=False, count=100), PLATFORMS["linux64"]
+    ) == [0.37]
     first, second = (" ".join(line) for line in lines)
     assert (
         "--interface-type me" in first
@@ -93,7 +129,9 @@ def test_programs_are_asked_for_the_motion_and_their_table_is_read(archive: Arch
         and "--stop-time 0.5" in first
         and first.endswith(str(archive.path.resolve()))
     )
-    assert "--mode=cs" in second and "--stopTime=2.0" in second and "--intervals=200" in second, "a stop time of 1 s is none to it"
+    assert "--mode=cs" in second and "--stopTime=2.0" in second and "--intervals=200" in second, (
+        "a stop time of 1 s is none to it"
+    )
 
 
 def test_scripts_answer_in_a_line_of_their_own(archive: Archive):
@@ -102,17 +140,23 @@ def test_scripts_answer_in_a_line_of_their_own(archive: Archive):
     echo = "import json, sys\nprint('hello')\nprint('RESULT', json.dumps([float(sys.argv[2]) * int(sys.argv[3]), len(json.loads(sys.argv[4]))]))"
     assert hosts.by_script(echo, True)(task, PLATFORMS["linux64"]) == [1.0, 1]
     kind = "import json, sys\nprint('RESULT', json.dumps([isinstance(json.loads(sys.argv[4])[0], str)]))"
-    assert [hosts.by_script(kind, named)(task, PLATFORMS["linux64"]) for named in (True, False)] == [[True], [False]]
+    assert [
+        hosts.by_script(kind, named)(task, PLATFORMS["linux64"]) for named in (True, False)
+    ] == [[True], [False]]
     with pytest.raises(HostError, match="StopIteration: no result"):
         hosts.by_script("print('no result')", True)(task, PLATFORMS["linux64"])
     with pytest.raises(HostError, match="^ended with 3: farewell$"):
-        hosts.by_script("import sys; print('farewell'); sys.exit(3)", True)(task, PLATFORMS["linux64"])
+        hosts.by_script("import sys; print('farewell'); sys.exit(3)", True)(
+            task, PLATFORMS["linux64"]
+        )
 
 
 def test_a_host_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(hosts, "LIMIT", 0.05)
     with pytest.raises(HostError, match=r"not done after 0.05 s"):
-        hosts.finished([sys.executable, "-c", "import time; time.sleep(20)"], tmp_path, {}, lambda said: [])
+        hosts.finished(
+            [sys.executable, "-c", "import time; time.sleep(20)"], tmp_path, {}, lambda said: []
+        )
 
 
 def test_model_exchange_by_fmpy_decays(archive: Archive):
@@ -125,28 +169,44 @@ def test_what_a_machine_lacks_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
     win, arm = (PLATFORMS[name] for name in ("win64", "aarch64-linux"))
     monkeypatch.setattr(bare, "this_platform", lambda: PLATFORMS["linux64"])
     monkeypatch.setattr(bare, "has_zig", lambda: False)
-    assert why_not(PLATFORMS["linux64"]) == "" and why_not(win) == "zig is missing: pip install ziglang"
+    assert (
+        why_not(PLATFORMS["linux64"]) == ""
+        and why_not(win) == "zig is missing: pip install ziglang"
+    )
     with pytest.raises(HostError, match="no host for win64: zig is missing"):
         launcher(win)
     monkeypatch.setattr(bare, "has_zig", lambda: True)
     there: list[str] = []
-    monkeypatch.setattr(bare, "found", lambda names: next((f"/usr/bin/{name}" for name in names if name in there), None))
+    monkeypatch.setattr(
+        bare,
+        "found",
+        lambda names: next((f"/usr/bin/{name}" for name in names if name in there), None),
+    )
     monkeypatch.setattr(bare, "ARM_LIBRARIES", tmp_path / "arm")
     assert "apt-get install wine64" in why_not(win) and "qemu-user-static" in why_not(arm)
     there += ["wine64", "qemu-aarch64"]
     assert why_not(win) == "" and "libc6-arm64-cross" in why_not(arm)
     (tmp_path / "arm").mkdir()
     monkeypatch.setattr(bare, "cache_root", lambda: tmp_path)
-    assert launcher(arm) == (["/usr/bin/qemu-aarch64", "-L", str(tmp_path / "arm")], {}) and launcher(PLATFORMS["linux64"]) == ([], {})
+    assert launcher(arm) == (
+        ["/usr/bin/qemu-aarch64", "-L", str(tmp_path / "arm")],
+        {},
+    ) and launcher(PLATFORMS["linux64"]) == ([], {})
     command, environment = launcher(win)
-    assert command == ["/usr/bin/wine64"] and environment["WINEPREFIX"] == str(tmp_path / "wine") and (tmp_path / "wine").is_dir()
+    assert (
+        command == ["/usr/bin/wine64"]
+        and environment["WINEPREFIX"] == str(tmp_path / "wine")
+        and (tmp_path / "wine").is_dir()
+    )
     monkeypatch.setattr(bare, "this_platform", lambda: arm)
     assert why_not(PLATFORMS["linux64"]) == "nothing here runs programs for linux64"
     monkeypatch.setattr(hosts, "find_spec", lambda name: None)
     assert hosts.ecos_missing() == "ecospy is missing: pip install ecospy"
     monkeypatch.setattr(hosts, "find_spec", lambda name: name)
     monkeypatch.setattr(hosts.shutil, "which", lambda name: name)
-    monkeypatch.setattr(hosts.subprocess, "run", lambda line, **options: SimpleNamespace(stdout="libm.so.6"))
+    monkeypatch.setattr(
+        hosts.subprocess, "run", lambda line, **options: SimpleNamespace(stdout="libm.so.6")
+    )
     assert hosts.ecos_missing() == "its library is missing: apt-get install libtbb12"
 
 
@@ -155,10 +215,18 @@ def test_what_the_bare_host_says_is_told(archive: Archive, monkeypatch: pytest.M
         pytest.skip(reason)
     host = BareHost(archive, PLATFORMS["linux64"], ["y"])
     real = subprocess.run
-    monkeypatch.setattr(bare.subprocess, "run", lambda line, **options: SimpleNamespace(returncode=139, stdout="half", stderr=" of it\n"))
+    monkeypatch.setattr(
+        bare.subprocess,
+        "run",
+        lambda line, **options: SimpleNamespace(returncode=139, stdout="half", stderr=" of it\n"),
+    )
     with pytest.raises(HostError, match="the host for linux64 ended with 139: half of it"):
         host.values("run", 0.1, 1)
-    monkeypatch.setattr(bare.subprocess, "run", lambda line, **options: SimpleNamespace(returncode=0, stdout="step 3\nvalue 1", stderr=""))
+    monkeypatch.setattr(
+        bare.subprocess,
+        "run",
+        lambda line, **options: SimpleNamespace(returncode=0, stdout="step 3\nvalue 1", stderr=""),
+    )
     with pytest.raises(HostError, match=r"could not run it: \{'step': \['3'\]"):
         host.values("run", 0.1, 1)
     monkeypatch.setattr(bare.subprocess, "run", real)
@@ -171,7 +239,22 @@ def test_what_the_bare_host_says_is_told(archive: Archive, monkeypatch: pytest.M
 def test_steps_are_counted_in_an_unpacked_archive(tmp_path: Path):
     """The counting host runs it by itself, in a Python without packages."""
     library, (guid, resources) = fmu_counted.unpacked("lib:pendulum", "rk4", 1e-3, tmp_path)
-    assert library.is_file() and resources.startswith("file://") and guid in (tmp_path / "unpacked" / "modelDescription.xml").read_text()
+    assert (
+        library.is_file()
+        and resources.startswith("file://")
+        and guid in (tmp_path / "unpacked" / "modelDescription.xml").read_text()
+    )
     for token, code in ((guid, 0), ("another", 3)):
-        line = [sys.executable, "-I", "-S", "-c", fmu_counted.HOST, str(library), token, resources, "5", "1e-3"]
+        line = [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            fmu_counted.HOST,
+            str(library),
+            token,
+            resources,
+            "5",
+            "1e-3",
+        ]
         assert subprocess.run(line, capture_output=True).returncode == code

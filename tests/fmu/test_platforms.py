@@ -30,7 +30,9 @@ def archive(request, tmp_path_factory):
     """One archive with binaries for every platform."""
     if not all(why_not(each) == "" for each in PLATFORMS.values()):
         possible = [name for name, each in PLATFORMS.items() if why_not(each) == ""]
-        reasons = "; ".join(f"{name}: {why_not(each)}" for name, each in PLATFORMS.items() if why_not(each))
+        reasons = "; ".join(
+            f"{name}: {why_not(each)}" for name, each in PLATFORMS.items() if why_not(each)
+        )
         if len(possible) == 1:
             pytest.skip(reasons)
     path = tmp_path_factory.mktemp("platforms ü %") / "x.fmu"
@@ -63,18 +65,28 @@ def test_every_platform_gives_the_motion_of_this_one_and_takes_its_states(archiv
     """Each runs half of the way, saves, goes on to the end; then each goes on from the state of another."""
     archive, count = archive
     hosts = {name: host_of(archive, name) for name in PLATFORMS}
-    ends = {name: host.values("save", STEP, count // 2, tmp_path / name) for name, host in hosts.items()}
+    ends = {
+        name: host.values("save", STEP, count // 2, tmp_path / name) for name, host in hosts.items()
+    }
     assert ends["linux64"] == in_fmpy(archive, count)
     for name in OTHERS:
         assert close(ends[name], ends["linux64"]), name
-    for saved, goes_on in (("win64", "linux64"), ("linux64", "aarch64-linux"), ("aarch64-linux", "win64")):
-        assert close(hosts[goes_on].values("load", STEP, count // 2, tmp_path / saved), ends["linux64"]), (saved, goes_on)
+    for saved, goes_on in (
+        ("win64", "linux64"),
+        ("linux64", "aarch64-linux"),
+        ("aarch64-linux", "win64"),
+    ):
+        assert close(
+            hosts[goes_on].values("load", STEP, count // 2, tmp_path / saved), ends["linux64"]
+        ), (saved, goes_on)
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_binaries_lie_where_the_standards_want_them(name, fmi, tmp_path):
-    path = build_fmu(load("lib:regulator"), tmp_path / "Regulator.fmu", "native", fmi, platforms=[name])
+    path = build_fmu(
+        load("lib:regulator"), tmp_path / "Regulator.fmu", "native", fmi, platforms=[name]
+    )
     with zipfile.ZipFile(path) as file:
         found = [entry for entry in file.namelist() if entry.startswith("binaries/")]
         assert len(found) == 1
@@ -86,19 +98,50 @@ def test_binaries_lie_where_the_standards_want_them(name, fmi, tmp_path):
 
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_misuse_is_refused_on_every_platform(name, tmp_path):
-    with Archive(build_fmu(load("lib:regulator"), tmp_path / "r.fmu", "native", platforms=[name])) as archive:
+    with Archive(
+        build_fmu(load("lib:regulator"), tmp_path / "r.fmu", "native", platforms=[name])
+    ) as archive:
         found = {key: values[0] for key, values in host_of(archive, name).run("misuse").items()}
-    refused = ("early_step", "early_terminate", "unknown_get", "unknown_set", "nan", "gap", "backwards", "other_kind", "after", "null")
+    refused = (
+        "early_step",
+        "early_terminate",
+        "unknown_get",
+        "unknown_set",
+        "nan",
+        "gap",
+        "backwards",
+        "other_kind",
+        "after",
+        "null",
+    )
     assert [found[key] for key in refused] == ["3"] * len(refused)
-    assert [found[key] for key in ("wrong_guid", "wrong_folder", "good_step", "tiny_step", "terminate", "read", "reset", "again")] == ["0"] * 8
+    assert [
+        found[key]
+        for key in (
+            "wrong_guid",
+            "wrong_folder",
+            "good_step",
+            "tiny_step",
+            "terminate",
+            "read",
+            "reset",
+            "again",
+        )
+    ] == ["0"] * 8
 
 
 def test_verify_tells_of_every_host(tmp_path, capsys):
     """One row a host: its deviation, or why it did not run."""
-    path = build_fmu(load("lib:regulator"), tmp_path / "r.fmu", "native", platforms=["linux64", "win64"])
+    path = build_fmu(
+        load("lib:regulator"), tmp_path / "r.fmu", "native", platforms=["linux64", "win64"]
+    )
     assert main(["verify", str(path), "--stop-time", "0.1", "--host", "all", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    rows = {row["what"].split()[1]: row["result"] for row in reversed(said["checks"]) if row["what"].startswith("host ")}
+    rows = {
+        row["what"].split()[1]: row["result"]
+        for row in reversed(said["checks"])
+        if row["what"].startswith("host ")
+    }
     assert set(rows) == set(FOREIGN)
     assert "largest deviation 0.00e+00" in rows["fmpy"]
     assert "no binary for aarch64-linux" in rows["qemu"] or "not run" in rows["qemu"]
@@ -110,9 +153,20 @@ def test_straight_line_code_runs_on_every_platform(name, tmp_path):
     """Code of one mechanism is emitted and linked for each platform; steps of it are those of the general engine."""
     mechanism, ends = load(f"lib:{name}"), {}
     for own in (False, True):
-        path = build_fmu(mechanism, tmp_path / f"{own}.fmu", "native", 2, "rk4", STEP / 4, platforms="all", specialised=own)
+        path = build_fmu(
+            mechanism,
+            tmp_path / f"{own}.fmu",
+            "native",
+            2,
+            "rk4",
+            STEP / 4,
+            platforms="all",
+            specialised=own,
+        )
         with Archive(path) as archive:
             for platform in PLATFORMS:
-                ends[own, platform] = host_of(archive, platform).values("save", STEP, COUNT, tmp_path / "state")
+                ends[own, platform] = host_of(archive, platform).values(
+                    "save", STEP, COUNT, tmp_path / "state"
+                )
     for platform in PLATFORMS:
         assert close(ends[True, platform], ends[False, "linux64"]), platform

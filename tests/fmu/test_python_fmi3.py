@@ -26,7 +26,9 @@ KINDS = ("CoSimulation", "ModelExchange")
 
 
 def packed(folder: Path, backend: str, **parameters: float) -> Path:
-    return pack_unit(stub_unit(**parameters), folder / f"{backend} %41 ü.fmu", backend, 3, shell=stub_shell())
+    return pack_unit(
+        stub_unit(**parameters), folder / f"{backend} %41 ü.fmu", backend, 3, shell=stub_shell()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +51,19 @@ def twins(archive, native):
 # -- what it says it is ----------------------------------------------------------------------------------------------------------------------
 def test_the_description_is_that_of_the_native_archive(twins):
     """One table: names, references, units, starts, dependencies; only the moment of writing and one capability differ."""
-    texts = [Path(each.folder, "modelDescription.xml").read_text(encoding="utf-8") for each in twins]
-    python, native = (re.sub(r'generationDateAndTime="[^"]*"| providesIntermediateUpdate="true"', "", text) for text in texts)
+    texts = [
+        Path(each.folder, "modelDescription.xml").read_text(encoding="utf-8") for each in twins
+    ]
+    python, native = (
+        re.sub(r'generationDateAndTime="[^"]*"| providesIntermediateUpdate="true"', "", text)
+        for text in texts
+    )
     assert python == native
     assert fmpy.validation.validate_fmu(str(twins[0].path)) == []
-    terminals = [Path(each.folder, "terminalsAndIcons", "terminalsAndIcons.xml").read_bytes() for each in twins]
+    terminals = [
+        Path(each.folder, "terminalsAndIcons", "terminalsAndIcons.xml").read_bytes()
+        for each in twins
+    ]
     assert terminals[0] == terminals[1]
 
 
@@ -79,7 +89,9 @@ def test_without_a_loader_there_is_no_archive(monkeypatch, tmp_path):
         raise LibraryError("no C compiler found")
 
     monkeypatch.setattr(loader, "loader", absent)
-    with pytest.raises(FmuError, match="needs a loader before its library, which cannot be made: no C compiler"):
+    with pytest.raises(
+        FmuError, match="needs a loader before its library, which cannot be made: no C compiler"
+    ):
         packed(tmp_path, "python")
     assert not list(tmp_path.iterdir())
 
@@ -103,7 +115,13 @@ def test_co_simulation_equals_the_native_archive_bit_for_bit(twins):
         for k in range(1, 101):
             each.set({"pull": math.sin(0.01 * k)})
             each.step(0.5 + 0.01 * k)
-            rows[-1].append([*each.get(reals(each.archive)), *each.integers(["stage", "events", "solver_steps"]), each.text("stage_name")])
+            rows[-1].append(
+                [
+                    *each.get(reals(each.archive)),
+                    *each.integers(["stage", "events", "solver_steps"]),
+                    each.text("stage_name"),
+                ]
+            )
         each.close()
     assert rows[0] == rows[1]
     assert rows[0][-1][-1] == "released"
@@ -131,8 +149,14 @@ def test_slopes_are_those_of_the_native_archive(twins, kind):
         knowns, unknowns = [ref["pull"], ref["x"], ref["der(x)"]], [ref["der(x,2)"], ref["power"]]
         found.append([host.fmu.getDirectionalDerivative(unknowns, [ref["m"]], [0.3])])
         host.fmu.exitInitializationMode()
-        found[-1] += [host.fmu.getDirectionalDerivative(unknowns, knowns, seed) for seed in ([1, 0, 0], [0, 2.0, -1e3], [0, 0, 0])]
-        found[-1] += [host.fmu.getAdjointDerivative(unknowns, knowns, [2.0, -3.0], 3), host.get(["x", "power"])]
+        found[-1] += [
+            host.fmu.getDirectionalDerivative(unknowns, knowns, seed)
+            for seed in ([1, 0, 0], [0, 2.0, -1e3], [0, 0, 0])
+        ]
+        found[-1] += [
+            host.fmu.getAdjointDerivative(unknowns, knowns, [2.0, -3.0], 3),
+            host.get(["x", "power"]),
+        ]
         if kind == "CoSimulation":
             host.step(0.1)
             found[-1].append(host.fmu.getOutputDerivatives([ref["x"], ref["power"]], [1, 1]))
@@ -152,7 +176,11 @@ def test_steps_stop_at_events_as_in_the_native_archive(twins):
             host.fmu.enterStepMode()
             told[-1].append(host.fmu.doStep(0.0, 0.5))
             host.fmu.enterEventMode()
-            told[-1] += [host.fmu.updateDiscreteStates(), host.integers(["stage"]), host.get(["x", "event_time"])]
+            told[-1] += [
+                host.fmu.updateDiscreteStates(),
+                host.integers(["stage"]),
+                host.get(["x", "event_time"]),
+            ]
             host.fmu.enterStepMode()
             reached = told[-1][1][3]
             told[-1] += [host.fmu.doStep(reached, 0.7 - reached), host.get(reals(each))]
@@ -218,10 +246,17 @@ MODES = {
                       ("EnterInitializationMode", "ExitInitializationMode", "EnterContinuousTimeMode"),
                       ("EnterInitializationMode", "ExitInitializationMode", "Terminate")),
 }  # fmt: skip
-IN_OTHER_WORDS = {"EnterConfigurationMode", "a step told to nobody", "two numbers for one", "numbers for nothing"}  # two reasons, one is told
+IN_OTHER_WORDS = {
+    "EnterConfigurationMode",
+    "a step told to nobody",
+    "two numbers for one",
+    "numbers for nothing",
+}  # two reasons, one is told
 
 
-@pytest.mark.parametrize(("kind", "way"), [(kind, way) for kind, ways in MODES.items() for way in ways])
+@pytest.mark.parametrize(
+    ("kind", "way"), [(kind, way) for kind, ways in MODES.items() for way in ways]
+)
 def test_every_call_in_every_mode_is_answered_as_in_the_native_archive(twins, kind, way):
     """Status, words and values afterwards."""
     hosts = [Host(each, kind=kind) for each in twins]
@@ -232,7 +267,9 @@ def test_every_call_in_every_mode_is_answered_as_in_the_native_archive(twins, ki
             host.messages.clear()
             for step in (*way, name):
                 function, arguments = calls(host.archive)[step]
-                status = host.fmu.dll[f"fmi3{function}"](ctypes.c_void_p(host.fmu.component), *map(plain, arguments))  # knows no types
+                status = host.fmu.dll[f"fmi3{function}"](
+                    ctypes.c_void_p(host.fmu.component), *map(plain, arguments)
+                )  # knows no types
             words = host.messages if name not in IN_OTHER_WORDS else [bool(host.messages)]
             told.append((status, [*words], host.get(["x", "pull", "k", "m"])))
         assert told[0] == told[1], name
@@ -242,7 +279,13 @@ def test_every_call_in_every_mode_is_answered_as_in_the_native_archive(twins, ki
 
 def plain(value):
     """An argument of C: sizes are as wide as addresses."""
-    return ctypes.c_double(value) if isinstance(value, float) else ctypes.c_size_t(value) if type(value) is int else value
+    return (
+        ctypes.c_double(value)
+        if isinstance(value, float)
+        else ctypes.c_size_t(value)
+        if type(value) is int
+        else value
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -285,7 +328,13 @@ def test_log_categories_choose_what_is_said(twins):
         host.fmu.freeInstance()
         return host.messages
 
-    choices = ((True, ["logEvents"]), (True, ["logStatusError"]), (False, []), (True, ["logAll"]), (True, ["nonsense"]))
+    choices = (
+        (True, ["logEvents"]),
+        (True, ["logStatusError"]),
+        (False, []),
+        (True, ["logAll"]),
+        (True, ["nonsense"]),
+    )
     found = [[said(each, *choice) for choice in choices] for each in twins]
     assert found[0] == found[1]
     assert [len(messages) for messages in found[0]] == [1, 1, 1, 2, 1]
@@ -334,7 +383,9 @@ def test_both_kinds_and_both_versions_run_side_by_side(archive, tmp_path):
         host = ExchangeHost(archive).start(values)
         return host.host, lambda k: host.step(0.01), lambda: host.x[:1]
 
-    with Archive(pack_unit(stub_unit(), tmp_path / "old.fmu", "python", 2, shell=stub_shell())) as old:
+    with Archive(
+        pack_unit(stub_unit(), tmp_path / "old.fmu", "python", 2, shell=stub_shell())
+    ) as old:
         makers = (
             lambda: stepping(archive),
             lambda: stepping(old, x=0.1),
@@ -360,7 +411,15 @@ def test_both_kinds_and_both_versions_run_side_by_side(archive, tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_reset_begins_anew_in_the_same_kind(archive, kind):
-    host = Host(archive, kind=kind, **({"event_mode_used": True, "early_return_allowed": True} if kind == "CoSimulation" else {}))
+    host = Host(
+        archive,
+        kind=kind,
+        **(
+            {"event_mode_used": True, "early_return_allowed": True}
+            if kind == "CoSimulation"
+            else {}
+        ),
+    )
     host.start({"k": 10.0})
     host.fmu.reset()
     assert host.get(["k"]) == [40.0]
@@ -415,7 +474,18 @@ def test_nothing_is_kept_per_step_or_instance(archive):
 
 
 # -- sequences that nobody planned ---------------------------------------------------------------------------------------------------------------
-OFTEN = {"any": 6, "step": 6, "continuous": 8, "update": 4, "save": 2, "restore": 2, "drop": 1, "modes": 8, "reset": 0.3, "read": 3}
+OFTEN = {
+    "any": 6,
+    "step": 6,
+    "continuous": 8,
+    "update": 4,
+    "save": 2,
+    "restore": 2,
+    "drop": 1,
+    "modes": 8,
+    "reset": 0.3,
+    "read": 3,
+}
 
 
 class Played:
@@ -427,30 +497,50 @@ class Played:
         self.truths, self.number = [ctypes.c_bool() for _ in range(5)], ctypes.c_double()
 
     def call(self, function, *arguments):
-        status = self.host.fmu.dll[f"fmi3{function}"](ctypes.c_void_p(self.host.fmu.component), *map(plain, arguments))
+        status = self.host.fmu.dll[f"fmi3{function}"](
+            ctypes.c_void_p(self.host.fmu.component), *map(plain, arguments)
+        )
         self.told.append((function, status, list(self.host.messages)))
         self.host.messages.clear()
         return status
 
     def asked(self, function, *arguments, truths, number=False):
         """A call that answers; what it leaves after an error says nothing."""
-        answers = [ctypes.byref(each) for each in self.truths[:truths]] + [ctypes.byref(self.number)] * number
+        answers = [ctypes.byref(each) for each in self.truths[:truths]] + [
+            ctypes.byref(self.number)
+        ] * number
         if self.call(function, *arguments, *answers) < 2:
-            self.told.append(([each.value for each in self.truths[:truths]], self.number.value if number else None))
+            self.told.append(
+                (
+                    [each.value for each in self.truths[:truths]],
+                    self.number.value if number else None,
+                )
+            )
             return True
         return False
 
     def play(self, rng):
         what = rng.choices(list(OFTEN), list(OFTEN.values()))[0]
         if what == "any":
-            function, arguments = self.calls[rng.choice(sorted(set(self.calls) - IN_OTHER_WORDS - {"Terminate"}))]
+            function, arguments = self.calls[
+                rng.choice(sorted(set(self.calls) - IN_OTHER_WORDS - {"Terminate"}))
+            ]
             self.call(function, *arguments)
         elif what == "step":
-            if self.asked("DoStep", self.now, rng.choice((0.0, 1e-14, 0.01, 0.2)), True, truths=3, number=True):
+            if self.asked(
+                "DoStep", self.now, rng.choice((0.0, 1e-14, 0.01, 0.2)), True, truths=3, number=True
+            ):
                 self.now = self.number.value
         elif what == "continuous":
             self.call("SetTime", self.now + rng.choice((0.0, 0.01, 0.05)))
-            if not self.call("SetContinuousStates", (ctypes.c_double * 2)(rng.uniform(-0.5, 0.5), rng.uniform(-2, 2)), 2) and rng.random() < 0.7:
+            if (
+                not self.call(
+                    "SetContinuousStates",
+                    (ctypes.c_double * 2)(rng.uniform(-0.5, 0.5), rng.uniform(-2, 2)),
+                    2,
+                )
+                and rng.random() < 0.7
+            ):
                 self.asked("CompletedIntegratorStep", True, truths=2)
         elif what == "update":
             self.asked("UpdateDiscreteStates", truths=5, number=True)
@@ -461,15 +551,27 @@ class Played:
         elif what == "restore" and self.states:
             self.call("SetFMUState", rng.choice(self.states))
         elif what == "drop" and self.states:
-            self.call("FreeFMUState", ctypes.byref(self.states.pop(rng.randrange(len(self.states)))))
+            self.call(
+                "FreeFMUState", ctypes.byref(self.states.pop(rng.randrange(len(self.states))))
+            )
         elif what == "modes":
-            names = ("EnterInitializationMode", "ExitInitializationMode", "EnterEventMode", "EnterContinuousTimeMode", "EnterStepMode")
+            names = (
+                "EnterInitializationMode",
+                "ExitInitializationMode",
+                "EnterEventMode",
+                "EnterContinuousTimeMode",
+                "EnterStepMode",
+            )
             function, arguments = self.calls[rng.choice(names)]
             self.call(function, *arguments)
         elif what == "reset":
             self.call("Reset")
         elif what == "read":
-            for name, size in (("EventIndicators", 1), ("ContinuousStates", 2), ("ContinuousStateDerivatives", 2)):
+            for name, size in (
+                ("EventIndicators", 1),
+                ("ContinuousStates", 2),
+                ("ContinuousStateDerivatives", 2),
+            ):
                 room = (ctypes.c_double * size)()
                 good = self.call(f"Get{name}", room, len(room)) < 2
                 self.told.append(list(room) if good else name)
@@ -477,7 +579,10 @@ class Played:
 
     def look(self):
         try:
-            return (*self.host.get(["x", "der(x)", "power", "k", "pull", "event_time"]), *self.host.integers(["stage", "events"]))
+            return (
+                *self.host.get(["x", "der(x)", "power", "k", "pull", "event_time"]),
+                *self.host.integers(["stage", "events"]),
+            )
         except FMICallException as error:
             return (str(error),)
 
@@ -490,7 +595,11 @@ class Played:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", KINDS)
 def test_drawn_sequences_of_calls_are_answered_as_in_the_native_archive(twins, kind, seed):
-    options = {"event_mode_used": seed % 2 == 0, "early_return_allowed": seed % 3 == 0} if kind == "CoSimulation" else {}
+    options = (
+        {"event_mode_used": seed % 2 == 0, "early_return_allowed": seed % 3 == 0}
+        if kind == "CoSimulation"
+        else {}
+    )
     played = [Played(each, kind, **options) for each in twins]
     for k in range(250):
         for each in played:

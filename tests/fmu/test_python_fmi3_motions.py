@@ -27,11 +27,18 @@ BALL = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
 STAGED = made(
     {"b": BALL},
     {"j": {"child": "b", "type": "prismatic", "axis": "z", "coordinates": ["z"], "start": 1.0}},
-    stages=[{"name": "falls", "ends": {"when": "z < 0.8"}}, {"name": "held", "lock": ["j"], "ends": {"after": 0.1}}, {"name": "falls again"}],
+    stages=[
+        {"name": "falls", "ends": {"when": "z < 0.8"}},
+        {"name": "held", "lock": ["j"], "ends": {"after": 0.1}},
+        {"name": "falls again"},
+    ],
 )
 SPRUNG = made(
     {"cart": BALL, "arm": {**BALL, "com": [0, 0, -0.5]}},
-    {"rail": {"child": "cart", "type": "prismatic", "axis": "x", "coordinates": ["x"]}, "pin": PENDULUM},
+    {
+        "rail": {"child": "cart", "type": "prismatic", "axis": "x", "coordinates": ["x"]},
+        "pin": PENDULUM,
+    },
     states={"lag": {"rate": "5*(push - lag)"}},
     inputs={"push": {"start": 0.0}},
     forces={"pull": {"coordinate": "x", "value": "lag - 3*x"}},
@@ -42,7 +49,10 @@ SLIDING = made(
     {
         "j": {
             "child": "b",
-            "transforms": [{"shift": axis, "coordinate": axis, "speed": speed} for axis, speed in (("x", 0.8), ("y", 0.0), ("z", 0.0))],
+            "transforms": [
+                {"shift": axis, "coordinate": axis, "speed": speed}
+                for axis, speed in (("x", 0.8), ("y", 0.0), ("z", 0.0))
+            ],
         }
     },
     contacts={"floor": {"body": "b", "point": [0, 0, 0], "friction": 0.3}},
@@ -55,10 +65,20 @@ CASES = {
     "stages": Case(STAGED, events=2),
     "a loop": Case("lib:four-bar", 0.5),
     "a relation with a state": Case(
-        slider("x - 0.3*sin(p) - lag", states={"lag": {"rate": "5*(push - lag)"}}, inputs={"push": {"start": 0.0}}), inputs=("push",)
+        slider(
+            "x - 0.3*sin(p) - lag",
+            states={"lag": {"rate": "5*(push - lag)"}},
+            inputs={"push": {"start": 0.0}},
+        ),
+        inputs=("push",),
     ),
-    "corners of time": Case(carriage({"by": "table('way', t)"}, tables={"way": CORNERED}), 0.5, events=1),
-    "a followed input": Case(carriage({"follow": {"input": "deck", "bandwidth": 20.0}}, inputs={"deck": 0.0}), inputs=("deck",)),
+    "corners of time": Case(
+        carriage({"by": "table('way', t)"}, tables={"way": CORNERED}), 0.5, events=1
+    ),
+    "a followed input": Case(
+        carriage({"follow": {"input": "deck", "bandwidth": 20.0}}, inputs={"deck": 0.0}),
+        inputs=("deck",),
+    ),
     "states and events that set": Case(SPRUNG, 1.0, inputs=("push",), events=1),
     "an actuator with states": Case("lib:boom-drive", 0.1, 2e-4),
 }
@@ -69,7 +89,10 @@ def case(request, tmp_path_factory):
     """The case, and both archives of one compiled unit."""
     found, folder = CASES[request.param], tmp_path_factory.mktemp("motions")
     unit = fmu_unit(load(found.model))
-    with Archive(pack_unit(unit, folder / "p.fmu", "python", 3)) as python, Archive(pack_unit(unit, folder / "n.fmu", "native", 3)) as native:
+    with (
+        Archive(pack_unit(unit, folder / "p.fmu", "python", 3)) as python,
+        Archive(pack_unit(unit, folder / "n.fmu", "native", 3)) as native,
+    ):
         yield found, (python, native)
 
 
@@ -79,11 +102,20 @@ def watched(archive):
 
 def test_model_exchange_bit_for_bit(case):
     given, twins = case
-    inputs = (lambda t: {name: 0.1 * math.sin(3 * t) for name in given.inputs}) if given.inputs else None
+    inputs = (
+        (lambda t: {name: 0.1 * math.sin(3 * t) for name in given.inputs}) if given.inputs else None
+    )
     rows = []
     for each in twins:
         host = ExchangeHost(each).start()
-        rows.append([*host.rows(given.stop, given.step, watched(each), inputs), host.host.integers(["stage", "events"]), host.next, host.events])
+        rows.append(
+            [
+                *host.rows(given.stop, given.step, watched(each), inputs),
+                host.host.integers(["stage", "events"]),
+                host.next,
+                host.events,
+            ]
+        )
         rows[-1].append(host.host.messages)
         host.host.close()
     assert rows[0] == rows[1]
@@ -105,7 +137,14 @@ def test_co_simulation_bit_for_bit(case):
             host.set({name: 0.1 * math.sin(3 * t) for name in given.inputs})
             needed, _, early, t = host.fmu.doStep(t, given.step * (1 + k % 3))
             rows[-1].append(
-                (needed, early, t, *host.get(watched(each)), *host.integers(["stage", "events", "solver_steps"]), host.text("stage_name"))
+                (
+                    needed,
+                    early,
+                    t,
+                    *host.get(watched(each)),
+                    *host.integers(["stage", "events", "solver_steps"]),
+                    host.text("stage_name"),
+                )
             )
             k += 1
             if needed:

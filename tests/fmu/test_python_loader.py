@@ -24,13 +24,18 @@ def shared_python() -> bool:
     """Whether the python3 that the loader finds here has a shared library."""
     for name in ("/usr/local/bin/python3", "/usr/bin/python3"):
         if Path(name).exists():
-            library = subprocess.run([name, "-I", "-c", QUESTION], capture_output=True, text=True).stdout.strip()
+            library = subprocess.run(
+                [name, "-I", "-c", QUESTION], capture_output=True, text=True
+            ).stdout.strip()
             if ".so" in library and Path(library).exists():
                 return True
     return False
 
 
-needs_python = pytest.mark.skipif(not shared_python(), reason="no python3 with a shared library in /usr: apt-get install libpython3-dev")
+needs_python = pytest.mark.skipif(
+    not shared_python(),
+    reason="no python3 with a shared library in /usr: apt-get install libpython3-dev",
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +46,9 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def bare(folder):
     """The archive unpacked in a folder whose name hosts write in many ways."""
-    archive = Archive(pack_unit(stub_unit(), folder.parent / "spring.fmu", "python", shell=stub_shell()))
+    archive = Archive(
+        pack_unit(stub_unit(), folder.parent / "spring.fmu", "python", shell=stub_shell())
+    )
     archive.unpack(folder)
     return BareHost(archive, LINUX, ["x"])
 
@@ -74,14 +81,40 @@ def test_locations_of_every_form(bare, folder, form):
 @needs_python
 def test_misuse_is_refused_as_in_the_native_archive(bare):
     found = {key: values[0] for key, values in bare.run("misuse").items()}
-    refused = ("early_step", "early_terminate", "unknown_get", "unknown_set", "nan", "gap", "backwards", "other_kind", "after", "null")
+    refused = (
+        "early_step",
+        "early_terminate",
+        "unknown_get",
+        "unknown_set",
+        "nan",
+        "gap",
+        "backwards",
+        "other_kind",
+        "after",
+        "null",
+    )
     assert [found[key] for key in refused] == ["3"] * len(refused)
-    assert [found[key] for key in ("wrong_guid", "wrong_folder", "good_step", "tiny_step", "terminate", "read", "reset", "again")] == ["0"] * 8
+    assert [
+        found[key]
+        for key in (
+            "wrong_guid",
+            "wrong_folder",
+            "good_step",
+            "tiny_step",
+            "terminate",
+            "read",
+            "reset",
+            "again",
+        )
+    ] == ["0"] * 8
 
 
 @needs_python
 def test_states_cross_processes_and_threads_agree(bare, tmp_path):
-    assert bare.run("save", 1e-3, 200, tmp_path / "state")["value"] == bare.run("load", 1e-3, 200, tmp_path / "state")["value"]
+    assert (
+        bare.run("save", 1e-3, 200, tmp_path / "state")["value"]
+        == bare.run("load", 1e-3, 200, tmp_path / "state")["value"]
+    )
     assert len(set(bare.run("threads", 1e-3, 200)["value"])) == 1
 
 
@@ -89,7 +122,9 @@ def test_states_cross_processes_and_threads_agree(bare, tmp_path):
 def test_nothing_goes_wrong_at_the_end_of_the_host(bare):
     """Interpreters that end before what uses them ended hosts by a signal."""
     for _ in range(5):
-        assert bare.values("run", 1e-3, 5) == pytest.approx([exact(5e-3)], abs=1e-12)  # steps of fourth order: h⁵ = 1e-15 each
+        assert bare.values("run", 1e-3, 5) == pytest.approx(
+            [exact(5e-3)], abs=1e-12
+        )  # steps of fourth order: h⁵ = 1e-15 each
     assert int(bare.run("soak", 1e-3, 2000)["grown"][0]) < 2**20
 
 
@@ -107,7 +142,9 @@ def test_without_python_the_host_is_told_once(folder, bare, interpreter):
 
 @needs_python
 def test_drives_run_in_c_hosts_too(tmp_path):
-    archive = Archive(build_drive_fmu(Drive(Cylinder(), Valve()), tmp_path / "drive.fmu", backend="python"))
+    archive = Archive(
+        build_drive_fmu(Drive(Cylinder(), Valve()), tmp_path / "drive.fmu", backend="python")
+    )
     bare = BareHost(archive, LINUX, ["pressure_a", "force"])
     drive = Drive(Cylinder(), Valve())
     drive.settle(drive.length, 0.0)

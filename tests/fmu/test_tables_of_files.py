@@ -35,7 +35,9 @@ def cart(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_points_of_files_travel(cart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str):
+def test_points_of_files_travel(
+    cart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str
+):
     """In a folder without the file the archive moves the cart by F t³/(6 m), and the mechanism in it can be read again."""
     path = build_fmu(load(cart), tmp_path / "cart.fmu", backend)
     (tmp_path / "push.csv").unlink()
@@ -45,14 +47,19 @@ def test_points_of_files_travel(cart: Path, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(away)
     with zipfile.ZipFile(path) as archive:
         packed = json.loads(archive.read("resources/model.json"))
-        assert packed["tables"] == {"push": {"x": [0.0, 1.0], "y": [0.0, 6.0]}, "plain": {"x": [0, 1], "y": [0, 1]}}
+        assert packed["tables"] == {
+            "push": {"x": [0.0, 1.0], "y": [0.0, 6.0]},
+            "plain": {"x": [0, 1], "y": [0, 1]},
+        }
         assert "resources/model.toml" not in archive.namelist()
     with Archive(path) as archive:
         twin = twin_of(archive)
     twin.start()
     twin.step(1.0)
     assert twin.get(["x"]) == pytest.approx([0.5], rel=1e-6)
-    assert fmpy.simulate_fmu(str(path), stop_time=1.0, output_interval=0.1, output=["x"])["x"][-1] == pytest.approx(0.5, rel=1e-6)
+    assert fmpy.simulate_fmu(str(path), stop_time=1.0, output_interval=0.1, output=["x"])["x"][
+        -1
+    ] == pytest.approx(0.5, rel=1e-6)
 
 
 def test_a_file_that_went_before_the_packing_is_named(cart: Path, tmp_path: Path):
@@ -65,7 +72,8 @@ def test_a_file_that_went_before_the_packing_is_named(cart: Path, tmp_path: Path
 def test_other_descriptions_travel_as_they_were_written(cart: Path, tmp_path: Path):
     cart.write_text(
         CART.replace(
-            'tables.push = { file = "push.csv", columns = ["t", "force"], units = ["s", "kN"] }', "tables.push = { x = [0, 1], y = [0, 6] } # N"
+            'tables.push = { file = "push.csv", columns = ["t", "force"], units = ["s", "kN"] }',
+            "tables.push = { x = [0, 1], y = [0, 6] } # N",
         )
     )
     with zipfile.ZipFile(build_fmu(load(cart), tmp_path / "cart.fmu")) as archive:

@@ -18,7 +18,14 @@ from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import drive_description
 from kinetree.scripts.cosim.oil import Cylinder, Valve
 
-OIL = {"area_a": 50e-4, "area_b": 32e-4, "volume_a": 5e-4, "volume_b": 5e-4, "shortest": 0.4, "longest": 4.0}
+OIL = {
+    "area_a": 50e-4,
+    "area_b": 32e-4,
+    "volume_a": 5e-4,
+    "volume_b": 5e-4,
+    "shortest": 0.4,
+    "longest": 4.0,
+}
 
 
 def table(source: dict | str) -> Table:
@@ -34,12 +41,18 @@ def boom(chambers: dict | None = None) -> Table:
 
 def ways(found: Table) -> dict[str, dict[str, str]]:
     """Causality of every member of every terminal."""
-    return {each.name: {member: v.causality for member, v in each.members.items()} for each in terminals(found)}
+    return {
+        each.name: {member: v.causality for member, v in each.members.items()}
+        for each in terminals(found)
+    }
 
 
 def test_an_actuator_and_its_drive_fit_member_by_member():
     """What both know goes opposite ways, so that a host can connect all of it at once; the drive's own way to look ahead has no counterpart."""
-    (mechanism,), (drive,) = ways(boom()).values(), ways(table(drive_description(Drive(Cylinder(), Valve())))).values()
+    (mechanism,), (drive,) = (
+        ways(boom()).values(),
+        ways(table(drive_description(Drive(Cylinder(), Valve())))).values(),
+    )
     shared = set(mechanism) & set(drive)
     assert {"force", "speed", "stiffness", "damping"} <= shared
     assert all(mechanism[member] != drive[member] for member in shared - {"length"})
@@ -50,13 +63,18 @@ def test_oil_inside_the_mechanism_is_two_ports():
     found = ways(boom(OIL))
     assert {"lift", "lift.side_a", "lift.side_b"} == set(found)
     assert found["lift.side_a"] == {"pressure": "output", "flow": "input"}
-    names = {each.name: each.members["flow"].name for each in terminals(boom(OIL)) if each.icon == "oil"}
+    names = {
+        each.name: each.members["flow"].name for each in terminals(boom(OIL)) if each.icon == "oil"
+    }
     assert names == {"lift.side_a": "lift.flow_a", "lift.side_b": "lift.flow_b"}
 
 
 def test_what_has_no_partner_is_no_terminal():
     """A drive that holds its oil gives flows and pressures both: nothing can be connected there."""
-    assert all(each.icon != "oil" for each in terminals(table(drive_description(Drive(Cylinder(), Valve())))))
+    assert all(
+        each.icon != "oil"
+        for each in terminals(table(drive_description(Drive(Cylinder(), Valve()))))
+    )
     assert terminals(table("lib:regulator")) == []
 
 
@@ -70,8 +88,13 @@ def test_files_obey_the_schema_and_name_what_is_there(source):
     names = {v.name for v in found.variables}
     assert {member.get("variableName") for member in root.iter("TerminalMemberVariable")} <= names
     for picture in root.iter("TerminalGraphicalRepresentation"):
-        assert entries[f"terminalsAndIcons/{picture.get('iconBaseName')}.png"].startswith(b"\x89PNG")
-    kinds = {(member.get("memberName"), member.get("variableKind")) for member in root.iter("TerminalMemberVariable")}
+        assert entries[f"terminalsAndIcons/{picture.get('iconBaseName')}.png"].startswith(
+            b"\x89PNG"
+        )
+    kinds = {
+        (member.get("memberName"), member.get("variableKind"))
+        for member in root.iter("TerminalMemberVariable")
+    }
     assert source == "regulator" or {("force", "inflow"), ("speed", "signal")} <= kinds
 
 
@@ -79,4 +102,6 @@ def test_the_archive_carries_them(tmp_path):
     with zipfile.ZipFile(build_fmu(load("lib:boom"), tmp_path / "b.fmu", "native", 3)) as archive:
         root = ElementTree.fromstring(archive.read("terminalsAndIcons/terminalsAndIcons.xml"))
         assert [each.get("name") for each in root.iter("Terminal")] == ["lift"]
-        assert {"terminalsAndIcons/icon.png", "terminalsAndIcons/flange.png"} <= set(archive.namelist())
+        assert {"terminalsAndIcons/icon.png", "terminalsAndIcons/flange.png"} <= set(
+            archive.namelist()
+        )

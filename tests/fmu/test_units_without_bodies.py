@@ -37,7 +37,12 @@ SAMPLER: dict[str, Any] = {
 @pytest.mark.parametrize("description", [GAIN, LAG, SAMPLER], ids=["gain", "lag", "sampler"])
 def test_control_alone_is_an_fmu(description: dict[str, Any], fmi: int, tmp_path: Path):
     """A description without bodies was refused unless it had states; co-simulation, model exchange, steps and states are those of any other."""
-    path = build_fmu(load(description | {"run": {"stop_time": 1.0, "output_step": 0.02}}), tmp_path / "unit.fmu", "native", fmi)
+    path = build_fmu(
+        load(description | {"run": {"stop_time": 1.0, "output_step": 0.02}}),
+        tmp_path / "unit.fmu",
+        "native",
+        fmi,
+    )
     report = verify(path)
     assert report.good, [check for check in report.checks if not check.good]
     told = {check.what: check.result for check in report.checks}
@@ -65,12 +70,16 @@ def test_values_of_a_law_a_lag_and_a_sampler(backend: str, tmp_path: Path):
     with Archive(build_fmu(load(LAG), tmp_path / "lag.fmu", backend)) as archive:
         host = Host(archive).start()
         host.step(0.05)
-        assert host.get(["x", "y"]) == pytest.approx([1.0 - math.exp(-0.5), 3.0 - 2.0 * math.exp(-0.5)], rel=1e-8)
+        assert host.get(["x", "y"]) == pytest.approx(
+            [1.0 - math.exp(-0.5), 3.0 - 2.0 * math.exp(-0.5)], rel=1e-8
+        )
         host.close()
     with Archive(build_fmu(load(SAMPLER), tmp_path / "sampler.fmu", backend)) as archive:
         host = Host(archive).start()
         host.step(0.35)
-        assert host.get(["held"]) == pytest.approx([math.sin(0.3)], abs=1e-9) and host.integers(["events"]) == [3]
+        assert host.get(["held"]) == pytest.approx([math.sin(0.3)], abs=1e-9) and host.integers(
+            ["events"]
+        ) == [3]
         host.close()
 
 
@@ -82,7 +91,9 @@ def test_nothing_at_all_is_refused():
 def test_words_of_mechanics_may_be_outputs():
     """Expressions read force('NAME') and reaction('NAME'): an output by that name is no ambiguity, a state or an input would be."""
     system = load(LAG | {"outputs": {"force": {"value": "3*x", "unit": "N"}}}).compile()
-    assert system.simulate(1.0)["force"][-1] == pytest.approx(3.0 * (1.0 - math.exp(-10.0)), rel=1e-6)
+    assert system.simulate(1.0)["force"][-1] == pytest.approx(
+        3.0 * (1.0 - math.exp(-10.0)), rel=1e-6
+    )
     with pytest.raises(ModelError, match="'force' has a meaning in expressions"):
         load(LAG | {"inputs": {"u": 1.0, "force": 0.0}})
 
@@ -90,12 +101,22 @@ def test_words_of_mechanics_may_be_outputs():
 def test_drive_and_controller_need_no_python(tmp_path: Path):
     """Their archives held the texts of Python modules; a C host with an empty environment runs them now, bit for bit as fmpy."""
     files = [
-        build_drive_fmu(Drive(Cylinder(), Valve(), ((0.0, 0.0), (0.01, 0.5))), tmp_path / "drive.fmu", horizon=1e-3),
-        build_controller_fmu(Controller(Pid(gain=3.0, integral_time=0.2)), tmp_path / "controller.fmu", period=1e-3),
+        build_drive_fmu(
+            Drive(Cylinder(), Valve(), ((0.0, 0.0), (0.01, 0.5))),
+            tmp_path / "drive.fmu",
+            horizon=1e-3,
+        ),
+        build_controller_fmu(
+            Controller(Pid(gain=3.0, integral_time=0.2)), tmp_path / "controller.fmu", period=1e-3
+        ),
     ]
-    for path, names in zip(files, (["pressure_a", "force", "resting_rate"], ["command", "integral"]), strict=True):
+    for path, names in zip(
+        files, (["pressure_a", "force", "resting_rate"], ["command", "integral"]), strict=True
+    ):
         with zipfile.ZipFile(path) as archive:
-            assert not [name for name in archive.namelist() if name.endswith(".py") or "pythonfmu" in name]
+            assert not [
+                name for name in archive.namelist() if name.endswith(".py") or "pythonfmu" in name
+            ]
         with Archive(path) as archive:
             bare = BareHost(archive, PLATFORMS["linux64"], names)
             host = Host(archive).start()
@@ -115,7 +136,9 @@ def test_flows_of_a_valve_are_those_of_its_mean_place(tmp_path: Path):
             host.step(k * h)
             ends = np.exp(-np.array([k - 1, k]) * h / valve.time_constant)
             mean = 0.5 * (1.0 - valve.time_constant / h * (ends[0] - ends[1]))
-            assert host.get(["mean_spool", "flow_a", "flow_b"]) == pytest.approx([mean, *valve.flows(mean, 100e5, 60e5)], rel=1e-6)
+            assert host.get(["mean_spool", "flow_a", "flow_b"]) == pytest.approx(
+                [mean, *valve.flows(mean, 100e5, 60e5)], rel=1e-6
+            )
         host.close()
 
 

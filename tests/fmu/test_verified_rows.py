@@ -19,7 +19,9 @@ def test_a_row_between_the_two_instants_of_one_event_is_left_out():
 
 
 def test_a_row_at_the_instant_itself_is_left_out():
-    assert clear_of_events(ROWS, np.array([0.0, 0.4]), np.array([0.0, 0.4 + 1e-12]))[0].tolist() == [True, True, True, False, True]
+    assert clear_of_events(ROWS, np.array([0.0, 0.4]), np.array([0.0, 0.4 + 1e-12]))[
+        0
+    ].tolist() == [True, True, True, False, True]
 
 
 def test_an_event_that_one_side_missed_hides_nothing():
@@ -31,9 +33,16 @@ def test_an_event_that_one_side_missed_hides_nothing():
 @pytest.mark.parametrize("integrator", ["auto", "radau", "tsit5"])
 def test_tolerances_let_pass_what_the_motion_makes_of_them(integrator: str):
     """Where errors choose the steps, a bound is the tolerance as often as errors of steps may add up, times the response to a change."""
-    twin: Any = SimpleNamespace(unit=SimpleNamespace(run=SimpleNamespace(integrator=integrator, relative=1e-6)))
+    twin: Any = SimpleNamespace(
+        unit=SimpleNamespace(run=SimpleNamespace(integrator=integrator, relative=1e-6))
+    )
     bounds = [own_bound(twin, 5.0, response, None) for response in (1e3, 1e4)]  # type: ignore[arg-type]
-    assert bounds == pytest.approx([STEPS_ADD_UP * 1e-6 * 1e3, STEPS_ADD_UP * 1e-6 * 1e4]) and min(bounds) > HOST_SOLVER
+    assert (
+        bounds == pytest.approx([STEPS_ADD_UP * 1e-6 * 1e3, STEPS_ADD_UP * 1e-6 * 1e4])
+        and min(bounds) > HOST_SOLVER
+    )
     twin.unit.run.relative = 1e-7
     assert own_bound(twin, 5.0, 1e4, None) == pytest.approx(bounds[0])  # type: ignore[arg-type]
-    assert own_bound(twin, 5.0, 0.0, None) == HOST_SOLVER, "what a host's own solver is taken at, at least"  # type: ignore[arg-type]
+    assert own_bound(twin, 5.0, 0.0, None) == HOST_SOLVER, (
+        "what a host's own solver is taken at, at least"
+    )  # type: ignore[arg-type]

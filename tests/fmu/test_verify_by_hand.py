@@ -31,7 +31,9 @@ def test_deviations_are_parts_of_what_exceeds_1():
     assert sensitivity.deviation(table[:, 1], other[:, 1]) == 1.0 / 3.0
     assert sensitivity.deviation(np.array([0.25]), np.array([0.5])) == 0.25
     assert sensitivity.deviation(np.zeros((0, 2)), np.zeros((0, 2))) == 0.0
-    assert verify.steepest(other) == 1.375 and verify.steepest(other[:1]) == 0.0, "the column by its largest but for the last row"
+    assert verify.steepest(other) == 1.375 and verify.steepest(other[:1]) == 0.0, (
+        "the column by its largest but for the last row"
+    )
 
 
 class Grows:
@@ -40,7 +42,9 @@ class Grows:
     def __init__(self, factors: list[float], start: float | None = -2.0, size: float = 0.5):
         self.factors, self.size, self.log = factors, size, []
         others = [variable("p", Access.TUNABLE, 7.0), variable("y", Access.START, None)]
-        self.table = SimpleNamespace(variables=others if start is None else [*others, variable("x", Access.START, start)])
+        self.table = SimpleNamespace(
+            variables=others if start is None else [*others, variable("x", Access.START, start)]
+        )
 
     def reset(self) -> None:
         self.log.append("reset")
@@ -60,22 +64,37 @@ class Grows:
 @pytest.mark.parametrize(
     ("factors", "size", "last", "response"),
     [
-        ([2.0**k for k in range(12)], 0.5, 7, 3.0 * 128),  # past 100 times what the first step makes of it at 2^8
+        (
+            [2.0**k for k in range(12)],
+            0.5,
+            7,
+            3.0 * 128,
+        ),  # past 100 times what the first step makes of it at 2^8
         ([2.0**k for k in range(12)], 4.0, 7, 3.0 * 128 / 4.0),
         ([1.0, 4.0, 3.0, 90.0, 390.0, 410.0, 5.0], 0.5, 4, 3.0 * 390),
         ([1.0, 1.0, 99.0, 40.0], 0.5, 3, 3.0 * 99),
-        ([0.0, 0.1, 33.0, 34.0, 1.0], 0.5, 2, 3.0 * 33),  # a change that is damped at once is measured by itself
+        (
+            [0.0, 0.1, 33.0, 34.0, 1.0],
+            0.5,
+            2,
+            3.0 * 33,
+        ),  # a change that is damped at once is measured by itself
         ([0.0, 0.1, 0.2, 0.1], 0.5, 3, 1.0),
         ([0.0, 0.0, 1e4, 1.0], 0.5, 2, 3e4),
     ],
 )
-def test_a_motion_is_compared_until_a_small_change_has_grown(factors: list[float], size: float, last: int, response: float):
+def test_a_motion_is_compared_until_a_small_change_has_grown(
+    factors: list[float], size: float, last: int, response: float
+):
     twin: Any = Grows(factors, size=size)
     grid, expected = [0.1 * k for k in range(len(factors))], np.array([[size, 0.0]] * len(factors))
     found = sensitivity.horizon(twin, grid, NAMES, expected)
     assert found == (last, pytest.approx(response, rel=1e-5))  # 1e-16 of rounding in 1e-9
     assert twin.log == ["reset", {"x": -2.0 + 3e-9}]
-    assert sensitivity.horizon(Grows(factors, start=None), grid, NAMES, expected) == (len(factors) - 1, 1.0)  # type: ignore[arg-type]
+    assert sensitivity.horizon(Grows(factors, start=None), grid, NAMES, expected) == (
+        len(factors) - 1,
+        1.0,
+    )  # type: ignore[arg-type]
 
 
 def test_starts_are_changed_by_one_rounding():
@@ -89,18 +108,26 @@ def test_starts_are_changed_by_one_rounding():
 
     rounding = np.spacing(3.0)
     assert sensitivity.rounded(twin, motion) == pytest.approx(1e6 * rounding)
-    assert given[0] == -2.0 and len(given) == 9 and set(given[1:]) == {-2.0 + rounding, -2.0 - rounding}
+    assert (
+        given[0] == -2.0
+        and len(given) == 9
+        and set(given[1:]) == {-2.0 + rounding, -2.0 - rounding}
+    )
     assert [each for each in twin.log if each == "reset"] == ["reset"] * 9
     assert sensitivity.rounded(Grows([1.0], start=None), motion) == 0.0  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("loops", "per_step"), [((), 16.0 * EPS), (("loop",), 1e-13)])
-def test_fixed_steps_may_differ_by_their_roundings(monkeypatch: pytest.MonkeyPatch, loops: tuple[str, ...], per_step: float):
+def test_fixed_steps_may_differ_by_their_roundings(
+    monkeypatch: pytest.MonkeyPatch, loops: tuple[str, ...], per_step: float
+):
     """Those of all steps, as often as a change grows; what stays open of loops; eight times what drawn roundings make of the motion."""
     drawn = [0.0]
     monkeypatch.setattr(sensitivity, "rounded", lambda twin, motion: drawn[0])
     parts = [SimpleNamespace(loops=()), SimpleNamespace(loops=loops)]
-    twin: Any = SimpleNamespace(unit=SimpleNamespace(run=SimpleNamespace(integrator="rk4", step=0.25), compiled=parts))
+    twin: Any = SimpleNamespace(
+        unit=SimpleNamespace(run=SimpleNamespace(integrator="rk4", step=0.25), compiled=parts)
+    )
     assert sensitivity.own_bound(twin, 5.0, 1e6, None) == pytest.approx(per_step * 1e6 * 20.0)  # type: ignore[arg-type]
     assert sensitivity.own_bound(twin, 5.0, 1e-6, None) == 1e-12  # type: ignore[arg-type]
     drawn[0] = 0.5
@@ -113,7 +140,9 @@ def test_the_error_of_a_fixed_step_is_twice_what_half_of_it_changes():
     assert sensitivity.step_error(twin, GRID, NAMES, TABLE + 0.125) == 0.25 / 1.125
     assert twin.head.step == 0.25 and log == ["reset", "start", *GRID[1:]]
     twin.unit.run.integrator = "auto"
-    assert sensitivity.step_error(twin, GRID, NAMES, TABLE + 0.125) == 0.0 and twin.head.step == 0.25
+    assert (
+        sensitivity.step_error(twin, GRID, NAMES, TABLE + 0.125) == 0.0 and twin.head.step == 0.25
+    )
 
 
 class Ends(Unit):
@@ -147,13 +176,22 @@ def test_a_motion_that_ends_is_compared_for_nine_tenths():
 def log(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     done: list[Any] = []
     monkeypatch.setattr(
-        verify, "Host", lambda archive: Unit(archive, broken=getattr(archive, "broken", ()), log=done, name=f"{len({e[0] for e in done})}")
+        verify,
+        "Host",
+        lambda archive: Unit(
+            archive,
+            broken=getattr(archive, "broken", ()),
+            log=done,
+            name=f"{len({e[0] for e in done})}",
+        ),
     )
     monkeypatch.setattr(Unit, "steps", [0])
     return done
 
 
-def test_co_simulation_is_compared_and_its_cost_told(monkeypatch: pytest.MonkeyPatch, log: list[Any]):
+def test_co_simulation_is_compared_and_its_cost_told(
+    monkeypatch: pytest.MonkeyPatch, log: list[Any]
+):
     """By a clock of its own: 2 ms for an instance, then steps of 3, 5 and 40 µs and readings of 1, 7 and 2 µs, of which the medians count."""
     ticks = iter(np.cumsum([7.0, 2e-3, 1.0, 3e-6, 1e-6, 1.0, 5e-6, 7e-6, 1.0, 40e-6, 2e-6]))
     monkeypatch.setattr(verify, "time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
@@ -161,9 +199,14 @@ def test_co_simulation_is_compared_and_its_cost_told(monkeypatch: pytest.MonkeyP
     expected[3, 0] += 1e-3
     verify.motion(report, archive_of(), grid, list(NAMES), expected, 2, 1e-12)
     said = "instantiated in 2.0 ms; 5.0 µs per step of 250 ms, 2.0 µs for 2 values"
-    assert told(report) == [("co-simulation", "largest deviation 0.00e+00 (allowed 1e-12)", True), ("cost", said, True)]
+    assert told(report) == [
+        ("co-simulation", "largest deviation 0.00e+00 (allowed 1e-12)", True),
+        ("cost", said, True),
+    ]
     first = [("0", "start"), *[("0", t) for t in GRID[1:]], ("0", "close")]
-    steps = [("1", what) if what else ("1", "references", 5, 3) for t in GRID[1:] for what in (t, None)]
+    steps = [
+        ("1", what) if what else ("1", "references", 5, 3) for t in GRID[1:] for what in (t, None)
+    ]
     assert log == [*first, ("1", "start"), *steps, ("1", "close")]
     ticks = iter(np.arange(11.0))
     verify.motion(report, archive_of(), grid, list(NAMES), expected, 3, 1e-12)
@@ -178,51 +221,106 @@ def test_model_exchange_is_read_at_the_times_of_the_grid(monkeypatch: pytest.Mon
     """At the first row that is not more than a nanosecond before, at the last one behind its end; rows between are passed over."""
     asked: list[Any] = []
     grid = [0.125, *GRID[1:]]
-    rows = [(0.0, 9.0), (0.125, 1.0), (0.25, 9.0), (0.5 - 0.9e-9, 2.0), (0.5 + 0.9e-9, 9.0), (1.0 - 1.1e-9, 9.0), (1.0, 3.0), (1.4, 4.0)]
-    monkeypatch.setattr(fmpy, "simulate_fmu", lambda folder, **options: (asked.append((folder, options)), result(rows, ("x",)))[1])
+    rows = [
+        (0.0, 9.0),
+        (0.125, 1.0),
+        (0.25, 9.0),
+        (0.5 - 0.9e-9, 2.0),
+        (0.5 + 0.9e-9, 9.0),
+        (1.0 - 1.1e-9, 9.0),
+        (1.0, 3.0),
+        (1.4, 4.0),
+    ]
+    monkeypatch.setattr(
+        fmpy,
+        "simulate_fmu",
+        lambda folder, **options: (asked.append((folder, options)), result(rows, ("x",)))[1],
+    )
     report = Report(Path())
     verify.exchange(report, archive_of(), grid, ["x"], np.array([[1.0], [2.0], [3.0], [4.0]]), 1e-4)
-    assert told(report) == [("model exchange (CVode)", "largest deviation 0.00e+00 (allowed 1e-04)", True)]
+    assert told(report) == [
+        ("model exchange (CVode)", "largest deviation 0.00e+00 (allowed 1e-04)", True)
+    ]
     ((folder, options),) = asked
-    wanted = {"stop_time": 1.5, "fmi_type": "ModelExchange", "solver": "CVode", "relative_tolerance": 1e-8, "output_interval": 0.375}
+    wanted = {
+        "stop_time": 1.5,
+        "fmi_type": "ModelExchange",
+        "solver": "CVode",
+        "relative_tolerance": 1e-8,
+        "output_interval": 0.375,
+    }
     assert folder == "nowhere" and options == wanted | {"output": ["x"], "record_events": False}
 
 
-def test_a_row_between_two_instants_is_left_out_and_lateness_allowed_for(monkeypatch: pytest.MonkeyPatch):
+def test_a_row_between_two_instants_is_left_out_and_lateness_allowed_for(
+    monkeypatch: pytest.MonkeyPatch,
+):
     """An event at 0.5 s here and 8 µs later there: that row does not count, and 8 µs of the steepest change, 3 in 0.5 s, are allowed besides."""
     here, there = [0.0, 0.5, 0.5, 0.5], [0.0, 0.0, 0.5 + 8e-6, 0.5 + 8e-6]
     rows = [(t, x, e) for t, x, e in zip(GRID, (1.0, 7.0, 4.0, 4.0), there, strict=True)]
-    monkeypatch.setattr(fmpy, "simulate_fmu", lambda folder, **options: result(rows, ("x", "event_time")))
-    report, expected = Report(Path()), np.array([[1.0, here[0]], [1.0, here[1]], [4.0, here[2]], [4.0, here[3]]])
+    monkeypatch.setattr(
+        fmpy, "simulate_fmu", lambda folder, **options: result(rows, ("x", "event_time"))
+    )
+    report, expected = (
+        Report(Path()),
+        np.array([[1.0, here[0]], [1.0, here[1]], [4.0, here[2]], [4.0, here[3]]]),
+    )
     verify.exchange(report, archive_of(), GRID, ["x", "event_time"], expected, 1e-6)
     ((_, said, good),) = told(report)
-    assert said == "largest deviation 8.00e-06 (allowed 1e-05)" and good, "1e-6 + 8e-6 * (3/4)/0.5, the change by the largest value"
+    assert said == "largest deviation 8.00e-06 (allowed 1e-05)" and good, (
+        "1e-6 + 8e-6 * (3/4)/0.5, the change by the largest value"
+    )
 
 
 def test_events_further_apart_than_ten_microseconds_are_two():
     """Where both are near, every row behind them counts; one closer than a nanosecond to an instant does not."""
     for apart, kept in ((0.9e-5, False), (1.2e-5, True)):
-        clear, most = verify.clear_of_events(np.array([0.3 + 4e-6, 0.4]), np.array([0.0, 0.3]), np.array([0.0, 0.3 + apart]))
+        clear, most = verify.clear_of_events(
+            np.array([0.3 + 4e-6, 0.4]), np.array([0.0, 0.3]), np.array([0.0, 0.3 + apart])
+        )
         assert clear.tolist() == [kept, True] and most == pytest.approx(0.0 if kept else apart)
-    assert verify.clear_of_events(np.array([5e-6]), np.array([0.0]), np.array([1e-5]))[0].tolist() == [True], "as far apart as that they are two"
+    assert verify.clear_of_events(np.array([5e-6]), np.array([0.0]), np.array([1e-5]))[
+        0
+    ].tolist() == [True], "as far apart as that they are two"
     rows = 0.3 + np.array([-1.2e-9, -0.8e-9, 0.8e-9, 1.2e-9])
-    assert verify.clear_of_events(rows, np.array([0.3]), np.array([0.3]))[0].tolist() == [True, False, False, True]
+    assert verify.clear_of_events(rows, np.array([0.3]), np.array([0.3]))[0].tolist() == [
+        True,
+        False,
+        False,
+        True,
+    ]
 
 
 def test_other_steps_come_to_the_same_end(log: list[Any]):
     """Seven coarse ones, twice as many, drawn ones, and one of 1e-14 s among those of the grid."""
     report = Report(Path())
     verify.sweep(report, archive_of(), GRID, list(NAMES), TABLE)
-    tables = [[each[1] for each in log if each[0] == f"{k}" and isinstance(each[1], float)] for k in range(4)]
-    assert tables[0] == [1.5 * k / 7 for k in range(1, 8)] and tables[1] == pytest.approx([0.25 * k for k in range(1, 7)])
-    assert len(tables[2]) == 3 and tables[2] == sorted(tables[2]) and 0.0 < tables[2][0] < 1.0 and tables[2][2] == 1.5
-    assert tables[3] == [0.5, 0.5 + 1e-14, 1.0, 1.5] and [each[1] for each in log].count("close") == 4
+    tables = [
+        [each[1] for each in log if each[0] == f"{k}" and isinstance(each[1], float)]
+        for k in range(4)
+    ]
+    assert tables[0] == [1.5 * k / 7 for k in range(1, 8)] and tables[1] == pytest.approx(
+        [0.25 * k for k in range(1, 7)]
+    )
+    assert (
+        len(tables[2]) == 3
+        and tables[2] == sorted(tables[2])
+        and 0.0 < tables[2][0] < 1.0
+        and tables[2][2] == 1.5
+    )
+    assert (
+        tables[3] == [0.5, 0.5 + 1e-14, 1.0, 1.5] and [each[1] for each in log].count("close") == 4
+    )
     assert [(what, good) for what, _, good in told(report)] == [
         ("coarse steps", True), ("fine steps", True), ("irregular steps", True), ("a step of 1e-14 s", True)
     ]  # fmt: skip
     report = Report(Path())
-    verify.sweep(report, archive_of(), GRID, list(NAMES), np.array([[8.0, 1.0], [2.0**-1.5 + 0.8e-3, 1.0]]))
-    assert {said for _, said, _ in told(report)} == {"largest deviation 1.00e-04 (allowed 1e-04)"}, "a part of the largest value"
+    verify.sweep(
+        report, archive_of(), GRID, list(NAMES), np.array([[8.0, 1.0], [2.0**-1.5 + 0.8e-3, 1.0]])
+    )
+    assert {said for _, said, _ in told(report)} == {
+        "largest deviation 1.00e-04 (allowed 1e-04)"
+    }, "a part of the largest value"
 
 
 def test_states_are_saved_in_the_middle(log: list[Any]):
@@ -236,9 +334,17 @@ def test_states_are_saved_in_the_middle(log: list[Any]):
     for broken in ("restore", "bytes"):
         verify.replay(report, archive_of(broken=[broken]), GRID, list(NAMES))
     titles = ("state restored", "state from bytes in another instance")
-    good = [(title, True) for title in titles], [(titles[0], False), (titles[1], False)], [(titles[0], True), (titles[1], False)]
+    good = (
+        [(title, True) for title in titles],
+        [(titles[0], False), (titles[1], False)],
+        [(titles[0], True), (titles[1], False)],
+    )
     assert [(what, ok) for what, _, ok in told(report)] == [each for rows in good for each in rows]
-    for part, said in ((SimpleNamespace(), True), (None, True), (SimpleNamespace(canGetAndSetFMUState=True), False)):
+    for part, said in (
+        (SimpleNamespace(), True),
+        (None, True),
+        (SimpleNamespace(canGetAndSetFMUState=True), False),
+    ):
         report, archive = Report(Path()), archive_of()
         archive.description.coSimulation = part
         verify.replay(report, archive, GRID, list(NAMES))
@@ -247,11 +353,20 @@ def test_states_are_saved_in_the_middle(log: list[Any]):
 
 def test_what_depends_on_steps_is_not_compared(tmp_path: Path):
     """Residuals, mean speeds, indicators, what the twin does not have, and accelerations of a chain."""
-    archive = archive_of(reals=["x", "der(x,2)", "loop_residual", "crane.mean_speed", "event_indicator[1]", "gone"])
+    archive = archive_of(
+        reals=["x", "der(x,2)", "loop_residual", "crane.mean_speed", "event_indicator[1]", "gone"]
+    )
     for chain, names in ((None, ["x", "der(x,2)"]), ("chain", ["x"])):
-        twin: Any = SimpleNamespace(places=dict.fromkeys(set(archive.reals) - {"gone"}), unit=SimpleNamespace(chain=chain))
+        twin: Any = SimpleNamespace(
+            places=dict.fromkeys(set(archive.reals) - {"gone"}), unit=SimpleNamespace(chain=chain)
+        )
         assert verify.comparable(archive, twin) == names
-    for compiled, options, other in ((False, None, False), (True, None, True), (False, '{"specialised": true}', True), (False, "{}", False)):
+    for compiled, options, other in (
+        (False, None, False),
+        (True, None, True),
+        (False, '{"specialised": true}', True),
+        (False, "{}", False),
+    ):
         folder = tmp_path / f"{compiled}{options}"
         (folder / "resources").mkdir(parents=True)
         if options:

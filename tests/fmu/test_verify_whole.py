@@ -20,7 +20,9 @@ def told(report: Report) -> list[tuple[str, str, bool]]:
     return [(check.what, check.result, check.good) for check in report.checks]
 
 
-@pytest.mark.parametrize("case", ["chain", "loops", "source", "sensitive", "model exchange alone", "short"])
+@pytest.mark.parametrize(
+    "case", ["chain", "loops", "source", "sensitive", "model exchange alone", "short"]
+)
 def test_all_checks_are_made_and_each_with_its_bound(monkeypatch: pytest.MonkeyPatch, case: str):
     """As long as the archive says, 5 s at most, in its steps, 2000 at most; where errors grow, up to there."""
     stop, last = (None, 5) if case == "sensitive" else (0.2 if case == "short" else None, 10)
@@ -33,44 +35,81 @@ def test_all_checks_are_made_and_each_with_its_bound(monkeypatch: pytest.MonkeyP
     done: dict[str, Any] = {}
     twin: Any = Unit()
     twin.unit = SimpleNamespace(
-        system=SimpleNamespace(compiled=SimpleNamespace(loops=["a"] * (case == "loops"))), chain=SimpleNamespace() if case == "chain" else None
+        system=SimpleNamespace(compiled=SimpleNamespace(loops=["a"] * (case == "loops"))),
+        chain=SimpleNamespace() if case == "chain" else None,
     )
-    monkeypatch.setattr(fmpy.validation, "validate_fmu", lambda path: ["a", "b"] if case == "loops" else [])
+    monkeypatch.setattr(
+        fmpy.validation, "validate_fmu", lambda path: ["a", "b"] if case == "loops" else []
+    )
     monkeypatch.setattr(verify, "Archive", lambda path: nullcontext(archive))
     monkeypatch.setattr(verify, "described", lambda report, archive: None)
     monkeypatch.setattr(verify, "comparable", lambda archive, twin: ["x"])
     monkeypatch.setattr(verify, "horizon", lambda twin, grid, names, expected: (last, response))
-    monkeypatch.setattr(verify, "own_bound", lambda twin, *given: 0.25 * len(done.setdefault("own", [*given[:2], len(given[2](twin.start()))])) / 3)
+    monkeypatch.setattr(
+        verify,
+        "own_bound",
+        lambda twin, *given: (
+            0.25 * len(done.setdefault("own", [*given[:2], len(given[2](twin.start()))])) / 3
+        ),
+    )
     monkeypatch.setattr(verify, "step_error", lambda *given: 0.5)
     for name in ("motion", "chain_motion", "exchange", "sweep", "replay", "conditions"):
-        monkeypatch.setattr(verify, name, lambda report, *given, name=name: done.setdefault(name, given))
+        monkeypatch.setattr(
+            verify, name, lambda report, *given, name=name: done.setdefault(name, given)
+        )
     report = verify.verify("it.fmu", stop, lambda given: twin)
     count = 1 if case == "short" else 10
     grid = [0.5 * k for k in range(count + 1)]
     whole, part = (np.array([[2.0**-t] for t in grid[: n + 1]]) for n in (count, last))
 
     def given(name: str, *expected: Any) -> bool:
-        return name in done and all(np.array_equal(a, b) for a, b in zip(done[name], expected, strict=True))
+        return name in done and all(
+            np.array_equal(a, b) for a, b in zip(done[name], expected, strict=True)
+        )
 
     bounds = {"chain": 1e-12, "source": 0.25}
-    assert given("motion", archive, grid, ["x"], whole, last if case == "source" else count, bounds.get(case, 1e-12))
+    assert given(
+        "motion",
+        archive,
+        grid,
+        ["x"],
+        whole,
+        last if case == "source" else count,
+        bounds.get(case, 1e-12),
+    )
     assert done.get("own") == ([5.0, 1e7, 11] if case == "source" else None)
-    assert ("chain_motion" in done) == (case == "chain") and (case != "chain" or given("chain_motion", twin.unit.chain, grid, ["x"], whole))
+    assert ("chain_motion" in done) == (case == "chain") and (
+        case != "chain" or given("chain_motion", twin.unit.chain, grid, ["x"], whole)
+    )
     lasting = grid[: last + 1]
     if case == "source":
         assert "exchange" not in done
     else:
         bound = {"loops": 5e-3, "short": 1e-4}.get(case, 10.0 * 1e-8 * 1e7)
         assert given("exchange", archive, lasting, ["x"], part, bound + 0.5)
-    assert given("sweep", archive, lasting, ["x"], part) and given("replay", archive, lasting, ["x"])
+    assert given("sweep", archive, lasting, ["x"], part) and given(
+        "replay", archive, lasting, ["x"]
+    )
     if case == "model exchange alone":
         assert "conditions" not in done
     else:
         assert given("conditions", archive, twin, lasting, ["x"], part, case == "source")
-    rows = [("modelDescription", "a; b" if case == "loops" else "no problem found", case != "loops")]
-    rows += [("sources", "compiled by cc -std=c99 -Wall -Wextra -Wpedantic without a warning", True)] * (case == "source")
-    rows += [("sensitivity", "errors grow 100 times until t = 2.5: other integrations are compared up to there", True)] * (case == "sensitive")
-    assert told(report) == rows and report.good == (case != "loops") and report.path == Path("it.fmu")
+    rows = [
+        ("modelDescription", "a; b" if case == "loops" else "no problem found", case != "loops")
+    ]
+    rows += [
+        ("sources", "compiled by cc -std=c99 -Wall -Wextra -Wpedantic without a warning", True)
+    ] * (case == "source")
+    rows += [
+        (
+            "sensitivity",
+            "errors grow 100 times until t = 2.5: other integrations are compared up to there",
+            True,
+        )
+    ] * (case == "sensitive")
+    assert (
+        told(report) == rows and report.good == (case != "loops") and report.path == Path("it.fmu")
+    )
 
 
 def test_a_run_has_two_thousand_steps_at_most(monkeypatch: pytest.MonkeyPatch):
@@ -102,7 +141,10 @@ def test_steps_of_a_chain_are_compared_with_all_of_them_at_once():
             asked.append(options)
             return {"a": np.array([1.0, 2.0, 3.0, 4.0]), "va": np.array([0.0, 0.0, 0.0, 8e-8])}
 
-    report, expected = Report(Path()), np.array([[9.0, 1.0, 0.0], [9.0, 2.0, 0.0], [9.0, 3.0, 0.0], [9.0, 4.0, 0.0]])
+    report, expected = (
+        Report(Path()),
+        np.array([[9.0, 1.0, 0.0], [9.0, 2.0, 0.0], [9.0, 3.0, 0.0], [9.0, 4.0, 0.0]]),
+    )
     verify.chain_motion(report, Chain(), [0.125, *GRID[1:]], ["other", "a", "va"], expected)  # type: ignore[arg-type]
     assert asked == [{"stop_time": 1.5, "start_time": 0.0, "output_step": 0.375}]
     assert told(report) == [("matrix method", "largest deviation 8.00e-08 (allowed 1e-08)", False)]

@@ -25,7 +25,11 @@ def slide(actuator: dict | None = None, **more) -> dict:
 def test_told_stiffness_acts_from_the_beginning_of_every_step():
     """Two steps of H: each an oscillation about s0 + F/k that starts with the state the last one left."""
     k, F, H, m = 50.0, 3.0, 0.1, 2.0
-    result = load(slide()).compile().simulate(2 * H, output_step=H, inputs={"lift.force": F, "lift.stiffness": -k})
+    result = (
+        load(slide())
+        .compile()
+        .simulate(2 * H, output_step=H, inputs={"lift.force": F, "lift.stiffness": -k})
+    )
     w = np.sqrt(k / m)
     z, v, mean = 1.0, 0.0, []
     for _ in range(2):
@@ -41,7 +45,11 @@ def test_told_stiffness_acts_from_the_beginning_of_every_step():
 def test_told_damping():
     """m dv/dt = F - d (v - v0) in one step."""
     d, F, H, m = 8.0, 3.0, 0.2, 2.0
-    result = load(slide()).compile().simulate(H, output_step=H, inputs={"lift.force": F, "lift.damping": -d})
+    result = (
+        load(slide())
+        .compile()
+        .simulate(H, output_step=H, inputs={"lift.force": F, "lift.damping": -d})
+    )
     assert result["lift.speed"][-1] == pytest.approx(F / d * (1 - np.exp(-d / m * H)), rel=1e-8)
 
 
@@ -50,17 +58,25 @@ def test_boom_is_held_and_reports_what_a_drive_needs():
     system = load("lib:boom").compile()
     held = system.simulate(0.1, output_step=0.05)
     assert np.abs(held["luff"] - 0.5).max() < 1e-12
-    inertia = 150.0 * 3.2**2 * (1.005 / 12 + 0.25) + 70.0 * 3.2**2  # a rod of some thickness, a point
+    inertia = (
+        150.0 * 3.2**2 * (1.005 / 12 + 0.25) + 70.0 * 3.2**2
+    )  # a rod of some thickness, a point
     lever = 1.5 * (0.6 * np.sin(0.5) + 1.0 * np.cos(0.5)) / held["lift.length"][0]
     assert held["lift.effective_mass"] == pytest.approx([inertia / lever**2] * 3, rel=1e-9)
     pushed = system.simulate(0.01, output_step=0.01, inputs={"lift.force": 1e4})
     hold = (75.0 + 70.0) * 3.2 * 9.81 * np.cos(0.5) / lever
-    assert pushed["lift.acceleration"][0] == pytest.approx((1e4 - hold) / held["lift.effective_mass"][0], rel=1e-9)
+    assert pushed["lift.acceleration"][0] == pytest.approx(
+        (1e4 - hold) / held["lift.effective_mass"][0], rel=1e-9
+    )
 
 
 def test_acceleration_is_the_second_derivative_of_the_length():
     """Central difference over h = 1e-3: error h²/12 times the fourth derivative, about 1e-4 of it."""
-    result = load("lib:boom").compile().simulate(0.1, output_step=1e-3, inputs={"lift.force": 6e3}, tolerance=1e-11)
+    result = (
+        load("lib:boom")
+        .compile()
+        .simulate(0.1, output_step=1e-3, inputs={"lift.force": 6e3}, tolerance=1e-11)
+    )
     length = result["lift.length"]
     second = (length[2:] - 2 * length[1:-1] + length[:-2]) / 1e-6
     assert result["lift.acceleration"][1:-1] == pytest.approx(second, abs=2e-5)
@@ -68,7 +84,9 @@ def test_acceleration_is_the_second_derivative_of_the_length():
 
 def test_rotary_actuator_on_a_coordinate():
     """Along a coordinate: moment of inertia as effective mass."""
-    description = slide({"coordinate": "angle", "force": 0.4}) | {"joints": {"j": {"child": "b", "type": "revolute", "coordinates": ["angle"]}}}
+    description = slide({"coordinate": "angle", "force": 0.4}) | {
+        "joints": {"j": {"child": "b", "type": "revolute", "coordinates": ["angle"]}}
+    }
     del description["actuators"]["lift"]["between"]
     result = load(description).compile().simulate(1.0, output_step=0.5)
     assert result["angle"] == pytest.approx(0.5 * 4.0 * result.time**2, rel=1e-9)
@@ -80,13 +98,26 @@ def test_a_single_state_is_the_beginning_of_a_step():
     """Outputs of a state, of many, of a rest and slopes tell of an actuator what the first row of a run tells; its way since then is 0."""
     system = load("lib:boom").compile()
     q, u = system.start()
-    names = ("lift.length", "lift.speed", "lift.mean_speed", "lift.acceleration", "lift.effective_mass")
-    first = {name: system.simulate(0.01, output_step=0.01, inputs={"lift.force": 5e4})[name][0] for name in names}
+    names = (
+        "lift.length",
+        "lift.speed",
+        "lift.mean_speed",
+        "lift.acceleration",
+        "lift.effective_mass",
+    )
+    first = {
+        name: system.simulate(0.01, output_step=0.01, inputs={"lift.force": 5e4})[name][0]
+        for name in names
+    }
     for t in (0.0, 2.0):
         one = system.outputs(t, q, u, {"lift.force": 5e4})
-        _, many = system.accelerations_many(t, [q], [u], inputs={"lift.force": [5e4]}, outputs=names)
+        _, many = system.accelerations_many(
+            t, [q], [u], inputs={"lift.force": [5e4]}, outputs=names
+        )
         for name in names:
-            assert one[name] == pytest.approx(first[name], rel=1e-9, abs=1e-12) == many[name][0], name
+            assert one[name] == pytest.approx(first[name], rel=1e-9, abs=1e-12) == many[name][0], (
+                name
+            )
         moving = system.outputs(t, q, u + 0.1, {"lift.force": 5e4})
         assert moving["lift.mean_speed"] == moving["lift.speed"] > 0.05
         linear = system.linearize(t, q, u + 0.1, outputs=["lift.speed", "lift.mean_speed"])
@@ -94,9 +125,15 @@ def test_a_single_state_is_the_beginning_of_a_step():
         assert linear.B[:, linear.inputs.index("lift.stiffness")] == pytest.approx(0.0, abs=1e-12)
     rest = system.equilibrium()
     mass = rest.outputs["lift.effective_mass"]
-    assert mass == pytest.approx(system.outputs(0.0, rest.q, [0.0])["lift.effective_mass"], rel=1e-12) and mass > 1e3
+    assert (
+        mass == pytest.approx(system.outputs(0.0, rest.q, [0.0])["lift.effective_mass"], rel=1e-12)
+        and mass > 1e3
+    )
     for told in ("lift.stiffness", "lift.damping"):
-        for ask in (lambda given: system.accelerations(0.0, q, u, inputs=given), lambda given: system.equilibrium(inputs=given)):
+        for ask in (
+            lambda given: system.accelerations(0.0, q, u, inputs=given),
+            lambda given: system.equilibrium(inputs=given),
+        ):
             with pytest.raises(ValueError, match="since a communication step began"):
                 ask({told: -1.0})
 
@@ -126,7 +163,9 @@ def test_units_are_those_of_what_is_driven(joint: str, along: str, units: tuple[
 def bases(*units: str) -> dict[str, int]:
     """Base units of a product with their exponents; an angle counts as 1."""
     parts = [parse_unit(unit).base for unit in units]
-    whole = {name: sum(part.get(name, 0) for part in parts) for name in {*parts[0], *parts[-1]} - {"rad"}}
+    whole = {
+        name: sum(part.get(name, 0) for part in parts) for name in {*parts[0], *parts[-1]} - {"rad"}
+    }
     return {name: power for name, power in whole.items() if power}
 
 
@@ -148,12 +187,16 @@ CHAMBERS = {
 
 def test_closed_chambers_are_a_spring():
     """Both sides shut: E A²/V each; a small oscillation has the frequency of their sum."""
-    stiffness = 1.4e9 * ((50e-4) ** 2 / (0.5e-3 + 50e-4 * 0.5) + (32e-4) ** 2 / (0.5e-3 + 32e-4 * 0.5))
+    stiffness = 1.4e9 * (
+        (50e-4) ** 2 / (0.5e-3 + 50e-4 * 0.5) + (32e-4) ** 2 / (0.5e-3 + 32e-4 * 0.5)
+    )
     description = slide({"chambers": CHAMBERS})
     description["joints"]["j"]["speed"] = [1e-3]
     period = 2 * np.pi / np.sqrt(stiffness / 2.0)
     result = load(description).compile().simulate(period, output_step=period / 20, tolerance=1e-10)
-    assert result["z"] - 1.0 == pytest.approx(1e-3 * period / (2 * np.pi) * np.sin(2 * np.pi * result.time / period), abs=1e-9)
+    assert result["z"] - 1.0 == pytest.approx(
+        1e-3 * period / (2 * np.pi) * np.sin(2 * np.pi * result.time / period), abs=1e-9
+    )
 
 
 def test_flow_extends_the_cylinder():
@@ -169,7 +212,9 @@ def test_flow_extends_the_cylinder():
 def test_leakage_levels_the_pressures():
     """With the piston locked: the difference decays at leakage (E/V_a + E/V_b)."""
     chambers = CHAMBERS | {"leakage": 1e-12}
-    description = slide({"chambers": chambers}, joints={"j": {"child": "b", "type": "rigid", "at": [0, 0, 1.0]}})
+    description = slide(
+        {"chambers": chambers}, joints={"j": {"child": "b", "type": "rigid", "at": [0, 0, 1.0]}}
+    )
     result = load(description).compile().simulate(0.5, output_step=0.25)
     rate = 1e-12 * 1.4e9 * (1 / 3e-3 + 1 / 2.1e-3)
     difference = result["lift.pressure_b"] - result["lift.pressure_a"]
@@ -179,19 +224,29 @@ def test_leakage_levels_the_pressures():
 def test_air_softens_the_oil():
     """Bulk modulus of oil with 1 % of air at 32 bar, from the compliance of the two volumes."""
     chambers = CHAMBERS | {"air": 0.01}
-    description = slide({"chambers": chambers}, joints={"j": {"child": "b", "type": "rigid", "at": [0, 0, 1.0]}})
-    result = load(description).compile().simulate(1e-4, output_step=1e-4, inputs={"lift.flow_a": 1e-4})
+    description = slide(
+        {"chambers": chambers}, joints={"j": {"child": "b", "type": "rigid", "at": [0, 0, 1.0]}}
+    )
+    result = (
+        load(description).compile().simulate(1e-4, output_step=1e-4, inputs={"lift.flow_a": 1e-4})
+    )
     p = 3.2e6
     air = 0.01 * (1e5 / p) ** (1 / 1.4)
     modulus = (1 + air) / (1 / 1.4e9 + air / (1.4 * p))
     assert modulus < 1.2e9
-    assert result["lift.pressure_a"][-1] - p == pytest.approx(modulus * 1e-8 / 3e-3, rel=1e-3)  # the modulus grows a little on the way
+    assert result["lift.pressure_a"][-1] - p == pytest.approx(
+        modulus * 1e-8 / 3e-3, rel=1e-3
+    )  # the modulus grows a little on the way
 
 
 def test_end_stop_and_cavitation():
     """Sucked empty, a side stays at zero pressure; at full length the stop holds."""
     chambers = CHAMBERS | {"end_damping": 2e4, "longest": 1.05}
-    result = load(slide({"chambers": chambers})).compile().simulate(0.5, output_step=0.01, inputs={"lift.flow_b": -2e-3, "lift.flow_a": 0.0})
+    result = (
+        load(slide({"chambers": chambers}))
+        .compile()
+        .simulate(0.5, output_step=0.01, inputs={"lift.flow_b": -2e-3, "lift.flow_a": 0.0})
+    )
     assert result["lift.pressure_b"].min() > -1.0
     assert result["z"].max() < 1.05 + 3.2e6 * 50e-4 / 1e8 * 2
 
@@ -202,7 +257,13 @@ def test_hosts_do_not_see_what_is_held():
 
     unit = fmu_unit(load("lib:boom"))
     assert [each.name for each in unit.inputs] == ["lift.force", "lift.stiffness", "lift.damping"]
-    assert {"lift.length", "lift.speed", "lift.acceleration", "lift.mean_speed", "lift.effective_mass"} <= {c.name for c in unit.columns}
+    assert {
+        "lift.length",
+        "lift.speed",
+        "lift.acceleration",
+        "lift.mean_speed",
+        "lift.effective_mass",
+    } <= {c.name for c in unit.columns}
 
 
 def test_drive_stays_when_the_structure_changes():
@@ -211,7 +272,13 @@ def test_drive_stays_when_the_structure_changes():
     joints = slide()["joints"] | {"grip": {"parent": "b", "child": "load", "type": "rigid"}}
     stages = [{"ends": {"at": 0.25}, "free": ["grip"]}, {}]
     description = slide(bodies=bodies, joints=joints, stages=stages)
-    result = load(description).compile().simulate(0.5, output_step=0.5, inputs={"lift.force": 4.0, "lift.stiffness": -1e-9})
-    assert result["lift.length"][-1] == pytest.approx(1.0 + 0.5 * 0.25**2 + 0.25 * 0.25 + 0.25**2, rel=1e-8)
+    result = (
+        load(description)
+        .compile()
+        .simulate(0.5, output_step=0.5, inputs={"lift.force": 4.0, "lift.stiffness": -1e-9})
+    )
+    assert result["lift.length"][-1] == pytest.approx(
+        1.0 + 0.5 * 0.25**2 + 0.25 * 0.25 + 0.25**2, rel=1e-8
+    )
     assert result["lift.mean_speed"][-1] == pytest.approx((result["lift.length"][-1] - 1.0) / 0.5)
     assert result["lift.effective_mass"] == pytest.approx([4.0, 2.0])

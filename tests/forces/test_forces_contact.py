@@ -7,10 +7,39 @@ from kinetree.models import load
 
 G = 9.81
 MASS = 2.0
-CONTACT = {"kind": "contact", "body": "b", "radius": 0.3, "stiffness": 1e4, "damping": 30, "friction": 0.3, "exponent": 1.5}
-TYRE = {"kind": "tyre", "body": "b", "radius": 0.3, "stiffness": 1e4, "damping": 30, "side_damping": 5}
-JACK = {"kind": "jack", "body": "b", "point": [0.1, 0, 0], "extension": 0.3, "stiffness": 1e4, "damping": 30, "friction": 0.5}
-RAIL = {"between": [{"body": "ground"}, {"body": "b", "point": [0.05, 0, 0]}], "stiffness": 1e4, "damping": 30, "clearance": 0.01, "friction": 0.2}
+CONTACT = {
+    "kind": "contact",
+    "body": "b",
+    "radius": 0.3,
+    "stiffness": 1e4,
+    "damping": 30,
+    "friction": 0.3,
+    "exponent": 1.5,
+}
+TYRE = {
+    "kind": "tyre",
+    "body": "b",
+    "radius": 0.3,
+    "stiffness": 1e4,
+    "damping": 30,
+    "side_damping": 5,
+}
+JACK = {
+    "kind": "jack",
+    "body": "b",
+    "point": [0.1, 0, 0],
+    "extension": 0.3,
+    "stiffness": 1e4,
+    "damping": 30,
+    "friction": 0.5,
+}
+RAIL = {
+    "between": [{"body": "ground"}, {"body": "b", "point": [0.05, 0, 0]}],
+    "stiffness": 1e4,
+    "damping": 30,
+    "clearance": 0.01,
+    "friction": 0.2,
+}
 TUBE = {"kind": "rail", **RAIL}
 GROOVE = {"kind": "rail", **RAIL, "across": "z"}
 
@@ -29,7 +58,10 @@ def free(force: dict, gravity: float = 0.0, **more) -> dict:
 
 def upright(force: dict, gravity: float = G, **more) -> dict:
     """The same body that only moves along x and z."""
-    slide = [{"shift": "x", "coordinate": "x"}, {"shift": "z", "coordinate": "z", "start": "height"}]
+    slide = [
+        {"shift": "x", "coordinate": "x"},
+        {"shift": "z", "coordinate": "z", "start": "height"},
+    ]
     joints = {"j": {"child": "b", "transforms": slide}}
     return free(force, gravity) | {"joints": joints, "parameters": {"height": 0.5}} | more
 
@@ -47,7 +79,9 @@ def rotated(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return vector + 2 * (w * np.cross(v, vector) + np.cross(v, np.cross(v, vector)))
 
 
-@pytest.mark.parametrize("force", [CONTACT, TYRE, JACK, TUBE, GROOVE], ids=["contact", "tyre", "jack", "tube", "groove"])
+@pytest.mark.parametrize(
+    "force", [CONTACT, TYRE, JACK, TUBE, GROOVE], ids=["contact", "tyre", "jack", "tube", "groove"]
+)
 def test_contacts_never_give_energy(force: dict):
     """Power of the load plus rate of its potential is at most 0 in any state: central difference over h = 1e-6, error h² times third derivatives."""
     system = load(free(force)).compile()
@@ -56,12 +90,20 @@ def test_contacts_never_give_energy(force: dict):
     touching = 0
     for _ in range(60):
         quaternion = turned(np.array([1.0, 0, 0, 0]), 0.2 * rng.normal(size=3))
-        q = np.concatenate((rng.normal(size=2) * 0.02, [rng.uniform(0.2, 0.31) if force["kind"] != "rail" else 0.02 * rng.normal()], quaternion))
+        q = np.concatenate(
+            (
+                rng.normal(size=2) * 0.02,
+                [rng.uniform(0.2, 0.31) if force["kind"] != "rail" else 0.02 * rng.normal()],
+                quaternion,
+            )
+        )
         u = rng.normal(size=6)
         power = u @ (M * system.accelerations(0.0, q, u))
         stored = []
         for h in (1e-6, -1e-6):
-            moved = np.concatenate((q[:3] + h * rotated(quaternion, u[:3]), turned(quaternion, h * u[3:])))
+            moved = np.concatenate(
+                (q[:3] + h * rotated(quaternion, u[:3]), turned(quaternion, h * u[3:]))
+            )
             stored.append(system.energy(0.0, moved, np.zeros(6))[1])
         touching += system.outputs(0.0, q, u)["load"] > 0.0
         assert power + (stored[0] - stored[1]) / 2e-6 < 1e-6 * (1.0 + abs(power))
@@ -73,16 +115,23 @@ def test_load_never_pulls_and_lifts_off():
     system = load(free(CONTACT)).compile()
     q = [0, 0, 0.299, 1, 0, 0, 0]
     assert system.outputs(0.0, q, [0, 0, 5.0, 0, 0, 0])["load"] == 0.0
-    assert system.outputs(0.0, q, [0, 0, -5.0, 0, 0, 0])["load"] == pytest.approx(1e4 * 0.001**1.5 + 150.0)
+    assert system.outputs(0.0, q, [0, 0, -5.0, 0, 0, 0])["load"] == pytest.approx(
+        1e4 * 0.001**1.5 + 150.0
+    )
     assert system.outputs(0.0, [0, 0, 0.3001, 1, 0, 0, 0], [0, 0, -5.0, 0, 0, 0])["load"] == 0.0
 
 
-@pytest.mark.parametrize("force", [CONTACT, TYRE, JACK, TUBE, GROOVE], ids=["contact", "tyre", "jack", "tube", "groove"])
+@pytest.mark.parametrize(
+    "force", [CONTACT, TYRE, JACK, TUBE, GROOVE], ids=["contact", "tyre", "jack", "tube", "groove"]
+)
 def test_load_is_continuous_at_rest(force: dict):
     """Around the touching point, and with friction around standing: a step of eps moves the load by at most its slope times eps."""
     system = load(free(force)).compile()
     edge, sign = (0.01, 1.0) if force["kind"] == "rail" else (0.3, -1.0)
-    loads = [system.outputs(0.0, [0, 0, edge + sign * d, 1, 0, 0, 0], np.zeros(6))["load"] for d in (-1e-9, 1e-9)]
+    loads = [
+        system.outputs(0.0, [0, 0, edge + sign * d, 1, 0, 0, 0], np.zeros(6))["load"]
+        for d in (-1e-9, 1e-9)
+    ]
     assert loads[0] == 0.0
     assert 0.0 < loads[1] < 1.01e4 * 1e-9
     q = [0, 0, edge + sign * 0.005, 1, 0, 0, 0]
@@ -96,7 +145,9 @@ def test_friction_is_coulombs_beyond_the_friction_speed():
     system = load(free(slider)).compile()
     for speed in (0.011, 0.5, 3.0):
         u = speed * np.array([0.6, 0.8, 0, 0, 0, 0])
-        assert MASS * system.accelerations(0.0, [0, 0, -0.01, 1, 0, 0, 0], u)[:2] == pytest.approx([-18.0, -24.0], rel=1e-12)
+        assert MASS * system.accelerations(0.0, [0, 0, -0.01, 1, 0, 0, 0], u)[:2] == pytest.approx(
+            [-18.0, -24.0], rel=1e-12
+        )
     half = MASS * system.accelerations(0.0, [0, 0, -0.01, 1, 0, 0, 0], [0.005, 0, 0, 0, 0, 0])[0]
     assert half == pytest.approx(-30.0 * 0.75, rel=1e-12)
 
@@ -104,7 +155,11 @@ def test_friction_is_coulombs_beyond_the_friction_speed():
 def test_elastic_ball_keeps_its_energy():
     """Ten bounces on an undamped contact; each passage of the edge costs about the tolerance, 1e-10."""
     ball = CONTACT | {"damping": 0, "friction": 0, "exponent": 1}
-    result = load(upright(ball, outputs={"energy": {"quantity": "energy"}})).compile().simulate(4.0, output_step=0.02, tolerance=1e-10)
+    result = (
+        load(upright(ball, outputs={"energy": {"quantity": "energy"}}))
+        .compile()
+        .simulate(4.0, output_step=0.02, tolerance=1e-10)
+    )
     assert np.ptp(result["energy"]) < 1e-7 * result["energy"][0]
     assert result["z"].min() < 0.3 < 0.49 < result["z"][50:].max()
 
@@ -113,25 +168,33 @@ def test_soil_settles_until_it_carries():
     """Settlement (weight - strength)/hardening; it never heaves."""
     soil = {"strength": 5.0, "hardening": 1e3, "viscosity": 200.0}
     rest = CONTACT | {"damping": 100, "friction": 0, "exponent": 1, "soil": soil}
-    result = load(upright(rest, parameters={"height": 0.3})).compile().simulate(5.0, output_step=0.05)
+    result = (
+        load(upright(rest, parameters={"height": 0.3})).compile().simulate(5.0, output_step=0.05)
+    )
     settlement = result["c.settlement"]
     assert (np.diff(settlement) > -1e-9).all()
     slowest = 200.0 / 1e3  # time constant viscosity/hardening [s]
-    assert settlement[-1] == pytest.approx((MASS * G - 5.0) / 1e3, rel=np.exp(-5.0 / slowest) + 1e-3)
+    assert settlement[-1] == pytest.approx(
+        (MASS * G - 5.0) / 1e3, rel=np.exp(-5.0 / slowest) + 1e-3
+    )
 
 
 def test_soil_takes_energy_and_gives_none_back():
     """Energy of motion, weight and contact falls at every row while a dropped body bounces and the soil gives way."""
     soil = {"strength": 5.0, "hardening": 1e3, "viscosity": 200.0}
     drop = CONTACT | {"damping": 0, "friction": 0, "exponent": 1, "soil": soil}
-    energy = load(upright(drop)).compile().simulate(3.0, output_step=0.01, tolerance=1e-10)["energy"]
+    energy = (
+        load(upright(drop)).compile().simulate(3.0, output_step=0.01, tolerance=1e-10)["energy"]
+    )
     assert np.diff(energy).max() < 1e-7 * energy[0] and energy[-1] < energy[0] - 3.0
 
 
 @pytest.mark.parametrize("rail", [TUBE, GROOVE], ids=["tube", "groove"])
 def test_elastic_rails_keep_their_energy(rail: dict):
     """A pin thrown to and fro in its clearance, without damping and friction; damping takes, and the pin goes no deeper than the impact asks."""
-    throw = free(rail | {"damping": 0, "friction": 0, "between": [{"body": "ground"}, {"body": "b"}]})
+    throw = free(
+        rail | {"damping": 0, "friction": 0, "between": [{"body": "ground"}, {"body": "b"}]}
+    )
     throw["joints"]["j"]["speed"] = [0.2, 0.05, 0.3, 0, 0, 0]
     result = load(throw).compile().simulate(2.0, output_step=0.01, tolerance=1e-11)
     energy = 0.5 * MASS * (0.2**2 + 0.05**2 + 0.3**2)
@@ -151,12 +214,16 @@ def test_jacks_carry_the_weight():
     table = {"x": [0, 0.01, 0.02, 0.05], "y": [0, 2.0, 8.0, 50.0]}
     legs = {f"leg{k}": leg | {"point": place} for k, place in enumerate(places)}
     outputs = {f"load{k}": f"force('leg{k}')" for k in range(4)}
-    system = load(free({}, G) | {"forces": legs, "tables": {"leg": table}, "outputs": outputs}).compile()
+    system = load(
+        free({}, G) | {"forces": legs, "tables": {"leg": table}, "outputs": outputs}
+    ).compile()
     carried = MASS * G / 4
     compression = np.interp(carried, table["y"], table["x"])
     q = [0, 0, 0.5 - compression, 1, 0, 0, 0]
     assert np.abs(system.accelerations(0.0, q, np.zeros(6))).max() < 1e-12
-    assert list(system.outputs(0.0, q, np.zeros(6)).values()) == pytest.approx([carried] * 4, rel=1e-12)
+    assert list(system.outputs(0.0, q, np.zeros(6)).values()) == pytest.approx(
+        [carried] * 4, rel=1e-12
+    )
 
 
 def test_side_force_springs_then_slips():
@@ -173,7 +240,9 @@ def test_side_force_springs_then_slips():
     assert -np.diff(speed[sliding]) / 0.001 * MASS == pytest.approx(limit, rel=0.02)
     total = 0.5 * MASS * speed**2 + 0.5 * 1e4 * travel**2
     assert np.diff(total).max() < 1e-6
-    assert result["x"][-1] == pytest.approx(0.5**2 / (2 * 0.4 * G), rel=0.02)  # v²/(2 mu g), less what the spring gives back
+    assert result["x"][-1] == pytest.approx(
+        0.5**2 / (2 * 0.4 * G), rel=0.02
+    )  # v²/(2 mu g), less what the spring gives back
 
 
 def test_tyre_without_friction_limit_is_a_side_spring():
@@ -187,8 +256,14 @@ def test_tyre_without_friction_limit_is_a_side_spring():
 
 def test_rail_acts_on_both_bodies():
     """Guided body and rail body floating freely: the forces between them leave the total momentum and its moment alone."""
-    both = {name: {"mass": mass, "inertia": [0.1, 0.2, 0.3, 0, 0, 0]} for name, mass in (("a", 3.0), ("b", 2.0))}
-    rail = TUBE | {"between": [{"body": "a", "point": [0.1, 0, 0.2]}, {"body": "b", "point": [0.05, 0, 0]}], "axis": [1, 0.2, 0]}
+    both = {
+        name: {"mass": mass, "inertia": [0.1, 0.2, 0.3, 0, 0, 0]}
+        for name, mass in (("a", 3.0), ("b", 2.0))
+    }
+    rail = TUBE | {
+        "between": [{"body": "a", "point": [0.1, 0, 0.2]}, {"body": "b", "point": [0.05, 0, 0]}],
+        "axis": [1, 0.2, 0],
+    }
     joints = {name: {"child": name, "type": "free"} for name in both}
     system = load(free({}) | {"bodies": both, "joints": joints, "forces": {"c": rail}}).compile()
     q = np.array([0, 0, 0, 1, 0, 0, 0, 0.3, 0.02, 0.3, 1, 0, 0, 0])
@@ -207,7 +282,9 @@ def test_rail_acts_on_both_bodies():
 
 def test_rail_holds_between_its_ends():
     """The groove holds a pin on both sides, along its direction only, and only between begin and end."""
-    system = load(free(GROOVE | {"begin": 0.0, "end": 1.0, "between": [{"body": "ground"}, {"body": "b"}]})).compile()
+    system = load(
+        free(GROOVE | {"begin": 0.0, "end": 1.0, "between": [{"body": "ground"}, {"body": "b"}]})
+    ).compile()
 
     def load_at(x: float, y: float, z: float) -> float:
         return system.outputs(0.0, [x, y, z, 1, 0, 0, 0], np.zeros(6))["load"]

@@ -16,31 +16,80 @@ HERE, DOCS = Path(__file__).parent, Path(__file__).parents[2] / "docs"
 LAWS, OUTSIDE = "forces.md", "test_laws_outside.py"
 # kind: page with its example, picture there, test against something outside
 HELD = {
-    "coordinate": (LAWS, "bench.png", OUTSIDE, "test_a_spring_and_a_damper_are_the_damped_oscillator"),
+    "coordinate": (
+        LAWS,
+        "bench.png",
+        OUTSIDE,
+        "test_a_spring_and_a_damper_are_the_damped_oscillator",
+    ),
     "line": (LAWS, "bench.png", OUTSIDE, "test_a_line_is_mujocos_tendon"),
     "rope": ("guides.md", "guides.png", OUTSIDE, "test_a_rope_is_mujocos_tendon_over_sites"),
     "stop": (LAWS, "force_laws.png", OUTSIDE, "test_a_stop_is_the_wall_of_an_exponential"),
-    "friction": (LAWS, "force_laws.png", OUTSIDE, "test_dry_friction_takes_four_times_its_deflection_from_every_swing"),
+    "friction": (
+        LAWS,
+        "force_laws.png",
+        OUTSIDE,
+        "test_dry_friction_takes_four_times_its_deflection_from_every_swing",
+    ),
     "brake": ("wheels.md", "truck_trips.png", OUTSIDE, "test_a_brake_is_an_elastoplastic_element"),
-    "cylinder": (LAWS, "bench.png", OUTSIDE, "test_a_cylinder_pushes_with_its_pressures_and_swings_on_its_stops"),
+    "cylinder": (
+        LAWS,
+        "bench.png",
+        OUTSIDE,
+        "test_a_cylinder_pushes_with_its_pressures_and_swings_on_its_stops",
+    ),
     "rail": (LAWS, "lift.png", OUTSIDE, "test_a_pin_between_the_walls_of_a_rail"),
     "wrench": (LAWS, "bench.png", OUTSIDE, "test_wrenches_and_pairs_are_mujocos_applied_forces"),
     "pair": (LAWS, "bench.png", OUTSIDE, "test_wrenches_and_pairs_are_mujocos_applied_forces"),
-    "tyre": ("ground.md", "soil.png", OUTSIDE, "test_the_lunar_rover_compacts_its_ground_as_published"),
+    "tyre": (
+        "ground.md",
+        "soil.png",
+        OUTSIDE,
+        "test_the_lunar_rover_compacts_its_ground_as_published",
+    ),
     "contact": (LAWS, "outlines.png", "test_shapes.py", "test_impact_of_a_ball_by_hertz"),
     "jack": (LAWS, "lift.png", "test_shut_oil.py", "test_legs_of_oil_are_chambers_of_a_circuit"),
-    "wheel": ("wheels.md", "wheel_slip.png", "test_wheel.py", "test_steady_slip_is_the_brush_model"),
+    "wheel": (
+        "wheels.md",
+        "wheel_slip.png",
+        "test_wheel.py",
+        "test_steady_slip_is_the_brush_model",
+    ),
     "guide": ("guides.md", "guides.png", "test_guides.py", "test_a_bead_on_a_hoop_is_a_pendulum"),
-    "bushing": ("guides.md", "guides.png", "test_guides.py", "test_a_bushing_is_the_derivative_of_its_energy"),
-    "latch": ("guides.md", "gears.png", "test_guides.py", "test_a_latch_lets_go_at_its_strength_and_stays_open"),
-    "gear": ("guides.md", "gears.png", "test_guides.py", "test_a_gear_train_is_stiff_between_its_ratio"),
+    "bushing": (
+        "guides.md",
+        "guides.png",
+        "test_guides.py",
+        "test_a_bushing_is_the_derivative_of_its_energy",
+    ),
+    "latch": (
+        "guides.md",
+        "gears.png",
+        "test_guides.py",
+        "test_a_latch_lets_go_at_its_strength_and_stays_open",
+    ),
+    "gear": (
+        "guides.md",
+        "gears.png",
+        "test_guides.py",
+        "test_a_gear_train_is_stiff_between_its_ratio",
+    ),
 }
 
 
 def examples(page: str) -> set[str]:
     """Kinds of force elements in the whole descriptions that a page shows; they run in the tests of the pages."""
-    found = [tomllib.loads(block.text) for block in blocks((DOCS / page).read_text(encoding="utf-8")) if block.language == "toml"]
-    return {str(force_kind(force)) for each in found if "format" in each for force in each.get("forces", {}).values()}
+    found = [
+        tomllib.loads(block.text)
+        for block in blocks((DOCS / page).read_text(encoding="utf-8"))
+        if block.language == "toml"
+    ]
+    return {
+        str(force_kind(force))
+        for each in found
+        if "format" in each
+        for force in each.get("forces", {}).values()
+    }
 
 
 def rows() -> dict[str, list[str]]:
@@ -56,10 +105,14 @@ def rows() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_law_has_its_page_and_is_held_against_something_outside(kind: str):
-    assert kind in HELD, f"'{kind}' needs a page with equations, picture and example, and a test against something outside: name them in HELD"
+    assert kind in HELD, (
+        f"'{kind}' needs a page with equations, picture and example, and a test against something outside: name them in HELD"
+    )
     page, picture, file, test = HELD[kind]
     text = (DOCS / page).read_text(encoding="utf-8")
-    assert f"`{kind}`" in text and re.search(r"^    \S.*=|^\| `.*\|", text, re.M), f"no law of '{kind}' on {page}"
+    assert f"`{kind}`" in text and re.search(r"^    \S.*=|^\| `.*\|", text, re.M), (
+        f"no law of '{kind}' on {page}"
+    )
     assert f"](pictures/{picture})" in text and (DOCS / "pictures" / picture).stat().st_size > 5000
     assert kind in examples(page), f"no example with '{kind}' on {page}"
     against, found, told = rows()[kind]
@@ -73,9 +126,20 @@ def test_nothing_is_held_that_is_no_law():
 
 def test_every_pair_of_outlines_is_tried():
     """Against coal and, swapped, against itself; the pairs and only they are on the page."""
-    known = {(a, b) for a in SHAPES for b in SHAPES if pair(a, b)[0]} - {("plane", each) for each in SHAPES}
+    known = {(a, b) for a in SHAPES for b in SHAPES if pair(a, b)[0]} - {
+        ("plane", each) for each in SHAPES
+    }
     assert known == set(TRIED) and set(ON_PLANES) < set(SHAPES)
-    table = (DOCS / LAWS).read_text(encoding="utf-8").split("| first | second | spots |")[1].split("\n\n")[0]
-    lines = [[cell.strip().split(", ") for cell in line.strip("|").split("|")[:2]] for line in table.splitlines() if line.startswith("| ")]
+    table = (
+        (DOCS / LAWS)
+        .read_text(encoding="utf-8")
+        .split("| first | second | spots |")[1]
+        .split("\n\n")[0]
+    )
+    lines = [
+        [cell.strip().split(", ") for cell in line.strip("|").split("|")[:2]]
+        for line in table.splitlines()
+        if line.startswith("| ")
+    ]
     shown = {(a, b) for first, second in lines for a in first for b in second if b != "ground"}
     assert {frozenset(each) for each in shown} == {frozenset(each) for each in known}

@@ -7,11 +7,35 @@ from kinetree.models import load
 from kinetree.models.system.system import System
 
 MASS = 2.0
-LAW = {"x": [-1.0, 0.0, 0.1, 0.3, 1.0], "y": [-50.0, 0.0, 20.0, 30.0, 200.0]}  # piecewise stiffness, softer in the middle
+LAW = {
+    "x": [-1.0, 0.0, 0.1, 0.3, 1.0],
+    "y": [-50.0, 0.0, 20.0, 30.0, 200.0],
+}  # piecewise stiffness, softer in the middle
 DRAG = {"x": [-2.0, -0.5, 0.0, 0.5, 2.0], "y": [-30.0, -10.0, 0.0, 4.0, 6.0]}
-STOP = {"kind": "stop", "coordinate": "x", "lower": -0.5, "upper": 0.5, "stiffness": 40.0, "damping": 8.0, "sharpness": 60.0}
-FRICTION = {"kind": "friction", "coordinate": "x", "coulomb": 3.0, "coulomb_negative": 5.0, "viscous": 0.4, "speed": 0.01}
-ROPE = {"between": [{"body": "ground"}, {"body": "b"}], "stiffness": 500.0, "damping": 20.0, "length": 1.0, "tension_only": True}
+STOP = {
+    "kind": "stop",
+    "coordinate": "x",
+    "lower": -0.5,
+    "upper": 0.5,
+    "stiffness": 40.0,
+    "damping": 8.0,
+    "sharpness": 60.0,
+}
+FRICTION = {
+    "kind": "friction",
+    "coordinate": "x",
+    "coulomb": 3.0,
+    "coulomb_negative": 5.0,
+    "viscous": 0.4,
+    "speed": 0.01,
+}
+ROPE = {
+    "between": [{"body": "ground"}, {"body": "b"}],
+    "stiffness": 500.0,
+    "damping": 20.0,
+    "length": 1.0,
+    "tension_only": True,
+}
 BUFFER = ROPE | {"tension_only": False, "compression_only": True}
 
 
@@ -38,7 +62,11 @@ def value(system: System, x: float, v: float) -> float:
 CASES = {
     "table": ({"coordinate": "x", "law": "law", "damping_law": "drag"}, 0.1, 0.5),
     "spring": ({"coordinate": "x", "stiffness": 100.0, "damping": 3.0}, 0.0, 0.0),
-    "piecewise": ({"coordinate": "x", "value": "if(x > 0.2, -80*(x - 0.2), 0) - 2*der(x)"}, 0.2, 0.0),
+    "piecewise": (
+        {"coordinate": "x", "value": "if(x > 0.2, -80*(x - 0.2), 0) - 2*der(x)"},
+        0.2,
+        0.0,
+    ),
     "stop": (STOP, 0.5, 5.0),
     "friction": (FRICTION, 0.0, 0.0),
     "rope": (ROPE | {"damping": 0.0}, 1.0, 0.0),
@@ -65,7 +93,9 @@ def test_laws_never_give_energy(case: str):
     reach = 0.04 if case == "stop" else 0.4
     x = CASES[case][1] + reach * np.sin(s)
     for rate in (1e-9, 1.0, 5.0):
-        forces = np.array([value(system, place, rate * reach * c) for place, c in zip(x, np.cos(s), strict=True)])
+        forces = np.array(
+            [value(system, place, rate * reach * c) for place, c in zip(x, np.cos(s), strict=True)]
+        )
         work = np.trapezoid(forces, x)
         assert work < 1e-6
         if rate == 1e-9:
@@ -81,10 +111,14 @@ def test_tables_are_springs_by_their_points():
 
 def test_spring_by_a_table_keeps_energy():
     """The work of a piecewise linear law is a sum of trapezoids; over 8 s it and the kinetic energy stay within 1e-8 of what it stores."""
-    result = slider({"coordinate": "x", "law": "law"}, start=0.5).simulate(8.0, output_step=0.01, tolerance=1e-11)
+    result = slider({"coordinate": "x", "law": "law"}, start=0.5).simulate(
+        8.0, output_step=0.01, tolerance=1e-11
+    )
     points = np.concatenate((LAW["x"], result["x"]))
     order = np.unique(points)
-    work = np.concatenate(([0.0], np.cumsum(0.5 * np.diff(order) * (inner(order[1:]) + inner(order[:-1])))))
+    work = np.concatenate(
+        ([0.0], np.cumsum(0.5 * np.diff(order) * (inner(order[1:]) + inner(order[:-1]))))
+    )
     total = 0.5 * MASS * result["der(x)"] ** 2 + np.interp(result["x"], order, work)
     stored = np.ptp(np.interp(result["x"], order, work))
     assert -1.0 < result["x"].min() < -0.8 and np.ptp(total) < 1e-8 * stored
@@ -104,12 +138,16 @@ def test_stops_push_and_never_pull():
             assert value(lower, x, v) >= 0.0 >= value(upper, x, v)
             pushing += value(lower, x, v) > 1.0
     assert pushing > 50
-    assert value(lower, -0.5, 6.0) == 0.0 and value(lower, -0.5, -6.0) == pytest.approx(40.0 + 8.0 * 6.0)
+    assert value(lower, -0.5, 6.0) == 0.0 and value(lower, -0.5, -6.0) == pytest.approx(
+        40.0 + 8.0 * 6.0
+    )
 
 
 def test_stops_without_damping_keep_energy():
     """A mass flies to and fro between two exponential stops; the potential is part of the energy of the run."""
-    result = slider(STOP | {"damping": 0.0}, speed=1.5).simulate(4.0, output_step=0.01, tolerance=1e-11)
+    result = slider(STOP | {"damping": 0.0}, speed=1.5).simulate(
+        4.0, output_step=0.01, tolerance=1e-11
+    )
     assert np.ptp(result["energy"]) < 1e-8 * result["energy"][0] and np.ptp(result["x"]) > 0.9
     damped = slider(STOP, speed=1.5).simulate(4.0, output_step=0.01, tolerance=1e-11)["energy"]
     assert np.diff(damped).max() < 1e-9 and damped[-1] < 0.5 * damped[0]
@@ -118,7 +156,13 @@ def test_stops_without_damping_keep_energy():
 @pytest.mark.parametrize("force, sign", [(ROPE, -1.0), (BUFFER, 1.0)])
 def test_ropes_never_push_and_buffers_never_pull(force: dict, sign: float):
     system = slider(force)
-    values = np.array([sign * value(system, x, v) for x in np.linspace(0.5, 1.5, 21) for v in np.linspace(-20.0, 20.0, 21)])
+    values = np.array(
+        [
+            sign * value(system, x, v)
+            for x in np.linspace(0.5, 1.5, 21)
+            for v in np.linspace(-20.0, 20.0, 21)
+        ]
+    )
     assert values.min() >= 0.0 and (values > 10.0).sum() > 50
 
 
@@ -126,7 +170,9 @@ def test_friction_stops_a_slider():
     """Dry friction of 3 N takes v²/(2 a); each way has its own; where speeds are below `speed` the mass creeps to rest."""
     dry = FRICTION | {"viscous": 0.0, "speed": 1e-4}
     for speed, force in ((1.0, 3.0), (-1.0, 5.0)):
-        result = slider(dry, speed=speed).simulate(2.0, output_step=0.01, tolerance=1e-9, integrator="radau")
+        result = slider(dry, speed=speed).simulate(
+            2.0, output_step=0.01, tolerance=1e-9, integrator="radau"
+        )
         assert abs(result["x"][-1]) == pytest.approx(0.5 * MASS / force, rel=1e-3)
         assert abs(result["der(x)"][-1]) < 1e-4
         assert np.diff(result["energy"]).max() < 1e-9

@@ -37,7 +37,9 @@ def test_every_kind_is_the_same_in_every_form(kind: str):
     system = load(random_mechanism(kind, 3)).compile()
     q, u = system.start()
     u = u + np.random.default_rng(3).normal(size=u.size)
-    found = {form: system.accelerations(0.0, q, u, method=form) for form in ("DEC", "CBM", "ABM", "LGR")}
+    found = {
+        form: system.accelerations(0.0, q, u, method=form) for form in ("DEC", "CBM", "ABM", "LGR")
+    }
     for each in found.values():
         assert each == pytest.approx(found["DEC"], rel=1e-9, abs=1e-9)
 
@@ -48,7 +50,15 @@ def test_every_kind_offers_its_names(kind: str):
     description = random_mechanism(kind, 4)
     mechanism = load(description)
     names = offered("f", mechanism.description.forces["f"])
-    system = load(description | {"outputs": {**description["outputs"], **{f"seen{k}": name for k, name in enumerate(names)}}}).compile()
+    system = load(
+        description
+        | {
+            "outputs": {
+                **description["outputs"],
+                **{f"seen{k}": name for k, name in enumerate(names)},
+            }
+        }
+    ).compile()
     q, u = system.start()
     told = system.outputs(0.0, q, u)
     assert all(np.isfinite(told[f"seen{k}"]) for k in range(len(names)))
@@ -72,10 +82,15 @@ def test_keys_tell_one_kind_only():
     for place in ("coordinate", "between", "body"):
         keys = [key for kind in KINDS.values() if kind.place == place for key in kind.told_by or ()]
         assert len(keys) == len(set(keys))
-        assert sum(kind.told_by == frozenset() for kind in KINDS.values() if kind.place == place) <= 1
+        assert (
+            sum(kind.told_by == frozenset() for kind in KINDS.values() if kind.place == place) <= 1
+        )
 
 
-@pytest.mark.parametrize(("kind", "offered_name"), [("line", "f.length"), ("contact", "f.penetration"), ("tyre", "f.travel")])
+@pytest.mark.parametrize(
+    ("kind", "offered_name"),
+    [("line", "f.length"), ("contact", "f.penetration"), ("tyre", "f.travel")],
+)
 def test_offered_names_have_their_units(kind: str, offered_name: str):
     """What elements offer is known by its dimension: a length and a mass with a declared unit are not added, two lengths are."""
     d = random_mechanism(kind, 1) | {"outputs": {"sum": f"{offered_name} + p"}, "states": {}}
@@ -88,16 +103,24 @@ def test_docs_and_packages_draw_from_the_registry():
     text = (DOCS / "format.md").read_text(encoding="utf-8")
     for name, kind in KINDS.items():
         assert f"| `{name}` | {plain(kind.says, '*|')} |" in text
-    packages = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    packages = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["tool"]["setuptools"][
+        "packages"
+    ]
     assert {"kinetree.models.forces", "kinetree.models.forces.kinds"} <= set(packages)
 
 
 def bodies_named(table: object, known: set[str], path: tuple = ()) -> list[tuple]:
     """Places in a table of forces where a body is named."""
     if isinstance(table, dict):
-        return [place for key, each in table.items() for place in bodies_named(each, known, (*path, key))]
+        return [
+            place
+            for key, each in table.items()
+            for place in bodies_named(each, known, (*path, key))
+        ]
     if isinstance(table, list):
-        return [place for k, each in enumerate(table) for place in bodies_named(each, known, (*path, k))]
+        return [
+            place for k, each in enumerate(table) for place in bodies_named(each, known, (*path, k))
+        ]
     return [path] if isinstance(table, str) and table in known else []
 
 

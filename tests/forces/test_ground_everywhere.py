@@ -17,7 +17,17 @@ RUN = {"run": {"stop_time": 0.4, "output_step": 0.02, "tolerances": 1e-8}}
 
 def wheel() -> dict:
     """A wheel that coasts on soft soil with a track."""
-    d = rig(WHEEL | {"viscosity": 2e4, "stiffness": 2e6, "damping": 2e4, "track": {"length": 2.0, "cells": 9}}, 5e3, "0")
+    d = rig(
+        WHEEL
+        | {
+            "viscosity": 2e4,
+            "stiffness": 2e6,
+            "damping": 2e4,
+            "track": {"length": 2.0, "cells": 9},
+        },
+        5e3,
+        "0",
+    )
     d["joints"]["j"]["transforms"][0] = {"shift": "x", "coordinate": "x", "speed": 1.5}
     d["forces"]["w"] |= {"stiffness": 1e6}
     del d["outputs"]["x"]
@@ -35,7 +45,11 @@ def jacked() -> dict:
     } | RUN  # fmt: skip
 
 
-CASES = {"box": lambda: box(0.4, speed=[0.4, 0, 0, 0, 0.3, 2.0]) | RUN, "wheel": wheel, "jack": jacked}
+CASES = {
+    "box": lambda: box(0.4, speed=[0.4, 0, 0, 0, 0.3, 2.0]) | RUN,
+    "wheel": wheel,
+    "jack": jacked,
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -56,7 +70,9 @@ def test_lanes_are_single_runs(case: str):
     many = load(d).compile().simulate_many({"m": masses}, stop_time=0.2, output_step=0.05)
     for k, mass in enumerate(masses):
         alone = load(d).compile(m=float(mass)).simulate(0.2, output_step=0.05, tolerance=1e-10)
-        assert many["load"][k] == pytest.approx(alone["load"], rel=1e-3, abs=1e-3 * np.abs(alone["load"]).max())
+        assert many["load"][k] == pytest.approx(
+            alone["load"], rel=1e-3, abs=1e-3 * np.abs(alone["load"]).max()
+        )
 
 
 def test_contacts_leave_with_their_bodies():

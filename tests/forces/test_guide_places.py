@@ -38,7 +38,13 @@ HAIRPIN = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2.1, 0.1, 0], [2, 0.2, 0], [1, 0.2,
 
 def described(points: list[list[float]], **more: Any) -> dict[str, Any]:
     steps = [{"shift": axis, "coordinate": axis} for axis in "xyz"]
-    law = {"kind": "guide", "between": [{"body": "ground"}, {"body": "pin"}], "points": points, "stiffness": 1.0, **more}
+    law = {
+        "kind": "guide",
+        "between": [{"body": "ground"}, {"body": "pin"}],
+        "points": points,
+        "stiffness": 1.0,
+        **more,
+    }
     return {
         "format": "kinetree/1", "bodies": {"pin": {"mass": 1.0}}, "joints": {"free": {"child": "pin", "transforms": steps}}, "forces": {"g": law},
         "outputs": {"s": "g.travel", "depth": "g.penetration", "load": "force('g')"},
@@ -96,7 +102,9 @@ def test_beyond_its_ends_a_bent_curve_holds_nothing():
             found = system.outputs(0.0, q, np.zeros(3))
             assert found["s"] == pytest.approx(s + out * beyond, abs=1e-9) and found["load"] == 0.0
             assert found["depth"] == pytest.approx(-0.01, abs=1e-9)
-        inside = system.outputs(0.0, pins(curve, np.array([s - out * 1e-3]), BESIDE)[0], np.zeros(3))
+        inside = system.outputs(
+            0.0, pins(curve, np.array([s - out * 1e-3]), BESIDE)[0], np.zeros(3)
+        )
         assert inside["load"] == pytest.approx(BESIDE - 0.01, abs=1e-6)
 
 
@@ -113,11 +121,18 @@ def test_a_bend_too_sharp_for_the_search_is_refused(monkeypatch: pytest.MonkeyPa
     radius = (np.linalg.norm(d, axis=1) ** 3 / np.linalg.norm(np.cross(d, dd), axis=1)).min()
     assert found.radius == pytest.approx(radius, rel=1e-2)
     said = f"a bend of radius {radius:.2g} m between points {found.way + 1} and {found.way + 2}, 1 m apart, with clearance 0 m"
-    assert "forces.g.points" in str(error.value) and said in str(error.value) and "points closer together there" in str(error.value)
+    assert (
+        "forces.g.points" in str(error.value)
+        and said in str(error.value)
+        and "points closer together there" in str(error.value)
+    )
     monkeypatch.setattr(guide, "spline_fault", lambda *given: None)
     system = load(described(points)).compile()
     s = np.linspace(0.0, end, 201)
-    missed = [system.outputs(0.0, pin, np.zeros(3))["s"] - place for pin, place in zip(curve(s), s, strict=True)]
+    missed = [
+        system.outputs(0.0, pin, np.zeros(3))["s"] - place
+        for pin, place in zip(curve(s), s, strict=True)
+    ]
     assert np.abs(missed).max() > 1e-3
 
 
@@ -125,10 +140,16 @@ def test_the_same_bend_with_closer_points_is_found():
     """What is advised helps: points in the bend, from its spline."""
     curve, end = curve_of(zigzag(90), False)
     points = curve(np.linspace(0.0, end, 43)).tolist()
-    assert spline_fault(tupled(points), False, 0.0) is None and spline_fault(tupled(points), False, 0.01) is None
+    assert (
+        spline_fault(tupled(points), False, 0.0) is None
+        and spline_fault(tupled(points), False, 0.01) is None
+    )
 
 
-@pytest.mark.parametrize(("turn", "clearance", "refused"), [(75, 0.0, False), (90, 0.0, True), (60, 0.1, False), (60, 0.2, True)])
+@pytest.mark.parametrize(
+    ("turn", "clearance", "refused"),
+    [(75, 0.0, False), (90, 0.0, True), (60, 0.1, False), (60, 0.2, True)],
+)
 def test_what_is_refused_is_as_the_book_says(turn: float, clearance: float, refused: bool):
     """The zigzag of 60 degrees bends by 0.3 m: places of pins 0.2 m beside it are searched for in vain, of those nearer to it they are found."""
     assert (spline_fault(tupled(zigzag(turn)), False, clearance) is not None) == refused
@@ -136,20 +157,31 @@ def test_what_is_refused_is_as_the_book_says(turn: float, clearance: float, refu
 
 def test_a_curve_too_near_to_itself_is_refused():
     """The two sides of a hairpin bulge by more than half their distance, so that straight ways tell the wrong side; closer points do not."""
-    with pytest.raises(ModelError, match="too near to itself, between points . and . and between points . and .*closer together"):
+    with pytest.raises(
+        ModelError,
+        match="too near to itself, between points . and . and between points . and .*closer together",
+    ):
         load(described(HAIRPIN))
     found = spline_fault(tupled(HAIRPIN), False, 0.0)
     assert found is not None and sorted((found.way, found.ended)) == [0, 5]
     sides = [x for k in range(10) for x in [[0.2 * k, 0, 0]]]
     tip = [[2 + 0.1 * math.sin(a), 0.1 - 0.1 * math.cos(a), 0] for a in np.linspace(0, np.pi, 7)]
-    assert spline_fault(tupled([*sides, *tip, *[[x, 0.2, z] for x, _, z in reversed(sides)]]), False, 0.01) is None
+    assert (
+        spline_fault(
+            tupled([*sides, *tip, *[[x, 0.2, z] for x, _, z in reversed(sides)]]), False, 0.01
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize(("points", "clearance"), [(3, 0.2), (4, 0.1), (8, 0.05)])
 def test_an_open_curve_that_ends_where_it_begins_is_refused(points: int, clearance: float):
     """Pins beside the meeting ends would be held by neither: the search goes beyond the wrong one. A closed curve has no ends."""
     around = ring(points)
-    with pytest.raises(ModelError, match=f"too near to itself, between points ({points} and {points + 1} and between points 1 and 2|1 and 2 and .*)"):
+    with pytest.raises(
+        ModelError,
+        match=f"too near to itself, between points ({points} and {points + 1} and between points 1 and 2|1 and 2 and .*)",
+    ):
         load(described([*around, around[0]], clearance=clearance))
     assert spline_fault(tupled(around), True, clearance) is None
 
@@ -163,7 +195,10 @@ def test_ways_are_told_across_the_seam():
         found = spline_fault(tupled(turned), True, 0.2)
         assert found is not None
         ways.add(found.way)
-        with pytest.raises(ModelError, match=f"a bend of radius 0.1[45] m between points {found.way + 1} and {(found.way + 1) % 6 + 1}, 1.1 m apart"):
+        with pytest.raises(
+            ModelError,
+            match=f"a bend of radius 0.1[45] m between points {found.way + 1} and {(found.way + 1) % 6 + 1}, 1.1 m apart",
+        ):
             load(described(turned, closed=True, clearance=0.2))
     assert 5 in ways and spline_fault(tupled(ring(24)), True, 0.05) is None
 
@@ -176,7 +211,9 @@ def test_a_helix_is_found_within_its_radius(pitch: float):
     assert all(helix_fault(1.0, pitch, clearance) is None for clearance in (0.0, 0.1, 0.5, 0.9))
     at = winding(1.0, pitch / (2 * np.pi), NUMBERS)
     rng = np.random.default_rng(5)
-    pin = 0.5 * rng.normal(size=3) / 3 + np.array([math.cos(2.0), math.sin(2.0), 2.0 * pitch / (2 * np.pi)])
+    pin = 0.5 * rng.normal(size=3) / 3 + np.array(
+        [math.cos(2.0), math.sin(2.0), 2.0 * pitch / (2 * np.pi)]
+    )
     r = Vector(*pin[:, None])
     s = np.linspace(-10.0, 10.0, 20_001)
     ways = np.linalg.norm(np.array(at(s)[0]) - pin[:, None], axis=0)
@@ -188,9 +225,13 @@ def test_a_helix_is_found_within_its_radius(pitch: float):
 
 def test_play_beyond_the_axis_of_a_helix_is_refused():
     """At the axis the pin has no angle: of a helix as steep as it is wide its place was wrong by 0.1 mm of a metre; of a long wave it is not."""
-    steep = described([], helix={"radius": 1.0, "pitch": 4.0, "begin": 0.0, "end": 20.0}, clearance=1.5)
+    steep = described(
+        [], helix={"radius": 1.0, "pitch": 4.0, "begin": 0.0, "end": 20.0}, clearance=1.5
+    )
     del steep["forces"]["g"]["points"]
-    with pytest.raises(ModelError, match="found 1.5, expected well below the radius of the helix, 1; "):
+    with pytest.raises(
+        ModelError, match="found 1.5, expected well below the radius of the helix, 1; "
+    ):
         load(steep)
     assert helix_fault(1.0, 4.0, 1.5) is not None and helix_fault(1.0, 50.0, 1.5) is None
 
@@ -199,9 +240,18 @@ def test_guides_of_the_book_and_of_the_registry_are_found():
     """Every guide that is shown to people: in the page on guides, among the examples of the format, in the registry."""
     text = (ROOT / "docs" / "guides.md").read_text()
     hoist = tomllib.loads(text.split("```toml\n")[1].split("```")[0])["forces"]
-    shown = tomllib.loads((ROOT / "models" / "schema" / "examples" / "force_guide.toml").read_text())["forces"]
-    laws = [*(law for law in (*hoist.values(), *shown.values()) if "points" in law), KINDS["guide"].example]
+    shown = tomllib.loads(
+        (ROOT / "models" / "schema" / "examples" / "force_guide.toml").read_text()
+    )["forces"]
+    laws = [
+        *(law for law in (*hoist.values(), *shown.values()) if "points" in law),
+        KINDS["guide"].example,
+    ]
     assert len(laws) == 4
-    assert all(spline_fault(tupled(law["points"]), law.get("closed", False), law.get("clearance", 0.0)) is None for law in laws)
+    assert all(
+        spline_fault(tupled(law["points"]), law.get("closed", False), law.get("clearance", 0.0))
+        is None
+        for law in laws
+    )
     thread = shown["thread"]["helix"]
     assert helix_fault(thread["radius"], thread["pitch"], 0.0) is None

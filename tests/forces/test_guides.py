@@ -17,9 +17,20 @@ BEAD = {
 def bead(guide: dict, start: list[float], speed: list[float], **more) -> dict:
     """A bead that flies but for its guide."""
     axes = zip("xyz", start, speed, strict=True)
-    steps = [{"shift": axis, "coordinate": axis, "start": place, "speed": v} for axis, place, v in axes]
-    law = {"kind": "guide", "between": [{"body": "ground"}, {"body": "bead"}], "stiffness": 2e5, **guide}
-    return BEAD | {"joints": {"free": {"child": "bead", "transforms": steps}}, "forces": {"g": law}} | more
+    steps = [
+        {"shift": axis, "coordinate": axis, "start": place, "speed": v} for axis, place, v in axes
+    ]
+    law = {
+        "kind": "guide",
+        "between": [{"body": "ground"}, {"body": "bead"}],
+        "stiffness": 2e5,
+        **guide,
+    }
+    return (
+        BEAD
+        | {"joints": {"free": {"child": "bead", "transforms": steps}}, "forces": {"g": law}}
+        | more
+    )
 
 
 def ring(n: int, radius: float) -> list[list[float]]:
@@ -34,7 +45,11 @@ def test_a_bead_on_a_hoop_is_a_pendulum(way: float):
 
     The spline is within 3e-6 of the circle; the bead presses the guide in by its load over 2e5 N/m, below 0.2 mm."""
     v0 = way * 7.0
-    result = load(bead({"points": ring(24, 1.0), "closed": True}, [0, 0, -1], [v0, 0, 0])).compile().simulate(1.5, output_step=0.005, tolerance=1e-10)
+    result = (
+        load(bead({"points": ring(24, 1.0), "closed": True}, [0, 0, -1], [v0, 0, 0]))
+        .compile()
+        .simulate(1.5, output_step=0.005, tolerance=1e-10)
+    )
     assert result["E"] == pytest.approx(result["E"][0], abs=1e-6)
     assert np.hypot(result["x"], result["z"]) == pytest.approx(1.0, abs=3e-4)
     speed = np.sqrt(result["der(x)"] ** 2 + result["der(z)"] ** 2)
@@ -46,7 +61,11 @@ def test_a_bead_on_a_hoop_is_a_pendulum(way: float):
 def test_a_bead_runs_down_a_helix_with_constant_pitch():
     """Along the helix g sin α is the only thing: s = g sin(α) t²/2, tan α = pitch/(2π radius)."""
     radius, pitch = 0.5, 0.8
-    d = bead({"helix": {"radius": radius, "pitch": pitch, "begin": -60.0, "end": 60.0}}, [radius, 0, 0], [0, 0, 0])
+    d = bead(
+        {"helix": {"radius": radius, "pitch": pitch, "begin": -60.0, "end": 60.0}},
+        [radius, 0, 0],
+        [0, 0, 0],
+    )
     result = load(d).compile().simulate(1.5, output_step=0.01, tolerance=1e-10)
     sine = pitch / np.hypot(pitch, 2 * np.pi * radius)
     assert result["z"][-1] == pytest.approx(-0.5 * G * sine**2 * 1.5**2, rel=1e-3)
@@ -55,15 +74,28 @@ def test_a_bead_runs_down_a_helix_with_constant_pitch():
 
 def test_friction_stops_a_bead_where_it_must():
     """On a straight guide without weight: v²/2 = friction a s, with a from a given push against the guide."""
-    d = bead({"points": [[-1, 0, 0], [9, 0, 0]], "friction": 0.3, "friction_speed": 1e-4}, [0, 0, 0], [2.0, 0, 0], gravity=[0, 0, -5.0])
+    d = bead(
+        {"points": [[-1, 0, 0], [9, 0, 0]], "friction": 0.3, "friction_speed": 1e-4},
+        [0, 0, 0],
+        [2.0, 0, 0],
+        gravity=[0, 0, -5.0],
+    )
     result = load(d).compile().simulate(3.0, output_step=0.05, tolerance=1e-9)
     assert result["x"][-1] == pytest.approx(4.0 / (2 * 0.3 * 5.0), rel=5e-3)
 
 
 def test_clearance_is_free_and_ends_let_go():
     """A bead falls through the clearance before it is carried, and leaves at the end of the curve."""
-    d = bead({"points": [[0, 0, 0], [1, 0, 0.1], [2, 0, 0]], "clearance": 0.02, "damping": 50.0}, [0.5, 0, 0.07], [2.0, 0, 0])
-    d["outputs"] |= {"load": "force('g')", "s": "g.travel", "gap": {"quantity": "clearance", "force": "g"}}
+    d = bead(
+        {"points": [[0, 0, 0], [1, 0, 0.1], [2, 0, 0]], "clearance": 0.02, "damping": 50.0},
+        [0.5, 0, 0.07],
+        [2.0, 0, 0],
+    )
+    d["outputs"] |= {
+        "load": "force('g')",
+        "s": "g.travel",
+        "gap": {"quantity": "clearance", "force": "g"},
+    }
     result = load(d).compile().simulate(1.2, output_step=0.002, tolerance=1e-9)
     assert result["load"][0] == 0.0 and result["gap"][0] == pytest.approx(0.02, abs=0.02)
     assert result["load"][result.time < 0.5].max() > 1.0
@@ -94,7 +126,9 @@ def test_a_hoist_over_a_sheave(wound: float):
     }  # fmt: skip
     rest = load(d).compile().equilibrium()
     values = rest.coordinates | rest.outputs
-    assert values["T"] == pytest.approx(100 * G, rel=1e-9) and values["motor"] == pytest.approx(100 * G * 0.3, rel=1e-9)
+    assert values["T"] == pytest.approx(100 * G, rel=1e-9) and values["motor"] == pytest.approx(
+        100 * G * 0.3, rel=1e-9
+    )
     assert values["e"] == pytest.approx(100 * G / 5e4, rel=1e-9)
     assert values["z"] == pytest.approx(-1.0 + 0.3 * values["turn"] - 100 * G / 5e4, abs=1e-9)
 
@@ -113,7 +147,10 @@ def test_a_rope_over_two_sheaves_of_a_block_halves_the_load():
         "outputs": {"T": "force('rope')"},
     }  # fmt: skip
     d["forces"]["rope"]["between"][1] = {"body": "block", "point": [0.2, 0, 0]}
-    d["forces"]["rope"]["over"] = [{"body": "block", "point": [-0.1, 0, 0]}, {"body": "ground", "point": [0.2, 0, 0]}]
+    d["forces"]["rope"]["over"] = [
+        {"body": "block", "point": [-0.1, 0, 0]},
+        {"body": "ground", "point": [0.2, 0, 0]},
+    ]
     rest = load(d).compile().equilibrium()
     x, z = rest.coordinates["x"], rest.coordinates["z"]
     ways = np.array([[-0.1 + x + 0.1, z], [0.2 - (x - 0.1), -z], [x + 0.2 - 0.2, z]])
@@ -133,7 +170,11 @@ def test_a_bushing_is_the_derivative_of_its_energy():
         "stiffness": K.tolist(), "rotate": angles.tolist(), "turned": turned.tolist(),
     }  # fmt: skip
     ball = {"mass": 1.0, "inertia": [0.1, 0.2, 0.15, 0, 0, 0]}
-    turns = [[{"rotate": axis, "coordinate": f"{axis}{k}"} for axis in "xyz"] + [{"shift": "x", "coordinate": f"s{k}"}] for k in (1, 2)]
+    turns = [
+        [{"rotate": axis, "coordinate": f"{axis}{k}"} for axis in "xyz"]
+        + [{"shift": "x", "coordinate": f"s{k}"}]
+        for k in (1, 2)
+    ]
     d = {
         "format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"a": ball, "b": ball},
         "joints": {name: {"child": name, "transforms": steps} for name, steps in zip("ab", turns, strict=True)},
@@ -187,10 +228,18 @@ def test_a_latch_lets_go_at_its_strength_and_stays_open():
     }  # fmt: skip
     result = load(d).compile().simulate(7.0, output_step=0.01, tolerance=1e-9)
     going = result.time[np.flatnonzero(result["open"] > 0.5)[0]]
-    assert going == pytest.approx(5.0, abs=0.03) and np.abs(result["F"]).max() == pytest.approx(50.0, rel=0.01)
+    assert going == pytest.approx(5.0, abs=0.03) and np.abs(result["F"]).max() == pytest.approx(
+        50.0, rel=0.01
+    )
     after = result.time > going + 0.05
-    assert result["open"][after] == pytest.approx(1.0, abs=1e-9) and np.abs(result["F"][after]).max() < 1e-9
-    assert result["lost"][-1] == pytest.approx(50.0**2 / 2e4, rel=0.05) and np.abs(result["energy_residual"]).max() < 1e-6
+    assert (
+        result["open"][after] == pytest.approx(1.0, abs=1e-9)
+        and np.abs(result["F"][after]).max() < 1e-9
+    )
+    assert (
+        result["lost"][-1] == pytest.approx(50.0**2 / 2e4, rel=0.05)
+        and np.abs(result["energy_residual"]).max() < 1e-6
+    )
 
 
 @pytest.mark.parametrize("ratio", [2.0, -3.0])

@@ -16,7 +16,16 @@ from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.oil import Cylinder, Valve
 
 BAR = 1e5
-OURS = Cylinder(area_a=5e-3, area_b=3.2e-3, volume_a=0.5e-3, volume_b=0.7e-3, shortest=1.35, longest=2.35, air=0.01, leakage=1e-12)
+OURS = Cylinder(
+    area_a=5e-3,
+    area_b=3.2e-3,
+    volume_a=0.5e-3,
+    volume_b=0.7e-3,
+    shortest=1.35,
+    longest=2.35,
+    air=0.01,
+    leakage=1e-12,
+)
 CIRCUIT: dict[str, Any] = {
     "tank": {"pressure": 5e5}, "rail": {"pressure": 210e5},
     "a": {"volume": 0.5e-3, "air": 0.01, "start": 40e5}, "b": {"volume": 0.7e-3, "air": 0.01, "start": 50e5},
@@ -32,19 +41,33 @@ for side in "ab":
 
 def alone(**change: Any) -> dict[str, Any]:
     """The circuit without a mechanism; length, speed and spool are inputs."""
-    return {"format": "kinetree/1", "inputs": {"s": 1.8, "v": 0.0, "x": 0.0}, "hydraulics": deepcopy(CIRCUIT) | change}
+    return {
+        "format": "kinetree/1",
+        "inputs": {"s": 1.8, "v": 0.0, "x": 0.0},
+        "hydraulics": deepcopy(CIRCUIT) | change,
+    }
 
 
 def test_rates_are_those_of_the_drive_in_python():
     """25 random states, valves open and shut, air in the oil: rounding of sums of flows."""
-    system, drive, random = load(alone()).compile(), Drive(OURS, Valve(overlap=0.04)), np.random.default_rng(3)
+    system, drive, random = (
+        load(alone()).compile(),
+        Drive(OURS, Valve(overlap=0.04)),
+        np.random.default_rng(3),
+    )
     assert system.compiled.states == ("a.pressure", "b.pressure") and system.bodies == ()
     nothing = np.zeros(0)
     for _ in range(25):
-        spool, length, speed = random.uniform(-1, 1), random.uniform(1.4, 2.3), random.uniform(-0.5, 0.5)
+        spool, length, speed = (
+            random.uniform(-1, 1),
+            random.uniform(1.4, 2.3),
+            random.uniform(-0.5, 0.5),
+        )
         pressures = random.uniform(1e5, 320e5, 2)
         inputs = {"s": length, "v": speed, "x": spool}
-        found = Evaluation(system, 0.0, inputs).rates(nothing, nothing, pressures, np.array([inputs[name] for name in system.compiled.inputs]))
+        found = Evaluation(system, 0.0, inputs).rates(
+            nothing, nothing, pressures, np.array([inputs[name] for name in system.compiled.inputs])
+        )
         assert found == pytest.approx(drive.rates(spool, length, speed, *pressures), rel=1e-10)
 
 
@@ -55,10 +78,14 @@ def test_what_a_coupling_is_told():
     system = load(description).compile()
     squeezed = system.simulate(0.01, output_step=0.01, inputs={"v": 1e-4}, tolerance=1e-11)
     force, told = squeezed["lift.force"], squeezed["lift.stiffness"]
-    assert (force[1] - force[0]) / 1e-6 == pytest.approx(told[0], rel=1e-4)  # second order in the way of 1 µm
+    assert (force[1] - force[0]) / 1e-6 == pytest.approx(
+        told[0], rel=1e-4
+    )  # second order in the way of 1 µm
     fed = system.simulate(1e-5, output_step=1e-5, inputs={"x": 0.5, "v": 0.1}, tolerance=1e-11)
     rate = (fed["lift.force"][1] - fed["lift.force"][0]) / 1e-5
-    assert rate == pytest.approx(fed["lift.resting_rate"][0] + told[0] * 0.1, rel=1e-3)  # the rates change within the 10 µs
+    assert rate == pytest.approx(
+        fed["lift.resting_rate"][0] + told[0] * 0.1, rel=1e-3
+    )  # the rates change within the 10 µs
 
 
 def test_motor_of_a_given_speed():
@@ -75,7 +102,23 @@ def test_motor_of_a_given_speed():
 def coupled(folder: Path, step: float, *options: str) -> dict[str, np.ndarray]:
     """lib:boom-circuit: the boom and the circuit as two units."""
     path = folder / f"{step}.csv"
-    assert main(["cosim", "lib:boom-circuit", "--step-size", str(step), "--stop-time", "1.2", "-o", str(path), "-q", *options]) == 0
+    assert (
+        main(
+            [
+                "cosim",
+                "lib:boom-circuit",
+                "--step-size",
+                str(step),
+                "--stop-time",
+                "1.2",
+                "-o",
+                str(path),
+                "-q",
+                *options,
+            ]
+        )
+        == 0
+    )
     with path.open() as file:
         rows = list(csv.DictReader(file))
     return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
@@ -87,7 +130,15 @@ def test_coupled_boom_is_near_the_one_system_and_of_second_order(tmp_path: Path)
     for step in (0.02, 0.01, 0.005):
         found = coupled(tmp_path, step, "--units", "process")
         names = ("hose_a.pressure", "hose_b.pressure")
-        errors.append(max(np.abs(found[f"drive.{name}"] - np.interp(found["time"], exact.time, exact[name])).max() / BAR for name in names))
+        errors.append(
+            max(
+                np.abs(
+                    found[f"drive.{name}"] - np.interp(found["time"], exact.time, exact[name])
+                ).max()
+                / BAR
+                for name in names
+            )
+        )
     assert errors[0] < 4.0 and errors[2] < 0.5
     assert errors[0] / errors[1] > 2**1.5 and errors[1] / errors[2] > 2**1.5
 
@@ -96,7 +147,10 @@ def test_coupled_boom_is_near_the_one_system_and_of_second_order(tmp_path: Path)
 @pytest.mark.parametrize("units", ["native", "python"])
 def test_circuit_as_an_fmu(tmp_path: Path, units: str):
     """Both back ends run the same binary. pythonfmu takes no slopes, but the wires are means already: the same numbers."""
-    here, there = coupled(tmp_path, 0.01, "--units", "process"), coupled(tmp_path, 0.01, "--units", units)
+    here, there = (
+        coupled(tmp_path, 0.01, "--units", "process"),
+        coupled(tmp_path, 0.01, "--units", units),
+    )
     assert np.abs(there["drive.hose_a.pressure"] - here["drive.hose_a.pressure"]).max() < 1e-6 * BAR
 
 

@@ -49,9 +49,14 @@ def wrench(bench: Bench, body: int) -> tuple[np.ndarray, np.ndarray]:
             if on != body:
                 continue
             assert frame == 0
-            arm = (place if point is None else bench.moving[on].at(bench.values(point))) - bench.moving[on].place
+            arm = (
+                place if point is None else bench.moving[on].at(bench.values(point))
+            ) - bench.moving[on].place
             push = sign * np.array(bench.values(force))
-            total, turned = total + push, turned + sign * np.array(bench.values(moment)) + np.cross(arm, push)
+            total, turned = (
+                total + push,
+                turned + sign * np.array(bench.values(moment)) + np.cross(arm, push),
+            )
     return total, turned
 
 
@@ -59,7 +64,16 @@ SOFT = {"body": "a", "stiffness": 900.0, "damping": 4.0}
 
 
 def test_a_contact_pushes_and_rubs_at_its_lowest_point():
-    bench = lowered("contact", point=[0.1, 0, 0], radius=0.3, friction=0.4, friction_speed=20.0, height=0.05, normal=[0.1, 0, 1], **SOFT)
+    bench = lowered(
+        "contact",
+        point=[0.1, 0, 0],
+        radius=0.3,
+        friction=0.4,
+        friction_speed=20.0,
+        height=0.05,
+        normal=[0.1, 0, 1],
+        **SOFT,
+    )
     n = unit(0.1, 0, 1)
     r, v = A.at([0.1, 0, 0]), A.speed([0.1, 0, 0])
     depth = 0.05 - r @ n + 0.3
@@ -68,17 +82,28 @@ def test_a_contact_pushes_and_rubs_at_its_lowest_point():
     slip -= (slip @ n) * n
     size = np.linalg.norm(slip)
     sides = -0.4 * load * (2 - size / 20) / 20 * slip
-    assert depth > 0 and load > 0 and bench.value("force('f')") == pytest.approx(load) and bench.value("f.penetration") == pytest.approx(depth)
-    force, moment = wrench(bench, 1)
-    assert force == pytest.approx(load * n + sides) and moment == pytest.approx(np.cross(r - A.place, load * n + sides) + np.cross(-0.3 * n, sides))
-    book = bench.books["f"]
-    assert bench.value(book.power()) == pytest.approx(load * n @ v + sides @ slip) and bench.value(book.clearance) == pytest.approx(-depth)
-    assert bench.value(book.dissipation()) == pytest.approx(4.0 * (v @ n) ** 2 - sides @ slip) and bench.values(book.force()) == pytest.approx(
-        load * n + sides
+    assert (
+        depth > 0
+        and load > 0
+        and bench.value("force('f')") == pytest.approx(load)
+        and bench.value("f.penetration") == pytest.approx(depth)
     )
+    force, moment = wrench(bench, 1)
+    assert force == pytest.approx(load * n + sides) and moment == pytest.approx(
+        np.cross(r - A.place, load * n + sides) + np.cross(-0.3 * n, sides)
+    )
+    book = bench.books["f"]
+    assert bench.value(book.power()) == pytest.approx(load * n @ v + sides @ slip) and bench.value(
+        book.clearance
+    ) == pytest.approx(-depth)
+    assert bench.value(book.dissipation()) == pytest.approx(
+        4.0 * (v @ n) ** 2 - sides @ slip
+    ) and bench.values(book.force()) == pytest.approx(load * n + sides)
     point = lowered("contact", friction=0.4, height=0.5, **SOFT)
     force, moment = wrench(point, 1)
-    assert moment == pytest.approx(np.zeros(3), abs=1e-12) and np.linalg.norm(force[:2]) == pytest.approx(0.4 * force[2])
+    assert moment == pytest.approx(np.zeros(3), abs=1e-12) and np.linalg.norm(
+        force[:2]
+    ) == pytest.approx(0.4 * force[2])
 
 
 def test_a_tyre_holds_along_its_axle():
@@ -103,7 +128,9 @@ def test_a_tyre_holds_along_its_axle():
     load, pull = 900.0 * depth - 4.0 * v[2], -(300.0 * travel + 2.0 * slip)
     assert abs(pull) < 5.0 * load
     force, moment = wrench(bench, 1)
-    assert force == pytest.approx(load * n + pull * axle) and moment == pytest.approx(np.cross(r - A.place, force) + np.cross(arm, pull * axle))
+    assert force == pytest.approx(load * n + pull * axle) and moment == pytest.approx(
+        np.cross(r - A.place, force) + np.cross(arm, pull * axle)
+    )
     assert bench.value(bench.books["f"].power()) == pytest.approx(load * v[2] + pull * slip)
     reach = 5.0 * load / 300.0
     gone = min((travel / reach) ** 2, 1.0) / reach**2 * max(travel * slip, 0.0)
@@ -125,21 +152,46 @@ def test_a_jack_stands_on_its_foot():
     sides = -(300.0 * np.array([0.004, -0.006]) + 2.0 * v[:2])
     sides *= min(1.0, 2.0 * load / np.linalg.norm(sides))
     force, moment = wrench(bench, 1)
-    assert load > 0 and force == pytest.approx([*sides, load]) and moment == pytest.approx(np.cross(r - A.place, [*sides, load]))
-    assert bench.value(bench.books["f"].power()) == pytest.approx(load * (v - own)[2] + sides @ (v - own)[:2])
+    assert (
+        load > 0
+        and force == pytest.approx([*sides, load])
+        and moment == pytest.approx(np.cross(r - A.place, [*sides, load]))
+    )
+    assert bench.value(bench.books["f"].power()) == pytest.approx(
+        load * (v - own)[2] + sides @ (v - own)[:2]
+    )
     assert bench.value("f.penetration") == pytest.approx(-r[2])
 
 
-PATCH = {"slip_stiffness": [3000.0, 2000.0], "patch_stiffness": [400.0, 300.0], "patch_damping": 1.5, "patch_length": 0.2, "rolling": 0.03}
+PATCH = {
+    "slip_stiffness": [3000.0, 2000.0],
+    "patch_stiffness": [400.0, 300.0],
+    "patch_damping": 1.5,
+    "patch_length": 0.2,
+    "rolling": 0.03,
+}
 
 
 @pytest.mark.parametrize("shear", [False, True])
 def test_a_wheel_drives_and_steers_with_its_patch(shear: bool):
     """Brush model, or the shear of soil, at any deflection; trail, rolling resistance, damping that fades with rolling."""
     e = np.array([0.02, -0.03])
-    law = {"shear": {"cohesion": 50.0, "angle": 0.5, "modulus": 0.02, "width": 0.1, "length": 0.3}} if shear else {"friction": 0.8}
+    law = (
+        {"shear": {"cohesion": 50.0, "angle": 0.5, "modulus": 0.02, "width": 0.1, "length": 0.3}}
+        if shear
+        else {"friction": 0.8}
+    )
     keys = {key: value for key, value in PATCH.items() if not shear or key != "slip_stiffness"}
-    bench = lowered("wheel", point=[0, 0.1, 0], radius=0.3, axle=[0.1, 1, 0], **SOFT, **law, **keys, **{"f.along": e[0], "f.across": e[1]})
+    bench = lowered(
+        "wheel",
+        point=[0, 0.1, 0],
+        radius=0.3,
+        axle=[0.1, 1, 0],
+        **SOFT,
+        **law,
+        **keys,
+        **{"f.along": e[0], "f.across": e[1]},
+    )
     n = np.array([0.0, 0.0, 1.0])
     r, v = A.at([0, 0.1, 0]), A.speed([0, 0.1, 0])
     depth = 0.3 - r[2]
@@ -163,7 +215,9 @@ def test_a_wheel_drives_and_steers_with_its_patch(shear: bool):
         renewed = rolled * 0.02 / 0.3 * x / share / own * force
     else:
         renewed = rolled * 3 / (1 + y + y * y) * force / np.array([3000.0, 2000.0])
-    assert [bench.rate("f.along"), bench.rate("f.across")] == pytest.approx(slips - renewed, rel=1e-5)
+    assert [bench.rate("f.along"), bench.rate("f.across")] == pytest.approx(
+        slips - renewed, rel=1e-5
+    )
     damping = 1.5 * math.exp(-((rolled / 0.2) ** 2))
     pull = force + damping * slips
     pull *= -min(1.0, limit / np.linalg.norm(pull))
@@ -171,12 +225,19 @@ def test_a_wheel_drives_and_steers_with_its_patch(shear: bool):
     total = load * n + pull[0] * ahead + pull[1] * side
     found, moment = wrench(bench, 1)
     sides = pull[0] * ahead + pull[1] * side
-    assert found == pytest.approx(total) and moment == pytest.approx(np.cross(r - A.place, total) + np.cross(arm, sides) + drag * side)
-    told = {key: bench.value(f"f.{key}") for key in ("slip_along", "slip_across", "rolled", "drive", "side")}
+    assert found == pytest.approx(total) and moment == pytest.approx(
+        np.cross(r - A.place, total) + np.cross(arm, sides) + drag * side
+    )
+    told = {
+        key: bench.value(f"f.{key}")
+        for key in ("slip_along", "slip_across", "rolled", "drive", "side")
+    }
     assert list(told.values()) == pytest.approx([*slips, rolled, *pull])
     power = load * v[2] + pull @ slips + drag * side @ A.spin
     book = bench.books["f"]
-    assert bench.value(book.power()) == pytest.approx(power) and bench.values(book.moment()) == pytest.approx(drag * side)
+    assert bench.value(book.power()) == pytest.approx(power) and bench.values(
+        book.moment()
+    ) == pytest.approx(drag * side)
     kept = 900.0 * depth * -v[2] + force @ (slips - renewed)
     assert bench.value(book.dissipation()) == pytest.approx(-power - kept, rel=1e-6)
     assert bench.value(book.stored) == pytest.approx(450.0 * depth**2 + 0.5 * (k * e * e).sum())
@@ -194,7 +255,15 @@ def bench_inverse(share: float) -> float:
 @pytest.mark.parametrize("across", [None, "z"])
 def test_a_rail_holds_its_pin(across: str | None):
     """Tube or groove: depth |offset| - clearance, friction along and around; on the guided body, the opposite on the one with the rail."""
-    keys = {"between": ENDS, "axis": [1, 0.2, 0], "clearance": 0.1, "stiffness": 900.0, "damping": 4.0, "friction": 0.3, "friction_speed": 20.0}
+    keys = {
+        "between": ENDS,
+        "axis": [1, 0.2, 0],
+        "clearance": 0.1,
+        "stiffness": 900.0,
+        "damping": 4.0,
+        "friction": 0.3,
+        "friction_speed": 20.0,
+    }
     bench = lowered("rail", **keys, **({} if across is None else {"across": [0.1, 0, 1]}))
     axis = A.R @ unit(1, 0.2, 0)
     offset = B.at(SECOND) - A.at(FIRST)
@@ -208,51 +277,88 @@ def test_a_rail_holds_its_pin(across: str | None):
     load = 900.0 * (size - 0.1) + 4.0 * v @ normal
     slip = v - (v @ normal) * normal
     total = -load * normal - 0.3 * load * (2 - np.linalg.norm(slip) / 20) / 20 * slip
-    assert load > 0 and bench.value("f.travel") == pytest.approx(offset @ axis) and bench.value("force('f')") == pytest.approx(load)
-    force, moment = wrench(bench, 2)
-    assert force == pytest.approx(total) and moment == pytest.approx(np.cross(B.at(SECOND) - B.place, total))
-    force, moment = wrench(bench, 1)
-    assert force == pytest.approx(-total) and moment == pytest.approx(np.cross(B.at(SECOND) - A.place, -total))
-    book = bench.books["f"]
-    assert bench.value(book.power()) == pytest.approx(total @ v) and bench.value(book.dissipation()) == pytest.approx(
-        4.0 * (v @ normal) ** 2 - (total + load * normal) @ v
+    assert (
+        load > 0
+        and bench.value("f.travel") == pytest.approx(offset @ axis)
+        and bench.value("force('f')") == pytest.approx(load)
     )
+    force, moment = wrench(bench, 2)
+    assert force == pytest.approx(total) and moment == pytest.approx(
+        np.cross(B.at(SECOND) - B.place, total)
+    )
+    force, moment = wrench(bench, 1)
+    assert force == pytest.approx(-total) and moment == pytest.approx(
+        np.cross(B.at(SECOND) - A.place, -total)
+    )
+    book = bench.books["f"]
+    assert bench.value(book.power()) == pytest.approx(total @ v) and bench.value(
+        book.dissipation()
+    ) == pytest.approx(4.0 * (v @ normal) ** 2 - (total + load * normal) @ v)
 
 
-@pytest.mark.parametrize(("begin", "end", "held"), [(0.0, None, True), (0.0, 5.0, True), (5.0, 9.0, False), (-5.0, 0.0, False)])
+@pytest.mark.parametrize(
+    ("begin", "end", "held"),
+    [(0.0, None, True), (0.0, 5.0, True), (5.0, 9.0, False), (-5.0, 0.0, False)],
+)
 def test_a_rail_ends(begin: float, end: float | None, held: bool):
-    keys = {"between": ENDS, "axis": [1, 0.2, 0], "stiffness": 900.0, "begin": begin} | ({} if end is None else {"end": end})
+    keys = {"between": ENDS, "axis": [1, 0.2, 0], "stiffness": 900.0, "begin": begin} | (
+        {} if end is None else {"end": end}
+    )
     assert (lowered("rail", **keys).value("force('f')") > 0.0) == held
 
 
 def test_a_guide_holds_its_pin_at_the_nearest_place_of_a_helix():
     """The place by looking at 40 000 others; the law of a contact there, and beyond the ends nothing."""
-    law = {"between": ENDS, "clearance": 0.1, "stiffness": 900.0, "damping": 4.0, "friction": 0.3, "friction_speed": 20.0}
-    helix = lowered("guide", **law, helix={"radius": 0.4, "pitch": 0.5, "begin": -20.0, "end": 20.0})
+    law = {
+        "between": ENDS,
+        "clearance": 0.1,
+        "stiffness": 900.0,
+        "damping": 4.0,
+        "friction": 0.3,
+        "friction_speed": 20.0,
+    }
+    helix = lowered(
+        "guide", **law, helix={"radius": 0.4, "pitch": 0.5, "begin": -20.0, "end": 20.0}
+    )
     offset = A.R.T @ (B.at(SECOND) - A.at(FIRST))
     angles = np.linspace(-20, 20, 40001)
-    curve = np.column_stack([0.4 * np.cos(angles), 0.4 * np.sin(angles), 0.5 / (2 * math.pi) * angles])
+    curve = np.column_stack(
+        [0.4 * np.cos(angles), 0.4 * np.sin(angles), 0.5 / (2 * math.pi) * angles]
+    )
     ways = np.linalg.norm(curve - offset, axis=1)
     best = int(ways.argmin())
-    assert helix.value("f.travel") == pytest.approx(angles[best], abs=1.1e-3) and helix.value("f.penetration") == pytest.approx(
-        ways[best] - 0.1, abs=1e-6
-    )
+    assert helix.value("f.travel") == pytest.approx(angles[best], abs=1.1e-3) and helix.value(
+        "f.penetration"
+    ) == pytest.approx(ways[best] - 0.1, abs=1e-6)
     normal = A.R @ unit(*(offset - curve[best]))
     v = B.speed(SECOND) - A.speed(FIRST) - np.cross(A.spin, B.at(SECOND) - A.at(FIRST))
     load = max(900.0 * (ways[best] - 0.1) + 4.0 * v @ normal, 0.0)
     slip = v - (v @ normal) * normal
     total = -load * normal - 0.3 * load * (2 - np.linalg.norm(slip) / 20) / 20 * slip
-    assert wrench(helix, 2)[0] == pytest.approx(total, rel=2e-3) and wrench(helix, 1)[0] == pytest.approx(-total, rel=2e-3)
+    assert wrench(helix, 2)[0] == pytest.approx(total, rel=2e-3) and wrench(helix, 1)[
+        0
+    ] == pytest.approx(-total, rel=2e-3)
     for begin, end in ((-20.0, angles[best] - 0.01), (angles[best] + 0.01, 20.0)):
-        short = lowered("guide", **law, helix={"radius": 0.4, "pitch": 0.5, "begin": float(begin), "end": float(end)})
-        assert short.value("force('f')") == 0.0 and short.value("f.penetration") == pytest.approx(-0.1)
+        short = lowered(
+            "guide",
+            **law,
+            helix={"radius": 0.4, "pitch": 0.5, "begin": float(begin), "end": float(end)},
+        )
+        assert short.value("force('f')") == 0.0 and short.value("f.penetration") == pytest.approx(
+            -0.1
+        )
 
 
 def test_a_bushing_is_its_matrices():
     """-(K z + C ż) by shifts in its axes and a rotation vector; the moment does the work of the rotation vector's rate."""
     K, C = np.diag([60.0, 50.0, 40.0, 3.0, 2.0, 1.0]), np.diag([1.0, 0.8, 0.6, 0.1, 0.1, 0.2])
     bench = lowered(
-        "bushing", between=ENDS, stiffness=np.diag(K).tolist(), damping=np.diag(C).tolist(), rotate=[0.3, -0.2, 0.4], turned=[0.1, 0.2, -0.1]
+        "bushing",
+        between=ENDS,
+        stiffness=np.diag(K).tolist(),
+        damping=np.diag(C).tolist(),
+        rotate=[0.3, -0.2, 0.4],
+        turned=[0.1, 0.2, -0.1],
     )
 
     def turned(vector) -> np.ndarray:
@@ -267,16 +373,26 @@ def test_a_bushing_is_its_matrices():
         """Rotation vector between the frames."""
         R = (first @ own).T @ second @ turned([0.1, 0.2, -0.1]).T @ own
         angle = math.acos((np.trace(R) - 1) / 2)
-        return angle / (2 * math.sin(angle)) * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+        return (
+            angle
+            / (2 * math.sin(angle))
+            * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+        )
 
     axes = A.R @ own
     offset = B.at(SECOND) - A.at(FIRST)
     v = B.speed(SECOND) - A.speed(FIRST) - np.cross(A.spin, offset)
     turn, h = shape(A.R, B.R), 1e-6
-    spins = [(turned(h * A.spin) @ A.R, turned(h * B.spin) @ B.R), (turned(-h * A.spin) @ A.R, turned(-h * B.spin) @ B.R)]
+    spins = [
+        (turned(h * A.spin) @ A.R, turned(h * B.spin) @ B.R),
+        (turned(-h * A.spin) @ A.R, turned(-h * B.spin) @ B.R),
+    ]
     twisting = (shape(*spins[0]) - shape(*spins[1])) / (2 * h)
     z, rates = np.concatenate([axes.T @ offset, turn]), np.concatenate([axes.T @ v, twisting])
-    assert [bench.value(f"f.{key}") for key in ("shift_x", "shift_y", "shift_z", "turn_x", "turn_y", "turn_z")] == pytest.approx(z)
+    assert [
+        bench.value(f"f.{key}")
+        for key in ("shift_x", "shift_y", "shift_z", "turn_x", "turn_y", "turn_z")
+    ] == pytest.approx(z)
     acting = K @ z + C @ rates
     force, moment = wrench(bench, 2)
     assert force == pytest.approx(-axes @ acting[:3])
@@ -284,16 +400,26 @@ def test_a_bushing_is_its_matrices():
     assert pure @ (B.spin - A.spin) == pytest.approx(-acting[3:] @ twisting, rel=1e-6)
     assert bench.value(bench.potential_of["f"]) == pytest.approx(0.5 * z @ K @ z)
     book = bench.books["f"]
-    assert bench.value(book.dissipation()) == pytest.approx(rates @ C @ rates, rel=1e-6) and bench.value("force('f')") == pytest.approx(
-        np.linalg.norm(force)
-    )
-    assert bench.value(book.power()) == pytest.approx(force @ v + pure @ (B.spin - A.spin)) and bench.values(book.force()) == pytest.approx(-force)
+    assert bench.value(book.dissipation()) == pytest.approx(
+        rates @ C @ rates, rel=1e-6
+    ) and bench.value("force('f')") == pytest.approx(np.linalg.norm(force))
+    assert bench.value(book.power()) == pytest.approx(
+        force @ v + pure @ (B.spin - A.spin)
+    ) and bench.values(book.force()) == pytest.approx(-force)
 
 
 def test_a_rope_pulls_at_every_sheave():
     over = [{"body": "a", "point": [0, 0.1, 0.4]}, {"body": "ground", "point": [0.5, 0.5, 2.0]}]
-    keys = {"between": [{"body": "ground", "point": [0, 0, 1]}, ENDS[1]], "over": over, "stiffness": 80.0, "damping": 2.0, "length": 2.0}
-    bench = lowered("rope", **keys, drum={"coordinate": "y", "radius": 0.2}, **{"y": 1.5, "der(y)": 0.4})
+    keys = {
+        "between": [{"body": "ground", "point": [0, 0, 1]}, ENDS[1]],
+        "over": over,
+        "stiffness": 80.0,
+        "damping": 2.0,
+        "length": 2.0,
+    }
+    bench = lowered(
+        "rope", **keys, drum={"coordinate": "y", "radius": 0.2}, **{"y": 1.5, "der(y)": 0.4}
+    )
     points = [np.array([0, 0, 1.0]), A.at([0, 0.1, 0.4]), np.array([0.5, 0.5, 2.0]), B.at(SECOND)]
     speeds = [np.zeros(3), A.speed([0, 0.1, 0.4]), np.zeros(3), B.speed(SECOND)]
     ways = np.diff(points, axis=0)
@@ -303,18 +429,30 @@ def test_a_rope_pulls_at_every_sheave():
     stretch = lengths.sum() + 0.2 * 1.5 - 2.0
     T = 80.0 * stretch + 2.0 * (growth + 0.2 * 0.4)
     assert T > 0 and bench.value("force('f')") == pytest.approx(T)
-    assert [bench.value(f"f.{key}") for key in ("length", "rate", "elongation")] == pytest.approx([lengths.sum(), growth, stretch])
-    assert wrench(bench, 1)[0] == pytest.approx(T * (along[1] - along[0])) and wrench(bench, 2)[0] == pytest.approx(-T * along[2])
-    assert wrench(bench, 0)[0] == pytest.approx(np.zeros(3)) and wrench(bench, 1)[1] == pytest.approx(
-        np.cross(points[1] - A.place, T * (along[1] - along[0]))
+    assert [bench.value(f"f.{key}") for key in ("length", "rate", "elongation")] == pytest.approx(
+        [lengths.sum(), growth, stretch]
     )
+    assert wrench(bench, 1)[0] == pytest.approx(T * (along[1] - along[0])) and wrench(bench, 2)[
+        0
+    ] == pytest.approx(-T * along[2])
+    assert wrench(bench, 0)[0] == pytest.approx(np.zeros(3)) and wrench(bench, 1)[
+        1
+    ] == pytest.approx(np.cross(points[1] - A.place, T * (along[1] - along[0])))
     ((index, value),) = [record[1:] for record in bench.forces if record[0] == L.Force.COORDINATE]
     assert index == 1 and bench.values(value) == pytest.approx([-0.2 * T])
     book = bench.books["f"]
-    assert bench.value(book.power()) == pytest.approx(-T * (growth + 0.08)) and bench.value(book.stored) == pytest.approx(40.0 * stretch**2)
-    assert bench.value(book.dissipation()) == pytest.approx(2.0 * (growth + 0.08) ** 2) and bench.values(book.force()) == pytest.approx(T * along[0])
+    assert bench.value(book.power()) == pytest.approx(-T * (growth + 0.08)) and bench.value(
+        book.stored
+    ) == pytest.approx(40.0 * stretch**2)
+    assert bench.value(book.dissipation()) == pytest.approx(
+        2.0 * (growth + 0.08) ** 2
+    ) and bench.values(book.force()) == pytest.approx(T * along[0])
     slack = lowered("rope", **keys | {"length": 9.0})
-    assert slack.value("force('f')") == 0.0 and slack.value(slack.books["f"].stored) == 0.0 and slack.value("f.elongation") < 0.0
+    assert (
+        slack.value("force('f')") == 0.0
+        and slack.value(slack.books["f"].stored) == 0.0
+        and slack.value("f.elongation") < 0.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -342,7 +480,9 @@ def test_teeth_touch_beyond_half_their_play(x: float, rate: float, force: float)
         backlash=0.1,
         **{"x": x - 0.5, "y": 0.2, "der(x)": rate - 1.0, "der(y)": 0.4},
     )
-    assert bench.value("force('f')") == pytest.approx(force, abs=1e-12) and bench.value("f.mesh") == pytest.approx(x)
+    assert bench.value("force('f')") == pytest.approx(force, abs=1e-12) and bench.value(
+        "f.mesh"
+    ) == pytest.approx(x)
     ((first, one), (second, two)) = [record[1:] for record in bench.forces]
     assert (
         (first, second) == (0, 1)
@@ -351,13 +491,19 @@ def test_teeth_touch_beyond_half_their_play(x: float, rate: float, force: float)
     )
     deep = max(abs(x) - 0.05, 0.0)
     book = bench.books["f"]
-    assert bench.value(book.power()) == pytest.approx(force * rate, abs=1e-12) and bench.value(book.stored) == pytest.approx(
-        15.0 * deep**2, abs=1e-12
-    )
+    assert bench.value(book.power()) == pytest.approx(force * rate, abs=1e-12) and bench.value(
+        book.stored
+    ) == pytest.approx(15.0 * deep**2, abs=1e-12)
     spring = -30.0 * math.copysign(deep, x)
     assert bench.value(book.dissipation()) == pytest.approx((spring - force) * rate, abs=1e-12)
     plain = lowered(
-        "gear", coordinate="x", other="y", ratio=2.5, stiffness=30.0, damping=0.4, **{"x": x - 0.5, "y": 0.2, "der(x)": rate - 1.0, "der(y)": 0.4}
+        "gear",
+        coordinate="x",
+        other="y",
+        ratio=2.5,
+        stiffness=30.0,
+        damping=0.4,
+        **{"x": x - 0.5, "y": 0.2, "der(x)": rate - 1.0, "der(y)": 0.4},
     )
     assert plain.value("force('f')") == pytest.approx(-(30.0 * x + 0.4 * rate))
 
@@ -365,32 +511,55 @@ def test_teeth_touch_beyond_half_their_play(x: float, rate: float, force: float)
 def test_lines_are_cut_where_they_push_or_pull():
     law = {"between": ENDS, "stiffness": 80.0, "damping": 0.6}
     away = B.at(SECOND) - A.at(FIRST)
-    size, rate = np.linalg.norm(away), away @ (B.speed(SECOND) - A.speed(FIRST)) / np.linalg.norm(away)
+    size, rate = (
+        np.linalg.norm(away),
+        away @ (B.speed(SECOND) - A.speed(FIRST)) / np.linalg.norm(away),
+    )
     for length in (size - 0.1, size + 0.1):
         spring = -(80.0 * (size - length) + 0.6 * rate)
         bench = lowered("line", **law, length=float(length))
-        assert bench.value("force('f')") == pytest.approx(spring) and bench.value(bench.potential_of["f"]) == pytest.approx(0.4)
-        assert bench.values(bench.books["f"].force()) == pytest.approx(-spring * away / size) and bench.value("f.rate") == pytest.approx(rate)
-        rope, buffer = (lowered("line", **law, length=float(length), **{key: True}) for key in ("tension_only", "compression_only"))
-        taut = length < size
-        assert rope.value("force('f')") == pytest.approx(min(spring, 0.0) if taut else 0.0) and rope.value(rope.potential_of["f"]) == pytest.approx(
-            0.4 * taut
+        assert bench.value("force('f')") == pytest.approx(spring) and bench.value(
+            bench.potential_of["f"]
+        ) == pytest.approx(0.4)
+        assert bench.values(bench.books["f"].force()) == pytest.approx(
+            -spring * away / size
+        ) and bench.value("f.rate") == pytest.approx(rate)
+        rope, buffer = (
+            lowered("line", **law, length=float(length), **{key: True})
+            for key in ("tension_only", "compression_only")
         )
-        assert buffer.value("force('f')") == pytest.approx(0.0 if taut else max(spring, 0.0)) and buffer.value(
-            buffer.potential_of["f"]
-        ) == pytest.approx(0.4 * (not taut))
+        taut = length < size
+        assert rope.value("force('f')") == pytest.approx(
+            min(spring, 0.0) if taut else 0.0
+        ) and rope.value(rope.potential_of["f"]) == pytest.approx(0.4 * taut)
+        assert buffer.value("force('f')") == pytest.approx(
+            0.0 if taut else max(spring, 0.0)
+        ) and buffer.value(buffer.potential_of["f"]) == pytest.approx(0.4 * (not taut))
 
 
 @pytest.mark.parametrize("frame", ["ground", "body"])
 def test_wrenches_and_pairs_tell_their_power(frame: str):
     force, moment = np.array([1.0, -2.0, 0.5]), np.array([0.1, 0.2, -0.3])
-    bench = lowered("wrench", body="a", point=FIRST.tolist(), force=force.tolist(), moment=moment.tolist(), frame=frame)
+    bench = lowered(
+        "wrench",
+        body="a",
+        point=FIRST.tolist(),
+        force=force.tolist(),
+        moment=moment.tolist(),
+        frame=frame,
+    )
     R = A.R if frame == "body" else np.eye(3)
     book = bench.books["f"]
-    assert bench.values(book.force()) == pytest.approx(R @ force) and bench.values(book.moment()) == pytest.approx(R @ moment)
+    assert bench.values(book.force()) == pytest.approx(R @ force) and bench.values(
+        book.moment()
+    ) == pytest.approx(R @ moment)
     power = R @ force @ A.speed(FIRST) + R @ moment @ A.spin
-    assert bench.value(book.power()) == pytest.approx(power) and bench.value(book.dissipation()) == pytest.approx(-power)
-    assert bench.value("force('f')") == pytest.approx(np.linalg.norm(force)) and bench.forces[0][-1] == (frame == "body")
+    assert bench.value(book.power()) == pytest.approx(power) and bench.value(
+        book.dissipation()
+    ) == pytest.approx(-power)
+    assert bench.value("force('f')") == pytest.approx(np.linalg.norm(force)) and bench.forces[0][
+        -1
+    ] == (frame == "body")
     pair = lowered("pair", between=ENDS, force=force.tolist(), moment=moment.tolist(), frame=frame)
     assert pair.value("force('f')") == pytest.approx(np.linalg.norm(force))
     carried = B.velocity + np.cross(B.spin, A.at(FIRST) - B.place)

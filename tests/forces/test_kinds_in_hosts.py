@@ -15,6 +15,8 @@ from kinetree.scripts.fmi.verify import verify
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("backend", ["native", "python"])
 def test_every_kind_moves_as_in_the_process(kind: str, backend: str, tmp_path: Path):
-    description = random_mechanism(kind, 2, bodies=3) | {"run": {"stop_time": 0.4, "output_step": 0.02, "tolerances": 1e-8}}
+    description = random_mechanism(kind, 2, bodies=3) | {
+        "run": {"stop_time": 0.4, "output_step": 0.02, "tolerances": 1e-8}
+    }
     report = verify(build_fmu(load(description), tmp_path / "unit.fmu", backend))
     assert report.good, [check for check in report.checks if not check.good]

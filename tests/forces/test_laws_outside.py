@@ -13,8 +13,18 @@ from test_wheel import rig as wheel_rig
 from kinetree.models import load
 
 MASS = 2.0
-FREE = [0.3, -0.2, 0.4, *(np.array([0.8, 0.1, -0.5, 0.3]) / np.linalg.norm([0.8, 0.1, -0.5, 0.3])).tolist()]
-OTHER = [-0.5, 0.6, 1.4, *(np.array([0.4, -0.7, 0.2, 0.5]) / np.linalg.norm([0.4, -0.7, 0.2, 0.5])).tolist()]
+FREE = [
+    0.3,
+    -0.2,
+    0.4,
+    *(np.array([0.8, 0.1, -0.5, 0.3]) / np.linalg.norm([0.8, 0.1, -0.5, 0.3])).tolist(),
+]
+OTHER = [
+    -0.5,
+    0.6,
+    1.4,
+    *(np.array([0.4, -0.7, 0.2, 0.5]) / np.linalg.norm([0.4, -0.7, 0.2, 0.5])).tolist(),
+]
 SPEEDS = [0.4, -0.3, 0.2, 0.7, -0.4, 0.9], [-0.2, 0.5, 0.1, -0.3, 0.8, 0.2]
 
 
@@ -28,17 +38,27 @@ def slide(force: dict, start: float, speed: float = 0.0) -> dict:
 
 def test_a_spring_and_a_damper_are_the_damped_oscillator():
     """x = exp(-d t) (x0 cos w t + (v0 + d x0)/w sin w t), of any textbook."""
-    result = load(slide({"coordinate": "x", "stiffness": 800.0, "damping": 12.0}, 0.1, -0.7)).compile().simulate(2.0, tolerance=1e-10)
+    result = (
+        load(slide({"coordinate": "x", "stiffness": 800.0, "damping": 12.0}, 0.1, -0.7))
+        .compile()
+        .simulate(2.0, tolerance=1e-10)
+    )
     d, t = 12.0 / (2 * MASS), result.time
     w = np.sqrt(800.0 / MASS - d * d)
-    assert result["x"] == pytest.approx(np.exp(-d * t) * (0.1 * np.cos(w * t) + (-0.7 + d * 0.1) / w * np.sin(w * t)), abs=1e-8)
+    assert result["x"] == pytest.approx(
+        np.exp(-d * t) * (0.1 * np.cos(w * t) + (-0.7 + d * 0.1) / w * np.sin(w * t)), abs=1e-8
+    )
 
 
 def test_a_stop_is_the_wall_of_an_exponential():
     """m x'' = k exp(-s x): x = x_least + 2/s log cosh(s v t/2), with exp(-s x_least) = m v² s/(2 k) (Toda's wall)."""
     k, s, v = 300.0, 80.0, 0.6
     least = -np.log(MASS * v * v * s / (2 * k)) / s
-    result = load(slide({"kind": "stop", "coordinate": "x", "lower": 0.0, "stiffness": k, "sharpness": s}, least)).compile()
+    result = load(
+        slide(
+            {"kind": "stop", "coordinate": "x", "lower": 0.0, "stiffness": k, "sharpness": s}, least
+        )
+    ).compile()
     result = result.simulate(0.5, tolerance=1e-11)
     expected = least + 2 / s * np.log(np.cosh(0.5 * s * v * result.time))
     assert result["x"] == pytest.approx(expected, abs=1e-8)
@@ -67,7 +87,9 @@ def test_a_brake_is_an_elastoplastic_element():
     turn = 2 * np.pi / w
     result = load(d).compile().simulate(3 * turn, output_step=turn, tolerance=1e-9)
     loop, shape = np.diff(result["lost"])[1:], 4 * F * (A - F / k)
-    assert loop == pytest.approx([shape, shape], abs=0.5 * F * F / k) and loop[0] == pytest.approx(loop[1], rel=1e-3)
+    assert loop == pytest.approx([shape, shape], abs=0.5 * F * F / k) and loop[0] == pytest.approx(
+        loop[1], rel=1e-3
+    )
 
 
 def test_a_cylinder_pushes_with_its_pressures_and_swings_on_its_stops():
@@ -77,24 +99,45 @@ def test_a_cylinder_pushes_with_its_pressures_and_swings_on_its_stops():
         "shortest": 0.5, "longest": 1.0, "end_stiffness": 2e5,
     }  # fmt: skip
     system = load(slide(law, 0.7)).compile()
-    assert system.accelerations(0.0, [0.7], [0.0])[0] * MASS == pytest.approx(5e6 * 1e-3 - 8e6 * 6e-4, rel=1e-12)
+    assert system.accelerations(0.0, [0.7], [0.0])[0] * MASS == pytest.approx(
+        5e6 * 1e-3 - 8e6 * 6e-4, rel=1e-12
+    )
     half = np.pi * np.sqrt(MASS / 2e5)
-    result = load(slide(law | {"pressure_a": 0.0, "pressure_b": 0.0}, 1.0, 0.8)).compile().simulate(half, output_step=half, tolerance=1e-10)
+    result = (
+        load(slide(law | {"pressure_a": 0.0, "pressure_b": 0.0}, 1.0, 0.8))
+        .compile()
+        .simulate(half, output_step=half, tolerance=1e-10)
+    )
     assert [result["x"][-1], result["der(x)"][-1]] == pytest.approx([1.0, -0.8], abs=1e-6)
 
 
 def test_a_pin_between_the_walls_of_a_rail():
     """Across a rail with play it flies 2 c and swings half a period on either wall: 4 c/v + 2 π sqrt(m/k)."""
     c, v, k = 0.02, 0.5, 1e5
-    rail = {"kind": "rail", "between": [{"body": "ground"}, {"body": "b"}], "axis": "z", "stiffness": k, "clearance": c}
+    rail = {
+        "kind": "rail",
+        "between": [{"body": "ground"}, {"body": "b"}],
+        "axis": "z",
+        "stiffness": k,
+        "clearance": c,
+    }
     period = 4 * c / v + 2 * np.pi * np.sqrt(MASS / k)
-    result = load(slide(rail, 0.0, v)).compile().simulate(3 * period, output_step=period / 4, tolerance=1e-10)
+    result = (
+        load(slide(rail, 0.0, v))
+        .compile()
+        .simulate(3 * period, output_step=period / 4, tolerance=1e-10)
+    )
     assert result["x"][::2] == pytest.approx(np.zeros(7), abs=1e-6)
-    assert np.abs(result["x"][1::2]) == pytest.approx(np.full(6, c + v * np.sqrt(MASS / k)), rel=1e-6)
+    assert np.abs(result["x"][1::2]) == pytest.approx(
+        np.full(6, c + v * np.sqrt(MASS / k)), rel=1e-6
+    )
 
 
 def two_bodies(forces: dict) -> dict:
-    bodies = {"a": {"mass": 3.0, "inertia": [0.2, 0.3, 0.4, 0, 0, 0]}, "b": {"mass": 2.0, "inertia": [0.1, 0.25, 0.2, 0, 0, 0]}}
+    bodies = {
+        "a": {"mass": 3.0, "inertia": [0.2, 0.3, 0.4, 0, 0, 0]},
+        "b": {"mass": 2.0, "inertia": [0.1, 0.25, 0.2, 0, 0, 0]},
+    }
     return {
         "format": "kinetree/1", "gravity": [0, 0, -9.81], "bodies": bodies, "forces": forces,
         "joints": {"a": {"child": "a", "type": "free", "start": FREE}, "b": {"child": "b", "type": "free", "start": OTHER}},
@@ -131,7 +174,14 @@ def beside_mujoco(forces: dict, tendon: str = "", push=None) -> None:
 
 def test_a_line_is_mujocos_tendon():
     """Spring and damper between points of two moving bodies."""
-    law = {"between": [{"body": "a", "point": [0.1, 0.2, -0.1]}, {"body": "b", "point": [-0.2, 0.1, 0.3]}], "stiffness": 400.0, "damping": 25.0}
+    law = {
+        "between": [
+            {"body": "a", "point": [0.1, 0.2, -0.1]},
+            {"body": "b", "point": [-0.2, 0.1, 0.3]},
+        ],
+        "stiffness": 400.0,
+        "damping": 25.0,
+    }
     spatial = '<spatial stiffness="400" damping="25" springlength="0.9"><site site="a"/><site site="b"/></spatial>'
     beside_mujoco({"f": law | {"length": 0.9}}, spatial)
 
@@ -143,25 +193,40 @@ def test_a_rope_is_mujocos_tendon_over_sites(length: float):
     over = [{"body": "a", "point": [0.1, 0.2, -0.1]}, {"body": "ground", "point": [-0.3, 0.1, 2.2]}]
     sites = "".join(f'<site site="{key}"/>' for key in "wamb")
     law = {"kind": "rope", "between": ends, "over": over, "length": length, "stiffness": 700.0}
-    beside_mujoco({"f": law}, f'<spatial stiffness="700" springlength="0 {length}">{sites}</spatial>')
+    beside_mujoco(
+        {"f": law}, f'<spatial stiffness="700" springlength="0 {length}">{sites}</spatial>'
+    )
 
 
 @pytest.mark.parametrize("frame", ["ground", "body"])
 def test_wrenches_and_pairs_are_mujocos_applied_forces(frame: str):
     """A force at a point and a moment from outside on one body, and the opposite of another pair on the second one at the same place."""
-    force, moment, point = np.array([5.0, -3.0, 8.0]), np.array([0.4, 0.7, -0.2]), np.array([0.1, 0.2, -0.1])
+    force, moment, point = (
+        np.array([5.0, -3.0, 8.0]),
+        np.array([0.4, 0.7, -0.2]),
+        np.array([0.1, 0.2, -0.1]),
+    )
 
     def push(model, data):
         R, at = data.xmat[model.body("a").id].reshape(3, 3), data.xpos[model.body("a").id]
         F, m = (R @ force, R @ moment) if frame == "body" else (force, moment)
         place = at + R @ point
-        for factor, key in ((3.0, "a"), (-2.0, "b")):  # wrench and twice the pair on a, the opposite of the pair on b
-            mujoco.mj_applyFT(model, data, factor * F, factor * m, place, model.body(key).id, data.qfrc_applied)
+        for factor, key in (
+            (3.0, "a"),
+            (-2.0, "b"),
+        ):  # wrench and twice the pair on a, the opposite of the pair on b
+            mujoco.mj_applyFT(
+                model, data, factor * F, factor * m, place, model.body(key).id, data.qfrc_applied
+            )
 
     told = {"force": force.tolist(), "moment": moment.tolist(), "frame": frame}
     twice = {"force": (2 * force).tolist(), "moment": (2 * moment).tolist(), "frame": frame}
     wrench = {"kind": "wrench", "body": "a", "point": point.tolist(), **told}
-    pair = {"kind": "pair", "between": [{"body": "a", "point": point.tolist()}, {"body": "b"}], **twice}
+    pair = {
+        "kind": "pair",
+        "between": [{"body": "a", "point": point.tolist()}, {"body": "b"}],
+        **twice,
+    }
     beside_mujoco({"w": wrench, "p": pair}, push=push)
 
 
@@ -184,7 +249,9 @@ def stresses(soil: dict, width: float, radius: float, weight: float):
         return modulus * (radius * max(np.cos(angle) - np.cos(entry), 0.0)) ** n
 
     def carried(entry: float) -> float:
-        return width * radius * quad(lambda angle: normal(angle, entry) * np.cos(angle), 0.0, entry)[0]
+        return (
+            width * radius * quad(lambda angle: normal(angle, entry) * np.cos(angle), 0.0, entry)[0]
+        )
 
     entry = brentq(lambda entry: carried(entry) - weight, 1e-3, 1.5)
     return entry, normal
@@ -197,8 +264,16 @@ def test_wheels_on_soil_are_the_integral_of_their_stresses(name: str):
     width, radius, weight, soil = 0.25, 0.55, 5e3, SOILS[name]
     entry, normal = stresses(soil, width, radius, weight)
     sinkage = radius * (1 - np.cos(entry))
-    resistance = width * radius * quad(lambda angle: normal(angle, entry) * np.sin(angle), 0.0, entry)[0]
-    found = load(soil_rig(soil | {"width": width, "viscosity": 100.0, "stiffness": 1e8, "damping": 3e3}, weight, "0.03*t")).compile()
+    resistance = (
+        width * radius * quad(lambda angle: normal(angle, entry) * np.sin(angle), 0.0, entry)[0]
+    )
+    found = load(
+        soil_rig(
+            soil | {"width": width, "viscosity": 100.0, "stiffness": 1e8, "damping": 3e3},
+            weight,
+            "0.03*t",
+        )
+    ).compile()
     result = found.simulate(80.0, output_step=1.0, tolerance=1e-8, integrator="radau")
     assert result["w.settlement"][-1] == pytest.approx(sinkage, rel=0.08)
     assert -result["pull"][-1] == pytest.approx(resistance, rel=0.11)
@@ -222,7 +297,9 @@ def test_thrust_on_soil_is_the_integral_of_its_shear(slip: float, least: float):
     flat = width * quad(lambda x: sheared(N / (width * length), slip * x), 0.0, length)[0]
     arc = width * radius * quad(along_the_arc, 0.0, entry)[0]
     law = SHEAR | {"length": float(length)}
-    system = load(wheel_rig(1.0, 1.0 / (0.28 * (1 - slip)), drop=("friction", "slip_stiffness"), shear=law)).compile()
+    system = load(
+        wheel_rig(1.0, 1.0 / (0.28 * (1 - slip)), drop=("friction", "slip_stiffness"), shear=law)
+    ).compile()
     found = system.simulate(4.0, output_step=1.0, tolerance=1e-8)["drive"][-1]
     assert found == pytest.approx(flat, rel=1e-5)
     assert least < found / arc < 1.0

@@ -34,7 +34,9 @@ MOVING = {"velocity": (0.3, -0.2, 0.5), "spin": (0.7, 0.4, -0.6)}
 OTHER = {"velocity": (-0.1, 0.6, 0.2), "spin": (0.2, -0.5, 0.9)}
 
 
-def spot(first: Outline, second: Outline, centre: tuple[float, ...], axes=UPRIGHT) -> tuple[Bench, Spot, np.ndarray]:
+def spot(
+    first: Outline, second: Outline, centre: tuple[float, ...], axes=UPRIGHT
+) -> tuple[Bench, Spot, np.ndarray]:
     """The spot between two outlines; the second one's centre is at 1, 2, 3."""
     bench = Bench()
     middle = np.array([1.0, 2.0, 3.0])
@@ -53,29 +55,63 @@ CASES = [  # outlines, place of the first centre from the second one, normal, de
     (Outline(sphere=0.5), Outline(box=(2.0, 4.0, 6.0)), (1.3, 0.5, -1.0), (1.0, 0.0, 0.0), 0.2),
     (Outline(sphere=0.5), Outline(box=(2.0, 4.0, 6.0)), (0.5, -2.3, 1.0), (0.0, -1.0, 0.0), 0.2),
     (Outline(sphere=0.5), Outline(box=(2.0, 4.0, 6.0)), (1.3, 2.4, 0.0), (0.6, 0.8, 0.0), 0.0),
-    (Outline(sphere=0.9), Outline(box=(2.0, 4.0, 6.0)), (-1.2, -2.4, -3.4), (-1 / 3, -2 / 3, -2 / 3), 0.3),
-    (Outline(sphere=0.5), Outline(box=(2.0, 4.0, 6.0)), (-0.9, 0.3, 0.2), (-1.0, 0.0, 0.0), 0.6),  # inside, by the nearest face
+    (
+        Outline(sphere=0.9),
+        Outline(box=(2.0, 4.0, 6.0)),
+        (-1.2, -2.4, -3.4),
+        (-1 / 3, -2 / 3, -2 / 3),
+        0.3,
+    ),
+    (
+        Outline(sphere=0.5),
+        Outline(box=(2.0, 4.0, 6.0)),
+        (-0.9, 0.3, 0.2),
+        (-1.0, 0.0, 0.0),
+        0.6,
+    ),  # inside, by the nearest face
     (Outline(sphere=0.5), Outline(box=(2.0, 4.0, 6.0)), (0.1, 1.8, 0.2), (0.0, 1.0, 0.0), 0.7),
     (Outline(sphere=0.5), Outline(box=(2.0, 4.0, 6.0)), (0.1, 0.2, -2.95), (0.0, 0.0, -1.0), 0.55),
-    (Outline(sphere=0.5), Outline(box=(2.0, 2.0, 6.0)), (0.8, 0.8, 0.0), (1.0, 0.0, 0.0), 0.7),  # two faces as near: the first one
+    (
+        Outline(sphere=0.5),
+        Outline(box=(2.0, 2.0, 6.0)),
+        (0.8, 0.8, 0.0),
+        (1.0, 0.0, 0.0),
+        0.7,
+    ),  # two faces as near: the first one
     (Outline(sphere=0.5), Outline(cylinder=(1.0, 4.0)), (0.72, -0.96, 1.0), (0.6, -0.8, 0.0), 0.3),
     (Outline(sphere=0.5), Outline(cylinder=(1.0, 4.0)), (0.3, 0.2, 2.3), (0.0, 0.0, 1.0), 0.2),
     (Outline(sphere=0.5), Outline(cylinder=(1.0, 4.0)), (0.3, 0.2, -2.3), (0.0, 0.0, -1.0), 0.2),
     (Outline(sphere=0.5), Outline(cylinder=(1.0, 4.0)), (0.0, 1.3, 2.4), (0.0, 0.6, 0.8), 0.0),
-    (Outline(sphere=0.5), Outline(cylinder=(1.0, 4.0)), (0.0, 0.8, 0.5), (0.0, 1.0, 0.0), 0.7),  # inside, by the side or an end
+    (
+        Outline(sphere=0.5),
+        Outline(cylinder=(1.0, 4.0)),
+        (0.0, 0.8, 0.5),
+        (0.0, 1.0, 0.0),
+        0.7,
+    ),  # inside, by the side or an end
     (Outline(sphere=0.5), Outline(cylinder=(1.0, 4.0)), (0.0, 0.3, 1.9), (0.0, 0.0, 1.0), 0.6),
     (Outline(sphere=0.5), Outline(cylinder=(1.0, 4.0)), (0.0, 0.3, -1.9), (0.0, 0.0, -1.0), 0.6),
-    (Outline(sphere=0.5), Outline(cylinder=(1.0, 4.0)), (0.0, 0.0, 0.5), (1.0, 0.0, 0.0), 1.5),  # on the axis: along x
+    (
+        Outline(sphere=0.5),
+        Outline(cylinder=(1.0, 4.0)),
+        (0.0, 0.0, 0.5),
+        (1.0, 0.0, 0.0),
+        1.5,
+    ),  # on the axis: along x
     (Outline(sphere=0.5), Opposite(body="b", plane=True), (4.0, -5.0, 0.3), (0.0, 0.0, 1.0), 0.2),
     (Outline(sphere=0.5), Opposite(body="b", plane=True), (4.0, -5.0, 0.9), (0.0, 0.0, 1.0), -0.4),
 ]
 
 
 @pytest.mark.parametrize(("first", "second", "centre", "normal", "depth"), CASES)
-def test_spheres_touch_in_the_middle_between_both_surfaces(first: Outline, second: Outline, centre: tuple, normal: tuple, depth: float):
+def test_spheres_touch_in_the_middle_between_both_surfaces(
+    first: Outline, second: Outline, centre: tuple, normal: tuple, depth: float
+):
     """Radius less half the depth below the centre (on a plane the whole radius); the speed is that of the one's material there over the other's."""
     bench, found, offset = spot(first, second, centre)
-    assert bench.values(found.normal) == pytest.approx(normal, abs=1e-12) and bench.values(found.away) == pytest.approx(normal, abs=1e-12)
+    assert bench.values(found.normal) == pytest.approx(normal, abs=1e-12) and bench.values(
+        found.away
+    ) == pytest.approx(normal, abs=1e-12)
     assert bench.value(found.depth) == pytest.approx(depth, abs=1e-12)
     half = 0.0 if second.shape == "plane" else 0.5 * depth
     arm = np.array(bench.values(found.arm))
@@ -92,17 +128,29 @@ def test_spheres_touch_in_the_middle_between_both_surfaces(first: Outline, secon
         (LIES, (0.3, 0.2, 0.4), (-0.3, 0.0), (0.0, 1.0, 0.0), 0.55),  # crossed, nearest within both
         (LIES, (1.8, 0.0, 0.3), (-1.0, 0.0), (1.0, 0.0, 0.0), -0.05),  # the end of one
         (LIES, (1.8, 0.0, 1.6), (-1.0, 0.0), (0.8, 0.0, 0.6), -0.25),  # the ends of both
-        (UPRIGHT, (0.6, 0.0, 0.5), (0.0, 0.25), (1.0, 0.0, 0.0), 0.15),  # side by side: from -0.5 to 1 of both
+        (
+            UPRIGHT,
+            (0.6, 0.0, 0.5),
+            (0.0, 0.25),
+            (1.0, 0.0, 0.0),
+            0.15,
+        ),  # side by side: from -0.5 to 1 of both
         (UPRIGHT, (0.0, 0.3, 2.4), (0.0, 1.0), (0.0, 0.6, 0.8), 0.25),  # one above the other
         (UPRIGHT, (0.0, 0.3, -2.4), (0.0, -1.0), (0.0, 0.6, -0.8), 0.25),
     ],
 )
-def test_capsules_touch_where_their_segments_are_nearest(axes: np.ndarray, centre: tuple, arm: tuple, normal: tuple, depth: float):
+def test_capsules_touch_where_their_segments_are_nearest(
+    axes: np.ndarray, centre: tuple, arm: tuple, normal: tuple, depth: float
+):
     """Lengths of 2, radii 0.5 and 0.25; `arm` is the place on the first segment, by its own axis, or on the second."""
     bench, found, _ = spot(Outline(capsule=(0.5, 2.0)), Outline(capsule=(0.25, 2.0)), centre, axes)
-    assert bench.value(found.depth) == pytest.approx(depth, abs=1e-8) and bench.values(found.normal) == pytest.approx(normal, abs=1e-8)
+    assert bench.value(found.depth) == pytest.approx(depth, abs=1e-8) and bench.values(
+        found.normal
+    ) == pytest.approx(normal, abs=1e-8)
     along = axes[:, 2] * (arm[0] if axes is LIES else {0.5: -0.25, 2.4: -1.0, -2.4: 1.0}[centre[2]])
-    assert bench.values(found.arm) == pytest.approx(along - (0.5 - 0.5 * depth) * np.array(normal), abs=1e-8)
+    assert bench.values(found.arm) == pytest.approx(
+        along - (0.5 - 0.5 * depth) * np.array(normal), abs=1e-8
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -110,7 +158,9 @@ def test_no_other_places_of_two_capsules_are_nearer(seed: int):
     """Drawn directions and places: the spot's place is on the first segment, and no two of 41 by 41 places of both are nearer."""
     rng = np.random.default_rng(seed)
     axes, centre = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)
-    bench, found, _ = spot(Outline(capsule=(0.5, 2.0)), Outline(capsule=(0.25, 2.0)), tuple(centre), axes)
+    bench, found, _ = spot(
+        Outline(capsule=(0.5, 2.0)), Outline(capsule=(0.25, 2.0)), tuple(centre), axes
+    )
     depth, normal = bench.value(found.depth), np.array(bench.values(found.normal))
     place = np.array(bench.values(found.arm)) + (0.5 - 0.5 * depth) * normal
     along = place @ axes[:, 2]
@@ -130,7 +180,11 @@ def test_which_pairs_are_known():
         ("capsule", "box"), ("capsule", "cylinder"), ("box", "capsule"), ("box", "box"), ("box", "cylinder"), ("cylinder", "capsule"),
         ("cylinder", "box"), ("cylinder", "cylinder"),
     }  # fmt: skip
-    assert {key for key, (can, swapped) in told.items() if can and swapped} == {("capsule", "sphere"), ("box", "sphere"), ("cylinder", "sphere")}
+    assert {key for key, (can, swapped) in told.items() if can and swapped} == {
+        ("capsule", "sphere"),
+        ("box", "sphere"),
+        ("cylinder", "sphere"),
+    }
     assert FLAT == {"ground", "plane", "box"}
 
 
@@ -139,16 +193,29 @@ def test_corners_of_outlines():
     bench = Bench()
     up = Vector(const(0.0), const(0.0), const(1.0))
     points, radius = corners(placed(bench, "shape", Outline(box=(2.0, 4.0, 6.0)), "a"), up)
-    assert {tuple(bench.values(each)) for each in points} == set(product((-1.0, 1.0), (-2.0, 2.0), (-3.0, 3.0))) and bench.value(radius) == 0.0
+    assert {tuple(bench.values(each)) for each in points} == set(
+        product((-1.0, 1.0), (-2.0, 2.0), (-3.0, 3.0))
+    ) and bench.value(radius) == 0.0
     points, radius = corners(placed(bench, "shape", Outline(capsule=(0.5, 6.0)), "a"), up)
-    assert [bench.values(each) for each in points] == [[0.0, 0.0, 3.0], [0.0, 0.0, -3.0]] and bench.value(radius) == 0.5
-    points, _ = corners(placed(bench, "shape", Outline(cylinder=(0.5, 6.0)), "a", axes=LIES), up)  # lies along x: lowest below
+    assert [bench.values(each) for each in points] == [
+        [0.0, 0.0, 3.0],
+        [0.0, 0.0, -3.0],
+    ] and bench.value(radius) == 0.5
+    points, _ = corners(
+        placed(bench, "shape", Outline(cylinder=(0.5, 6.0)), "a", axes=LIES), up
+    )  # lies along x: lowest below
     side = 0.5 * math.sqrt(0.75)
     rim = [(0.0, -0.5), (side, 0.25), (-side, 0.25)]
     found = [bench.values(each) for each in points]
-    assert np.array(sorted(found)) == pytest.approx(np.array(sorted([end, y, z] for end in (3.0, -3.0) for y, z in rim)))
-    points, _ = corners(placed(bench, "shape", Outline(cylinder=(0.5, 6.0)), "a"), up)  # stands: by its own x
-    assert bench.values(points[0]) == pytest.approx([0.5, 0.0, 3.0]) and bench.values(points[1]) == pytest.approx([-0.25, side, 3.0])
+    assert np.array(sorted(found)) == pytest.approx(
+        np.array(sorted([end, y, z] for end in (3.0, -3.0) for y, z in rim))
+    )
+    points, _ = corners(
+        placed(bench, "shape", Outline(cylinder=(0.5, 6.0)), "a"), up
+    )  # stands: by its own x
+    assert bench.values(points[0]) == pytest.approx([0.5, 0.0, 3.0]) and bench.values(
+        points[1]
+    ) == pytest.approx([-0.25, side, 3.0])
 
 
 def test_axes_of_outlines():
@@ -162,45 +229,72 @@ def test_axes_of_outlines():
     assert found == pytest.approx(X @ Y @ Z, abs=1e-14)
     for direction in ((0, 0, 1), (0, 0, -1), (1, 2, -2), (2, -1, 2)):
         n = np.array(direction) / np.linalg.norm(direction)
-        first, second = (np.array(Bench().values(each)) for each in plane_axes(Vector(*map(const, map(float, n)))))
-        assert np.column_stack([first, second, n]).T @ np.column_stack([first, second, n]) == pytest.approx(np.eye(3), abs=1e-14)
+        first, second = (
+            np.array(Bench().values(each))
+            for each in plane_axes(Vector(*map(const, map(float, n))))
+        )
+        assert np.column_stack([first, second, n]).T @ np.column_stack(
+            [first, second, n]
+        ) == pytest.approx(np.eye(3), abs=1e-14)
         assert np.cross(first, second) == pytest.approx(n, abs=1e-14)
 
 
 def test_radii_by_hertz():
     """1/R = 1/R1 + 1/R2 of two spheres; what is flat adds nothing."""
     bench = Bench()
-    ball, other = placed(bench, "shape", Outline(sphere=0.3), "a"), placed(bench, "against", Outline(sphere=0.6), "b")
-    assert bench.value(hertz_radius(ball, other)) == pytest.approx(0.2) and bench.value(hertz_radius(ball, None)) == 0.3
-    assert bench.value(hertz_radius(ball, placed(bench, "against", Outline(box=(1.0, 1.0, 1.0)), "b"))) == 0.3
+    ball, other = (
+        placed(bench, "shape", Outline(sphere=0.3), "a"),
+        placed(bench, "against", Outline(sphere=0.6), "b"),
+    )
+    assert (
+        bench.value(hertz_radius(ball, other)) == pytest.approx(0.2)
+        and bench.value(hertz_radius(ball, None)) == 0.3
+    )
+    assert (
+        bench.value(hertz_radius(ball, placed(bench, "against", Outline(box=(1.0, 1.0, 1.0)), "b")))
+        == 0.3
+    )
 
 
 def contact(**keys):
-    return KINDS["contact"].table.model_validate({"kind": "contact", "body": "a", "stiffness": 300.0} | keys)
+    return KINDS["contact"].table.model_validate(
+        {"kind": "contact", "body": "a", "stiffness": 300.0} | keys
+    )
 
 
 def test_spots_on_a_terrain_have_each_their_own():
     """A box over z = 0.1 x: every corner by its height; a sphere below its centre."""
     bench = Bench()
     force = contact(shape={"box": [2, 4, 6]}, height="0.1*ground.x")
-    spots = on_ground(bench, "f", force, placed(bench, "shape", Outline(box=(2.0, 4.0, 6.0)), "a", centre=(0.5, 0.0, 2.9), **MOVING))  # type: ignore[arg-type]
+    spots = on_ground(
+        bench,
+        "f",
+        force,
+        placed(bench, "shape", Outline(box=(2.0, 4.0, 6.0)), "a", centre=(0.5, 0.0, 2.9), **MOVING),
+    )  # type: ignore[arg-type]
     size = math.hypot(1.0, 0.1)
     for each in spots:
         arm = np.array(bench.values(each.arm))
         place = arm + [0.5, 0.0, 2.9]
         assert bench.value(each.depth) == pytest.approx((0.1 * place[0] - place[2]) / size)
         speed = np.array(MOVING["velocity"]) + np.cross(MOVING["spin"], arm)
-        assert bench.values(each.speed) == pytest.approx(speed) and bench.value(each.sinking) == pytest.approx(-speed @ [-0.1 / size, 0, 1 / size])
+        assert bench.values(each.speed) == pytest.approx(speed) and bench.value(
+            each.sinking
+        ) == pytest.approx(-speed @ [-0.1 / size, 0, 1 / size])
     assert len(spots) == 8
     ball = contact(shape={"sphere": 0.5}, height="0.1*ground.x")
-    (spot,) = on_ground(bench, "f", ball, placed(bench, "shape", Outline(sphere=0.5), "a", centre=(0.5, 0.0, 0.4)))  # type: ignore[arg-type]
-    assert bench.value(spot.depth) == pytest.approx((0.05 - 0.4) / size + 0.5) and bench.values(spot.arm) == pytest.approx(
-        [0.05 / size, 0, -0.5 / size]
-    )
+    (spot,) = on_ground(
+        bench, "f", ball, placed(bench, "shape", Outline(sphere=0.5), "a", centre=(0.5, 0.0, 0.4))
+    )  # type: ignore[arg-type]
+    assert bench.value(spot.depth) == pytest.approx((0.05 - 0.4) / size + 0.5) and bench.values(
+        spot.arm
+    ) == pytest.approx([0.05 / size, 0, -0.5 / size])
 
 
 @pytest.mark.parametrize(
-    "outline", [Outline(box=(2.0, 4.0, 6.0)), Outline(capsule=(0.5, 6.0)), Outline(cylinder=(0.5, 6.0))], ids=["box", "capsule", "rim"]
+    "outline",
+    [Outline(box=(2.0, 4.0, 6.0)), Outline(capsule=(0.5, 6.0)), Outline(cylinder=(0.5, 6.0))],
+    ids=["box", "capsule", "rim"],
 )
 def test_patches_are_their_spots(outline: Outline):
     """Depths, sinkings, centre of pressure and friction of a patch are those of its corners, one by one; rho² about the centre of pressure."""
@@ -208,37 +302,67 @@ def test_patches_are_their_spots(outline: Outline):
     axes = np.linalg.qr(np.array([[0.9, 0.2, 0.1], [-0.3, 0.8, 0.2], [0.1, -0.2, 1.1]]))[0]
     axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
     first = placed(bench, "shape", outline, "a", centre=(0.1, 0.2, 2.0), axes=axes, **MOVING)
-    second = placed(bench, "against", Opposite(body="b", plane=True), "b", centre=(0.0, 0.0, 0.1), **OTHER)
+    second = placed(
+        bench, "against", Opposite(body="b", plane=True), "b", centre=(0.0, 0.0, 0.1), **OTHER
+    )
     for flat, base in (
         (patch_on_plane(first, second), True),
         (patch_on_ground(bench, "f", contact(shape={"sphere": 1.0}, height=0.1), first), False),
     ):  # type: ignore[arg-type]
         assert isinstance(flat, Patch)
         points, radius = corners(first, flat.normal)
-        places = [np.array(bench.values(point)) - [0.0, 0.0, bench.value(radius)] for point in points]
+        places = [
+            np.array(bench.values(point)) - [0.0, 0.0, bench.value(radius)] for point in points
+        ]
         ordered = [np.array(bench.values(spot)) for spot in spots_in(flat)]
-        assert np.sort(np.round(places, 9), axis=0) == pytest.approx(np.sort(np.round(ordered, 9), axis=0))
-        middle, other = np.array([0.1, 0.2, 1.9]), (np.array(OTHER["velocity"]), np.array(OTHER["spin"])) if base else (np.zeros(3), np.zeros(3))
+        assert np.sort(np.round(places, 9), axis=0) == pytest.approx(
+            np.sort(np.round(ordered, 9), axis=0)
+        )
+        middle, other = (
+            np.array([0.1, 0.2, 1.9]),
+            (np.array(OTHER["velocity"]), np.array(OTHER["spin"]))
+            if base
+            else (np.zeros(3), np.zeros(3)),
+        )
         velocity = np.array(MOVING["velocity"]) - other[0] - np.cross(other[1], middle)
         spin = np.array(MOVING["spin"]) - other[1]
-        assert bench.values(flat.depths()) == pytest.approx([-(middle + each)[2] for each in ordered])
-        assert bench.values(flat.sinkings()) == pytest.approx([-(velocity + np.cross(spin, each))[2] for each in ordered])
+        assert bench.values(flat.depths()) == pytest.approx(
+            [-(middle + each)[2] for each in ordered]
+        )
+        assert bench.values(flat.sinkings()) == pytest.approx(
+            [-(velocity + np.cross(spin, each))[2] for each in ordered]
+        )
         loads = np.linspace(3.0, 9.0, len(ordered))
         given = [const(float(load)) for load in loads]
         total, centre = loads.sum(), (loads[:, None] * ordered).sum(axis=0) / loads.sum()
         assert bench.value(flat.total(given)) == pytest.approx(total)
         weighted = flat.centre(given)
-        assert np.array(bench.values(weighted)) / total - [0, 0, bench.value(radius)] == pytest.approx(centre)
+        assert np.array(bench.values(weighted)) / total - [
+            0,
+            0,
+            bench.value(radius),
+        ] == pytest.approx(centre)
         slip = flat.friction(const(0.4), const(5.0), given, const(float(total)), weighted)
         speed = (velocity + np.cross(spin, centre)) * [1, 1, 0]
         wide = (loads * ((np.array(ordered) - centre)[:, :2] ** 2).sum(axis=1)).sum() / total
         size = math.sqrt(speed @ speed + wide * spin[2] ** 2)
         drag = -0.4 * total * (2.0 - size / 5.0) / 5.0
-        assert bench.values(slip.arm) == pytest.approx(centre) and bench.values(slip.speed) == pytest.approx(speed)
-        assert bench.values(slip.force) == pytest.approx(drag * speed) and bench.value(slip.moment) == pytest.approx(drag * wide * spin[2])
+        assert bench.values(slip.arm) == pytest.approx(centre) and bench.values(
+            slip.speed
+        ) == pytest.approx(speed)
+        assert bench.values(slip.force) == pytest.approx(drag * speed) and bench.value(
+            slip.moment
+        ) == pytest.approx(drag * wide * spin[2])
         assert bench.value(slip.turning) == pytest.approx(spin[2])
         pressed = bench.values(flat.pressed(const(50.0), const(2.0)))
-        assert pressed == pytest.approx([50.0 * a + 2.0 * b for a, b in zip(bench.values(flat.depths()), bench.values(flat.sinkings()), strict=True)])
+        assert pressed == pytest.approx(
+            [
+                50.0 * a + 2.0 * b
+                for a, b in zip(
+                    bench.values(flat.depths()), bench.values(flat.sinkings()), strict=True
+                )
+            ]
+        )
 
 
 def spots_in(flat: Patch) -> list[Vector]:
@@ -280,13 +404,23 @@ def test_bodies_get_what_acts_on_them_in_either_order(swapped: bool):
     load, slip = 300.0 * 0.15 - 2.0 * speed[0], speed * [0, 1, 1]
     size = np.linalg.norm(slip)
     acting = load * np.array([1.0, 0, 0]) - 0.3 * load * (2.0 - size / 10.0) / 10.0 * slip
-    assert bench.values(force) == pytest.approx(acting) and bench.values(moment) == pytest.approx(np.cross(arm, acting))
-    assert bench.value("force('f')") == pytest.approx(load) and bench.value("f.penetration") == pytest.approx(0.15)
+    assert bench.values(force) == pytest.approx(acting) and bench.values(moment) == pytest.approx(
+        np.cross(arm, acting)
+    )
+    assert bench.value("force('f')") == pytest.approx(load) and bench.value(
+        "f.penetration"
+    ) == pytest.approx(0.15)
     book = bench.books["f"]
     told = bench.values(book.force()), bench.values(book.moment()), book.body
     back = -np.cross(np.array([0.6, 0, 0.4]) + arm, acting)
-    assert told[2] == (2 if swapped else 1) and told[0] == pytest.approx(-acting if swapped else acting)
+    assert told[2] == (2 if swapped else 1) and told[0] == pytest.approx(
+        -acting if swapped else acting
+    )
     assert told[1] == pytest.approx(back if swapped else np.cross(arm, acting))
-    assert bench.value(book.power()) == pytest.approx(acting @ speed) and bench.value(book.clearance) == pytest.approx(-0.15)
+    assert bench.value(book.power()) == pytest.approx(acting @ speed) and bench.value(
+        book.clearance
+    ) == pytest.approx(-0.15)
     assert bench.value(book.stored) == pytest.approx(150.0 * 0.15**2)
-    assert bench.value(book.dissipation()) == pytest.approx(-(2.0 * speed[0]) * -speed[0] - (acting - load * np.array([1.0, 0, 0])) @ speed)
+    assert bench.value(book.dissipation()) == pytest.approx(
+        -(2.0 * speed[0]) * -speed[0] - (acting - load * np.array([1.0, 0, 0])) @ speed
+    )

@@ -8,7 +8,15 @@ from kinetree.models import ModelError, load
 from kinetree.models.description.reading.source import library_names
 from kinetree.models.forces.shut_oil import CAVITATION
 
-OIL = {"area_a": 0.002, "area_b": 0.001, "volume_a": 1e-3, "volume_b": 1e-3, "stroke": 1.2, "bulk_modulus": 1.2e9, "pressure_b": 1e7}
+OIL = {
+    "area_a": 0.002,
+    "area_b": 0.001,
+    "volume_a": 1e-3,
+    "volume_b": 1e-3,
+    "stroke": 1.2,
+    "bulk_modulus": 1.2e9,
+    "pressure_b": 1e7,
+}
 EXTENSION = 0.9
 
 
@@ -36,26 +44,44 @@ def test_legs_of_oil_are_chambers_of_a_circuit():
     assert result["pb"][-1] < 0.4e7
     for own, theirs in (("pa", "a.pressure"), ("pb", "b.pressure")):
         assert result[own] == pytest.approx(result[theirs], rel=1e-7)
-    assert result["load"] == pytest.approx(0.002 * result["pa"] - 0.001 * result["pb"], rel=1e-9, abs=1e-6)
+    assert result["load"] == pytest.approx(
+        0.002 * result["pa"] - 0.001 * result["pb"], rel=1e-9, abs=1e-6
+    )
 
 
 def test_oil_that_is_pulled_cavitates_and_comes_back():
     """Down 40 mm and up again: the rod side stays at its vapour, never below; the law is the same both ways and keeps its energy."""
-    result = load(pressed("0.02*(1 - cos(t))", inputs={"sink": 0.0})).compile().simulate(2 * np.pi, output_step=0.02, tolerance=1e-9)
+    result = (
+        load(pressed("0.02*(1 - cos(t))", inputs={"sink": 0.0}))
+        .compile()
+        .simulate(2 * np.pi, output_step=0.02, tolerance=1e-9)
+    )
     down, up = result.time < np.pi, result.time > np.pi
     assert result["pb"].min() == CAVITATION and (result["pb"] == CAVITATION).sum() > 100
-    assert np.interp(result["x"][up][::-1], result["x"][down], result["load"][down]) == pytest.approx(result["load"][up][::-1], rel=1e-3, abs=50)
-    work = np.concatenate(([0.0], np.cumsum(0.5 * (result["load"][1:] + result["load"][:-1]) * np.diff(result["x"]))))
+    assert np.interp(
+        result["x"][up][::-1], result["x"][down], result["load"][down]
+    ) == pytest.approx(result["load"][up][::-1], rel=1e-3, abs=50)
+    work = np.concatenate(
+        ([0.0], np.cumsum(0.5 * (result["load"][1:] + result["load"][:-1]) * np.diff(result["x"])))
+    )
     assert result["U"] == pytest.approx(work, rel=1e-3, abs=1.0)  # of 1300 J, by trapezoids
     assert abs(result["lost"]).max() < 1e-6 * result["U"].max()
 
 
 @pytest.mark.parametrize(
-    "change", [{"stiffness": 1e5, "oil": OIL}, {"oil": OIL | {"area_b": 0.0}}, {"oil": OIL | {"pressure_b": -1.0}}, {"oil": OIL, "exponent": 2.0}]
+    "change",
+    [
+        {"stiffness": 1e5, "oil": OIL},
+        {"oil": OIL | {"area_b": 0.0}},
+        {"oil": OIL | {"pressure_b": -1.0}},
+        {"oil": OIL, "exponent": 2.0},
+    ],
 )
 def test_mistakes_are_named(change: dict):
     d = random_mechanism("jack", 1)
-    force = {key: value for key, value in d["forces"]["f"].items() if key not in ("stiffness",)} | change
+    force = {
+        key: value for key, value in d["forces"]["f"].items() if key not in ("stiffness",)
+    } | change
     with pytest.raises(ModelError, match="oil|exponent"):
         load(d | {"forces": {"f": force}})
 
@@ -67,15 +93,23 @@ CIRCUITS = {name: (name, {}) for name in library_names() if not name.startswith(
 
 def has_pressures(name: str, settings: dict) -> bool:
     d = load(f"lib:{name}", **settings).description
-    return bool(d.hydraulics or any(getattr(force, "oil", None) for force in d.forces.values()) or any(a.chambers for a in d.actuators.values()))
+    return bool(
+        d.hydraulics
+        or any(getattr(force, "oil", None) for force in d.forces.values())
+        or any(a.chambers for a in d.actuators.values())
+    )
 
 
-@pytest.mark.parametrize("case", [case for case, found in (CIRCUITS | CARRIERS).items() if has_pressures(*found)])
+@pytest.mark.parametrize(
+    "case", [case for case, found in (CIRCUITS | CARRIERS).items() if has_pressures(*found)]
+)
 def test_no_oil_of_the_library_is_in_tension(case: str):
     """Every pressure of every circuit, absolute: not below zero but for the tolerance of the run, 1e-6 of the largest."""
     name, settings = (CIRCUITS | CARRIERS)[case]
     system = load(f"lib:{name}", **settings).compile()
-    result = system.simulate(None if name != "carrier-detailed" else 1.5, output_step=0.01, tolerance=1e-6)
+    result = system.simulate(
+        None if name != "carrier-detailed" else 1.5, output_step=0.01, tolerance=1e-6
+    )
     pressures = [name for name in result.columns() if result.unit(name) == "Pa"]
     assert pressures
     for each in pressures:

@@ -68,7 +68,9 @@ def test_every_joint_moves_as_in_mujoco(tmp_path: Path):
     mujoco.mj_forward(model, data)
     found = system.accelerations(0.0, q, u, inputs={"turn_motor": 0.7, "lift_servo": 0.2})
     for name in ("turn", "lift", "a-1", "a-2"):
-        assert found[system.speeds.index(f"der({name})")] == pytest.approx(data.joint(name).qacc[0], rel=1e-11), name
+        assert found[system.speeds.index(f"der({name})")] == pytest.approx(
+            data.joint(name).qacc[0], rel=1e-11
+        ), name
     assert found[at : at + 3] == pytest.approx(data.joint("ball").qacc, rel=1e-11)
     assert system.energy(0.0, q, u)[0] == pytest.approx(kinetic(model, data), rel=1e-12)
 
@@ -80,7 +82,9 @@ def kinetic(model, data) -> float:
 
 def test_free_body_falls(tmp_path: Path):
     result = load(written(tmp_path, MACHINE)).compile().simulate(stop_time=0.5, output_step=0.1)
-    assert result["loose.x"] - result["loose.x"][0] == pytest.approx(0.5 * 0.3 * result.time**2, abs=1e-9)
+    assert result["loose.x"] - result["loose.x"][0] == pytest.approx(
+        0.5 * 0.3 * result.time**2, abs=1e-9
+    )
 
 
 def test_connections_and_followers(tmp_path: Path):
@@ -115,7 +119,10 @@ def test_what_is_left_out_is_said(tmp_path: Path):
         ("<mujoco/>", "nothing moves"),
         ("<mujoco><worldbody><body/></worldbody>", "cannot compile"),
         ("no xml", "cannot compile"),
-        ('<mujoco><worldbody><body name="a"><joint name="j"/></body></worldbody></mujoco>', "cannot compile"),
+        (
+            '<mujoco><worldbody><body name="a"><joint name="j"/></body></worldbody></mujoco>',
+            "cannot compile",
+        ),
     ],
 )
 def test_files_that_are_no_models(tmp_path: Path, text: str, word: str):
@@ -140,11 +147,25 @@ def test_flags_and_motors_count(tmp_path: Path):
 @pytest.mark.slow
 def test_files_of_installed_packages():
     """Every model of the packages that are here, and of the folders that KINETREE_MJCF names: read as MuJoCo reads it, or refused with a reason."""
-    folders = [Path(place) for place in os.environ.get("KINETREE_MJCF", "").split(os.pathsep) if place]
-    for package in ("mujoco", "dm_control", "gymnasium", "gymnasium_robotics", "robosuite", "robosuite_models"):
+    folders = [
+        Path(place) for place in os.environ.get("KINETREE_MJCF", "").split(os.pathsep) if place
+    ]
+    for package in (
+        "mujoco",
+        "dm_control",
+        "gymnasium",
+        "gymnasium_robotics",
+        "robosuite",
+        "robosuite_models",
+    ):
         spec = find_spec(package)
         folders += [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
-    files = [path for folder in folders for path in sorted(folder.rglob("*.xml")) if "<mujoco" in path.read_text(errors="replace")]
+    files = [
+        path
+        for folder in folders
+        for path in sorted(folder.rglob("*.xml"))
+        if "<mujoco" in path.read_text(errors="replace")
+    ]
     assert files
     for path in files:
         try:
@@ -152,5 +173,8 @@ def test_files_of_installed_packages():
         except ModelError as error:
             assert "cannot compile" in str(error) or "nothing moves" in str(error), error
             continue
-        assert max(found[name] for name in ("forces", "kinetic", "potential", "mass")) < 1e-11, (path, found)
+        assert max(found[name] for name in ("forces", "kinetic", "potential", "mass")) < 1e-11, (
+            path,
+            found,
+        )
         assert found["accelerations"] < 1e-10, (path, found)

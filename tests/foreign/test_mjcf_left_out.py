@@ -52,7 +52,10 @@ def test_a_weld_of_two_trees_is_a_rigid_joint(tmp_path: Path):
     assert joints["w"].type == "rigid" and "weld" not in said
 
 
-@pytest.mark.parametrize(("kind", "extra"), [("filter", 'dynprm="0.2"'), ("integrator", 'actlimited="true" actrange="-1 1"')])
+@pytest.mark.parametrize(
+    ("kind", "extra"),
+    [("filter", 'dynprm="0.2"'), ("integrator", 'actlimited="true" actrange="-1 1"')],
+)
 def test_activations_of_actuators_are_states(tmp_path: Path, kind: str, extra: str):
     """A command through a lag or an integrator, beside MuJoCo's own rate of activation."""
     text = f'<actuator><general name="m" joint="turn" gainprm="3" dyntype="{kind}" {extra}/></actuator>'

@@ -47,7 +47,9 @@ def state_of(system, model, q, v):
     for j in range(1, model.njoints):
         joint, name = model.joints[j], model.names[j]
         part = q[joint.idx_q : joint.idx_q + joint.nq]
-        ours_q[system.coordinates.index(name)] = np.arctan2(part[1], part[0]) if joint.nq == 2 else part[0]
+        ours_q[system.coordinates.index(name)] = (
+            np.arctan2(part[1], part[0]) if joint.nq == 2 else part[0]
+        )
         k = system.speeds.index(f"der({name})")
         ours_u[k] = v[joint.idx_v]
         order.append((k, joint.idx_v))
@@ -68,7 +70,10 @@ def compare(path: str, tolerance: float) -> None:
     for name, force in mechanism.description.forces.items():
         j = model.joints[model.getJointId(name.removesuffix(".friction"))].idx_v
         viscous = getattr(force, "viscous", 0.0) or getattr(force, "damping", 0.0)
-        rubbing[j] -= getattr(force, "coulomb", 0.0) * np.tanh(v[j] / getattr(force, "speed", 1.0)) + viscous * v[j]
+        rubbing[j] -= (
+            getattr(force, "coulomb", 0.0) * np.tanh(v[j] / getattr(force, "speed", 1.0))
+            + viscous * v[j]
+        )
     model.damping[:] = 0.0
     expected = pin.aba(model, data, q, v, rubbing)
     found = system.accelerations(0.0, ours_q, ours_u)
@@ -86,7 +91,9 @@ def test_fixed_links_are_part_of_what_carries_them(tmp_path: Path):
     merged, apart = load(path), load(path, keep_fixed=True)
     assert list(merged.description.bodies) == ["base", "upper", "finger"]
     assert list(apart.description.bodies) == ["base", "post", "upper", "flange", "tool", "finger"]
-    assert sum(float(body.mass) for body in merged.description.bodies.values()) == pytest.approx(6.9, rel=1e-15)
+    assert sum(float(body.mass) for body in merged.description.bodies.values()) == pytest.approx(
+        6.9, rel=1e-15
+    )
     q, u = np.array([0.3, 0.05]), np.array([0.5, -0.2])
     same = merged.compile().accelerations(0.0, q, u), apart.compile().accelerations(0.0, q, u)
     assert same[0] == pytest.approx(same[1], rel=1e-13)
@@ -101,7 +108,9 @@ def test_base_moves_freely_on_request(tmp_path: Path):
     for name, value in (("j-1", 0.4), ("slide", 0.03)):
         q[system.coordinates.index(name)] = value
         u[system.speeds.index(f"der({name})")] = v[model.joints[model.getJointId(name)].idx_v]
-    u[[system.speeds.index(f"root_joint.{each}") for each in ("vx", "vy", "vz", "wx", "wy", "wz")]] = v[:6]
+    u[
+        [system.speeds.index(f"root_joint.{each}") for each in ("vx", "vy", "vz", "wx", "wy", "wz")]
+    ] = v[:6]
     theirs = pin.neutral(model)
     theirs[7:] = 0.4, 0.03
     kinetic, _ = system.energy(0.0, q, u)
@@ -116,16 +125,27 @@ def test_limits_and_torques_by_option(tmp_path: Path):
     system = full.compile()
     assert set(full.description.inputs) == {"j-1.torque", "slide.force"}
     q, u = np.array([0.3, 0.05]), np.zeros(2)
-    pushed = system.accelerations(0.0, q, u, inputs={"j-1.torque": 2.0}) - system.accelerations(0.0, q, u)
+    pushed = system.accelerations(0.0, q, u, inputs={"j-1.torque": 2.0}) - system.accelerations(
+        0.0, q, u
+    )
     M = system.mass_matrix(0.0, q)
     assert M @ pushed == pytest.approx([2.0, 0.0], abs=1e-12)
-    beyond = system.accelerations(0.0, np.array([1.6, 0.05]), u) - plain.compile().accelerations(0.0, np.array([1.6, 0.05]), u)
-    assert (M @ beyond)[0] < -20.0  # the force at the bound is the joint's effort and grows beyond it
+    beyond = system.accelerations(0.0, np.array([1.6, 0.05]), u) - plain.compile().accelerations(
+        0.0, np.array([1.6, 0.05]), u
+    )
+    assert (M @ beyond)[
+        0
+    ] < -20.0  # the force at the bound is the joint's effort and grows beyond it
 
 
 def test_followers_are_couplings(tmp_path: Path):
     mimic = '<limit lower="0" upper="0.1" effort="5" velocity="1"/><mimic joint="j-1" multiplier="0.5" offset="0.02"/></joint>\n</robot>'
-    path = written(tmp_path, ARM.replace('<limit lower="0" upper="0.1" effort="5" velocity="1"/></joint>\n</robot>', mimic))
+    path = written(
+        tmp_path,
+        ARM.replace(
+            '<limit lower="0" upper="0.1" effort="5" velocity="1"/></joint>\n</robot>', mimic
+        ),
+    )
     result = load(path).compile().simulate(stop_time=0.5, output_step=0.1, tolerance=1e-10)
     assert result["slide"] == pytest.approx(0.5 * result["j-1"] + 0.02, abs=1e-9)
 
@@ -141,7 +161,9 @@ ROBOT_FILES = (
 def test_robots_move_as_in_pinocchio(name: str):
     path = ROBOTS / name
     if not path.is_file():
-        pytest.skip("the package example-robot-data is not installed, or holds another set of robots")
+        pytest.skip(
+            "the package example-robot-data is not installed, or holds another set of robots"
+        )
     compare(str(path), 1e-11)
 
 
@@ -172,8 +194,14 @@ def test_axes_that_are_almost_those_of_the_frame(tmp_path: Path):
         ("", "cannot be read"),
         ('<robot name="r"></robot>', "0 links"),
         ('<robot name="r"><link name="a"/><link name="b"/></robot>', "without a parent"),
-        ('<robot name="r"><link name="a"/><joint name="j" type="revolute"><parent link="a"/><child link="c"/></joint></robot>', "no link"),
-        ('<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="magic"><parent link="a"/><child link="b"/></joint></robot>', "magic"),
+        (
+            '<robot name="r"><link name="a"/><joint name="j" type="revolute"><parent link="a"/><child link="c"/></joint></robot>',
+            "no link",
+        ),
+        (
+            '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="magic"><parent link="a"/><child link="b"/></joint></robot>',
+            "magic",
+        ),
     ],
 )
 def test_files_that_are_no_robots(tmp_path: Path, text: str, word: str):
@@ -190,10 +218,14 @@ def test_visuals_become_shapes(tmp_path: Path):
     """A shape of a fixed link stands on the body that carries the link, where it stood in the file."""
     look = '<geometry><box size="1 2 3"/></geometry><material name="m"><color rgba="1 0 0 0.5"/></material>'
     visual = f'<visual><origin xyz="0 0 0.1" rpy="0 0.5 0"/>{look}</visual>'
-    body = load(written(tmp_path, ARM.replace('<link name="tool">', f'<link name="tool">{visual}'))).description.bodies["upper"]
+    body = load(
+        written(tmp_path, ARM.replace('<link name="tool">', f'<link name="tool">{visual}'))
+    ).description.bodies["upper"]
     (shape,) = body.shapes
     at = np.array([0.5, 0.0, 0.0]) + np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]) @ (
-        np.array([0, 0.1, 0]) + np.array([[1, 0, 0], [0, np.cos(0.7), -np.sin(0.7)], [0, np.sin(0.7), np.cos(0.7)]]) @ np.array([0, 0, 0.1])
+        np.array([0, 0.1, 0])
+        + np.array([[1, 0, 0], [0, np.cos(0.7), -np.sin(0.7)], [0, np.sin(0.7), np.cos(0.7)]])
+        @ np.array([0, 0, 0.1])
     )
     assert shape.box == (1.0, 2.0, 3.0) and shape.colour == "#ff0000" and shape.opacity == 0.5
     assert np.array(shape.at, float) == pytest.approx(at, abs=1e-15)
@@ -208,7 +240,9 @@ def test_written_file_is_the_same_robot(tmp_path: Path):
     description, left_out = foreign_reader(path)()
     (tmp_path / "arm.toml").write_text(toml_text(description, left_out))
     q, u = np.array([0.3, 0.05]), np.array([0.5, -0.2])
-    both = [load(each).compile().accelerations(0.0, q, u) for each in (path, str(tmp_path / "arm.toml"))]
+    both = [
+        load(each).compile().accelerations(0.0, q, u) for each in (path, str(tmp_path / "arm.toml"))
+    ]
     assert (both[0] == both[1]).all()
 
 
@@ -221,6 +255,8 @@ def test_joints_that_move_no_mass_are_held_and_said(tmp_path):
 <joint name="led" type="revolute"><parent link="finger"/><child link="led"/><axis xyz="0 0 1"/><mimic joint="j-1" multiplier="2"/>
  <limit lower="0" upper="1" effort="1" velocity="1"/></joint></robot>"""
     mechanism = load(written(tmp_path, ARM.replace("</robot>", more)))
-    assert "led" in mechanism.compile().coordinates and "idle" not in mechanism.compile().coordinates
+    assert (
+        "led" in mechanism.compile().coordinates and "idle" not in mechanism.compile().coordinates
+    )
     said = " ".join(mechanism.description.left_out)
     assert "joint 'idle' moves nothing that has mass" in said and "mesh of link 'tip'" in said

@@ -43,7 +43,11 @@ def arm(tmp_path: Path) -> Path:
 
 def test_macros_stand_for_what_they_write(arm: Path):
     """Accelerations of a double pendulum whose rods are described in this format."""
-    rod = lambda m: {"mass": m, "com": [0, 0, -0.2], "inertia": [m * 0.16 / 12, m * 0.16 / 12, 0.001, 0, 0, 0]}  # noqa: E731
+    rod = lambda m: {  # noqa: E731
+        "mass": m,
+        "com": [0, 0, -0.2],
+        "inertia": [m * 0.16 / 12, m * 0.16 / 12, 0.001, 0, 0, 0],
+    }
     joint = {"type": "revolute", "axis": "y"}
     plain = load({
         "format": "kinetree/1", "name": "arm", "bodies": {"rod2": rod(1.0), "rod1": rod(0.5)},
@@ -53,25 +57,49 @@ def test_macros_stand_for_what_they_write(arm: Path):
     robot = load(arm).compile()
     assert list(robot.coordinates) == ["j2", "j1"]
     q, u = [0.4, -0.7], [1.1, 0.3]
-    np.testing.assert_allclose(robot.accelerations(0.0, q, u), plain.accelerations(0.0, q, u), rtol=1e-13)
+    np.testing.assert_allclose(
+        robot.accelerations(0.0, q, u), plain.accelerations(0.0, q, u), rtol=1e-13
+    )
 
 
 def test_arguments_are_the_file_s_own(arm: Path, tmp_path: Path, capsys):
-    assert load(arm, arguments={"links": 3, "prefix": "left_"}).compile().coordinates == ("left_j3", "left_j2", "left_j1")
+    assert load(arm, arguments={"links": 3, "prefix": "left_"}).compile().coordinates == (
+        "left_j3",
+        "left_j2",
+        "left_j1",
+    )
     out = tmp_path / "left.toml"
-    assert main(["import", str(arm), "--arg", "prefix=left_", "--arg", "links:=1", "-o", str(out)]) == 0
+    assert (
+        main(["import", str(arm), "--arg", "prefix=left_", "--arg", "links:=1", "-o", str(out)])
+        == 0
+    )
     assert load(out).compile().coordinates == ("left_j1",)
-    assert main(["import", str(arm), "--arg", "links", "-o", str(out), "--force"]) == 2 and "NAME=VALUE" in capsys.readouterr().err
+    assert (
+        main(["import", str(arm), "--arg", "links", "-o", str(out), "--force"]) == 2
+        and "NAME=VALUE" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("<robot", "cannot read"),
-        ('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:nothing/></robot>', "nothing"),
-        ('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="gone.xacro"/></robot>', "gone.xacro"),
-        ('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="${1/0}"/></robot>', "division"),
-        ('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="$(arg missing)"/></robot>', "missing"),
+        (
+            '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:nothing/></robot>',
+            "nothing",
+        ),
+        (
+            '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="gone.xacro"/></robot>',
+            "gone.xacro",
+        ),
+        (
+            '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="${1/0}"/></robot>',
+            "division",
+        ),
+        (
+            '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="$(arg missing)"/></robot>',
+            "missing",
+        ),
         (
             '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="$(find nobody)/a.xacro"/></robot>',
             "cannot read|not there",

@@ -55,7 +55,12 @@ def fuzzers(wanted: list[str], folder: Path) -> list[Fuzzer]:
 
 def hunt(wanted: list[str], minutes: float, seed: int, out: Path) -> int:
     """Rounds until the time is over; 1 when something was found."""
-    draw, end, tried, told = random.Random(seed), time.monotonic() + 60 * minutes, Counter[str](), set[str]()
+    draw, end, tried, told = (
+        random.Random(seed),
+        time.monotonic() + 60 * minutes,
+        Counter[str](),
+        set[str](),
+    )
     print(f"seed {seed}, {minutes:g} minutes: {', '.join(wanted)}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         known = fuzzers(wanted, Path(folder))
@@ -68,7 +73,9 @@ def hunt(wanted: list[str], minutes: float, seed: int, out: Path) -> int:
                     if word not in told:
                         told.add(word)
                         print(f"FOUND {finding}", flush=True)
-    print(f"tried {', '.join(f'{count} {name}' for name, count in tried.items())}: {len(told)} findings")
+    print(
+        f"tried {', '.join(f'{count} {name}' for name, count in tried.items())}: {len(told)} findings"
+    )
     return int(bool(told))
 
 
@@ -78,7 +85,9 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--kinds", default=",".join(kinds), help="which of " + ", ".join(kinds))
-    parser.add_argument("--out", type=Path, default=Path("fuzz-findings"), help="where findings are written")
+    parser.add_argument(
+        "--out", type=Path, default=Path("fuzz-findings"), help="where findings are written"
+    )
     options = parser.parse_args()
     if unknown := set(options.kinds.split(",")) - set(kinds):
         parser.error(f"unknown kind {', '.join(unknown)}; known: {', '.join(kinds)}")

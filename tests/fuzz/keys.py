@@ -30,7 +30,10 @@ AXES = ("x", "y", "z", "-x", "-y", "-z")
 TOLD = ("text", "name", "format")  # said to people, or the only word there is
 NOT_HERE = {  # what its example cannot show
     ("run", "run.merge"): "no body of the base rests on a rigid joint",
-    ("prepare", "run.prepare[0].set.load"): "the rest before is where the search of the next one begins",
+    (
+        "prepare",
+        "run.prepare[0].set.load",
+    ): "the rest before is where the search of the next one begins",
     ("run", "run.prepare[0].guess.angle"): "there is one rest, from wherever it is looked for",
     ("prepare", "run.prepare[1].guess.angle"): "there is one rest, from wherever it is looked for",
 }
@@ -39,16 +42,27 @@ Key = tuple[str | int, ...]
 
 def example(name: str) -> dict[str, Any]:
     """An example of the format together with what it stands on."""
-    own, base = (tomllib.loads((EXAMPLES / f"{each}.toml").read_text("utf-8")) for each in (name, "base"))
+    own, base = (
+        tomllib.loads((EXAMPLES / f"{each}.toml").read_text("utf-8")) for each in (name, "base")
+    )
     if "format" in own:
         return own
-    more = {key: {**base.get(key, {}), **value} if isinstance(value, dict) else value for key, value in own.items()}
+    more = {
+        key: {**base.get(key, {}), **value} if isinstance(value, dict) else value
+        for key, value in own.items()
+    }
     return {**base, **more}
 
 
 def leaves(tree: Any, path: Key = ()) -> Iterator[Key]:
     """Paths of all values."""
-    parts = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else None
+    parts = (
+        tree.items()
+        if isinstance(tree, dict)
+        else enumerate(tree)
+        if isinstance(tree, list)
+        else None
+    )
     if parts is None:
         yield path
     else:
@@ -100,11 +114,32 @@ def others(value: Any, tree: dict[str, Any], draw: random.Random) -> list[Any]:
         return [value * factor if value else 0.013]
     known = [
         [*tree.get(section, ())]
-        for section in ("bodies", "joints", "forces", "inputs", "tables", "contacts", "hydraulics", "actuators", "parameters")
+        for section in (
+            "bodies",
+            "joints",
+            "forces",
+            "inputs",
+            "tables",
+            "contacts",
+            "hydraulics",
+            "actuators",
+            "parameters",
+        )
     ]
     known[0].append("ground")
-    near = [each for group in (AXES, *words(), *known) if value in group for each in group if each != value]
-    return [*draw.sample(near, len(near)), f"{factor}*({value})", f"{factor}*({value}) + 0.013", f"0*({value})"]
+    near = [
+        each
+        for group in (AXES, *words(), *known)
+        if value in group
+        for each in group
+        if each != value
+    ]
+    return [
+        *draw.sample(near, len(near)),
+        f"{factor}*({value})",
+        f"{factor}*({value}) + 0.013",
+        f"0*({value})",
+    ]
 
 
 def meaning(tree: dict[str, Any], scene: bool) -> tuple[Any, ...]:
@@ -117,7 +152,16 @@ def meaning(tree: dict[str, Any], scene: bool) -> tuple[Any, ...]:
     except FmuError:  # what runs in this process only
         compiled = mechanism.compile().compiled
         return compiled.ints.tobytes(), compiled.floats.tobytes(), repr(mechanism.description.run)
-    names = (unit.columns, unit.states, unit.parameters, unit.inputs, unit.stage_names, unit.options, unit.run, mechanism.description.report)
+    names = (
+        unit.columns,
+        unit.states,
+        unit.parameters,
+        unit.inputs,
+        unit.stage_names,
+        unit.options,
+        unit.run,
+        mechanism.description.report,
+    )
     return unit.ints.tobytes(), unit.floats.tobytes(), repr(names)
 
 
@@ -133,7 +177,9 @@ def counts(name: str, key: Key, paths: list[Key], draw: random.Random) -> bool:
                     return True
             except (ModelError, EvaluationError):
                 spoken = True
-    return spoken or any(warning.key.startswith(key_path(key)) for warning in load(tree).description.warnings)
+    return spoken or any(
+        warning.key.startswith(key_path(key)) for warning in load(tree).description.warnings
+    )
 
 
 @cache
@@ -146,7 +192,11 @@ class Keys:
     """One key of one example per round."""
 
     def __init__(self) -> None:
-        self.known = {name: keys(name) for name in sorted(path.stem for path in EXAMPLES.glob("*.toml")) if name != "base"}
+        self.known = {
+            name: keys(name)
+            for name in sorted(path.stem for path in EXAMPLES.glob("*.toml"))
+            if name != "base"
+        }
 
     def round(self, draw: random.Random, out: Path) -> tuple[dict[str, int], list[str]]:
         name = draw.choice(list(self.known))
@@ -154,5 +204,9 @@ class Keys:
         if counts(name, key, self.known[name][key], draw):
             return {"keys": 1}, []
         path = numbered(out, "key")
-        path.write_text(json.dumps({"finding": f"{key_path(key)} changes nothing", "example": name}, indent=1))
-        return {"keys": 1}, [f"key: {key_path(key)} of the example '{name}' changes nothing: {path}"]
+        path.write_text(
+            json.dumps({"finding": f"{key_path(key)} changes nothing", "example": name}, indent=1)
+        )
+        return {"keys": 1}, [
+            f"key: {key_path(key)} of the example '{name}' changes nothing: {path}"
+        ]

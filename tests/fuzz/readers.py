@@ -35,9 +35,49 @@ from kinetree.scripts.terminal.tables import checked
 PATIENCE = 20  # seconds of the processor for one input
 SMALL = 30_000  # characters of a library mechanism that is taken
 VALUES: list[Any] = [
-    *(0, 1, -1, 2.5, 1e300, -1e-300, 1e308, 10**30, float("nan"), float("inf"), True, None, "", "t", "x", "nan", "1/0", "q + ", "(" * 300),
-    *("if(1, 2, 3)", "der(x)", "ground", "ä\u0000", "a" * 300, [], [1], [1, 2, 3], ["x", 0, 0], [[1]], {}, {"value": 1, "unit": "mm"}),
-    *({"value": [1, 2, 3], "unit": "deg"}, {"value": 1, "unit": "furlong"}, {"copies": 3}, {"copies": 10**9}, {"box": [1, 1, 1]}, "sqrt(-1)"),
+    *(
+        0,
+        1,
+        -1,
+        2.5,
+        1e300,
+        -1e-300,
+        1e308,
+        10**30,
+        float("nan"),
+        float("inf"),
+        True,
+        None,
+        "",
+        "t",
+        "x",
+        "nan",
+        "1/0",
+        "q + ",
+        "(" * 300,
+    ),
+    *(
+        "if(1, 2, 3)",
+        "der(x)",
+        "ground",
+        "ä\u0000",
+        "a" * 300,
+        [],
+        [1],
+        [1, 2, 3],
+        ["x", 0, 0],
+        [[1]],
+        {},
+        {"value": 1, "unit": "mm"},
+    ),
+    *(
+        {"value": [1, 2, 3], "unit": "deg"},
+        {"value": 1, "unit": "furlong"},
+        {"copies": 3},
+        {"copies": 10**9},
+        {"box": [1, 1, 1]},
+        "sqrt(-1)",
+    ),
     *("table('T', t)", "force('f')", "1e400", "2**99999"),
 ]
 STUDY = {
@@ -66,7 +106,13 @@ SSD = f"""<s:SystemStructureDescription xmlns:s="{SSP}Description" xmlns:c="{SSP
 # -- trees ------------------------------------------------------------------------------------------------------------------------------------
 def places(tree: Any, path: tuple = ()) -> list[tuple]:
     """Paths of all parts of a tree."""
-    parts = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    parts = (
+        tree.items()
+        if isinstance(tree, dict)
+        else enumerate(tree)
+        if isinstance(tree, list)
+        else ()
+    )
     return [path] + [each for key, part in parts for each in places(part, (*path, key))]
 
 
@@ -92,14 +138,22 @@ def changed(tree: Any, keys: list[str], draw: random.Random) -> Any:
         elif way == 2:
             holder[key] = copy.deepcopy(at(tree, draw.choice(found)))
         elif way == 3 and isinstance(holder, dict):
-            holder[draw.choice(keys)] = copy.deepcopy(draw.choice(VALUES) if draw.random() < 0.5 else at(tree, draw.choice(found)))
+            holder[draw.choice(keys)] = copy.deepcopy(
+                draw.choice(VALUES) if draw.random() < 0.5 else at(tree, draw.choice(found))
+            )
         elif way == 4 and isinstance(holder, dict):
             holder[draw.choice((*keys, "Ω", "a.b", "", "x" * 250))] = holder.pop(key)
-        elif way == 5 and isinstance(holder[key], (int, float)) and not isinstance(holder[key], bool):
+        elif (
+            way == 5 and isinstance(holder[key], (int, float)) and not isinstance(holder[key], bool)
+        ):
             holder[key] = draw.choice((-1, 1e12, 0, 1e-12)) * holder[key]
         elif way == 6 and isinstance(holder[key], str) and holder[key]:
             k = draw.randrange(len(holder[key]))
-            holder[key] = holder[key][:k] + draw.choice("()*/+-.,'\"{}x1 ^t") + holder[key][k + draw.randrange(2) :]
+            holder[key] = (
+                holder[key][:k]
+                + draw.choice("()*/+-.,'\"{}x1 ^t")
+                + holder[key][k + draw.randrange(2) :]
+            )
         else:
             holder[key] = [copy.deepcopy(holder[key])] * 2
     return tree
@@ -107,7 +161,9 @@ def changed(tree: Any, keys: list[str], draw: random.Random) -> Any:
 
 def schema_keys(schema: Any) -> list[str]:
     """Every key of the format."""
-    found = {key for table in (schema, *schema["$defs"].values()) for key in table.get("properties", {})}
+    found = {
+        key for table in (schema, *schema["$defs"].values()) for key in table.get("properties", {})
+    }
     return sorted(found)
 
 
@@ -116,7 +172,10 @@ def shrunk(tree: Any, fails: Callable[[Any], bool]) -> Any:
     again, until = True, time.monotonic() + 60
     while again and time.monotonic() < until:
         again = False
-        for path in sorted((path for path in places(tree) if path), key=lambda path: (len(path), path[-1] if isinstance(path[-1], int) else 0)):
+        for path in sorted(
+            (path for path in places(tree) if path),
+            key=lambda path: (len(path), path[-1] if isinstance(path[-1], int) else 0),
+        ):
             smaller = copy.deepcopy(tree)
             try:
                 del at(smaller, path[:-1])[path[-1]]
@@ -169,14 +228,27 @@ def kinds() -> dict[str, Kind]:
     schema = json_schema()
     sources = [read(f"lib:{name}")[0] for name in library_names()]
     small = [tree for tree in sources if len(json.dumps(tree)) < SMALL]
-    scenarios = [tomllib.loads(path.read_text("utf-8")) for path in sorted(SCENARIOS.glob("*.toml"))]
-    words = sorted({key for tree in scenarios for path in places(tree) for key in path if isinstance(key, str)})
+    scenarios = [
+        tomllib.loads(path.read_text("utf-8")) for path in sorted(SCENARIOS.glob("*.toml"))
+    ]
+    words = sorted(
+        {key for tree in scenarios for path in places(tree) for key in path if isinstance(key, str)}
+    )
     study_words = sorted({key for path in places(STUDY) for key in path if isinstance(key, str)})
     return {
         "description": Kind(small, schema_keys(schema), mechanism, (ModelError, EvaluationError)),
-        "scenario": Kind(scenarios, words, lambda tree: scenario_of(tree, "fuzz.toml"), (BadInput,)),
-        "study": Kind([STUDY], study_words, lambda tree: checked(Study, tree, "fuzz.toml"), (BadInput,)),
-        "structure": Kind([listed(ElementTree.fromstring(SSD))], ["source", "name", "kind", "unit", "factor", "type"], structure, (BadInput,)),
+        "scenario": Kind(
+            scenarios, words, lambda tree: scenario_of(tree, "fuzz.toml"), (BadInput,)
+        ),
+        "study": Kind(
+            [STUDY], study_words, lambda tree: checked(Study, tree, "fuzz.toml"), (BadInput,)
+        ),
+        "structure": Kind(
+            [listed(ElementTree.fromstring(SSD))],
+            ["source", "name", "kind", "unit", "factor", "type"],
+            structure,
+            (BadInput,),
+        ),
     }
 
 
@@ -198,7 +270,9 @@ def failure(kind: Kind, tree: Any) -> str:
     return ""
 
 
-def fuzz(kind: Kind, draw: random.Random, count: int | None, until: float) -> tuple[int, dict[str, Any]]:
+def fuzz(
+    kind: Kind, draw: random.Random, count: int | None, until: float
+) -> tuple[int, dict[str, Any]]:
     """Inputs tried, and one input per finding."""
     tried, found = 0, {}
     while (count is None or tried < count) and time.monotonic() < until:
@@ -225,7 +299,9 @@ class Readers:
             for word, tree in found.items():
                 small = shrunk(tree, lambda each, kind=kind, word=word: failure(kind, each) == word)
                 path = numbered(out, name)
-                path.write_text(json.dumps({"finding": word, "input": small}, indent=1, ensure_ascii=True))
+                path.write_text(
+                    json.dumps({"finding": word, "input": small}, indent=1, ensure_ascii=True)
+                )
                 told.append(f"{name}: {word}: {path}")
         return dict.fromkeys(self.kinds, 1), told
 

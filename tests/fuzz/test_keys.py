@@ -19,12 +19,19 @@ def test_a_key_counts(name, key):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 def test_every_key_counts(name):
-    assert not [key_path(key) for key, paths in KNOWN[name].items() if not counts(name, key, paths, random.Random(1))]
+    assert not [
+        key_path(key)
+        for key, paths in KNOWN[name].items()
+        if not counts(name, key, paths, random.Random(1))
+    ]
 
 
 def test_a_key_that_changes_nothing_is_found(monkeypatch):
     """As if nothing were made of descriptions; what is refused still speaks."""
-    mass, paths = ("bodies", "module{i}", "mass", "value"), [("bodies", "module{i}", "mass", "value")]
+    mass, paths = (
+        ("bodies", "module{i}", "mass", "value"),
+        [("bodies", "module{i}", "mass", "value")],
+    )
     assert counts("bodies", mass, paths, random.Random(1))
     monkeypatch.setattr("keys.meaning", lambda tree, scene: load(tree) and ())
     meant.cache_clear()

@@ -13,18 +13,39 @@ from importlib.metadata import packages_distributions
 import pytest
 from tree import ROOMS, ROOT, imports, kernels, modules, nodes, short
 
-LAYERS = ["kinetree.solvers", "kinetree.models", "kinetree.fmu", "kinetree.scripts"]  # each may import itself and what stands before it
+LAYERS = [
+    "kinetree.solvers",
+    "kinetree.models",
+    "kinetree.fmu",
+    "kinetree.scripts",
+]  # each may import itself and what stands before it
 KERNEL_LINES, MODULE_LINES = 40, 300
 ALLOCATING = {  # by what they are called on
-    "np": set("zeros empty ones full array zeros_like empty_like copy arange linspace eye concatenate dot outer sum where".split()),
+    "np": set(
+        "zeros empty ones full array zeros_like empty_like copy arange linspace eye concatenate dot outer sum where".split()
+    ),
     "object": {"copy", "reshape", "append", "dot", "flatten", "ravel", "astype", "sum"},
     "module": set(),  # house modules are imported under capitals: L.KIND, C.copy(...)
     "": {"list", "dict", "set", "sorted", "print"},
 }
 TEXTS = {".py", ".md", ".toml", ".json", ".yaml", ".c", ".h", ".mo", ".txt", ".html", ".cfg", ""}
-OPTIONAL = {"scripts/studio": "studio", "scripts/site": "docs"}  # rooms that are nothing without an extra
+OPTIONAL = {
+    "scripts/studio": "studio",
+    "scripts/site": "docs",
+}  # rooms that are nothing without an extra
 HERE = "tests/house/test_architecture.py"
-HOME = re.compile("|".join((r"/home/\w", r"/root/", r"/Users/\w", r"[A-Z]:\\Users", "/wo" + "rk/", r"(\.\./|/|\s|`)" + "shared" + "/")))
+HOME = re.compile(
+    "|".join(
+        (
+            r"/home/\w",
+            r"/root/",
+            r"/Users/\w",
+            r"[A-Z]:\\Users",
+            "/wo" + "rk/",
+            r"(\.\./|/|\s|`)" + "shared" + "/",
+        )
+    )
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,7 +63,9 @@ def distributions(requirements: list[str]) -> set[str]:
 def declared() -> tuple[set[str], set[str]]:
     """Distributions that every installation has, and those of the extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return distributions(project["dependencies"]), distributions(sum(project["optional-dependencies"].values(), []))
+    return distributions(project["dependencies"]), distributions(
+        sum(project["optional-dependencies"].values(), [])
+    )
 
 
 @cache
@@ -59,11 +82,17 @@ def foreign_imports(*folders: str) -> Iterator[tuple[str, set[str], bool]]:
         for name, line, top in imports(path):
             package = name.split(".")[0]
             if package not in own and package not in sys.stdlib_module_names:
-                yield f"{short(path)}:{line}: {package}", {name.lower().replace("_", "-") for name in known.get(package, [package])}, top
+                yield (
+                    f"{short(path)}:{line}: {package}",
+                    {name.lower().replace("_", "-") for name in known.get(package, [package])},
+                    top,
+                )
 
 
 def files() -> list[str]:
-    return subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -93,7 +122,11 @@ def test_every_module_that_is_imported_is_there():
         for node in nodes(path):
             if not isinstance(node, (ast.Import, ast.ImportFrom)):
                 continue
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names]
+            names = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [each.name for each in node.names]
+            )
             for name in names:
                 if not is_there(name):
                     wrong.append(f"{short(path)}:{node.lineno}: {name}")
@@ -102,13 +135,21 @@ def test_every_module_that_is_imported_is_there():
 
 def test_solvers_need_nothing_but_numba_and_numpy():
     """The kernels are the payload of FMUs: whatever they import would have to travel with them."""
-    wrong = [place for place, names, top in foreign_imports("solvers") if top and not names & {"numpy", "numba", "llvmlite"}]
+    wrong = [
+        place
+        for place, names, top in foreign_imports("solvers")
+        if top and not names & {"numpy", "numba", "llvmlite"}
+    ]
     assert not wrong, "\n".join(wrong)
 
 
 def of_extra(extra: str) -> set[str]:
     """Distributions of one extra."""
-    return distributions(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"][extra])
+    return distributions(
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"][
+            extra
+        ]
+    )
 
 
 def test_rooms_of_an_extra_are_entered_late():
@@ -118,7 +159,11 @@ def test_rooms_of_an_extra_are_entered_late():
         name = "kinetree." + room.replace("/", ".")
         for path in modules():
             inside = short(path).startswith(room + "/")
-            wrong += [f"{short(path)}:{line} imports {each}" for each, line, top in imports(path) if top and not inside and each.startswith(name)]
+            wrong += [
+                f"{short(path)}:{line} imports {each}"
+                for each, line, top in imports(path)
+                if top and not inside and each.startswith(name)
+            ]
     assert not wrong, "\n".join(wrong)
 
 
@@ -131,19 +176,27 @@ def test_dependencies_are_declared():
         own = next((more for room, more in late.items() if place.startswith(room + "/")), set())
         if not names & (core | own if top else core | extras):
             wrong.append(place)
-    assert not wrong, "not a core dependency, or an extra imported at module level:\n" + "\n".join(wrong)
+    assert not wrong, "not a core dependency, or an extra imported at module level:\n" + "\n".join(
+        wrong
+    )
     wrong = [place for place, names, _ in foreign_imports("tests") if not names & (core | extras)]
     assert not wrong, "used by tests, declared nowhere:\n" + "\n".join(wrong)
 
 
 def test_modules_are_short():
     glossary = ROOT / "solvers" / "layout.py"  # the only glossary: it cannot be in two places
-    long = {short(path): len(path.read_text().splitlines()) for path in modules() if path != glossary}
+    long = {
+        short(path): len(path.read_text().splitlines()) for path in modules() if path != glossary
+    }
     assert not {name: lines for name, lines in long.items() if lines > MODULE_LINES}
 
 
 def test_kernels_are_short():
-    long = {f"{short(path)}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1 for path in modules() for node in kernels(path)}
+    long = {
+        f"{short(path)}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
+        for path in modules()
+        for node in kernels(path)
+    }
     assert not {name: lines for name, lines in long.items() if lines > KERNEL_LINES}
 
 
@@ -166,19 +219,31 @@ def test_nothing_is_evaluated_as_code():
         f"{short(path)}:{node.lineno}"
         for path in modules()
         for node in nodes(path)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"eval", "exec", "__import__"}
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in {"eval", "exec", "__import__"}
     ]
     assert not wrong, wrong
 
 
 def forbidden_in_kernel(node: ast.AST) -> str:
-    if isinstance(node, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)):
+    if isinstance(
+        node,
+        (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp),
+    ):
         return "a container"
-    if isinstance(node, (ast.Raise, ast.Try, ast.With, ast.JoinedStr, ast.Assert, ast.Import, ast.ImportFrom)):
+    if isinstance(
+        node, (ast.Raise, ast.Try, ast.With, ast.JoinedStr, ast.Assert, ast.Import, ast.ImportFrom)
+    ):
         return type(node).__name__.lower()
     if isinstance(node, ast.Call):
         owner, _, name = ast.unparse(node.func).rpartition(".")
-        if name in ALLOCATING[owner if owner in ALLOCATING else "module" if owner[:1].isupper() else "object"]:
+        if (
+            name
+            in ALLOCATING[
+                owner if owner in ALLOCATING else "module" if owner[:1].isupper() else "object"
+            ]
+        ):
             return name
     if isinstance(node, ast.Attribute) and node.attr == "linalg":
         return "np.linalg"
@@ -199,11 +264,19 @@ def test_kernels_contain_nothing_that_allocates_or_raises():
 
 def test_no_machine_paths_and_no_foreign_folders():
     """The tree stands alone: no path of one machine, nothing outside of the repository."""
-    texts = [name for name in files() if (ROOT / name).suffix in TEXTS and name != HERE and (ROOT / name).is_file()]
+    texts = [
+        name
+        for name in files()
+        if (ROOT / name).suffix in TEXTS and name != HERE and (ROOT / name).is_file()
+    ]
     wrong = []
     for name in texts:
         lines = (ROOT / name).read_text(encoding="utf-8", errors="replace").splitlines()
-        wrong += [f"{name}:{number}: {line.strip()[:120]}" for number, line in enumerate(lines, 1) if HOME.search(line)]
+        wrong += [
+            f"{name}:{number}: {line.strip()[:120]}"
+            for number, line in enumerate(lines, 1)
+            if HOME.search(line)
+        ]
     assert not wrong, "\n".join(wrong)
 
 

@@ -19,10 +19,27 @@ SIGNATURES = {  # method of System -> parameters that callers may name
     "hamilton": ["t", "q", "p", "method", "loads"],
     "costs": ["iterations"],
     "choose": ["measured"],
-    "simulate": ["stop_time", "method", "integrator", "inputs", "output_step", "tolerance", "progress"],
+    "simulate": [
+        "stop_time",
+        "method",
+        "integrator",
+        "inputs",
+        "output_step",
+        "tolerance",
+        "progress",
+    ],
 }
-DEFAULTS = {("accelerations", "method"): "auto", ("hamilton", "method"): "DEC-H", ("costs", "iterations"): 2, ("choose", "measured"): False}
-DEFAULTS |= {("simulate", "method"): "auto", ("simulate", "integrator"): "auto", ("simulate", "tolerance"): None}
+DEFAULTS = {
+    ("accelerations", "method"): "auto",
+    ("hamilton", "method"): "DEC-H",
+    ("costs", "iterations"): 2,
+    ("choose", "measured"): False,
+}
+DEFAULTS |= {
+    ("simulate", "method"): "auto",
+    ("simulate", "integrator"): "auto",
+    ("simulate", "tolerance"): None,
+}
 METHODS = {"DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC"}
 
 
@@ -43,7 +60,10 @@ def test_signatures(regulator, name: str):
 def test_attributes(regulator):
     assert len(regulator.coordinates) == len(regulator.speeds) == regulator.n
     assert len(regulator.parents) == len(regulator.bodies)
-    assert all(isinstance(names, tuple) for names in (regulator.coordinates, regulator.speeds, regulator.bodies))
+    assert all(
+        isinstance(names, tuple)
+        for names in (regulator.coordinates, regulator.speeds, regulator.bodies)
+    )
 
 
 def test_costs_and_choice(regulator):

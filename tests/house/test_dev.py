@@ -15,19 +15,29 @@ SCRIPT = ROOT / "scripts" / "dev.py"
 
 
 def test_needs_the_standard_library_only():
-    foreign = [name for name, _, _ in imports(SCRIPT) if name.split(".")[0] not in sys.stdlib_module_names]
+    foreign = [
+        name for name, _, _ in imports(SCRIPT) if name.split(".")[0] not in sys.stdlib_module_names
+    ]
     assert not foreign
 
 
 def test_old_python_gets_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
     """An older Python must be able to parse the file in order to say that it is too old."""
     ast.parse(SCRIPT.read_text(), feature_version=(3, 7))
-    monkeypatch.setattr(dev, "sys", SimpleNamespace(version_info=(3, 9, 1), version="3.9.1 (main)", executable="python3", stderr=sys.stderr))
+    monkeypatch.setattr(
+        dev,
+        "sys",
+        SimpleNamespace(
+            version_info=(3, 9, 1), version="3.9.1 (main)", executable="python3", stderr=sys.stderr
+        ),
+    )
     assert dev.main() == 2
     assert "3.11 or newer" in capsys.readouterr().err
 
 
-def test_changed_constraints_mean_a_new_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_changed_constraints_mean_a_new_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     for name in ("pyproject.toml", "constraints.txt"):
         (tmp_path / name).write_text("a")
     monkeypatch.setattr(dev, "ROOT", tmp_path)
@@ -37,7 +47,9 @@ def test_changed_constraints_mean_a_new_installation(tmp_path: Path, monkeypatch
     assert before != dev.fingerprint()
 
 
-def test_missing_compiler_names_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_missing_compiler_names_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     monkeypatch.setattr(dev.shutil, "which", lambda name: None)
     dev.check_compiler()
     said = capsys.readouterr().out.splitlines()
@@ -54,19 +66,29 @@ def test_failing_step_shows_the_end_of_its_output(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("command", ["lint", "demo", "setup", "wheel"])
 def test_unknown_arguments_are_refused(command: str):
-    finished = subprocess.run([sys.executable, str(SCRIPT), command, "--nonsense"], capture_output=True, text=True)
+    finished = subprocess.run(
+        [sys.executable, str(SCRIPT), command, "--nonsense"], capture_output=True, text=True
+    )
     assert finished.returncode == 2 and "--nonsense" in finished.stderr
 
 
-@pytest.mark.parametrize("line", [[], *([name] for name in dev.COMMANDS if name not in dev.TOOLS)], ids=" ".join)
+@pytest.mark.parametrize(
+    "line", [[], *([name] for name in dev.COMMANDS if name not in dev.TOOLS)], ids=" ".join
+)
 def test_help_is_there(line: list[str]):
     """argparse formats what a help says: a bare percent sign in one ended all of them."""
-    finished = subprocess.run([sys.executable, str(SCRIPT), *line, "--help"], capture_output=True, text=True)
+    finished = subprocess.run(
+        [sys.executable, str(SCRIPT), *line, "--help"], capture_output=True, text=True
+    )
     assert finished.returncode == 0 and finished.stdout.startswith("usage: dev.py"), finished.stderr
 
 
 def test_constraints_are_exact():
-    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    lines = [
+        line
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if not line.startswith("#")
+    ]
     assert all(name and version for name, _, version in (line.partition("==") for line in lines))
     names = [line.split("==")[0].lower() for line in lines]
     assert len(names) == len(set(names)) > 20
@@ -76,7 +98,11 @@ def test_constraints_are_exact():
 def lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
     """Lines of programs that would have been run, in an installed environment that is none."""
     ran: list[list[str]] = []
-    monkeypatch.setattr(dev, "run", lambda *command: ran.append([Path(str(command[0])).name, *map(str, command[1:])]) or 0)
+    monkeypatch.setattr(
+        dev,
+        "run",
+        lambda *command: ran.append([Path(str(command[0])).name, *map(str, command[1:])]) or 0,
+    )
     monkeypatch.setattr(dev, "installed", lambda: True)
     monkeypatch.setattr(dev, "build_engine", lambda: None)
     monkeypatch.setattr(dev, "link_for_types", lambda: None)
@@ -92,24 +118,51 @@ def played(monkeypatch: pytest.MonkeyPatch, *line: str) -> int:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (["test", "tests/run"], ["ruff check", "ruff format", "pyright --level", "python -m pytest -q -m not slow and not platforms -n"]),
-        (["test", "--all", "-n", "1"], ["ruff", "ruff", "pyright", "python -m pytest -q -m not platforms -n 1"]),
+        (
+            ["test", "tests/run"],
+            [
+                "ruff check",
+                "ruff format",
+                "pyright --level",
+                "python -m pytest -q -m not slow and not platforms -n",
+            ],
+        ),
+        (
+            ["test", "--all", "-n", "1"],
+            ["ruff", "ruff", "pyright", "python -m pytest -q -m not platforms -n 1"],
+        ),
         (["demo"], ["python -m kinetree.scripts.demo"]),
         (["bench", "loops"], ["kinetree bench loops"]),
         (["docs", "--renew"], ["python -m kinetree.scripts.site --renew"]),
         (["fix"], ["ruff check --fix .", "ruff format ."]),
         (["wheel"], ["python -m kinetree.scripts.distribution build installed"]),
-        (["dependencies"], ["python -m kinetree.scripts.distribution build installed", "python -m kinetree.scripts.distribution oldest newest"]),
+        (
+            ["dependencies"],
+            [
+                "python -m kinetree.scripts.distribution build installed",
+                "python -m kinetree.scripts.distribution oldest newest",
+            ],
+        ),
         (["mutants", "--all"], [f"python {ROOT / 'tests' / 'mutation' / 'mutants.py'} --all"]),
         (["fuzz"], [f"python {ROOT / 'tests' / 'fuzz' / 'fuzz.py'}"]),
         (["fuzz", "--help"], [f"python {ROOT / 'tests' / 'fuzz' / 'fuzz.py'} --help"]),
-        (["coverage", "--missed"], [f"python {ROOT / 'tests' / 'reached' / 'python_lines.py'} --missed"]),
-        (["coverage", "--c", "--calls"], [f"python {ROOT / 'tests' / 'reached' / 'shell_lines.py'} --calls"]),
+        (
+            ["coverage", "--missed"],
+            [f"python {ROOT / 'tests' / 'reached' / 'python_lines.py'} --missed"],
+        ),
+        (
+            ["coverage", "--c", "--calls"],
+            [f"python {ROOT / 'tests' / 'reached' / 'shell_lines.py'} --calls"],
+        ),
         (["platforms", "-x"], ["python -m pytest -q -m platforms -rs tests/fmu -x"]),
     ],
-    ids=lambda each: " ".join(each) if each and "python" not in each[0] and "ruff" not in each[0] else "",
+    ids=lambda each: (
+        " ".join(each) if each and "python" not in each[0] and "ruff" not in each[0] else ""
+    ),
 )
-def test_commands_run_what_they_name(lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, line: list[str], expected: list[str]):
+def test_commands_run_what_they_name(
+    lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, line: list[str], expected: list[str]
+):
     monkeypatch.setenv("PYTHONPATH", "")
     assert played(monkeypatch, *line) == 0
     assert len(lines) == len(expected)
@@ -117,7 +170,9 @@ def test_commands_run_what_they_name(lines: list[list[str]], monkeypatch: pytest
         assert " ".join(ran).startswith(begin)
 
 
-def test_set_up_is_done_once_and_says_where_programs_are(lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_set_up_is_done_once_and_says_where_programs_are(
+    lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     done = []
     monkeypatch.setattr(dev, "installed", lambda: bool(done))
     for name in ("check_compiler", "make_environment", "install_tbb", "install_browser"):
@@ -133,7 +188,9 @@ def test_set_up_is_done_once_and_says_where_programs_are(lines: list[list[str]],
     assert played(monkeypatch, "setup") == 1 and capsys.readouterr().err == "no network\n"
 
 
-def test_what_is_not_clean_is_named(lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_what_is_not_clean_is_named(
+    lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     monkeypatch.setattr(dev, "run", lambda *command: int("pyright" in str(command[0])))
     assert played(monkeypatch, "lint") == 1 and capsys.readouterr().out == "Not clean: types\n"
 
@@ -143,10 +200,15 @@ def test_programs_of_other_platforms_that_are_missing_are_named(
 ):
     monkeypatch.setattr(dev.shutil, "which", lambda name: None)
     assert played(monkeypatch, "platforms") == 0
-    assert "Not installed, so its platform is skipped: wine64, qemu-user-static" in capsys.readouterr().out
+    assert (
+        "Not installed, so its platform is skipped: wine64, qemu-user-static"
+        in capsys.readouterr().out
+    )
 
 
-def test_an_environment_is_made_and_one_that_is_none_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_an_environment_is_made_and_one_that_is_none_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     import venv
 
     steps = []
@@ -159,7 +221,11 @@ def test_an_environment_is_made_and_one_that_is_none_refused(monkeypatch: pytest
     good = SimpleNamespace(returncode=0)
     monkeypatch.setattr(dev.subprocess, "run", lambda *command, **options: good)
     dev.make_environment()
-    assert steps == ["created", "Installing the packaging tools", "Installing Kinetree and what its tests use"]
+    assert steps == [
+        "created",
+        "Installing the packaging tools",
+        "Installing Kinetree and what its tests use",
+    ]
     assert dev.STAMP.read_text() == dev.fingerprint() and not dev.installed()
     good.returncode = 1
     with pytest.raises(dev.Failure, match="is not a usable environment: delete it"):
@@ -174,10 +240,16 @@ def test_packages_of_the_system_are_installed_where_the_user_may(monkeypatch: py
         return SimpleNamespace(returncode=answers[len(asked) - 1], stdout="")
 
     monkeypatch.setattr(dev.sys, "platform", "linux")
-    monkeypatch.setattr(dev.shutil, "which", lambda name: f"/usr/bin/{name}" if name in ("apt-get", "ldconfig") else None)
+    monkeypatch.setattr(
+        dev.shutil,
+        "which",
+        lambda name: f"/usr/bin/{name}" if name in ("apt-get", "ldconfig") else None,
+    )
     monkeypatch.setattr(dev.os, "geteuid", lambda: 0)
     monkeypatch.setattr(dev.subprocess, "run", run)
-    assert dev.install_packages(["chromium"]) and asked == ["install", "update", "install"], "the list of packages was old"
+    assert dev.install_packages(["chromium"]) and asked == ["install", "update", "install"], (
+        "the list of packages was old"
+    )
     asked.clear()
     answers[:] = [1, 1, 1]
     assert not dev.install_packages(["chromium"])
@@ -191,7 +263,9 @@ def test_packages_of_the_system_are_installed_where_the_user_may(monkeypatch: py
     monkeypatch.undo()
 
 
-def test_links_that_cannot_be_made_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_links_that_cannot_be_made_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+):
     def refused(self: Path, target: Path, target_is_directory: bool = False) -> None:
         raise OSError("not allowed")
 

@@ -31,12 +31,18 @@ class Programs:
 def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Programs:
     made = Programs()
     monkeypatch.setattr(distribution.subprocess, "run", made.run)
-    for name, path in (("ROOT", tmp_path), ("DIST", tmp_path / "dist"), ("SHIPPED", tmp_path / "built")):
+    for name, path in (
+        ("ROOT", tmp_path),
+        ("DIST", tmp_path / "dist"),
+        ("SHIPPED", tmp_path / "built"),
+    ):
         monkeypatch.setattr(distribution, name, path)
     return made
 
 
-def test_a_wheel_is_built_and_nothing_is_left_behind(programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_a_wheel_is_built_and_nothing_is_left_behind(
+    programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture
+):
     (tmp_path / "dist").mkdir()
     (tmp_path / "dist" / "old.whl").write_bytes(b"")
 
@@ -48,25 +54,41 @@ def test_a_wheel_is_built_and_nothing_is_left_behind(programs: Programs, tmp_pat
 
     programs.act = act
     assert distribution.main(["build"]) == 0
-    assert capsys.readouterr().out == "dist/kinetree-1-py3.whl: 2.0 MB\n" and sorted(path.name for path in tmp_path.iterdir()) == ["dist"]
-    assert [word in line for word, line in zip(("archive.ship", "pip wheel", "build_sdist", "twine check"), programs.lines, strict=True)] == [
-        True
-    ] * 4
+    assert capsys.readouterr().out == "dist/kinetree-1-py3.whl: 2.0 MB\n" and sorted(
+        path.name for path in tmp_path.iterdir()
+    ) == ["dist"]
+    assert [
+        word in line
+        for word, line in zip(
+            ("archive.ship", "pip wheel", "build_sdist", "twine check"), programs.lines, strict=True
+        )
+    ] == [True] * 4
     programs.fails = "archive.ship"
     assert distribution.main(["build", "installed"]) == 1
-    assert "kinetree.fmu.archive.ship' failed" in capsys.readouterr().err and len(programs.lines) == 5
+    assert (
+        "kinetree.fmu.archive.ship' failed" in capsys.readouterr().err and len(programs.lines) == 5
+    )
 
 
-def test_an_installed_wheel_is_tried(programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture):
-    assert distribution.main(["installed"]) == 1 and "dist/ has no wheel: python3 scripts/dev.py wheel" in capsys.readouterr().err
+def test_an_installed_wheel_is_tried(
+    programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture
+):
+    assert (
+        distribution.main(["installed"]) == 1
+        and "dist/ has no wheel: python3 scripts/dev.py wheel" in capsys.readouterr().err
+    )
     (tmp_path / "dist").mkdir()
     (tmp_path / "dist" / "kinetree-1-py3.whl").write_bytes(b"")
     assert distribution.main(["installed"]) == 0
     said = capsys.readouterr().out
-    assert "first run: " in said and all(f"verified: {name}" in said for name in distribution.MECHANISMS)
+    assert "first run: " in said and all(
+        f"verified: {name}" in said for name in distribution.MECHANISMS
+    )
     assert programs.lines[0].endswith("venv") and "kinetree-1-py3.whl" in programs.lines[1]
     programs.fails = "verify"
-    assert distribution.main(["installed"]) == 1 and "said why\n" in capsys.readouterr().err, "a quiet command shows what it said"
+    assert distribution.main(["installed"]) == 1 and "said why\n" in capsys.readouterr().err, (
+        "a quiet command shows what it said"
+    )
 
 
 def test_what_takes_too_long_is_a_failure(programs: Programs, tmp_path: Path):
@@ -75,9 +97,14 @@ def test_what_takes_too_long_is_a_failure(programs: Programs, tmp_path: Path):
 
 
 def test_oldest_dependencies_and_the_newest_python(
-    programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    programs: Programs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
 ):
-    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["numpy>=2.1.3", "numba>=0.62.0,<1"]\n')
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\ndependencies = ["numpy>=2.1.3", "numba>=0.62.0,<1"]\n'
+    )
     (tmp_path / "dist").mkdir()
     (tmp_path / "dist" / "kinetree-1-py3.whl").write_bytes(b"")
 
@@ -87,23 +114,39 @@ def test_oldest_dependencies_and_the_newest_python(
 
     programs.act = act
     assert distribution.main(["oldest"]) == 0
-    assert " numpy==2.1.3 numba==0.62.0 pytest hypothesis " in programs.lines[1] and "solvers.library build" in programs.lines[2]
+    assert (
+        " numpy==2.1.3 numba==0.62.0 pytest hypothesis " in programs.lines[1]
+        and "solvers.library build" in programs.lines[2]
+    )
     assert programs.lines[3].endswith(" ".join(distribution.SMOKE))
-    monkeypatch.setattr(distribution.shutil, "which", lambda name: "/none/python3.13" if name == "python3.13" else None)
+    monkeypatch.setattr(
+        distribution.shutil,
+        "which",
+        lambda name: "/none/python3.13" if name == "python3.13" else None,
+    )
     monkeypatch.setattr(distribution.Path, "home", lambda: tmp_path)
-    assert distribution.main(["newest"]) == 0 and any(line.startswith("/none/python3.13 -m venv") for line in programs.lines)
+    assert distribution.main(["newest"]) == 0 and any(
+        line.startswith("/none/python3.13 -m venv") for line in programs.lines
+    )
     programs.fails = "-c "
-    assert distribution.main(["newest"]) == 0 and "not run: no Python of 3.14, 3.13, 3.12" in capsys.readouterr().out
+    assert (
+        distribution.main(["newest"]) == 0
+        and "not run: no Python of 3.14, 3.13, 3.12" in capsys.readouterr().out
+    )
 
 
-def test_what_a_wheel_carries_is_copied_with_its_sums(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_what_a_wheel_carries_is_copied_with_its_sums(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+):
     """The engine of this machine, shells and objects of every platform; what was shipped before is gone."""
     cache, shipped = tmp_path / "cache", tmp_path / "built"
     cache.mkdir()
     (shipped / "before").mkdir(parents=True)
 
     def file(*name: object) -> Path:
-        path = cache / "-".join(getattr(each, "name", str(each)) for each in name if not callable(each))
+        path = cache / "-".join(
+            getattr(each, "name", str(each)) for each in name if not callable(each)
+        )
         path.write_bytes(bytes(1000))
         ship.beside(path).write_bytes(b"sum")
         return path
@@ -117,7 +160,11 @@ def test_what_a_wheel_carries_is_copied_with_its_sums(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ship, "loader", lambda target, version: file("loader", target, version))
     assert ship.main() == 0
     names = {path.name for path in (shipped / "cache").iterdir()}
-    assert not (shipped / "before").exists() and {f"shell-{name}" for name in ship.PLATFORMS} | {"loader-win64-2", "loader-linux64-3"} <= names
+    assert (
+        not (shipped / "before").exists()
+        and {f"shell-{name}" for name in ship.PLATFORMS} | {"loader-win64-2", "loader-linux64-3"}
+        <= names
+    )
     assert {f"{name}.sum" for name in names if not name.endswith(".sum")} <= names
     assert "levels" in capsys.readouterr().out
 
@@ -131,5 +178,7 @@ def test_what_a_wheel_carries_is_copied_with_its_sums(monkeypatch: pytest.Monkey
 def test_a_command_that_works_says_nothing(tmp_path: Path):
     distribution.command(sys.executable, "-c", "pass", cwd=tmp_path, quiet=True)
     with pytest.raises(distribution.Failure, match="^no such thing"):
-        distribution.command(sys.executable, "-c", "import sys; sys.exit('no such thing')", cwd=tmp_path, quiet=True)
+        distribution.command(
+            sys.executable, "-c", "import sys; sys.exit('no such thing')", cwd=tmp_path, quiet=True
+        )
     assert distribution.subprocess is subprocess

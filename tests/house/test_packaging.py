@@ -42,7 +42,12 @@ def test_listed_packages_are_the_folders():
 
 
 def test_every_folder_with_modules_is_a_package():
-    wrong = {path.parent for folder in ROOMS.values() for path in (ROOT / folder).rglob("*.py") if not (path.parent / "__init__.py").exists()}
+    wrong = {
+        path.parent
+        for folder in ROOMS.values()
+        for path in (ROOT / folder).rglob("*.py")
+        if not (path.parent / "__init__.py").exists()
+    }
     assert not wrong
 
 
@@ -63,7 +68,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel built from a copy, so that the build leaves nothing in the tree."""
     copy = tmp_path_factory.mktemp("tree")
     for folder in ROOMS.values():
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", *(f"*{suffix}" for suffix in BUILT)))
+        shutil.copytree(
+            ROOT / folder,
+            copy / folder,
+            ignore=shutil.ignore_patterns("__pycache__", *(f"*{suffix}" for suffix in BUILT)),
+        )
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     command = [
@@ -99,6 +108,8 @@ def test_wheel_runs_alone(wheel: Path, tmp_path: Path):
         "import kinetree.scripts.cli as cli; assert cli.__file__.startswith(sys.argv[1]), cli.__file__\n"
         "sys.exit(cli.main(['list']))"
     )
-    finished = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, cwd=tmp_path)
+    finished = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, cwd=tmp_path
+    )
     assert finished.returncode == 0, finished.stderr
     assert "regulator" in finished.stdout

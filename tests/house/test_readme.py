@@ -22,7 +22,11 @@ def blocks(language: str) -> list[str]:
 
 def commands() -> list[list[str]]:
     lines = [line for block in blocks("(?:sh|bash|console)") for line in block.splitlines()]
-    return [shlex.split(line, comments=True) for line in lines if line.strip() and not line.startswith("#")]
+    return [
+        shlex.split(line, comments=True)
+        for line in lines
+        if line.strip() and not line.startswith("#")
+    ]
 
 
 def test_first_screen_shows_picture_and_both_commands():
@@ -33,9 +37,17 @@ def test_first_screen_shows_picture_and_both_commands():
 
 
 def test_ci_runs_the_test_commands_of_the_readme():
-    lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if "dev.py" in line and not line.startswith("#")]
+    lines = [
+        line
+        for line in (ROOT / ".ci" / "run").read_text().splitlines()
+        if "dev.py" in line and not line.startswith("#")
+    ]
     ran = [line.removeprefix("exec ") for line in lines]
-    assert ran == ["python3 scripts/dev.py test", "python3 scripts/dev.py docs", "python3 scripts/dev.py platforms"]
+    assert ran == [
+        "python3 scripts/dev.py test",
+        "python3 scripts/dev.py docs",
+        "python3 scripts/dev.py platforms",
+    ]
     assert all(line in README for line in ran)
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o100
 
@@ -53,7 +65,10 @@ def test_commands_exist():
 def test_options_exist():
     for words in commands():
         if words[0] == "kinetree" and words[1] in COMMANDS:
-            source = Path(COMMANDS[words[1]].__code__.co_filename).read_text() + (ROOT / "scripts" / "terminal" / "arguments.py").read_text()
+            source = (
+                Path(COMMANDS[words[1]].__code__.co_filename).read_text()
+                + (ROOT / "scripts" / "terminal" / "arguments.py").read_text()
+            )
             for option in (word.split("=")[0] for word in words[2:] if word.startswith("--")):
                 assert f'"{option}"' in source, f"kinetree {words[1]} has no {option}"
 
@@ -64,5 +79,7 @@ def test_python_runs(tmp_path: Path):
         (tmp_path / name).write_text(text)
     assert blocks("python")
     (tmp_path / "readme.py").write_text("\n".join(blocks("python")))
-    finished = subprocess.run([sys.executable, "readme.py"], cwd=tmp_path, capture_output=True, text=True)
+    finished = subprocess.run(
+        [sys.executable, "readme.py"], cwd=tmp_path, capture_output=True, text=True
+    )
     assert finished.returncode == 0, finished.stderr

@@ -13,7 +13,14 @@ from kinetree.solvers import fields, model_records, unit_layout
 from kinetree.solvers.records import Entry, Record
 
 RECORDS = {
-    record.name: record for record in (*model_records.RECORDS, *unit_layout.RECORDS, *adjoint_layout.RECORDS, matrix_steps.RECORD, matrix_steps.LEVEL)
+    record.name: record
+    for record in (
+        *model_records.RECORDS,
+        *unit_layout.RECORDS,
+        *adjoint_layout.RECORDS,
+        matrix_steps.RECORD,
+        matrix_steps.LEVEL,
+    )
 }
 
 
@@ -41,26 +48,42 @@ def test_a_view_reads_and_writes_the_block():
 
 
 def test_the_page_is_that_of_the_declarations():
-    assert reports.PAGE.read_text(encoding="utf-8") == reports.page(), "python -m kinetree.scripts.reports.records writes it anew"
+    assert reports.PAGE.read_text(encoding="utf-8") == reports.page(), (
+        "python -m kinetree.scripts.reports.records writes it anew"
+    )
 
 
 def test_registers_follow_the_head():
     """Hosts find registers behind the head of a workspace."""
-    assert [field.name for field in fields.WORK[:2]] == ["head", "val"] and fields.REGISTERS == model_records.HEAD.size
+    assert [field.name for field in fields.WORK[:2]] == [
+        "head",
+        "val",
+    ] and fields.REGISTERS == model_records.HEAD.size
 
 
 def test_no_offsets_beside_the_declarations():
     """No constant stands for a place in the header, the head, a unit, or a record of a table."""
-    old, somewhere = re.compile(r"^(U|V|H|K|S|T|G)_[A-Z0-9_]+$"), re.compile(r"\b(U|V|H|K|S|T|G)_[A-Z0-9_]+\b")
+    old, somewhere = (
+        re.compile(r"^(U|V|H|K|S|T|G)_[A-Z0-9_]+$"),
+        re.compile(r"\b(U|V|H|K|S|T|G)_[A-Z0-9_]+\b"),
+    )
     kept = {"V_", "E_STAGE", "E_RESET"}
     wrong = [
         f"{short(path)}:{node.lineno} {name}"
         for path in modules("solvers", "models", "fmu_src", "scripts")
-        if "integrate" not in short(path) and somewhere.search(path.read_text(encoding="utf-8"))  # to take others apart takes longer
+        if "integrate" not in short(path)
+        and somewhere.search(path.read_text(encoding="utf-8"))  # to take others apart takes longer
         for node in nodes(path)
-        for name in [node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""]
+        for name in [
+            node.id
+            if isinstance(node, ast.Name)
+            else node.attr
+            if isinstance(node, ast.Attribute)
+            else ""
+        ]
         if old.match(name) and name not in kept and hasattr(node, "ctx")
-        if name not in ("H_GIVEN", "H_NEXT", "H_MAX", "T_NEW", "T_OLD", "S_IWGRP", "S_IWOTH", "S_IMODE")
+        if name
+        not in ("H_GIVEN", "H_NEXT", "H_MAX", "T_NEW", "T_OLD", "S_IWGRP", "S_IWOTH", "S_IMODE")
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -72,5 +95,7 @@ def test_every_constant_of_the_shell_is_declared():
     declared = set(re.findall(r"^#define (\w+)", layout_header(), re.M))
     used = set()
     for path in (ROOT / "fmu_src" / "native").glob("*.c"):
-        used |= set(re.findall(r"\b(?:[UVSM]|STATUS|KIND|UNIT|STAGE)_[A-Z0-9_]+\b", path.read_text()))
+        used |= set(
+            re.findall(r"\b(?:[UVSM]|STATUS|KIND|UNIT|STAGE)_[A-Z0-9_]+\b", path.read_text())
+        )
     assert used <= declared, used - declared

@@ -28,7 +28,11 @@ ORDER: dict[str, list[set[str]]] = {
 
 @pytest.mark.parametrize("layer", ORDER)
 def test_every_room_has_its_place(layer: str):
-    there = {path.name for path in (ROOT / ROOMS[layer]).iterdir() if path.is_dir() and path.name not in ("__pycache__", "built")}
+    there = {
+        path.name
+        for path in (ROOT / ROOMS[layer]).iterdir()
+        if path.is_dir() and path.name not in ("__pycache__", "built")
+    }
     assert set().union(*ORDER[layer]) == there
 
 
@@ -40,7 +44,9 @@ def test_rooms_import_what_stands_before_them(layer: str):
     for path in modules(ROOMS[layer]):
         room = path.relative_to(ROOT / ROOMS[layer]).parts[0]
         for name, line, top in imports(path):
-            other = name.removeprefix(f"{layer}.").split(".")[0] if name.startswith(f"{layer}.") else ""
+            other = (
+                name.removeprefix(f"{layer}.").split(".")[0] if name.startswith(f"{layer}.") else ""
+            )
             if top and room in place and other in place and place[other] > place[room]:
                 wrong.append(f"{short(path)}:{line}: {room} imports {other}")
     assert not wrong, "\n".join(wrong)
@@ -49,17 +55,34 @@ def test_rooms_import_what_stands_before_them(layer: str):
 @pytest.mark.parametrize("layer", ORDER)
 def test_every_room_is_on_the_map(layer: str):
     """The page of the architecture names it in the first cell of a row, or in the sentence of its layer."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("## Rooms")[2].partition("\n## ")[0]
+    text = (
+        (ROOT / "docs" / "architecture.md")
+        .read_text(encoding="utf-8")
+        .partition("## Rooms")[2]
+        .partition("\n## ")[0]
+    )
     table = re.search(rf"^\| {ROOMS[layer]} \|.*?(?=\n\n)", text, re.MULTILINE | re.DOTALL)
     sentence = re.search(rf"^`{ROOMS[layer]}`: .*$", text, re.MULTILINE)
     assert table or sentence
-    places = [row.split("|")[1] for row in table[0].splitlines()] if table else [sentence[0]] if sentence else []
-    assert set().union(*ORDER[layer]) <= {name for place in places for name in re.findall(r"`(\w+)`", place)}
+    places = (
+        [row.split("|")[1] for row in table[0].splitlines()]
+        if table
+        else [sentence[0]]
+        if sentence
+        else []
+    )
+    assert set().union(*ORDER[layer]) <= {
+        name for place in places for name in re.findall(r"`(\w+)`", place)
+    }
 
 
 def test_folders_of_tests_have_the_names_of_rooms():
     """A newcomer finds the tests of a file by the name of its room; a few rooms of tests are named for what several rooms do together."""
     rooms = set().union(*(rooms for order in ORDER.values() for rooms in order))
     together = {"house", "support", "data", "fuzz", "mutation", "reached", "fmu", "view"}
-    folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name != "__pycache__" and any(path.glob("*.py"))}
+    folders = {
+        path.name
+        for path in (ROOT / "tests").iterdir()
+        if path.is_dir() and path.name != "__pycache__" and any(path.glob("*.py"))
+    }
     assert folders <= rooms | together, folders - rooms - together

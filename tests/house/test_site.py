@@ -20,7 +20,9 @@ def test_links_of_a_built_site(tmp_path: Path):
     (tmp_path / "index.html").write_text(GOOD)
     (tmp_path / "scenes" / "a.html").write_text('<a href="nothing.html">never looked at</a>')
     inner = tmp_path / "inner" / "index.html"
-    inner.write_text('<a href="../index.html#top">up</a><iframe src="../scenes/a.html#bare"></iframe>')
+    inner.write_text(
+        '<a href="../index.html#top">up</a><iframe src="../scenes/a.html#bare"></iframe>'
+    )
     assert broken(tmp_path) == []
     other = tmp_path / "wrong.html"
     other.write_text(
@@ -78,7 +80,9 @@ def test_commands_of_a_page_are_run_and_what_they_do_not_print_is_told(tmp_path:
         blocks.run_shell(page, folder)
 
 
-def test_pictures_of_tutorials_are_renewed_and_the_site_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_pictures_of_tutorials_are_renewed_and_the_site_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     tutorials = tmp_path / "docs" / "tutorials"
     tutorials.mkdir(parents=True)
     (tutorials / "page.md").write_text(PAGE)
@@ -88,7 +92,10 @@ def test_pictures_of_tutorials_are_renewed_and_the_site_is_built(tmp_path: Path,
     monkeypatch.setattr("sys.argv", ["dev.py docs", "--renew"])
     assert site.main() == 1
     said = capsys.readouterr().out
-    assert "page.md: its commands do not print: this is not printed" in said and "written: docs/tutorials/b.png" in said
+    assert (
+        "page.md: its commands do not print: this is not printed" in said
+        and "written: docs/tutorials/b.png" in said
+    )
     assert (tutorials / "b.png").exists()
     status = {"code": 0}
 
@@ -115,11 +122,17 @@ def test_scenes_join_the_site(monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("mkdocs")
     from kinetree.scripts.site import generated, hooks
 
-    assert {"pendulum", "example-crane"} <= set(gallery.sources()) and "servo-drive" not in gallery.sources()
-    monkeypatch.setattr(gallery, "sources", lambda: {"pendulum": "lib:pendulum", "train": "lib:train"})
+    assert {"pendulum", "example-crane"} <= set(
+        gallery.sources()
+    ) and "servo-drive" not in gallery.sources()
+    monkeypatch.setattr(
+        gallery, "sources", lambda: {"pendulum": "lib:pendulum", "train": "lib:train"}
+    )
     for name in ("api", "commands", "changes"):
         monkeypatch.setattr(generated, name, lambda name=name: f"# {name}")
-    config = SimpleNamespace(plugins=SimpleNamespace(_current_plugin="site"), site_dir="b", use_directory_urls=True)
+    config = SimpleNamespace(
+        plugins=SimpleNamespace(_current_plugin="site"), site_dir="b", use_directory_urls=True
+    )
     files = {file.src_uri: file for file in hooks.on_files([], config)}
     assert set(files) == {
         "api.md",
@@ -128,17 +141,43 @@ def test_scenes_join_the_site(monkeypatch: pytest.MonkeyPatch):
         "gallery.md",
         *(f"scenes/{n}.{end}" for n in ("pendulum", "train") for end in ("html", "png")),
     }
-    assert files["scenes/pendulum.png"].content_bytes.startswith(b"\x89PNG") and "kinetree view lib:train" in files["gallery.md"].content_string
-    nav = {"nav": [{"Start": "README.md"}, {"More": [{"Control": "tutorials/control.md"}, {"None": "contacts.md"}]}]}
+    assert (
+        files["scenes/pendulum.png"].content_bytes.startswith(b"\x89PNG")
+        and "kinetree view lib:train" in files["gallery.md"].content_string
+    )
+    nav = {
+        "nav": [
+            {"Start": "README.md"},
+            {"More": [{"Control": "tutorials/control.md"}, {"None": "contacts.md"}]},
+        ]
+    }
     monkeypatch.setattr(hooks, "SLOTS", ("contacts.md",))
     monkeypatch.setattr(hooks, "DOCS", Path("nowhere"))
-    assert hooks.on_config(nav)["nav"] == [{"Start": "README.md"}, {"More": [{"Control": "tutorials/control.md"}]}]
+    assert hooks.on_config(nav)["nav"] == [
+        {"Start": "README.md"},
+        {"More": [{"Control": "tutorials/control.md"}]},
+    ]
     page = SimpleNamespace(file=SimpleNamespace(src_uri="tutorials/a.md"))
-    made = hooks.on_page_markdown("a\n\n    kinetree run a.toml\n\n| 47 102 | `1e-16 2 300` | 1e-16 |\n<!-- scene: crane -->", page, None, None)
-    assert "```sh\nkinetree run a.toml\n```" in made and "47\u00a0102" in made and "`1e-16 2 300`" in made and "1e-\u206016" in made
+    made = hooks.on_page_markdown(
+        "a\n\n    kinetree run a.toml\n\n| 47 102 | `1e-16 2 300` | 1e-16 |\n<!-- scene: crane -->",
+        page,
+        None,
+        None,
+    )
+    assert (
+        "```sh\nkinetree run a.toml\n```" in made
+        and "47\u00a0102" in made
+        and "`1e-16 2 300`" in made
+        and "1e-\u206016" in made
+    )
     assert 'src="../scenes/crane.html#bare"' in made
     monkeypatch.undo()
-    notes = hooks.on_page_markdown("# Decisions", SimpleNamespace(file=SimpleNamespace(src_uri="decisions/README.md")), None, None)
+    notes = hooks.on_page_markdown(
+        "# Decisions",
+        SimpleNamespace(file=SimpleNamespace(src_uri="decisions/README.md")),
+        None,
+        None,
+    )
     assert notes.startswith("# Decisions\n## All of them") and "](20-registries" in notes
 
 
@@ -149,18 +188,29 @@ def test_pictures_of_laws_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(
         law_figures,
         "scene",
-        lambda page, name, at, path, whole=law_figures.scene: drawn.append(name) or (whole(page, name, at, path) if name == "gears.toml" else None),
+        lambda page, name, at, path, whole=law_figures.scene: (
+            drawn.append(name) or (whole(page, name, at, path) if name == "gears.toml" else None)
+        ),
     )
     monkeypatch.setattr(law_figures, "HEAVY", 1e6)
     assert law_figures.main() == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["force_laws.png", "gears.png", "impacts.png", "soil.png"] and len(drawn) == 5
+    assert (
+        sorted(path.name for path in tmp_path.iterdir())
+        == ["force_laws.png", "gears.png", "impacts.png", "soil.png"]
+        and len(drawn) == 5
+    )
 
 
-def test_pictures_of_hydraulics_and_couplings_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_pictures_of_hydraulics_and_couplings_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     pytest.importorskip("libcosimpy")
     monkeypatch.setattr(figures, "FOLDER", tmp_path)
     monkeypatch.setattr(figures, "STOP", 0.02)
     monkeypatch.delitem(figures.PICTURES, "identification.png")  # a fit takes seconds
     figures.main()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(figures.PICTURES)
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.iterdir()) and "hydraulics.png" in capsys.readouterr().out
+    assert (
+        all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.iterdir())
+        and "hydraulics.png" in capsys.readouterr().out
+    )

@@ -17,27 +17,53 @@ F = KERNELS.module("kinetree.solvers.integrate.adams_fixed")
 MOULTON = (1.0, 1 / 2, 1 / 12, 1 / 24, 19 / 720, 3 / 160, 863 / 60480, 275 / 24192, 33953 / 3628800)
 
 
-def memory(method: ModuleType = A, n: int = 1, rtol: float = 0.0, atol: float = 1.0, h: float = 0.0, **header: float) -> np.ndarray:
+def memory(
+    method: ModuleType = A,
+    n: int = 1,
+    rtol: float = 0.0,
+    atol: float = 1.0,
+    h: float = 0.0,
+    **header: float,
+) -> np.ndarray:
     """Blocks of zeros, tolerances of 1."""
     mem = np.empty(method.adams_size(n) if method is A else method.adams_fixed_size(n))
     CT.set_options(mem, n, rtol, atol, h, 0.0)
     mem[CT.RTOL] = rtol
     for name, value in header.items():
-        mem[next(getattr(module, name) for module in (CT, AC, method) if hasattr(module, name))] = value
+        mem[next(getattr(module, name) for module in (CT, AC, method) if hasattr(module, name))] = (
+            value
+        )
     return mem
 
 
 def put(mem: np.ndarray, **blocks: float | list[float]) -> np.ndarray:
     for name, value in blocks.items():
-        at = AC.PHI + int(name[4:]) if name.startswith("PHI_") else F.DIFFERENCES + int(name[2:]) if name.startswith("D_") else None
-        CT.block(mem, at if at is not None else next(getattr(module, name) for module in (CT, AC, F) if hasattr(module, name)))[:] = value
+        at = (
+            AC.PHI + int(name[4:])
+            if name.startswith("PHI_")
+            else F.DIFFERENCES + int(name[2:])
+            if name.startswith("D_")
+            else None
+        )
+        CT.block(
+            mem,
+            at
+            if at is not None
+            else next(getattr(module, name) for module in (CT, AC, F) if hasattr(module, name)),
+        )[:] = value
     return mem
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 6, 12])
 def test_errors_of_a_step_and_of_its_neighbours(k: int):
     """|g_k - g_(k+1)| h |d|, at least gamma*_k h |d|, and gamma*_m sigma_(m+1) h |d + phi_(m+1)| of orders k, k - 1, k - 2; d = f - phi_1."""
-    mem = put(memory(n=2, rtol=0.5, WANTED_ORDER=k), Y_NEW=[2.0, -4.0], PREDICTED=[-6.0, 1.0], F_PREDICTED=[3.0, 5.0], PHI_1=[1.0, 2.0])
+    mem = put(
+        memory(n=2, rtol=0.5, WANTED_ORDER=k),
+        Y_NEW=[2.0, -4.0],
+        PREDICTED=[-6.0, 1.0],
+        F_PREDICTED=[3.0, 5.0],
+        PHI_1=[1.0, 2.0],
+    )
     g, sigma, rng = AC.table(mem, AC.INTEGRAL), AC.table(mem, AC.SIGMA), np.random.default_rng(k)
     g[:], sigma[:] = rng.normal(size=(2, AC.TABLE))
     for j in range(2, k + 1):
@@ -47,10 +73,17 @@ def test_errors_of_a_step_and_of_its_neighbours(k: int):
     def size(extra: np.ndarray | float) -> float:
         return float(np.sqrt(np.mean(((d + extra) * weight) ** 2)))
 
-    phi = {j: np.array([1.0, 2.0]) if j == 1 else np.array([0.5 * j, -0.25 * j]) for j in range(1, 13)}
+    phi = {
+        j: np.array([1.0, 2.0]) if j == 1 else np.array([0.5 * j, -0.25 * j]) for j in range(1, 13)
+    }
     lower = 0.1 * sigma[k] * AD.GAMMA[k - 1] * size(phi[k]) if k >= 2 else 0.0
     lowest = 0.1 * sigma[k - 1] * AD.GAMMA[k - 2] * size(phi[k - 1]) if k >= 3 else 0.0
-    expected = (0.1 * max(abs(g[k] - g[k + 1]), AD.GAMMA[k]) * size(0.0), 0.1 * sigma[k + 1] * AD.GAMMA[k] * size(0.0), lower, lowest)
+    expected = (
+        0.1 * max(abs(g[k] - g[k + 1]), AD.GAMMA[k]) * size(0.0),
+        0.1 * sigma[k + 1] * AD.GAMMA[k] * size(0.0),
+        lower,
+        lowest,
+    )
     assert AD.errors(mem, 0.1) == pytest.approx(expected, rel=1e-13)
     g[k + 1] = g[k]  # as after much longer steps
     assert AD.errors(mem, 0.1)[0] == pytest.approx(0.1 * AD.GAMMA[k] * size(0.0), rel=1e-13)
@@ -59,7 +92,14 @@ def test_errors_of_a_step_and_of_its_neighbours(k: int):
 
 
 def chosen(
-    k: int, error: float, lower: float, k_low: int, higher: float = 0.0, *, rising: float = 0.0, constant: float = 13.0
+    k: int,
+    error: float,
+    lower: float,
+    k_low: int,
+    higher: float = 0.0,
+    *,
+    rising: float = 0.0,
+    constant: float = 13.0,
 ) -> tuple[int, float, bool]:
     """Order, error and whether the start goes on; `higher`: error of order k + 1 for steps of 0.1."""
     mem = memory(WANTED_ORDER=k, RISING=rising, CONSTANT=constant)
@@ -79,11 +119,25 @@ def test_the_order_of_the_next_step():
     assert chosen(4, 0.3, 0.4, 4, 0.1, constant=4.0) == (4, 0.3, False)
     assert chosen(4, 0.3, 0.4, 4, 0.1, constant=5.0) == (5, 0.1, False)
     assert chosen(4, 0.3, 0.4, 4, 0.3) == chosen(4, 0.3, 0.4, 4, 0.5) == (4, 0.3, False)
-    assert chosen(4, 0.3, 0.1, 4, 0.2) == (3, 0.1, False) and chosen(4, 0.3, 0.2, 4, 0.2 * (1 + 1e-9)) == (3, 0.2, False)
-    assert chosen(4, 0.3, 0.3, 4, 0.5) == (3, 0.3, False) and chosen(4, 0.3, 0.25, 4, 0.2) == (5, 0.2, False)
-    assert chosen(12, 0.3, 0.4, 12, 0.1) == (12, 0.3, False) and chosen(11, 0.3, 0.4, 11, 0.1) == (12, 0.1, False)
+    assert chosen(4, 0.3, 0.1, 4, 0.2) == (3, 0.1, False) and chosen(
+        4, 0.3, 0.2, 4, 0.2 * (1 + 1e-9)
+    ) == (3, 0.2, False)
+    assert chosen(4, 0.3, 0.3, 4, 0.5) == (3, 0.3, False) and chosen(4, 0.3, 0.25, 4, 0.2) == (
+        5,
+        0.2,
+        False,
+    )
+    assert chosen(12, 0.3, 0.4, 12, 0.1) == (12, 0.3, False) and chosen(11, 0.3, 0.4, 11, 0.1) == (
+        12,
+        0.1,
+        False,
+    )
     # from order 1 up only where that halves the error
-    assert chosen(1, 0.3, 0.0, 1, 0.14) == (2, 0.14, False) and chosen(1, 0.3, 0.0, 1, 0.16) == (1, 0.3, False)
+    assert chosen(1, 0.3, 0.0, 1, 0.14) == (2, 0.14, False) and chosen(1, 0.3, 0.0, 1, 0.16) == (
+        1,
+        0.3,
+        False,
+    )
     assert chosen(1, 0.3, 0.0, 1, 0.14, constant=1.0) == (1, 0.3, False)
 
 
@@ -91,10 +145,16 @@ def test_the_size_of_the_next_step():
     """Twice where the error of that, 2^(k+1) times as large, is half a tolerance; else kept, or cut so that half a tolerance is left."""
     rising, mem = memory(RISING=1.0), memory(RISING=0.0)
     assert AD.next_step(rising, 0.1, 9.0, 3) == 0.2
-    assert AD.next_step(mem, 0.1, 0.5 / 16, 3) == 0.2 and AD.next_step(mem, 0.1, 0.501 / 16, 3) == 0.1
+    assert (
+        AD.next_step(mem, 0.1, 0.5 / 16, 3) == 0.2 and AD.next_step(mem, 0.1, 0.501 / 16, 3) == 0.1
+    )
     assert AD.next_step(mem, 0.1, 0.5 / 8, 2) == 0.2 and AD.next_step(mem, 0.1, 0.5, 3) == 0.1
-    assert AD.next_step(mem, 0.1, 0.55, 3) == pytest.approx(0.09)  # a reduction is worth a tenth at least
-    assert AD.next_step(mem, 0.1, 1.0, 3) == pytest.approx(0.1 * 0.5**0.25) and AD.next_step(mem, 0.1, 1.0, 1) == pytest.approx(0.1 * 0.5**0.5)
+    assert AD.next_step(mem, 0.1, 0.55, 3) == pytest.approx(
+        0.09
+    )  # a reduction is worth a tenth at least
+    assert AD.next_step(mem, 0.1, 1.0, 3) == pytest.approx(0.1 * 0.5**0.25) and AD.next_step(
+        mem, 0.1, 1.0, 1
+    ) == pytest.approx(0.1 * 0.5**0.5)
     assert AD.next_step(mem, 0.1, 9.0, 1) == pytest.approx(0.05)
 
 
@@ -106,9 +166,18 @@ def test_a_rejected_step_is_halved_and_after_three_begins_with_order_one():
         assert mem[CT.REJECTED] == 3.0 and mem[AC.CONSTANT] == 0.0 and mem[AC.RISING] == 0.0
         return mem[AC.WANTED_ORDER], h
 
-    assert [rejected(attempt, 100.0) for attempt in (0, 1, 2)] == [(4.0, 0.05), (4.0, 0.05), (1.0, 0.05)]
-    assert rejected(3, 1.9) == rejected(3, 2.0) == rejected(3, math.inf) == (1.0, 0.05)  # a quarter of the error is half a tolerance
-    assert rejected(3, 8.0) == (1.0, pytest.approx(0.1 * 0.25)) and rejected(9, 1e9) == (1.0, pytest.approx(1e-4))
+    assert [rejected(attempt, 100.0) for attempt in (0, 1, 2)] == [
+        (4.0, 0.05),
+        (4.0, 0.05),
+        (1.0, 0.05),
+    ]
+    assert (
+        rejected(3, 1.9) == rejected(3, 2.0) == rejected(3, math.inf) == (1.0, 0.05)
+    )  # a quarter of the error is half a tolerance
+    assert rejected(3, 8.0) == (1.0, pytest.approx(0.1 * 0.25)) and rejected(9, 1e9) == (
+        1.0,
+        pytest.approx(1e-4),
+    )
 
 
 class Refusing:
@@ -129,8 +198,15 @@ def test_a_step_that_a_limit_cut_says_nothing_against_the_one_planned():
         assert A.adams_start(mem, Refusing(), None, 0.0, np.zeros(1)) == 0
         mem[CT.H_NEXT] = 1.0
         assert A.adams_step(mem, Refusing(), None, limit) == 0
-        assert mem[CT.T_NEW] == min(limit, 1.0) and mem[CT.H_NEXT] == pytest.approx(max(expected, 2.0 * mem[CT.H])) and mem[CT.ORDER] == 1.0
-    for planned, made in ((1.0, 0.25), (0.3, 0.25)):  # without a start that doubles: no more than twice the step, no less than it deserves
+        assert (
+            mem[CT.T_NEW] == min(limit, 1.0)
+            and mem[CT.H_NEXT] == pytest.approx(max(expected, 2.0 * mem[CT.H]))
+            and mem[CT.ORDER] == 1.0
+        )
+    for planned, made in (
+        (1.0, 0.25),
+        (0.3, 0.25),
+    ):  # without a start that doubles: no more than twice the step, no less than it deserves
         mem = memory(HARD=1.0)
         A.adams_start(mem, Refusing(1.0), None, 0.0, np.zeros(1))
         mem[CT.H_NEXT], mem[AC.RISING], mem[CT.ATOL + CT.HEADER] = planned, 0.0, 0.2
@@ -144,8 +220,14 @@ def test_a_step_that_never_works_leaves_the_state_and_says_why():
     mem[CT.H_NEXT] = 1.0
     before = CT.block(mem, AC.PHI + 1).copy(), CT.block(mem, CT.Y_NEW).copy()
     assert A.adams_step(mem, Refusing(after=-1.0), None, 9.0) == 7
-    assert mem[CT.REJECTED] == CT.MAX_REJECTIONS and mem[CT.H_NEXT] == 0.5**CT.MAX_REJECTIONS and mem[CT.T_NEW] == 0.0
-    assert (CT.block(mem, AC.PHI + 1) == before[0]).all() and (CT.block(mem, CT.Y_NEW) == before[1]).all()
+    assert (
+        mem[CT.REJECTED] == CT.MAX_REJECTIONS
+        and mem[CT.H_NEXT] == 0.5**CT.MAX_REJECTIONS
+        and mem[CT.T_NEW] == 0.0
+    )
+    assert (CT.block(mem, AC.PHI + 1) == before[0]).all() and (
+        CT.block(mem, CT.Y_NEW) == before[1]
+    ).all()
     mem[CT.T_OLD], mem[CT.T_NEW], mem[CT.H_NEXT] = 1.0, 1.0, 1.0
     assert A.adams_step(mem, Refusing(after=1.0), None, 9.0) == 7 and mem[CT.H_NEXT] == 2.0**-50
     mem[CT.H_NEXT] = 1e-17
@@ -155,28 +237,61 @@ def test_a_step_that_never_works_leaves_the_state_and_says_why():
 def test_stiffness_is_told_from_both_evaluations_of_a_step():
     """Rate 7 between them; held back are steps of order up to 5, past the start, of more than a fifth of the time that this rate gives."""
 
-    def told(order: float = 5.0, h: float = 0.03, rising: float = 0.0, moved: float = 0.5) -> tuple[float, float]:
+    def told(
+        order: float = 5.0, h: float = 0.03, rising: float = 0.0, moved: float = 0.5
+    ) -> tuple[float, float]:
         mem = memory(n=2, rtol=0.5, LIPSCHITZ=3.0, ORDER=order, RISING=rising, STIFF=0.0)
-        put(mem, Y_NEW=[2.0, -2.0], PREDICTED=[2.0 - moved, -2.0], F_NEW=[1.0, 0.0], F_PREDICTED=[1.0 - 7.0 * moved, 0.0])
+        put(
+            mem,
+            Y_NEW=[2.0, -2.0],
+            PREDICTED=[2.0 - moved, -2.0],
+            F_NEW=[1.0, 0.0],
+            F_PREDICTED=[1.0 - 7.0 * moved, 0.0],
+        )
         A.estimate_stiffness(mem, h)
         return pytest.approx(mem[CT.LIPSCHITZ]), mem[CT.STIFF]
 
-    assert told() == (7.0, 1.0) and told(order=6.0) == told(rising=1.0) == told(h=0.028) == (7.0, 0.0)
-    assert told(moved=2.9e-4)[0] == 7.0 and told(moved=2.7e-4)[0] == 3.0  # (moved/2)² is less than 1e-8 for each state: rounding
+    assert told() == (7.0, 1.0) and told(order=6.0) == told(rising=1.0) == told(h=0.028) == (
+        7.0,
+        0.0,
+    )
+    assert (
+        told(moved=2.9e-4)[0] == 7.0 and told(moved=2.7e-4)[0] == 3.0
+    )  # (moved/2)² is less than 1e-8 for each state: rounding
 
 
 def test_small_changes_of_the_state_enter_all_differences():
     """Those that the last order left valid; after a start there is one. The lost digits of the sum are none of the new state's."""
     for fresh, order, known in ((0.0, 3.0, 5), (1.0, 3.0, 1)):
-        mem = put(memory(FRESH=fresh, ORDER=order, LATE=0.0, DENSE=1.0, LIPSCHITZ=9.0), Y_NEW=4.0, F_NEW=2.0, SUM_ERROR=1e-9)
+        mem = put(
+            memory(FRESH=fresh, ORDER=order, LATE=0.0, DENSE=1.0, LIPSCHITZ=9.0),
+            Y_NEW=4.0,
+            F_NEW=2.0,
+            SUM_ERROR=1e-9,
+        )
         for j in range(1, 9):
             put(mem, **{f"PHI_{j}": float(j)})
         assert A.adams_changed(mem, Refusing(0.5), None) == 0
-        assert [CT.block(mem, AC.PHI + j)[0] - j for j in range(1, 9)] == [1.0] * known + [0.0] * (8 - known)
-        assert CT.block(mem, CT.F_NEW)[0] == 3.0 and CT.block(mem, AC.SUM_ERROR)[0] == 0.0 and mem[CT.DENSE] == 0.0 and mem[CT.LIPSCHITZ] == 9.0
+        assert [CT.block(mem, AC.PHI + j)[0] - j for j in range(1, 9)] == [1.0] * known + [0.0] * (
+            8 - known
+        )
+        assert (
+            CT.block(mem, CT.F_NEW)[0] == 3.0
+            and CT.block(mem, AC.SUM_ERROR)[0] == 0.0
+            and mem[CT.DENSE] == 0.0
+            and mem[CT.LIPSCHITZ] == 9.0
+        )
     assert A.adams_changed(memory(), Refusing(after=-1.0), None) == 7
-    for fresh, known in ((0.0, 3.0), (1.0, 9.0)):  # the rates at the end of a step come late: so does what they say of stiffness
-        mem = put(memory(FRESH=fresh, ORDER=1.0, LATE=1.0, LIPSCHITZ=9.0), Y_NEW=4.0, PREDICTED=3.0, F_NEW=0.0)
+    for fresh, known in (
+        (0.0, 3.0),
+        (1.0, 9.0),
+    ):  # the rates at the end of a step come late: so does what they say of stiffness
+        mem = put(
+            memory(FRESH=fresh, ORDER=1.0, LATE=1.0, LIPSCHITZ=9.0),
+            Y_NEW=4.0,
+            PREDICTED=3.0,
+            F_NEW=0.0,
+        )
         assert A.adams_changed(mem, Refusing(0.5), None) == 0
         assert mem[CT.LIPSCHITZ] == pytest.approx(known)
 
@@ -191,8 +306,15 @@ def test_differences_of_a_fixed_step_are_those_of_the_rates_at_equal_distances()
         known = min(number + 1, 9)
         assert mem[F.KNOWN] == known and mem[F.SPACING] == (0.1 if number else 0.0)
         for j in range(known):
-            assert CT.block(mem, F.DIFFERENCES + j) == pytest.approx(np.diff(rates[: number + 1], j, axis=0)[-1], abs=1e-12)
-    for h, known in ((0.1 * (1 + 0.9e-6), 9), (0.1 * (1 - 0.9e-6), 9), (0.1 * (1 + 1.1e-6), 1), (0.1 * (1 - 1.1e-6), 1)):
+            assert CT.block(mem, F.DIFFERENCES + j) == pytest.approx(
+                np.diff(rates[: number + 1], j, axis=0)[-1], abs=1e-12
+            )
+    for h, known in (
+        (0.1 * (1 + 0.9e-6), 9),
+        (0.1 * (1 - 0.9e-6), 9),
+        (0.1 * (1 + 1.1e-6), 1),
+        (0.1 * (1 - 1.1e-6), 1),
+    ):
         mem[F.KNOWN], mem[F.SPACING] = 9.0, 0.1
         F.remember(mem, h)
         assert mem[F.KNOWN] == known
@@ -205,7 +327,11 @@ def test_differences_of_a_fixed_step_are_those_of_the_rates_at_equal_distances()
 def test_a_fixed_step_integrates_polynomials_exactly(order: int):
     """The predictor of order k those of degree k - 1, the corrector one degree more; the mismatch of the foreseen rate is the difference k."""
     rate = np.polynomial.Polynomial(np.random.default_rng(order).normal(size=order + 1))
-    mem = put(memory(F, KNOWN=9.0, ORDER=float(order), T_NEW=0.0), Y_NEW=2.0, **{f"D_{k}": 0.0 for k in range(9)})
+    mem = put(
+        memory(F, KNOWN=9.0, ORDER=float(order), T_NEW=0.0),
+        Y_NEW=2.0,
+        **{f"D_{k}": 0.0 for k in range(9)},
+    )
     past = [rate(-0.1 * j) for j in range(9)]
     for j in range(9):
         put(mem, **{f"D_{j}": float(np.diff(past[::-1], j)[-1])})
@@ -219,9 +345,13 @@ def test_a_fixed_step_integrates_polynomials_exactly(order: int):
     assert F.multistep(mem, rhs, None, 0.1, 0.1) == 0
     exact = 2.0 + rate.integ()(0.1)
     ((t, predicted),) = seen
-    last = math.factorial(order) * 0.1**order * rate.coef[order]  # the difference k of the rates, the same everywhere
+    last = (
+        math.factorial(order) * 0.1**order * rate.coef[order]
+    )  # the difference k of the rates, the same everywhere
     assert t == 0.1 and predicted == pytest.approx(exact - 0.1 * F.GAMMA[order] * last, abs=1e-14)
-    assert CT.block(mem, F.STAGE)[0] == pytest.approx(exact, abs=1e-14) and CT.block(mem, F.MISMATCH)[0] == pytest.approx(last, abs=1e-13)
+    assert CT.block(mem, F.STAGE)[0] == pytest.approx(exact, abs=1e-14) and CT.block(
+        mem, F.MISMATCH
+    )[0] == pytest.approx(last, abs=1e-13)
     assert F.multistep(mem, Refusing(after=0.0), None, 0.1, 0.1) == 7
 
 
@@ -245,14 +375,33 @@ def test_the_order_of_a_fixed_step_goes_where_the_error_is_least(order: int):
     assert ordered(order, 0.2, 0.3, 0.3) == ordered(order, 0.2, 0.2 + tiny, 0.2 + tiny) == order
     assert ordered(order, 0.2, 0.2 - tiny, 0.3) == ordered(order, 0.2, 0.1, 0.2 + tiny) == lower
     assert ordered(order, 0.2, 0.1, 0.1 + tiny) == (lower if order > 1 else higher)
-    assert ordered(order, 0.2, 0.3, 0.2 - tiny) == higher and ordered(order, 0.2, 0.1, 0.1 - tiny) == (higher if order < 8 else lower)
-    assert ordered(order, 0.2, 0.3, 0.1, known=order + 1.0) == order and ordered(order, 0.2, 0.3, 0.1, known=order + 2.0) == higher
+    assert ordered(order, 0.2, 0.3, 0.2 - tiny) == higher and ordered(
+        order, 0.2, 0.1, 0.1 - tiny
+    ) == (higher if order < 8 else lower)
+    assert (
+        ordered(order, 0.2, 0.3, 0.1, known=order + 1.0) == order
+        and ordered(order, 0.2, 0.3, 0.1, known=order + 2.0) == higher
+    )
 
 
 def test_a_corner_leaves_the_newest_rate_alone():
     """The grid goes on; a restart lays a new one."""
-    mem = put(memory(F, h=0.1, KNOWN=7.0, ORDER=8.0, T_NEW=3.0, GRID_START=1.0, GRID_COUNT=20.0), Y_NEW=4.0, D_0=9.0, D_1=8.0)
+    mem = put(
+        memory(F, h=0.1, KNOWN=7.0, ORDER=8.0, T_NEW=3.0, GRID_START=1.0, GRID_COUNT=20.0),
+        Y_NEW=4.0,
+        D_0=9.0,
+        D_1=8.0,
+    )
     assert F.adams_fixed_turn(mem, Refusing(0.5), None) == 0
-    assert (mem[F.KNOWN], mem[CT.ORDER], mem[CT.GRID_COUNT], CT.block(mem, F.DIFFERENCES)[0]) == (1.0, 4.0, 20.0, 3.0)
-    assert F.adams_fixed_restart(mem, Refusing(0.5), None) == 0 and (mem[CT.GRID_START], mem[CT.GRID_COUNT], mem[F.KNOWN]) == (3.0, 0.0, 1.0)
+    assert (mem[F.KNOWN], mem[CT.ORDER], mem[CT.GRID_COUNT], CT.block(mem, F.DIFFERENCES)[0]) == (
+        1.0,
+        4.0,
+        20.0,
+        3.0,
+    )
+    assert F.adams_fixed_restart(mem, Refusing(0.5), None) == 0 and (
+        mem[CT.GRID_START],
+        mem[CT.GRID_COUNT],
+        mem[F.KNOWN],
+    ) == (3.0, 0.0, 1.0)
     assert F.adams_fixed_turn(mem, Refusing(after=0.0), None) == 7 and mem[F.KNOWN] == 0.0

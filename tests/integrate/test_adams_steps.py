@@ -14,10 +14,14 @@ CT = KERNELS.module("kinetree.solvers.integrate.controller")
 AC = KERNELS.module("kinetree.solvers.integrate.adams_coefficients")
 AD = KERNELS.module("kinetree.solvers.integrate.adams_differences")
 A = KERNELS.module("kinetree.solvers.integrate.adams")
-NODES, WEIGHTS = (np.polynomial.legendre.leggauss(7)[k] / 2 + (0.5, 0.0)[k] for k in range(2))  # on [0, 1]
+NODES, WEIGHTS = (
+    np.polynomial.legendre.leggauss(7)[k] / 2 + (0.5, 0.0)[k] for k in range(2)
+)  # on [0, 1]
 
 
-def memory(n: int = 1, rtol: float = 0.0, atol: float = 1.0, h: float = 0.0, **header: float) -> np.ndarray:
+def memory(
+    n: int = 1, rtol: float = 0.0, atol: float = 1.0, h: float = 0.0, **header: float
+) -> np.ndarray:
     mem = np.empty(A.adams_size(n))
     CT.set_options(mem, n, rtol, atol, h, 0.0)
     mem[CT.RTOL] = rtol
@@ -37,7 +41,10 @@ def gamma(implicit: bool, count: int) -> list[Fraction]:
     """Coefficients of -t/ln(1 - t), or of the same over 1 - t: Adams-Moulton, Adams-Bashforth."""
     found: list[Fraction] = []
     for m in range(count):
-        found.append((0 if implicit and m else 1) - sum((found[m - j] * Fraction(1, j + 1) for j in range(1, m + 1)), Fraction(0)))
+        found.append(
+            (0 if implicit and m else 1)
+            - sum((found[m - j] * Fraction(1, j + 1) for j in range(1, m + 1)), Fraction(0))
+        )
     return found
 
 
@@ -57,21 +64,31 @@ def test_tables_are_integrals_on_the_grid_that_is_there(seed: int):
         k, last = int(mem[AC.WANTED_ORDER]), mem[AC.LAST_H]
         AC.coefficients(mem, h)
         same = int(mem[AC.CONSTANT])
-        equal = 1 if h != last else equal + 1 if equal <= mem[CT.ORDER] else equal  # beyond the order they change nothing more
+        equal = (
+            1 if h != last else equal + 1 if equal <= mem[CT.ORDER] else equal
+        )  # beyond the order they change nothing more
         assert same == equal
         psi = [past[-1] + h - past[-i] for i in range(1, k + 1)]
         psi_before = [past[-1] - past[-1 - i] for i in range(1, k)]
         assert AC.table(mem, AC.PSI)[1 : k + 1] == pytest.approx(psi, rel=1e-12)
-        assert AC.table(mem, AC.BETA)[1 : k + 1] == pytest.approx(np.cumprod([1.0, *np.divide(psi[:-1], psi_before)]), rel=1e-11)
-        assert AC.table(mem, AC.SIGMA)[1 : k + 2] == pytest.approx(np.cumprod([1.0, *(np.arange(1, k + 1) * h / psi)]), rel=1e-11)
-        assert AC.table(mem, AC.INTEGRAL)[1 : k + 2] == pytest.approx(integrals(past, h, k + 1), rel=1e-9)
+        assert AC.table(mem, AC.BETA)[1 : k + 1] == pytest.approx(
+            np.cumprod([1.0, *np.divide(psi[:-1], psi_before)]), rel=1e-11
+        )
+        assert AC.table(mem, AC.SIGMA)[1 : k + 2] == pytest.approx(
+            np.cumprod([1.0, *(np.arange(1, k + 1) * h / psi)]), rel=1e-11
+        )
+        assert AC.table(mem, AC.INTEGRAL)[1 : k + 2] == pytest.approx(
+            integrals(past, h, k + 1), rel=1e-9
+        )
         past.append(past[-1] + h)
         mem[CT.ORDER], mem[AC.LAST_H] = k, h
         if number < rising:
             mem[AC.WANTED_ORDER], h = k + 1, 2.0 * h
         else:
             up = k + 1 <= same and k < AC.MAX_ORDER
-            mem[AC.WANTED_ORDER] = max(1, k + int(rng.choice([-1, 0, 0, 1] if up else [-1, 0, 0, 0])))
+            mem[AC.WANTED_ORDER] = max(
+                1, k + int(rng.choice([-1, 0, 0, 1] if up else [-1, 0, 0, 0]))
+            )
             h *= float(rng.choice([1.0, 1.0, 1.0, 1.0, 0.6, 2.0, 0.9]))
 
 
@@ -95,8 +112,16 @@ def modified_differences(past: list[float], count: int, function) -> list[float]
     """phi_i = psi_1 ... psi_{i-1} f[t_n, ..., t_{n-i+1}]."""
     rows = [[function(t) for t in past]]
     for j in range(1, count):
-        rows.append([(b - a) / (past[i + j] - past[i]) for i, (a, b) in enumerate(zip(rows[-1][:-1], rows[-1][1:], strict=True))])
-    return [float(rows[i][-1] * np.prod([past[-1] - past[-1 - m] for m in range(1, i + 1)])) for i in range(count)]
+        rows.append(
+            [
+                (b - a) / (past[i + j] - past[i])
+                for i, (a, b) in enumerate(zip(rows[-1][:-1], rows[-1][1:], strict=True))
+            ]
+        )
+    return [
+        float(rows[i][-1] * np.prod([past[-1] - past[-1 - m] for m in range(1, i + 1)]))
+        for i in range(count)
+    ]
 
 
 @pytest.mark.parametrize("refused", [(), (9, 26, 27, 40)], ids=["as planned", "refused at times"])
@@ -112,7 +137,9 @@ def test_differences_are_those_of_the_rates_at_the_ends_of_steps(refused: tuple[
         k = int(mem[CT.ORDER])
         orders.add(k)
         expected = modified_differences(past, min(k + 1, len(past)), motion)
-        assert [CT.block(mem, AC.PHI + j)[0] for j in range(1, len(expected) + 1)] == pytest.approx(expected, abs=1e-12)
+        assert [CT.block(mem, AC.PHI + j)[0] for j in range(1, len(expected) + 1)] == pytest.approx(
+            expected, abs=1e-12
+        )
         exact = 0.3 + 1.0 - math.exp(-past[-1]) + (1.0 - math.cos(2.0 * past[-1])) / 2.0
         assert CT.block(mem, CT.Y_NEW)[0] == pytest.approx(exact, abs=1e-7)
     assert max(orders) > 6 and mem[CT.REJECTED] >= len(refused)
@@ -132,10 +159,21 @@ def test_the_dense_output_is_the_integral_of_the_polynomial_of_rates():
             for s in (0.0, 0.2, 0.7, 1.0):
                 t = mem[CT.T_OLD] + s * mem[CT.H]
                 A.adams_interpolate(out, mem, t)
-                assert out[0] == pytest.approx(start + rate.integ()(t) - rate.integ()(mem[CT.T_OLD]), abs=1e-13 * max(size, 1.0))
-            CT.block(mem, CT.Y_OLD)[0], mem[CT.DENSE] = start + 0.5, 0.0  # a gap at the old end is closed on the way, with its derivative
+                assert out[0] == pytest.approx(
+                    start + rate.integ()(t) - rate.integ()(mem[CT.T_OLD]),
+                    abs=1e-13 * max(size, 1.0),
+                )
+            CT.block(mem, CT.Y_OLD)[0], mem[CT.DENSE] = (
+                start + 0.5,
+                0.0,
+            )  # a gap at the old end is closed on the way, with its derivative
             A.adams_interpolate(out, mem, mem[CT.T_OLD] + 0.25 * mem[CT.H])
-            assert out[0] - start == pytest.approx(rate.integ()(t - 0.75 * mem[CT.H]) - rate.integ()(mem[CT.T_OLD]) + 0.5 * 0.75**2 * 1.5, abs=1e-12)
+            assert out[0] - start == pytest.approx(
+                rate.integ()(t - 0.75 * mem[CT.H])
+                - rate.integ()(mem[CT.T_OLD])
+                + 0.5 * 0.75**2 * 1.5,
+                abs=1e-12,
+            )
     assert mem[CT.ORDER] >= 4
 
 
@@ -147,7 +185,9 @@ def test_sums_of_the_state_are_kept_to_twice_the_precision():
     for _ in range(400):
         mem[CT.H_NEXT], mem[AC.RISING] = 0.003, 0.0
         A.adams_step(mem, rates, None, 1e9)
-    assert CT.block(mem, CT.Y_NEW)[0] - 1e6 == pytest.approx(0.1 * 400 * 0.003, abs=1.2e-10)  # half a unit in the last place of 1e6
+    assert CT.block(mem, CT.Y_NEW)[0] - 1e6 == pytest.approx(
+        0.1 * 400 * 0.003, abs=1.2e-10
+    )  # half a unit in the last place of 1e6
 
 
 def test_rates_that_come_late_change_no_decision():
@@ -161,7 +201,9 @@ def test_rates_that_come_late_change_no_decision():
             assert late == 0.0 or A.adams_changed(mem, rates, None) == 0
             seen.append((mem[CT.T_NEW], mem[CT.ORDER], CT.block(mem, CT.Y_NEW)[0]))
         runs.append(np.array(seen))
-    assert runs[0][:, :2] == pytest.approx(runs[1][:, :2], rel=1e-9) and runs[0][:, 2] == pytest.approx(runs[1][:, 2], abs=1e-9)
+    assert runs[0][:, :2] == pytest.approx(runs[1][:, :2], rel=1e-9) and runs[0][
+        :, 2
+    ] == pytest.approx(runs[1][:, 2], abs=1e-9)
 
 
 def test_a_restart_forgets_the_past():
@@ -171,22 +213,40 @@ def test_a_restart_forgets_the_past():
         A.adams_step(mem, rates, None, 1e9)
     CT.block(mem, CT.Y_NEW)[:] = 5.0
     assert A.adams_restart(mem, rates, None) == 0
-    fresh = {"FRESH": 1.0, "H": 0.0, "ORDER": 0.0, "WANTED_ORDER": 1.0, "LAST_H": 0.0, "CONSTANT": 0.0, "RISING": 1.0, "T_OLD": mem[CT.T_NEW]}
+    fresh = {
+        "FRESH": 1.0,
+        "H": 0.0,
+        "ORDER": 0.0,
+        "WANTED_ORDER": 1.0,
+        "LAST_H": 0.0,
+        "CONSTANT": 0.0,
+        "RISING": 1.0,
+        "T_OLD": mem[CT.T_NEW],
+    }
     assert {name: mem[getattr(CT, name, None) or getattr(AC, name)] for name in fresh} == fresh
-    assert CT.block(mem, AC.PHI + 1)[0] == motion(mem[CT.T_NEW]) and CT.block(mem, AC.PHI + 2)[0] == CT.block(mem, AC.SUM_ERROR)[0] == 0.0
+    assert (
+        CT.block(mem, AC.PHI + 1)[0] == motion(mem[CT.T_NEW])
+        and CT.block(mem, AC.PHI + 2)[0] == CT.block(mem, AC.SUM_ERROR)[0] == 0.0
+    )
     A.adams_interpolate(out, mem, mem[CT.T_NEW])
     assert out[0] == 5.0
     assert A.adams_restart(mem, Rates(motion, (1,)), None) == 7
 
 
 @pytest.mark.parametrize("tolerance", [1e-8, 1e-10])
-def test_a_jump_that_a_state_meets_costs_some_tolerances_whatever_steps_were_before(tolerance: float):
+def test_a_jump_that_a_state_meets_costs_some_tolerances_whatever_steps_were_before(
+    tolerance: float,
+):
     """y' = 4 cos 4t + J where s = t - corner > 0. A step of h over the jump may err by h J/2 and is told as gamma*_k h J/√2 or more, k <= 12:
     1/(√2 gamma*_12) = 135 of its tolerances, up to 3 here. Its own coefficient, g_k - g_(k+1), is next to nothing after much longer steps."""
     worst = 0.0
     for seed in range(14, 24):
         rng = np.random.default_rng(seed)
-        corner, jump, mem = float(rng.uniform(1.2, 2.8)), float(rng.choice([-1, 1]) * 10 ** rng.uniform(-2, 1)), np.zeros(A.adams_size(2))
+        corner, jump, mem = (
+            float(rng.uniform(1.2, 2.8)),
+            float(rng.choice([-1, 1]) * 10 ** rng.uniform(-2, 1)),
+            np.zeros(A.adams_size(2)),
+        )
 
         def rates(f, context, t, y, jump=jump):
             f[0], f[1] = 1.0, 4.0 * math.cos(4.0 * t) + (jump if y[0] > 0.0 else 0.0)
@@ -197,6 +257,9 @@ def test_a_jump_that_a_state_meets_costs_some_tolerances_whatever_steps_were_bef
         while status == 0 and mem[CT.T_NEW] < 3.0:
             status = A.adams_step(mem, rates, None, 3.0)
         t = float(mem[CT.T_NEW])
-        worst = max(worst, abs(CT.block(mem, CT.Y_NEW)[1] - math.sin(4.0 * t) - jump * (t - corner)) / tolerance)
+        worst = max(
+            worst,
+            abs(CT.block(mem, CT.Y_NEW)[1] - math.sin(4.0 * t) - jump * (t - corner)) / tolerance,
+        )
         assert status == 0
     assert worst < 400.0

@@ -27,8 +27,14 @@ def changed(mem: np.ndarray, function: Callable, *arguments: object) -> dict[str
     """What a kernel writes: numbers of the header and blocks, by name."""
     before = mem.copy()
     function(mem, *arguments)
-    names = {value: name for name, value in vars(CT).items() if isinstance(value, int) and name not in (*BLOCKS, *NO_PLACES)}
-    found: dict[str, object] = {names[k]: mem[k] for k in np.flatnonzero(mem[: CT.HEADER] != before[: CT.HEADER])}
+    names = {
+        value: name
+        for name, value in vars(CT).items()
+        if isinstance(value, int) and name not in (*BLOCKS, *NO_PLACES)
+    }
+    found: dict[str, object] = {
+        names[k]: mem[k] for k in np.flatnonzero(mem[: CT.HEADER] != before[: CT.HEADER])
+    }
     for name in BLOCKS:
         if (CT.block(mem, getattr(CT, name)) != CT.block(before, getattr(CT, name))).any():
             found[name] = CT.block(mem, getattr(CT, name)).tolist()
@@ -44,9 +50,16 @@ NO_PLACES = (
 
 def test_blocks_follow_the_header():
     mem = memory()
-    assert CT.block(mem, 0).tolist() == mem[CT.HEADER : CT.HEADER + 2].tolist() and CT.block(mem, 3).tolist() == mem[CT.HEADER + 6 :][:2].tolist()
+    assert (
+        CT.block(mem, 0).tolist() == mem[CT.HEADER : CT.HEADER + 2].tolist()
+        and CT.block(mem, 3).tolist() == mem[CT.HEADER + 6 :][:2].tolist()
+    )
     assert len({getattr(CT, name) for name in BLOCKS}) == CT.BLOCKS and CT.OWN < CT.HEADER
-    places = [value for name, value in vars(CT).items() if isinstance(value, int) and name not in (*BLOCKS, *NO_PLACES)]
+    places = [
+        value
+        for name, value in vars(CT).items()
+        if isinstance(value, int) and name not in (*BLOCKS, *NO_PLACES)
+    ]
     assert len(places) == len(set(places)) and all(0 <= place < CT.OWN for place in places)
 
 
@@ -66,14 +79,24 @@ def test_options_clear_the_memory():
             and CT.block(mem, CT.ATOL).tolist() == [1e-20] * 2
         )
     CT.set_options(mem, 2, 2e-14, 2e-20, 0.0, 1e-9)
-    assert mem[CT.H_MAX] == 1e-9 and mem[CT.RTOL] == 2e-14 and CT.block(mem, CT.ATOL).tolist() == [2e-20] * 2
+    assert (
+        mem[CT.H_MAX] == 1e-9
+        and mem[CT.RTOL] == 2e-14
+        and CT.block(mem, CT.ATOL).tolist() == [2e-20] * 2
+    )
 
 
 def test_a_start_forgets_counts_and_the_past_and_a_restart_the_past_alone():
     past = {"T_OLD": 3.0, "H": 0.0, "FRESH": 1.0, "DENSE": 0.0, "STIFF": 0.0, "SMOOTH": 0.0}
     counts = dict.fromkeys(("STEPS", "EVALUATIONS", "REJECTED", "FACTORISATIONS", "JACOBIANS"), 0.0)
     y = np.array([7.0, -8.0])
-    assert changed(memory(), CT.begin, 3.0, y) == {**past, **counts, "T_NEW": 3.0, "Y_OLD": [7.0, -8.0], "Y_NEW": [7.0, -8.0]}
+    assert changed(memory(), CT.begin, 3.0, y) == {
+        **past,
+        **counts,
+        "T_NEW": 3.0,
+        "Y_OLD": [7.0, -8.0],
+        "Y_NEW": [7.0, -8.0],
+    }
     mem = memory(T_NEW=3.0)
     CT.block(mem, CT.Y_NEW)[:] = y
     assert changed(mem, CT.forget) == {**past, "Y_OLD": [7.0, -8.0]}
@@ -81,14 +104,34 @@ def test_a_start_forgets_counts_and_the_past_and_a_restart_the_past_alone():
 
 def test_the_ends_of_a_step_move_on_and_are_cut_back():
     mem = memory(T_NEW=3.0, STEPS=4.0)
-    assert changed(mem, CT.accept, 3.5, 0.25) == {"T_OLD": 3.0, "T_NEW": 3.5, "H": 0.25, "STEPS": 5.0, "FRESH": 0.0, "DENSE": 0.0}
-    assert changed(mem, CT.cut, 3.125, np.array([1.0, 2.0])) == {"T_NEW": 3.125, "Y_NEW": [1.0, 2.0]}
-    assert CT.time_of(mem) == 3.125 and CT.step_of(mem) == 0.25 and CT.state_of(mem).tolist() == [1.0, 2.0]
+    assert changed(mem, CT.accept, 3.5, 0.25) == {
+        "T_OLD": 3.0,
+        "T_NEW": 3.5,
+        "H": 0.25,
+        "STEPS": 5.0,
+        "FRESH": 0.0,
+        "DENSE": 0.0,
+    }
+    assert changed(mem, CT.cut, 3.125, np.array([1.0, 2.0])) == {
+        "T_NEW": 3.125,
+        "Y_NEW": [1.0, 2.0],
+    }
+    assert (
+        CT.time_of(mem) == 3.125
+        and CT.step_of(mem) == 0.25
+        and CT.state_of(mem).tolist() == [1.0, 2.0]
+    )
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
-    "rate, status", [(2.0, 0), (math.nan, Status.NOT_A_NUMBER), (math.inf, Status.NOT_A_NUMBER), (-math.inf, Status.NOT_A_NUMBER)]
+    "rate, status",
+    [
+        (2.0, 0),
+        (math.nan, Status.NOT_A_NUMBER),
+        (math.inf, Status.NOT_A_NUMBER),
+        (-math.inf, Status.NOT_A_NUMBER),
+    ],
 )
 def test_evaluations_are_counted_and_looked_at(rate: float, status: int):
     def rhs(f: np.ndarray, context: int, t: float, y: np.ndarray) -> int:
@@ -97,7 +140,9 @@ def test_evaluations_are_counted_and_looked_at(rate: float, status: int):
 
     f, y = np.zeros(2), np.array([0.5, 0.0])
     mem, refused = memory(EVALUATIONS=6.0, LATE=0.0), 0
-    assert CT.evaluate(f, mem, rhs, 3, 2.0, y) == status and mem[CT.EVALUATIONS] == 7.0 and f[0] == 2.5
+    assert (
+        CT.evaluate(f, mem, rhs, 3, 2.0, y) == status and mem[CT.EVALUATIONS] == 7.0 and f[0] == 2.5
+    )
     assert CT.evaluate_end(f, mem, rhs, 3, 2.0, y) == status and mem[CT.EVALUATIONS] == 8.0
     refused = 5  # whatever the rates are then
     assert CT.evaluate(f, mem, rhs, 3, 2.0, y) == 5 and mem[CT.EVALUATIONS] == 9.0
@@ -109,7 +154,11 @@ def test_errors_are_measured_by_the_larger_of_both_states():
     mem = memory(RTOL=0.5)
     CT.block(mem, CT.ATOL)[:] = 1.0, 2.0
     e, a, b = np.array([3.0, -4.0]), np.array([-4.0, 1.0]), np.array([2.0, -12.0])
-    assert CT.norm(mem, e, a, b) == CT.norm(mem, e, b, a) == pytest.approx(math.sqrt(((3 / (1 + 2)) ** 2 + (4 / (2 + 6)) ** 2) / 2), rel=1e-15)
+    assert (
+        CT.norm(mem, e, a, b)
+        == CT.norm(mem, e, b, a)
+        == pytest.approx(math.sqrt(((3 / (1 + 2)) ** 2 + (4 / (2 + 6)) ** 2) / 2), rel=1e-15)
+    )
     assert CT.norm(memory(N=0), e[:0], a[:0], b[:0]) == 0.0
 
 
@@ -129,9 +178,22 @@ def test_six_steps_in_a_row_without_a_hold_begin_the_count_anew():
     assert changed(mem, CT.count_stiff, False) == {"SMOOTH": 7.0}
 
 
-def first(order: int, y: float, f: float, rise: float, *, refuses: bool = False, h_given: float = 0.0, h_max: float = math.inf) -> float:
+def first(
+    order: int,
+    y: float,
+    f: float,
+    rise: float,
+    *,
+    refuses: bool = False,
+    h_given: float = 0.0,
+    h_max: float = math.inf,
+) -> float:
     """First step of y' = f + rise (y - y_0)/f + rise (t - t_0), atol 1 and rtol 0: the rate changes by 2 rise h in the trial step."""
-    mem, y_try, f_try = memory(N=1, RTOL=0.0, T_NEW=3.0, H_GIVEN=h_given, H_MAX=h_max), np.full(1, np.nan), np.full(1, np.nan)
+    mem, y_try, f_try = (
+        memory(N=1, RTOL=0.0, T_NEW=3.0, H_GIVEN=h_given, H_MAX=h_max),
+        np.full(1, np.nan),
+        np.full(1, np.nan),
+    )
     CT.block(mem, CT.ATOL)[:], CT.block(mem, CT.Y_NEW)[:], CT.block(mem, CT.F_NEW)[:] = 1.0, y, f
 
     def rhs(out: np.ndarray, context: object, t: float, state: np.ndarray) -> int:
@@ -146,29 +208,58 @@ def test_the_first_step_follows_the_size_of_the_motion_and_its_curvature():
     rough = 1e-7  # the curvature is a difference of rates over a step of 1e-6, or more
     assert first(1, 4.0, 2.0, 50.0) == pytest.approx(math.sqrt(0.01 / 100.0), rel=rough)
     assert first(3, 4.0, 2.0, 50.0) == pytest.approx((0.01 / 100.0) ** 0.25, rel=rough)
-    assert first(1, 4.0, 2.0, 0.5) == pytest.approx(math.sqrt(0.01 / 2.0), rel=rough)  # the rate is more than the curvature
+    assert first(1, 4.0, 2.0, 0.5) == pytest.approx(
+        math.sqrt(0.01 / 2.0), rel=rough
+    )  # the rate is more than the curvature
     assert first(1, 40.0, 2000.0, 0.5) == pytest.approx(math.sqrt(0.01 / 2000.0), rel=rough)
-    assert first(5, 4.0, 200.0, 0.5) == pytest.approx(100 * 0.01 * 4.0 / 200.0)  # a hundred times the trial step
+    assert first(5, 4.0, 200.0, 0.5) == pytest.approx(
+        100 * 0.01 * 4.0 / 200.0
+    )  # a hundred times the trial step
     assert first(1, 4.0, 2.0, 50.0, h_max=1e-3) == 1e-3
-    assert first(1, 4.0, 2.0, 50.0, h_given=0.3) == 0.3 and first(1, 4.0, 2.0, 50.0, h_given=0.3, h_max=0.2) == 0.2
+    assert (
+        first(1, 4.0, 2.0, 50.0, h_given=0.3) == 0.3
+        and first(1, 4.0, 2.0, 50.0, h_given=0.3, h_max=0.2) == 0.2
+    )
 
 
 def test_the_first_step_of_what_hardly_moves():
     """A state within its tolerance, or a rate of nothing, tell no time: the trial step is 1e-6 then."""
     for y, f in ((1.0, 2.0), (4.0, 1e-5), (0.0, 2.0)):
-        assert first(1, y, f, 0.5) == pytest.approx(1e-4) and first(1, y, f, 0.5, refuses=True) == pytest.approx(1e-8)
-    assert first(1, 1.5, 2.0, 0.5, refuses=True) == pytest.approx(1e-2 * 1e-2 * 1.5 / 2.0)  # a hundredth where the trial has no rate
+        assert first(1, y, f, 0.5) == pytest.approx(1e-4) and first(
+            1, y, f, 0.5, refuses=True
+        ) == pytest.approx(1e-8)
+    assert first(1, 1.5, 2.0, 0.5, refuses=True) == pytest.approx(
+        1e-2 * 1e-2 * 1.5 / 2.0
+    )  # a hundredth where the trial has no rate
     assert first(1, 4.0, 2.0, 0.5, refuses=True, h_max=1e-3) == pytest.approx(1e-5)
     assert first(1, 4.0, 0.0, 0.0) == pytest.approx(1e-6)  # nothing happens
-    assert first(1, 4.0, 1e-15, 0.0) == pytest.approx(1e-6) and first(1, 4.0, 3e-15, 0.0) == pytest.approx(1e-4)
+    assert first(1, 4.0, 1e-15, 0.0) == pytest.approx(1e-6) and first(
+        1, 4.0, 3e-15, 0.0
+    ) == pytest.approx(1e-4)
 
 
 def test_steps_before_a_hard_limit_are_made_equal():
     soft, hard = memory(T_NEW=3.0, H_MAX=0.75, HARD=0.0), memory(T_NEW=3.0, H_MAX=0.75, HARD=1.0)
-    assert [CT.limited(soft, h, 3.5) for h in (0.5, 2.0)] == [0.5, 0.75] == [CT.limited(hard, h, 9.0) for h in (0.5, 2.0)]
-    steps = {0.625: 0.5, 0.5: 0.5, 0.5 - 1e-11: 0.5, 0.5 - 1e-9: 0.25, 0.375: 0.25, 0.2500001: 0.25, 0.25: 0.25, 0.125: 0.125}
+    assert (
+        [CT.limited(soft, h, 3.5) for h in (0.5, 2.0)]
+        == [0.5, 0.75]
+        == [CT.limited(hard, h, 9.0) for h in (0.5, 2.0)]
+    )
+    steps = {
+        0.625: 0.5,
+        0.5: 0.5,
+        0.5 - 1e-11: 0.5,
+        0.5 - 1e-9: 0.25,
+        0.375: 0.25,
+        0.2500001: 0.25,
+        0.25: 0.25,
+        0.125: 0.125,
+    }
     assert {h: CT.limited(hard, h, 3.5) for h in steps} == steps
-    assert CT.limited(hard, 0.5 - 0.5 * 0.75e-10, 3.5) == 0.5 and CT.limited(hard, 0.5 - 0.5 * 1.25e-10, 3.5) == 0.25
+    assert (
+        CT.limited(hard, 0.5 - 0.5 * 0.75e-10, 3.5) == 0.5
+        and CT.limited(hard, 0.5 - 0.5 * 1.25e-10, 3.5) == 0.25
+    )
 
 
 def test_a_step_to_a_hard_limit_ends_there_to_the_bit():
@@ -181,7 +272,9 @@ def test_a_step_to_a_hard_limit_ends_there_to_the_bit():
 
 def test_steps_of_four_roundings_of_time_are_too_small():
     for t in (2.0, -2.0):
-        assert [CT.too_small(t, h) for h in (math.nan, -1.0, 0.0, 8.0 * EPS, 8.5 * EPS, 1.0)] == [True] * 4 + [False] * 2
+        assert [CT.too_small(t, h) for h in (math.nan, -1.0, 0.0, 8.0 * EPS, 8.5 * EPS, 1.0)] == [
+            True
+        ] * 4 + [False] * 2
     assert CT.too_small(0.0, 0.0) and not CT.too_small(0.0, 1e-300)
 
 
@@ -192,17 +285,38 @@ def test_fixed_steps_lie_on_a_grid():
     mem[CT.GRID_COUNT] = 4.0
     assert CT.grid_time(mem, 3.25) == 5.5
     mem[CT.HARD] = 1.0
-    for limit, end in ((5.25, 5.25), (5.5, 5.5), (5.75, 5.5), (5.5 + 0.25e-9, 5.5 + 0.25e-9), (5.5 + 0.45e-9, 5.5 + 0.45e-9), (5.5 + 0.6e-9, 5.5)):
+    for limit, end in (
+        (5.25, 5.25),
+        (5.5, 5.5),
+        (5.75, 5.5),
+        (5.5 + 0.25e-9, 5.5 + 0.25e-9),
+        (5.5 + 0.45e-9, 5.5 + 0.45e-9),
+        (5.5 + 0.6e-9, 5.5),
+    ):
         assert CT.grid_time(mem, limit) == end
 
 
 def test_off_the_grid_a_new_one_begins():
-    for off, new in ((0.0, False), (0.45e-8, False), (-0.45e-8, False), (0.55e-8, True), (-0.55e-8, True), (0.1, True)):
+    for off, new in (
+        (0.0, False),
+        (0.45e-8, False),
+        (-0.45e-8, False),
+        (0.55e-8, True),
+        (-0.55e-8, True),
+        (0.1, True),
+    ):
         mem = memory(H_GIVEN=0.5, GRID_START=3.0, GRID_COUNT=4.0, T_NEW=5.5 + off)
-        expected = {"GRID_START": 5.5 + off, "GRID_COUNT": 0.0, "H_NEXT": 0.5} if new else {"GRID_COUNT": 5.0}
+        expected = (
+            {"GRID_START": 5.5 + off, "GRID_COUNT": 0.0, "H_NEXT": 0.5}
+            if new
+            else {"GRID_COUNT": 5.0}
+        )
         assert changed(mem, CT.advance_grid, 5.5 + off) == expected
 
 
 def test_the_dominant_eigenvalue_is_a_quotient_of_differences():
-    k, y = (np.array([1.0, 2.0]), np.array([4.0, -2.0])), (np.array([0.5, 0.0]), np.array([0.5, 0.5]))
+    k, y = (
+        (np.array([1.0, 2.0]), np.array([4.0, -2.0])),
+        (np.array([0.5, 0.0]), np.array([0.5, 0.5])),
+    )
     assert CT.steepness(*k, *y) == pytest.approx(10.0) and CT.steepness(*k, y[0], y[0]) == 0.0

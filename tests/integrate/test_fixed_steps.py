@@ -14,11 +14,21 @@ from kinetree.solvers.layout import Status
 KERNELS = PlainKernels(symbolic=False)
 CT, G, S, SD, I, RK, X = (
     KERNELS.module(f"kinetree.solvers.integrate.{name}")
-    for name in ("controller", "extrapolation", "stormer", "stormer_dense", "semi_implicit", "rk45", "explicit")
+    for name in (
+        "controller",
+        "extrapolation",
+        "stormer",
+        "stormer_dense",
+        "semi_implicit",
+        "rk45",
+        "explicit",
+    )
 )
 
 
-def memory(size: int, n: int = 1, h: float = 0.1, rtol: float = 1e-6, **header: float) -> np.ndarray:
+def memory(
+    size: int, n: int = 1, h: float = 0.1, rtol: float = 1e-6, **header: float
+) -> np.ndarray:
     mem = np.empty(size)
     CT.set_options(mem, n, rtol, rtol, h, 0.0)
     for name, value in header.items():
@@ -52,11 +62,16 @@ def coefficients(implicit: bool, twice: bool, count: int) -> list[float]:
 
 def test_formulas_of_stormer_come_from_their_generating_functions():
     """Without the terms that the sums take over: S1 the first of Adams, S2 the first two of Störmer and Cowell."""
-    for found, implicit, twice, skipped in ((S.ADAMS_BASHFORTH, False, False, 1), (S.ADAMS_MOULTON, True, False, 1)):
+    for found, implicit, twice, skipped in (
+        (S.ADAMS_BASHFORTH, False, False, 1),
+        (S.ADAMS_MOULTON, True, False, 1),
+    ):
         expected = coefficients(implicit, twice, 6)[skipped:]
         assert pytest.approx(S.ordinates(tuple(expected)), rel=1e-12) == found
     # f_n with S2_n instead of S2_(n-1): the term of the first difference of Störmer is none, the one of Cowell is -1 and in the sum
-    assert pytest.approx(S.ordinates(tuple(coefficients(False, True, 7)[2:])), rel=1e-11) == S.STORMER
+    assert (
+        pytest.approx(S.ordinates(tuple(coefficients(False, True, 7)[2:])), rel=1e-11) == S.STORMER
+    )
     assert pytest.approx(S.ordinates(tuple(coefficients(True, True, 7)[2:])), abs=1e-13) == S.COWELL
 
 
@@ -64,12 +79,21 @@ def test_ordinates_are_weights_of_values():
     values = np.array([3.0, -1.0, 4.0, 1.0, -5.0])  # newest first
     d = (0.3, 0.2, -0.7, 0.5, 0.9)
     expected = sum(c * np.diff(values[::-1], m)[-1] for m, c in enumerate(d))
-    assert np.dot(S.ordinates(d), values) == pytest.approx(expected) == np.dot(SD.to_ordinates(d), values)
+    assert (
+        np.dot(S.ordinates(d), values)
+        == pytest.approx(expected)
+        == np.dot(SD.to_ordinates(d), values)
+    )
 
 
 def test_dense_differences_are_integrals():
     """Of s (s + 1) ... (s + m - 1)/m!, once and twice, from 0."""
-    basis = [Polynomial.fromroots([-float(j) for j in range(m)]) / math.factorial(m) if m else Polynomial([1.0]) for m in range(5)]
+    basis = [
+        Polynomial.fromroots([-float(j) for j in range(m)]) / math.factorial(m)
+        if m
+        else Polynomial([1.0])
+        for m in range(5)
+    ]
     for s in (-4.0, -0.3, 0.0, 0.7, 1.0):
         assert SD.differences_once(s) == pytest.approx([b.integ()(s) for b in basis], abs=1e-13)
         assert SD.differences_twice(s) == pytest.approx([b.integ(2)(s) for b in basis], abs=1e-12)
@@ -84,19 +108,26 @@ def test_stormer_is_exact_for_forces_of_degree_four(correct: float):
     speed, place, first = FORCE.integ(), FORCE.integ(2), FORCE.integ() + 2.0
     rates = Rates(lambda t, y: [y[1], FORCE(t), FORCE(t)])
     mem, out = memory(S.stormer_size(3), 3, 0.1, NQ=1.0, NU=1.0, CORRECT=correct), np.empty(3)
-    assert S.stormer_start(mem, rates, None, 0.0, np.array([0.0, 0.0, 2.0])) == 0 and mem[CT.ORDER] == 6.0
+    assert (
+        S.stormer_start(mem, rates, None, 0.0, np.array([0.0, 0.0, 2.0])) == 0
+        and mem[CT.ORDER] == 6.0
+    )
     SD.stormer_interpolate(out, mem, 0.0)
     assert out.tolist() == [0.0, 0.0, 2.0]
 
     def step(limit: float, end: float, hard: float = 1.0, evaluations: int | None = None) -> None:
         mem[CT.HARD], before = hard, len(rates.asked)
-        assert S.stormer_step(mem, rates, None, limit) == 0 and mem[CT.T_NEW] == pytest.approx(end, abs=1e-15)
+        assert S.stormer_step(mem, rates, None, limit) == 0 and mem[CT.T_NEW] == pytest.approx(
+            end, abs=1e-15
+        )
         assert evaluations is None or len(rates.asked) - before == evaluations
         for part in (0.0, 0.3, 1.0):
             t = mem[CT.T_OLD] + part * (mem[CT.T_NEW] - mem[CT.T_OLD])
             SD.stormer_interpolate(out, mem, t)
             cubic = mem[S.SUMMED] == 0.0 and 0.0 < part < 1.0
-            assert out == pytest.approx([place(t), speed(t), first(t)], abs=1e-3 if cubic else 1e-12)
+            assert out == pytest.approx(
+                [place(t), speed(t), first(t)], abs=1e-3 if cubic else 1e-12
+            )
 
     once = 2 if correct else 1
     step(9.0, 0.4, 0.0, 4 * 17)
@@ -104,7 +135,9 @@ def test_stormer_is_exact_for_forces_of_degree_four(correct: float):
         step(9.0, 0.1 * k, 0.0, once)
     step(0.85, 0.85)
     assert mem[S.SUMMED] == 0.0 and mem[S.KNOWN] == 1.0
-    step(1.24, 0.95)  # not enough room for a start of four steps: one at a time, until the history is full
+    step(
+        1.24, 0.95
+    )  # not enough room for a start of four steps: one at a time, until the history is full
     step(1.24, 1.05)
     step(1.24, 1.15)
     assert mem[S.KNOWN] == 4.0
@@ -123,8 +156,15 @@ def test_stormer_starts_anew_after_a_failure():
     assert mem[S.SUMMED] == 1.0
     before = CT.block(mem, CT.Y_NEW).copy(), CT.block(mem, CT.F_NEW).copy()
     assert S.stormer_step(mem, rates, None, 9.0) == 8 and mem[CT.T_NEW] == pytest.approx(0.7)
-    assert (CT.block(mem, CT.Y_NEW) == before[0]).all() and (CT.block(mem, CT.F_NEW) == before[1]).all() and mem[S.SUMMED] == 0.0
-    assert S.stormer_start(memory(S.stormer_size(2), 2, NQ=1.0, NU=0.0), rates, None, 0.0, np.zeros(2)) == Status.INCONSISTENT
+    assert (
+        (CT.block(mem, CT.Y_NEW) == before[0]).all()
+        and (CT.block(mem, CT.F_NEW) == before[1]).all()
+        and mem[S.SUMMED] == 0.0
+    )
+    assert (
+        S.stormer_start(memory(S.stormer_size(2), 2, NQ=1.0, NU=0.0), rates, None, 0.0, np.zeros(2))
+        == Status.INCONSISTENT
+    )
 
 
 def test_a_small_change_enters_the_sums_of_stormer():
@@ -153,32 +193,49 @@ def test_extrapolation_of_eighth_order():
     rate = Polynomial([1.0, -2.0, 0.5, 3.0, -1.0, 2.0, 1.0])
     rates, y = Rates(lambda t, y: rate(t)), np.zeros(1)
     CT.block(mem, CT.F_NEW)[:] = rate(0.5)
-    assert G.extrapolated(y, mem, rates, None, 0.5, 0.4) == 0 and y[0] == pytest.approx(rate.integ()(0.9) - rate.integ()(0.5), abs=1e-14)
+    assert G.extrapolated(y, mem, rates, None, 0.5, 0.4) == 0 and y[0] == pytest.approx(
+        rate.integ()(0.9) - rate.integ()(0.5), abs=1e-14
+    )
     assert G.extrapolated(y, mem, Rates(lambda t, y: t, refused=0.6), None, 0.5, 0.4) == 8
 
 
 # -- methods of fixed cost -----------------------------------------------------------------------------------------------------------------------
 def test_ros2_by_hand():
     """y' = L y + b: both stages by dense algebra; L-stable: what is infinitely stiff is gone after a step. The Jacobian serves REFRESH steps."""
-    L, b, y, h, g = np.array([[-1.0, 2.0], [0.5, -30.0]]), np.array([1.0, 2.0]), np.array([1.0, -1.0]), 0.1, 1.0 - math.sqrt(0.5)
+    L, b, y, h, g = (
+        np.array([[-1.0, 2.0], [0.5, -30.0]]),
+        np.array([1.0, 2.0]),
+        np.array([1.0, -1.0]),
+        0.1,
+        1.0 - math.sqrt(0.5),
+    )
     rates = Rates(lambda t, y: L @ y + b)
     mem = memory(I.semi_implicit_size(2), 2, h, REFRESH=3.0)
     assert I.semi_implicit_start(mem, rates, None, 0.0, y) == 0 and mem[CT.ORDER] == 2.0
     W = np.linalg.inv(np.eye(2) - g * h * L)
     for number in range(7):
-        assert mem[CT.JACOBIANS] == (number + 2) // 3 and mem[CT.FACTORISATIONS] == mem[CT.JACOBIANS]
+        assert (
+            mem[CT.JACOBIANS] == (number + 2) // 3 and mem[CT.FACTORISATIONS] == mem[CT.JACOBIANS]
+        )
         k1 = W @ (L @ y + b)
         k2 = W @ (L @ (y + h * k1) + b - 2.0 * k1)
         y = y + 1.5 * h * k1 + 0.5 * h * k2
         assert I.semi_implicit_step(mem, rates, None, 9.0) == 0
-        assert CT.block(mem, CT.Y_NEW) == pytest.approx(y, rel=1e-6) and mem[CT.T_NEW] == pytest.approx(h * (number + 1))
+        assert CT.block(mem, CT.Y_NEW) == pytest.approx(y, rel=1e-6) and mem[
+            CT.T_NEW
+        ] == pytest.approx(h * (number + 1))
     mem[CT.HARD] = 1.0
     factors = mem[CT.FACTORISATIONS]
-    assert I.semi_implicit_step(mem, rates, None, mem[CT.T_NEW] + 0.05) == 0 and mem[CT.FACTORISATIONS] == factors + 1
+    assert (
+        I.semi_implicit_step(mem, rates, None, mem[CT.T_NEW] + 0.05) == 0
+        and mem[CT.FACTORISATIONS] == factors + 1
+    )
     stiff = Rates(lambda t, y: -1e12 * (y - 1.0))
     mem = memory(I.semi_implicit_size(1), 1, h, REFRESH=1.0)
     I.semi_implicit_start(mem, stiff, None, 0.0, np.zeros(1))
-    assert I.semi_implicit_step(mem, stiff, None, 9.0) == 0 and CT.block(mem, CT.Y_NEW)[0] == pytest.approx(1.0, abs=1e-6)
+    assert I.semi_implicit_step(mem, stiff, None, 9.0) == 0 and CT.block(mem, CT.Y_NEW)[
+        0
+    ] == pytest.approx(1.0, abs=1e-6)
     mem[CT.T_NEW] = 0.0
     asked = Rates(lambda t, y: [t])
     I.semi_implicit_start(mem, asked, None, 2.0, np.zeros(1))
@@ -186,7 +243,10 @@ def test_ros2_by_hand():
     assert asked.asked == pytest.approx([2.0, 2.0, 2.1, 2.1])
     for late, status in ((2.05, 8), (-9.0, 8)):
         I.semi_implicit_start(mem, Rates(lambda t, y: [t]), None, 2.0, np.zeros(1))
-        assert I.semi_implicit_step(mem, Rates(lambda t, y: [t], refused=late), None, 9.0) == status and mem[CT.T_NEW] == 2.0
+        assert (
+            I.semi_implicit_step(mem, Rates(lambda t, y: [t], refused=late), None, 9.0) == status
+            and mem[CT.T_NEW] == 2.0
+        )
     I.matrix(mem, 0)[:], mem[I.AGE], mem[I.FACTOR_H] = math.nan, 0.0, 0.0
     assert I.semi_implicit_step(mem, asked, None, 9.0) == Status.NO_CONVERGENCE
 
@@ -197,10 +257,16 @@ def test_symplectic_euler_by_hand(nu: int):
     y = np.array([1.0, 2.0, 3.0, 4.0, 5.0][: 3 + nu])
     rates = Rates(lambda t, y: np.array([y[2], 10.0 * y[2], *([-y[0]] * nu), t + 1.0]))
     mem = memory(I.semi_implicit_size(3 + nu), 3 + nu, 0.1, REFRESH=0.0, NQ=2.0, NU=float(nu))
-    assert I.semi_implicit_start(mem, rates, None, 0.0, y) == 0 and mem[CT.ORDER] == 1.0 and I.semi_implicit_step(mem, rates, None, 9.0) == 0
+    assert (
+        I.semi_implicit_start(mem, rates, None, 0.0, y) == 0
+        and mem[CT.ORDER] == 1.0
+        and I.semi_implicit_step(mem, rates, None, 9.0) == 0
+    )
     u = y[2 : 2 + nu] - 0.1 * y[0]
     q = y[:2] + 0.1 * (u if nu == 2 else u[0] * np.array([1.0, 10.0]))
-    assert CT.block(mem, CT.Y_NEW) == pytest.approx([*q, *u, y[-1] + 0.1]) and mem[CT.JACOBIANS] == 0.0
+    assert (
+        CT.block(mem, CT.Y_NEW) == pytest.approx([*q, *u, y[-1] + 0.1]) and mem[CT.JACOBIANS] == 0.0
+    )
 
 
 # -- explicit pairs --------------------------------------------------------------------------------------------------------------------------------
@@ -217,11 +283,27 @@ def hermite_weights() -> tuple[tuple[float, ...], ...]:
 
 
 def test_the_table_of_dormand_and_prince_meets_its_conditions():
-    a = ((), *(tuple(row[:k]) for k, row in enumerate((RK.A2, RK.A3, RK.A4, RK.A5, RK.A6), start=1)), RK.B)
-    table = Tableau(order=5, lower=4, dense=4, stages=7, c=(*RK.C, 1.0), a=a, error=RK.E, weights=hermite_weights())
+    a = (
+        (),
+        *(tuple(row[:k]) for k, row in enumerate((RK.A2, RK.A3, RK.A4, RK.A5, RK.A6), start=1)),
+        RK.B,
+    )
+    table = Tableau(
+        order=5,
+        lower=4,
+        dense=4,
+        stages=7,
+        c=(*RK.C, 1.0),
+        a=a,
+        error=RK.E,
+        weights=hermite_weights(),
+    )
     assert all(defect < 1e-13 for defect in table.defects().values()), table.defects()
     assert all(not any(row[k:]) for k, row in enumerate((RK.A2, RK.A3, RK.A4, RK.A5), start=1))
-    assert table.stability() == pytest.approx(3.3, abs=0.05) and pytest.approx(table.stability(), rel=0.02) == RK.STABLE
+    assert (
+        table.stability() == pytest.approx(3.3, abs=0.05)
+        and pytest.approx(table.stability(), rel=0.02) == RK.STABLE
+    )
 
 
 PAIR = X.explicit(INTEGRATOR.tableau)
@@ -233,14 +315,20 @@ def test_the_control_of_explicit_steps(name: str):
     """h 0.9 |last|^0.04 / |error|^0.17, between a fifth and ten times; after a rejection no growth, and what a limit cut keeps its plan."""
     kernels, last_error = PAIRS[name]
 
-    def one(error: float, limit: float = 9.0, last: float = 1e-4, refused: float = math.inf) -> np.ndarray:
+    def one(
+        error: float, limit: float = 9.0, last: float = 1e-4, refused: float = math.inf
+    ) -> np.ndarray:
         """One step of 0.1 whose error, known from a step of wide tolerances, is scaled to `error`."""
         tolerance = 1e3
         for _ in range(2):
             mem = memory(kernels.size(1), 1, 0.1, HARD=1.0)
             mem[CT.RTOL], CT.block(mem, CT.ATOL)[:] = 0.0, tolerance
             rates = Rates(lambda t, y: 3.0 * np.cos(3.0 * t) - 5.0 * y, refused)
-            assert kernels.start(mem, rates, None, 0.0, np.ones(1)) == 0 and mem[CT.H_NEXT] == 0.1 and mem[last_error] == 1e-4
+            assert (
+                kernels.start(mem, rates, None, 0.0, np.ones(1)) == 0
+                and mem[CT.H_NEXT] == 0.1
+                and mem[last_error] == 1e-4
+            )
             mem[last_error] = last
             if tolerance == 1e3:
                 found = float(measured(kernels, mem.copy(), rates, limit))
@@ -249,19 +337,34 @@ def test_the_control_of_explicit_steps(name: str):
         return mem
 
     mem = one(0.5)
-    assert mem[last_error] == pytest.approx(0.5, rel=1e-6) and mem[CT.REJECTED] == 0.0 and mem[CT.LIPSCHITZ] == pytest.approx(5.0, rel=1e-6)
+    assert (
+        mem[last_error] == pytest.approx(0.5, rel=1e-6)
+        and mem[CT.REJECTED] == 0.0
+        and mem[CT.LIPSCHITZ] == pytest.approx(5.0, rel=1e-6)
+    )
     assert mem[CT.H_NEXT] == pytest.approx(0.1 * 0.9 * 1e-4**0.04 / 0.5**0.17, rel=1e-6)
-    assert one(0.5, last=0.3)[CT.H_NEXT] == pytest.approx(0.1 * 0.9 * 0.3**0.04 / 0.5**0.17, rel=1e-6)
+    assert one(0.5, last=0.3)[CT.H_NEXT] == pytest.approx(
+        0.1 * 0.9 * 0.3**0.04 / 0.5**0.17, rel=1e-6
+    )
     mem = one(1e-7)
-    assert mem[last_error] == 1e-4 and mem[CT.H_NEXT] == pytest.approx(0.1 * 0.9 * 1e-4**0.04 / 1e-7**0.17, rel=1e-6)
+    assert mem[last_error] == 1e-4 and mem[CT.H_NEXT] == pytest.approx(
+        0.1 * 0.9 * 1e-4**0.04 / 1e-7**0.17, rel=1e-6
+    )
     assert one(1e-9)[CT.H_NEXT] == pytest.approx(1.0)
     mem = one(2.0)
     assert mem[CT.REJECTED] == 1.0 and mem[CT.H] == pytest.approx(0.1 * 0.9 / 2.0**0.17, rel=1e-6)
     mem = one(1e9)
     assert mem[CT.REJECTED] > 2 and mem[CT.H] < 0.1 * 0.2**2
-    assert one(0.5, limit=0.05)[CT.H_NEXT] == pytest.approx(0.1) and one(0.5, limit=0.05)[CT.T_NEW] == 0.05
+    assert (
+        one(0.5, limit=0.05)[CT.H_NEXT] == pytest.approx(0.1)
+        and one(0.5, limit=0.05)[CT.T_NEW] == 0.05
+    )
     mem = one(0.01, refused=0.05)
-    assert mem[CT.H] == pytest.approx(0.02) and mem[CT.REJECTED] == 1.0 and mem[CT.H_NEXT] == pytest.approx(0.02)
+    assert (
+        mem[CT.H] == pytest.approx(0.02)
+        and mem[CT.REJECTED] == 1.0
+        and mem[CT.H_NEXT] == pytest.approx(0.02)
+    )
 
 
 def measured(kernels, mem: np.ndarray, rates: Rates, limit: float) -> float:

@@ -36,7 +36,10 @@ def test_smooth_motion_raises_the_order():
     steps = [ORBIT.stop / n for n in (150, 300, 600)]
     errors = {}
     for name in (NAME, "rk4"):
-        results = [run(name, ORBIT, np.array([ORBIT.stop]), memory(name, ORBIT, h=h, hard=1.0)) for h in steps]
+        results = [
+            run(name, ORBIT, np.array([ORBIT.stop]), memory(name, ORBIT, h=h, hard=1.0))
+            for h in steps
+        ]
         errors[name] = [np.abs(result.states[-1] - ORBIT.end).max() for result in results]
     assert slope(np.array(steps), np.array(errors[NAME])) > 4.3, errors
     assert errors[NAME][2] < 0.2 * errors["rk4"][2], errors
@@ -84,7 +87,9 @@ def test_small_changes_of_the_state_enter_the_differences():
 
 def test_stability_lowers_the_order():
     """A rate of -30/s at steps of 20 ms is inside the region of low orders alone: the order falls, and the motion stays bounded."""
-    case = Problem("decay", (DECAY, 30.0, 0.0), (1.0,), 4.0, None, True, 0)  # y' = -30 (y - cos t) - sin t
+    case = Problem(
+        "decay", (DECAY, 30.0, 0.0), (1.0,), 4.0, None, True, 0
+    )  # y' = -30 (y - cos t) - sin t
     costs, orders = stepped(case, 0.02, 200)
     result = run(NAME, case, np.array([4.0]), memory(NAME, case, 1e-6, 1e-6, h=0.02, hard=1.0))
     assert abs(result.states[-1, 0] - np.cos(4.0)) < 1e-4

@@ -5,7 +5,14 @@ import pytest
 from integrator_runs import METHODS, block, memory, problem, run, state_of, time_of
 from plain_kernels import plain
 
-from kinetree.scripts.bench.problems import DECAY, SPRINGS, VAN_DER_POL_STIFF, Problem, kepler, kepler_end
+from kinetree.scripts.bench.problems import (
+    DECAY,
+    SPRINGS,
+    VAN_DER_POL_STIFF,
+    Problem,
+    kepler,
+    kepler_end,
+)
 from kinetree.solvers.integrate.controller import T_NEW, T_OLD, Y_OLD, H
 
 radau_refined = plain("integrate.radau_dense").radau_refined
@@ -32,9 +39,13 @@ def at_ends(case: Problem, times: np.ndarray) -> np.ndarray:
 def test_van_der_pol_inside_steps(refined, tolerance: float, middle: float):
     """Median over 400 rows: the polynomial alone has 1e-5, 1.3e-6 and 5e-8. The slope of 1e6 in the layers makes the largest error one of time."""
     times = np.linspace(0.0, 2.0, 401)[1:]
-    states = run("radau", VAN_DER_POL_STIFF, times, memory("radau", VAN_DER_POL_STIFF, tolerance, tolerance)).states
+    states = run(
+        "radau", VAN_DER_POL_STIFF, times, memory("radau", VAN_DER_POL_STIFF, tolerance, tolerance)
+    ).states
     assert np.median(np.abs(states - at_ends(VAN_DER_POL_STIFF, times)).max(axis=1)) < middle
-    assert np.abs(states[-1] - VAN_DER_POL_STIFF.end).max() < 2 * tolerance  # 2.6e-6 at 1e-7 by the polynomial alone
+    assert (
+        np.abs(states[-1] - VAN_DER_POL_STIFF.end).max() < 2 * tolerance
+    )  # 2.6e-6 at 1e-7 by the polynomial alone
 
 
 @pytest.mark.parametrize("tolerance", [1e-5, 1e-7, 1e-9])
@@ -44,15 +55,27 @@ def test_free_motion_inside_steps(refined, tolerance: float):
     springs = Problem("springs", (SPRINGS, 1000.0, 0.5), (1.0, 1.0, 0.0, 0.0), 20.0, None, True, 2)
     for case in (orbit, springs):
         times = np.linspace(0.0, case.stop, 501)[1:]
-        exact = np.array([kepler_end(0.2, t) for t in times]) if case is orbit else at_ends(case, times)
-        error = np.abs(run("radau", case, times, memory("radau", case, tolerance, tolerance)).states - exact).max(axis=1)
-        ends = np.abs(run("radau", case, times[-1:], memory("radau", case, tolerance, tolerance, hard=1.0)).states - exact[-1]).max()
+        exact = (
+            np.array([kepler_end(0.2, t) for t in times]) if case is orbit else at_ends(case, times)
+        )
+        error = np.abs(
+            run("radau", case, times, memory("radau", case, tolerance, tolerance)).states - exact
+        ).max(axis=1)
+        ends = np.abs(
+            run(
+                "radau", case, times[-1:], memory("radau", case, tolerance, tolerance, hard=1.0)
+            ).states
+            - exact[-1]
+        ).max()
         assert error.max() < 1.5 * ends, case.name
 
 
 def test_tied_motion_inside_steps(refined):
     """y follows cos t with rate 1e9: off the first two steps, which have no steps before them, the error is below the tolerance."""
-    case, times = Problem("decay", (DECAY, 1e9, 0.0), (1.0,), 10.0, None, True, 0), np.linspace(2.0, 10.0, 401)
+    case, times = (
+        Problem("decay", (DECAY, 1e9, 0.0), (1.0,), 10.0, None, True, 0),
+        np.linspace(2.0, 10.0, 401),
+    )
     for tolerance in (1e-5, 1e-7, 1e-9):
         result = run("radau", case, times, memory("radau", case, tolerance, tolerance))
         assert np.abs(result.states[:, 0] - np.cos(times)).max() < 0.5 * tolerance

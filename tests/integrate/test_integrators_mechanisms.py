@@ -32,7 +32,11 @@ def pair(zeta: float) -> dict:
 @pytest.mark.parametrize("zeta", [0.0, 0.01, 0.7, 20.0])
 def test_semi_implicit_is_stable_at_any_stiffness_and_damping(zeta: float):
     """h omega = 100: the stiff part only decays, within the first steps, the slow one is cos t to the order-2 error of its own frequency."""
-    result = load(pair(zeta)).compile().simulate(10.0, output_step=0.1, integrator="semi-implicit", step=0.01)
+    result = (
+        load(pair(zeta))
+        .compile()
+        .simulate(10.0, output_step=0.1, integrator="semi-implicit", step=0.01)
+    )
     assert result["solver_steps"][-1] == pytest.approx(1000)
     assert np.abs(result["x"] - np.cos(result.time)).max() < 10.0 * 0.01**2
     fast = np.abs(result["y"])
@@ -78,14 +82,21 @@ def test_rates_on_loops_are_evaluated_after_the_projection_alone(name: str, each
         system = load(model).compile()
         unit = make_unit(system, name)
         run = Run(unit)
-        set_options(run, Options.of(system, stop, 0.0, stop, name, "auto", 1e-8, stop / 500, None), False)
+        set_options(
+            run, Options.of(system, stop, 0.0, stop, name, "auto", 1e-8, stop / 500, None), False
+        )
         run.call("unit_start", 0, 0.0)
         run.call("unit_advance", 0, stop)
-        steps, evaluations = run.work[unit.header.at_memory + np.array([controller.STEPS, controller.EVALUATIONS])]
+        steps, evaluations = run.work[
+            unit.header.at_memory + np.array([controller.STEPS, controller.EVALUATIONS])
+        ]
         assert evaluations / steps == pytest.approx(each, rel=0.15), model
 
 
-@pytest.mark.parametrize(("name", "most"), [("adams", 3e-8), ("rk45", 3e-8), ("tsit5", 3e-8), ("verner65", 3e-8), ("radau", 1e-7)])
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("adams", 3e-8), ("rk45", 3e-8), ("tsit5", 3e-8), ("verner65", 3e-8), ("radau", 1e-7)],
+)
 def test_a_corner_of_a_law_costs_what_the_page_says(name, most):
     """A mass falls on a damped spring, whose force begins with a jump: a damped oscillation from the instant of touch; tolerance 1e-10."""
     m, k, d, g, height, speed = 1.0, 200.0, 4.0, 9.81, 0.25, -0.5
@@ -93,13 +104,33 @@ def test_a_corner_of_a_law_costs_what_the_page_says(name, most):
         "format": "kinetree/1",
         "gravity": [0, 0, -g],
         "bodies": {"b": {"mass": m}},
-        "joints": {"j": {"child": "b", "type": "prismatic", "axis": "z", "coordinates": ["z"], "start": height, "speed": speed}},
-        "forces": {"pad": {"body": "b", "radius": 0.0, "height": 0.0, "normal": [0, 0, 1], "stiffness": k, "damping": d}},
+        "joints": {
+            "j": {
+                "child": "b",
+                "type": "prismatic",
+                "axis": "z",
+                "coordinates": ["z"],
+                "start": height,
+                "speed": speed,
+            }
+        },
+        "forces": {
+            "pad": {
+                "body": "b",
+                "radius": 0.0,
+                "height": 0.0,
+                "normal": [0, 0, 1],
+                "stiffness": k,
+                "damping": d,
+            }
+        },
     }
     touch = (speed + math.sqrt(speed**2 + 2.0 * g * height)) / g
     v, w, below, t = speed - g * touch, math.sqrt(k / m - (d / 2 / m) ** 2), -m * g / k, 0.3 - touch
     sine = (v - d / 2 / m * below) / w
     z = below + math.exp(-d / 2 / m * t) * (-below * math.cos(w * t) + sine * math.sin(w * t))
-    result = load(falling).compile().simulate(0.3, output_step=0.3, integrator=name, tolerance=1e-10)
+    result = (
+        load(falling).compile().simulate(0.3, output_step=0.3, integrator=name, tolerance=1e-10)
+    )
     assert abs(result["z"][-1] - z) < most
     assert result["z"][-1] < 0.0

@@ -59,7 +59,9 @@ def test_adams_raises_its_order_with_the_accuracy_asked():
     """Work grows slower than for any fixed order: 1e-13 costs at most four times 1e-5 (order 8 alone would need ten times as much)."""
     evaluations = {}
     for tolerance in (1e-5, 1e-13):
-        result = run("adams", ORBIT, np.array([ORBIT.stop]), memory("adams", ORBIT, tolerance, tolerance))
+        result = run(
+            "adams", ORBIT, np.array([ORBIT.stop]), memory("adams", ORBIT, tolerance, tolerance)
+        )
         evaluations[tolerance] = result.evaluations
         assert np.abs(result.states[-1] - ORBIT.end).max() < 100 * tolerance
     assert evaluations[1e-13] < 4.5 * evaluations[1e-5]
@@ -72,7 +74,9 @@ def test_error_follows_the_tolerance(name):
     for tolerance in tolerances:
         result = run(name, ORBIT, np.array([ORBIT.stop]), memory(name, ORBIT, tolerance, tolerance))
         errors.append(np.abs(result.states[-1] - ORBIT.end).max())
-    assert (np.array(errors) < 200 * tolerances).all(), errors  # errors grow with t on an orbit: factor ~ 3 pi t / a per revolution
+    assert (np.array(errors) < 200 * tolerances).all(), (
+        errors
+    )  # errors grow with t on an orbit: factor ~ 3 pi t / a per revolution
     assert slope(tolerances, np.array(errors)) == pytest.approx(1.0, abs=0.25), errors
 
 
@@ -88,12 +92,20 @@ def test_dense_output_is_as_good_as_the_steps(name):
         assert inside < 20 * max(at_end, tolerance), tolerance
 
 
-@pytest.mark.parametrize("name, options, order", [("rk4", {}, 4), ("stormer", {}, 6), ("semi-implicit", {"refresh": 1.0}, 2)])
+@pytest.mark.parametrize(
+    "name, options, order",
+    [("rk4", {}, 4), ("stormer", {}, 6), ("semi-implicit", {"refresh": 1.0}, 2)],
+)
 def test_dense_output_of_fixed_steps_keeps_the_order(name, options, order):
-    times = np.linspace(0.0, ORBIT.stop, 173)[1:]  # 172 parts: never on the grid of the steps but at the end
+    times = np.linspace(0.0, ORBIT.stop, 173)[
+        1:
+    ]  # 172 parts: never on the grid of the steps but at the end
     exact = np.array([kepler_end(0.2, t) for t in times])
     steps = [ORBIT.stop / n for n in (150, 300, 600)]
-    errors = [np.abs(run(name, ORBIT, times, memory(name, ORBIT, h=h, **options)).states - exact).max() for h in steps]
+    errors = [
+        np.abs(run(name, ORBIT, times, memory(name, ORBIT, h=h, **options)).states - exact).max()
+        for h in steps
+    ]
     assert slope(np.array(steps), np.array(errors)) == pytest.approx(order, abs=0.6), errors
 
 
@@ -126,7 +138,12 @@ def test_stormer_starts_from_single_steps_between_hard_limits():
 def test_semi_implicit_survives_any_stiffness():
     """A damped spring of 1e6 rad/s at h = 0.01 (explicit limit 2e-6): the slow motion stays within the order-2 error of cos t."""
     case = springs(1e6, 0.7, 10.0)
-    result = run("semi-implicit", case, np.array([case.stop]), memory("semi-implicit", case, h=0.01, refresh=5.0))
+    result = run(
+        "semi-implicit",
+        case,
+        np.array([case.stop]),
+        memory("semi-implicit", case, h=0.01, refresh=5.0),
+    )
     assert result.status == 0
     assert np.abs(result.states[-1][:2] - np.cos(10.0)).max() < 10.0 * 0.01**2
 
@@ -134,6 +151,8 @@ def test_semi_implicit_survives_any_stiffness():
 def test_every_method_is_covered():
     """A method whose order nobody measures fails here."""
     measured = (
-        {name for name, *_ in FIXED} | {"adams", "rk45", "radau", "tsit5", "verner65"} | {"adams-fixed"}
+        {name for name, *_ in FIXED}
+        | {"adams", "rk45", "radau", "tsit5", "verner65"}
+        | {"adams-fixed"}
     )  # of no fixed order: test_integrators_budget
     assert set(METHODS) == measured

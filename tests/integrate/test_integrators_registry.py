@@ -30,7 +30,9 @@ def test_tables_meet_their_order_conditions(name):
     assert all(defect < 1e-11 for defect in table.defects().values()), table.defects()
     assert table.excess() > 1e-7
     assert len(table.c) == len(table.a) == len(table.weights) and len(table.error) == table.stages
-    assert table.c[table.stages - 1] == table.c[table.stages - 2] == 1.0  # first stage of the next step, and the two that tell stiffness
+    assert (
+        table.c[table.stages - 1] == table.c[table.stages - 2] == 1.0
+    )  # first stage of the next step, and the two that tell stiffness
 
 
 def test_a_wrong_number_is_noticed():
@@ -50,7 +52,12 @@ def test_dense_output_has_its_order(name):
     for h in steps:
         case = kepler(0.2, h)
         mem = memory(name, case, 1e-2, 1e-2, h)  # wide enough to accept the step that is given
-        assert run(name, case, np.array([h]), mem).status == 0 and mem[STEPS] == 1 and mem[T_OLD] == 0.0 and mem[T_NEW] >= h
+        assert (
+            run(name, case, np.array([h]), mem).status == 0
+            and mem[STEPS] == 1
+            and mem[T_OLD] == 0.0
+            and mem[T_NEW] >= h
+        )
         out = np.empty(4)
         METHODS[name].interpolate(out, mem, 0.4 * mem[T_NEW])
         errors.append(np.abs(out - kepler_end(0.2, 0.4 * mem[T_NEW])).max())
@@ -61,7 +68,10 @@ def test_dense_output_has_its_order(name):
 def test_stability_of_known_methods():
     """The real interval of the classical method is 2.785, that of Tsitouras about 3.5: the function scans the polynomial of any table."""
     rk4 = TABLES["tsit5"]._replace(
-        order=4, stages=5, c=(0.0, 0.5, 0.5, 1.0, 1.0), a=((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6))
+        order=4,
+        stages=5,
+        c=(0.0, 0.5, 0.5, 1.0, 1.0),
+        a=((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)),
     )
     assert rk4.stability() == pytest.approx(2.785, abs=0.02)
     assert all(3.0 < table.stability() < 5.0 for table in TABLES.values())
@@ -74,8 +84,15 @@ def test_codes_are_those_of_old_archives():
 
 
 def test_descriptions_and_docs_draw_from_the_registry():
-    assert set(IN_DESCRIPTIONS) == {"auto", *(method.name for method in INTEGRATORS)} == {"auto", *METHODS}
+    assert (
+        set(IN_DESCRIPTIONS)
+        == {"auto", *(method.name for method in INTEGRATORS)}
+        == {"auto", *METHODS}
+    )
     text = DOCS.read_text(encoding="utf-8")
     for method in INTEGRATORS:
         step = "fixed" if method.fixed else "variable"
-        assert f"| `{method.name}` | {method.title} | {method.order} | {method.evaluations} | {step} | {method.use} |" in text
+        assert (
+            f"| `{method.name}` | {method.title} | {method.order} | {method.evaluations} | {step} | {method.use} |"
+            in text
+        )

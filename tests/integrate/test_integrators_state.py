@@ -27,7 +27,9 @@ def started(name: str, case: Problem = ORBIT, **options) -> np.ndarray:
     return mem
 
 
-def steps(name: str, mem: np.ndarray, count: int, case: Problem = ORBIT, limit: float = NEVER) -> None:
+def steps(
+    name: str, mem: np.ndarray, count: int, case: Problem = ORBIT, limit: float = NEVER
+) -> None:
     for _ in range(count):
         assert METHODS[name].step(mem, problem, case.context, limit) == 0
 
@@ -90,7 +92,9 @@ def test_small_changes_of_the_state_keep_order_and_step(name):
     exact = kepler_end(0.3, time_of(touched))
     # each change adds 1e-10; errors of an orbit grow by no more than a few per time unit
     reference = np.abs(state_of(mem) - kepler_end(0.3, time_of(mem))).max()
-    assert np.abs(state_of(touched) - exact).max() < 2 * reference + 20e-10 * np.sqrt(touched[STEPS])
+    assert np.abs(state_of(touched) - exact).max() < 2 * reference + 20e-10 * np.sqrt(
+        touched[STEPS]
+    )
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -188,7 +192,10 @@ def test_tolerances_below_rounding_are_raised():
 def test_stormer_refuses_coordinates_that_are_not_integrals_of_speeds():
     mem = memory("stormer", ORBIT, h=0.1)
     mem[controller.NQ] = 3.0
-    assert METHODS["stormer"].start(mem, problem, ORBIT.context, 0.0, np.array(ORBIT.start)) == Status.INCONSISTENT
+    assert (
+        METHODS["stormer"].start(mem, problem, ORBIT.context, 0.0, np.array(ORBIT.start))
+        == Status.INCONSISTENT
+    )
 
 
 def test_fixed_step_time_never_drifts():
@@ -199,7 +206,10 @@ def test_fixed_step_time_never_drifts():
     assert result.steps == 10**6 and time_of(mem) == 0.1 * 10**6
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == COMPILED else pytest.mark.slow) for name in METHODS])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name == COMPILED else pytest.mark.slow) for name in METHODS],
+)
 def test_no_step_allocates(name):
     """A long run with much output allocates as much as a short one: what the call itself needs for its arguments.
 

@@ -2,7 +2,17 @@
 
 import numpy as np
 import pytest
-from integrator_runs import METHODS, block, is_smooth, is_stiff, memory, problem, run, state_of, time_of
+from integrator_runs import (
+    METHODS,
+    block,
+    is_smooth,
+    is_stiff,
+    memory,
+    problem,
+    run,
+    state_of,
+    time_of,
+)
 from plain_kernels import plain
 
 from kinetree.scripts.bench.problems import (
@@ -18,27 +28,55 @@ from kinetree.scripts.bench.problems import (
 )
 from kinetree.solvers.integrate.controller import FACTORISATIONS, JACOBIANS, LIPSCHITZ, STEPS, Y_NEW
 
-JACOBIAN, LU, RADAU = plain("integrate.jacobian"), plain("integrate.linear_solver"), plain("integrate.radau")
+JACOBIAN, LU, RADAU = (
+    plain("integrate.jacobian"),
+    plain("integrate.linear_solver"),
+    plain("integrate.radau"),
+)
 numerical_jacobian, spectral_radius = JACOBIAN.numerical_jacobian, JACOBIAN.spectral_radius
-factor, factor_complex, solve, solve_complex = LU.factor, LU.factor_complex, LU.solve, LU.solve_complex
+factor, factor_complex, solve, solve_complex = (
+    LU.factor,
+    LU.factor_complex,
+    LU.solve,
+    LU.solve_complex,
+)
 
 
-@pytest.mark.parametrize("case, small", [(VAN_DER_POL_STIFF, 1e-4), (ROBERTSON_LONG, 1e-6), (HIRES_END, 1e-4)], ids=lambda x: getattr(x, "name", ""))
+@pytest.mark.parametrize(
+    "case, small",
+    [(VAN_DER_POL_STIFF, 1e-4), (ROBERTSON_LONG, 1e-6), (HIRES_END, 1e-4)],
+    ids=lambda x: getattr(x, "name", ""),
+)
 def test_radau_meets_printed_references(case, small):
     """Relative error of every component within 1000 times the tolerance (steps times growth), and shrinking with it."""
     for tolerance in (1e-4, 1e-7, 1e-10):
-        result = run("radau", case, np.array([case.stop]), memory("radau", case, tolerance, small * tolerance))
+        result = run(
+            "radau",
+            case,
+            np.array([case.stop]),
+            memory("radau", case, tolerance, small * tolerance),
+        )
         assert result.status == 0
         error = np.abs(result.states[-1] / np.array(case.end) - 1.0).max()
-        assert error < 1000 * tolerance ** (5 / 6) if case is ROBERTSON_LONG else error < 300 * tolerance, (tolerance, error)
+        assert (
+            error < 1000 * tolerance ** (5 / 6)
+            if case is ROBERTSON_LONG
+            else error < 300 * tolerance
+        ), (tolerance, error)
 
 
 def test_jacobian_and_factors_are_kept_where_they_can_be():
-    result = run("radau", ROBERTSON_LONG, np.array([1e11]), memory("radau", ROBERTSON_LONG, 1e-8, 1e-14))
+    result = run(
+        "radau", ROBERTSON_LONG, np.array([1e11]), memory("radau", ROBERTSON_LONG, 1e-8, 1e-14)
+    )
     assert result.jacobians < 0.3 * result.steps and result.factorisations < 0.6 * result.steps
 
 
-@pytest.mark.parametrize("case, small", [(VAN_DER_POL_STIFF, 1e-4), (ROBERTSON_LONG, 1e-6), (HIRES_END, 1e-4)], ids=lambda x: getattr(x, "name", ""))
+@pytest.mark.parametrize(
+    "case, small",
+    [(VAN_DER_POL_STIFF, 1e-4), (ROBERTSON_LONG, 1e-6), (HIRES_END, 1e-4)],
+    ids=lambda x: getattr(x, "name", ""),
+)
 def test_a_jacobian_is_renewed_before_iterations_fail(case, small):
     """Where convergence slows down, not only where it stops: on solutions that are smooth but for a few turns not one step in fifty is lost."""
     result = run("radau", case, np.array([case.stop]), memory("radau", case, 1e-7, small * 1e-7))
@@ -75,14 +113,20 @@ def test_dense_output_of_radau_holds_where_stiff_forces_tie_the_solution(toleran
 
     The inner tolerance of the method is 0.1 tol^(2/3); the polynomial is judged by its predecessor, which leaves a factor.
     """
-    case, times = Problem("decay", (DECAY, 1e9, 0.0), (1.0,), 10.0, None, True, 0), np.linspace(0.0, 10.0, 201)[1:]
+    case, times = (
+        Problem("decay", (DECAY, 1e9, 0.0), (1.0,), 10.0, None, True, 0),
+        np.linspace(0.0, 10.0, 201)[1:],
+    )
     result = run("radau", case, times, memory("radau", case, tolerance, tolerance))
     assert np.abs(result.states[:, 0] - np.cos(times)).max() < 0.5 * tolerance ** (2 / 3)
     assert result.evaluations < 700 * (1e-9 / tolerance) ** (1 / 6)
 
 
 STIFF = {
-    "springs, damped": (Problem("", (SPRINGS, 1000.0, 0.5), (1.0, 1.0, 0.0, 0.0), 20.0, None, True, 2), 0.2),
+    "springs, damped": (
+        Problem("", (SPRINGS, 1000.0, 0.5), (1.0, 1.0, 0.0, 0.0), 20.0, None, True, 2),
+        0.2,
+    ),
     "van der Pol": (VAN_DER_POL_STIFF._replace(stop=0.5), 1e-3),
     "decay": (Problem("", (DECAY, 1e4, 0.0), (1.0,), 5.0, None, True, 0), 0.3),
 }
@@ -140,19 +184,28 @@ def test_factors_solve_real_and_complex_systems(n):
     assert factor(lu, pivots, n) == 0
     solve(lu, pivots, n, solution)
     bound = 50 * n * 2.2e-16
-    assert np.abs(a @ solution - x).max() <= bound * np.abs(a).max() * (1.0 + np.abs(solution).max())
+    assert np.abs(a @ solution - x).max() <= bound * np.abs(a).max() * (
+        1.0 + np.abs(solution).max()
+    )
     re, im, u, v = a.ravel().copy(), b.ravel().copy(), x.copy(), y.copy()
     assert factor_complex(re, im, pivots, n) == 0
     solve_complex(re, im, pivots, n, u, v)
     residual = (a + 1j * b) @ (u + 1j * v) - (x + 1j * y)
-    assert np.abs(residual).max() <= bound * np.abs(a + 1j * b).max() * (1.0 + np.abs(u + 1j * v).max())
+    assert np.abs(residual).max() <= bound * np.abs(a + 1j * b).max() * (
+        1.0 + np.abs(u + 1j * v).max()
+    )
 
 
 def test_rows_of_their_diagonal_alone_are_solved_without_rounding():
     """Numbers of another size below them are no pivots: what rests (0) keeps its bits, and the others are as accurate as ever."""
     rng = np.random.default_rng(3)
     n, still = 9, [0, 4, 7]
-    a, b, x, y = rng.normal(size=(n, n)), rng.normal(size=(n, n)), rng.normal(size=n), rng.normal(size=n)
+    a, b, x, y = (
+        rng.normal(size=(n, n)),
+        rng.normal(size=(n, n)),
+        rng.normal(size=n),
+        rng.normal(size=n),
+    )
     a[:, still] *= 1e6
     for k in still:
         a[k], b[k], x[k], y[k] = 0.0, 0.0, 0.0, 0.0
@@ -176,7 +229,12 @@ def test_coordinates_are_their_own_pivots():
     rng = np.random.default_rng(5)
     m, g = 6, 30.0
     n = 2 * m
-    a = np.block([[g * np.eye(m), -np.eye(m)], [1e6 * rng.normal(size=(m, m)), 1e3 * rng.normal(size=(m, m)) + g * np.eye(m)]])
+    a = np.block(
+        [
+            [g * np.eye(m), -np.eye(m)],
+            [1e6 * rng.normal(size=(m, m)), 1e3 * rng.normal(size=(m, m)) + g * np.eye(m)],
+        ]
+    )
     x, pivots, lu = rng.normal(size=n), np.zeros(n), a.ravel().copy()
     b = a @ x
     assert factor(lu, pivots, n) == 0 and pivots[:m].tolist() == [-1.0 - (m + k) for k in range(m)]
@@ -187,7 +245,9 @@ def test_coordinates_are_their_own_pivots():
     re, im, u, v = z.real.ravel().copy(), z.imag.ravel().copy(), c.real.copy(), c.imag.copy()
     assert factor_complex(re, im, pivots, n) == 0 and (pivots[:m] < 0.0).all()
     solve_complex(re, im, pivots, n, u, v)
-    assert max(np.abs(u - x).max(), np.abs(v - 2 * x).max()) < 1e-11 * np.linalg.cond(a / np.abs(a).max(axis=1)[:, None])
+    assert max(np.abs(u - x).max(), np.abs(v - 2 * x).max()) < 1e-11 * np.linalg.cond(
+        a / np.abs(a).max(axis=1)[:, None]
+    )
 
 
 def test_singular_matrices_are_reported():

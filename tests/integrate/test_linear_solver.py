@@ -19,7 +19,13 @@ def solved(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, list[float]]:
 
 def solved_complex(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, list[float]]:
     n, b = len(x), a @ x
-    re, im, pivots, u, v = a.real.ravel().copy(), a.imag.ravel().copy(), np.full(n, np.nan), b.real.copy(), b.imag.copy()
+    re, im, pivots, u, v = (
+        a.real.ravel().copy(),
+        a.imag.ravel().copy(),
+        np.full(n, np.nan),
+        b.real.copy(),
+        b.imag.copy(),
+    )
     assert LU.factor_complex(re, im, pivots, n) == 0
     LU.solve_complex(re, im, pivots, n, u, v)
     return u + 1j * v, pivots.tolist()
@@ -57,9 +63,18 @@ def test_pivots_of_small_matrices(name: str):
 
 def test_the_largest_of_a_column_is_its_pivot():
     """Of complex numbers by the sum of both parts; of equal ones the first."""
-    re, im = np.array([[1.0, 2.0, 0.0], [-3.0, 1.0, 0.0], [2.0, 1.0, 4.0]]), np.array([[0.0, 1.0, 1.0], [0.0, 1.0, 0.0], [-1.5, 2.0, 1.0]])
-    assert LU.largest(re.ravel(), im.ravel(), 3, 0) == 2 and LU.largest(re.ravel(), 0 * im.ravel(), 3, 0) == 1
-    assert LU.largest(re.ravel(), im.ravel(), 3, 1) == 2 and LU.largest(np.ones(9), np.ones(9), 3, 1) == 1
+    re, im = (
+        np.array([[1.0, 2.0, 0.0], [-3.0, 1.0, 0.0], [2.0, 1.0, 4.0]]),
+        np.array([[0.0, 1.0, 1.0], [0.0, 1.0, 0.0], [-1.5, 2.0, 1.0]]),
+    )
+    assert (
+        LU.largest(re.ravel(), im.ravel(), 3, 0) == 2
+        and LU.largest(re.ravel(), 0 * im.ravel(), 3, 0) == 1
+    )
+    assert (
+        LU.largest(re.ravel(), im.ravel(), 3, 1) == 2
+        and LU.largest(np.ones(9), np.ones(9), 3, 1) == 1
+    )
     assert LU.largest(0 * re.ravel(), 0 * im.ravel(), 3, 0) == -1
 
 
@@ -72,7 +87,10 @@ def test_singular_matrices_are_told():
 
 @pytest.mark.parametrize("first", [0, 2])
 def test_sums_of_every_length(first: int):
-    row, b = np.array([2.0 ** (k % 5) + k for k in range(16)]), np.array([1.0 + (k * k) % 7 for k in range(16)])
+    row, b = (
+        np.array([2.0 ** (k % 5) + k for k in range(16)]),
+        np.array([1.0 + (k * k) % 7 for k in range(16)]),
+    )
     re, im, u, v = row, row[::-1].copy(), b, b[::-1].copy()
     for last in range(first, 16):
         part = slice(first, last)
@@ -82,11 +100,25 @@ def test_sums_of_every_length(first: int):
 
 
 def test_rows_end_where_their_zeros_begin():
-    assert [LU.reach(np.array(row), 4) for row in ([1.0, 2, 3, 4], [1.0, 0, 3, 0], [1.0, 0, 0, 0])] == [4, 3, 1]
+    assert [
+        LU.reach(np.array(row), 4) for row in ([1.0, 2, 3, 4], [1.0, 0, 3, 0], [1.0, 0, 0, 0])
+    ] == [4, 3, 1]
     zero = np.zeros(4)
-    assert LU.reach_complex(np.array([1.0, 0, 0, 0]), np.array([0.0, 0, 2, 0]), 4) == 3 == LU.reach_complex(np.array([1.0, 0, 3, 0]), zero, 4)
+    assert (
+        LU.reach_complex(np.array([1.0, 0, 0, 0]), np.array([0.0, 0, 2, 0]), 4)
+        == 3
+        == LU.reach_complex(np.array([1.0, 0, 3, 0]), zero, 4)
+    )
 
 
 def test_reciprocals_neither_overflow_nor_lose_a_part():
-    for z in (3.0 + 4.0j, 4.0 + 3.0j, -2.0 + 2.0j, 5.0j, 7.0 + 0.0j, 1e-200 - 3e-200j, -3e200 + 1e200j):
+    for z in (
+        3.0 + 4.0j,
+        4.0 + 3.0j,
+        -2.0 + 2.0j,
+        5.0j,
+        7.0 + 0.0j,
+        1e-200 - 3e-200j,
+        -3e200 + 1e200j,
+    ):
         assert complex(*LU.reciprocal(z.real, z.imag)) == pytest.approx(1.0 / z, rel=1e-15)

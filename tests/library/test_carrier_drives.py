@@ -21,10 +21,14 @@ from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import read_task
 from kinetree.scripts.terminal.failure import BadInput
 
-ON = Settings(1, 0, full=0, hydraulic=0, soil=0, contacts=0, outside=1, drives=0, cylinders=1, forward=0)
+ON = Settings(
+    1, 0, full=0, hydraulic=0, soil=0, contacts=0, outside=1, drives=0, cylinders=1, forward=0
+)
 
 
-@pytest.mark.parametrize("drive", carrier_drives.fitted(ON, "base", RING), ids=lambda drive: drive.label)
+@pytest.mark.parametrize(
+    "drive", carrier_drives.fitted(ON, "base", RING), ids=lambda drive: drive.label
+)
 @pytest.mark.parametrize("angle", [-0.6, 0.0, 0.3, 0.65])
 def test_levers_are_slopes_of_lengths(drive: carrier_drives.Drive, angle: float):
     """Central difference of the length; the sense of a drive is the sign of its lever within the allowed angles."""
@@ -53,7 +57,9 @@ def test_loads_left_by_the_preparation_hold_the_carrier(cylinders: int):
     """With the forces that the states *_load remember nothing accelerates: beside gravity, what the roundoff of the stiff lock leaves."""
     system = load("lib:carrier", modules=2, outside=1, cylinders=cylinders).compile()
     twin = system.simulate(1e-6, output_step=1e-6)
-    forces = {f"{label}.force": float(twin[f"{label}_load"][0]) for label in system.description.actuators}
+    forces = {
+        f"{label}.force": float(twin[f"{label}_load"][0]) for label in system.description.actuators
+    }
     q, u = system.start()
     assert np.abs(system.accelerations(0.0, q, u, inputs=forces)).max() < 1e-7 * 9.81
 
@@ -69,14 +75,21 @@ def test_drives_inside_hold_and_book_their_energy():
     assert np.diff(result["drive_energy"]).min() > -1e-8
     for label in LABELS:
         for side in "ab":
-            assert 5e5 < result[f"{label}_{side}.pressure"].min() <= result[f"{label}_{side}.pressure"].max() < 210e5
+            assert (
+                5e5
+                < result[f"{label}_{side}.pressure"].min()
+                <= result[f"{label}_{side}.pressure"].max()
+                < 210e5
+            )
         shut = result[f"{label}_valve.spool"][resting]
         assert np.abs(shut).max() < 1e-9
 
 
 def test_coupled_drives_follow_one_system():
     """Told stiffness, controllers that sample: of first order in the step, below 2 % of the motion at 10 ms."""
-    errors = {step: run_carrier(Path(), "process", step, modules=1, pace=0.6) for step in (0.01, 0.005)}
+    errors = {
+        step: run_carrier(Path(), "process", step, modules=1, pace=0.6) for step in (0.01, 0.005)
+    }
     for name in ("slew", "luff"):
         (coarse, size), (fine, _) = (errors[step].deviation(name) for step in (0.01, 0.005))
         assert coarse < 0.02 * size
@@ -96,12 +109,16 @@ def test_scenario_is_the_demonstration(monkeypatch: pytest.MonkeyPatch):
         given = scenario.unit(label).start
         assert given["length"] == pytest.approx(start[f"{label}.length"][0], abs=1e-9)
         assert given["load"] == pytest.approx(start[f"{label}_load"][0], abs=1e-3)
-        assert scenario.unit(f"{label}_control").start["measured"] == pytest.approx(start[axis][0], abs=1e-9)
+        assert scenario.unit(f"{label}_control").start["measured"] == pytest.approx(
+            start[axis][0], abs=1e-9
+        )
     outcome = run_wired(scenario, "sequential", 0.01, 1.4)
     assert outcome.trace.stable
     assert outcome.notes == []
     whole = carrier_cosim.cosimulate
-    monkeypatch.setattr(carrier_cosim, "cosimulate", lambda make, end, *more: whole(make, min(end, 1.4), *more))  # what is compared
+    monkeypatch.setattr(
+        carrier_cosim, "cosimulate", lambda make, end, *more: whole(make, min(end, 1.4), *more)
+    )  # what is compared
     run = run_carrier(Path(), "process", 0.01, modules=4, pace=0.8)
     count = outcome.trace.time.size
     for axis in ("slew", "luff"):
@@ -109,17 +126,24 @@ def test_scenario_is_the_demonstration(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_settings_of_scenarios_are_checked():
-    wrong = [({"drive": {}, "settings": {"x": 1}}, "only a description"), ({"description": "lib:boom", "settings": {"no": 1}}, "unknown parameter")]
+    wrong = [
+        ({"drive": {}, "settings": {"x": 1}}, "only a description"),
+        ({"description": "lib:boom", "settings": {"no": 1}}, "unknown parameter"),
+    ]
     for unit, says in wrong:
         with pytest.raises((BadInput, ModelError), match=says):
-            run_wired(scenario_of({"units": {"a": unit}, "wires": []}, "here.toml"), "held", 0.01, 0.1)
+            run_wired(
+                scenario_of({"units": {"a": unit}, "wires": []}, "here.toml"), "held", 0.01, 0.1
+            )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "python"])
 def test_coupled_fmus_do_what_the_programs_do(backend: str, tmp_path: Path):
     """Seven FMUs under fmpy beside the same programs in the process: only how inputs that move are handed over differs."""
-    fmus, programs = (run_carrier(tmp_path, kind, 0.005, modules=1, pace=0.6) for kind in (backend, "process"))
+    fmus, programs = (
+        run_carrier(tmp_path, kind, 0.005, modules=1, pace=0.6) for kind in (backend, "process")
+    )
     assert len(fmus.files) == 7
     for name in ("slew", "luff", "heave"):
         assert fmus[name] == pytest.approx(programs[name], abs=1e-9)
@@ -129,7 +153,9 @@ def test_advance_compensation_is_best():
     """Shut valves lose the angle as weight leaves, proportional control brings it back, advance halves the deviations at least."""
     wanted = stabilisation.read_comparison().with_settings({"modules": 2, "pace": 0.8})
     runs = stabilisation.compare(wanted)
-    shut, proportional, advance = (stabilisation.row(wanted, way, result) for way, result in runs.items())
+    shut, proportional, advance = (
+        stabilisation.row(wanted, way, result) for way, result in runs.items()
+    )
     assert proportional.left["luff"] < 0.2 * shut.left["luff"]
     for axis in ("slew", "luff"):
         assert advance.largest[axis] < 0.5 * shut.largest[axis]
@@ -147,15 +173,24 @@ def test_settling_by_hand():
     assert stabilisation.settling(time, deviation, 0.75, 2.75, 2e-4) == pytest.approx(1.0)
     assert stabilisation.settling(time, deviation, 1.75, 2.75, 2e-4) == 0.0
     assert stabilisation.settling(time, 0 * deviation + 1.0, 0.75, 2.75, 2e-4) == 2.0
-    assert stabilisation.settling(time + 5.0, deviation, 5.75, 7.75, 2e-4) == pytest.approx(1.0)  # whenever the run begins
+    assert stabilisation.settling(time + 5.0, deviation, 5.75, 7.75, 2e-4) == pytest.approx(
+        1.0
+    )  # whenever the run begins
 
 
 def test_stage_tables_by_hand():
     """Two stages of three rows: values at their ends, deviations from the start, sums over stages."""
     columns = {"x": np.array([1.0, 4.0, 2.0, 2.0, -3.0, 0.0])}
     stages = np.array([0, 0, 0, 1, 1, 1])
-    start, end, largest = (stage_table(stages, ["one", "two"], columns, kind) for kind in ("start", "end", "max_deviation"))
-    sums = [["mean", "1.5"], ["standard deviation", "0.5"], ["deviation from the start", "0.707107"]]
+    start, end, largest = (
+        stage_table(stages, ["one", "two"], columns, kind)
+        for kind in ("start", "end", "max_deviation")
+    )
+    sums = [
+        ["mean", "1.5"],
+        ["standard deviation", "0.5"],
+        ["deviation from the start", "0.707107"],
+    ]
     assert start[1:] == [["start of the run", "1"], ["one", "1"], ["two", "2"], *sums]
     assert [row[1] for row in end[2:4]] == ["2", "0"]
     assert [row[1] for row in largest[2:]] == ["3", "-4", "-0.5", "3.5", "3.53553", "7"]
@@ -163,8 +198,13 @@ def test_stage_tables_by_hand():
 
 def test_stage_tables_in_units_that_fit():
     """What is small against what changes is told in thousandths; what is below rounding is nothing."""
-    columns = {"angle": np.array([0.3, 0.3002, 0.2995, 0.3001]), "rate": np.array([0.0, 2e-3, -7e-16, 1e-3])}
-    head, *rows = stage_table(np.array([0, 0, 1, 1]), ["one", "two"], columns, "start", ["rad", "rad/s"])
+    columns = {
+        "angle": np.array([0.3, 0.3002, 0.2995, 0.3001]),
+        "rate": np.array([0.0, 2e-3, -7e-16, 1e-3]),
+    }
+    head, *rows = stage_table(
+        np.array([0, 0, 1, 1]), ["one", "two"], columns, "start", ["rad", "rad/s"]
+    )
     assert head == ["", "angle [mrad]", "rate [mrad/s]"] and rows[2] == ["two", "299.5", "0"]
 
 
@@ -174,19 +214,33 @@ def test_tables_of_a_run_have_a_row_per_stage():
     for rows in found.values():
         names, units = zip(*(each.rstrip("]").split(" [") for each in rows[0][1:]), strict=True)
         assert names == ("heave", "pitch", "roll", "slew", "luff")
-        assert units[0] in ("m", "mm") and set(units[1:]) <= {"rad", "mrad", "µrad"}  # those that fit the numbers
-    assert [row[0] for row in found["At the end of each stage"][2:6]] == ["rest", "travel 1", "swing 1", "after swing 1"]
+        assert units[0] in ("m", "mm") and set(units[1:]) <= {
+            "rad",
+            "mrad",
+            "µrad",
+        }  # those that fit the numbers
+    assert [row[0] for row in found["At the end of each stage"][2:6]] == [
+        "rest",
+        "travel 1",
+        "swing 1",
+        "after swing 1",
+    ]
 
 
 def test_tables_show_every_coordinate(capsys: pytest.CaptureFixture[str]):
     """Twelve columns do not fit into 100 characters: they go on below, twice, each row with its stage."""
     system = load("lib:carrier-detailed", modules=1).compile()
     found = tables(system.simulate(tolerance=1e-6), system.coordinates)
-    assert {"front_yaw", "slew", "lean", "luff"} < {each.split(" [")[0] for each in next(iter(found.values()))[0]}
+    assert {"front_yaw", "slew", "lean", "luff"} < {
+        each.split(" [")[0] for each in next(iter(found.values()))[0]
+    }
     show(found, 100)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100
-    assert sum(" luff [" in line for line in lines) == 3 and sum(line.startswith("  travel 1 ") for line in lines) == 9
+    assert (
+        sum(" luff [" in line for line in lines) == 3
+        and sum(line.startswith("  travel 1 ") for line in lines) == 9
+    )
 
 
 def test_books_of_a_run():
@@ -196,9 +250,15 @@ def test_books_of_a_run():
     found = {row[0]: dict(zip(head[1:], map(float, row[1:]), strict=True)) for row in rows}
     assert list(found) == ["travel 1", "swing 1", "after swing 1"]
     gone, left = found["after swing 1"], found["swing 1"]
-    assert left["mass gone [kg]"] == 0.0 and left["momentum gone [N.s]"] < 1e-8 and 0.0 <= left["energy gone [J]"] < 0.01
+    assert (
+        left["mass gone [kg]"] == 0.0
+        and left["momentum gone [N.s]"] < 1e-8
+        and 0.0 <= left["energy gone [J]"] < 0.01
+    )
     assert gone["mass gone [kg]"] == 120.0 and gone["mass [kg]"] == left["mass [kg]"] - 120.0
-    assert gone["momentum gone [N.s]"] > 1e3 and all(abs(row["energy balance [J]"]) < 1e-8 * left["energy [J]"] for row in found.values())
+    assert gone["momentum gone [N.s]"] > 1e3 and all(
+        abs(row["energy balance [J]"]) < 1e-8 * left["energy [J]"] for row in found.values()
+    )
 
 
 def test_picture_of_a_staged_run(tmp_path: Path):
@@ -206,7 +266,10 @@ def test_picture_of_a_staged_run(tmp_path: Path):
     system = load("lib:carrier", modules=1, drives=1, cylinders=1).compile()
     result = system.simulate(tolerance=1e-6)
     shown = stage_pictures.panels(result, system.coordinates, stage_pictures.drawn(system, result))
-    assert shown[:2] == [("deviation", "m", ["heave"]), ("deviation", "rad", ["pitch", "roll", "slew", "luff"])]
+    assert shown[:2] == [
+        ("deviation", "m", ["heave"]),
+        ("deviation", "rad", ["pitch", "roll", "slew", "luff"]),
+    ]
     assert ("value", "J", ["drive_energy", "drive_work"]) in shown
     assert next(len(names) for _, unit, names in shown if unit == "Pa") == 6
     assert not any("supply_line.pressure" in names for _, _, names in shown)
@@ -215,7 +278,9 @@ def test_picture_of_a_staged_run(tmp_path: Path):
 
 
 def test_reports_need_nothing_beside_them(tmp_path: Path):
-    page = write_report(tmp_path / "report.html", "a < b", ["<p>text</p>"]).read_text(encoding="utf-8")
+    page = write_report(tmp_path / "report.html", "a < b", ["<p>text</p>"]).read_text(
+        encoding="utf-8"
+    )
     assert "<title>a &lt; b</title>" in page
     assert "http" not in page
 
@@ -241,7 +306,11 @@ def test_openings_of_the_valves_act_when_they_should():
     with_knots = load("lib:carrier", modules=1, drives=1, forward=1)
     plain, zero, one = (
         mechanism.compile(**values).simulate(1.0, output_step=0.01, tolerance=1e-9)
-        for mechanism, values in ((load("lib:carrier", modules=1, drives=1), {}), (with_knots, {}), (with_knots, {"luff_forward_3": 0.05}))
+        for mechanism, values in (
+            (load("lib:carrier", modules=1, drives=1), {}),
+            (with_knots, {}),
+            (with_knots, {"luff_forward_3": 0.05}),
+        )
     )
     assert zero["luff"] == pytest.approx(plain["luff"], abs=1e-8)
     before = one.time <= 0.6
@@ -256,10 +325,22 @@ def test_openings_of_the_valves_act_when_they_should():
 def test_openings_found_by_shooting_halve_the_deviation(tmp_path: Path):
     """The example's task for one module: at no more energy than the hand-tuned advance takes, the largest deviation (of luff) is
     at most half of its."""
-    text = (Path(__file__).parents[2] / "examples" / "control" / "carrier_forward.toml").read_text(encoding="utf-8")
-    hand = load("lib:carrier", modules=1, drives=1, cylinders=1, advance=1.0, pace=0.6).compile().simulate(tolerance=1e-7, output_step=0.005)
-    text = text.replace("modules = 4", "modules = 1").replace("pace = 1.5", "pace = 0.6").replace("iterations = 10", "iterations = 6")
-    (tmp_path / "task.toml").write_text(text.replace("1743.5", repr(float(hand["drive_energy"][-1]))))
+    text = (Path(__file__).parents[2] / "examples" / "control" / "carrier_forward.toml").read_text(
+        encoding="utf-8"
+    )
+    hand = (
+        load("lib:carrier", modules=1, drives=1, cylinders=1, advance=1.0, pace=0.6)
+        .compile()
+        .simulate(tolerance=1e-7, output_step=0.005)
+    )
+    text = (
+        text.replace("modules = 4", "modules = 1")
+        .replace("pace = 1.5", "pace = 0.6")
+        .replace("iterations = 10", "iterations = 6")
+    )
+    (tmp_path / "task.toml").write_text(
+        text.replace("1743.5", repr(float(hand["drive_energy"][-1])))
+    )
     found = optimise(read_task(tmp_path / "task.toml"))
     assert found.feasible
     largest = max(float(np.abs(hand[axis] - hand[axis][0]).max()) for axis in ("slew", "luff"))
@@ -270,14 +351,20 @@ def test_advance_by_a_wrong_model_of_the_departures():
     """What is foreseen as it is holds best; with the sides of two modules exchanged slew is worse off than without, with half a mass luff is."""
 
     def largest(known_order: object = -1, **parameters: float) -> dict[str, float]:
-        mechanism = load("lib:carrier", modules=2, drives=1, cylinders=1, pace=1.0, known_order=known_order)
+        mechanism = load(
+            "lib:carrier", modules=2, drives=1, cylinders=1, pace=1.0, known_order=known_order
+        )
         result = mechanism.compile(**parameters).simulate(tolerance=1e-6)
-        return {name: float(np.abs(result[name] - result[name][0]).max()) for name in ("slew", "luff")}
+        return {
+            name: float(np.abs(result[name] - result[name][0]).max()) for name in ("slew", "luff")
+        }
 
     without, right = largest(advance=0.0), largest(advance=1.0)
     assert largest([1, 2], advance=1.0) == right and largest(advance=1.0, known_mass=120.0) == right
     turned, light = largest([2, 1], advance=1.0), largest(advance=1.0, known_mass=60.0)
-    assert right["slew"] < without["slew"] < turned["slew"] and turned["luff"] == pytest.approx(right["luff"], rel=0.05)
+    assert right["slew"] < without["slew"] < turned["slew"] and turned["luff"] == pytest.approx(
+        right["luff"], rel=0.05
+    )
     assert right["luff"] < light["luff"]
     with pytest.raises(ModelError, match="every number from 1 to 2 once"):
         load("lib:carrier", modules=2, drives=1, known_order=[1, 1])

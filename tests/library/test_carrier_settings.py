@@ -25,8 +25,14 @@ def test_orders_of_departure():
 
 
 def test_modules_leave_in_the_order_that_is_given_and_at_its_pace():
-    result = load("lib:carrier", modules=3, order=[2, 3, 1], pace=0.3).compile().simulate(tolerance=1e-6)
-    assert [event.stage for event in result.events if event.stage.startswith("travel")] == ["travel 2", "travel 3", "travel 1"]
+    result = (
+        load("lib:carrier", modules=3, order=[2, 3, 1], pace=0.3).compile().simulate(tolerance=1e-6)
+    )
+    assert [event.stage for event in result.events if event.stage.startswith("travel")] == [
+        "travel 2",
+        "travel 3",
+        "travel 1",
+    ]
     changes = {event.stage: event.time for event in result.events}
     assert changes["travel 3"] - changes["swing 2"] == pytest.approx(0.3, abs=1e-9)
     assert changes["travel 1"] - changes["swing 3"] == pytest.approx(0.3, abs=1e-9)
@@ -39,7 +45,11 @@ def test_switches(variant: str, switch: str):
 
     At rest nothing bounds the steps but the tolerance: it has to be as fine as what is asserted.
     """
-    result = load(f"lib:{variant}", modules=1, **{switch: 1}).compile().simulate(1.2, output_step=0.01, tolerance=1e-8)
+    result = (
+        load(f"lib:{variant}", modules=1, **{switch: 1})
+        .compile()
+        .simulate(1.2, output_step=0.01, tolerance=1e-8)
+    )
     assert [event.stage for event in result.events][:2] == ["travel 1", "swing 1"]
     resting = result.time < 0.49
     assert max(np.ptp(result[name][resting]) for name in ("heave", "slew", "luff", "s1")) < 1e-8
@@ -51,7 +61,10 @@ def test_hydraulic_jacks_carry_their_load_by_their_pressures():
     """p_a A_a - p_b A_b of the double-acting jack is its load."""
     rest = load("lib:carrier", modules=1, hydraulic=1).compile().equilibrium()
     for name in JACKS:
-        force = rest.outputs[f"jack_pressure_a_{name}"] * 0.002 - rest.outputs[f"jack_pressure_b_{name}"] * 0.001
+        force = (
+            rest.outputs[f"jack_pressure_a_{name}"] * 0.002
+            - rest.outputs[f"jack_pressure_b_{name}"] * 0.001
+        )
         assert force == pytest.approx(rest.outputs[f"jack_load_{name}"], rel=1e-9)
 
 
@@ -66,39 +79,65 @@ def test_hydraulic_jacks_are_another_leg():
 
 def test_pin_and_band_carry_their_modules():
     """At the defaults the weight of a module presses pin and band against their guides, at rest and while it travels; its tilt is the clearance's."""
-    result = load("lib:carrier", modules=1, contacts=1).compile().simulate(1.2, output_step=0.005, tolerance=1e-8)
-    travelling = (result.time > 0.55) & (result["s1"] < 2.3)  # the pin leaves its groove before the module leaves its rail
+    result = (
+        load("lib:carrier", modules=1, contacts=1)
+        .compile()
+        .simulate(1.2, output_step=0.005, tolerance=1e-8)
+    )
+    travelling = (result.time > 0.55) & (
+        result["s1"] < 2.3
+    )  # the pin leaves its groove before the module leaves its rail
     assert travelling.sum() > 20
     for name in ("pin_load1", "bearing_load1"):
         assert result[name][0] > 50.0 and result[name][travelling].min() > 10.0
     free = load("lib:carrier", modules=1).compile().simulate(1.2, output_step=0.005, tolerance=1e-8)
-    assert np.abs(result["tilt1"] - free["tilt1"])[travelling].min() > 5e-4  # of a clearance of 1e-3 at 0.8 m
+    assert (
+        np.abs(result["tilt1"] - free["tilt1"])[travelling].min() > 5e-4
+    )  # of a clearance of 1e-3 at 0.8 m
 
 
 def test_long_jacks_are_softer():
     """A mechanical jack loses stiffness with its extension: the carrier sinks more on longer jacks."""
     sunk = {}
     for extension in (0.95, 1.15):
-        rest = load("lib:carrier", modules=1, jack_extension=extension, slew_command=0.0).compile().equilibrium()
+        rest = (
+            load("lib:carrier", modules=1, jack_extension=extension, slew_command=0.0)
+            .compile()
+            .equilibrium()
+        )
         sunk[extension] = 0.4 + extension - rest.coordinates["heave"]
     assert sunk[1.15] > 1.03 * sunk[0.95]
 
 
 def test_soil_settles_under_heavy_jacks():
     """Soil stronger than every load only gives elastically; weaker soil gives way until its strength has grown to the load: k e = load of it."""
-    firm, soft = (load("lib:carrier", modules=1, soil=1, **strength).compile().equilibrium() for strength in ({"soil_strength": 7e4}, {}))
+    firm, soft = (
+        load("lib:carrier", modules=1, soil=1, **strength).compile().equilibrium()
+        for strength in ({"soil_strength": 7e4}, {})
+    )
     for name in JACKS:
-        z, e, N = (soft.states[f"jack_{name}.settlement"], soft.states[f"jack_{name}.deflection"], soft.outputs[f"jack_load_{name}"])
+        z, e, N = (
+            soft.states[f"jack_{name}.settlement"],
+            soft.states[f"jack_{name}.deflection"],
+            soft.outputs[f"jack_load_{name}"],
+        )
         assert firm.states[f"jack_{name}.settlement"] == pytest.approx(0.0, abs=1e-12)
-        assert firm.states[f"jack_{name}.deflection"] == pytest.approx(firm.outputs[f"jack_load_{name}"] / 2e7, rel=1e-9)
+        assert firm.states[f"jack_{name}.deflection"] == pytest.approx(
+            firm.outputs[f"jack_load_{name}"] / 2e7, rel=1e-9
+        )
         assert z >= (N - 3e4) / 5e6 * (1 - 1e-6) > 1e-3  # visible at the defaults
         assert (2e7 + 2e8 * z) * e == pytest.approx(N, rel=1e-9)
-        assert soft.outputs[f"soil_sinkage_{name}"] == pytest.approx(z + e, rel=1e-12) and 4e-3 < z + e < 0.05
+        assert (
+            soft.outputs[f"soil_sinkage_{name}"] == pytest.approx(z + e, rel=1e-12)
+            and 4e-3 < z + e < 0.05
+        )
 
 
 def test_soil_settles_on_while_modules_leave():
     """Pushes load some jacks more than ever before: their soil settles further, none heaves, and what they stand in stays."""
-    result = load("lib:carrier", modules=2, soil=1).compile().simulate(tolerance=1e-9)  # dense output errs by the tolerance of a step
+    result = (
+        load("lib:carrier", modules=2, soil=1).compile().simulate(tolerance=1e-9)
+    )  # dense output errs by the tolerance of a step
     for name in JACKS:
         z = result[f"jack_{name}.settlement"]
         assert np.diff(z).min() > -1e-9
@@ -107,13 +146,19 @@ def test_soil_settles_on_while_modules_leave():
 
 def test_loss_of_contact_is_reported():
     """A push strong enough tilts the carrier until wheels and jacks leave the ground: the outputs count them, their loads are zero, never less."""
-    result = load("lib:carrier", modules=1, push_factor=60.0, latch_strength=2e5).compile().simulate(1.5, output_step=0.005, tolerance=1e-6)
+    result = (
+        load("lib:carrier", modules=1, push_factor=60.0, latch_strength=2e5)
+        .compile()
+        .simulate(1.5, output_step=0.005, tolerance=1e-6)
+    )
     assert result["wheels_off_ground"][0] == 4.0
     assert result["jacks_off_ground"][0] == 0.0
     assert result["jacks_off_ground"].max() >= 1.0
     for name in LOADS:
         assert result[name].min() >= 0.0
-    assert sum((result[name] == 0.0).astype(float) for name in LOADS) == pytest.approx(result["jacks_off_ground"])
+    assert sum((result[name] == 0.0).astype(float) for name in LOADS) == pytest.approx(
+        result["jacks_off_ground"]
+    )
 
 
 BROKEN = [
@@ -121,11 +166,17 @@ BROKEN = [
     ({"modules": 51}, "whole number from 1 to 50"),
     ({"modules": 2.5}, "whole number from 1 to 50"),
     ({"full": 2}, "full is 2, expected 0 or 1"),
-    ({"order": 7}, "order is 7, expected 0 .rows., 1 .outer., 2 .inner., 3 .alternating., or a list of numbers"),
+    (
+        {"order": 7},
+        "order is 7, expected 0 .rows., 1 .outer., 2 .inner., 3 .alternating., or a list of numbers",
+    ),
     ({"order": "random"}, "order is 'random'"),
     ({"order": [1, 1, 2]}, "every number from 1 to 4 once"),
     ({"drives": 1, "outside": 1}, "either outside or inside"),
-    ({"rail_length": 1.0}, r"parameters.rail_length: found 1, expected a number >= 2 \(module_length\)"),
+    (
+        {"rail_length": 1.0},
+        r"parameters.rail_length: found 1, expected a number >= 2 \(module_length\)",
+    ),
     ({"module_pitch": 0.3}, ">= 0.4"),
     ({"jack_extension": -0.1}, ">= 0"),
     ({"jack_extension": 1.5}, "<= 1.2"),
@@ -145,9 +196,18 @@ def test_broken_settings_are_refused(variant: str, settings: dict, says: str):
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"jack_short_front_left": 0.3}, r"'on jacks'\.require: found .*jack_load_front_left = 0,.*expected every jack on the ground"),
-        ({"jack_extension": 0.7}, r"'on jacks'\.require: .*jack_load_rear_right = 0, expected every jack on the ground"),
-        ({"tyre_radius": 0.1}, r"'on wheels'\.require: found wheel_load_front_left = 0,.*expected every wheel on the ground"),
+        (
+            {"jack_short_front_left": 0.3},
+            r"'on jacks'\.require: found .*jack_load_front_left = 0,.*expected every jack on the ground",
+        ),
+        (
+            {"jack_extension": 0.7},
+            r"'on jacks'\.require: .*jack_load_rear_right = 0, expected every jack on the ground",
+        ),
+        (
+            {"tyre_radius": 0.1},
+            r"'on wheels'\.require: found wheel_load_front_left = 0,.*expected every wheel on the ground",
+        ),
     ],
 )
 def test_jack_off_the_ground_is_named(settings: dict, says: str):
@@ -157,6 +217,12 @@ def test_jack_off_the_ground_is_named(settings: dict, says: str):
 
 def test_carrier_runs_on_its_wheels_too():
     """With the jacks drawn in, the tyres carry everything, and modules leave all the same."""
-    result = load("lib:carrier", modules=1, jack_extension=0.5).compile().simulate(1.2, output_step=0.01, tolerance=1e-6)
-    assert sum(result[f"wheel_load_{name}"][0] for name in JACKS) == pytest.approx((BODIES + 120) * G, rel=1e-9)
+    result = (
+        load("lib:carrier", modules=1, jack_extension=0.5)
+        .compile()
+        .simulate(1.2, output_step=0.01, tolerance=1e-6)
+    )
+    assert sum(result[f"wheel_load_{name}"][0] for name in JACKS) == pytest.approx(
+        (BODIES + 120) * G, rel=1e-9
+    )
     assert result.events[1].stage == "swing 1"

@@ -35,7 +35,9 @@ def test_departures_of_one_second_each():
     for modules in (12, 50):
         result = load("lib:carrier", modules=modules, pace=0.446).compile().simulate()
         assert len(result.events) == 2 * modules + 1
-        pushes = np.array([event.time for event in result.events if event.stage.startswith("travel")])
+        pushes = np.array(
+            [event.time for event in result.events if event.stage.startswith("travel")]
+        )
         assert np.abs(np.diff(pushes) - 1.0).max() < 0.03
         steps_each.append(result["solver_steps"][-1] / modules)
     assert steps_each[1] < 1.5 * steps_each[0]
@@ -51,14 +53,25 @@ def test_native_fmu_keeps_a_step_of_a_millisecond():
 def test_fixed_steps_of_a_quarter_millisecond_are_accurate():
     """The errors of rk4 are far below what is reported of angles (1 µrad)."""
     system = load("lib:carrier", modules=1).compile()
-    exact, fixed = system.simulate(1.3, tolerance=1e-10), system.simulate(1.3, integrator="rk4", step=2.5e-4)
+    exact, fixed = (
+        system.simulate(1.3, tolerance=1e-10),
+        system.simulate(1.3, integrator="rk4", step=2.5e-4),
+    )
     for name in ("heave", "slew", "luff"):
         assert np.abs(exact[name] - fixed[name]).max() < 1e-7
 
 
 FORMULAS = {
-    "carrier": {"CBM": (1757, 1446, 0, 0), "LGR": (4538, 2329 / 2, 243 / 2, 9), "DEC": (2825, 1601, 0, 0)},
-    "carrier-detailed": {"CBM": (4103, 1869, 0, 0), "LGR": (7066, 2329 / 2, 243 / 2, 9), "DEC": (5984, 1601, 0, 0)},
+    "carrier": {
+        "CBM": (1757, 1446, 0, 0),
+        "LGR": (4538, 2329 / 2, 243 / 2, 9),
+        "DEC": (2825, 1601, 0, 0),
+    },
+    "carrier-detailed": {
+        "CBM": (4103, 1869, 0, 0),
+        "LGR": (7066, 2329 / 2, 243 / 2, 9),
+        "DEC": (5984, 1601, 0, 0),
+    },
 }
 DESCRIBE = {"carrier": carrier.describe, "carrier-detailed": carrier_detailed.describe}
 PRINTED_ITR = {"carrier": (1943, 1004, 45), "carrier-detailed": (4131, 1184, 45)}
@@ -83,5 +96,7 @@ def test_published_choice_changes_with_the_number_of_modules():
     """With the printed ITR columns: basic ITR up to 9 and CBM beyond; detailed ITR up to 12 and DEC beyond. With (4.5) ITR never wins."""
     for variant, last, then in (("carrier", 9, "CBM"), ("carrier-detailed", 12, "DEC")):
         for n in range(1, 51):
-            predicted = {method: value(row, n) for method, row in FORMULAS[variant].items()} | {"ITR": value(PRINTED_ITR[variant], n)}
+            predicted = {method: value(row, n) for method, row in FORMULAS[variant].items()} | {
+                "ITR": value(PRINTED_ITR[variant], n)
+            }
             assert min(predicted, key=predicted.__getitem__) == ("ITR" if n <= last else then)

@@ -9,7 +9,9 @@ from kinetree.scripts import demo
 from kinetree.scripts.studies import carrier_cosim, stabilisation
 
 
-def test_the_demonstration_writes_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_the_demonstration_writes_what_it_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+):
     """Where native FMUs cannot be made the Python back end takes their place, and that is said."""
     monkeypatch.setattr(demo, "MODULES", 1)
     monkeypatch.setattr(demo, "PACE", 0.1)
@@ -28,9 +30,16 @@ def test_the_demonstration_writes_what_it_says(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(stabilisation, "read_comparison", lambda: short)
     assert demo.main(tmp_path / "new") == 0
     said = capsys.readouterr().out
-    assert asked == ["native", "python"] and "no native FMU on this machine: no compiler; the Python back end takes its place" in said
+    assert (
+        asked == ["native", "python"]
+        and "no native FMU on this machine: no compiler; the Python back end takes its place"
+        in said
+    )
     assert "stable" in said and "slewed and luffed" in said
     written = [Path(line.split()[1]) for line in said.splitlines() if line.startswith("written: ")]
     assert len(written) >= 10 and all(path.stat().st_size > 0 for path in written)
     page = (tmp_path / "new" / "report.html").read_text()
-    assert "Coupled FMUs beside one system: largest differences" in page and page.count("data:image/png") >= 4
+    assert (
+        "Coupled FMUs beside one system: largest differences" in page
+        and page.count("data:image/png") >= 4
+    )

@@ -10,7 +10,9 @@ G = 9.81
 
 def potential(values: dict[str, float], p: dict[str, float]) -> float:
     """Potential energy from the angles, written out: each body hangs in the plane of the arm."""
-    boom, stick, bucket = (np.cumsum([values[f"{name}_angle"] for name in ("boom", "stick", "bucket")]))[:3]
+    boom, stick, bucket = (
+        np.cumsum([values[f"{name}_angle"] for name in ("boom", "stick", "bucket")])
+    )[:3]
     rocker = stick + values["rocker_angle"]
     link = rocker + values["link_angle"]
 
@@ -38,7 +40,11 @@ def test_cylinders_hold_the_potential_energy(moved):
     mechanism = load("lib:excavator")
     system = mechanism.compile()
     q, _ = system.start()
-    p = {name: float(parameter.value) for name, parameter in mechanism.description.parameters.items() if isinstance(parameter.value, (int, float))}
+    p = {
+        name: float(parameter.value)
+        for name, parameter in mechanism.description.parameters.items()
+        if isinstance(parameter.value, (int, float))
+    }
     k, h = system.coordinates.index(f"{moved}_angle"), 1e-5
     rows, lengths = [], []
     for sign in (1, -1):
@@ -48,7 +54,10 @@ def test_cylinders_hold_the_potential_energy(moved):
         rows.append(dict(zip(system.coordinates, near, strict=True)))
         outputs = system.outputs(0.0, near, np.zeros(system.n))
         lengths.append([outputs[f"{name}_cylinder.length"] for name in ("boom", "stick", "bucket")])
-    forces = [system.outputs(0.0, q, np.zeros(system.n))[f"{name}_cylinder.force"] for name in ("boom", "stick", "bucket")]
+    forces = [
+        system.outputs(0.0, q, np.zeros(system.n))[f"{name}_cylinder.force"]
+        for name in ("boom", "stick", "bucket")
+    ]
     work = float(np.dot(forces, np.subtract(*lengths)))
     weight = potential(rows[0], p) - potential(rows[1], p)
     # the starting forces are rounded to 100 N, of which levers are below 2 m
@@ -63,4 +72,8 @@ def test_the_cycle_keeps_its_books():
     for side in ("boom_a", "boom_b", "stick_a", "stick_b", "bucket_a", "bucket_b"):
         assert result[f"{side}.pressure"].min() > 0.0 and result[f"{side}.pressure"].max() < 400e5
     teeth = [result[f"teeth[{axis}]"] for axis in (1, 2, 3)]
-    assert max(each[-1] - each[0] for each in teeth) < 0.35 and teeth[2].max() - teeth[2].min() > 4.0 and teeth[1].max() > 5.0
+    assert (
+        max(each[-1] - each[0] for each in teeth) < 0.35
+        and teeth[2].max() - teeth[2].min() > 4.0
+        and teeth[1].max() > 5.0
+    )

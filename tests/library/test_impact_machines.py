@@ -23,7 +23,9 @@ def test_the_woodpecker_pecks_in_a_limit_cycle():
     result = load("lib:woodpecker").compile().simulate(3.0)
     strokes = np.array([event.time for event in result.events if event.cause == "contact 'beak'"])
     periods = np.diff(strokes)[-6:]
-    assert periods == pytest.approx(periods.mean(), rel=0.02) and periods.mean() == pytest.approx(0.145, rel=0.03)
+    assert periods == pytest.approx(periods.mean(), rel=0.02) and periods.mean() == pytest.approx(
+        0.145, rel=0.03
+    )
     falls = np.diff(np.interp(strokes, result.time, result["z"]))[-6:]
     assert falls == pytest.approx(falls.mean(), rel=0.05) and falls.mean() < -0.01
     late = result.time > 1.5
@@ -32,7 +34,9 @@ def test_the_woodpecker_pecks_in_a_limit_cycle():
     assert passing.size >= 6
     for k in passing:
         assert result["sleeve_angle"][k] == pytest.approx(-0.1036, abs=1e-3)
-        assert result["der(sleeve_angle)"][k] + result["der(bend)"][k] == pytest.approx(-7.4583, rel=0.1)
+        assert result["der(sleeve_angle)"][k] + result["der(bend)"][k] == pytest.approx(
+            -7.4583, rel=0.1
+        )
         assert result["der(z)"][k] == pytest.approx(-0.3411, rel=0.1)
 
 
@@ -47,7 +51,9 @@ def test_the_impact_pair_comes_to_its_periodic_motion():
     A, omega, play, e = 0.01, 25.0, 0.05, 0.5
 
     def wrong(phase: float) -> float:
-        return (play + 2 * A * math.sin(phase)) * omega / math.pi * (1 - e) + (1 + e) * A * omega * math.cos(phase)
+        return (play + 2 * A * math.sin(phase)) * omega / math.pi * (1 - e) + (
+            1 + e
+        ) * A * omega * math.cos(phase)
 
     phase = brentq(wrong, math.pi / 2, math.pi)
     speed = (play + 2 * A * math.sin(phase)) * omega / math.pi
@@ -62,9 +68,13 @@ def test_the_impact_pair_comes_to_its_periodic_motion():
 @pytest.mark.parametrize("friction", [0.0, 0.5, 1.3])
 def test_painleves_rod_slides_with_the_known_force(friction: float):
     """N = m (g - l θ'² sin θ)/(1 + 3 cos θ (cos θ - μ sin θ)) as long as it slides."""
-    result = load("lib:painleve-rod", friction=friction, sliding=6.0, angle=1.2).compile().simulate(0.1)
+    result = (
+        load("lib:painleve-rod", friction=friction, sliding=6.0, angle=1.2).compile().simulate(0.1)
+    )
     theta, rate = result["theta"], result["der(theta)"]
-    known = (G - 0.5 * rate**2 * np.sin(theta)) / (1 + 3 * np.cos(theta) * (np.cos(theta) - friction * np.sin(theta)))
+    known = (G - 0.5 * rate**2 * np.sin(theta)) / (
+        1 + 3 * np.cos(theta) * (np.cos(theta) - friction * np.sin(theta))
+    )
     down = known > 1.0  # before it lifts off by its turning
     assert down.sum() > 10 and result["load"][down] == pytest.approx(known[down], rel=1e-7)
 
@@ -89,7 +99,11 @@ def test_a_stack_falls_and_rests(blocks: int):
 def test_the_snakeboard_moves_as_its_momentum_says(frequencies: tuple[float, float]):
     """The reduced equation of the source for the forward speed, then heading and place, by another integrator."""
     rotor, axles = frequencies
-    result = load("lib:snakeboard", rotor_frequency=rotor, axle_frequency=axles).compile().simulate(20.0, output_step=0.5)
+    result = (
+        load("lib:snakeboard", rotor_frequency=rotor, axle_frequency=axles)
+        .compile()
+        .simulate(20.0, output_step=0.5)
+    )
     m, J, Jr, l = 4.0 + 1.6 + 0.4, 0.016 + 0.072 + 2 * 0.0013 + 2 * 0.2 * 0.2**2, 0.072, 0.2
 
     def rates(t: float, y: np.ndarray) -> list[float]:
@@ -110,7 +124,10 @@ def test_the_quadruped_stands():
     """No stride: feet carry the weight, nothing moves."""
     result = load("lib:quadruped").compile().simulate(2.0, inputs={"stride": lambda t: 0.0})
     weight = (10.0 + 4 * (0.7 + 1.2 + 0.35)) * G
-    loads = sum(result[f"load_{leg}"][-1] for leg in ("front_left", "front_right", "rear_left", "rear_right"))
+    loads = sum(
+        result[f"load_{leg}"][-1]
+        for leg in ("front_left", "front_right", "rear_left", "rear_right")
+    )
     assert loads == pytest.approx(weight, rel=1e-3) and result["trunk_position[3]"][-1] > 0.35
 
 
@@ -128,7 +145,10 @@ def test_the_quadruped_trots_and_turns():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["woodpecker", "impact-pair", "snakeboard", "falling-stack", "quadruped", "painleve-rod"])
+@pytest.mark.parametrize(
+    "name",
+    ["woodpecker", "impact-pair", "snakeboard", "falling-stack", "quadruped", "painleve-rod"],
+)
 @pytest.mark.parametrize("backend", ["native", "python"])
 def test_fmus_move_as_the_process_does(name: str, backend: str, tmp_path: Path):
     report = verify(build_fmu(load(f"lib:{name}"), tmp_path / "unit.fmu", backend))

@@ -41,7 +41,9 @@ def test_starts_in_the_nominal_pose(arm):
 
 @pytest.mark.parametrize("name", ["n", "z", "r", "s"])
 def test_gravity(arm, name: str):
-    assert arm.inverse_dynamics(0.0, pose(name), ZERO, ZERO) == pytest.approx(DATA["gravity"][name], abs=DIGITS)
+    assert arm.inverse_dynamics(0.0, pose(name), ZERO, ZERO) == pytest.approx(
+        DATA["gravity"][name], abs=DIGITS
+    )
 
 
 def test_mass_matrix(arm):
@@ -54,9 +56,15 @@ def test_mass_matrix(arm):
 
 def test_torques_with_friction_and_motors(rubbing):
     q, inertia = pose("n"), motors(rubbing)
-    assert rubbing.inverse_dynamics(0.0, q, ZERO, ONE) + inertia == pytest.approx(DATA["torque_0_1"], abs=DIGITS)
-    assert rubbing.inverse_dynamics(0.0, q, ONE, ONE) + inertia == pytest.approx(DATA["torque_1_1"], abs=DIGITS)
-    assert rubbing.inverse_dynamics(0.0, q, ONE, ZERO) == pytest.approx(DATA["torque_1_0_published"], rel=1e-5)
+    assert rubbing.inverse_dynamics(0.0, q, ZERO, ONE) + inertia == pytest.approx(
+        DATA["torque_0_1"], abs=DIGITS
+    )
+    assert rubbing.inverse_dynamics(0.0, q, ONE, ONE) + inertia == pytest.approx(
+        DATA["torque_1_1"], abs=DIGITS
+    )
+    assert rubbing.inverse_dynamics(0.0, q, ONE, ZERO) == pytest.approx(
+        DATA["torque_1_0_published"], rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("friction", ["without_friction", "with_friction"])
@@ -66,7 +74,9 @@ def test_forward_dynamics_with_motors(arm, rubbing, friction: str):
     case, q = DATA["forward"], pose("n")
     inputs = {f"torque{i}": torque for i, torque in enumerate(case["torque"], 1)}
     M = system.mass_matrix(0.0, q)
-    udot = np.linalg.solve(M + np.diag(motors(system)), M @ system.accelerations(0.0, q, case["u"], inputs))
+    udot = np.linalg.solve(
+        M + np.diag(motors(system)), M @ system.accelerations(0.0, q, case["u"], inputs)
+    )
     assert udot == pytest.approx(case[friction], abs=DIGITS)
 
 
@@ -85,10 +95,14 @@ def test_published_inertia_and_coriolis_torques(arm):
     q, still = pose("n"), arm.inverse_dynamics(0.0, pose("n"), ZERO, ZERO)
     inertia = DATA["inertia_published"]
     udot = np.array(inertia["udot"], float)
-    assert arm.mass_matrix(0.0, q) @ udot + motors(arm) * udot == pytest.approx(inertia["torque"], abs=6e-5)
+    assert arm.mass_matrix(0.0, q) @ udot + motors(arm) * udot == pytest.approx(
+        inertia["torque"], abs=6e-5
+    )
     coriolis = DATA["coriolis_published"]
     # the published vector is a product of a matrix printed with 4 decimals and rates that add up to 12
-    assert (arm.inverse_dynamics(0.0, q, coriolis["u"], ZERO) - still)[:3] == pytest.approx(coriolis["torque"], abs=12 * 5e-5)
+    assert (arm.inverse_dynamics(0.0, q, coriolis["u"], ZERO) - still)[:3] == pytest.approx(
+        coriolis["torque"], abs=12 * 5e-5
+    )
 
 
 @pytest.mark.parametrize("method", ["DEC", "DRT", "CBM", "ABM"])
@@ -99,7 +113,9 @@ def test_a_general_state(arm, method: str):
     assert arm.inverse_dynamics(0.0, q, u, udot) == pytest.approx(case["torque"], abs=DIGITS)
     inputs = {f"torque{i}": torque for i, torque in enumerate(case["torque"], 1)}
     # torques of 12 digits over the smallest inertia, 4e-5 kg.m2
-    assert arm.accelerations(0.0, q, u, inputs, method=method) == pytest.approx(case["udot"], abs=1e-8)
+    assert arm.accelerations(0.0, q, u, inputs, method=method) == pytest.approx(
+        case["udot"], abs=1e-8
+    )
     flange = arm.outputs(0.0, q, u)
     assert [flange[f"flange[{k}]"] for k in (1, 2, 3)] == pytest.approx(case["flange"], abs=1e-12)
 

@@ -28,7 +28,13 @@ def test_chain(freedoms: int):
 
 
 @pytest.mark.parametrize(
-    ("branch", "parents"), [(1, (0, 1, 1, 1, 1, 1, 1)), (2, (0, 1, 1, 1, 2, 3, 4)), (3, (0, 1, 1, 2, 3, 4, 5)), (6, tuple(range(7)))]
+    ("branch", "parents"),
+    [
+        (1, (0, 1, 1, 1, 1, 1, 1)),
+        (2, (0, 1, 1, 1, 2, 3, 4)),
+        (3, (0, 1, 1, 2, 3, 4, 5)),
+        (6, tuple(range(7))),
+    ],
 )
 def test_star(branch: int, parents: tuple[int, ...]):
     system = load("lib:star", n=7, freedoms=2, branch=branch).compile()
@@ -40,7 +46,9 @@ def test_hanging_chain_rests():
     assert np.abs(system.accelerations(0.0, *system.start())).max() < 1e-12  # g times ε times n
 
 
-@pytest.mark.parametrize("settings", [{"n": 0}, {"n": 2.5}, {"freedoms": 4}, {"n": True}, {"n": 10**9}, {"n": "many"}])
+@pytest.mark.parametrize(
+    "settings", [{"n": 0}, {"n": 2.5}, {"freedoms": 4}, {"n": True}, {"n": 10**9}, {"n": "many"}]
+)
 def test_impossible_chains(settings):
     with pytest.raises(ModelError, match="whole number"):
         load("lib:chain", **settings)
@@ -53,7 +61,9 @@ def regulator_equilibrium(value, omega: float) -> tuple[float, float]:
     def slope(z):
         y, al = z
         r = y - value["zc2"] * np.sin(al)
-        lever = (0.01 - 0.002) * np.sin(al) * np.cos(al) - value["m2"] * r * value["zc2"] * np.cos(al)
+        lever = (0.01 - 0.002) * np.sin(al) * np.cos(al) - value["m2"] * r * value["zc2"] * np.cos(
+            al
+        )
         return (
             value["c"] * (y - value["y20"]) - omega**2 * value["m2"] * r,
             -value["m2"] * value["g"] * value["zc2"] * np.sin(al) - omega**2 * lever,
@@ -70,7 +80,9 @@ def test_regulator_turns_steadily():
     y, al = regulator_equilibrium(value, 5.0)
     assert 0.5 < y < 1.0 and 0.5 < al < 1.5
     q, u = [0.3, y, al, 0.0], [5.0, 0.0, 0.0, 0.0]
-    assert np.abs(system.accelerations(0.0, q, u)).max() < 1e-11  # residual of the root 1e-14 over the smallest inertia
+    assert (
+        np.abs(system.accelerations(0.0, q, u)).max() < 1e-11
+    )  # residual of the root 1e-14 over the smallest inertia
     outputs = system.outputs(0.0, q, u)
     assert outputs["power"] == 0.0
     assert outputs["height"] == pytest.approx(value["zc2"] * np.cos(al), abs=1e-15)
@@ -90,7 +102,9 @@ def test_regulator_forces():
     ]
     # at rest M u̇ = Q
     M = system.mass_matrix(0.0, q)
-    assert M @ system.accelerations(0.0, q, np.zeros(4), {"omega0": 6.0}) == pytest.approx(Q, abs=1e-12)
+    assert M @ system.accelerations(0.0, q, np.zeros(4), {"omega0": 6.0}) == pytest.approx(
+        Q, abs=1e-12
+    )
 
 
 # -- gyroscope ------------------------------------------------------------------------------------------------------------------------------
@@ -101,7 +115,9 @@ def test_gyroscope_keeps_its_integrals():
         q, u = rng.normal(size=3), 2e-3 * rng.normal(size=3)
         outputs = system.outputs(0.0, q, u)
         rates = rate(system, ("p_phi", "jacobi"), q, u, 0.5)
-        scales = np.array([1e-3, outputs["kinetic_relative"] + outputs["kinetic_orbital"]]) * 1e-3  # magnitudes times the rate of the orbit
+        scales = (
+            np.array([1e-3, outputs["kinetic_relative"] + outputs["kinetic_orbital"]]) * 1e-3
+        )  # magnitudes times the rate of the orbit
         assert np.abs(rates / scales).max() < 1e-8
 
 
@@ -110,7 +126,9 @@ def test_gyroscope_equilibria():
     system = load("lib:gyroscope").compile()
     assert np.abs(system.accelerations(0.0, [0.0, 0.0, 0.4], [0.0, 0.0, 0.3])).max() < 1e-18
     n = np.sqrt(3.986004418e14 / 7.0e6**3)
-    balanced = load("lib:gyroscope", A=1.0, B1=0.5, B2=0.5, B3=1.0, C=0.5).compile()  # B1 - B3 + A - C = 0
+    balanced = load(
+        "lib:gyroscope", A=1.0, B1=0.5, B2=0.5, B3=1.0, C=0.5
+    ).compile()  # B1 - B3 + A - C = 0
     still = balanced.accelerations(0.0, [0.0, 0.0, 0.0], [0.0, 0.0, -n])
     assert np.abs(still).max() < 1e-18
 
@@ -137,7 +155,9 @@ def test_spacecraft_has_no_outer_force():
     assert speeds == pytest.approx(u, abs=1e-11)
     of = {name: k for k, name in enumerate(system.speeds)}
     v, w = (np.array([u[of[f"space.{part}{axis}"]] for axis in "xyz"]) for part in ("v", "w"))
-    linear, angular = (np.array([p[of[f"space.{part}{axis}"]] for axis in "xyz"]) for part in ("v", "w"))
+    linear, angular = (
+        np.array([p[of[f"space.{part}{axis}"]] for axis in "xyz"]) for part in ("v", "w")
+    )
     dl, da = (np.array([pdot[of[f"space.{part}{axis}"]] for axis in "xyz"]) for part in ("v", "w"))
     assert np.abs(dl + np.cross(w, linear)).max() < 1e-10  # ε times 1000 kg times m/s
     assert np.abs(da + np.cross(w, angular) + np.cross(v, linear)).max() < 1e-10
@@ -147,7 +167,9 @@ def test_mobile_robot_structure():
     system = load("lib:mobile-robot").compile()
     assert len(system.bodies) == 13 and system.n == 6 + 12
     hull = system.bodies.index("hull") + 1
-    assert sorted(system.bodies[i] for i, parent in enumerate(system.parents) if parent == hull) == ["mast", "rocker_left", "rocker_right"]
+    assert sorted(
+        system.bodies[i] for i, parent in enumerate(system.parents) if parent == hull
+    ) == ["mast", "rocker_left", "rocker_right"]
 
 
 # -- tops and rods --------------------------------------------------------------------------------------------------------------------------
@@ -156,7 +178,9 @@ def test_free_body_obeys_euler():
     q, u = system.start()
     wx, wy, wz = 2.0, -3.0, 5.0
     s = (0.04 - 0.02) / 0.04 * wz
-    assert system.accelerations(0.0, q, u) == pytest.approx([0, 0, 0, s * wy, -s * wx, 0], abs=1e-14)
+    assert system.accelerations(0.0, q, u) == pytest.approx(
+        [0, 0, 0, s * wy, -s * wx, 0], abs=1e-14
+    )
 
 
 def test_chain6_starts_as_one_rigid_body():

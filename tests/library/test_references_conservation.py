@@ -13,7 +13,9 @@ def angular_momentum(system, result, joint: str) -> np.ndarray:
         q = np.array([result[name][k] for name in system.coordinates])
         u = np.array([result[name][k] for name in system.speeds])
         w, *v = q[[system.coordinates.index(f"{joint}.q{axis}") for axis in "wxyz"]]
-        p = system.momenta(result.time[k], q, u)[[system.speeds.index(f"{joint}.w{axis}") for axis in "xyz"]]
+        p = system.momenta(result.time[k], q, u)[
+            [system.speeds.index(f"{joint}.w{axis}") for axis in "xyz"]
+        ]
         momenta.append(p + 2.0 * w * np.cross(v, p) + 2.0 * np.cross(v, np.cross(v, p)))
     return np.array(momenta)
 
@@ -45,17 +47,32 @@ def test_chain_without_gravity_keeps_all_of_its_momentum():
     assert np.abs(result["energy"] - result["energy"][0]).max() < 1e-9
 
 
-@pytest.mark.parametrize(("name", "settings"), [("chain", {"n": 4, "freedoms": 2}), ("star", {"n": 5, "freedoms": 3, "branch": 2}), ("puma560", {})])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("chain", {"n": 4, "freedoms": 2}),
+        ("star", {"n": 5, "freedoms": 3, "branch": 2}),
+        ("puma560", {}),
+    ],
+)
 def test_energy(name: str, settings):
     """Free motion keeps its energy to the tolerance times the number of steps."""
-    result = load(f"lib:{name}", **settings).compile().simulate(stop_time=1.0, output_step=0.1, integrator="adams", tolerance=1e-11)
+    result = (
+        load(f"lib:{name}", **settings)
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.1, integrator="adams", tolerance=1e-11)
+    )
     energy = result["energy"]
     assert np.abs(energy - energy[0]).max() < 1e-8 * max(1.0, abs(energy[0]))
 
 
 def test_gyroscope_on_its_orbit():
     """A third of a revolution: Jacobi's integral and the rotor's momentum to 1e-10."""
-    result = load("lib:gyroscope").compile().simulate(stop_time=2000.0, output_step=100.0, integrator="adams", tolerance=1e-11)
+    result = (
+        load("lib:gyroscope")
+        .compile()
+        .simulate(stop_time=2000.0, output_step=100.0, integrator="adams", tolerance=1e-11)
+    )
     for name in ("jacobi", "p_phi"):
         assert np.ptp(result[name]) < 1e-10 * abs(result[name][0])
     assert np.ptp(result["alpha"]) > 0.1
@@ -71,8 +88,13 @@ def test_spacecraft_keeps_its_momentum():
         q = np.array([result[name][k] for name in system.coordinates])
         p = system.momenta(t, q, [result[name][k] for name in system.speeds])
         w, *v = q[3:7]
-        linear, angular = (np.array([p[of[f"space.{part}{axis}"]] for axis in "xyz"]) for part in ("v", "w"))
-        linear, angular = (x + 2.0 * w * np.cross(v, x) + 2.0 * np.cross(v, np.cross(v, x)) for x in (linear, angular))
+        linear, angular = (
+            np.array([p[of[f"space.{part}{axis}"]] for axis in "xyz"]) for part in ("v", "w")
+        )
+        linear, angular = (
+            x + 2.0 * w * np.cross(v, x) + 2.0 * np.cross(v, np.cross(v, x))
+            for x in (linear, angular)
+        )
         totals.append([*linear, *(angular + np.cross(q[:3], linear))])
     totals = np.array(totals)
     assert np.abs(totals - totals[0]).max() < 1e-8

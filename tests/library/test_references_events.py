@@ -55,9 +55,16 @@ def test_released_rod():
         "bodies": {"rod": rod(1.2, 2.0, 0.6)},
         "joints": {"pin": {"child": "rod", "transforms": [hanging, swing]}},
         "outputs": place("rod", 0.6),
-        "stages": [{"name": "swing", "ends": {"when": "phi < pi/6"}, "free": ["pin"]}, {"name": "flight"}],
+        "stages": [
+            {"name": "swing", "ends": {"when": "phi < pi/6"}, "free": ["pin"]},
+            {"name": "flight"},
+        ],
     }
-    result = load(mechanism).compile().simulate(stop_time=1.0, output_step=0.01, integrator="adams", tolerance=TIGHT)
+    result = (
+        load(mechanism)
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.01, integrator="adams", tolerance=TIGHT)
+    )
     assert len(result.events) == 1
     assert result.events[0].time == pytest.approx(expected["t"], abs=1e-10)
     for k in np.flatnonzero(result.time > expected["t"]):
@@ -65,11 +72,18 @@ def test_released_rod():
         (x, y), (vx, vy) = expected["com"], expected["velocity"]
         assert result["rod_r[1]"][k] == pytest.approx(x + vx * after, abs=1e-10)
         assert result["rod_r[2]"][k] == pytest.approx(y + vy * after - 4.905 * after**2, abs=1e-10)
-        assert difference(angle(result, "rod", k) + np.pi / 2, np.pi / 6 + expected["rate"] * after) < 1e-8
+        assert (
+            difference(angle(result, "rod", k) + np.pi / 2, np.pi / 6 + expected["rate"] * after)
+            < 1e-8
+        )
     system = load(mechanism).compile()
     for after, x, y, turn, vy in expected["rows"]:
-        flown = system.simulate(stop_time=expected["t"] + after, output_step=0.1, integrator="adams", tolerance=TIGHT)
-        assert [flown[name][-1] for name in ("rod_r[1]", "rod_r[2]", "rod_v[2]")] == pytest.approx([x, y, vy], abs=1e-8)
+        flown = system.simulate(
+            stop_time=expected["t"] + after, output_step=0.1, integrator="adams", tolerance=TIGHT
+        )
+        assert [flown[name][-1] for name in ("rod_r[1]", "rod_r[2]", "rod_v[2]")] == pytest.approx(
+            [x, y, vy], abs=1e-8
+        )
         assert difference(angle(flown, "rod", -1) + np.pi / 2, turn) < 1e-8
 
 
@@ -81,13 +95,29 @@ def test_two_stages_of_release():
         "gravity": [0, 0, 0],
         "bodies": {"bar": rod(1.0, 12.0, 0.5), "mass": mass},
         "joints": {
-            "pin": {"child": "bar", "at": [-1, 0, 0], "type": "revolute", "coordinates": ["phi"], "speed": 4.0},
+            "pin": {
+                "child": "bar",
+                "at": [-1, 0, 0],
+                "type": "revolute",
+                "coordinates": ["phi"],
+                "speed": 4.0,
+            },
             "lock": {"parent": "bar", "child": "mass", "at": [0.5, 0, 0], "type": "rigid"},
         },
-        "outputs": place("bar", 0.5) | place("mass", 0.0) | {"energy": {"quantity": "kinetic_energy"}},
-        "stages": [{"ends": {"at": 0.1}, "free": ["lock"]}, {"ends": {"at": 0.3}, "free": ["pin"]}, {"name": "free"}],
+        "outputs": place("bar", 0.5)
+        | place("mass", 0.0)
+        | {"energy": {"quantity": "kinetic_energy"}},
+        "stages": [
+            {"ends": {"at": 0.1}, "free": ["lock"]},
+            {"ends": {"at": 0.3}, "free": ["pin"]},
+            {"name": "free"},
+        ],
     }
-    result = load(mechanism).compile().simulate(stop_time=2.0, output_step=0.05, integrator="adams", tolerance=TIGHT)
+    result = (
+        load(mechanism)
+        .compile()
+        .simulate(stop_time=2.0, output_step=0.05, integrator="adams", tolerance=TIGHT)
+    )
     assert [event.time for event in result.events] == pytest.approx([0.1, 0.3], abs=1e-12)
     for t, mass_x, mass_y, bar_x, bar_y, turn in expected["rows"]:
         k = int(np.flatnonzero(np.abs(result.time - t) < 1e-9)[-1])
@@ -106,23 +136,49 @@ def test_locked_joint():
         "joints": {
             "pin": {
                 "child": "a",
-                "transforms": [{"rotate": "z", "by": -np.pi / 2}, {"rotate": "z", "coordinate": "phi", "start": 0.5}],
+                "transforms": [
+                    {"rotate": "z", "by": -np.pi / 2},
+                    {"rotate": "z", "coordinate": "phi", "start": 0.5},
+                ],
             },
-            "hinge": {"parent": "a", "child": "b", "at": [1, 0, 0], "transforms": [{"rotate": "z", "coordinate": "psi", "start": 1.0}]},
+            "hinge": {
+                "parent": "a",
+                "child": "b",
+                "at": [1, 0, 0],
+                "transforms": [{"rotate": "z", "coordinate": "psi", "start": 1.0}],
+            },
         },
         "outputs": {"energy": {"quantity": "energy"}},
         "stages": [{"ends": {"when": "psi < 0"}, "lock": ["hinge"]}, {"name": "locked"}],
     }
-    result = load(mechanism).compile().simulate(stop_time=5.0, output_step=0.01, integrator="adams", tolerance=TIGHT)
+    result = (
+        load(mechanism)
+        .compile()
+        .simulate(stop_time=5.0, output_step=0.01, integrator="adams", tolerance=TIGHT)
+    )
     (event,) = result.events
     assert event.time == pytest.approx(expected["t"], abs=1e-9)
-    before = load(mechanism | {"stages": []}).compile().simulate(stop_time=expected["t"], output_step=0.1, integrator="adams", tolerance=TIGHT)
+    before = (
+        load(mechanism | {"stages": []})
+        .compile()
+        .simulate(stop_time=expected["t"], output_step=0.1, integrator="adams", tolerance=TIGHT)
+    )
     rates = (before["der(phi)"][-1], before["der(phi)"][-1] + before["der(psi)"][-1])
-    assert rates == pytest.approx(expected["before"], abs=1e-8) and before["phi"][-1] == pytest.approx(expected["angle"], abs=1e-8)
-    height = -9.81 * 2.0 * np.cos(expected["angle"])  # both centres hang straight: energy is kinetic and this
-    assert [event.before[4] - height, event.after[4] - height] == pytest.approx(expected["kinetic"], abs=1e-8)
-    assert -np.sqrt((event.after[4] - height) / (4.0 / 3.0)) == pytest.approx(expected["after"], abs=1e-8)  # one rod of 8/3 kg.m2
-    assert np.arccos(-event.after[4] / (2.0 * 9.81)) == pytest.approx(expected["amplitude"], abs=1e-8)
+    assert rates == pytest.approx(expected["before"], abs=1e-8) and before["phi"][
+        -1
+    ] == pytest.approx(expected["angle"], abs=1e-8)
+    height = (
+        -9.81 * 2.0 * np.cos(expected["angle"])
+    )  # both centres hang straight: energy is kinetic and this
+    assert [event.before[4] - height, event.after[4] - height] == pytest.approx(
+        expected["kinetic"], abs=1e-8
+    )
+    assert -np.sqrt((event.after[4] - height) / (4.0 / 3.0)) == pytest.approx(
+        expected["after"], abs=1e-8
+    )  # one rod of 8/3 kg.m2
+    assert np.arccos(-event.after[4] / (2.0 * 9.81)) == pytest.approx(
+        expected["amplitude"], abs=1e-8
+    )
     k = int(np.flatnonzero(result.time > expected["t"])[0])
     assert result["energy"][0] - result["energy"][k] == pytest.approx(expected["loss"], abs=1e-8)
     for t, phi, rate in expected["rows"]:
@@ -135,19 +191,31 @@ def test_locked_joint():
 def test_bouncing_ball():
     """Eleven impacts: instants to 1e-9, then rest."""
     rows = reference("bouncing_ball")["rows"]
-    result = load("lib:bouncing-ball").compile().simulate(stop_time=3.0, output_step=0.01, integrator="adams", tolerance=TIGHT)
-    assert [event.time for event in result.events] == pytest.approx([row[0] for row in rows], abs=1e-9)
+    result = (
+        load("lib:bouncing-ball")
+        .compile()
+        .simulate(stop_time=3.0, output_step=0.01, integrator="adams", tolerance=TIGHT)
+    )
+    assert [event.time for event in result.events] == pytest.approx(
+        [row[0] for row in rows], abs=1e-9
+    )
     for (t, before, after), event in zip(rows, result.events, strict=True):
-        assert -np.sqrt(2.0 * event.before[4]) == pytest.approx(before, abs=1e-8)  # mass 1 kg at height 0
+        assert -np.sqrt(2.0 * event.before[4]) == pytest.approx(
+            before, abs=1e-8
+        )  # mass 1 kg at height 0
         k = int(np.flatnonzero(result.time > t)[0])
-        assert result["der(h)"][k] == pytest.approx(after - (9.81 * (result.time[k] - t) if after else 0.0), abs=1e-8)
+        assert result["der(h)"][k] == pytest.approx(
+            after - (9.81 * (result.time[k] - t) if after else 0.0), abs=1e-8
+        )
     assert np.abs(result["h"][result.time > rows[-1][0]]).max() < 1e-12
 
 
 def test_ball_without_rest_accumulates_its_bounces():
     """Chatter is reported just before all bounces are over, at √(2h/g) (1 + e)/(1 - e): 2.5586 s."""
     with pytest.raises(EvaluationError) as caught:
-        load("lib:bouncing-ball").compile(v_min=0.0).simulate(stop_time=3.0, output_step=0.01, integrator="adams", tolerance=TIGHT)
+        load("lib:bouncing-ball").compile(v_min=0.0).simulate(
+            stop_time=3.0, output_step=0.01, integrator="adams", tolerance=TIGHT
+        )
     times = [event.time for event in caught.value.result.events]
     assert 2.558633965585808 - 1e-5 < times[-1] < 2.558633965585808 + 1e-9
 
@@ -155,12 +223,18 @@ def test_ball_without_rest_accumulates_its_bounces():
 def test_pendulum_with_a_stop():
     """Impacts to 1e-8 s; the energy after each is e² times that before."""
     rows = reference("pendulum_stop")["rows"]
-    result = load("lib:pendulum-stop").compile().simulate(stop_time=6.3, output_step=0.01, integrator="adams", tolerance=TIGHT)
+    result = (
+        load("lib:pendulum-stop")
+        .compile()
+        .simulate(stop_time=6.3, output_step=0.01, integrator="adams", tolerance=TIGHT)
+    )
     for impact, t, before, after, amplitude in rows:
         event = result.events[int(impact) - 1]
         assert event.time == pytest.approx(t, abs=1e-8)
         assert -np.sqrt(6.0 * (event.before[4] + 0.5 * 9.81)) == pytest.approx(before, abs=1e-8)
-        assert np.arccos(-event.after[4] / (0.5 * 9.81)) == pytest.approx(amplitude, abs=1e-6)  # where the energy is that of the weight alone
+        assert np.arccos(-event.after[4] / (0.5 * 9.81)) == pytest.approx(
+            amplitude, abs=1e-6
+        )  # where the energy is that of the weight alone
         k = int(np.flatnonzero(result.time > t)[0])
         kinetic = 0.5 / 3.0 * after**2 - 0.5 * 9.81
         assert result["energy"][k] == pytest.approx(kinetic, abs=1e-8)
@@ -203,7 +277,11 @@ def elastic_heights(times: np.ndarray, k=1e6, zeta=0.1, m=1.0, g=9.81, h0=1.0) -
 
 def test_elastic_ball():
     """Heights over four bounces; where the ball flies, its lag in time is the error of all contacts so far, below 1e-9 s."""
-    result = load("lib:elastic-ball").compile().simulate(stop_time=2.0, output_step=0.01, integrator="adams", tolerance=TIGHT)
+    result = (
+        load("lib:elastic-ball")
+        .compile()
+        .simulate(stop_time=2.0, output_step=0.01, integrator="adams", tolerance=TIGHT)
+    )
     expected = elastic_heights(result.time)
     flying = np.isfinite(expected) & (np.abs(result["der(h)"]) > 0.5)
     assert flying.sum() > 100

@@ -13,17 +13,36 @@ TIGHT = 1e-11
 
 def at(result, times: np.ndarray) -> np.ndarray:
     """Rows of a result that stand at given times."""
-    rows = np.rint((np.asarray(times) - result.time[0]) / (result.time[1] - result.time[0])).astype(int)
+    rows = np.rint((np.asarray(times) - result.time[0]) / (result.time[1] - result.time[0])).astype(
+        int
+    )
     assert np.abs(result.time[rows] - times).max() < 1e-12
     return rows
 
 
 # -- pendulum -------------------------------------------------------------------------------------------------------------------------------
 def pendulum_errors(stop_time: float, output_step: float, tolerance: float) -> np.ndarray:
-    rows = np.array([row for row in reference("pendulum")["rows"] if row[0] <= stop_time and abs(row[0] / output_step % 1.0 - 0.5) > 0.49])
-    result = load("lib:pendulum").compile().simulate(stop_time=stop_time, output_step=output_step, integrator="adams", tolerance=tolerance)
+    rows = np.array(
+        [
+            row
+            for row in reference("pendulum")["rows"]
+            if row[0] <= stop_time and abs(row[0] / output_step % 1.0 - 0.5) > 0.49
+        ]
+    )
+    result = (
+        load("lib:pendulum")
+        .compile()
+        .simulate(
+            stop_time=stop_time, output_step=output_step, integrator="adams", tolerance=tolerance
+        )
+    )
     k = at(result, rows[:, 0])
-    return np.array([np.abs(result[name][k] - rows[:, j]).max() for j, name in enumerate(("x", "y", "vx", "vy"), 1)])
+    return np.array(
+        [
+            np.abs(result[name][k] - rows[:, j]).max()
+            for j, name in enumerate(("x", "y", "vx", "vy"), 1)
+        ]
+    )
 
 
 def test_pendulum_10_s():
@@ -41,7 +60,9 @@ def test_pendulum_period():
     """The period by elliptic integrals to 1e-10: the time of the tenth passage through the start, interpolated where the speed is small."""
     period = reference("pendulum")["period"]
     system = load("lib:pendulum").compile()
-    result = system.simulate(stop_time=10 * period, output_step=period / 4, integrator="adams", tolerance=1e-13)
+    result = system.simulate(
+        stop_time=10 * period, output_step=period / 4, integrator="adams", tolerance=1e-13
+    )
     # after n + 1/4 periods φ passes 0 with the speed -√(2 g/L); its lag there is the error of time
     passing = 4 * np.arange(10) + 1
     lag = result["phi"][passing] / np.sqrt(2 * 9.81)
@@ -71,15 +92,26 @@ def single_body(case: str):
     }
     body = {"mass": 1.0, "com": com, "inertia": [*inertia, 0, 0, 0]}
     joint = {"child": "body", "type": kind, "at": place, "frame": frame}
-    return load({"gravity": [0, 0, -9.80665], "bodies": {"body": body}, "joints": {"joint": joint}, "outputs": measured}).compile()
+    return load(
+        {
+            "gravity": [0, 0, -9.80665],
+            "bodies": {"body": body},
+            "joints": {"joint": joint},
+            "outputs": measured,
+        }
+    ).compile()
 
 
 @pytest.mark.parametrize("case", SINGLE)
 def test_single_joints(case: str):
     """Every joint of Project Chrono's comparison with ADAMS, 1e-6 of the recomputed table."""
     rows = np.array([row[1:] for row in reference("joint_pendulums")["rows"] if row[0] == case])
-    result = single_body(case).simulate(stop_time=5.0, output_step=0.5, integrator="adams", tolerance=TIGHT)
-    found = np.array([result[f"{name}[{k}]"][at(result, rows[:, 0])] for name in "rvw" for k in (1, 2, 3)]).T
+    result = single_body(case).simulate(
+        stop_time=5.0, output_step=0.5, integrator="adams", tolerance=TIGHT
+    )
+    found = np.array(
+        [result[f"{name}[{k}]"][at(result, rows[:, 0])] for name in "rvw" for k in (1, 2, 3)]
+    ).T
     assert np.abs(found - rows[:, 1:]).max() < 1e-6
 
 
@@ -92,7 +124,9 @@ def test_reactions_on_the_pin():
         assert np.linalg.norm(force) == pytest.approx(0.239187, abs=5e-7)
     system = single_body("Rev02")
     force = system.reactions(0.0, *system.start())[0, :3]
-    c = np.sqrt(0.5)  # the pin's axes are turned by -45 degrees about x; ADAMS gives what the ground carries, in ground axes
+    c = np.sqrt(
+        0.5
+    )  # the pin's axes are turned by -45 degrees about x; ADAMS gives what the ground carries, in ground axes
     turned = np.array([force[0], c * (force[1] + force[2]), c * (force[2] - force[1])])
     assert -turned == pytest.approx([0.0, -4.78373, -5.02292], abs=5e-6)
 
@@ -105,11 +139,20 @@ def test_flyball_governor():
     system = load("lib:flyball").compile()
     result = system.simulate(stop_time=10.0, output_step=0.5, integrator="radau", tolerance=1e-9)
     k = at(result, rows[:, 0])
-    for name, column, bound in zip(("shaft", "s", "beta1", "der(shaft)", "der(s)", "der(beta1)"), rows[:, 1:].T, (1e-5, *[1e-6] * 5), strict=True):
+    for name, column, bound in zip(
+        ("shaft", "s", "beta1", "der(shaft)", "der(s)", "der(beta1)"),
+        rows[:, 1:].T,
+        (1e-5, *[1e-6] * 5),
+        strict=True,
+    ):
         assert np.abs(result[name][k] - column).max() < bound, name
     assert np.abs(result["beta1"] - result["beta2"]).max() < 1e-8
     about_z = [
-        system.momenta(t, [result[name][i] for name in system.coordinates], [result[name][i] for name in system.speeds])[0]
+        system.momenta(
+            t,
+            [result[name][i] for name in system.coordinates],
+            [result[name][i] for name in system.speeds],
+        )[0]
         for i, t in enumerate(result.time)
     ]
     assert np.abs(np.array(about_z) / about_z[0] - 1.0).max() < 1e-7
@@ -122,7 +165,11 @@ def test_flyball_governor():
 def test_five_link():
     """Published sum of the coordinates to 1e-9."""
     expected = reference("five_link")
-    result = load("lib:five-link").compile().simulate(stop_time=1.0, output_step=0.1, integrator="adams", tolerance=1e-12)
+    result = (
+        load("lib:five-link")
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.1, integrator="adams", tolerance=1e-12)
+    )
     assert result["sum"][-1] == pytest.approx(expected["sum"], abs=1e-9)
     assert [result[f"q{i}"][-1] for i in range(1, 6)] == pytest.approx(expected["q"], abs=1e-9)
     assert [result[f"der(q{i})"][-1] for i in range(1, 6)] == pytest.approx(expected["u"], abs=1e-8)
@@ -131,14 +178,24 @@ def test_five_link():
 def three_rods(file: str, stop_time: float, **start: float) -> float:
     """Largest deviation of the angles, up to a time."""
     expected = columns(file)
-    result = load("lib:three-link-rods").compile(**start).simulate(stop_time=stop_time, output_step=0.1, integrator="adams", tolerance=TIGHT)
+    result = (
+        load("lib:three-link-rods")
+        .compile(**start)
+        .simulate(stop_time=stop_time, output_step=0.1, integrator="adams", tolerance=TIGHT)
+    )
     k = at(result, expected["t"][expected["t"] <= stop_time + 1e-9])
-    own = {f"q{i}": result[f"q{i}"] for i in (1, 2, 3)} | {name: result[name] for name in ("theta1", "theta2", "theta3", "tip_x", "tip_y")}
-    own |= {f"qd{i}": result[f"der(q{i})"] for i in (1, 2, 3)} | {f"omega{i}": sum(result[f"der(q{j})"] for j in range(1, i + 1)) for i in (1, 2, 3)}
+    own = {f"q{i}": result[f"q{i}"] for i in (1, 2, 3)} | {
+        name: result[name] for name in ("theta1", "theta2", "theta3", "tip_x", "tip_y")
+    }
+    own |= {f"qd{i}": result[f"der(q{i})"] for i in (1, 2, 3)} | {
+        f"omega{i}": sum(result[f"der(q{j})"] for j in range(1, i + 1)) for i in (1, 2, 3)
+    }
     assert set(own) == set(expected) - {"t"}
     # rates are larger than angles by about the highest frequency, 10 rad/s
     return max(
-        np.abs(column[k] - expected[name][: len(k)]).max() / (10.0 if name.startswith(("qd", "omega")) else 1.0) for name, column in own.items()
+        np.abs(column[k] - expected[name][: len(k)]).max()
+        / (10.0 if name.startswith(("qd", "omega")) else 1.0)
+        for name, column in own.items()
     )
 
 
@@ -166,10 +223,15 @@ def test_chain_of_six_boxes():
             assert np.abs(result[f"end{i}[{j}]"][k] - expected[f"end{i}_{axis}"]).max() < 1e-7
             assert np.abs(result[f"w{i}[{j}]"][k] - expected[f"b{i}_w{axis}"]).max() < 1e-6
         q = np.array([result[f"q{i}[{j}]"][k] for j in (1, 2, 3, 4)])
-        same = np.abs((q * np.array([expected[f"b{i}_q{j}"] for j in range(4)])).sum(axis=0))  # attitudes up to the sign of the quaternion
+        same = np.abs(
+            (q * np.array([expected[f"b{i}_q{j}"] for j in range(4)])).sum(axis=0)
+        )  # attitudes up to the sign of the quaternion
         assert np.abs(same - 1.0).max() < 1e-12
     kinetic, potential = (part for part in system.energy(0.0, *system.start()))
-    assert (kinetic, potential) == (pytest.approx(2.0716209680639551, rel=1e-14), pytest.approx(-77.481764389301007, rel=1e-14))
+    assert (kinetic, potential) == (
+        pytest.approx(2.0716209680639551, rel=1e-14),
+        pytest.approx(-77.481764389301007, rel=1e-14),
+    )
 
 
 # -- tops -----------------------------------------------------------------------------------------------------------------------------------
@@ -181,27 +243,46 @@ def test_heavy_top():
     k = at(result, rows[:, 0])
     quaternion = result.array([f"tip.q{axis}" for axis in "wxyz"])
     assert np.abs(np.abs((quaternion[k] * rows[:, 1:5]).sum(axis=1)) - 1.0).max() < 1e-13
-    assert np.abs(quaternion[k] - np.sign((quaternion[k] * rows[:, 1:5]).sum(axis=1))[:, None] * rows[:, 1:5]).max() < 1e-7
+    assert (
+        np.abs(
+            quaternion[k]
+            - np.sign((quaternion[k] * rows[:, 1:5]).sum(axis=1))[:, None] * rows[:, 1:5]
+        ).max()
+        < 1e-7
+    )
     assert np.ptp(result["energy"]) < 1e-10 * abs(result["energy"][0])
     w, *v = quaternion.T
     p = result.array(["tip.wx", "tip.wy", "tip.wz"]) * [15.234375, 0.46875, 15.234375]
-    about_z = p[:, 2] + 2.0 * w * np.cross(np.transpose(v), p)[:, 2] + 2.0 * np.cross(np.transpose(v), np.cross(np.transpose(v), p))[:, 2]
+    about_z = (
+        p[:, 2]
+        + 2.0 * w * np.cross(np.transpose(v), p)[:, 2]
+        + 2.0 * np.cross(np.transpose(v), np.cross(np.transpose(v), p))[:, 2]
+    )
     assert np.ptp(about_z) < 1e-10 * 0.46875 * 150.0
     com = np.array([result[f"com[{j}]"][k] for j in (1, 2, 3)]).T
     assert np.abs(com - rows[:, 7:]).max() < 1e-7
-    assert np.abs(np.array([result["tip.wx"][k], result["tip.wz"][k]]).T - rows[:, 5:7]).max() < 1e-6
+    assert (
+        np.abs(np.array([result["tip.wx"][k], result["tip.wz"][k]]).T - rows[:, 5:7]).max() < 1e-6
+    )
     assert np.abs(result["tip.wy"] - 150.0).max() < 1e-9
 
 
 def test_free_body():
     """Closed solution to 1e-9."""
     rows = np.array(reference("free_body")["rows"])
-    result = load("lib:free-body").compile().simulate(stop_time=10.0, output_step=0.5, integrator="adams", tolerance=1e-13)
+    result = (
+        load("lib:free-body")
+        .compile()
+        .simulate(stop_time=10.0, output_step=0.5, integrator="adams", tolerance=1e-13)
+    )
     k = at(result, rows[:, 0])
     quaternion = np.array([result[f"space.q{axis}"][k] for axis in "wxyz"]).T
     sign = np.sign((quaternion * rows[:, 3:]).sum(axis=1))[:, None]
     assert np.abs(sign * quaternion - rows[:, 3:]).max() < 1e-9
-    assert np.abs(np.array([result["space.wx"][k], result["space.wy"][k]]).T - rows[:, 1:3]).max() < 1e-9
+    assert (
+        np.abs(np.array([result["space.wx"][k], result["space.wy"][k]]).T - rows[:, 1:3]).max()
+        < 1e-9
+    )
 
 
 # -- regulator ------------------------------------------------------------------------------------------------------------------------------
@@ -223,7 +304,11 @@ def test_regulator_settles():
 def test_elasto_gap():
     """Modelica's example to 1e-6; its force has corners, so the steps there are the integrator's business."""
     expected = reference("elasto_gap")
-    result = load("lib:elasto-gap").compile().simulate(stop_time=5.0, output_step=0.01, integrator="adams", tolerance=1e-10)
+    result = (
+        load("lib:elasto-gap")
+        .compile()
+        .simulate(stop_time=5.0, output_step=0.01, integrator="adams", tolerance=1e-10)
+    )
     assert result["x"][-1] == pytest.approx(expected["x5"], abs=1e-6)
     assert result["der(x)"][-1] == pytest.approx(expected["v5"], abs=1e-6)
     for t, x, v in expected["rows"]:
@@ -239,7 +324,13 @@ def test_mass_between_springs():
     held = {"coordinate": "x", "stiffness": 20.0, "damping": 3.0}
     slide = {"child": "m", "type": "prismatic", "axis": "x", "coordinates": ["x"], "start": 2.0}
     system = load(
-        {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"m": {"mass": 1.0}}, "joints": {"j": slide}, "forces": {"f": held}}
+        {
+            "format": "kinetree/1",
+            "gravity": [0, 0, 0],
+            "bodies": {"m": {"mass": 1.0}},
+            "joints": {"j": slide},
+            "forces": {"f": held},
+        }
     ).compile()
     result = system.simulate(stop_time=5.0, output_step=0.1, integrator="adams", tolerance=1e-12)
     assert result["x"][-1] == pytest.approx(reference("elasto_gap")["companion_x5"], abs=1e-10)
@@ -248,7 +339,10 @@ def test_mass_between_springs():
 def between(result, name: str, t: float) -> float:
     """A coordinate between two outputs 0.01 s apart, by Hermite's cubic: error h³/100 times a jump of the third derivative of about 100."""
     k = int(t / 0.01)
-    h, s = result.time[k + 1] - result.time[k], (t - result.time[k]) / (result.time[k + 1] - result.time[k])
+    h, s = (
+        result.time[k + 1] - result.time[k],
+        (t - result.time[k]) / (result.time[k + 1] - result.time[k]),
+    )
     x, v = result[name][k : k + 2], h * result[f"der({name})"][k : k + 2]
     weights = ((1 + 2 * s) * (1 - s) ** 2, s * s * (3 - 2 * s), s * (1 - s) ** 2, -s * s * (1 - s))
     return float(weights[0] * x[0] + weights[1] * x[1] + weights[2] * v[0] + weights[3] * v[1])

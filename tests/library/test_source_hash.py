@@ -30,11 +30,19 @@ def key(text: bytes) -> str:
 def test_comments_docstrings_and_layout_rebuild_nothing():
     same = DOCUMENTED.replace(b"3.0 * (r * r)", b"3.0 * r * r")
     assert key(same) == key(PLAIN)
-    assert key(same) == key(same.replace(b"Areas", b"Areas of circles").replace(b"# nothing but a product", b""))
+    assert key(same) == key(
+        same.replace(b"Areas", b"Areas of circles").replace(b"# nothing but a product", b"")
+    )
     assert key(same) == key(same.replace(b"\n\n\ndef", b"\n\ndef"))
 
 
 def test_changed_code_constants_and_names_rebuild():
-    kinds = [PLAIN, DOCUMENTED, PLAIN.replace(b"3.0", b"3.1"), PLAIN.replace(b"a constant", b"another"), PLAIN.replace(b"area", b"disc")]
+    kinds = [
+        PLAIN,
+        DOCUMENTED,
+        PLAIN.replace(b"3.0", b"3.1"),
+        PLAIN.replace(b"a constant", b"another"),
+        PLAIN.replace(b"area", b"disc"),
+    ]
     assert len({key(text) for text in kinds}) == len(kinds)
     assert hash_of_code([("a.py", PLAIN)]) != hash_of_code([("b.py", PLAIN)])

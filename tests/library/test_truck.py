@@ -21,11 +21,22 @@ def test_it_drives_over_a_bump_steers_and_stops(soil: int):
     truck = load("lib:truck", soil=soil, bump_at=5.0 if soil else 14.0)
     result = truck.compile().simulate()
     assert np.abs(result["energy_residual"]).max() < 1e-8 * np.abs(result["energy"]).max()
-    felt = [result.time[np.abs(result[f"travel_{axle}_left"] - result[f"travel_{axle}_left"][0]).argmax()] for axle in ("front", "rear")]
+    felt = [
+        result.time[
+            np.abs(result[f"travel_{axle}_left"] - result[f"travel_{axle}_left"][0]).argmax()
+        ]
+        for axle in ("front", "rear")
+    ]
     at = np.interp(felt, result.time, result["x"])
     if not soil:
-        assert at[1] > at[0] + 3.0 or result.time[-1] - felt[1] < 4.0  # else it is the braking that presses most
-        assert np.abs(result["yaw"]).max() > 0.1 and result["y"][-1] > 1.0 and abs(result["yaw"][-1]) < 0.01
+        assert (
+            at[1] > at[0] + 3.0 or result.time[-1] - felt[1] < 4.0
+        )  # else it is the braking that presses most
+        assert (
+            np.abs(result["yaw"]).max() > 0.1
+            and result["y"][-1] > 1.0
+            and abs(result["yaw"][-1]) < 0.01
+        )
     last = result.time > result.time[-1] - 1.0
     assert np.abs(result["speed"][last]).max() < 0.02 and np.ptp(result["x"][last]) < 0.01
 
@@ -38,16 +49,28 @@ def test_the_bump_comes_to_the_front_and_then_to_the_rear():
         over = (x > 13.2) & (x < 14.8)
         assert result[f"load_{name}"][over].max() > 1.4 * result[f"load_{name}"][0]
         before = (x > 8.0) & (x < 12.0) if name == "front_left" else (x > 6.0) & (x < 9.0)
-        assert np.abs(result[f"load_{name}"][before] - result[f"load_{name}"][0]).max() < 0.3 * result[f"load_{name}"][0]
+        assert (
+            np.abs(result[f"load_{name}"][before] - result[f"load_{name}"][0]).max()
+            < 0.3 * result[f"load_{name}"][0]
+        )
 
 
 def test_ackermann_and_the_circle():
     """Slow and steady, the middle of the rear axle runs on the circle of radius wheelbase/tan(steer), but for the slip of the tyres."""
     d = load("lib:truck", trip=0).compile()
     steer, torque = 0.2, 900.0
-    result = d.simulate(12.0, inputs={"steer": lambda t: steer * min(1.0, t), "drive": lambda t: torque if t < 5 else 300.0})
+    result = d.simulate(
+        12.0,
+        inputs={
+            "steer": lambda t: steer * min(1.0, t),
+            "drive": lambda t: torque if t < 5 else 300.0,
+        },
+    )
     late = result.time > 8.0
-    rate, speed = result["der(yaw)"][late].mean(), np.hypot(result["der(x)"], result["der(y)"])[late].mean()
+    rate, speed = (
+        result["der(yaw)"][late].mean(),
+        np.hypot(result["der(x)"], result["der(y)"])[late].mean(),
+    )
     lateral = speed * rate / G
     assert lateral < 0.03
     assert rate / speed == pytest.approx(np.tan(steer) / 4.2, rel=0.03)
@@ -63,7 +86,9 @@ def test_it_brakes_on_a_slope_to_a_true_stop(soil: int):
     last = result.time > 30.0
     assert np.ptp(result["x"][last]) < 2e-5 and np.abs(result["der(x)"][last]).max() < 1e-4
     along = sum(result[f"traction_{name}"][-1] for name in CORNERS)
-    assert along == pytest.approx(MASS * G * np.sin(np.arctan(0.12)), rel=0.02)  # soil carries the rest in its ruts
+    assert along == pytest.approx(
+        MASS * G * np.sin(np.arctan(0.12)), rel=0.02
+    )  # soil carries the rest in its ruts
 
 
 def test_the_brakes_are_what_stops_it():
@@ -85,7 +110,9 @@ def test_it_lifts_itself_on_its_jacks(soil: int):
     assert jacks.sum(axis=0)[still] == pytest.approx(weight, rel=0.01)
     assert jacks.min(axis=0)[still].min() > 0.0
     assert result["crane_slew"][-1] == pytest.approx(1.6, abs=0.01)
-    assert jacks[0, still].mean() != pytest.approx(jacks[1, still].mean(), rel=0.2)  # the load is at one side
+    assert jacks[0, still].mean() != pytest.approx(
+        jacks[1, still].mean(), rel=0.2
+    )  # the load is at one side
     assert result["heave"][-1] - result["heave"][0] > 0.2
 
 

@@ -15,7 +15,9 @@ WAYS = {
     "native, model exchange": ("native", "ModelExchange"),
     "pythonfmu, co-simulation": ("python", "CoSimulation"),
 }
-LOADS, JACKS, TRACTION = ([f"{word}_{corner}" for corner in CORNERS] for word in ("load", "jack_load", "traction"))
+LOADS, JACKS, TRACTION = (
+    [f"{word}_{corner}" for corner in CORNERS] for word in ("load", "jack_load", "traction")
+)
 
 
 def driven(trip: int, way: str, stop: float, folder: Path, **settings: float):
@@ -24,7 +26,14 @@ def driven(trip: int, way: str, stop: float, folder: Path, **settings: float):
     path = folder / "truck.fmu"
     build_fmu(load("lib:truck", trip=trip, **settings), path, backend)
     names = ["x", "der(x)", "heave", "crane_slew", "wheels_off_ground", *LOADS, *JACKS, *TRACTION]
-    return simulate_fmu(str(path), fmi_type=kind, stop_time=stop, output_interval=0.02, relative_tolerance=1e-7, output=names)
+    return simulate_fmu(
+        str(path),
+        fmi_type=kind,
+        stop_time=stop,
+        output_interval=0.02,
+        relative_tolerance=1e-7,
+        output=names,
+    )
 
 
 @pytest.mark.slow
@@ -47,7 +56,9 @@ def test_it_brakes_on_a_slope_to_a_true_stop(way: str, tmp_path: Path):
     assert run["der(x)"].min() < -1.5
     last = run["time"] >= 30.0
     assert np.ptp(run["x"][last]) < 2e-5 and np.abs(run["der(x)"][last]).max() < 1e-4
-    assert sum(run[name][-1] for name in TRACTION) == pytest.approx(MASS * G * np.sin(np.arctan(0.12)), rel=0.02)
+    assert sum(run[name][-1] for name in TRACTION) == pytest.approx(
+        MASS * G * np.sin(np.arctan(0.12)), rel=0.02
+    )
 
 
 @pytest.mark.slow
@@ -60,4 +71,6 @@ def test_it_lifts_itself_on_its_jacks(way: str, tmp_path: Path):
     assert sum(run[name][still] for name in LOADS).max() == 0.0
     jacks = np.array([run[name][still] for name in JACKS])
     assert jacks.sum(axis=0) == pytest.approx((MASS + 750) * G, rel=0.01) and jacks.min() > 0.0
-    assert run["heave"][-1] - run["heave"][0] > 0.2 and run["crane_slew"][-1] == pytest.approx(1.6, abs=0.01)
+    assert run["heave"][-1] - run["heave"][0] > 0.2 and run["crane_slew"][-1] == pytest.approx(
+        1.6, abs=0.01
+    )

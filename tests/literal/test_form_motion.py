@@ -16,8 +16,20 @@ TREE = {
         "b": {"mass": 1.0, "com": [0, 0.05, -0.3], "inertia": [0.05, 0.04, 0.01, 0, 0, 0]},
     },
     "joints": {
-        "A": {"child": "a", "type": "revolute", "axis": "x", "coordinates": ["alpha"], "start": [0.7]},
-        "B": {"parent": "a", "child": "b", "type": "spherical", "at": [0, 0, -0.8], "speed": [0.5, -1.0, 2.0]},
+        "A": {
+            "child": "a",
+            "type": "revolute",
+            "axis": "x",
+            "coordinates": ["alpha"],
+            "start": [0.7],
+        },
+        "B": {
+            "parent": "a",
+            "child": "b",
+            "type": "spherical",
+            "at": [0, 0, -0.8],
+            "speed": [0.5, -1.0, 2.0],
+        },
     },
     "forces": {"damper": {"coordinate": "alpha", "damping": 0.2}},
     "outputs": {"tip": {"quantity": "position", "body": "b", "point": [0, 0, -0.6]}},
@@ -36,17 +48,34 @@ def reference():
 @pytest.mark.parametrize("method", FORMS)
 def test_forms_give_the_same_motion(reference, method):
     """Both integrators hold 1e-10; the motion is regular, so errors grow by less than a hundredfold in a second."""
-    result = load(TREE).compile().simulate(stop_time=1.0, output_step=0.1, tolerance=1e-10, method=method)
+    result = (
+        load(TREE)
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.1, tolerance=1e-10, method=method)
+    )
     for name in ("alpha", "der(alpha)", "tip[1]", "tip[2]", "tip[3]", "der(der(alpha))", "energy"):
         assert np.abs(result[name] - reference[name]).max() < 1e-8, name
-    assert np.abs(result["energy_residual"]).max() < 1e-8  # the damper's work is in the books of every form
+    assert (
+        np.abs(result["energy_residual"]).max() < 1e-8
+    )  # the damper's work is in the books of every form
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau", "rk4", "semi-implicit"])
 def test_every_integrator_runs_in_momenta(reference, integrator):
     """At steps of 1e-4 the method of lowest order, symplectic Euler's relative ROS2, is at 1e-7."""
     tolerance, step = (1e-10, None) if integrator in ("adams", "rk45", "radau") else (None, 1e-4)
-    result = load(TREE).compile().simulate(stop_time=0.5, output_step=0.1, tolerance=tolerance, step=step, integrator=integrator, method="DEC-H")
+    result = (
+        load(TREE)
+        .compile()
+        .simulate(
+            stop_time=0.5,
+            output_step=0.1,
+            tolerance=tolerance,
+            step=step,
+            integrator=integrator,
+            method="DEC-H",
+        )
+    )
     error = np.abs(result["tip[3]"] - reference["tip[3]"][: len(result)]).max()
     assert error < 1e-7, integrator
 
@@ -55,7 +84,11 @@ def test_every_integrator_runs_in_momenta(reference, integrator):
 def test_energy_is_conserved_in_momenta(method):
     """A chain with a moving ball joint and no damping: the energy stays to the tolerance asked, over ten swings."""
     free = {**TREE, "forces": {}}
-    result = load(free).compile().simulate(stop_time=20.0, output_step=0.5, tolerance=1e-10, method=method)
+    result = (
+        load(free)
+        .compile()
+        .simulate(stop_time=20.0, output_step=0.5, tolerance=1e-10, method=method)
+    )
     size = np.abs(result["energy"] - result["energy"].min()).max() + 10.0
     assert np.abs(result["energy"] - result["energy"][0]).max() < 1e-8 * size
 
@@ -89,7 +122,11 @@ STAGED = {
 def test_events_states_and_stages_by_a_form(method):
     """A jump of a speed, a filter, a body that leaves: the run by a form is that of the default engine."""
     expected = load(STAGED).compile().simulate(stop_time=1.0, output_step=0.1, tolerance=1e-10)
-    result = load(STAGED).compile().simulate(stop_time=1.0, output_step=0.1, tolerance=1e-10, method=method)
+    result = (
+        load(STAGED)
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.1, tolerance=1e-10, method=method)
+    )
     for name in ("alpha", "der(alpha)", "filtered", "tip[3]", "stage"):
         assert np.abs(result[name] - expected[name]).max() < 1e-8, name
     assert [event.kind for event in result.events] == ["reset", "stage"]
@@ -100,7 +137,9 @@ def test_what_forms_cannot_do_is_refused():
     with pytest.raises(ValueError, match="'CBM' is for trees, '[^']*' has closed loops"):
         load("lib:four-bar").compile().simulate(stop_time=1.0, method="CBM")
     with pytest.raises(ValueError, match="stormer"):
-        load("lib:double-pendulum").compile().simulate(stop_time=1.0, method="DEC-H", integrator="stormer")
+        load("lib:double-pendulum").compile().simulate(
+            stop_time=1.0, method="DEC-H", integrator="stormer"
+        )
     massless = {**TREE, "bodies": {**TREE["bodies"], "a": {"mass": 0.0}}}
     with pytest.raises(EvaluationError, match="body 'a' has no invertible mass matrix"):
         load(massless).compile().simulate(stop_time=1.0, method="LGR")
@@ -116,5 +155,11 @@ def test_inputs_follow_straight_lines_between_outputs():
         "inputs": {"f": {}},
         "forces": {"push": {"coordinate": "x", "value": "f"}},
     }
-    result = load(mass).compile().simulate(stop_time=1.0, output_step=0.01, tolerance=1e-10, inputs={"f": lambda t: 12.0 * t * t})
+    result = (
+        load(mass)
+        .compile()
+        .simulate(
+            stop_time=1.0, output_step=0.01, tolerance=1e-10, inputs={"f": lambda t: 12.0 * t * t}
+        )
+    )
     assert result["x"][-1] == pytest.approx(1.0, abs=0.01**2 / 8 * 24.0)

@@ -13,9 +13,18 @@ def chain(bodies, kind="revolute"):
         {
             "format": "kinetree/1",
             "name": "chain",
-            "bodies": {f"b{i}": {"mass": 1.0, "com": [0.5, 0, 0], "inertia": [0.01, 0.1, 0.1, 0, 0, 0]} for i in range(bodies)},
+            "bodies": {
+                f"b{i}": {"mass": 1.0, "com": [0.5, 0, 0], "inertia": [0.01, 0.1, 0.1, 0, 0, 0]}
+                for i in range(bodies)
+            },
             "joints": {
-                f"j{i}": {"type": kind, "parent": f"b{i - 1}" if i else "ground", "child": f"b{i}", "axis": "z", "at": [1.0 if i else 0.0, 0, 0]}
+                f"j{i}": {
+                    "type": kind,
+                    "parent": f"b{i - 1}" if i else "ground",
+                    "child": f"b{i}",
+                    "axis": "z",
+                    "at": [1.0 if i else 0.0, 0, 0],
+                }
                 for i in range(bodies)
             },
         }

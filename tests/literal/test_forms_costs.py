@@ -49,18 +49,33 @@ STARS = {
 @pytest.mark.parametrize("topology, table", [(chain, CHAINS | ANY), (star, STARS | ANY)])
 def test_closed_forms(topology, table, bodies):
     for (form, n), value in table.items():
-        assert costs(*topology(n, bodies))[form] == pytest.approx(value(bodies), rel=1e-15), (form, n)
+        assert costs(*topology(n, bodies))[form] == pytest.approx(value(bodies), rel=1e-15), (
+            form,
+            n,
+        )
 
 
 @pytest.mark.parametrize("k", [0, 2, 3.5])
 def test_iteration_on_chains(k):
     """Table 4.8, chain column, and both topologies of ITR-G: K stands in the coefficients."""
     N = 11
-    for n, (a, b, c, d) in {1: (6, 29, 9, 467), 2: (24, 74, 18, 507), 3: (54, 135, 27, 547)}.items():
-        assert costs(*chain(n, N), iterations=k)["ITR-M"] == pytest.approx((a * k + b) * N**2 + (c * k + d) * N - 206, rel=1e-15)
-    for n, (a, b, c, d) in {1: (4, 2, 168, 442), 2: (16, 8, 201, 479), 3: (36, 18, 234, 516)}.items():
+    for n, (a, b, c, d) in {
+        1: (6, 29, 9, 467),
+        2: (24, 74, 18, 507),
+        3: (54, 135, 27, 547),
+    }.items():
+        assert costs(*chain(n, N), iterations=k)["ITR-M"] == pytest.approx(
+            (a * k + b) * N**2 + (c * k + d) * N - 206, rel=1e-15
+        )
+    for n, (a, b, c, d) in {
+        1: (4, 2, 168, 442),
+        2: (16, 8, 201, 479),
+        3: (36, 18, 234, 516),
+    }.items():
         for topology in (chain, star):
-            assert costs(*topology(n, N), iterations=k)["ITR-G"] == pytest.approx((a * k + b) * N**2 + (c * k + d) * N - (96 * k + 145), rel=1e-15)
+            assert costs(*topology(n, N), iterations=k)["ITR-G"] == pytest.approx(
+                (a * k + b) * N**2 + (c * k + d) * N - (96 * k + 145), rel=1e-15
+            )
 
 
 @pytest.mark.parametrize("modules", [1, 4, 50])

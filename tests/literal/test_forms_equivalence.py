@@ -44,7 +44,9 @@ def compare_lagrange(tree):
         assert I.call("literal_reactions", NUMBER.get(name, L.Method.CBM)) == 0
         assert_close(I.ws.udot, udot, name)
         assert_close(I.ws.reaction[6:], R, name)
-    assert I.call("inverse_dynamics") == 0  # of the accelerations found, on top of tau: nothing is missing
+    assert (
+        I.call("inverse_dynamics") == 0
+    )  # of the accelerations found, on top of tau: nothing is missing
     assert np.abs(I.ws.Q).max(initial=0.0) <= TOLERANCE * max(1.0, np.abs(R).max())
 
 
@@ -115,7 +117,10 @@ def test_literal_kinematics(tree):
         for k in range(tree.u_at[i], tree.u_at[i + 1]):
             A[6 * i - 6 : 6 * i, k] = I.ws.A[6 * k : 6 * k + 6]
             assert_close(
-                I.ws.Ap[6 * k : 6 * k + 6], np.linalg.pinv(dense.A[6 * i - 6 : 6 * i, tree.u_at[i] : tree.u_at[i + 1]].real)[k - tree.u_at[i]]
+                I.ws.Ap[6 * k : 6 * k + 6],
+                np.linalg.pinv(dense.A[6 * i - 6 : 6 * i, tree.u_at[i] : tree.u_at[i + 1]].real)[
+                    k - tree.u_at[i]
+                ],
             )
         Q = I.ws.Z[36 * i : 36 * i + 36].reshape(6, 6)
         n = tree.u_at[i + 1] - tree.u_at[i]

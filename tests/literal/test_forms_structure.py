@@ -19,7 +19,11 @@ from kinetree.solvers.literal.pattern import pattern
 FORMS = tuple(form.entry for form in LITERAL if not form.momenta)
 ITERATED = tuple(form.entry for form in LITERAL if form.iterated and not form.momenta)
 DRAWN = settings(max_examples=30, deadline=None, derandomize=True, database=None)
-trees = st.builds(lambda seed, bodies: random_tree(np.random.default_rng(seed), bodies), st.integers(0, 2**32), st.integers(1, 15))
+trees = st.builds(
+    lambda seed, bodies: random_tree(np.random.default_rng(seed), bodies),
+    st.integers(0, 2**32),
+    st.integers(1, 15),
+)
 
 
 def last_row_up(A):
@@ -31,9 +35,14 @@ def assert_rows(dense, rows, what):
     """The strips hold all of the dense factor: what lies outside is zero."""
     seen = np.zeros(dense.shape, bool)
     for row, columns, values in rows:
-        assert np.allclose(dense[row, columns], values, rtol=0.0, atol=1e-9 * np.abs(dense).max()), what
+        assert np.allclose(
+            dense[row, columns], values, rtol=0.0, atol=1e-9 * np.abs(dense).max()
+        ), what
         seen[row, columns] = True
-    assert np.abs(dense[~seen & np.tri(len(dense), dtype=bool)]).max(initial=0.0) <= 1e-13 * np.abs(dense).max(), what
+    assert (
+        np.abs(dense[~seen & np.tri(len(dense), dtype=bool)]).max(initial=0.0)
+        <= 1e-13 * np.abs(dense).max()
+    ), what
 
 
 def path_to(tree, i):
@@ -54,7 +63,9 @@ def test_no_fill_in_of_the_mass_matrix(tree):
     assert I.call("literal_state") == I.call("cbm") == 0
     rows = []
     for i in range(1, tree.bodies + 1):
-        columns = np.concatenate([np.arange(tree.u_at[j], tree.u_at[j + 1]) for j in path_to(tree, i)]).astype(int)
+        columns = np.concatenate(
+            [np.arange(tree.u_at[j], tree.u_at[j + 1]) for j in path_to(tree, i)]
+        ).astype(int)
         for k in range(tree.u_at[i], tree.u_at[i + 1]):
             own = columns[columns <= k]
             at = I.model.m_at[i] + (k - tree.u_at[i]) * I.model.eta[i]
@@ -78,7 +89,9 @@ def test_no_fill_in_of_the_multipliers(tree):
     for i in range(1, tree.bodies + 1):
         k = tree.parent[i]
         before = [k] + [j for j in range(1, i) if tree.parent[j] == k] if k > 0 else []
-        columns = np.concatenate([np.arange(first[j - 1], first[j]) for j in [*before, i]]).astype(int)
+        columns = np.concatenate([np.arange(first[j - 1], first[j]) for j in [*before, i]]).astype(
+            int
+        )
         for r in range(m[i - 1]):
             own = columns[columns <= first[i - 1] + r]
             at = I.model.h_at[i] + r * (I.model.h_col[i] + m[i - 1])
@@ -93,7 +106,13 @@ def flops():
     """Counts of the kernels run in plain Python."""
     script = Path(__file__).parents[1] / "support" / "flop_counter.py"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run([sys.executable, str(script), "7"], capture_output=True, text=True, env=environment, timeout=300)
+    done = subprocess.run(
+        [sys.executable, str(script), "7"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -14,9 +14,20 @@ PLAIN = {
     "bodies": dict.fromkeys("abcd", BODY),
     "joints": {
         "A": {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["qa"]},
-        "B": {"parent": "a", "child": "b", "at": [0, 0, -0.5], "type": "universal", "coordinates": ["qb1", "qb2"]},
+        "B": {
+            "parent": "a",
+            "child": "b",
+            "at": [0, 0, -0.5],
+            "type": "universal",
+            "coordinates": ["qb1", "qb2"],
+        },
         "C": {"parent": "b", "child": "c", "at": [0, 0.3, -0.5], "type": "spherical"},
-        "D": {"parent": "b", "child": "d", "at": [0.4, 0, 0], "transforms": [{"shift": "x", "coordinate": "s"}, {"rotate": "z", "coordinate": "qd"}]},
+        "D": {
+            "parent": "b",
+            "child": "d",
+            "at": [0.4, 0, 0],
+            "transforms": [{"shift": "x", "coordinate": "s"}, {"rotate": "z", "coordinate": "qd"}],
+        },
     },
     "forces": {"f": {"coordinate": "qa", "value": "0.3 - 0.1*der(qa)"}},
 }
@@ -41,7 +52,12 @@ def both(plain=PLAIN, rotors=ROTORS):
 
 
 def speeds_of(joint):
-    named = {"A": ["der(qa)"], "B": ["der(qb1)", "der(qb2)"], "C": ["C.wx", "C.wy", "C.wz"], "D": ["der(s)", "der(qd)"]}
+    named = {
+        "A": ["der(qa)"],
+        "B": ["der(qb1)", "der(qb2)"],
+        "C": ["C.wx", "C.wy", "C.wz"],
+        "D": ["der(s)", "der(qd)"],
+    }
     return named[joint]
 
 
@@ -76,7 +92,9 @@ def test_momenta_and_their_rates_in_every_form(method):
     found, rates = driven.hamilton(0.0, q, p, method=method)
     assert found == pytest.approx(u, abs=1e-12)
     # the rotors add D u̇ to ṗ: with the forces of the same motion both rates differ by nothing else than p itself does
-    assert rates == pytest.approx(plain.hamilton(0.0, q, plain.momenta(0.0, q, u), method=method)[1], abs=1e-12)
+    assert rates == pytest.approx(
+        plain.hamilton(0.0, q, plain.momenta(0.0, q, u), method=method)[1], abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("method", ("ABM", "CBM", "DEC"))
@@ -93,12 +111,19 @@ def test_reactions_are_those_of_the_same_motion(method):
         slow["forces"][f"motor{k}"] = {"coordinate": name, "value": float(-D[j] * rates[j])}
     j = plain.speeds.index("C.wx")
     moment = [float(-each) for each in D[j : j + 3] * rates[j : j + 3]]
-    slow["forces"]["ball"] = {"kind": "pair", "between": [{"body": "c"}, {"body": "b"}], "moment": moment, "frame": "body"}
+    slow["forces"]["ball"] = {
+        "kind": "pair",
+        "between": [{"body": "c"}, {"body": "b"}],
+        "moment": moment,
+        "frame": "body",
+    }
     system = load(slow).compile()
     assert system.accelerations(0.0, q, u) == pytest.approx(rates, abs=1e-11)
     expected = system.reactions(0.0, q, u, method=method)
     ball = plain.bodies.index("c")
-    expected[ball, 3:] = 0.0  # the pair's moment counts as a reaction's partner there, the motor's does not
+    expected[ball, 3:] = (
+        0.0  # the pair's moment counts as a reaction's partner there, the motor's does not
+    )
     assert reached == pytest.approx(expected, abs=1e-11)
 
 
@@ -114,7 +139,11 @@ def test_energy_is_kept():
 
 def states(system, result):
     for k, t in enumerate(result.time):
-        yield t, np.array([result[name][k] for name in system.coordinates]), np.array([result[name][k] for name in system.speeds])
+        yield (
+            t,
+            np.array([result[name][k] for name in system.coordinates]),
+            np.array([result[name][k] for name in system.speeds]),
+        )
 
 
 def test_closed_loop():
@@ -133,11 +162,15 @@ def both_of_four_bar():
     from kinetree.models.description.reading.source import read
 
     plain, _ = read("lib:four-bar")
-    name = next(name for name, joint in plain["joints"].items() if joint.get("parent", "ground") == "ground")
+    name = next(
+        name for name, joint in plain["joints"].items() if joint.get("parent", "ground") == "ground"
+    )
     driven = copy.deepcopy(plain)
     driven["joints"][name]["rotor_inertia"] = [0.7]
     first, second = load(plain).compile(), load(driven).compile()
-    coordinate = next(t["coordinate"] for t in plain["joints"][name]["transforms"] if "coordinate" in t)
+    coordinate = next(
+        t["coordinate"] for t in plain["joints"][name]["transforms"] if "coordinate" in t
+    )
     D = np.zeros(second.n)
     D[second.speeds.index(f"der({coordinate})")] = 0.7
     return first, second, D
@@ -170,8 +203,21 @@ def test_a_lock_keeps_the_momentum_of_rotors_that_stay():
         "gravity": [0, 0, 0],
         "bodies": {"a": disc, "b": disc},
         "joints": {
-            "A": {"child": "a", "type": "revolute", "coordinates": ["p"], "speed": [2.0], "rotor_inertia": [0.5]},
-            "B": {"parent": "a", "child": "b", "type": "revolute", "coordinates": ["q"], "speed": [3.0], "rotor_inertia": [0.2]},
+            "A": {
+                "child": "a",
+                "type": "revolute",
+                "coordinates": ["p"],
+                "speed": [2.0],
+                "rotor_inertia": [0.5],
+            },
+            "B": {
+                "parent": "a",
+                "child": "b",
+                "type": "revolute",
+                "coordinates": ["q"],
+                "speed": [3.0],
+                "rotor_inertia": [0.2],
+            },
         },
         "stages": [{"name": "free", "ends": {"at": 0.5}, "lock": ["B"]}, {"name": "locked"}],
     }

@@ -33,7 +33,9 @@ def test_assembled_position_does_not_depend_on_the_cut(name):
         start = dict(zip(plain.coordinates, plain.start()[0], strict=True))
         rng = np.random.default_rng(5)
         rough = {key: start[key] + 0.15 * rng.uniform(-1, 1) for key in sorted(start)}
-        q, u = system.assemble(0.0, np.array([rough[key] for key in system.coordinates]), np.zeros(system.n))
+        q, u = system.assemble(
+            0.0, np.array([rough[key] for key in system.coordinates]), np.zeros(system.n)
+        )
         assert system.constraint_residual(0.0, q) < 1e-9
         found.append(dict(zip(system.coordinates, q, strict=True)))
     for other in found[1:]:
@@ -52,7 +54,13 @@ def test_starts_that_change_are_said():
 @pytest.mark.parametrize("cut", ["slide", "pin"])
 def test_given_motions_that_a_loop_cannot_follow_are_said(cut: str):
     """A slider that is pinned to the ground and carried aside: closed at the start, wherever it is cut, with no speed to stay so."""
-    slide = {"child": "a", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.3}, {"shift": "y", "by": "0.1*t"}]}
+    slide = {
+        "child": "a",
+        "transforms": [
+            {"shift": "x", "coordinate": "x", "start": 0.3},
+            {"shift": "y", "by": "0.1*t"},
+        ],
+    }
     joints = {"slide": slide, "pin": {"child": "a", "type": "spherical", "at": [0.3, 0, 0]}}
     joints[cut]["cut"] = True
     with pytest.raises(EvaluationError, match="no speeds keep it closed"):
@@ -77,28 +85,62 @@ def test_a_changed_start_is_said_wherever_the_coordinate_stands(first: bool):
     """Two rods of length 1 on pivots 1 apart and a coupler of length 1 between them: both rods stand alike, so 0.9 and 0.2 cannot both be."""
     joints = {
         "left": {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["p"], "start": 0.9},
-        "right": {"child": "b", "at": [1, 0, 0], "type": "revolute", "axis": "y", "coordinates": ["q"], "start": 0.2},
+        "right": {
+            "child": "b",
+            "at": [1, 0, 0],
+            "type": "revolute",
+            "axis": "y",
+            "coordinates": ["q"],
+            "start": 0.2,
+        },
     }
     if not first:
         joints = dict(reversed(joints.items()))
     bodies = dict.fromkeys(("a", "b") if first else ("b", "a"), ROD)
     ends = [{"body": "a", "point": [1, 0, 0]}, {"body": "b", "point": [1, 0, 0]}]
-    system = load({"format": "kinetree/1", "bodies": bodies, "joints": joints, "couplings": {"rod": {"length": 1.0, "between": ends}}}).compile()
+    system = load(
+        {
+            "format": "kinetree/1",
+            "bodies": bodies,
+            "joints": joints,
+            "couplings": {"rod": {"length": 1.0, "between": ends}},
+        }
+    ).compile()
     q, _ = system.start()
     changes = system.start_changes
     assert changes and all(given != became for given, became in changes.values())
     for name, (given, became) in changes.items():
         assert given == {"p": 0.9, "q": 0.2}[name] and became == q[system.coordinates.index(name)]
-    assert set(changes) == {name for name, given in (("p", 0.9), ("q", 0.2)) if abs(q[system.coordinates.index(name)] - given) > 1e-6}
+    assert set(changes) == {
+        name
+        for name, given in (("p", 0.9), ("q", 0.2))
+        if abs(q[system.coordinates.index(name)] - given) > 1e-6
+    }
 
 
 def test_a_changed_turn_of_a_spherical_joint_is_said():
     """A rod on a ball joint at the ground, its tip held by a link: the quaternion that was given does not lead there."""
-    joints = {"foot": {"child": "a", "type": "spherical", "coordinates": ["w", "x", "y", "z"], "start": [1, 0, 0, 0]}}
+    joints = {
+        "foot": {
+            "child": "a",
+            "type": "spherical",
+            "coordinates": ["w", "x", "y", "z"],
+            "start": [1, 0, 0, 0],
+        }
+    }
     ends = [{"body": "a", "point": [1, 0, 0]}, {"body": "ground", "point": [0.5, 1.2, 0.3]}]
-    system = load({"format": "kinetree/1", "bodies": {"a": ROD}, "joints": joints, "couplings": {"link": {"length": 0.5, "between": ends}}}).compile()
+    system = load(
+        {
+            "format": "kinetree/1",
+            "bodies": {"a": ROD},
+            "joints": joints,
+            "couplings": {"link": {"length": 0.5, "between": ends}},
+        }
+    ).compile()
     q, _ = system.start()
-    assert system.start_changes["w"] == (1.0, q[0]) and abs(q[0]) < 0.99 and abs(q @ q - 1.0) < 1e-12
+    assert (
+        system.start_changes["w"] == (1.0, q[0]) and abs(q[0]) < 0.99 and abs(q @ q - 1.0) < 1e-12
+    )
 
 
 # -- dead points ----------------------------------------------------------------------------------------------------------------------------
@@ -108,11 +150,23 @@ def truss(second: float = 1.0, base: bool = False) -> dict[str, Any]:
     d: dict[str, Any] = {
         "format": "kinetree/1",
         "gravity": [0, -9.81, 0],
-        "bodies": {"a": ROD, "b": {**ROD, "com": [second / 2, 0, 0]}, "p": {**ROD, "com": [0, -1, 0]}},
+        "bodies": {
+            "a": ROD,
+            "b": {**ROD, "com": [second / 2, 0, 0]},
+            "p": {**ROD, "com": [0, -1, 0]},
+        },
         "joints": {
             "A": {"parent": parent, "child": "a", "transforms": [turn("p")]},
             "B": {"parent": "a", "child": "b", "at": [1, 0, 0], "transforms": [turn("q")]},
-            "C": {"parent": "b", "child": parent, "transforms": [{"shift": [second, 0, 0]}, turn("r"), {"shift": [-1 - second, 0, 0]}]},
+            "C": {
+                "parent": "b",
+                "child": parent,
+                "transforms": [
+                    {"shift": [second, 0, 0]},
+                    turn("r"),
+                    {"shift": [-1 - second, 0, 0]},
+                ],
+            },
             "P": {"child": "p", "transforms": [turn("s", start=0.3)]},
         },
     }
@@ -136,7 +190,9 @@ def test_a_truss_beside_a_loop_that_moves_is_named(order):
     """Every loop is judged by its own coordinates, whichever comes first."""
     d, stuck = described("four_bar"), truss()
     for section in ("bodies", "joints"):
-        d[section] = {**d[section], **stuck[section]} if order == 1 else {**stuck[section], **d[section]}
+        d[section] = (
+            {**d[section], **stuck[section]} if order == 1 else {**stuck[section], **d[section]}
+        )
     with pytest.raises(EvaluationError, match="dead point") as caught:
         load(d).compile().start()
     assert "'C'" in str(caught.value)
@@ -148,7 +204,10 @@ def test_flat_four_bar_is_no_truss():
     d["parameters"] |= {"a": 0.5, "b": 1.0, "c": 0.5, "d": 1.0}
     d["parameters"]["crank_0"] = 0.0
     system = load(d).compile()
-    assert system.start()[0] == pytest.approx([0, 0, 0, 0], abs=1e-9) or system.constraint_residual(0.0, system.start()[0]) < 1e-9
+    assert (
+        system.start()[0] == pytest.approx([0, 0, 0, 0], abs=1e-9)
+        or system.constraint_residual(0.0, system.start()[0]) < 1e-9
+    )
 
 
 def test_residual_counts_directions_without_rows():
@@ -158,7 +217,9 @@ def test_residual_counts_directions_without_rows():
     system._fast.ws.val[system.compiled.registers["t"]] = 0.0
     assert system.constraint_residual(0.0, q, u) < 1e-10
     d = with_cuts("four_bar", "pin")
-    d["joints"]["pin"]["transforms"].append({"shift": [0, 0, 0.01]})  # the pin lies 1 cm beside the plane of the others
+    d["joints"]["pin"]["transforms"].append(
+        {"shift": [0, 0, 0.01]}
+    )  # the pin lies 1 cm beside the plane of the others
     with pytest.raises(EvaluationError, match="'pin' stays open in z"):
         load(d).compile().start()
 
@@ -171,7 +232,13 @@ def geared(ratio: float = 2.0, force: float = 0.0) -> dict[str, Any]:
         "gravity": [0, 0, 0],
         "bodies": {"a": {**PLATE, "mass": 3.0}, "m": {"mass": 0}},
         "joints": {
-            "j": {"child": "a", "type": "prismatic", "axis": "x", "coordinates": ["x"], "speed": [1.0]},
+            "j": {
+                "child": "a",
+                "type": "prismatic",
+                "axis": "x",
+                "coordinates": ["x"],
+                "speed": [1.0],
+            },
             "k": {"child": "m", "type": "prismatic", "axis": "x", "coordinates": ["y"]},
         },
         "couplings": {"c": {"value": f"y - {ratio}*x"}},
@@ -209,17 +276,24 @@ def test_a_set_speed_is_not_spoilt_by_borrowed_inertia():
 @pytest.mark.parametrize("massless", ["coupler", "rocker", "crank"])
 def test_massless_links_of_a_four_bar(massless):
     """One link without mass, any joint cut: all cuts give the motion that a link of a billionth of the mass has."""
-    light = described("four_bar")  # by its default cut: the heavier of two bodies is cut, else rows are equal but for the ratio of the masses
+    light = described(
+        "four_bar"
+    )  # by its default cut: the heavier of two bodies is cut, else rows are equal but for the ratio of the masses
     light["bodies"][massless] |= {"mass": "1e-9*rho", "inertia": [0, 1e-10, 1e-10, 0, 0, 0]}
     reference = load(light).compile()
     q, u = reference.start()
     right = dict(zip(reference.speeds, reference.accelerations(0.0, q, u), strict=True))
-    values, speeds = dict(zip(reference.coordinates, q, strict=True)), dict(zip(reference.speeds, u, strict=True))
+    values, speeds = (
+        dict(zip(reference.coordinates, q, strict=True)),
+        dict(zip(reference.speeds, u, strict=True)),
+    )
     for (cut,) in CUTS["four_bar"]:
         d = with_cuts("four_bar", cut)
         d["bodies"][massless] = {"mass": 0}
         system = load(d).compile()
-        found = system.accelerations(0.0, [values[c] for c in system.coordinates], [speeds[s] for s in system.speeds])
+        found = system.accelerations(
+            0.0, [values[c] for c in system.coordinates], [speeds[s] for s in system.speeds]
+        )
         assert dict(zip(system.speeds, found, strict=True)) == pytest.approx(right, rel=1e-6), cut
 
 

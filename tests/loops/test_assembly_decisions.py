@@ -10,14 +10,30 @@ from kinetree.solvers.layout import Status
 
 KERNELS = PlainKernels(symbolic=False)
 A, N, S, V, T, P, K = (
-    KERNELS.module(f"kinetree.solvers.loops.{name}") for name in ("assembly", "nearest", "set_speeds", "solve", "stabilisation", "projection", "rank")
+    KERNELS.module(f"kinetree.solvers.loops.{name}")
+    for name in (
+        "assembly",
+        "nearest",
+        "set_speeds",
+        "solve",
+        "stabilisation",
+        "projection",
+        "rank",
+    )
 )
 FAILED = int(Status.INCONSISTENT)
 
 
 def workspace(n: int = 2) -> SimpleNamespace:
-    arrays = {name: np.zeros(n) for name in ("q", "u", "udot", "loop_u", "loop_r", "loop_lam", "loop_weight", "loop_mark")}
-    return SimpleNamespace(**arrays, loop_q=np.zeros(3 * n), head=SimpleNamespace(item=-1, stabilised=0.0, carried=1.0, factored=0.0))
+    arrays = {
+        name: np.zeros(n)
+        for name in ("q", "u", "udot", "loop_u", "loop_r", "loop_lam", "loop_weight", "loop_mark")
+    }
+    return SimpleNamespace(
+        **arrays,
+        loop_q=np.zeros(3 * n),
+        head=SimpleNamespace(item=-1, stabilised=0.0, carried=1.0, factored=0.0),
+    )
 
 
 def replace(patch: pytest.MonkeyPatch, module: ModuleType, **functions: object) -> None:
@@ -28,13 +44,27 @@ def replace(patch: pytest.MonkeyPatch, module: ModuleType, **functions: object) 
 def test_guesses_are_shaken_the_same_way_every_time(monkeypatch):
     """Numbers of a generator that is known (multiplier 1103515245, step 12345, modulus 2^31) between -1 and 1; what is held stays."""
     moved = []
-    replace(monkeypatch, A, retract=lambda model, ws, change, scale: moved.append((change.tolist(), scale)))
+    replace(
+        monkeypatch,
+        A,
+        retract=lambda model, ws, change, scale: moved.append((change.tolist(), scale)),
+    )
     model, ws = SimpleNamespace(u_held=np.array([0, 1, 2, 3])), workspace(4)
     seeds = [1]
     for _ in range(4):
         seeds.append((1103515245 * seeds[-1] + 12345) % 2**31)
     assert A.shake(model, ws, 1, 0.6) == seeds[-1]
-    assert moved == [([pytest.approx(0.6 * (seeds[1] / 2**30 - 1)), 0.0, pytest.approx(0.6 * (seeds[3] / 2**30 - 1)), 0.0], 1.0)]
+    assert moved == [
+        (
+            [
+                pytest.approx(0.6 * (seeds[1] / 2**30 - 1)),
+                0.0,
+                pytest.approx(0.6 * (seeds[3] / 2**30 - 1)),
+                0.0,
+            ],
+            1.0,
+        )
+    ]
 
 
 @pytest.mark.parametrize("works", [0, 1, 2, 5, 23, 24])
@@ -59,7 +89,9 @@ def test_given_values_are_kept_then_soft_then_guesses_are_shaken(works: int, mon
     count = min(works + 1, 24)
     assert seen == [(1, 1e-4 if k % 2 else 0.0, [3.0, 4.0]) for k in range(count)]
     assert shaken == [(1 + k, pytest.approx(0.2 * (k + 2))) for k in range(count - 2)]
-    assert (status, ws.head.item) == ((0, 10 + works) if works < 24 else (FAILED, 11)) and ws.q.tolist() == [3.0, 4.0]
+    assert (status, ws.head.item) == (
+        (0, 10 + works) if works < 24 else (FAILED, 11)
+    ) and ws.q.tolist() == [3.0, 4.0]
     monkeypatch.setattr(A, "close", lambda model, ws, t: 5)
     assert A.close_positions(None, ws, 0.0) == 5
 
@@ -79,16 +111,26 @@ def test_speeds_that_are_given_give_way_when_they_must(monkeypatch):
         least_change=change,
     )  # fmt: skip
 
-    def tried(given: list[float], start: float = 1.0) -> tuple[int, list[float], list[tuple[int, float]]]:
+    def tried(
+        given: list[float], start: float = 1.0
+    ) -> tuple[int, list[float], list[tuple[int, float]]]:
         ws = workspace(1)
         ws.u[:], ws.loop_u[:], residuals[:], held[:] = start, start, given, []
         return A.close_speeds(None, ws, 0.0, 2), ws.u.tolist(), list(held)
 
     placed = 0
-    assert tried([0.9e-13]) == (0, [1.0], [(2, 0.0)]) and tried([1.1e-13, 0.0]) == (0, [2.0], [(2, 0.0)])
+    assert tried([0.9e-13]) == (0, [1.0], [(2, 0.0)]) and tried([1.1e-13, 0.0]) == (
+        0,
+        [2.0],
+        [(2, 0.0)],
+    )
     assert tried([0.9e-11], 100.0) == (0, [100.0], [(2, 0.0)])
     assert tried([1.0]) == (FAILED, [1.0], [(2, 0.0), (2, 1e-4)])
-    assert tried([1e-9] * 20 + [0.9e-10 * 21]) == (0, [21.0], [(2, 0.0)])  # stalled where it counts as closed
+    assert tried([1e-9] * 20 + [0.9e-10 * 21]) == (
+        0,
+        [21.0],
+        [(2, 0.0)],
+    )  # stalled where it counts as closed
     assert tried([1.0] * 21 + [0.5, 0.0]) == (0, [2.0], [(2, 0.0), (2, 1e-4)])
     placed = 6
     assert tried([1.0])[0] == 6
@@ -111,9 +153,16 @@ def test_the_way_back_is_followed_as_long_as_it_leads_nearer(monkeypatch):
     ws.loop_u[:] = 7.0
     assert N.slide_to_nearest(None, ws, 0.0) == 0 and not moves and ws.u.tolist() == [7.0, 7.0]
     top = 2.0  # two steps lead nearer, then none: by quarters until a thousandth is left
-    monkeypatch.setattr(N, "distance", lambda model, ws: [4.0, 3.0, 3.0][min(int(ws.q[0]), 2)] if ws.q[0] < 2.5 else 9.0)
+    monkeypatch.setattr(
+        N,
+        "distance",
+        lambda model, ws: [4.0, 3.0, 3.0][min(int(ws.q[0]), 2)] if ws.q[0] < 2.5 else 9.0,
+    )
     assert N.slide_to_nearest(None, ws, 0.0) == 0
-    assert moves == [0.25, 0.25, 0.25, 0.25, 0.0625, 0.015625, 0.00390625] and ws.q.tolist() == [2.0, 2.0]
+    assert moves == [0.25, 0.25, 0.25, 0.25, 0.0625, 0.015625, 0.00390625] and ws.q.tolist() == [
+        2.0,
+        2.0,
+    ]
     moves[:], ws.q[:], closed[:] = [], 0.0, [FAILED]
     assert N.slide_to_nearest(None, ws, 0.0) == 0 and len(moves) == 5 and not ws.q.any()
     moves[:], closed[:], top = [], [0], 0.1
@@ -130,9 +179,18 @@ def test_what_is_set_comes_before_what_is_projected(monkeypatch):
         called: list[str] = []
         for name in ("set_position", "project_position", "set_velocity", "project_velocity"):
             answer = 3 if name == failing else 0
-            monkeypatch.setattr(S, name, lambda model, ws, t, name=name, answer=answer, called=called: called.append(name) or answer)
+            monkeypatch.setattr(
+                S,
+                name,
+                lambda model, ws, t, name=name, answer=answer, called=called: (
+                    called.append(name) or answer
+                ),
+            )
         ws = SimpleNamespace(set_hold=np.array([0.0, hold]), set_mark=np.array([mark, 0.0]))
-        assert S.settle(SimpleNamespace(l_kind=np.zeros(loops)), ws, 0.0) == (3 if failing else 0) and called == expected
+        assert (
+            S.settle(SimpleNamespace(l_kind=np.zeros(loops)), ws, 0.0) == (3 if failing else 0)
+            and called == expected
+        )
 
 
 def test_set_coordinates_are_kept_while_the_loops_close(monkeypatch):
@@ -149,20 +207,33 @@ def test_set_coordinates_are_kept_while_the_loops_close(monkeypatch):
         (0, 0.0, 8, 5.0, 0.0, (8, -1)),
     ):  # fmt: skip
         ws, steps = workspace(), []
-        ws.set_want, ws.set_hold, ws.set_q = np.full(2, 9.0), np.array([1.0, 0.0]), np.array([np.nan, to])
+        ws.set_want, ws.set_hold, ws.set_q = (
+            np.full(2, 9.0),
+            np.array([1.0, 0.0]),
+            np.array([np.nan, to]),
+        )
         ws.q[:] = 1.0, to + off
         looked[:] = []
         assert (S.set_position(model, ws, 0.0), ws.head.item) == expected
-        assert looked[:2] == [0.0, worst][: len(looked)] and all(step[1:] == (1e-9, S.PLACING) for step in steps) and not ws.set_want.any()
+        assert (
+            looked[:2] == [0.0, worst][: len(looked)]
+            and all(step[1:] == (1e-9, S.PLACING) for step in steps)
+            and not ws.set_want.any()
+        )
         if not refused and not status:
             assert len(steps) == 2
 
 
 def test_near_a_singular_position_directions_fade_in_six_rounds(monkeypatch):
     """A squared sine s gets the part 1 - (blur/(s + blur))^6 of what it asks for."""
-    model = SimpleNamespace(l_kind=np.zeros(2), l_row=np.array([0, 1, 3]), l_part=np.array([0, 4, 1]))
+    model = SimpleNamespace(
+        l_kind=np.zeros(2), l_row=np.array([0, 1, 3]), l_part=np.array([0, 4, 1])
+    )
     ws = workspace(3)
-    sines, scales = np.array([1.0, 1e-8, 2e-9]), np.array([4.0, 9.0, 1.0])  # shift of the first group; turn and shift of the second
+    sines, scales = (
+        np.array([1.0, 1e-8, 2e-9]),
+        np.array([4.0, 9.0, 1.0]),
+    )  # shift of the first group; turn and shift of the second
     ws.loop_scale = np.array([4.0, np.nan, 1.0, 9.0])
     ws.loop_r = np.array([2.0, -3.0, 5.0])
 
@@ -183,29 +254,72 @@ def test_the_steps_of_a_solution(monkeypatch):
     def note(name: str, answer: object = 0):
         return lambda *arguments: order.append(name) or answer
 
-    plain = {name: note(name) for name in ("lend", "apply_loads", "residual_at_rest", "spread_rows", "form_gram", "solve_factor", "solve_filtered")}
-    plain |= {name: note(name) for name in ("yield_to", "accelerate_all", "carry", "pull_closed")} | {"dec": note("dec"), "hold": note("hold", 2)}
-    replace(monkeypatch, V, **plain, repay=note("repay", 7), eliminate_all=note("eliminate_all"), factor=note("factor", 1.0))
-    before, after = ["apply_loads", "eliminate_all", "residual_at_rest", "spread_rows", "form_gram", "factor"], ["yield_to", "accelerate_all"]
+    plain = {
+        name: note(name)
+        for name in (
+            "lend",
+            "apply_loads",
+            "residual_at_rest",
+            "spread_rows",
+            "form_gram",
+            "solve_factor",
+            "solve_filtered",
+        )
+    }
+    plain |= {
+        name: note(name) for name in ("yield_to", "accelerate_all", "carry", "pull_closed")
+    } | {"dec": note("dec"), "hold": note("hold", 2)}
+    replace(
+        monkeypatch,
+        V,
+        **plain,
+        repay=note("repay", 7),
+        eliminate_all=note("eliminate_all"),
+        factor=note("factor", 1.0),
+    )
+    before, after = (
+        ["apply_loads", "eliminate_all", "residual_at_rest", "spread_rows", "form_gram", "factor"],
+        ["yield_to", "accelerate_all"],
+    )
 
-    def steps(loops: int = 1, ghosts: int = 0, contacts: int = 0, stabilised: float = 0.0) -> tuple[int, list[str], float]:
+    def steps(
+        loops: int = 1, ghosts: int = 0, contacts: int = 0, stabilised: float = 0.0
+    ) -> tuple[int, list[str], float]:
         order[:] = []
         ws = workspace()
         ws.head.stabilised = stabilised
-        model = SimpleNamespace(l_kind=np.zeros(loops), ghosts=np.zeros(ghosts), c_law=np.zeros(contacts))
+        model = SimpleNamespace(
+            l_kind=np.zeros(loops), ghosts=np.zeros(ghosts), c_law=np.zeros(contacts)
+        )
         ws.loop_r[:] = 3.0, -4.0
         answer = V.accelerations_of(model, ws)
-        assert ws.loop_lam.tolist() == ([-3.0, 4.0] if "factor" in order else [0.0, 0.0])  # what the free tree does along the rows is taken back
+        assert ws.loop_lam.tolist() == (
+            [-3.0, 4.0] if "factor" in order else [0.0, 0.0]
+        )  # what the free tree does along the rows is taken back
         return answer, list(order), ws.head.factored
 
-    assert steps() == (0, [*before, "solve_factor", *after], 1.0) and steps(loops=0) == (0, ["dec"], 0.0)
+    assert steps() == (0, [*before, "solve_factor", *after], 1.0) and steps(loops=0) == (
+        0,
+        ["dec"],
+        0.0,
+    )
     assert steps(ghosts=1) == (7, ["lend", *before, "solve_factor", *after, "carry", "repay"], 1.0)
-    assert steps(stabilised=1.0) == (0, [*before, "solve_factor", *after, "carry", "pull_closed"], 1.0)
-    assert steps(contacts=1) == (2, [*before, "solve_factor", *after, "hold"], 1.0) and steps(loops=0, contacts=1) == (2, ["dec", "hold"], 0.0)
+    assert steps(stabilised=1.0) == (
+        0,
+        [*before, "solve_factor", *after, "carry", "pull_closed"],
+        1.0,
+    )
+    assert steps(contacts=1) == (2, [*before, "solve_factor", *after, "hold"], 1.0) and steps(
+        loops=0, contacts=1
+    ) == (2, ["dec", "hold"], 0.0)
     assert steps(ghosts=1, contacts=1)[1][-1] == "repay"
     for clear, filtered in ((1.1e-5, False), (0.9e-5, True), (0.0, True)):
         monkeypatch.setattr(V, "factor", note("factor", clear))
-        expected = [*before, "form_gram", "factor", "solve_filtered", *after] if filtered else [*before, "solve_factor", *after]
+        expected = (
+            [*before, "form_gram", "factor", "solve_filtered", *after]
+            if filtered
+            else [*before, "solve_factor", *after]
+        )
         assert steps() == (0, expected, float(not filtered))
     monkeypatch.setattr(V, "eliminate_all", note("eliminate_all", 3))
     assert steps()[:2] == (3, ["apply_loads", "eliminate_all"])
@@ -228,13 +342,24 @@ def test_open_loops_are_pulled_by_their_gap_and_its_rate(monkeypatch):
     ws.loop_lam[:], ws.loop_free = [7.0, 8.0], np.zeros(2)
     T.pull_closed(None, ws)
     pulled = [10.0 * (-2.25 * 2.0 - 3.0 * 3.0), 10.0 * (2.25 - 3.0 * 5.0)]
-    assert order == ["velocities", "gap", "rate", f"place {pulled}", "respond"] and ws.loop_lam.tolist() == [7.0 + pulled[0], 8.0 + pulled[1]]
+    assert order == [
+        "velocities",
+        "gap",
+        "rate",
+        f"place {pulled}",
+        "respond",
+    ] and ws.loop_lam.tolist() == [7.0 + pulled[0], 8.0 + pulled[1]]
 
 
 def test_a_neighbour_is_projected_by_its_factor_or_as_any_other_state(monkeypatch):
     for known, positions, speeds in ((1, 1, 1), (0, 1, 1), (1, 0, 1), (1, 1, 0)):
         answers = {"familiar": known, "positions_near": positions, "speeds_near": speeds}
-        replace(monkeypatch, P, project=lambda model, ws, t: 9, **{name: lambda *_, said=said: bool(said) for name, said in answers.items()})
+        replace(
+            monkeypatch,
+            P,
+            project=lambda model, ws, t: 9,
+            **{name: lambda *_, said=said: bool(said) for name, said in answers.items()},
+        )
         assert P.project_near(None, None, 0.0) == (0 if known and positions and speeds else 9)
     monkeypatch.undo()
     for first, second, expected in ((0, 0, (0, 2)), (4, 0, (4, 1)), (0, 5, (5, 2))):
@@ -253,7 +378,9 @@ def test_dead_points_are_loops_that_feel_a_stuck_speed_and_no_free_one(monkeypat
         l_kind=np.zeros(2), l_row=np.array([0, 2, 3]), l_at=np.array([0, 2, 3]), l_body=np.array([1, 2, 2]), u_at=np.array([0, 0, 1, 3]),
         l_x=np.array([0, 2, 6]),
     )  # fmt: skip
-    x = np.array([0.0, 1.0, 1.0, 0.0, 0.9e-11, 0.9e-11, 1.0, -1.0])  # group 0: speed 0, 1, not 2; group 1: speeds 1 and 2
+    x = np.array(
+        [0.0, 1.0, 1.0, 0.0, 0.9e-11, 0.9e-11, 1.0, -1.0]
+    )  # group 0: speed 0, 1, not 2; group 1: speeds 1 and 2
     for marks, row in (
         ((0, 0, 0), None),
         ((1, 0, 0), 0),
@@ -264,8 +391,12 @@ def test_dead_points_are_loops_that_feel_a_stuck_speed_and_no_free_one(monkeypat
         ((2, 0, 1), 2),
         ((2, 2, 1), None),
     ):
-        ws = SimpleNamespace(loop_x=x, loop_mark=np.array(marks, float), head=SimpleNamespace(item=-1))
-        assert (K.dead_point(model, ws), ws.head.item) == ((0, -1) if row is None else (int(Status.DEAD_POINT), row)), marks
+        ws = SimpleNamespace(
+            loop_x=x, loop_mark=np.array(marks, float), head=SimpleNamespace(item=-1)
+        )
+        assert (K.dead_point(model, ws), ws.head.item) == (
+            (0, -1) if row is None else (int(Status.DEAD_POINT), row)
+        ), marks
 
 
 @pytest.mark.parametrize("n", [-1, 0, 1])
@@ -287,14 +418,24 @@ def test_impulses_along_set_speeds_are_answered_under_the_constraints(n: int, mo
         solve_factor=lambda model, ws, x: x.__imul__(0.5), forget_debts=lambda ws: paid.append(0), repay=lambda m, w: paid.append(1),
     )  # fmt: skip
     for loops, ghosts in ((0, 0), (1, 0), (1, 1)):
-        model = SimpleNamespace(set_speed=np.array([2, 0]), l_kind=np.zeros(loops), ghosts=np.zeros(ghosts))
+        model = SimpleNamespace(
+            set_speed=np.array([2, 0]), l_kind=np.zeros(loops), ghosts=np.zeros(ghosts)
+        )
         ws, paid, pushed = workspace(3), [], []
         ws.loop_r, ws.loop_lam = np.zeros(2), np.full(2, 9.0)
-        ws.push, ws.push_u, ws.set_lam, ws.set_own = np.full(6, 9.0), np.full(3, 9.0), np.array([7.0, 8.0]), np.full(2, 9.0)
+        ws.push, ws.push_u, ws.set_lam, ws.set_own = (
+            np.full(6, 9.0),
+            np.full(3, 9.0),
+            np.array([7.0, 8.0]),
+            np.full(2, 9.0),
+        )
         ws.set_rest = np.array([1.0, 2.0])
         S.answer(model, ws, n)
         own = {-1: [8.0, 0.0, 7.0], 0: [0.0, 0.0, 1.0], 1: [1.0, 0.0, 0.0]}[n]
         lam = [0.5 * (1.0 - 10.0 * own[0]), 0.5 * (2.0 - 10.0 * own[1])]
         assert pushed == [[0.0] * 6 + own] + [[0.0] * 6 + [*lam, 0.0]] * loops
-        assert ws.set_own.tolist() == {-1: [9.0, 9.0], 0: [1.0, 9.0], 1: [9.0, 1.0]}[n] and paid == [0, 1] * ghosts
+        assert (
+            ws.set_own.tolist() == {-1: [9.0, 9.0], 0: [1.0, 9.0], 1: [9.0, 1.0]}[n]
+            and paid == [0, 1] * ghosts
+        )
         assert ws.udot.tolist() == ([own[0] + lam[0], own[1] + lam[1], own[2]] if loops else own)

@@ -17,7 +17,12 @@ def sled(across: float, **more):
     ]
     runner = {"blade": {"body": "sled", "normal": "y"}}
     return load(
-        {"bodies": {"sled": SLED}, "joints": {"j": {"child": "sled", "transforms": joint}}, "couplings": {"runner": runner}, **more}
+        {
+            "bodies": {"sled": SLED},
+            "joints": {"j": {"child": "sled", "transforms": joint}},
+            "couplings": {"runner": runner},
+            **more,
+        }
     ).compile()
 
 
@@ -26,22 +31,38 @@ def test_a_blade_tells_the_speed_across_it():
     system = sled(math.tan(0.3))
     q, u = system.start()
     assert system.start_changes == {} and system.constraint_rates(0.0, q, u)["runner"] < 1e-15
-    assert system.constraint_rates(0.0, q, [1.0, 2.0, 0.0]) == pytest.approx({"runner": -math.sin(0.3) + 2.0 * math.cos(0.3)})
-    assert system.constraint_residual(0.0, q) == 0.0 and system.constraint_residual(0.0, q, [1.0, 2.0, 0.0]) > 1.0
+    assert system.constraint_rates(0.0, q, [1.0, 2.0, 0.0]) == pytest.approx(
+        {"runner": -math.sin(0.3) + 2.0 * math.cos(0.3)}
+    )
+    assert (
+        system.constraint_residual(0.0, q) == 0.0
+        and system.constraint_residual(0.0, q, [1.0, 2.0, 0.0]) > 1.0
+    )
 
 
 def test_a_start_across_a_blade_is_told_with_the_blade():
     """Beside the speeds of the start as they became, the given one would slip."""
     found = sled(2.0).warnings
-    assert found and all(text.startswith("the loops do not allow the start of 'der(") and "('runner' would open at " in text for text in found)
+    assert found and all(
+        text.startswith("the loops do not allow the start of 'der(")
+        and "('runner' would open at " in text
+        for text in found
+    )
     assert sled(math.tan(0.3)).warnings == ()
 
 
 def test_a_given_place_is_told_with_the_relation_it_opens():
     """Two coordinates that a gear binds, both given: the one that gave way is named with the gear."""
     body = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
-    joints = {k: {"child": k, "transforms": [{"rotate": "z", "coordinate": f"p{k}", "start": 0.5}]} for k in "ab"}
-    found = load({"bodies": {"a": body, "b": body}, "joints": joints, "couplings": {"gear": "pa + pb"}}).compile().warnings
+    joints = {
+        k: {"child": k, "transforms": [{"rotate": "z", "coordinate": f"p{k}", "start": 0.5}]}
+        for k in "ab"
+    }
+    found = (
+        load({"bodies": {"a": body, "b": body}, "joints": joints, "couplings": {"gear": "pa + pb"}})
+        .compile()
+        .warnings
+    )
     assert found and all("'gear' would be open by 0.5" in text for text in found)
 
 
@@ -51,4 +72,6 @@ def test_relations_follow_inputs_and_states_that_are_given():
     q, u = system.start()
     assert system.constraint_rates(0.0, q, u, states={"speed": 3.5})["drive"] == pytest.approx(1.5)
     held = sled(math.tan(0.3), inputs={"w": 0.0}, couplings={"drive": "der(x) - w"})
-    assert held.constraint_rates(0.0, *held.start(), inputs={"w": 0.25})["drive"] == pytest.approx(abs(held.start()[1][0] - 0.25))
+    assert held.constraint_rates(0.0, *held.start(), inputs={"w": 0.25})["drive"] == pytest.approx(
+        abs(held.start()[1][0] - 0.25)
+    )

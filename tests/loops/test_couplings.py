@@ -16,7 +16,13 @@ HEAD: dict[str, Any] = {"format": "kinetree/1", "gravity": [0, 0, 0]}
 def planar(value: Any, speed=(1.0, 0.0, 1.0), **more: Any) -> dict[str, Any]:
     """A plate in the plane under one coupling."""
     joint = {"child": "b", "type": "planar", "coordinates": ["x", "y", "f"], "speed": list(speed)}
-    return {**HEAD, "bodies": {"b": PLATE}, "joints": {"j": joint}, "couplings": {"c": value}, **more}
+    return {
+        **HEAD,
+        "bodies": {"b": PLATE},
+        "joints": {"j": joint},
+        "couplings": {"c": value},
+        **more,
+    }
 
 
 # -- blades ---------------------------------------------------------------------------------------------------------------------------------
@@ -37,7 +43,11 @@ def test_skate_runs_a_circle(form, integrator):
 def test_knife_edge_on_an_incline():
     """From rest, spinning: x = g sin(a)/(2 w²) sin²(wt), y = g sin(a)/(2 w²) (wt - sin(2wt)/2), x down the slope: it does not slide away."""
     w, a = 1.3, 0.4
-    d = planar({"blade": {"body": "b", "normal": "y"}}, (0.0, 0.0, w), gravity=[9.81 * np.sin(a), 0, -9.81 * np.cos(a)])
+    d = planar(
+        {"blade": {"body": "b", "normal": "y"}},
+        (0.0, 0.0, w),
+        gravity=[9.81 * np.sin(a), 0, -9.81 * np.cos(a)],
+    )
     result = load(d).compile().simulate(stop_time=4, output_step=0.25, tolerance=1e-10)
     size, turn = 9.81 * np.sin(a) / (2 * w * w), w * result.time
     assert np.abs(result["x"] - size * np.sin(turn) ** 2).max() < 1e-7
@@ -62,9 +72,17 @@ def test_blade_on_a_moving_body():
     """On a carriage that moves evenly a skate runs its circle beside it (Galilei): the velocity of the body underneath is taken off."""
     d = planar({"blade": {"body": "b", "normal": "y", "on": "carriage"}}, (1.5, 0.0, 1.0))
     d["bodies"]["carriage"] = {"mass": 1e9, "inertia": [1, 1, 1, 0, 0, 0]}
-    d["joints"]["rail"] = {"child": "carriage", "type": "prismatic", "axis": "x", "coordinates": ["s"], "speed": [0.5]}
+    d["joints"]["rail"] = {
+        "child": "carriage",
+        "type": "prismatic",
+        "axis": "x",
+        "coordinates": ["s"],
+        "speed": [0.5],
+    }
     result = load(d).compile().simulate(stop_time=2, output_step=0.5, tolerance=1e-10)
-    assert np.abs(result["x"] - result["s"] - np.sin(result.time)).max() < 1e-7  # the carriage yields by a billionth
+    assert (
+        np.abs(result["x"] - result["s"] - np.sin(result.time)).max() < 1e-7
+    )  # the carriage yields by a billionth
 
 
 # -- rolling --------------------------------------------------------------------------------------------------------------------------------
@@ -79,7 +97,9 @@ def disc_rates(y: np.ndarray, r: float, m: float, A: float, C: float, g: float) 
     inertia, down = np.array([A, A, C]), np.array([0.0, -r, 0.0])
 
     def moment(rate: np.ndarray) -> np.ndarray:
-        a = r * np.array([-rate[2], 0.0, rate[0]]) + np.cross(frame, r * np.array([-w[2], 0.0, w[0]]))
+        a = r * np.array([-rate[2], 0.0, rate[0]]) + np.cross(
+            frame, r * np.array([-w[2], 0.0, w[0]])
+        )
         return inertia * rate + np.cross(frame, inertia * w) - np.cross(down, m * a + m * g * z)
 
     rest = moment(np.zeros(3))
@@ -89,7 +109,10 @@ def disc_rates(y: np.ndarray, r: float, m: float, A: float, C: float, g: float) 
 
 def disc(**parameters: float):
     system = load("lib:rolling-disc", **parameters).compile()
-    values = {name: float(system._fast.ws.val[system.compiled.registers[name]]) for name in ("m", "r", "h", "g")}
+    values = {
+        name: float(system._fast.ws.val[system.compiled.registers[name]])
+        for name in ("m", "r", "h", "g")
+    }
     m, r, h = values["m"], values["r"], values["h"]
     return system, (r, m, m * (3 * r * r + h * h) / 12, m * r * r / 2, values["g"])
 
@@ -99,7 +122,9 @@ def test_rolling_disc_in_steady_precession():
     lean, turn = 0.5, 1.7
     _, (r, m, A, C, g) = disc()
     alpha = np.pi / 2 + lean  # towards positive lean the axis comes up
-    w3 = (A * turn**2 * np.sin(alpha) * np.cos(alpha) - m * g * r * np.cos(alpha)) / ((C + m * r * r) * turn * np.sin(alpha))
+    w3 = (A * turn**2 * np.sin(alpha) * np.cos(alpha) - m * g * r * np.cos(alpha)) / (
+        (C + m * r * r) * turn * np.sin(alpha)
+    )
     system, _ = disc(lean_0=lean, turn_0=turn, spin_0=-w3 - turn * np.sin(lean))
     found = dict(zip(system.speeds, system.accelerations(0.0, *system.start()), strict=True))
     assert abs(found["der(lean)"]) < 1e-9 * g / r
@@ -117,13 +142,28 @@ def test_rolling_disc_against_newton_and_euler():
     def spins(k: int) -> list[float]:
         """(alpha, w1, w2, w3) of the same motion: e3 is the axis turned round."""
         lean, turn = result["lean"][k], result["der(heading)"][k]
-        return [np.pi / 2 + lean, result["der(lean)"][k], turn * np.cos(lean), -(result["der(spin)"][k] + turn * np.sin(lean))]
+        return [
+            np.pi / 2 + lean,
+            result["der(lean)"][k],
+            turn * np.cos(lean),
+            -(result["der(spin)"][k] + turn * np.sin(lean)),
+        ]
 
-    right = solve_ivp(lambda t, y: disc_rates(y, *numbers), (0, 2), spins(0), t_eval=result.time, rtol=1e-11, atol=1e-12, method="DOP853").y
+    right = solve_ivp(
+        lambda t, y: disc_rates(y, *numbers),
+        (0, 2),
+        spins(0),
+        t_eval=result.time,
+        rtol=1e-11,
+        atol=1e-12,
+        method="DOP853",
+    ).y
     ours = np.array([spins(k) for k in range(result.time.size)]).T
     assert np.abs(ours - right).max() < 1e-6 * np.abs(right).max()
     height = numbers[0] * np.cos(result["lean"])
-    assert np.abs(result["z"] - height).max() < 1e-9  # the contact is a relation of positions: it does not drift
+    assert (
+        np.abs(result["z"] - height).max() < 1e-9
+    )  # the contact is a relation of positions: it does not drift
     assert np.ptp(result["energy"]) < 1e-8 * result["energy"][0]
 
 
@@ -134,8 +174,12 @@ def test_rolling_sphere_down_an_incline():
     d = {
         "format": "kinetree/1",
         "bodies": {"ball": ball},
-        "joints": {"j": {"child": "ball", "type": "free", "start": [0, 0, r / np.cos(a), 1, 0, 0, 0]}},
-        "couplings": {"c": {"rolling": {"body": "ball", "radius": r, "normal": [np.sin(a), 0, np.cos(a)]}}},
+        "joints": {
+            "j": {"child": "ball", "type": "free", "start": [0, 0, r / np.cos(a), 1, 0, 0, 0]}
+        },
+        "couplings": {
+            "c": {"rolling": {"body": "ball", "radius": r, "normal": [np.sin(a), 0, np.cos(a)]}}
+        },
         "outputs": {"load": {"value": "force('c.normal')"}, "energy": {"quantity": "energy"}},
     }
     system = load(d).compile()
@@ -154,10 +198,18 @@ def test_ball_on_a_turntable():
     r, rate = 0.05, 3.0
     d = {
         "format": "kinetree/1",
-        "bodies": {"table": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}, "ball": {"mass": 0.3, "inertia": [0.4 * 0.3 * r * r] * 3 + [0, 0, 0]}},
+        "bodies": {
+            "table": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]},
+            "ball": {"mass": 0.3, "inertia": [0.4 * 0.3 * r * r] * 3 + [0, 0, 0]},
+        },
         "joints": {
             "hub": {"child": "table", "transforms": [{"rotate": "z", "by": f"{rate}*t"}]},
-            "j": {"child": "ball", "type": "free", "start": [0.4, 0, r, 1, 0, 0, 0], "speed": [0.1, 0.3, 0, 0, 0, 0]},
+            "j": {
+                "child": "ball",
+                "type": "free",
+                "start": [0.4, 0, r, 1, 0, 0, 0],
+                "speed": [0.1, 0.3, 0, 0, 0, 0],
+            },
         },
         "couplings": {"c": {"rolling": {"body": "ball", "radius": r, "on": "table"}}},
     }
@@ -180,13 +232,23 @@ def test_rattleback_reverses():
 
 def test_trailer_folds_in_reverse():
     """tan(angle/2) grows like exp(-v t/bar) while the car reverses straight."""
-    result = load("lib:trailer", speed_0=-1.0, angle_0=0.05).compile().simulate(stop_time=8, output_step=0.5, tolerance=1e-10)
-    assert np.tan(result["angle"] / 2) == pytest.approx(np.tan(0.025) * np.exp(result.time / 3.0), rel=1e-6)
+    result = (
+        load("lib:trailer", speed_0=-1.0, angle_0=0.05)
+        .compile()
+        .simulate(stop_time=8, output_step=0.5, tolerance=1e-10)
+    )
+    assert np.tan(result["angle"] / 2) == pytest.approx(
+        np.tan(0.025) * np.exp(result.time / 3.0), rel=1e-6
+    )
 
 
 def test_trailer_on_a_circle():
     """Steady turn: radius wheelbase/tan(steer), sin(angle) = -bar/radius."""
-    result = load("lib:trailer", angle_0=0.0).compile().simulate(stop_time=40, output_step=1, inputs={"steer_command": 0.2}, tolerance=1e-9)
+    result = (
+        load("lib:trailer", angle_0=0.0)
+        .compile()
+        .simulate(stop_time=40, output_step=1, inputs={"steer_command": 0.2}, tolerance=1e-9)
+    )
     radius = 2.7 / np.tan(0.2)
     assert result["der(heading)"][-1] == pytest.approx(2.0 / radius, rel=1e-6)
     assert np.sin(result["angle"][-1]) == pytest.approx(-3.0 / radius, rel=1e-5)
@@ -205,7 +267,9 @@ def test_bead_on_a_parabola():
     }  # fmt: skip
     system = load(d).compile()
     q, u = system.start()
-    assert q == pytest.approx([x, k * x * x], abs=1e-12) and u == pytest.approx([v, 2 * k * x * v], abs=1e-12)
+    assert q == pytest.approx([x, k * x * x], abs=1e-12) and u == pytest.approx(
+        [v, 2 * k * x * v], abs=1e-12
+    )
     right = -(4 * k * k * x * v * v + 2 * 9.81 * k * x) / (1 + 4 * k * k * x * x)
     assert system.accelerations(0.0, q, u)[0] == pytest.approx(right, rel=1e-12)
 
@@ -215,9 +279,19 @@ def bob(length: Any, **more: Any) -> dict[str, Any]:
     return {
         "format": "kinetree/1",
         "bodies": {"bob": {"mass": 2.0, "inertia": [1e-3, 1e-3, 1e-3, 0, 0, 0]}},
-        "joints": {"j": {"child": "bob", "type": "free", "start": [0.6, 0, -0.8, 1, 0, 0, 0], "speed": [0, 0.9, 0, 0, 0, 0]}},
+        "joints": {
+            "j": {
+                "child": "bob",
+                "type": "free",
+                "start": [0.6, 0, -0.8, 1, 0, 0, 0],
+                "speed": [0, 0.9, 0, 0, 0, 0],
+            }
+        },
         "couplings": {"rod": {"between": [{"body": "ground"}, {"body": "bob"}], "length": length}},
-        "outputs": {"pull": {"value": "force('rod')"}, "far": {"quantity": "distance", "between": [{"body": "ground"}, {"body": "bob"}]}},
+        "outputs": {
+            "pull": {"value": "force('rod')"},
+            "far": {"quantity": "distance", "between": [{"body": "ground"}, {"body": "bob"}]},
+        },
         **more,
     }
 
@@ -229,7 +303,9 @@ def test_distance_is_a_pendulum():
     e, g = np.array([0.6, 0, -0.8]), np.array([0, 0, -9.81])
     pull = 2.0 * (g @ e + 0.81)
     assert system.accelerations(0.0, q, u)[:3] == pytest.approx(g - pull / 2.0 * e, abs=1e-11)
-    assert system.outputs(0.0, q, u)["pull"] == pytest.approx(-pull, rel=1e-11)  # positive pushes the points apart
+    assert system.outputs(0.0, q, u)["pull"] == pytest.approx(
+        -pull, rel=1e-11
+    )  # positive pushes the points apart
 
 
 def test_length_follows_time_and_states():
@@ -261,8 +337,17 @@ def test_state_moves_a_coordinate():
 
 def test_input_moves_a_speed():
     """A relation of speeds follows an input; one of positions with an input is said: where the input jumps the mechanism does."""
-    d = {**HEAD, "bodies": {"a": PLATE}, "inputs": {"w": 0.7}, "joints": {"j": {"child": "a", "type": "revolute", "coordinates": ["q"]}}}
-    result = load({**d, "couplings": {"c": "der(q) - w"}}).compile().simulate(stop_time=1, output_step=0.5)
+    d = {
+        **HEAD,
+        "bodies": {"a": PLATE},
+        "inputs": {"w": 0.7},
+        "joints": {"j": {"child": "a", "type": "revolute", "coordinates": ["q"]}},
+    }
+    result = (
+        load({**d, "couplings": {"c": "der(q) - w"}})
+        .compile()
+        .simulate(stop_time=1, output_step=0.5)
+    )
     assert result["q"] == pytest.approx(0.7 * result.time, abs=1e-9)
     system = load({**d, "couplings": {"c": "q - w"}}).compile()
     assert "'w'" in " ".join(system.warnings)
@@ -274,13 +359,22 @@ def test_input_that_jumps_or_slopes():
 
     A smooth command has its rates: of a command 0.7 + t² the force is J times 2, to the tolerance of the samples between rows.
     """
-    d = {**HEAD, "bodies": {"a": PLATE}, "inputs": {"w": 0.7}, "joints": {"j": {"child": "a", "type": "revolute", "coordinates": ["q"]}}}
+    d = {
+        **HEAD,
+        "bodies": {"a": PLATE},
+        "inputs": {"w": 0.7},
+        "joints": {"j": {"child": "a", "type": "revolute", "coordinates": ["q"]}},
+    }
     system = load({**d, "couplings": {"c": "der(q) - w"}}).compile()
     result = system.simulate(stop_time=1, output_step=0.25, inputs={"w": 2.0})
     assert result["q"][1:] == pytest.approx(2.0 * result.time[1:], abs=1e-9)
     assert np.abs(result["energy_residual"]).max() < 1e-9
     d["outputs"] = {"torque": {"value": "force('c')"}}
-    placed = load({**d, "couplings": {"c": "q - w"}}).compile().simulate(stop_time=1, output_step=0.25, inputs={"w": lambda t: 0.7 + t * t})
+    placed = (
+        load({**d, "couplings": {"c": "q - w"}})
+        .compile()
+        .simulate(stop_time=1, output_step=0.25, inputs={"w": lambda t: 0.7 + t * t})
+    )
     assert placed["q"] == pytest.approx(0.7 + placed.time**2, abs=1e-8)
     assert placed["der(q)"][1:] == pytest.approx(2 * placed.time[1:], abs=1e-6)
     assert placed["torque"][1:] == pytest.approx(0.2, rel=1e-5)
@@ -293,8 +387,20 @@ def free_pair(couplings: dict[str, Any], outputs: dict[str, Any]) -> dict[str, A
         "format": "kinetree/1",
         "bodies": {"a": body, "b": body},
         "joints": {
-            "f": {"child": "a", "type": "free", "start": [0.1, 0.2, 0.3, 0.9, 0.1, -0.3, 0.2], "speed": [0.3, 0.2, -0.1, 0.5, -0.4, 0.3]},
-            "s": {"parent": "a", "child": "b", "at": [0.5, 0, 0.1], "type": "spherical", "start": [0.8, 0.2, 0.5, -0.1], "speed": [0.2, 0.7, -0.6]},
+            "f": {
+                "child": "a",
+                "type": "free",
+                "start": [0.1, 0.2, 0.3, 0.9, 0.1, -0.3, 0.2],
+                "speed": [0.3, 0.2, -0.1, 0.5, -0.4, 0.3],
+            },
+            "s": {
+                "parent": "a",
+                "child": "b",
+                "at": [0.5, 0, 0.1],
+                "type": "spherical",
+                "start": [0.8, 0.2, 0.5, -0.1],
+                "speed": [0.2, 0.7, -0.6],
+            },
         },
         "couplings": couplings,
         "outputs": outputs,
@@ -326,9 +432,15 @@ def check_dense(system) -> None:
     rank, basis = dense_rank(system, q)
     udot = system.accelerations(0.0, q, u)
     forces = system.inverse_dynamics(0.0, q, u, udot)
-    assert np.abs(basis[rank:] @ forces).max() < 1e-9 * np.abs(system.inverse_dynamics(0.0, q, u, 0 * udot)).max()
+    assert (
+        np.abs(basis[rank:] @ forces).max()
+        < 1e-9 * np.abs(system.inverse_dynamics(0.0, q, u, 0 * udot)).max()
+    )
     h = 1e-5  # rates of the residuals by central differences: error step²
-    levels = [[residuals(system, 0.0, *shifted(system, q, u, udot, s), level) for s in (h, -h)] for level in (0, 1)]
+    levels = [
+        [residuals(system, 0.0, *shifted(system, q, u, udot, s), level) for s in (h, -h)]
+        for level in (0, 1)
+    ]
     scale = max(1.0, np.abs(udot).max(), np.abs(u).max() ** 2)
     for ends in levels:  # positions stay, speeds stay
         assert np.abs(ends[0] - ends[1]).max() / (2 * h) < 1e-6 * scale
@@ -369,7 +481,13 @@ def test_couplings_leave_with_their_bodies():
     """A blade whose body is dropped falls away with it, and so does its force."""
     d = planar({"blade": {"body": "b", "normal": "y"}})
     d["bodies"]["other"] = PLATE
-    d["joints"]["k"] = {"child": "other", "type": "prismatic", "axis": "x", "coordinates": ["s"], "speed": [1.0]}
+    d["joints"]["k"] = {
+        "child": "other",
+        "type": "prismatic",
+        "axis": "x",
+        "coordinates": ["s"],
+        "speed": [1.0],
+    }
     d["stages"] = [{"ends": {"at": 0.5}, "drop": ["b"]}, {"name": "after"}]
     result = load(d).compile().simulate(stop_time=1, output_step=0.25)
     assert result["s"][-1] == pytest.approx(1.0)

@@ -21,7 +21,10 @@ def slide(**more: Any) -> dict[str, Any]:
         "bodies": {"b": PLATE},
         "joints": {"j": {"child": "b", "transforms": transforms}},
         "couplings": {"c": {"blade": {"body": "b", "normal": [1, 1, 0]}}},
-        "forces": {"spring": {"coordinate": "x", "value": "-50*(x - 1)"}, "load": {"coordinate": "y", "value": "0"}},
+        "forces": {
+            "spring": {"coordinate": "x", "value": "-50*(x - 1)"},
+            "load": {"coordinate": "y", "value": "0"},
+        },
         **more,
     }
 
@@ -41,7 +44,9 @@ def test_event_sets_a_speed_under_a_blade():
     d = slide(events=event, forces={})
     d["joints"]["j"]["transforms"][0]["speed"] = 1.0
     result = load(d).compile().simulate(stop_time=1, output_step=0.25)
-    assert result["der(x)"][-1] == pytest.approx(-0.5, abs=1e-10) and result["der(y)"][-1] == pytest.approx(0.5, abs=1e-10)
+    assert result["der(x)"][-1] == pytest.approx(-0.5, abs=1e-10) and result["der(y)"][
+        -1
+    ] == pytest.approx(0.5, abs=1e-10)
 
 
 def test_lock_under_a_rolling_constraint():
@@ -51,8 +56,16 @@ def test_lock_under_a_rolling_constraint():
         "format": "kinetree/1",
         "bodies": {"frame": PLATE, "ball": ball},
         "joints": {
-            "rail": {"child": "frame", "at": [0, 0, 0.1], "transforms": [{"shift": "x", "coordinate": "x", "speed": 1.0}]},
-            "axle": {"parent": "frame", "child": "ball", "transforms": [{"rotate": "y", "coordinate": "turn"}]},
+            "rail": {
+                "child": "frame",
+                "at": [0, 0, 0.1],
+                "transforms": [{"shift": "x", "coordinate": "x", "speed": 1.0}],
+            },
+            "axle": {
+                "parent": "frame",
+                "child": "ball",
+                "transforms": [{"rotate": "y", "coordinate": "turn"}],
+            },
         },
         "couplings": {"c": {"rolling": {"body": "ball", "radius": 0.1}}},
         "stages": [{"ends": {"at": 0.5}, "lock": ["axle"]}, {"name": "stopped"}],
@@ -64,7 +77,9 @@ def test_lock_under_a_rolling_constraint():
 
 @pytest.fixture(scope="module")
 def disc_run():
-    return load("lib:rolling-disc").compile().simulate(stop_time=1.0, output_step=0.1, tolerance=1e-10)
+    return (
+        load("lib:rolling-disc").compile().simulate(stop_time=1.0, output_step=0.1, tolerance=1e-10)
+    )
 
 
 @pytest.mark.parametrize("backend", ["native", "python"])
@@ -75,7 +90,14 @@ def test_rolling_disc_as_an_archive(backend, disc_run, tmp_path):
     kinds = ("CoSimulation", "ModelExchange") if backend == "native" else ("CoSimulation",)
     for kind in kinds:
         names = ["x", "y", "z", "lean", "events", "load"]
-        found = simulate_fmu(str(path), fmi_type=kind, stop_time=1.0, output_interval=0.1, relative_tolerance=1e-8, output=names)
+        found = simulate_fmu(
+            str(path),
+            fmi_type=kind,
+            stop_time=1.0,
+            output_interval=0.1,
+            relative_tolerance=1e-8,
+            output=names,
+        )
         for name in ("x", "y", "lean"):
             assert found[name][-1] == pytest.approx(disc_run[name][-1], abs=2e-5), (kind, name)
         assert found["z"][-1] == pytest.approx(0.2 * np.cos(found["lean"][-1]), abs=1e-6)
@@ -86,8 +108,17 @@ def test_rolling_disc_as_an_archive(backend, disc_run, tmp_path):
 
 def test_runs_begin_with_the_inputs_they_are_given():
     """A state that a coordinate follows has its rate from the input: the speeds at the start are those of a run whose input starts so."""
-    joints = {name: {"child": name, "type": "prismatic", "axis": axis, "coordinates": [name]} for name, axis in (("x", "x"), ("p", "y"))}
-    d = {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": dict.fromkeys("xp", PLATE), "joints": joints, "couplings": {"c": "x - 0.5*p - lag"}}
+    joints = {
+        name: {"child": name, "type": "prismatic", "axis": axis, "coordinates": [name]}
+        for name, axis in (("x", "x"), ("p", "y"))
+    }
+    d = {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": dict.fromkeys("xp", PLATE),
+        "joints": joints,
+        "couplings": {"c": "x - 0.5*p - lag"},
+    }
     d["states"] = {"lag": {"rate": "5*(push - lag)"}}
     given, own = (load(d | {"inputs": {"push": start}}).compile() for start in (0.0, 0.2))
     found = given.simulate(stop_time=0.5, output_step=0.1, inputs={"push": 0.2})

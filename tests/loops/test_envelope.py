@@ -9,14 +9,21 @@ import pytest
 from kinetree.models.trace.kernels import PlainKernels
 
 KERNELS = PlainKernels(symbolic=False)
-E, B, S, G, R = (KERNELS.module(f"kinetree.solvers.loops.{name}") for name in ("envelope", "blocks", "substitution", "gauss_newton", "residual"))
+E, B, S, G, R = (
+    KERNELS.module(f"kinetree.solvers.loops.{name}")
+    for name in ("envelope", "blocks", "substitution", "gauss_newton", "residual")
+)
 POSITIONS, SPEEDS = 0, 1
 
 
-def groups(sizes: list[int], first: list[int], parts: list[list[int]] | None = None) -> tuple[SimpleNamespace, SimpleNamespace]:
+def groups(
+    sizes: list[int], first: list[int], parts: list[list[int]] | None = None
+) -> tuple[SimpleNamespace, SimpleNamespace]:
     """Groups of rows, each with the first group that it meets."""
     row = np.concatenate(([0], np.cumsum(sizes)))
-    env = np.concatenate(([0], np.cumsum([sizes[k] * (row[k + 1] - row[first[k]]) for k in range(len(sizes))])))
+    env = np.concatenate(
+        ([0], np.cumsum([sizes[k] * (row[k + 1] - row[first[k]]) for k in range(len(sizes))]))
+    )
     model = SimpleNamespace(
         l_kind=np.zeros(len(sizes), int), l_row=row, l_first=np.array(first), l_env=env,
         l_part=np.concatenate(parts) if parts else np.concatenate([np.arange(n) % 6 for n in sizes]), l_level=np.zeros(len(sizes), int),
@@ -46,7 +53,9 @@ def matrix(model: SimpleNamespace, seed: int, redundant: tuple[int, ...] = ()) -
     rng, row = np.random.default_rng(seed), model.l_row
     lower = np.zeros((row[-1], row[-1]))
     for k in range(model.l_kind.size):
-        lower[row[k] : row[k + 1], row[model.l_first[k]] : row[k + 1]] = rng.normal(size=(row[k + 1] - row[k], row[k + 1] - row[model.l_first[k]]))
+        lower[row[k] : row[k + 1], row[model.l_first[k]] : row[k + 1]] = rng.normal(
+            size=(row[k + 1] - row[k], row[k + 1] - row[model.l_first[k]])
+        )
     lower = np.tril(lower) + 2.0 * np.eye(row[-1])
     for r in redundant:
         lower[:, r] = 0.0
@@ -76,7 +85,9 @@ def test_solutions_are_those_of_dense_algebra(name: str, redundant: int):
     b = dense @ rng.normal(size=n)
     x = b.copy()
     S.solve_factor(model, ws, x)
-    assert dense @ x == pytest.approx(b, abs=1e-9 * np.abs(b).max()) and np.count_nonzero(x == 0.0) == len(left_out)
+    assert dense @ x == pytest.approx(b, abs=1e-9 * np.abs(b).max()) and np.count_nonzero(
+        x == 0.0
+    ) == len(left_out)
     for k in range(model.l_kind.size):
         group = range(model.l_row[k], model.l_row[k + 1])
         assert ws.loop_found[k] == len([r for r in group if x[r] != 0.0])
@@ -96,7 +107,9 @@ def test_damping_is_a_part_of_the_scales_of_rows(name: str):
     E.factor(model, ws, 0.1, E.ALL)
     x = np.arange(1.0, row[-1] + 1.0)
     S.solve_factor(model, ws, x)
-    assert x == pytest.approx(np.linalg.solve(dense + 0.1 * np.diag(scale), np.arange(1.0, row[-1] + 1.0)), rel=1e-8)
+    assert x == pytest.approx(
+        np.linalg.solve(dense + 0.1 * np.diag(scale), np.arange(1.0, row[-1] + 1.0)), rel=1e-8
+    )
 
 
 def test_rows_that_are_used():
@@ -111,10 +124,14 @@ def test_rows_that_are_used():
         x = np.ones(9)
         S.solve_factor(model, ws, x)
         kept = np.flatnonzero(x)
-        assert x[kept] == pytest.approx(np.linalg.solve(dense[np.ix_(kept, kept)], np.ones(len(kept))), rel=1e-9) and len(kept) == sum(found)
+        assert x[kept] == pytest.approx(
+            np.linalg.solve(dense[np.ix_(kept, kept)], np.ones(len(kept))), rel=1e-9
+        ) and len(kept) == sum(found)
 
 
-def sines(angle: float, rows: int = 2, parts: list[list[int]] | None = None) -> tuple[float, SimpleNamespace]:
+def sines(
+    angle: float, rows: int = 2, parts: list[list[int]] | None = None
+) -> tuple[float, SimpleNamespace]:
     """Two unit rows at an angle, and more across to them."""
     model, ws = groups([rows], [0], parts)
     dense = np.eye(rows)
@@ -125,10 +142,20 @@ def sines(angle: float, rows: int = 2, parts: list[list[int]] | None = None) -> 
 
 def test_rows_are_told_by_the_squared_sine_of_their_angle():
     """Below 1e-12 one is redundant; three rows keep their own order above 1e-4, and else are taken by largest pivots."""
-    assert sines(0.3)[0] == pytest.approx(math.sin(0.3) ** 2) and sines(0.3, 3)[0] == pytest.approx(math.sin(0.3) ** 2)
-    assert sines(0.011, 3)[1].loop_even[0] == 1.0 and sines(0.009, 3)[1].loop_even[0] == 0.0 and sines(0.3, 4)[1].loop_even[0] == 0.0
+    assert sines(0.3)[0] == pytest.approx(math.sin(0.3) ** 2) and sines(0.3, 3)[0] == pytest.approx(
+        math.sin(0.3) ** 2
+    )
+    assert (
+        sines(0.011, 3)[1].loop_even[0] == 1.0
+        and sines(0.009, 3)[1].loop_even[0] == 0.0
+        and sines(0.3, 4)[1].loop_even[0] == 0.0
+    )
     clear, ws = sines(0.009, 3)
-    assert clear == pytest.approx(math.sin(0.009) ** 2, rel=1e-9) and ws.loop_pivot.tolist() == [0, 2, 1] and ws.loop_found[0] == 3
+    assert (
+        clear == pytest.approx(math.sin(0.009) ** 2, rel=1e-9)
+        and ws.loop_pivot.tolist() == [0, 2, 1]
+        and ws.loop_found[0] == 3
+    )
     clear, ws = sines(1.2e-6)
     assert clear == pytest.approx(1.44e-12, rel=1e-3, abs=0.0) and ws.loop_found[0] == 2
     clear, ws = sines(0.9e-6)
@@ -139,10 +166,19 @@ def test_pivots_are_measured_by_the_scales_of_shifts_and_turns():
     """A turn of a small arm is no worse a row than a shift: relative to the largest of its own sort."""
     model, ws = groups([4], [0], [[0, 1, 3, 4]])
     fill(model, ws, np.diag([4.0, 1.0, 3e-6, 4e-6]))
-    assert ws.loop_scale.tolist() == [4.0, 4e-6] and [E.scale_of(model, ws, 0, r) for r in range(4)] == [4.0, 4.0, 4e-6, 4e-6]
-    assert E.factor(model, ws, 0.0, E.ALL) == pytest.approx(0.25) and ws.loop_pivot.tolist() == [0, 3, 2, 1]
+    assert ws.loop_scale.tolist() == [4.0, 4e-6] and [
+        E.scale_of(model, ws, 0, r) for r in range(4)
+    ] == [4.0, 4.0, 4e-6, 4e-6]
+    assert E.factor(model, ws, 0.0, E.ALL) == pytest.approx(0.25) and ws.loop_pivot.tolist() == [
+        0,
+        3,
+        2,
+        1,
+    ]
     model, ws = groups([2, 2], [0, 1], [[0, 3], [1, 4]])
-    fill(model, ws, np.diag([8.0, 2.0, 1e-30, 0.9e-25]))  # a group of noise: rows of nothing are redundant
+    fill(
+        model, ws, np.diag([8.0, 2.0, 1e-30, 0.9e-25])
+    )  # a group of noise: rows of nothing are redundant
     assert ws.loop_scale.tolist() == [8.0, 2.0, 1e-13, 1e-13]
     E.factor(model, ws, 0.0, E.ALL)
     assert ws.loop_found.tolist() == [2.0, 0.0]
@@ -157,20 +193,34 @@ def test_products_run_over_the_bodies_that_groups_share():
         x = [rng.normal(size=(counts[g], sizes[g])) for g in (0, 1)]
         z = [rng.normal(size=(counts[g], 1)) ** 2 * x[g] for g in (0, 1)]
         z[1][:2] = x[1][:2] * (z[0][:2, :1] / x[0][:2, :1])  # shared speeds have one inertia
-        ws.loop_x, ws.loop_z = np.concatenate([a.ravel() for a in x]), np.concatenate([a.ravel() for a in z])
+        ws.loop_x, ws.loop_z = (
+            np.concatenate([a.ravel() for a in x]),
+            np.concatenate([a.ravel() for a in z]),
+        )
         start = x[0].size
-        model.l_at, model.l_body, model.u_at = np.array([0, 2, 3]), np.array([1, 2, 1]), np.array([0, 0, 2, 3])
+        model.l_at, model.l_body, model.u_at = (
+            np.array([0, 2, 3]),
+            np.array([1, 2, 1]),
+            np.array([0, 0, 2, 3]),
+        )
         model.l_x = np.array([0, 2 * sizes[0], start])
         model.l_columns, model.l_block = np.array(counts), np.array([0, 1])
         model.l_shared_at, model.l_shared = np.array([0, 0, 1, 1]), np.array([2, 0])
         E.form_gram(model, ws)
-        dense = np.block([[x[0].T @ z[0], (z[1].T @ x[0][:2]).T], [z[1].T @ x[0][:2], x[1].T @ z[1]]])
+        dense = np.block(
+            [[x[0].T @ z[0], (z[1].T @ x[0][:2]).T], [z[1].T @ x[0][:2], x[1].T @ z[1]]]
+        )
         for k, m in ((0, 0), (1, 0), (1, 1)):
             at = E.block_at(model, k, m)
             found = ws.loop_g[at : at + sizes[k] * sizes[m]].reshape(sizes[k], sizes[m])
-            rows, cols = slice(model.l_row[k], model.l_row[k + 1]), slice(model.l_row[m], model.l_row[m + 1])
+            rows, cols = (
+                slice(model.l_row[k], model.l_row[k + 1]),
+                slice(model.l_row[m], model.l_row[m + 1]),
+            )
             expected = dense[rows, cols]
-            assert (np.tril(found) if k == m else found) == pytest.approx(np.tril(expected) if k == m else expected)
+            assert (np.tril(found) if k == m else found) == pytest.approx(
+                np.tril(expected) if k == m else expected
+            )
         assert ws.loop_scale[0] == pytest.approx(max(np.diag(dense)[:3][: sizes[0]]))
     model.l_at = np.array([0, 0, 0])  # a group whose path has no bodies
     model.l_columns[:], model.l_shared_at = 0, np.array([0, 0, 0, 0])
@@ -186,7 +236,9 @@ def threes(seed: int) -> tuple[SimpleNamespace, np.ndarray, np.ndarray]:
     lower = np.tril(rng.normal(size=(3, 3)), -1) + np.diag([1.5, 0.5, 2.0])
     kept = lower.copy()
     np.fill_diagonal(kept, 1.0 / np.diag(lower))
-    ws = SimpleNamespace(loop_g=np.concatenate((a.ravel(), b.ravel(), kept.ravel())), loop_b=rng.normal(size=6))
+    ws = SimpleNamespace(
+        loop_g=np.concatenate((a.ravel(), b.ravel(), kept.ravel())), loop_b=rng.normal(size=6)
+    )
     return ws, np.array([a, b]), lower
 
 
@@ -205,7 +257,11 @@ def test_blocks_of_three():
     assert ws.loop_b == pytest.approx([*before[:3], *np.linalg.solve(lower, x[3:])])
     ws.loop_b[:] = before
     B.upper_three(ws, x, 3, 18)
-    assert x[3:] == pytest.approx(np.linalg.solve(lower.T, before[3:])) and x[:3].tolist() == [1.0, 2.0, 3.0]
+    assert x[3:] == pytest.approx(np.linalg.solve(lower.T, before[3:])) and x[:3].tolist() == [
+        1.0,
+        2.0,
+        3.0,
+    ]
     B.back_three(ws, x, 3, 9, 1)
     assert ws.loop_b == pytest.approx([before[0], *(before[1:4] - b.T @ x[3:]), *before[4:]])
 
@@ -216,7 +272,9 @@ def test_a_factor_of_three_is_made_where_no_pivot_is_close_to_nothing():
     full = lower @ lower.T
     for least, scales in ((0, (100.0, 1.0, 5.0)), (1, (3.0, 10.0, 5.0)), (2, (3.0, 1.0, 1e3))):
         ws = SimpleNamespace(loop_g=np.tril(full).ravel())
-        assert B.factor_three(ws, 0, scales) == pytest.approx(lower[least, least] ** 2 / scales[least])
+        assert B.factor_three(ws, 0, scales) == pytest.approx(
+            lower[least, least] ** 2 / scales[least]
+        )
         kept = lower.copy()
         np.fill_diagonal(kept, 1.0 / np.diag(lower))
         assert ws.loop_g.reshape(3, 3) == pytest.approx(kept)
@@ -225,7 +283,9 @@ def test_a_factor_of_three_is_made_where_no_pivot_is_close_to_nothing():
             scales = [3.0, 1.0, 5.0]
             scales[r] = lower[r, r] ** 2 / part
             ws = SimpleNamespace(loop_g=np.tril(full).ravel())
-            assert (B.factor_three(ws, 0, tuple(scales)) > 0.0) == done and (ws.loop_g.tolist() == np.tril(full).ravel().tolist()) != done
+            assert (B.factor_three(ws, 0, tuple(scales)) > 0.0) == done and (
+                ws.loop_g.tolist() == np.tril(full).ravel().tolist()
+            ) != done
 
 
 # -- small things of the loops ---------------------------------------------------------------------------------------------------------------------
@@ -240,8 +300,17 @@ def test_a_rotation_vector_is_axis_times_angle(angle: float):
 
 
 def test_the_worst_row_and_the_widest_gap():
-    ws = SimpleNamespace(loop_r=np.array([1.0, -3.0, 2.0]), loop_open=np.array([0.5, 4.0, 1.0]), head=SimpleNamespace(item=-1))
-    assert R.largest(None, ws) == 3.0 and ws.head.item == 1 and R.opening(ws) == 4.0 and R.norm_squared(ws) == 14.0
+    ws = SimpleNamespace(
+        loop_r=np.array([1.0, -3.0, 2.0]),
+        loop_open=np.array([0.5, 4.0, 1.0]),
+        head=SimpleNamespace(item=-1),
+    )
+    assert (
+        R.largest(None, ws) == 3.0
+        and ws.head.item == 1
+        and R.opening(ws) == 4.0
+        and R.norm_squared(ws) == 14.0
+    )
     ws.loop_r[2] = ws.loop_open[0] = math.nan
     assert math.isnan(R.largest(None, ws)) and ws.head.item == 2
     ws.loop_r[:], ws.loop_open[:] = 0.0, 0.0
@@ -249,8 +318,14 @@ def test_the_worst_row_and_the_widest_gap():
 
 
 def test_steps_of_half_a_radian_and_weights_of_what_is_given():
-    assert [G.limit_step(SimpleNamespace(udot=np.array(u))) for u in ([0.1, -0.4], [0.1, -2.0], [4.0, 1.0])] == [1.0, 0.25, 0.125]
-    model, ws = SimpleNamespace(u_held=np.array([0, 1, 2, 3])), SimpleNamespace(loop_weight=np.full(4, np.nan))
+    assert [
+        G.limit_step(SimpleNamespace(udot=np.array(u)))
+        for u in ([0.1, -0.4], [0.1, -2.0], [4.0, 1.0])
+    ] == [1.0, 0.25, 0.125]
+    model, ws = (
+        SimpleNamespace(u_held=np.array([0, 1, 2, 3])),
+        SimpleNamespace(loop_weight=np.full(4, np.nan)),
+    )
     for bit, expected in ((1, [1.0, 0.25, 1.0, 0.25]), (2, [1.0, 1.0, 0.25, 0.25])):
         G.weigh(model, ws, bit, 0.25)
         assert ws.loop_weight.tolist() == expected

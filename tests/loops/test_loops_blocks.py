@@ -11,7 +11,9 @@ def general(system, seed: int = 4):
     """A state away from special angles."""
     rng = np.random.default_rng(seed)
     q, u = system.start()
-    return system.project(0.0, q + 0.03 * rng.standard_normal(q.size), u + rng.standard_normal(u.size))
+    return system.project(
+        0.0, q + 0.03 * rng.standard_normal(q.size), u + rng.standard_normal(u.size)
+    )
 
 
 def inertia_and_bias(system, q, u):
@@ -37,7 +39,16 @@ def rest_of_rows(system, q, u, J):
     return -J @ system.accelerations(0.0, q, u, tau=tau), tau
 
 
-@pytest.mark.parametrize("model, settings", [("n_four_bar", {"n": 2}), ("n_four_bar", {"n": 6}), ("andrews", {}), ("six_bar", {}), ("delta", {})])
+@pytest.mark.parametrize(
+    "model, settings",
+    [
+        ("n_four_bar", {"n": 2}),
+        ("n_four_bar", {"n": 6}),
+        ("andrews", {}),
+        ("six_bar", {}),
+        ("delta", {}),
+    ],
+)
 def test_against_one_dense_system(model, settings):
     """[M Jᵀ; J 0] solved densely by numpy: what the engine finds by paths, blocks and one sweep, to eps times the condition of the whole, 1e5."""
     system = load(f"lib:{model}", **settings).compile()
@@ -83,10 +94,23 @@ def tilting() -> dict:
         "bodies": {"crank": bar, "coupler": bar, "rocker": bar},
         "joints": {
             "A": {"child": "crank", "coordinates": ["a"], "start": 1.2} | turn,
-            "B": {"parent": "crank", "child": "coupler", "at": [1, 0, 0], "coordinates": ["b"], "start": -1.2}
+            "B": {
+                "parent": "crank",
+                "child": "coupler",
+                "at": [1, 0, 0],
+                "coordinates": ["b"],
+                "start": -1.2,
+            }
             | turn
             | {"axis": [0, "sin(tilt)", "cos(tilt)"]},
-            "C": {"parent": "coupler", "child": "rocker", "at": [1, 0, 0], "coordinates": ["c"], "start": -1.9} | turn,
+            "C": {
+                "parent": "coupler",
+                "child": "rocker",
+                "at": [1, 0, 0],
+                "coordinates": ["c"],
+                "start": -1.9,
+            }
+            | turn,
             "D": {"child": "rocker", "coordinates": ["d"], "at": [1, 0, 0], "cut": True} | turn,
         },
     }
@@ -104,20 +128,34 @@ def test_a_parameter_that_tilts_an_axis_ends_the_plane():
 
 def test_shared_bodies_are_listed_once():
     """Neighbours of a row of four-bars share one crank; loops that do not meet have no block."""
-    fields = model_fields(*(lambda c: (c.ints, c.floats))(load("lib:n_four_bar", n=5).compile().compiled))
+    fields = model_fields(
+        *(lambda c: (c.ints, c.floats))(load("lib:n_four_bar", n=5).compile().compiled)
+    )
     assert fields.l_shared_at[-1] == 4
     assert fields.l_block[-1] == 9
     pairs = fields.l_shared.reshape(-1, 2)
     assert (fields.l_body[pairs[:, 0]] == fields.l_body[pairs[:, 1]]).all()
 
 
-@pytest.mark.parametrize("model, method", [("n_four_bar", "rk4"), ("andrews", "adams"), ("slider_crank_spatial", "adams")])
+@pytest.mark.parametrize(
+    "model, method",
+    [("n_four_bar", "rk4"), ("andrews", "adams"), ("slider_crank_spatial", "adams")],
+)
 def test_states_after_steps_need_no_projection(model, method):
     """The factor of the last evaluation closes positions and speeds as a factor of their own would: what that would change is rounding."""
     stop = {"andrews": 0.01}.get(model, 0.5)
     system = load(f"lib:{model}").compile()
-    result = system.simulate(stop_time=stop, output_step=stop, integrator=method, step=stop / 200 if method == "rk4" else None, tolerance=1e-6)
-    q, u = (np.array([result[name][-1] for name in names]) for names in (system.coordinates, system.speeds))
+    result = system.simulate(
+        stop_time=stop,
+        output_step=stop,
+        integrator=method,
+        step=stop / 200 if method == "rk4" else None,
+        tolerance=1e-6,
+    )
+    q, u = (
+        np.array([result[name][-1] for name in names])
+        for names in (system.coordinates, system.speeds)
+    )
     q2, u2 = system.project(stop, q, u)
     assert np.abs(q2 - q).max() < 1e-12
     assert np.abs(u2 - u).max() < 1e-12 * max(1.0, np.abs(u).max())
@@ -134,6 +172,9 @@ def test_slopes_of_plane_loops(model):
     assert not dirty.any()
     instance.keep(16, dirty)
     exact = system.derivatives(0.0, q, u).tau
-    units = [system.accelerations(0.0, q, u, tau=unit) - system.accelerations(0.0, q, u, tau=-unit) for unit in np.eye(system.n)]
+    units = [
+        system.accelerations(0.0, q, u, tau=unit) - system.accelerations(0.0, q, u, tau=-unit)
+        for unit in np.eye(system.n)
+    ]
     differences = np.array(units).T / 2.0
     assert np.abs(exact - differences).max() < 1e-9 * np.abs(differences).max()

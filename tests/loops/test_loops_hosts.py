@@ -19,7 +19,9 @@ class Host:
         self.run = Run(make_unit(self.system))
         assert self.run.call("unit_start", 0, 0.0) == 0
         header, count = self.run.unit.header, len(self.run.unit.states)
-        self.states, self.rates = (self.run.work[int(at) :][:count] for at in (header.at_states, header.at_rates))
+        self.states, self.rates = (
+            self.run.work[int(at) :][:count] for at in (header.at_states, header.at_rates)
+        )
         self.start = self.states.copy()
 
     def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -33,14 +35,19 @@ class Host:
 
 
 @pytest.mark.parametrize("method", ["BDF", "LSODA", "RK45"])
-@pytest.mark.parametrize("model, stop", [("lib:four-bar", 2.0), ("lib:slider-crank", 1.0), ("lib:closed-three-link", 2.0)])
+@pytest.mark.parametrize(
+    "model, stop",
+    [("lib:four-bar", 2.0), ("lib:slider-crank", 1.0), ("lib:closed-three-link", 2.0)],
+)
 def test_loops_stay_within_the_hosts_tolerance(model: str, stop: float, method: str):
     """At a relative tolerance of 1e-6 gaps stay within a few 1e-6; without the pull they grow to 4e-5 in 2 s and on without bound.
 
     Coordinates agree with our own run, which projects every step: errors of a host grow with its steps, a thousand tolerances allow for that.
     """
     host = Host(model)
-    found = solve_ivp(host, (0.0, stop), host.start, method=method, rtol=TOLERANCE, atol=1e-2 * TOLERANCE)
+    found = solve_ivp(
+        host, (0.0, stop), host.start, method=method, rtol=TOLERANCE, atol=1e-2 * TOLERANCE
+    )
     gaps = [host.gap(t, y) for t, y in zip(found.t, found.y.T, strict=True)]
     own = host.system.simulate(stop, output_step=stop, tolerance=1e-10)
     assert max(gaps) < 2 * TOLERANCE
@@ -53,7 +60,10 @@ def test_nothing_is_pulled_where_loops_are_closed(model: str):
     """On the constraints the rates are those of the motion: the gap of rounding, 1e-14, times the square of the pull, some 1e3, is all."""
     host = Host(model)
     q, u = host.system.start()
-    assert np.abs(host(0.0, host.start)[-host.system.n :] - host.system.accelerations(0.0, q, u)).max() < 1e-9
+    assert (
+        np.abs(host(0.0, host.start)[-host.system.n :] - host.system.accelerations(0.0, q, u)).max()
+        < 1e-9
+    )
 
 
 def test_gaps_close_like_a_double_root():
@@ -75,7 +85,10 @@ def test_an_event_happens_once_where_closing_the_loop_moves_its_guard(side: floa
     instant = 0.1
     moved = plain.simulate(instant, output_step=instant, tolerance=1e-12)
     bound = float(moved["phi"][-1])
-    event = {"when": f"phi {'>' if bound > moved['phi'][0] else '<'} {bound!r}", "set": {"der(phi)": "0.5*der(phi)"}}
+    event = {
+        "when": f"phi {'>' if bound > moved['phi'][0] else '<'} {bound!r}",
+        "set": {"der(phi)": "0.5*der(phi)"},
+    }
     host = Host(read("lib:four-bar")[0] | {"events": {"slower": event}})
     beyond = bound + np.copysign(1e-10, bound - moved["phi"][0])
     y = np.array([moved[name][-1] for name in (*names, *plain.speeds)])
@@ -85,7 +98,9 @@ def test_an_event_happens_once_where_closing_the_loop_moves_its_guard(side: floa
         assert host.run.call("unit_event", 1, instant + later * 1e-9) == 0
         assert host.run.head.events == 1
         y = host.states.copy()
-        assert abs(y[crank] - bound) < 1e-6 and y[len(names) + crank] == pytest.approx(0.5 * moved["der(phi)"][-1], rel=1e-5)
+        assert abs(y[crank] - bound) < 1e-6 and y[len(names) + crank] == pytest.approx(
+            0.5 * moved["der(phi)"][-1], rel=1e-5
+        )
         y[crank] = beyond
 
 
@@ -93,7 +108,14 @@ SKATE = {
     "format": "kinetree/1",
     "gravity": [0, 0, 0],
     "bodies": {"b": {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}},
-    "joints": {"j": {"child": "b", "type": "planar", "coordinates": ["x", "y", "f"], "speed": [1.0, 0.0, 1.0]}},
+    "joints": {
+        "j": {
+            "child": "b",
+            "type": "planar",
+            "coordinates": ["x", "y", "f"],
+            "speed": [1.0, 0.0, 1.0],
+        }
+    },
     "couplings": {"c": {"blade": {"body": "b", "normal": "y"}}},
 }
 

@@ -29,8 +29,12 @@ def with_cuts(name: str, *cuts: str) -> dict[str, Any]:
     return d
 
 
-def state(system, values: dict[str, float], speeds: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
-    return np.array([values[c] for c in system.coordinates]), np.array([speeds[c] for c in system.speeds])
+def state(
+    system, values: dict[str, float], speeds: dict[str, float]
+) -> tuple[np.ndarray, np.ndarray]:
+    return np.array([values[c] for c in system.coordinates]), np.array(
+        [speeds[c] for c in system.speeds]
+    )
 
 
 CUTS = {
@@ -48,7 +52,10 @@ def test_cuts_do_not_matter(name):
     first, *others = (load(with_cuts(name, *cuts)).compile() for cuts in CUTS[name])
     q, u = first.start()
     u = first.project(0.0, q, u + 0.5)[1]
-    values, speeds = dict(zip(first.coordinates, q, strict=True)), dict(zip(first.speeds, u, strict=True))
+    values, speeds = (
+        dict(zip(first.coordinates, q, strict=True)),
+        dict(zip(first.speeds, u, strict=True)),
+    )
     udot = dict(zip(first.speeds, first.accelerations(0.0, q, u), strict=True))
     reactions = first.joint_reactions(0.0, q, u)
     size = max(abs(each).max() for each in reactions.values())
@@ -59,7 +66,10 @@ def test_cuts_do_not_matter(name):
         assert system.constraint_residual(0.0, *state_here) < 1e-11
         for speed, value in zip(system.speeds, system.accelerations(0.0, *state_here), strict=True):
             assert value == pytest.approx(udot[speed], rel=1e-9, abs=1e-9)
-        if not first.redundant or name in ("four_bar", "six_bar"):  # plane loops carry nothing out of the plane
+        if not first.redundant or name in (
+            "four_bar",
+            "six_bar",
+        ):  # plane loops carry nothing out of the plane
             for joint, wrench in system.joint_reactions(0.0, *state_here).items():
                 assert np.abs(wrench - reactions[joint]).max() < 1e-9 * size, joint
 
@@ -70,8 +80,13 @@ def test_motion_with_three_cuts():
     for cuts in CUTS["slider_crank_spatial"][:3]:
         system = load(with_cuts("slider_crank_spatial", *cuts)).compile()
         result = system.simulate(stop_time=2, output_step=0.5, integrator="adams", tolerance=1e-11)
-        q, u = (np.array([result[name][-1] for name in names]) for names in (system.coordinates, system.speeds))
-        ends.append((dict(zip(system.coordinates, q, strict=True)), system.joint_reactions(2.0, q, u)))
+        q, u = (
+            np.array([result[name][-1] for name in names])
+            for names in (system.coordinates, system.speeds)
+        )
+        ends.append(
+            (dict(zip(system.coordinates, q, strict=True)), system.joint_reactions(2.0, q, u))
+        )
     for values, reactions in ends[1:]:
         for name in ("theta", "x", "alpha", "beta"):
             assert values[name] == pytest.approx(ends[0][0][name], abs=1e-8)
@@ -102,10 +117,19 @@ def residuals(system, t: float, q: np.ndarray, u: np.ndarray, level: int = 1) ->
 def floating_four_bar() -> dict[str, Any]:
     """A four-bar whose ground is a free body."""
     d = described("four_bar")
-    d["bodies"]["frame"] = {"mass": 3.0, "com": [0.4, 0.1, 0.05], "inertia": [0.2, 0.3, 0.4, 0.01, 0.02, 0.0]}
+    d["bodies"]["frame"] = {
+        "mass": 3.0,
+        "com": [0.4, 0.1, 0.05],
+        "inertia": [0.2, 0.3, 0.4, 0.01, 0.02, 0.0],
+    }
     for name in ("bearing", "pivot"):
         d["joints"][name]["parent"] = "frame"
-    d["joints"]["base"] = {"child": "frame", "type": "free", "start": [0.1, 0.2, 0.3, 0.9, 0.1, -0.3, 0.2], "speed": [0.1, 0.2, 0.3, 0.5, -0.4, 0.3]}
+    d["joints"]["base"] = {
+        "child": "frame",
+        "type": "free",
+        "start": [0.1, 0.2, 0.3, 0.9, 0.1, -0.3, 0.2],
+        "speed": [0.1, 0.2, 0.3, 0.5, -0.4, 0.3],
+    }
     return d
 
 
@@ -115,22 +139,40 @@ def three_cranks() -> dict[str, Any]:
     joints: dict[str, Any] = {}
     for i, x in enumerate((0.0, 0.7, 1.6)):
         start = {"start": 1.1, "speed": 2.0} if i == 0 else {"start": 1.0}
-        joints[f"A{i}"] = {"child": f"crank{i}", "at": [x, 0.2 * i, 0], "transforms": [{"rotate": "z", "coordinate": f"a{i}"} | start]}
+        joints[f"A{i}"] = {
+            "child": f"crank{i}",
+            "at": [x, 0.2 * i, 0],
+            "transforms": [{"rotate": "z", "coordinate": f"a{i}"} | start],
+        }
         turn = {"rotate": "z", "coordinate": f"b{i}", "start": -1.1}
-        joints[f"B{i}"] = {"parent": f"crank{i}", "child": "plate", "at": [0.5, 0, 0], "transforms": [turn, {"shift": [-x, -0.2 * i, 0]}]}
+        joints[f"B{i}"] = {
+            "parent": f"crank{i}",
+            "child": "plate",
+            "at": [0.5, 0, 0],
+            "transforms": [turn, {"shift": [-x, -0.2 * i, 0]}],
+        }
     plate = {"mass": 5.0, "com": [0.8, 0.2, 0], "inertia": [0.1, 0.4, 0.5, 0, 0, 0]}
-    return {"format": "kinetree/1", "gravity": [0, -9.81, 0], "bodies": {"plate": plate} | {f"crank{i}": bar for i in range(3)}, "joints": joints}
+    return {
+        "format": "kinetree/1",
+        "gravity": [0, -9.81, 0],
+        "bodies": {"plate": plate} | {f"crank{i}": bar for i in range(3)},
+        "joints": joints,
+    }
 
 
 MECHANISMS = {"floating": floating_four_bar, "three cranks": three_cranks}
 
 
-@pytest.mark.parametrize("name", ["slider_crank_spatial", "four_bar", "andrews", "delta", "bricard", *MECHANISMS])
+@pytest.mark.parametrize(
+    "name", ["slider_crank_spatial", "four_bar", "andrews", "delta", "bricard", *MECHANISMS]
+)
 def test_against_dense_equations(name):
     """M u̇ = f + Jᵀλ and the second derivative of the constraints vanishes, with a dense Jacobian and independent inverse dynamics."""
     system = load(MECHANISMS[name]() if name in MECHANISMS else f"lib:{name}").compile()
     q, u = system.start()
-    q, u = system.project(0.0, *shifted(system, q, u + 1.0, 0 * u, 0.05))  # away from symmetric starts
+    q, u = system.project(
+        0.0, *shifted(system, q, u + 1.0, 0 * u, 0.05)
+    )  # away from symmetric starts
     rank, basis = dense_rank(system, q)
     udot = system.accelerations(0.0, q, u)
     forces = system.inverse_dynamics(0.0, q, u, udot)
@@ -157,7 +199,11 @@ def test_one_crank_too_many():
 
 def rotation_matrix(p: np.ndarray) -> np.ndarray:
     w, v = p[0] / np.linalg.norm(p), p[1:] / np.linalg.norm(p)
-    return (w * w - v @ v) * np.eye(3) + 2 * np.outer(v, v) + 2 * w * np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+    return (
+        (w * w - v @ v) * np.eye(3)
+        + 2 * np.outer(v, v)
+        + 2 * w * np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+    )
 
 
 def shifted(system, q, u, udot, h):
@@ -213,7 +259,9 @@ def test_guess_chooses_the_branch(guess, sign):
     assert np.sin(values["chi"]) * sign > 0
     assert system.constraint_residual(0.0, q) < 1e-10
     way = (values["phi"] - 1.0) ** 2 + (values["chi"] - guess) ** 2
-    if way > 1e-12:  # both given, and they do not fit: no place of the mechanism is nearer, but for the small weights of the others
+    if (
+        way > 1e-12
+    ):  # both given, and they do not fit: no place of the mechanism is nearer, but for the small weights of the others
         assert way < nearest_four_bar(load("lib:four_bar"), 1.0, guess) + 1e-3
 
 
@@ -239,7 +287,10 @@ def test_rough_guesses_change_least():
     system = load(four_bar_with(**wrong)).compile()
     q, _ = system.start()
     assert system.constraint_residual(0.0, q) < 1e-10
-    assert max(abs(value - wrong[name]) for name, value in zip(system.coordinates, q, strict=True)) < 0.05
+    assert (
+        max(abs(value - wrong[name]) for name, value in zip(system.coordinates, q, strict=True))
+        < 0.05
+    )
 
 
 def test_impossible_loop_names_its_joint():
@@ -262,7 +313,13 @@ def test_gear_pair():
         "parameters": {"n": 3.0},
         "bodies": {"w1": wheel(1, 0.2), "w2": wheel(4, 1.7)},
         "joints": {
-            "a": {"child": "w1", "type": "revolute", "coordinates": ["p"], "start": [0.0], "speed": [2.0]},
+            "a": {
+                "child": "w1",
+                "type": "revolute",
+                "coordinates": ["p"],
+                "start": [0.0],
+                "speed": [2.0],
+            },
             "b": {"child": "w2", "type": "revolute", "at": [1, 0, 0], "coordinates": ["r"]},
         },
         "couplings": {"teeth": "p + n*r"},
@@ -281,7 +338,13 @@ def test_noncircular_gear_and_time():
         "format": "kinetree/1",
         "bodies": {"w1": wheel(1, 0.2), "rack": {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]}},
         "joints": {
-            "a": {"child": "w1", "type": "revolute", "coordinates": ["p"], "start": [0.4], "speed": [1.5]},
+            "a": {
+                "child": "w1",
+                "type": "revolute",
+                "coordinates": ["p"],
+                "start": [0.4],
+                "speed": [1.5],
+            },
             "b": {"child": "rack", "type": "prismatic", "axis": "z", "coordinates": ["x"]},
         },
         "couplings": {"cam": "x - 0.3*sin(p) - 0.1*sin(2*t)*p**2"},
@@ -320,7 +383,9 @@ def test_driven_joint_may_be_cut():
         d["forces"] = {}
         d["parameters"].pop("crank_0"), d["parameters"].pop("speed_0")
         systems.append(load(d).compile())
-    accelerations = [dict(zip(s.speeds, s.accelerations(0.0, *s.start()), strict=True)) for s in systems]
+    accelerations = [
+        dict(zip(s.speeds, s.accelerations(0.0, *s.start()), strict=True)) for s in systems
+    ]
     for name, value in accelerations[0].items():
         assert value == pytest.approx(accelerations[1][name], abs=1e-9)
 
@@ -332,9 +397,22 @@ def test_screw_in_a_loop():
         "gravity": [0, 0, 0],
         "bodies": {"spindle": wheel(1, 0.3), "nut": wheel(2, 0.1)},
         "joints": {
-            "bearing": {"child": "spindle", "type": "revolute", "coordinates": ["p"], "start": [0.0], "speed": [4.0]},
+            "bearing": {
+                "child": "spindle",
+                "type": "revolute",
+                "coordinates": ["p"],
+                "start": [0.0],
+                "speed": [4.0],
+            },
             "guide": {"child": "nut", "type": "prismatic", "coordinates": ["s"]},
-            "thread": {"parent": "spindle", "child": "nut", "type": "screw", "pitch": 0.5, "coordinates": ["r"], "cut": True},
+            "thread": {
+                "parent": "spindle",
+                "child": "nut",
+                "type": "screw",
+                "pitch": 0.5,
+                "coordinates": ["r"],
+                "cut": True,
+            },
         },
         "forces": {"drive": {"coordinate": "p", "value": 7.0}},
     }
@@ -342,7 +420,9 @@ def test_screw_in_a_loop():
     q, u = system.start()
     h = 0.5 / (2 * np.pi)
     values = dict(zip(system.speeds, u, strict=True))
-    assert values["der(s)"] == pytest.approx(-4.0 * h, abs=1e-12) and values["der(r)"] == pytest.approx(-4.0, abs=1e-12)
+    assert values["der(s)"] == pytest.approx(-4.0 * h, abs=1e-12) and values[
+        "der(r)"
+    ] == pytest.approx(-4.0, abs=1e-12)
     udot = dict(zip(system.speeds, system.accelerations(0.0, q, u), strict=True))
     assert udot["der(p)"] == pytest.approx(7.0 / (0.3 + 2 * h * h), rel=1e-12)
 
@@ -358,7 +438,11 @@ def test_joint_that_ends_in_the_ground():
             "right": {
                 "parent": "rod",
                 "child": "ground",
-                "transforms": [{"shift": [1, 0, 0]}, {"rotate": "z", "coordinate": "e"}, {"shift": [-1, 0, 0]}],
+                "transforms": [
+                    {"shift": [1, 0, 0]},
+                    {"rotate": "z", "coordinate": "e"},
+                    {"shift": [-1, 0, 0]},
+                ],
             },
         },
     }
@@ -390,7 +474,10 @@ def test_singular_start_moves():
     assert system.constraint_residual(0.0, q, u) < 1e-15
     udot = system.accelerations(0.0, q, u)
     assert np.isfinite(udot).all()
-    assert -3.5 * 9.81 / 3 == pytest.approx(np.mean([a for a, name in zip(udot, system.speeds, strict=True) if "theta" in name]), rel=0.1)
+    assert -3.5 * 9.81 / 3 == pytest.approx(
+        np.mean([a for a, name in zip(udot, system.speeds, strict=True) if "theta" in name]),
+        rel=0.1,
+    )
 
 
 def test_drift_over_many_steps():
@@ -426,7 +513,9 @@ def staged(change: dict[str, Any], at: float = 0.3) -> Any:
 
 def test_loop_joint_lets_go():
     """A cut joint that lets go opens the loop: speeds and energy are continuous, afterwards crank with coupler and rocker swing free."""
-    result = staged({"free": ["pin"]}).simulate(stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9)
+    result = staged({"free": ["pin"]}).simulate(
+        stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9
+    )
     assert len(result.events) == 1
     assert np.ptp(result["energy"]) < 1e-6
     k = 30
@@ -436,13 +525,17 @@ def test_loop_joint_lets_go():
 
 def test_tree_joint_of_a_loop_lets_go():
     """The same for a joint of the tree: the loop's other joints carry on."""
-    result = staged({"free": ["bearing"]}).simulate(stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9)
+    result = staged({"free": ["bearing"]}).simulate(
+        stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9
+    )
     assert np.ptp(result["energy"]) < 1e-6
 
 
 def test_lock_stops_a_loop():
     """A locked joint leaves no freedom: everything stops, energy falls to the weight's."""
-    result = staged({"lock": ["crankpin"]}).simulate(stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9)
+    result = staged({"lock": ["crankpin"]}).simulate(
+        stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9
+    )
     assert abs(result["der(phi)"][-1]) < 1e-9
     assert abs(result["phi"][-1] - result["phi"][31]) < 1e-9
 
@@ -461,7 +554,9 @@ def test_slider_crank_in_closed_form():
     phi, rate, r, l = result["phi"], result["der(phi)"], 0.05, 0.2
     root = np.sqrt(l**2 - (r * np.sin(phi)) ** 2)
     assert result["x"] == pytest.approx(r * np.cos(phi) + root, abs=1e-10)
-    assert result["der(x)"] == pytest.approx(-r * np.sin(phi) * (1 + r * np.cos(phi) / root) * rate, abs=1e-8)
+    assert result["der(x)"] == pytest.approx(
+        -r * np.sin(phi) * (1 + r * np.cos(phi) / root) * rate, abs=1e-8
+    )
     assert np.ptp(result["energy"]) < 1e-6
 
 
@@ -475,7 +570,9 @@ def test_delta_in_closed_form():
         for i in (1, 2, 3):
             a, q = 2 * np.pi * (i - 1) / 3, result[f"q{i}"][k]
             out = base - plate + arm * np.cos(q)
-            assert np.linalg.norm(place - [out * np.cos(a), out * np.sin(a), -arm * np.sin(q)]) == pytest.approx(forearm, abs=1e-10)
+            assert np.linalg.norm(
+                place - [out * np.cos(a), out * np.sin(a), -arm * np.sin(q)]
+            ) == pytest.approx(forearm, abs=1e-10)
 
 
 def test_six_bar_in_closed_form():

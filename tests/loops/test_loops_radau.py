@@ -7,7 +7,10 @@ from kinetree.models.run.simulation import Options, set_options
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.solvers.model_records import HEAD
 
-TIP = (0.32845811154081538, 0.94451853817860096)  # of the first crank after 10 s, N = 2 (IFToMM/UDC benchmark A02), exact
+TIP = (
+    0.32845811154081538,
+    0.94451853817860096,
+)  # of the first crank after 10 s, N = 2 (IFToMM/UDC benchmark A02), exact
 
 
 def ended(model: str, stop: float, tolerance: float, **settings: int) -> tuple[Run, bool]:
@@ -15,7 +18,9 @@ def ended(model: str, stop: float, tolerance: float, **settings: int) -> tuple[R
     system = load(model, **settings).compile()
     unit = make_unit(system, "radau")
     run = Run(unit)
-    set_options(run, Options.of(system, stop, 0.0, 0.1, "radau", "auto", tolerance, None, None), False)
+    set_options(
+        run, Options.of(system, stop, 0.0, 0.1, "radau", "auto", tolerance, None, None), False
+    )
     status = run.call("unit_start", 0, 0.0)
     for k in range(round(stop / 0.1)):
         status = status or run.call("unit_advance", 0, 0.1 * (k + 1))
@@ -32,7 +37,11 @@ def test_regular_loops_are_not_projected_for_every_state():
 def test_a_step_that_strays_is_taken_again_on_the_constraints():
     """N four-bars pass positions in which they could fold; from then on states are projected, and the motion stays the exact one."""
     strayed = []
-    for tolerance in (1e-9, 1e-8, 1e-7):  # which of them come near enough to a fold hangs on roundings
+    for tolerance in (
+        1e-9,
+        1e-8,
+        1e-7,
+    ):  # which of them come near enough to a fold hangs on roundings
         run, projected = ended("lib:n_four_bar", 10.0, tolerance, n=2)
         places = {column.name: k for k, column in enumerate(run.unit.columns)}
         assert [run.columns[places[f"tip[{k}]"]] for k in (1, 2)] == pytest.approx(TIP, abs=1e-5)

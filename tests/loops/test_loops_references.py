@@ -12,12 +12,17 @@ TIGHT = 1e-10
 
 
 def state_at(system, result, k: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.array([result[name][k] for name in system.coordinates]), np.array([result[name][k] for name in system.speeds])
+    return np.array([result[name][k] for name in system.coordinates]), np.array(
+        [result[name][k] for name in system.speeds]
+    )
 
 
 def check_drift(system, result, limit: float = 1e-9) -> None:
     """The loops stay closed at all output times."""
-    worst = max(system.constraint_residual(t, state_at(system, result, k)[0]) for k, t in enumerate(result.time))
+    worst = max(
+        system.constraint_residual(t, state_at(system, result, k)[0])
+        for k, t in enumerate(result.time)
+    )
     assert worst < limit
 
 
@@ -39,7 +44,11 @@ def test_n_four_bar(integrator):
 def test_revolution_of_many_loops(n):
     """After one revolution the mechanism is back, to 1e-6 of a period's worth of speed."""
     period = reference("n_four_bar")["revolution"][str(n)]
-    result = load("lib:n_four_bar", n=n).compile().simulate(stop_time=period, output_step=period, integrator="adams", tolerance=TIGHT)
+    result = (
+        load("lib:n_four_bar", n=n)
+        .compile()
+        .simulate(stop_time=period, output_step=period, integrator="adams", tolerance=TIGHT)
+    )
     assert [result["tip[1]"][-1], result["tip[2]"][-1]] == pytest.approx([0.0, 1.0], abs=1e-6)
 
 
@@ -58,12 +67,16 @@ def test_andrews(integrator):
     """1e-7 of the angles after 0.03 s; the crank has turned two and a half times and is at 10 900 rpm."""
     data = reference("andrews")
     system = load("lib:andrews").compile()
-    result = system.simulate(stop_time=0.03, output_step=0.01, integrator=integrator, tolerance=TIGHT)
+    result = system.simulate(
+        stop_time=0.03, output_step=0.01, integrator=integrator, tolerance=TIGHT
+    )
     for name, value in data["angles"].items():
         assert result[name][-1] == pytest.approx(value, rel=1e-7)
     for name, value in data["rates"].items():
         assert result[f"der({name})"][-1] == pytest.approx(value, rel=1e-6)
-    assert [result["beta"][1], result["beta"][2]] == pytest.approx(list(data["beta_at"].values()), rel=1e-7)
+    assert [result["beta"][1], result["beta"][2]] == pytest.approx(
+        list(data["beta_at"].values()), rel=1e-7
+    )
     assert [result["F[1]"][-1], result["F[2]"][-1]] == pytest.approx(data["F"], abs=1e-10)
     check_drift(system, result, 1e-10)
 
@@ -90,13 +103,27 @@ def test_closed_three_link():
     system = load("lib:closed_three_link").compile()
     assert system.freedoms == 1
     result = system.simulate(stop_time=10, output_step=0.1, integrator="adams", tolerance=1e-12)
-    for mine, theirs in (("theta1", "theta1"), ("theta2", "theta2"), ("theta3", "theta3"), ("der(theta1)", "omega1"), ("der(theta3)", "omega3")):
+    for mine, theirs in (
+        ("theta1", "theta1"),
+        ("theta2", "theta2"),
+        ("theta3", "theta3"),
+        ("der(theta1)", "omega1"),
+        ("der(theta3)", "omega3"),
+    ):
         assert np.abs(result[mine] - data[theirs]).max() < 1e-7, mine
     assert np.abs(result["tip[1]"] - data["rod4tip_x"]).max() < 1e-7
     assert np.abs(result["energy"] - data["T"] - data["V"]).max() < 1e-7
     for k in (0, 37, 100):
-        udot = dict(zip(system.coordinates, system.accelerations(0.0, *state_at(system, result, k)), strict=True))
-        assert udot["theta1"] == pytest.approx(data["alpha1"][k], abs=1e-5)  # 1e-7 of the state times the stiffness of weight, 1e2
+        udot = dict(
+            zip(
+                system.coordinates,
+                system.accelerations(0.0, *state_at(system, result, k)),
+                strict=True,
+            )
+        )
+        assert udot["theta1"] == pytest.approx(
+            data["alpha1"][k], abs=1e-5
+        )  # 1e-7 of the state times the stiffness of weight, 1e2
     check_drift(system, result)
 
 
@@ -107,7 +134,12 @@ def test_slider_crank_spatial(integrator):
     system = load("lib:slider_crank_spatial").compile()
     assert system.freedoms == 1 and not system.redundant
     result = system.simulate(stop_time=5, output_step=0.1, integrator=integrator, tolerance=TIGHT)
-    for mine, theirs in (("theta", "theta"), ("der(theta)", "thetad"), ("x", "x_slider"), ("der(x)", "v_slider")):
+    for mine, theirs in (
+        ("theta", "theta"),
+        ("der(theta)", "thetad"),
+        ("x", "x_slider"),
+        ("der(x)", "v_slider"),
+    ):
         assert np.abs(result[mine] - data[theirs]).max() < 1e-6, mine
     check_drift(system, result)
 
@@ -117,8 +149,14 @@ def cylinder(mass: float, vector: tuple[float, float, float]) -> dict[str, Any]:
     v = np.array(vector)
     length, r = np.linalg.norm(v), 0.025
     e = v / length
-    J = mass * (length**2 + 3 * r**2) / 12 * (np.eye(3) - np.outer(e, e)) + mass * r**2 / 2 * np.outer(e, e)
-    return {"mass": mass, "com": (v / 2).tolist(), "inertia": [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]}
+    J = mass * (length**2 + 3 * r**2) / 12 * (
+        np.eye(3) - np.outer(e, e)
+    ) + mass * r**2 / 2 * np.outer(e, e)
+    return {
+        "mass": mass,
+        "com": (v / 2).tolist(),
+        "inertia": [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]],
+    }
 
 
 def msl_four_bar(rod_mass: float) -> dict[str, Any]:
@@ -133,9 +171,24 @@ def msl_four_bar(rod_mass: float) -> dict[str, Any]:
             "b3": cylinder(rod_mass, (-1, 0.3, 0.1)) if rod_mass else {"mass": 0},
         },
         "joints": {
-            "j1": {"child": "b1", "transforms": [{"rotate": "x", "coordinate": "phi", "start": 0.0, "speed": 5.235987755982989}]},
-            "j2": {"child": "b2", "at": [1.2, 0, 0], "transforms": [{"shift": "x", "coordinate": "s", "start": -0.2}]},
-            "cross": {"parent": "b2", "child": "b3", "at": [0, 0.2, 0], "type": "universal", "axis": ["y", "z"]},
+            "j1": {
+                "child": "b1",
+                "transforms": [
+                    {"rotate": "x", "coordinate": "phi", "start": 0.0, "speed": 5.235987755982989}
+                ],
+            },
+            "j2": {
+                "child": "b2",
+                "at": [1.2, 0, 0],
+                "transforms": [{"shift": "x", "coordinate": "s", "start": -0.2}],
+            },
+            "cross": {
+                "parent": "b2",
+                "child": "b3",
+                "at": [0, 0.2, 0],
+                "type": "universal",
+                "axis": ["y", "z"],
+            },
             "ball": {
                 "parent": "b3",
                 "child": "b1",
@@ -156,5 +209,10 @@ def test_modelica_four_bars(number, rod_mass):
     system = load(msl_four_bar(rod_mass)).compile()
     assert system.freedoms == 1
     result = system.simulate(stop_time=5, output_step=0.1, integrator="adams", tolerance=TIGHT)
-    for mine, theirs in (("phi", "phi_j1"), ("der(phi)", "w_j1"), ("s", "s_j2"), ("der(s)", "v_j2")):
+    for mine, theirs in (
+        ("phi", "phi_j1"),
+        ("der(phi)", "w_j1"),
+        ("s", "s_j2"),
+        ("der(s)", "v_j2"),
+    ):
         assert np.abs(result[mine] - data[theirs]).max() < 1e-6, mine

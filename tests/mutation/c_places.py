@@ -17,7 +17,21 @@ SWAPPED = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+=": "-=", "-=": "+=", "|=": "=",
     "+": "-", "-": "+", "*": "/", "/": "*", "!": "", "&": "|", "|": "&",
 }  # fmt: skip
-TYPES = {"double", "char", "int", "void", "size_t", "Instance", "Model", "Chain", "SavedState", "Variable", "Engine", "FILE", "const"}
+TYPES = {
+    "double",
+    "char",
+    "int",
+    "void",
+    "size_t",
+    "Instance",
+    "Model",
+    "Chain",
+    "SavedState",
+    "Variable",
+    "Engine",
+    "FILE",
+    "const",
+}
 STATEMENT = re.compile(
     r"^[ \t]+(?!return|const|int|double|size_t|static|for|while|if|else|switch|case|default|break|continue|goto|enum|char|void|\})[a-z*][^{}\n]*;$",
     re.MULTILINE,
@@ -31,16 +45,26 @@ def places(path: Path) -> Iterator[Place]:
 
     def place(start: int, end: int, new: str) -> Place:
         line = text.count("\n", 0, start) + 1
-        return Place(len(text[:start].encode()), len(text[:end].encode()), new, line, range(line, line + 1))
+        return Place(
+            len(text[:start].encode()), len(text[:end].encode()), new, line, range(line, line + 1)
+        )
 
     before = ""
     for found in TOKEN.finditer(text):
         token = found[0]
-        if token.isspace() or token.startswith(("/*", "//", '"', "'")) or token.lstrip().startswith("#"):
+        if (
+            token.isspace()
+            or token.startswith(("/*", "//", '"', "'"))
+            or token.lstrip().startswith("#")
+        ):
             before = before if token.isspace() or token.startswith("/*") else token
             continue
         said = MESSAGE.search(text[text.rfind("\n", 0, found.start()) + 1 : found.start()])
-        if token in SWAPPED and not said and makes_sense(token, before, text[found.end() : found.end() + 2]):
+        if (
+            token in SWAPPED
+            and not said
+            and makes_sense(token, before, text[found.end() : found.end() + 2])
+        ):
             yield place(found.start(), found.end(), SWAPPED[token])
         elif re.fullmatch(r"\d+", token) and not said and inside(text, found.start()):
             yield place(found.start(), found.end(), str(int(token) + 1))
@@ -52,7 +76,11 @@ def places(path: Path) -> Iterator[Place]:
 
 def makes_sense(token: str, before: str, after: str) -> bool:
     """Whether an operator has two sides, or one where it has one: a pointer's star and an address's ampersand are none."""
-    value = re.fullmatch(r"\w+|[\])]", before) is not None and before not in TYPES and before not in ("return", "case", "sizeof")
+    value = (
+        re.fullmatch(r"\w+|[\])]", before) is not None
+        and before not in TYPES
+        and before not in ("return", "case", "sizeof")
+    )
     if token in "*&+-":
         return value and after.startswith(" ")
     return token != "!" or not value

@@ -39,14 +39,20 @@ class Chosen:
 
     def tests(self, name: str, lines: Iterable[int], but: Sequence[str] = ()) -> list[str]:
         """In the order in which they run, as many as the box of time holds, or the rest of them."""
-        found = [test for test in self.reached(name, list(lines)) - set(but) if not test.startswith(LOOKING)]
+        found = [
+            test
+            for test in self.reached(name, list(lines)) - set(but)
+            if not test.startswith(LOOKING)
+        ]
         return boxed(found, self.run.seconds, room_of_tests(name), self.rest if but else self.box)
 
     def seconds(self, tests: Iterable[str]) -> float:
         return sum(self.run.seconds[test] for test in tests)
 
 
-def boxed(tests: Iterable[str], seconds: dict[str, float], near: str, box: float = BOX) -> list[str]:
+def boxed(
+    tests: Iterable[str], seconds: dict[str, float], near: str, box: float = BOX
+) -> list[str]:
     """The nearest and quickest first, every function of tests once before any of them twice, until the box is full; one at least."""
     turns: dict[str, int] = {}
     rows = []

@@ -53,8 +53,23 @@ GROUPS = {
         "models/joints",
         "models/system",
     ),
-    "analysis": ("models/analysis", "models/result", "models/gradients", "models/trace", "models/controllers", "models/scene", "models/foreign"),
-    "fmu": ("fmu_src/archive", "fmu_src/slave", "fmu_src/source", "fmu_src/variables.py", "fmu_src/dependencies.py", "fmu_src/model_description.py"),
+    "analysis": (
+        "models/analysis",
+        "models/result",
+        "models/gradients",
+        "models/trace",
+        "models/controllers",
+        "models/scene",
+        "models/foreign",
+    ),
+    "fmu": (
+        "fmu_src/archive",
+        "fmu_src/slave",
+        "fmu_src/source",
+        "fmu_src/variables.py",
+        "fmu_src/dependencies.py",
+        "fmu_src/model_description.py",
+    ),
     "shell": ("fmu_src/native/",),
     "scripts": (
         "scripts/cosim",
@@ -75,7 +90,9 @@ SHELL_TESTS = [
     "tests/contacts/test_contact_hosts.py", "tests/loops/test_loops_hosts.py", "tests/run/test_host_corners.py", "tests/fuzz/calls",
 ]  # fmt: skip
 SHELL_TESTS_LAST = 500.0  # seconds of the processor that they may take
-JUDGED = Path(__file__).with_name("judged.toml")  # changes that make the same program, by hand, each with its reason
+JUDGED = Path(__file__).with_name(
+    "judged.toml"
+)  # changes that make the same program, by hand, each with its reason
 
 
 @dataclass
@@ -102,28 +119,49 @@ def short(text: str) -> str:
 def sources() -> list[str]:
     """Everything that may be changed."""
     python = [path for layer in LAYERS for path in (ROOT / layer).rglob("*.py")]
-    return sorted(path.relative_to(ROOT).as_posix() for path in (*python, *(ROOT / "fmu_src" / "native").glob("*.c")))
+    return sorted(
+        path.relative_to(ROOT).as_posix()
+        for path in (*python, *(ROOT / "fmu_src" / "native").glob("*.c"))
+    )
 
 
 def changed_files() -> list[str]:
     """Sources that differ from the last commit but one, committed or not."""
-    done = subprocess.run(["git", "diff", "--name-only", "HEAD~1"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", "diff", "--name-only", "HEAD~1"], cwd=ROOT, capture_output=True, text=True
+    )
     return sorted(set(done.stdout.split()) & set(sources()))
 
 
 def group_of(name: str) -> str:
     suffix = ".c" if name.startswith("fmu_src/native/") else ".py"
-    return next((group for group, rooms in GROUPS.items() if name.endswith(suffix) and name.startswith(rooms)), "")
+    return next(
+        (
+            group
+            for group, rooms in GROUPS.items()
+            if name.endswith(suffix) and name.startswith(rooms)
+        ),
+        "",
+    )
 
 
 def files_of(group: str) -> list[str]:
     """Sources of a group, or of a folder."""
-    return [name for name in sources() if (group_of(name) == group if group in GROUPS else name.startswith(f"{group.rstrip('/')}/"))]
+    return [
+        name
+        for name in sources()
+        if (
+            group_of(name) == group if group in GROUPS else name.startswith(f"{group.rstrip('/')}/")
+        )
+    ]
 
 
 def shares(groups: dict[str, list[str]], count: int) -> dict[str, int]:
     """How many of each, in proportion to lines, one at least."""
-    lines = {group: sum((ROOT / name).read_bytes().count(b"\n") for name in names) for group, names in groups.items()}
+    lines = {
+        group: sum((ROOT / name).read_bytes().count(b"\n") for name in names)
+        for group, names in groups.items()
+    }
     return {group: max(1, round(count * of / sum(lines.values()))) for group, of in lines.items()}
 
 
@@ -131,7 +169,9 @@ def places_of(name: str, root: Path = ROOT) -> list[Place]:
     return list((c_places if name.endswith(".c") else places).places(root / name))
 
 
-def drawn(names: Sequence[str], count: int, seed: int, root: Path = ROOT) -> list[tuple[str, Place]]:
+def drawn(
+    names: Sequence[str], count: int, seed: int, root: Path = ROOT
+) -> list[tuple[str, Place]]:
     """Changes of some files, every place as likely as any other."""
     candidates = [(name, place) for name in names for place in places_of(name, root)]
     random.Random(seed).shuffle(candidates)
@@ -140,18 +180,25 @@ def drawn(names: Sequence[str], count: int, seed: int, root: Path = ROOT) -> lis
 
 def same_code(before: bytes, after: bytes, name: str) -> bool:
     """Whether a change of Python compiles to what stood there."""
-    return name.endswith(".py") and code_of(compile(before, name, "exec", optimize=2)) == code_of(compile(after, name, "exec", optimize=2))
+    return name.endswith(".py") and code_of(compile(before, name, "exec", optimize=2)) == code_of(
+        compile(after, name, "exec", optimize=2)
+    )
 
 
 def code_of(code: CodeType) -> tuple[object, ...]:
     """What a piece of code does, without where it stands."""
-    constants = tuple(code_of(each) if isinstance(each, CodeType) else (type(each), repr(each)) for each in code.co_consts)
+    constants = tuple(
+        code_of(each) if isinstance(each, CodeType) else (type(each), repr(each))
+        for each in code.co_consts
+    )
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars
 
 
 def judged() -> set[tuple[str, str, str, str]]:
     """(file, text of the line, before, after) of changes that were found to make the same program."""
-    found = tomllib.loads(JUDGED.read_text(encoding="utf-8")).get("same", []) if JUDGED.exists() else []
+    found = (
+        tomllib.loads(JUDGED.read_text(encoding="utf-8")).get("same", []) if JUDGED.exists() else []
+    )
     return {(each["file"], each["line"], each["before"], each["after"]) for each in found}
 
 
@@ -161,18 +208,26 @@ def tests_of(name: str, place: Place, maps: dict[str, Chosen]) -> list[tuple[lis
         return [(SHELL_TESTS, SHELL_TESTS_LAST)]
     chosen = maps["plain" if name.startswith("solvers/") else "compiled"]
     if not chosen.there:
-        raise SystemExit(f"Which tests execute {name} is not known yet: python3 scripts/dev.py coverage")
+        raise SystemExit(
+            f"Which tests execute {name} is not known yet: python3 scripts/dev.py coverage"
+        )
     tests = chosen.tests(name, place.lines)
     rows = [tests, chosen.tests(name, place.lines, but=tests)]
-    return [(each, 60.0 + 6.0 * chosen.seconds(each)) for each in rows if each]  # with the start, and what a small change may cost
+    return [
+        (each, 60.0 + 6.0 * chosen.seconds(each)) for each in rows if each
+    ]  # with the start, and what a small change may cost
 
 
 def run(options: argparse.Namespace) -> int:
     """Try mutants until they, or the minutes, are used up; print and write what came of them."""
-    wanted = {group: files_of(group) for group in options.groups.split(",")} if options.groups else {}
+    wanted = (
+        {group: files_of(group) for group in options.groups.split(",")} if options.groups else {}
+    )
     if not wanted:
         wanted = {"": options.files or (sources() if options.all else changed_files())}
-    counts = shares(wanted, options.count) if options.share else dict.fromkeys(wanted, options.count)
+    counts = (
+        shares(wanted, options.count) if options.share else dict.fromkeys(wanted, options.count)
+    )
     started, tried, same = time.monotonic(), list[Mutant](), judged()
     maps = {name: Chosen(name, options.box, options.rest) for name in ("compiled", "plain")}
     with tempfile.TemporaryDirectory() as folder:
@@ -185,15 +240,26 @@ def run(options: argparse.Namespace) -> int:
                 source = (copy.folder / name).read_bytes()  # the tree may change while this runs
                 after = source[: place.start] + place.new.encode() + source[place.end :]
                 line = source.decode().splitlines()[place.line - 1].strip()
-                mutant = Mutant(group or group_of(name), name, place.line, source[place.start : place.end].decode(), place.new)
-                if same_code(source, after, name) or (name, line, mutant.before, mutant.after) in same:
+                mutant = Mutant(
+                    group or group_of(name),
+                    name,
+                    place.line,
+                    source[place.start : place.end].decode(),
+                    place.new,
+                )
+                if (
+                    same_code(source, after, name)
+                    or (name, line, mutant.before, mutant.after) in same
+                ):
                     mutant.verdict = "same"
                 else:
                     mutant.verdict, mutant.by = copy.tried(name, after, tests_of(name, place, maps))
                 tried.append(mutant)
                 print(mutant.text(), flush=True)
                 if options.report:  # after each: a machine may stop
-                    Path(options.report).write_text(json.dumps([asdict(mutant) for mutant in tried], indent=1), encoding="utf-8")
+                    Path(options.report).write_text(
+                        json.dumps([asdict(mutant) for mutant in tried], indent=1), encoding="utf-8"
+                    )
     return report(tried)
 
 
@@ -202,15 +268,24 @@ def interval(hits: int, count: int) -> tuple[float, float]:
     if not count:
         return 0.0, 1.0
     z, p = 1.96, hits / count
-    middle, half = p + z * z / (2 * count), z * math.sqrt(p * (1 - p) / count + z * z / (4 * count * count))
-    return max(0.0, (middle - half) / (1 + z * z / count)), min(1.0, (middle + half) / (1 + z * z / count))
+    middle, half = (
+        p + z * z / (2 * count),
+        z * math.sqrt(p * (1 - p) / count + z * z / (4 * count * count)),
+    )
+    return max(0.0, (middle - half) / (1 + z * z / count)), min(
+        1.0, (middle + half) / (1 + z * z / count)
+    )
 
 
 def report(tried: list[Mutant]) -> int:
     """The share that survived, by group; survivors are what no test executes, too."""
     groups = sorted({mutant.group for mutant in tried})
     for group in [*groups, *(["all"] if len(groups) > 1 else [])]:
-        of = [mutant for mutant in tried if group in (mutant.group, "all") and mutant.verdict not in ("same", "invalid")]
+        of = [
+            mutant
+            for mutant in tried
+            if group in (mutant.group, "all") and mutant.verdict not in ("same", "invalid")
+        ]
         left = [mutant for mutant in of if mutant.verdict in ("survived", "unreached")]
         low, high = interval(len(left), len(of))
         unreached = sum(mutant.verdict == "unreached" for mutant in left)
@@ -221,15 +296,40 @@ def report(tried: list[Mutant]) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="dev.py mutants", description="Small wrong changes made on purpose: which of them do the tests see?")
-    parser.add_argument("files", nargs="*", help="sources to change (default: those that differ from the last commit but one)")
+    parser = argparse.ArgumentParser(
+        prog="dev.py mutants",
+        description="Small wrong changes made on purpose: which of them do the tests see?",
+    )
+    parser.add_argument(
+        "files",
+        nargs="*",
+        help="sources to change (default: those that differ from the last commit but one)",
+    )
     parser.add_argument("--all", action="store_true", help="all sources")
-    parser.add_argument("--groups", default="", help=f"groups or folders, --count mutants of each: {', '.join(GROUPS)}")
-    parser.add_argument("--share", action="store_true", help="--count mutants in all, of each group in proportion to its lines")
+    parser.add_argument(
+        "--groups",
+        default="",
+        help=f"groups or folders, --count mutants of each: {', '.join(GROUPS)}",
+    )
+    parser.add_argument(
+        "--share",
+        action="store_true",
+        help="--count mutants in all, of each group in proportion to its lines",
+    )
     parser.add_argument("--count", type=int, default=100, help="most mutants to try")
     parser.add_argument("--minutes", type=float, default=60.0, help="when to stop")
-    parser.add_argument("--box", type=float, default=BOX, help="seconds of the processor that the tests of a mutant may take in the tree")
-    parser.add_argument("--rest", type=float, default=REST, help="seconds of the tests that run beyond the box against what has survived it")
+    parser.add_argument(
+        "--box",
+        type=float,
+        default=BOX,
+        help="seconds of the processor that the tests of a mutant may take in the tree",
+    )
+    parser.add_argument(
+        "--rest",
+        type=float,
+        default=REST,
+        help="seconds of the tests that run beyond the box against what has survived it",
+    )
     parser.add_argument("--seed", type=int, default=0, help="which ones are drawn")
     parser.add_argument("--report", default="", metavar="FILE", help="write all verdicts as JSON")
     return run(parser.parse_args())

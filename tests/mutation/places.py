@@ -68,7 +68,9 @@ def places(path: Path) -> Iterator[Place]:
     statements = statement_lines(tree)
 
     def span(node: ast.expr | ast.stmt) -> tuple[int, int]:
-        return starts[node.lineno - 1] + node.col_offset, starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+        return starts[node.lineno - 1] + node.col_offset, starts[
+            (node.end_lineno or node.lineno) - 1
+        ] + (node.end_col_offset or 0)
 
     def text(node: ast.expr) -> str:
         a, b = span(node)
@@ -89,12 +91,19 @@ def places(path: Path) -> Iterator[Place]:
             new = f"({text(node.operand)})"
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
             new = repr(node.value + 1 if isinstance(node.value, int) else 1.5 * node.value or 1.0)
-        elif isinstance(node, (ast.If, ast.While)) and not isinstance(node.test, (ast.Compare, ast.BoolOp)):
+        elif isinstance(node, (ast.If, ast.While)) and not isinstance(
+            node.test, (ast.Compare, ast.BoolOp)
+        ):
             changed, new = node.test, f"not ({text(node.test)})"
         elif isinstance(node, (ast.AugAssign, ast.Expr)) and not is_text(node):
             new = "pass"
         if new and isinstance(changed, (ast.expr, ast.stmt)):
-            yield Place(*span(changed), new, changed.lineno, statements.get(id(node), range(changed.lineno, changed.lineno + 1)))
+            yield Place(
+                *span(changed),
+                new,
+                changed.lineno,
+                statements.get(id(node), range(changed.lineno, changed.lineno + 1)),
+            )
 
 
 def indifferent(tree: ast.AST) -> Iterator[int]:
@@ -104,31 +113,60 @@ def indifferent(tree: ast.AST) -> Iterator[int]:
         if isinstance(getattr(node, "body", None), list) and node.body and is_text(node.body[0]):
             inner.append(node.body[0])
         if isinstance(node, (*DECLARED[:2],)):
-            inner += [each for each in (node.returns, *(a.annotation for a in ast.walk(node.args) if isinstance(a, ast.arg))) if each]
+            inner += [
+                each
+                for each in (
+                    node.returns,
+                    *(a.annotation for a in ast.walk(node.args) if isinstance(a, ast.arg)),
+                )
+                if each
+            ]
         if isinstance(node, ast.AnnAssign):
             inner.append(node.annotation)
         if isinstance(node, (ast.Raise, ast.Assert)):
             inner.append(node)
         if isinstance(node, ast.Call) and called(node) in TELLING:
             inner.append(node)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called(node.value) in TELLING:
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and called(node.value) in TELLING
+        ):
             inner.append(node)
         if isinstance(node, ast.keyword) and node.arg in LOOKS:
             inner.append(node.value)
         if isinstance(node, ast.Dict):
-            inner += [value for key, value in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant) and key.value in LOOKS]
-        if isinstance(node, ast.If) and (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" or is_main(node.test)):
+            inner += [
+                value
+                for key, value in zip(node.keys, node.values, strict=True)
+                if isinstance(key, ast.Constant) and key.value in LOOKS
+            ]
+        if isinstance(node, ast.If) and (
+            isinstance(node.test, ast.Name)
+            and node.test.id == "TYPE_CHECKING"
+            or is_main(node.test)
+        ):
             inner.append(node)
         for each in inner:
             yield from (id(part) for part in ast.walk(each))
 
 
 def called(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return (
+        node.func.id
+        if isinstance(node.func, ast.Name)
+        else node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else ""
+    )
 
 
 def is_main(node: ast.expr) -> bool:
-    return isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == "__name__"
+    return (
+        isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Name)
+        and node.left.id == "__name__"
+    )
 
 
 def statement_lines(tree: ast.AST) -> dict[int, range]:
@@ -155,6 +193,8 @@ def is_text(node: ast.stmt) -> bool:
 def is_string(node: ast.expr) -> bool:
     """Whether an operator joins or formats texts."""
     return any(
-        isinstance(each, (ast.JoinedStr, ast.List, ast.Tuple)) or isinstance(each, ast.Constant) and isinstance(each.value, str)
+        isinstance(each, (ast.JoinedStr, ast.List, ast.Tuple))
+        or isinstance(each, ast.Constant)
+        and isinstance(each.value, str)
         for each in ast.walk(node)
     )

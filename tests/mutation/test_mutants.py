@@ -11,7 +11,18 @@ import c_places
 import pytest
 import trials
 from chosen import boxed, room_of_tests
-from mutants import GROUPS, SHELL_TESTS, drawn, files_of, group_of, interval, judged, same_code, shares, sources
+from mutants import (
+    GROUPS,
+    SHELL_TESTS,
+    drawn,
+    files_of,
+    group_of,
+    interval,
+    judged,
+    same_code,
+    shares,
+    sources,
+)
 from places import places
 from reached_plugin import FAILED
 from trials import ROOT, Copy
@@ -55,12 +66,26 @@ static int f(const double *x, int64_t n) {
     return in->count - 1;
 }
 """
-C_CHANGES = ("k <= n", "|| !x[k]", "&& x[k]", "sum -= 2", "2 / x[k]", "sum != 5", "in->count + 1", "in->count - 2", "    ;\n", "sum = 1;")
+C_CHANGES = (
+    "k <= n",
+    "|| !x[k]",
+    "&& x[k]",
+    "sum -= 2",
+    "2 / x[k]",
+    "sum != 5",
+    "in->count + 1",
+    "in->count - 2",
+    "    ;\n",
+    "sum = 1;",
+)
 
 
 def mutated(path: Path, how=places) -> list[str]:
     source = path.read_bytes()
-    return [(source[: place.start] + place.new.encode() + source[place.end :]).decode() for place in how(path)]
+    return [
+        (source[: place.start] + place.new.encode() + source[place.end :]).decode()
+        for place in how(path)
+    ]
 
 
 def test_every_mutant_is_another_program(tmp_path: Path):
@@ -96,7 +121,11 @@ def test_lines_are_those_of_the_statement(tmp_path: Path):
     """coverage.py counts a statement over several lines by its first one, and the head of a condition apart from its body."""
     path = tmp_path / "h.py"
     path.write_text("if (\n    a\n    < 2\n):\n    f(\n        3,\n    )\n")
-    assert {(place.line, place.lines) for place in places(path)} >= {(2, range(1, 5)), (3, range(1, 5)), (6, range(5, 8))}
+    assert {(place.line, place.lines) for place in places(path)} >= {
+        (2, range(1, 5)),
+        (3, range(1, 5)),
+        (6, range(5, 8)),
+    }
 
 
 def test_every_change_of_the_shell_is_code(tmp_path: Path):
@@ -121,13 +150,23 @@ def test_changes_of_the_shell_compile_mostly(tmp_path: Path):
     codes = []
     for text in mutated(path, c_places.places)[::6]:
         (tmp_path / "mutant.c").write_text(text)
-        codes.append(subprocess.run([*tool, "-w", "-fsyntax-only", str(tmp_path / "mutant.c")], capture_output=True).returncode)
+        codes.append(
+            subprocess.run(
+                [*tool, "-w", "-fsyntax-only", str(tmp_path / "mutant.c")], capture_output=True
+            ).returncode
+        )
     assert len(codes) > 8 and sum(map(bool, codes)) <= 1
 
 
 def test_the_nearest_and_quickest_run_first():
     """Every function of tests once before any of them twice, until the box is full; a slow one alone still runs."""
-    seconds = {"tests/a/t.py::x[1]": 1.0, "tests/a/t.py::x[2]": 2.0, "tests/a/t.py::y": 5.0, "tests/b/t.py::z": 0.1, "tests/b/t.py::w": 90.0}
+    seconds = {
+        "tests/a/t.py::x[1]": 1.0,
+        "tests/a/t.py::x[2]": 2.0,
+        "tests/a/t.py::y": 5.0,
+        "tests/b/t.py::z": 0.1,
+        "tests/b/t.py::w": 90.0,
+    }
     order = ["tests/a/t.py::x[1]", "tests/a/t.py::y", "tests/b/t.py::z", "tests/a/t.py::x[2]"]
     assert boxed(seconds, seconds, "tests/a/", box=10.0) == order
     assert boxed(seconds, seconds, "tests/a/", box=6.5) == order[:3]
@@ -137,7 +176,10 @@ def test_the_nearest_and_quickest_run_first():
 def test_every_source_belongs_to_its_tests():
     for name in sources():
         parts = name.split("/")
-        assert room_of_tests(name) == f"tests/{'fmu' if parts[0] == 'fmu_src' else parts[1] if len(parts) > 2 else parts[0]}/"
+        assert (
+            room_of_tests(name)
+            == f"tests/{'fmu' if parts[0] == 'fmu_src' else parts[1] if len(parts) > 2 else parts[0]}/"
+        )
     for group, rooms in GROUPS.items():
         assert all((ROOT / room).exists() for room in rooms)
         assert any(group_of(name) == group for name in sources())
@@ -146,7 +188,10 @@ def test_every_source_belongs_to_its_tests():
 
 def test_shares_are_those_of_lines():
     groups = {group: files_of(group) for group in ("kernels", "models/compilation", "shell")}
-    lines = {group: sum(len((ROOT / name).read_text().splitlines()) for name in names) for group, names in groups.items()}
+    lines = {
+        group: sum(len((ROOT / name).read_text().splitlines()) for name in names)
+        for group, names in groups.items()
+    }
     assert all(name.startswith("models/compilation/") for name in groups["models/compilation"])
     for group, count in shares(groups, 1000).items():
         assert abs(count / 1000 - lines[group] / sum(lines.values())) < 1e-3
@@ -158,7 +203,9 @@ def test_draws_repeat_themselves():
 
 
 def test_the_same_code_is_no_mutant():
-    assert same_code(b"x = 1 + 2\n", b"x = (1 + 2)\n", "a.py") and not same_code(b"x = 1 + 2\n", b"x = 1 - 2\n", "a.py")
+    assert same_code(b"x = 1 + 2\n", b"x = (1 + 2)\n", "a.py") and not same_code(
+        b"x = 1 + 2\n", b"x = 1 - 2\n", "a.py"
+    )
 
 
 def test_intervals_hold_the_share():
@@ -171,30 +218,65 @@ def test_intervals_hold_the_share():
 def test_the_failing_test_is_named(tmp_path: Path):
     """Its name may hold what separates it from the message in the words of pytest."""
     file, told = tmp_path / "test_it.py", tmp_path / "failed.txt"
-    file.write_text("import pytest\n@pytest.mark.parametrize('a', ['x - y', 'z'])\ndef test_a(a):\n    assert a == 'z', 'b - c'\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "reached_plugin", str(file)]
-    subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | {FAILED: str(told), "PYTHONPATH": os.pathsep.join(sys.path)})
+    file.write_text(
+        "import pytest\n@pytest.mark.parametrize('a', ['x - y', 'z'])\ndef test_a(a):\n    assert a == 'z', 'b - c'\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "reached_plugin",
+        str(file),
+    ]
+    subprocess.run(
+        command,
+        capture_output=True,
+        cwd=tmp_path,
+        env=os.environ | {FAILED: str(told), "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
     assert told.read_text() == "test_it.py::test_a[x - y]\n"
 
 
-def test_only_what_computes_for_too_long_is_endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_only_what_computes_for_too_long_is_endless(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """Seconds are those of the processor: another load of the machine, here a wait, takes none of them; but nothing waits for ever."""
     monkeypatch.setattr(trials, "WAITING", 100.0)
-    calls = [("os._exit(3)", 60.0), ("time.sleep(1.2)", 0.5), ("[0 for _ in iter(lambda: time.process_time() > 3.0, True)]", 0.5)]
+    calls = [
+        ("os._exit(3)", 60.0),
+        ("time.sleep(1.2)", 0.5),
+        ("[0 for _ in iter(lambda: time.process_time() > 3.0, True)]", 0.5),
+    ]
     with ThreadPoolExecutor() as pool:
-        found = pool.map(lambda call: trials.ended([sys.executable, "-S", "-c", f"import os, time; {call[0]}"], tmp_path, {}, call[1]), calls)
+        found = pool.map(
+            lambda call: trials.ended(
+                [sys.executable, "-S", "-c", f"import os, time; {call[0]}"], tmp_path, {}, call[1]
+            ),
+            calls,
+        )
     assert list(found) == [3, 0, None]
     monkeypatch.setattr(trials, "WAITING", 0.1)
-    assert trials.ended([sys.executable, "-S", "-c", "import time; time.sleep(60)"], tmp_path, {}, 1.0) is None
+    assert (
+        trials.ended([sys.executable, "-S", "-c", "import time; time.sleep(60)"], tmp_path, {}, 1.0)
+        is None
+    )
 
 
 def test_tests_that_have_gone_kill_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Pytest runs nothing where one of the tests that are asked for is not there; the others still judge."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # others' take most of its start, of which there are nine here
+    monkeypatch.setenv(
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"
+    )  # others' take most of its start, of which there are nine here
     copy = Copy.__new__(Copy)
     copy.folder, copy.cache, copy.fit = tmp_path, tmp_path, {}
     (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "test_it.py").write_text("from pathlib import Path\ndef test_a():\n    assert Path('a.py').read_text() == 'x = 1'\n")
+    (tmp_path / "tests" / "test_it.py").write_text(
+        "from pathlib import Path\ndef test_a():\n    assert Path('a.py').read_text() == 'x = 1'\n"
+    )
     (tmp_path / "a.py").write_text("x = 1")
     gone, there = "tests/test_it.py::test_gone", "tests/test_it.py::test_a"
     assert copy.judged("a.py", b"x = 2", [gone, there], 60.0) == ("killed", there)
@@ -205,5 +287,8 @@ def test_tests_that_have_gone_kill_nothing(tmp_path: Path, monkeypatch: pytest.M
 def test_what_is_judged_to_be_the_same_stands_in_the_sources():
     """A line that has changed since is another program and is judged anew."""
     for name, line, before, after in judged():
-        assert line in map(str.strip, (ROOT / name).read_text(encoding="utf-8").splitlines()), (name, line)
+        assert line in map(str.strip, (ROOT / name).read_text(encoding="utf-8").splitlines()), (
+            name,
+            line,
+        )
         assert before in line and before != after

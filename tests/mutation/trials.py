@@ -26,7 +26,9 @@ NOT_FOUND = f"{ENDED}4"  # its word for a test that is not there
 LAYERS = {"solvers": "solvers", "models": "models", "fmu_src": "fmu", "scripts": "scripts"}
 
 
-def ended(command: Sequence[str], folder: Path, environment: Mapping[str, str], limit: float) -> int | None:
+def ended(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], limit: float
+) -> int | None:
     """How a process ended; None where it took more seconds of the processor than the limit, or waited, and its children have ended with it."""
     import resource  # of POSIX alone
 
@@ -52,9 +54,13 @@ class Copy:
     def __init__(self, folder: Path):
         self.folder = folder / "tree"
         self.cache = private_cache(folder / "cache")
-        self.fit: dict[tuple[str, bool], bool] = {}  # by test, whether it passes here without any change
+        self.fit: dict[
+            tuple[str, bool], bool
+        ] = {}  # by test, whether it passes here without any change
         for name in (*LAYERS, "tests", "docs", "examples"):
-            shutil.copytree(ROOT / name, self.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                ROOT / name, self.folder / name, ignore=shutil.ignore_patterns("__pycache__")
+            )
         for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "constraints.txt"):
             shutil.copy(ROOT / name, self.folder)
         packages = self.folder / "packages" / "kinetree"
@@ -62,7 +68,9 @@ class Copy:
         for source, name in LAYERS.items():
             (packages / name).symlink_to(self.folder / source, target_is_directory=True)
 
-    def tried(self, name: str, changed: bytes, rounds: Sequence[tuple[Sequence[str], float]]) -> tuple[str, str]:
+    def tried(
+        self, name: str, changed: bytes, rounds: Sequence[tuple[Sequence[str], float]]
+    ) -> tuple[str, str]:
         """'killed', 'survived', 'endless', 'unreached' or 'invalid', and the test that said so. Rounds: tests, and seconds of the processor."""
         if not rounds:
             return "unreached", ""
@@ -77,7 +85,9 @@ class Copy:
             said.append(self.judged(name, changed, tests, limit))
         return next((each for each in reversed(said) if each[0] != "unreached"), said[-1])
 
-    def judged(self, name: str, changed: bytes, tests: Sequence[str], limit: float) -> tuple[str, str]:
+    def judged(
+        self, name: str, changed: bytes, tests: Sequence[str], limit: float
+    ) -> tuple[str, str]:
         """What some tests say; 'unreached' when none of them passes here without any change."""
         path, plain = self.folder / name, name.startswith("solvers/")
         source = path.read_bytes()
@@ -100,41 +110,71 @@ class Copy:
 
     def command(self, plain: bool, *more: str) -> tuple[list[str], dict[str, str]]:
         """Pytest over the copy, and its environment."""
-        path = os.pathsep.join((str(self.folder / "packages"), str(Path(reached_plugin.__file__).parent)))
-        environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "KINETREE_CACHE": str(self.cache)}
+        path = os.pathsep.join(
+            (str(self.folder / "packages"), str(Path(reached_plugin.__file__).parent))
+        )
+        environment = os.environ | {
+            "PYTHONPATH": path,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "KINETREE_CACHE": str(self.cache),
+        }
         if plain:
             environment["NUMBA_DISABLE_JIT"] = "1"
         marks = "not slow and not platforms" + (" and not host" if plain else "")
-        options = ["-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-p", "reached_plugin", "-m", marks]
+        options = [
+            "-q",
+            "-x",
+            "--tb=no",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "reached_plugin",
+            "-m",
+            marks,
+        ]
         return [sys.executable, "-m", "pytest", *options, *more], environment
 
     def there(self, tests: Sequence[str], plain: bool) -> list[str]:
         """Those of some tests that pytest finds in the copy as it stands: others have gone since they were measured."""
-        command, environment = self.command(plain, "--collect-only", *sorted({test.partition("::")[0] for test in tests}))
-        found = set(subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True).stdout.splitlines())
+        command, environment = self.command(
+            plain, "--collect-only", *sorted({test.partition("::")[0] for test in tests})
+        )
+        found = set(
+            subprocess.run(
+                command, cwd=self.folder, env=environment, capture_output=True, text=True
+            ).stdout.splitlines()
+        )
         return [test for test in tests if test in found]
 
-    def failed(self, tests: Sequence[str], plain: bool, limit: float, collect: bool = False) -> str | None:
+    def failed(
+        self, tests: Sequence[str], plain: bool, limit: float, collect: bool = False
+    ) -> str | None:
         """The first test that fails, '' when they do not end, None when all pass."""
         wanted = self.folder / "wanted.txt"
         wanted.write_text("\n".join(tests) + "\n", encoding="utf-8")
         told = self.folder / "failed.txt"
         told.unlink(missing_ok=True)
-        command, environment = self.command(plain, f"@{wanted}", *(["--collect-only"] if collect else []))
+        command, environment = self.command(
+            plain, f"@{wanted}", *(["--collect-only"] if collect else [])
+        )
         environment |= {reached_plugin.FAILED: str(told), reached_plugin.LIMIT: str(LONGEST)}
         code = ended(command, self.folder, environment, limit)
         if code is None:
             return ""
         if code in (0, 5):
             return None
-        return told.read_text(encoding="utf-8").split("\n")[0] if told.exists() else f"{ENDED}{code}"
+        return (
+            told.read_text(encoding="utf-8").split("\n")[0] if told.exists() else f"{ENDED}{code}"
+        )
 
     def passes(self, test: str, plain: bool) -> bool:
         """Whether a test, or a file of them that cannot be read, passes in this copy without any change; a process that died does."""
         if not test.startswith("tests/"):
             return True
         if (test, plain) not in self.fit:
-            self.fit[test, plain] = self.failed([test], plain, 300.0, collect="::" not in test) is None
+            self.fit[test, plain] = (
+                self.failed([test], plain, 300.0, collect="::" not in test) is None
+            )
         return self.fit[test, plain]
 
     @cached_property
@@ -152,7 +192,13 @@ class Copy:
                 compiled(folder, source, QUICK)
                 if play:
                     linked(folder, QUICK)
-                    broken = [name for name in self.calls.places if self.calls.played(name, "run", 20, 0, 120, folder / "progress", limit=200.0)[0]]
+                    broken = [
+                        name
+                        for name in self.calls.places
+                        if self.calls.played(
+                            name, "run", 20, 0, 120, folder / "progress", limit=200.0
+                        )[0]
+                    ]
         except subprocess.TimeoutExpired:
             return "sequences of calls that do not end"
         return f"sequences of calls: {broken[0]}" if broken else ""
@@ -170,7 +216,19 @@ class Copy:
             define = [f"-DKINETREE_{level}" for level in ("BASE", "V3", "V4")]
             try:
                 includes = [f"-I{self.folder}", f"-I{shell.HERE}", f"-I{shell.fmi_headers()}"]
-                run([*compiler(), *shell.FLAGS, "-w", *define, *includes, "-c", str(source), "-o", str(code)])
+                run(
+                    [
+                        *compiler(),
+                        *shell.FLAGS,
+                        "-w",
+                        *define,
+                        *includes,
+                        "-c",
+                        str(source),
+                        "-o",
+                        str(code),
+                    ]
+                )
             except LibraryError:
                 return "invalid"
             codes.append(code.read_bytes())

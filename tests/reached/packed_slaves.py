@@ -26,7 +26,9 @@ class Loader(SourceFileLoader):
             packed = "\n\n".join(OWN_IMPORT.sub("", each) for each in sources.values())
             if written is not None and packed.replace(HEAD, written[0]) == text:
                 for path, source in sources.items():
-                    lines = OWN_IMPORT.sub(lambda found: "\n" * found[0].count("\n"), source).replace(HEAD, written[0])
+                    lines = OWN_IMPORT.sub(
+                        lambda found: "\n" * found[0].count("\n"), source
+                    ).replace(HEAD, written[0])
                     exec(compile(lines, path, "exec"), module.__dict__)  # noqa: S102 -- what a packed slave runs
                 return
         super().exec_module(module)
@@ -35,7 +37,9 @@ class Loader(SourceFileLoader):
 class Finder(MetaPathFinder):
     """Finds packed scripts where Python does."""
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         found = PathFinder.find_spec(fullname, path, target) if PACKED.fullmatch(fullname) else None
         if found is not None and found.origin is not None:
             found.loader = Loader(fullname, found.origin)

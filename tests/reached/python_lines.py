@@ -63,10 +63,15 @@ class Part:
         )  # fmt: skip
         for layer in LAYERS:  # lines have moved when the tool for mutants asks later
             shutil.copytree(
-                ROOT / layer, self.folder / "sources" / layer, ignore=shutil.ignore_patterns("__pycache__", "built", "*.toml", "*.svg", "*.png")
+                ROOT / layer,
+                self.folder / "sources" / layer,
+                ignore=shutil.ignore_patterns("__pycache__", "built", "*.toml", "*.svg", "*.png"),
             )
         # processes that tests start read the same settings, where the name of the test stands for itself
-        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), STARTED: str(self.settings())}
+        environment = os.environ | {
+            "PYTHONPATH": str(Path(__file__).parent),
+            STARTED: str(self.settings()),
+        }
         environment.pop("PYTEST_CURRENT_TEST", None)
         environment["KINETREE_CACHE"] = str(cache)
         if plain:
@@ -78,16 +83,36 @@ class Part:
         for start in starts:
             told = self.folder / "told.json"
             told.unlink(missing_ok=True)
-            pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "reached_plugin", "-m", marks, *start]
+            pytest = [
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "reached_plugin",
+                "-m",
+                marks,
+                *start,
+            ]
             command = [*coverage, "run", f"--rcfile={self.settings()}", *pytest]
             try:
-                done = subprocess.run(command, cwd=ROOT, env=environment | {TIMES: str(told)}, timeout=FILE_LIMIT if plain else None).returncode
+                done = subprocess.run(
+                    command,
+                    cwd=ROOT,
+                    env=environment | {TIMES: str(told)},
+                    timeout=FILE_LIMIT if plain else None,
+                ).returncode
                 code |= 0 if done == NO_TESTS and plain else done
             except subprocess.TimeoutExpired:
-                print(f"{start[0]} takes longer than {FILE_LIMIT:.0f} s: what comes last in it is left out")
+                print(
+                    f"{start[0]} takes longer than {FILE_LIMIT:.0f} s: what comes last in it is left out"
+                )
             times |= json.loads(told.read_text(encoding="utf-8")) if told.exists() else {}
         (self.folder / "times.json").write_text(json.dumps(times), encoding="utf-8")
-        subprocess.run([*coverage, "combine", "--quiet", f"--rcfile={self.settings()}"], cwd=ROOT, check=True)
+        subprocess.run(
+            [*coverage, "combine", "--quiet", f"--rcfile={self.settings()}"], cwd=ROOT, check=True
+        )
         return code
 
     def settings(self) -> Path:
@@ -113,7 +138,11 @@ class Part:
     def lines(self, name: str) -> dict[int, list[str]]:
         """By line of a file as it stands today, what executed it."""
         then = self.data.contexts_by_lineno(str(ROOT / name))
-        return {new: then[old] for old, new in moved(self.folder / "sources" / name, ROOT / name).items() if old in then}
+        return {
+            new: then[old]
+            for old, new in moved(self.folder / "sources" / name, ROOT / name).items()
+            if old in then
+        }
 
 
 class Run:
@@ -121,14 +150,21 @@ class Run:
 
     def __init__(self, name: str):
         self.name, self.folder = name, KEPT / name
-        self.parts = [Part(path) for path in sorted(self.folder.glob("part-*")) if (path / "asked.json").exists()]
+        self.parts = [
+            Part(path)
+            for path in sorted(self.folder.glob("part-*"))
+            if (path / "asked.json").exists()
+        ]
 
     def measure(self, marks: str = "", rooms: Sequence[str] = (), again: bool = False) -> int:
         """Run the tests of some rooms, or all; with `again` what is known of other tests stays."""
         if not again:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.parts = []
-        part = Part(self.folder / f"part-{1 + max((int(path.name[5:]) for path in self.folder.glob('part-*')), default=-1):03d}")
+        part = Part(
+            self.folder
+            / f"part-{1 + max((int(path.name[5:]) for path in self.folder.glob('part-*')), default=-1):03d}"
+        )
         with tempfile.TemporaryDirectory() as folder:
             # what is kept from earlier runs would not be made again, so that nothing would be seen of how it is made
             cache = private_cache(Path(folder) / "cache", without=("source", "specialised"))
@@ -147,7 +183,9 @@ class Run:
         found: dict[str, float] = {}
         for part in self.parts:
             rooms = tuple(part.asked)
-            found = {test: time for test, time in found.items() if rooms and not test.startswith(rooms)} | part.seconds
+            found = {
+                test: time for test, time in found.items() if rooms and not test.startswith(rooms)
+            } | part.seconds
         return found
 
     def tests(self, name: str) -> dict[int, set[str]]:
@@ -158,7 +196,11 @@ class Run:
             for line, contexts in part.lines(name).items():
                 tests = (PHASE.sub("", test) for test in contexts)
                 told = {
-                    test for test in tests if test in self.seconds and test in part.seconds and not any(test.startswith(each or "") for each in later)
+                    test
+                    for test in tests
+                    if test in self.seconds
+                    and test in part.seconds
+                    and not any(test.startswith(each or "") for each in later)
                 }
                 found.setdefault(line, set()).update(told)
         return found
@@ -173,7 +215,9 @@ def files_of_tests(rooms: Iterable[str]) -> list[str]:
     return [
         str(path.relative_to(ROOT))
         for room in rooms
-        for path in (sorted((ROOT / room).rglob("test_*.py")) if (ROOT / room).is_dir() else [ROOT / room])
+        for path in (
+            sorted((ROOT / room).rglob("test_*.py")) if (ROOT / room).is_dir() else [ROOT / room]
+        )
     ]
 
 
@@ -182,7 +226,11 @@ def moved(before: Path, now: Path) -> dict[int, int]:
     if not before.exists():
         return {}
     a, b = (path.read_text(encoding="utf-8").splitlines() for path in (before, now))
-    blocks = SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks() if a != b else [(0, 0, len(a))]
+    blocks = (
+        SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
+        if a != b
+        else [(0, 0, len(a))]
+    )
     return {i + k + 1: j + k + 1 for i, j, size in blocks for k in range(size)}
 
 
@@ -207,7 +255,9 @@ def files(runs: Iterable[Run], layers: Iterable[str] = LAYERS) -> list[File]:
             _, statements, excluded, _, _ = analyser.analysis2(str(path))
             name = path.relative_to(ROOT).as_posix()
             reached = set[int]().union(*(run.reached(name) for run in known))
-            found.append(File(name, len(statements), [line for line in statements if line not in reached]))
+            found.append(
+                File(name, len(statements), [line for line in statements if line not in reached])
+            )
     return found
 
 
@@ -227,9 +277,21 @@ def table(found: list[File]) -> str:
     """By room and by layer."""
     rooms = sorted({room(each.name) for each in found})
     rows = [(name, share(each for each in found if room(each.name) == name)) for name in rooms]
-    rows += [(f"all of {layer}", share(each for each in found if each.name.startswith(f"{layer}/"))) for layer in LAYERS]
-    rows.append(("models, fmu_src, scripts", share(each for each in found if not each.name.startswith("solvers/"))))
-    return "\n".join(f"{name:28s} {percent:6.1f} %   {missed:5d} of {lines:6d} lines not reached" for name, (percent, missed, lines) in rows if lines)
+    rows += [
+        (f"all of {layer}", share(each for each in found if each.name.startswith(f"{layer}/")))
+        for layer in LAYERS
+    ]
+    rows.append(
+        (
+            "models, fmu_src, scripts",
+            share(each for each in found if not each.name.startswith("solvers/")),
+        )
+    )
+    return "\n".join(
+        f"{name:28s} {percent:6.1f} %   {missed:5d} of {lines:6d} lines not reached"
+        for name, (percent, missed, lines) in rows
+        if lines
+    )
 
 
 def spans(lines: list[int]) -> str:
@@ -249,7 +311,9 @@ def lacking(found: list[File], aim: float = AIM, most: int = 12) -> str:
     if percent >= aim:
         return ""
     needed = missed - int(lines * (1.0 - aim / 100.0))
-    worst = sorted((each for each in found if each.missed), key=lambda each: -len(each.missed))[:most]
+    worst = sorted((each for each in found if each.missed), key=lambda each: -len(each.missed))[
+        :most
+    ]
     return "\n".join([
         f"{percent:.1f} % of models, fmu_src and scripts, expected {aim:g} % at least: {needed} lines more are to be reached; most is missing in",
         *(f"{each.name}: {len(each.missed)} of {each.lines} lines: {spans(each.missed)}" for each in worst),
@@ -257,15 +321,28 @@ def lacking(found: list[File], aim: float = AIM, most: int = 12) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="dev.py coverage", description="Lines that the fast tests reach, and which test reaches which")
-    parser.add_argument("rooms", nargs="*", help="rooms or files of tests that run again, where the rest is known: tests/run")
-    parser.add_argument("--runs", default=",".join(RUNS), help="which runs: compiled kernels, plain Python; '' prints what is known")
+    parser = argparse.ArgumentParser(
+        prog="dev.py coverage",
+        description="Lines that the fast tests reach, and which test reaches which",
+    )
+    parser.add_argument(
+        "rooms",
+        nargs="*",
+        help="rooms or files of tests that run again, where the rest is known: tests/run",
+    )
+    parser.add_argument(
+        "--runs",
+        default=",".join(RUNS),
+        help="which runs: compiled kernels, plain Python; '' prints what is known",
+    )
     parser.add_argument("--all", action="store_true", help="the slow tests too")
     parser.add_argument("--missed", action="store_true", help="list the lines that no test reaches")
     options = parser.parse_args()
     failed, slow = 0, "not platforms" if options.all else "not slow and not platforms"
     for name in filter(None, options.runs.split(",")):
-        rooms = options.rooms or ([f"tests/{each}" for each in PLAIN_ROOMS] if name == "plain" else [])
+        rooms = options.rooms or (
+            [f"tests/{each}" for each in PLAIN_ROOMS] if name == "plain" else []
+        )
         marks = slow if name != "plain" else "not slow and not platforms and not host"
         failed |= Run(name).measure(marks, rooms, again=bool(options.rooms))
     known = [run for run in map(Run, RUNS) if run.there()]

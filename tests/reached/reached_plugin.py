@@ -11,10 +11,16 @@ from types import FrameType
 
 import pytest
 
-TIMES = "KINETREE_REACHED_TIMES"  # the file for the seconds of the processor of every test that passed
+TIMES = (
+    "KINETREE_REACHED_TIMES"  # the file for the seconds of the processor of every test that passed
+)
 FAILED = "KINETREE_REACHED_FAILED"  # the file for the names of tests that failed
 LIMIT = "KINETREE_REACHED_LIMIT"  # seconds after which a test is left out, kernels as plain Python are slow, or fails where failures are noted
-STARTERS = {"__main__.py", "cmdline.py", "execfile.py"}  # of coverage.py: they run all that is measured
+STARTERS = {
+    "__main__.py",
+    "cmdline.py",
+    "execfile.py",
+}  # of coverage.py: they run all that is measured
 WAITING = 30.0  # how much longer a test may take that does not compute
 SECONDS: dict[str, float] = {}
 kept = 0.0  # when they were written last

@@ -30,9 +30,19 @@ from kinetree.solvers.library.tools import compiler, run
 
 ROOT = Path(__file__).resolve().parents[2]
 AIM = (95.0, 85.0)  # percent of the lines and of the branches
-OLDER = ("Conroe", "Nehalem", "Haswell,-avx2", "Haswell")  # processors: without what AVX2 code needs, and with it
+OLDER = (
+    "Conroe",
+    "Nehalem",
+    "Haswell,-avx2",
+    "Haswell",
+)  # processors: without what AVX2 code needs, and with it
 SIZES = "tests/fmu/test_documented_sizes.py"  # counters take room
-TESTS = ("tests/fmu", "tests/chain/test_chain_fmu.py", "tests/contacts/test_contact_hosts.py", "tests/loops/test_loops_hosts.py")
+TESTS = (
+    "tests/fmu",
+    "tests/chain/test_chain_fmu.py",
+    "tests/contacts/test_contact_hosts.py",
+    "tests/loops/test_loops_hosts.py",
+)
 
 
 @dataclass
@@ -46,7 +56,10 @@ class Source:
     untaken: dict[int, int]
 
     def row(self) -> str:
-        lines, branches = share(self.lines, len(self.missed)), share(self.branches, sum(self.untaken.values()))
+        lines, branches = (
+            share(self.lines, len(self.missed)),
+            share(self.branches, sum(self.untaken.values())),
+        )
         return f"{self.name:16s} {lines:6.1f} % of {self.lines:4d} lines {branches:6.1f} % of {self.branches:4d} branches"
 
 
@@ -62,7 +75,12 @@ def read(program: Program) -> list[Source]:
 def counted(folder: Path, source: Path) -> Source:
     code = folder / f"{source.parent.name}-{source.stem}.o"
     with tempfile.TemporaryDirectory() as scratch:
-        subprocess.run(["gcov", "-b", "--json-format", "-o", str(code), str(source)], cwd=scratch, capture_output=True, check=True)
+        subprocess.run(
+            ["gcov", "-b", "--json-format", "-o", str(code), str(source)],
+            cwd=scratch,
+            capture_output=True,
+            check=True,
+        )
         told = json.loads(gzip.decompress(next(Path(scratch).glob("*.gcov.json.gz")).read_bytes()))
     texts = source.read_text(encoding="utf-8").splitlines()
     lines: dict[int, list[int]] = {}
@@ -71,31 +89,60 @@ def counted(folder: Path, source: Path) -> Source:
         if Path(file["file"]) == source:
             for line in file["lines"]:
                 lines.setdefault(line["line_number"], []).append(line["count"])
-                branches.setdefault(line["line_number"], []).extend(branch["count"] for branch in line["branches"])
-    missed = {number: texts[number - 1].strip() for number, counts in lines.items() if not max(counts)}
-    untaken = {number: sum(not count for count in counts) for number, counts in branches.items() if 0 in counts}
+                branches.setdefault(line["line_number"], []).extend(
+                    branch["count"] for branch in line["branches"]
+                )
+    missed = {
+        number: texts[number - 1].strip() for number, counts in lines.items() if not max(counts)
+    }
+    untaken = {
+        number: sum(not count for count in counts)
+        for number, counts in branches.items()
+        if 0 in counts
+    }
     return Source(source.name, len(lines), missed, sum(map(len, branches.values())), untaken)
 
 
 def shares(sources: Sequence[Source]) -> tuple[float, float]:
     """Percent of all lines and of all branches."""
     lines = share(sum(each.lines for each in sources), sum(len(each.missed) for each in sources))
-    return lines, share(sum(each.branches for each in sources), sum(sum(each.untaken.values()) for each in sources))
+    return lines, share(
+        sum(each.branches for each in sources), sum(sum(each.untaken.values()) for each in sources)
+    )
 
 
 def table(sources: Sequence[Source]) -> str:
     lines, branches = shares(sources)
     count, ways = sum(each.lines for each in sources), sum(each.branches for each in sources)
-    return "\n".join([*(each.row() for each in sources), f"{'all':16s} {lines:6.1f} % of {count:4d} lines {branches:6.1f} % of {ways:4d} branches"])
+    return "\n".join(
+        [
+            *(each.row() for each in sources),
+            f"{'all':16s} {lines:6.1f} % of {count:4d} lines {branches:6.1f} % of {ways:4d} branches",
+        ]
+    )
 
 
 def details(sources: Sequence[Source]) -> str:
     """The lines that nothing reaches, and the lines with branches that nothing takes."""
-    missed = [f"{each.name}:{number}: {text}" for each in sources for number, text in sorted(each.missed.items())]
-    untaken = [
-        f"{each.name}: " + ", ".join(f"{number} ({count})" for number, count in sorted(each.untaken.items())) for each in sources if each.untaken
+    missed = [
+        f"{each.name}:{number}: {text}"
+        for each in sources
+        for number, text in sorted(each.missed.items())
     ]
-    return "\n".join(["Lines that nothing reaches:", *(missed or ["none"]), "Branches that nothing takes, lines (how many):", *untaken])
+    untaken = [
+        f"{each.name}: "
+        + ", ".join(f"{number} ({count})" for number, count in sorted(each.untaken.items()))
+        for each in sources
+        if each.untaken
+    ]
+    return "\n".join(
+        [
+            "Lines that nothing reaches:",
+            *(missed or ["none"]),
+            "Branches that nothing takes, lines (how many):",
+            *untaken,
+        ]
+    )
 
 
 def play(program: Program, seed: int, count: int) -> str:
@@ -109,7 +156,12 @@ def older_processors(program: Program) -> str:
     if platform.machine() != "x86_64" or not qemu:
         return "no older processor was tried: qemu-user-static is missing"
     for processor in OLDER:
-        command = [qemu, "-cpu", processor, *program.command("staged", "run", 1, 0, 1, program.folder / "progress-older")]
+        command = [
+            qemu,
+            "-cpu",
+            processor,
+            *program.command("staged", "run", 1, 0, 1, program.folder / "progress-older"),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
         if done.returncode:
             return f"on a processor {processor}: {done.stderr[-300:]}"
@@ -126,9 +178,20 @@ def cache_with(program: Program) -> Path:
     exports = program.folder / "exports.map"
     exports.write_text("{ global: fmi2*; fmi3*; best_engine; local: *; };\n")
     codes = [
-        str(each) for each in sorted(program.folder.glob("*.o")) if each.name.startswith(f"{shell.HERE.name}-") or each.name == "calls-starved.o"
+        str(each)
+        for each in sorted(program.folder.glob("*.o"))
+        if each.name.startswith(f"{shell.HERE.name}-") or each.name == "calls-starved.o"
     ]
-    link = ["-shared", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "--coverage", *map(str, objects), "-lm", "-o", str(path)]
+    link = [
+        "-shared",
+        "-Wl,-Bsymbolic",
+        f"-Wl,--version-script={exports}",
+        "--coverage",
+        *map(str, objects),
+        "-lm",
+        "-o",
+        str(path),
+    ]
     run([*compiler(), *codes, *link])
     seal(path)
     return folder
@@ -136,15 +199,36 @@ def cache_with(program: Program) -> Path:
 
 def run_tests(program: Program, tests: Sequence[str]) -> int:
     """Tests in a process whose FMUs carry the shell with counters."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow and not platforms", f"--ignore={SIZES}", *tests]
-    return subprocess.run(command, cwd=ROOT, env=os.environ | {"KINETREE_CACHE": str(cache_with(program))}).returncode
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow and not platforms",
+        f"--ignore={SIZES}",
+        *tests,
+    ]
+    return subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"KINETREE_CACHE": str(cache_with(program))}
+    ).returncode
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="dev.py coverage --c", description="Lines and branches of the C shell that tests reach")
-    parser.add_argument("--count", type=int, default=1500, help="sequences of calls of each mechanism")
+    parser = argparse.ArgumentParser(
+        prog="dev.py coverage --c", description="Lines and branches of the C shell that tests reach"
+    )
+    parser.add_argument(
+        "--count", type=int, default=1500, help="sequences of calls of each mechanism"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--calls", action="store_true", help="the sequences of calls alone, without the tests of FMUs")
+    parser.add_argument(
+        "--calls",
+        action="store_true",
+        help="the sequences of calls alone, without the tests of FMUs",
+    )
     options = parser.parse_args()
     if why := missing_tools(COUNTERS):
         print(why)

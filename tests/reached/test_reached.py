@@ -37,26 +37,40 @@ def test_lines_are_found_again_where_they_moved(tmp_path: Path):
     before.write_text("a = 1\nb = 2\nc = 3\nd = 4\n")
     now.write_text("new = 0\na = 1\nb = 7\nc = 3\nd = 4\n")
     assert moved(before, now) == {1: 2, 3: 4, 4: 5}
-    assert moved(before, before) == {1: 1, 2: 2, 3: 3, 4: 4} and moved(tmp_path / "none.py", now) == {}
+    assert (
+        moved(before, before) == {1: 1, 2: 2, 3: 3, 4: 4} and moved(tmp_path / "none.py", now) == {}
+    )
 
 
 def test_every_room_of_kernels_runs_as_plain_python():
     """Tests mirror the rooms: those of a room of kernels, and what else is named, are there."""
     kernels = {path.parent.name for path in (ROOT / "solvers").glob("*/__init__.py")}
     rooms = kernels & {path.name for path in (ROOT / "tests").iterdir()}
-    assert len(rooms) > 9 and rooms <= set(PLAIN_ROOMS) and all((ROOT / "tests" / room).exists() for room in PLAIN_ROOMS)
+    assert (
+        len(rooms) > 9
+        and rooms <= set(PLAIN_ROOMS)
+        and all((ROOT / "tests" / room).exists() for room in PLAIN_ROOMS)
+    )
 
 
 def test_a_bound_that_is_not_kept_names_the_files_that_lack_most():
-    found = [File("models/a.py", 60, [1, 2]), File("scripts/b.py", 30, [7, 8, 9, 12]), File("scripts/c.py", 10, [])]
+    found = [
+        File("models/a.py", 60, [1, 2]),
+        File("scripts/b.py", 30, [7, 8, 9, 12]),
+        File("scripts/c.py", 10, []),
+    ]
     head, *rows = lacking(found, 97.0).splitlines()
-    assert head.startswith("94.0 % of models, fmu_src and scripts, expected 97 % at least: 3 lines more are to be reached")
+    assert head.startswith(
+        "94.0 % of models, fmu_src and scripts, expected 97 % at least: 3 lines more are to be reached"
+    )
     assert rows == ["scripts/b.py: 4 of 30 lines: 7-9, 12", "models/a.py: 2 of 60 lines: 1-2"]
     assert lacking(found, 94.0) == "" and lacking(found, 97.0, 1).splitlines() == [head, rows[0]]
 
 
 @pytest.mark.parametrize(("version", "package"), [(2, "pythonfmu"), (3, "pythonfmu3")])
-def test_packed_slaves_run_as_the_files_that_they_were_made_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, package: str):
+def test_packed_slaves_run_as_the_files_that_they_were_made_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, package: str
+):
     """Names of the archive stand in them; a text that is not what the files say is run as it is."""
     pytest.importorskip(package)
     monkeypatch.syspath_prepend(tmp_path)
@@ -65,37 +79,61 @@ def test_packed_slaves_run_as_the_files_that_they_were_made_of(tmp_path: Path, m
     (tmp_path / f"{module}_code.py").write_text(text)
     made = importlib.import_module(f"{module}_code")
     assert (made.IDENTIFIER, made.KERNELS) == ("spring", kernels) and made.STATUS
-    for function, name in ((made.Model.__wrapped__.__init__, "reader.py"), (made.Core.open, "core.py")):
+    for function, name in (
+        (made.Model.__wrapped__.__init__, "reader.py"),
+        (made.Core.open, "core.py"),
+    ):
         code, lines = function.__code__, (HERE / name).read_text().splitlines()
-        assert Path(code.co_filename) == HERE / name and lines[code.co_firstlineno - 1].strip().startswith("def ")
+        assert Path(code.co_filename) == HERE / name and lines[
+            code.co_firstlineno - 1
+        ].strip().startswith("def ")
     other = f"{module[:-1]}{'0' if module[-1] != '0' else '1'}_code"
     (tmp_path / f"{other}.py").write_text(text + "CHANGED = True\n")
     changed = importlib.import_module(other)
-    assert changed.CHANGED and changed.Core.open.__code__.co_filename == str(tmp_path / f"{other}.py")
+    assert changed.CHANGED and changed.Core.open.__code__.co_filename == str(
+        tmp_path / f"{other}.py"
+    )
 
 
 def test_rooms_and_layers_are_summed():
-    found = [File("models/run/a.py", 10, [3, 4, 5, 9]), File("models/b.py", 10, []), File("solvers/run/c.py", 30, [1])]
+    found = [
+        File("models/run/a.py", 10, [3, 4, 5, 9]),
+        File("models/b.py", 10, []),
+        File("solvers/run/c.py", 30, [1]),
+    ]
     assert share(found[:2]) == (80.0, 4, 20)
     rows = {row[:28].strip(): row[28:].split() for row in table(found).splitlines()}
-    assert rows["models/run"][:3] == ["60.0", "%", "4"] and rows["all of solvers"][2] == "1" and rows["models, fmu_src, scripts"][0] == "80.0"
+    assert (
+        rows["models/run"][:3] == ["60.0", "%", "4"]
+        and rows["all of solvers"][2] == "1"
+        and rows["models, fmu_src, scripts"][0] == "80.0"
+    )
     assert spans([3, 4, 5, 9]) == "3-5, 9"
 
 
-def test_a_run_knows_tests_by_line_and_what_is_measured_again_takes_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_knows_tests_by_line_and_what_is_measured_again_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """Also through processes that tests start, and where lines have moved since; what is known of other tests stays."""
     pytest.importorskip("coverage")
     for name, value in (("ROOT", tmp_path), ("KEPT", tmp_path / "kept"), ("LAYERS", ("models",))):
         monkeypatch.setattr(python_lines, name, value)
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "half.py").write_text(SOURCE)
-    (tmp_path / "conftest.py").write_text("import os, sys\nsys.path.insert(0, 'models')\nos.environ['PYTHONPATH'] = 'models'\n")
+    (tmp_path / "conftest.py").write_text(
+        "import os, sys\nsys.path.insert(0, 'models')\nos.environ['PYTHONPATH'] = 'models'\n"
+    )
     (tmp_path / "test_half.py").write_text(TESTS)
     test = "from half import half\n\ndef test_{0}():\n    half({1})\n"
     (tmp_path / "test_b.py").write_text(test.format("b", 4))
     run = Run("compiled")
     assert run.measure() == 0
-    here, elsewhere, b, c = "test_half.py::test_half", "test_half.py::test_elsewhere", "test_b.py::test_b", "test_b.py::test_c"
+    here, elsewhere, b, c = (
+        "test_half.py::test_half",
+        "test_half.py::test_elsewhere",
+        "test_b.py::test_b",
+        "test_b.py::test_c",
+    )
     assert set(run.seconds) == {here, elsewhere, b}
     tests = run.tests("models/half.py")
     assert tests[4] == set(run.seconds) and tests[3] == {elsewhere} and not tests.get(8)
@@ -107,7 +145,11 @@ def test_a_run_knows_tests_by_line_and_what_is_measured_again_takes_its_place(tm
     run = Run("compiled")
     tests = run.tests("models/half.py")
     assert tests[4] == {elsewhere, b} and tests[5] == {here, elsewhere, b, c}
-    assert set(run.seconds) == tests[5] and run.reached("models/half.py") >= {2, 3, 4, 5} and files([run], ["models"])[0].missed == [9]
+    assert (
+        set(run.seconds) == tests[5]
+        and run.reached("models/half.py") >= {2, 3, 4, 5}
+        and files([run], ["models"])[0].missed == [9]
+    )
 
 
 def test_what_no_call_reaches_is_listed():

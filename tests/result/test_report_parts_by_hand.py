@@ -15,14 +15,31 @@ from scipy.io import loadmat
 
 from kinetree.models.analysis.frequency import Margins, StateSpace
 from kinetree.models.description.parts.report_parts import ReportTable
-from kinetree.scripts.reports import html, linear_files, linear_pictures, linear_text, page, stage_pictures, stage_report, stage_tables
+from kinetree.scripts.reports import (
+    html,
+    linear_files,
+    linear_pictures,
+    linear_text,
+    page,
+    stage_pictures,
+    stage_report,
+    stage_tables,
+)
 from kinetree.scripts.reports.page import MOST_ROWS, Section, plain, written
 from kinetree.scripts.studies.sweep import Sweep
 from kinetree.scripts.terminal.failure import BadInput
 
 
 def test_cells_have_six_digits_and_no_sign_of_nothing():
-    assert [written(cell) for cell in (1.23456789, -0.0, math.nan, 3, True, "x", 1e-20)] == ["1.23457", "0", "–", "3", "True", "x", "1e-20"]
+    assert [written(cell) for cell in (1.23456789, -0.0, math.nan, 3, True, "x", 1e-20)] == [
+        "1.23457",
+        "0",
+        "–",
+        "3",
+        "True",
+        "x",
+        "1e-20",
+    ]
 
 
 @dataclass
@@ -34,49 +51,87 @@ class Setting:
 def test_settings_are_told_as_they_are_read():
     """Tables as key = value, lists one after another; what is nothing is left out, and nothing at all is as described."""
     assert plain({"a": Setting(1.0, None), "b": [1, {"c": 2}]}) == "a = low = 1.0, b = 1; c = 2"
-    assert plain({}) == "as described" and plain({"a": None}) == "as described" and plain((1, 2)) == "1; 2" and plain("text") == "text"
+    assert (
+        plain({}) == "as described"
+        and plain({"a": None}) == "as described"
+        and plain((1, 2)) == "1; 2"
+        and plain("text") == "text"
+    )
     assert plain(Setting) == str(Setting), "a class is no setting"
 
 
 def test_long_tables_of_a_page_are_cut_and_say_so():
     section = Section("s").table(["a"], [[float(k)] for k in range(MOST_ROWS)])
     assert section.texts == [] and len(section.tables[0]["rows"]) == MOST_ROWS == 2000
-    section.table(["a"], [[k] for k in range(MOST_ROWS + 1)], "All").table(["a"], [[k] for k in range(MOST_ROWS + 1)])
+    section.table(["a"], [[k] for k in range(MOST_ROWS + 1)], "All").table(
+        ["a"], [[k] for k in range(MOST_ROWS + 1)]
+    )
     assert (
-        section.texts == ["All: the first 2000 of 2001 rows.", "The table: the first 2000 of 2001 rows."]
+        section.texts
+        == ["All: the first 2000 of 2001 rows.", "The table: the first 2000 of 2001 rows."]
         and len(section.tables[1]["rows"]) == MOST_ROWS
     )
-    assert section.tables[1]["title"] == "All" and section.tables[2] == {"title": "", "head": ["a"], "rows": section.tables[1]["rows"]}
+    assert section.tables[1]["title"] == "All" and section.tables[2] == {
+        "title": "",
+        "head": ["a"],
+        "rows": section.tables[1]["rows"],
+    }
 
 
 def test_a_page_says_how_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The command as it could be given again; packages that are not there are no facts."""
     monkeypatch.setattr(page.sys, "argv", ["/bin/kinetree", "study", "a file.toml"])
     monkeypatch.setattr(page, "PACKAGES", ("numpy", "no-such-package"))
-    path = page.write_page(tmp_path / "p.html", "Title", [Section("One").say("first", "second")], "lead", {"samples": 3})
+    path = page.write_page(
+        tmp_path / "p.html",
+        "Title",
+        [Section("One").say("first", "second")],
+        "lead",
+        {"samples": 3},
+    )
     text = path.read_text(encoding="utf-8")
     assert (
-        "kinetree study &#39;a file.toml&#39;" in text and "numpy" in text and "no-such-package" not in text and "samples" in text and "lead" in text
+        "kinetree study &#39;a file.toml&#39;" in text
+        and "numpy" in text
+        and "no-such-package" not in text
+        and "samples" in text
+        and "lead" in text
     )
-    assert "first" in text and "second" in text and page.write_page(tmp_path / "q.html", "Title", []).exists()
+    assert (
+        "first" in text
+        and "second" in text
+        and page.write_page(tmp_path / "q.html", "Title", []).exists()
+    )
 
 
 def test_a_table_of_a_page_has_one_head():
     found = html.table([["a", "<b>"], ["1", "2"], ["3", "4"]], "T & U")
     rows = "<tr><th>a</th><th>&lt;b&gt;</th></tr><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr>"
-    assert found == f'<p><b>T &amp; U</b></p><div class="wide"><table>{rows}</table></div>' and not html.table([["a"]]).startswith("<p>")
+    assert (
+        found == f'<p><b>T &amp; U</b></p><div class="wide"><table>{rows}</table></div>'
+        and not html.table([["a"]]).startswith("<p>")
+    )
 
 
 def test_summary_tables_of_rows_without_events():
     """Values at the start and end of stages and largest deviations, by hand: sums below, each column in a unit that fits what it changes by."""
     stages, names = np.array([0, 0, 2, 2, 2]), ["lift", "none", "lower"]
-    columns = {"x": np.array([2.0, 2.004, 2.004, 1.998, 2.001]), "f": np.array([0.0, 1e-7, 5.0, 4000.0, 2000.0])}
-    made = {kind: stage_tables.stage_table(stages, names, columns, kind, ["m", "N"]) for kind in ("start", "end", "max_deviation")}
+    columns = {
+        "x": np.array([2.0, 2.004, 2.004, 1.998, 2.001]),
+        "f": np.array([0.0, 1e-7, 5.0, 4000.0, 2000.0]),
+    }
+    made = {
+        kind: stage_tables.stage_table(stages, names, columns, kind, ["m", "N"])
+        for kind in ("start", "end", "max_deviation")
+    }
     assert made["start"] == [
         ["", "x [mm]", "f [N]"], ["start of the run", "2000", "0"], ["lift", "2000", "0"], ["lower", "2004", "5"],
         ["mean", "2002", "2.5"], ["standard deviation", "2", "2.5"], ["deviation from the start", "2.82843", "3.53553"],
     ]  # fmt: skip
-    assert made["end"][:2] == [["", "x [mm]", "f [kN]"], ["start of the run", "2000", "0"]] and made["end"][3] == ["lower", "2001", "2"]
+    assert made["end"][:2] == [
+        ["", "x [mm]", "f [kN]"],
+        ["start of the run", "2000", "0"],
+    ] and made["end"][3] == ["lower", "2001", "2"]
     assert made["max_deviation"] == [
         ["", "x [mm]", "f [kN]"], ["value at the start", "2000", "0"], ["lift", "4", "0"], ["lower", "4", "4"],
         ["mean", "4", "2"], ["standard deviation", "0", "2"], ["deviation from the start", "4", "2.82843"], ["spread", "0", "4"],
@@ -84,33 +139,58 @@ def test_summary_tables_of_rows_without_events():
     plain = stage_tables.stage_table(stages, names, columns, "start")
     assert plain[0] == ["", "x", "f"] and plain[3] == ["lower", "2.004", "5"]
     spike = {"f": np.array([0.0, 4000.0, 5.0])}
-    assert stage_tables.stage_table(np.array([0, 2, 2]), names, spike, "end", ["N"])[0] == ["", "f [N]"], (
-        "from the start of the run, not from its peak"
-    )
-    still = {"x": np.array([2000.0, 2000.0, 2001.0, 2001.0, 2001.0]), "y": np.array([3.0, 3.0, 3.0, 3.0, 3.0])}
-    assert stage_tables.stage_table(stages, names, still, "end", ["m", "m"])[0] == ["", "x [m]", "y [mm]"], "a thousandth of what does not move"
+    assert stage_tables.stage_table(np.array([0, 2, 2]), names, spike, "end", ["N"])[0] == [
+        "",
+        "f [N]",
+    ], "from the start of the run, not from its peak"
+    still = {
+        "x": np.array([2000.0, 2000.0, 2001.0, 2001.0, 2001.0]),
+        "y": np.array([3.0, 3.0, 3.0, 3.0, 3.0]),
+    }
+    assert stage_tables.stage_table(stages, names, still, "end", ["m", "m"])[0] == [
+        "",
+        "x [m]",
+        "y [mm]",
+    ], "a thousandth of what does not move"
 
 
 @pytest.mark.parametrize(
     ("width", "cuts"), [(200, [[1, 2, 3]]), (2 + 4 + 3 * 7, [[1, 2, 3]]), (2 + 4 + 3 * 7 - 1, [[1, 2], [3]]), (2 + 4 + 7, [[1], [2], [3]]),
     (5, [[1], [2], [3]])]
 )  # fmt: skip
-def test_tables_go_on_below_where_a_line_is_full(width: int, cuts: list[list[int]], capsys: pytest.CaptureFixture):
+def test_tables_go_on_below_where_a_line_is_full(
+    width: int, cuts: list[list[int]], capsys: pytest.CaptureFixture
+):
     """Labels first in every part, columns to the right, an empty line between."""
     rows = [["", "a", "bb", "ccccc"], ["lift", "12345", "23456", "3"]]
     stage_tables.show({"Title": rows}, width)
     expected = ["Title"]
     for k, cut in enumerate(cuts):
-        expected += [""] * (k > 0) + ["  " + row[0].ljust(4) + "".join("  " + row[c].rjust(5) for c in cut) for row in rows]
+        expected += [""] * (k > 0) + [
+            "  " + row[0].ljust(4) + "".join("  " + row[c].rjust(5) for c in cut) for row in rows
+        ]
     assert capsys.readouterr().out.splitlines() == expected
 
 
-def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_the_width_is_that_of_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     asked: list[Any] = []
-    monkeypatch.setattr(stage_tables, "get_terminal_size", lambda usual: asked.append(usual) or SimpleNamespace(columns=12))
+    monkeypatch.setattr(
+        stage_tables,
+        "get_terminal_size",
+        lambda usual: asked.append(usual) or SimpleNamespace(columns=12),
+    )
     stage_tables.show({"T": [["", "a", "b"], ["lift", "1", "22"]]})
-    assert capsys.readouterr().out.splitlines() == ["T", "        a", "  lift  1", "", "         b", "  lift  22"] and asked[0][0] == 160
-    assert [stage_tables.staged({"stage": np.array(stages)}) for stages in ([0, 1, 1], [0, 1, 2], [2, 2, 2, 1])] == [False, True, False]
+    assert (
+        capsys.readouterr().out.splitlines()
+        == ["T", "        a", "  lift  1", "", "         b", "  lift  22"]
+        and asked[0][0] == 160
+    )
+    assert [
+        stage_tables.staged({"stage": np.array(stages)})
+        for stages in ([0, 1, 1], [0, 1, 2], [2, 2, 2, 1])
+    ] == [False, True, False]
 
 
 class Shown(dict):
@@ -142,7 +222,11 @@ def test_the_tables_of_a_run_have_the_units_that_are_asked_for(monkeypatch: pyte
     monkeypatch.setattr(stage_tables, "lasting", lambda result, coordinates: list(coordinates))
     monkeypatch.setattr(stage_tables, "samples", lambda result, names: ([0, 1], parts))
     made = stage_tables.tables(result, ["a", "x"])
-    assert list(made) == ["At the start of each stage", "At the end of each stage", "Largest deviation within each stage"]
+    assert list(made) == [
+        "At the start of each stage",
+        "At the end of each stage",
+        "Largest deviation within each stage",
+    ]
     assert made["At the start of each stage"][:4] == [
         ["", "a [deg]", "x [mm]"],
         ["start of the run", "0", "2"],
@@ -150,7 +234,10 @@ def test_the_tables_of_a_run_have_the_units_that_are_asked_for(monkeypatch: pyte
         ["lower", "45", "1e-6"],
     ]
     assert made["At the end of each stage"][2:4] == [["lift", "45", "0"], ["lower", "90", "4"]]
-    assert made["Largest deviation within each stage"][2:4] == [["lift", "45", "-2"], ["lower", "90", "2"]]
+    assert made["Largest deviation within each stage"][2:4] == [
+        ["lift", "45", "-2"],
+        ["lower", "90", "2"],
+    ]
     assert stage_tables.tables(result, []) == {}
 
 
@@ -160,20 +247,32 @@ def test_books_tell_what_lies_on_the_border_of_rounding():
     after = np.array([2.0 - 2.5e-12, 3.0 - 5.1e-12, 4.0 - 4.9e-12, 5.1e-12, -8.0 + 7.9e-12, 77.0])
     event = SimpleNamespace(kind="stage", stage="drop", time=1.0, before=before, after=after)
     other = SimpleNamespace(kind="zero", stage="", time=0.5, before=before, after=after)
-    result = type("Run", (dict,), {"time": np.array([0.0, 1.0, 1.0, 2.0]), "events": [other, event]})(
-        {"energy_residual": np.array([0.0, 1.0, 2.0, 3.0])}
-    )
+    result = type(
+        "Run", (dict,), {"time": np.array([0.0, 1.0, 1.0, 2.0]), "events": [other, event]}
+    )({"energy_residual": np.array([0.0, 1.0, 2.0, 3.0])})
     head, row = stage_tables.books(result)
     told = dict(zip(head[1:], map(float, row[1:]), strict=True))
-    assert told["mass gone [kg]"] == pytest.approx(2.5e-12, rel=1e-3) and told["energy gone [J]"] == 0.0 and told["energy balance [J]"] == 2.0
-    assert told["momentum gone [N.s]"] == pytest.approx(math.hypot(5.1e-12, 5.1e-12), rel=1e-3) and told["momentum z [N.s]"] == pytest.approx(5.1e-12)
+    assert (
+        told["mass gone [kg]"] == pytest.approx(2.5e-12, rel=1e-3)
+        and told["energy gone [J]"] == 0.0
+        and told["energy balance [J]"] == 2.0
+    )
+    assert told["momentum gone [N.s]"] == pytest.approx(
+        math.hypot(5.1e-12, 5.1e-12), rel=1e-3
+    ) and told["momentum z [N.s]"] == pytest.approx(5.1e-12)
     event.time = 5.0
     assert float(stage_tables.books(result)[1][-1]) == 3.0
 
 
 def table_of(**more: Any) -> Any:
     rows = [["", "x_1 [m]"], ["a & b", "1"], ["50 %", "2"], ["mean", "1.5"]]
-    given = {"title": "T_1", "rows": lambda: rows, "plain_rows": lambda: [["", "x"], ["a", "1.0"]], "sums": {"mean": 1.5}, **more}
+    given = {
+        "title": "T_1",
+        "rows": lambda: rows,
+        "plain_rows": lambda: [["", "x"], ["a", "1.0"]],
+        "sums": {"mean": 1.5},
+        **more,
+    }
     return SimpleNamespace(**given)
 
 
@@ -195,13 +294,24 @@ def test_tables_are_written_for_papers_and_programs(tmp_path: Path):
     stage_report.write_tables(tmp_path / "t.tex", [table_of(), table_of()], "")
     assert (tmp_path / "t.tex").read_text().count(r"\toprule") == 2
     for title, told in (("", "Tables"), ("Mine", "Mine")):
-        assert f"<h1>{told}</h1>" in stage_report.write_tables(tmp_path / "t.html", [table_of()], title).read_text()
+        assert (
+            f"<h1>{told}</h1>"
+            in stage_report.write_tables(tmp_path / "t.html", [table_of()], title).read_text()
+        )
 
 
 def test_tables_are_asked_for_in_a_line():
     """Rows, columns, stages and reference between colons; a number is an instant, and nothing is what is usual."""
     found = stage_report.asked("end: slew, luff :swing*: 0.5 ")
-    expected = ReportTable.model_validate({"rows": "end", "columns": ["slew", "luff"], "stages": ["swing*"], "reference": 0.5, "title": found.title})
+    expected = ReportTable.model_validate(
+        {
+            "rows": "end",
+            "columns": ["slew", "luff"],
+            "stages": ["swing*"],
+            "reference": 0.5,
+            "title": found.title,
+        }
+    )
     assert found == expected and found.title == "end: slew, luff :swing*: 0.5 "
     assert (
         stage_report.asked("mean").columns == ReportTable.model_validate({"columns": []}).columns
@@ -214,7 +324,9 @@ def test_tables_are_asked_for_in_a_line():
 
 
 def lag(gain: float, time: float) -> StateSpace:
-    return StateSpace(np.array([[-1 / time]]), np.array([[1.0]]), np.array([[gain / time]]), np.zeros((1, 1)))
+    return StateSpace(
+        np.array([[-1 / time]]), np.array([[1.0]]), np.array([[gain / time]]), np.zeros((1, 1))
+    )
 
 
 class Two:
@@ -223,7 +335,11 @@ class Two:
     def part(self, ins: list[str], outputs: list[str]) -> StateSpace:
         both = {"u": lag(2.0, 0.5), "v": lag(-3.0, 0.25)}
         parts = [both[name] for name in ins]
-        A, B, C = np.diag([p.A[0, 0] for p in parts]), np.eye(len(parts)), np.array([[p.C[0, 0] for p in parts]])
+        A, B, C = (
+            np.diag([p.A[0, 0] for p in parts]),
+            np.eye(len(parts)),
+            np.array([[p.C[0, 0] for p in parts]]),
+        )
         return StateSpace(A, B, C, np.zeros((1, len(parts))))
 
 
@@ -234,14 +350,26 @@ def test_responses_in_a_file_are_gains_and_phases_over_hertz(tmp_path: Path):
     assert head == ["frequency [Hz]", "|y/u|", "phase y/u [deg]", "|y/v|", "phase y/v [deg]"]
     hertz, *columns = np.array(rows, dtype=float).T
     s = 2j * np.pi * hertz
-    for (gain, phase), exact in zip((columns[:2], columns[2:]), (2.0 / (0.5 * s + 1), -3.0 / (0.25 * s + 1)), strict=True):
+    for (gain, phase), exact in zip(
+        (columns[:2], columns[2:]), (2.0 / (0.5 * s + 1), -3.0 / (0.25 * s + 1)), strict=True
+    ):
         assert gain == pytest.approx(np.abs(exact), rel=1e-12)
-        assert np.exp(1j * np.radians(phase)) == pytest.approx(exact / np.abs(exact), rel=1e-9) and np.abs(np.diff(phase)).max() < 90.0
+        assert (
+            np.exp(1j * np.radians(phase)) == pytest.approx(exact / np.abs(exact), rel=1e-9)
+            and np.abs(np.diff(phase)).max() < 90.0
+        )
 
 
 @pytest.mark.parametrize(
     ("top", "bottom", "unit"),
-    [("m", "N", " [m/N]"), ("", "", ""), ("m", "", " [m]"), ("", "N", " [1/N]"), ("m", "N.m", " [m/(N.m)]"), ("m", "m/s", " [m/(m/s)]")],
+    [
+        ("m", "N", " [m/N]"),
+        ("", "", ""),
+        ("m", "", " [m]"),
+        ("", "N", " [1/N]"),
+        ("m", "N.m", " [m/(N.m)]"),
+        ("m", "m/s", " [m/(m/s)]"),
+    ],
 )
 def test_a_quotient_has_the_unit_of_both(top: str, bottom: str, unit: str):
     assert linear_pictures.per(top, bottom) == unit
@@ -253,8 +381,15 @@ def test_margins_are_marked_where_they_are():
     none = Margins(True, math.inf, 1.0, 0.0, math.inf, 1.0, math.inf, 1.0, 1.0, 1.0)
     linear_pictures.mark(above, below, none, "#000000")
     assert not above.lines and not below.lines
-    linear_pictures.mark(above, below, Margins(True, 2.0, 4 * math.pi, 0.0, 45.0, 6 * math.pi, 1.0, 1.0, 1.0, 1.0), "#000000")
-    assert [line.get_xdata()[0] for line in (*above.lines, *below.lines)] == pytest.approx([2.0, 3.0])
+    linear_pictures.mark(
+        above,
+        below,
+        Margins(True, 2.0, 4 * math.pi, 0.0, 45.0, 6 * math.pi, 1.0, 1.0, 1.0, 1.0),
+        "#000000",
+    )
+    assert [line.get_xdata()[0] for line in (*above.lines, *below.lines)] == pytest.approx(
+        [2.0, 3.0]
+    )
 
 
 def test_the_curve_of_nyquist_is_shown_near_the_point_that_matters(monkeypatch: pytest.MonkeyPatch):
@@ -262,16 +397,31 @@ def test_the_curve_of_nyquist_is_shown_near_the_point_that_matters(monkeypatch: 
     saved: list[Any] = []
     monkeypatch.setattr(linear_pictures, "save", lambda figure, path: saved.append(figure))
     monkeypatch.setattr(linear_pictures, "response_of", lambda part: part)
-    curves = {"u": np.array([30.0, 20.0, 19.9 + 0j, -12.0j, 0.5]), "v": np.array([-0.5 + 0.5j, 1.0])}
+    curves = {
+        "u": np.array([30.0, 20.0, 19.9 + 0j, -12.0j, 0.5]),
+        "v": np.array([-0.5 + 0.5j, 1.0]),
+    }
     linear: Any = SimpleNamespace(part=lambda given, output: curves[given[0]])
     linear_pictures.draw_nyquist(linear, ["u"], ["y"], Path("n.png"))
     linear_pictures.draw_nyquist(linear, ["v"], ["y"], Path("n.png"))
     far, near = (figure.axes[0] for figure in saved)
-    assert far.lines[0].get_xdata().tolist() == [19.9, 0.0, 0.5] and far.lines[0].get_label() == "u to y"
-    assert far.get_xlim()[1] == 6.0 and -2.5 < far.get_xlim()[0] < -1.0 and far.get_ylim()[0] == -6.0
-    assert near.get_xlim()[1] < 1.2 and near.get_ylim()[0] > -1.2 and [line.get_label() for line in near.lines[:1]] == ["v to y"]
+    assert (
+        far.lines[0].get_xdata().tolist() == [19.9, 0.0, 0.5]
+        and far.lines[0].get_label() == "u to y"
+    )
+    assert (
+        far.get_xlim()[1] == 6.0 and -2.5 < far.get_xlim()[0] < -1.0 and far.get_ylim()[0] == -6.0
+    )
+    assert (
+        near.get_xlim()[1] < 1.2
+        and near.get_ylim()[0] > -1.2
+        and [line.get_label() for line in near.lines[:1]] == ["v to y"]
+    )
     angle = np.arctan2(far.lines[1].get_ydata(), far.lines[1].get_xdata())
-    assert np.unwrap(angle)[[0, -1]] == pytest.approx([0.0, 2 * math.pi], abs=1e-9) and far.lines[2].get_marker() == "+"
+    assert (
+        np.unwrap(angle)[[0, -1]] == pytest.approx([0.0, 2 * math.pi], abs=1e-9)
+        and far.lines[2].get_marker() == "+"
+    )
 
 
 def test_cycles_and_samplings_in_words():
@@ -282,8 +432,13 @@ def test_cycles_and_samplings_in_words():
     assert linear_text.cycle_text([cycle, border]) == (
         "limit cycle at 2 Hz with an amplitude of 0.25 (swings on), at 3 Hz with an amplitude of 0.5 (a border: beyond it the loop leaves)"
     )
-    assert linear_text.sampling(SimpleNamespace(period=0.004, delay=0.0025, limited=True)) == "250 Hz, 2.5 ms late, at a limit of its command"
-    assert linear_text.sampling(SimpleNamespace(period=0.0, delay=0.0, limited=False)) == "continuous"
+    assert (
+        linear_text.sampling(SimpleNamespace(period=0.004, delay=0.0025, limited=True))
+        == "250 Hz, 2.5 ms late, at a limit of its command"
+    )
+    assert (
+        linear_text.sampling(SimpleNamespace(period=0.0, delay=0.0, limited=False)) == "continuous"
+    )
 
 
 class Columns(dict):
@@ -291,22 +446,37 @@ class Columns(dict):
     events: Any = []
 
     def unit(self, name: str) -> str:
-        return {"x": "m", "y": "m", "E": "J", "s": "m"}.get(name, "1" if name.startswith("one") else "Pa")
+        return {"x": "m", "y": "m", "E": "J", "s": "m"}.get(
+            name, "1" if name.startswith("one") else "Pa"
+        )
 
 
 def test_what_is_drawn_of_a_run():
     """Outputs that move, states in J, and of circuits pressures and spools alone."""
     names = ["out", "still", "valve.spool", "tank.level", "tank.pressure_a", "E", "s"]
     result = Columns({name: np.array([0.0, 0.5, 0.25]) for name in names} | {"still": np.ones(3)})
-    compiled = SimpleNamespace(outputs=[SimpleNamespace(name=name) for name in names[:5]], states=["E", "s"])
-    assert stage_pictures.drawn(SimpleNamespace(compiled=compiled), result) == ["out", "valve.spool", "tank.pressure_a", "E"]
-    assert [stage_pictures.kind(name) for name in ("jack_load_left", "module12_height", "plain")] == ["jack", "module", "plain"]
+    compiled = SimpleNamespace(
+        outputs=[SimpleNamespace(name=name) for name in names[:5]], states=["E", "s"]
+    )
+    assert stage_pictures.drawn(SimpleNamespace(compiled=compiled), result) == [
+        "out",
+        "valve.spool",
+        "tank.pressure_a",
+        "E",
+    ]
+    assert [
+        stage_pictures.kind(name) for name in ("jack_load_left", "module12_height", "plain")
+    ] == ["jack", "module", "plain"]
 
 
 def test_panels_hold_one_kind_of_one_unit(monkeypatch: pytest.MonkeyPatch):
     """Coordinates by their unit, outputs by unit and first word, or by the quantity of a part; sixteen at most."""
     monkeypatch.setattr(stage_pictures, "lasting", lambda result, names: names)
-    found = stage_pictures.panels(Columns(), ["x", "y"], ["jack_a", "jack_b", "one_a", "a.pressure_a", "b.pressure_b", "a.spool"])  # type: ignore[arg-type]
+    found = stage_pictures.panels(
+        Columns(),
+        ["x", "y"],
+        ["jack_a", "jack_b", "one_a", "a.pressure_a", "b.pressure_b", "a.spool"],
+    )  # type: ignore[arg-type]
     assert found == [
         ("deviation", "m", ["x", "y"]), ("value", "Pa", ["jack_a", "jack_b"]), ("value", "1", ["one_a"]), ("value", "Pa", ["a.pressure_a",
         "b.pressure_b"]),
@@ -333,12 +503,23 @@ def test_lines_that_hardly_move_in_their_panel_are_drawn_as_deviations(
 ):
     """Less than a twentieth of its height, where there are several."""
     axes = Figure().subplots()
-    stage_pictures.draw_panel(axes, Columns({name: np.array(column) for name, column in values.items()}), what, list(values))
-    assert [line.get_ydata() for line in axes.lines] == [pytest.approx(column) for column in shown] and axes.get_ylabel() == label
-    assert [line.get_label() for line in axes.lines] == list(values) and (axes.get_legend() is not None) == (len(values) > 1 or what == "deviation")
+    stage_pictures.draw_panel(
+        axes,
+        Columns({name: np.array(column) for name, column in values.items()}),
+        what,
+        list(values),
+    )
+    assert [line.get_ydata() for line in axes.lines] == [
+        pytest.approx(column) for column in shown
+    ] and axes.get_ylabel() == label
+    assert [line.get_label() for line in axes.lines] == list(values) and (
+        axes.get_legend() is not None
+    ) == (len(values) > 1 or what == "deviation")
 
 
-@pytest.mark.parametrize(("count", "texts"), [(8, [f"one_{k}" for k in range(8)]), (9, ["one_0\nto one_8"])])
+@pytest.mark.parametrize(
+    ("count", "texts"), [(8, [f"one_{k}" for k in range(8)]), (9, ["one_0\nto one_8"])]
+)
 def test_the_lines_of_a_panel_are_named_up_to_eight(count: int, texts: list[str]):
     axes = Figure().subplots()
     columns = Columns({f"one_{k}": np.array([0.0, k + 1.0, 2.0]) for k in range(count)})
@@ -347,23 +528,35 @@ def test_the_lines_of_a_panel_are_named_up_to_eight(count: int, texts: list[str]
     assert legend is not None and [text.get_text() for text in legend.get_texts()] == texts
 
 
-def test_a_picture_without_panels_is_one_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_picture_without_panels_is_one_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     made: list[Figure] = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch()))
+    monkeypatch.setattr(
+        Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch())
+    )
     system = SimpleNamespace(coordinates=[], compiled=SimpleNamespace(outputs=[], states=[]))
     stage_pictures.draw_stages(system, Columns(), tmp_path / "p.png")
     assert len(made[0].axes) == 1 and (tmp_path / "p.png").exists() and made[0].get_suptitle() == ""
 
 
 def told(capsys: pytest.CaptureFixture) -> list[str]:
-    return [line for line in (" ".join(line.split()) for line in capsys.readouterr().out.splitlines()) if line]
+    return [
+        line
+        for line in (" ".join(line.split()) for line in capsys.readouterr().out.splitlines())
+        if line
+    ]
 
 
 def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
     """Numbered from one, without a sign of nothing; a pair of zeros once; margins of opened loops, of controllers, cycles, and what was measured."""
     modes = [
-        SimpleNamespace(frequency=1.25, damping=-1e-9, eigenvalue=complex(-0.5, 7.5), word="swings"),
-        SimpleNamespace(frequency=0.0, damping=0.123456, eigenvalue=complex(-2.0, 0.0), word="falls"),
+        SimpleNamespace(
+            frequency=1.25, damping=-1e-9, eigenvalue=complex(-0.5, 7.5), word="swings"
+        ),
+        SimpleNamespace(
+            frequency=0.0, damping=0.123456, eigenvalue=complex(-2.0, 0.0), word="falls"
+        ),
     ]
     lost = Margins(False, math.inf, 0.0, 0.0, math.inf, 0.0, math.inf, 0.0, 0.0, 0.3)
     loop = SimpleNamespace(name="c", period=0.004, delay=0.0025, limited=False, margins=lost)
@@ -379,12 +572,23 @@ def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
         "mode 2 is far", "zeros: 1+2j, -3+0j", "loop f = -y: unstable", "controller c (250 Hz, 2.5 ms late): unstable", "c: no limit cycle",
     ]  # fmt: skip
     assert told(capsys) == lines
-    facts |= {"said": [], "zero_array": np.zeros(0), "margin_objects": {}, "loops": [], "cycles": []}
-    facts["sweep"] = Sweep(np.array([0.5]), ("y",), np.array([[2j]]), np.array([[-1.0 + 0j]]), np.array([[0.25]]))
+    facts |= {
+        "said": [],
+        "zero_array": np.zeros(0),
+        "margin_objects": {},
+        "loops": [],
+        "cycles": [],
+    }
+    facts["sweep"] = Sweep(
+        np.array([0.5]), ("y",), np.array([[2j]]), np.array([[-1.0 + 0j]]), np.array([[0.25]])
+    )
     linear_text.show("Cart", None, facts, "2.5")  # type: ignore[arg-type]
     found = told(capsys)
     assert found[:5] == ["Cart at 2.5 s: modes", *lines[1:5]] and "y, measured on the FMU" in found
-    assert found[-2:] == ["0.5 2 1 90 180 0.25", "largest distance from the linear response: 2.2 of it"]
+    assert found[-2:] == [
+        "0.5 2 1 90 180 0.25",
+        "largest distance from the linear response: 2.2 of it",
+    ]
 
 
 @pytest.mark.parametrize("ending", [".npz", ".MAT", ".json", ".csv"])
@@ -401,7 +605,10 @@ def test_a_linear_system_is_written_as_its_ending_says(tmp_path: Path, ending: s
         assert path.read_text().startswith("frequency [Hz],|y/u|")
     else:
         found = np.load(path) if ending == ".npz" else loadmat(path, squeeze_me=True)
-        assert np.diag(found["A"]).tolist() == [-2.0, -4.0] and np.ravel(found["C"]).tolist() == [4.0, -12.0]
+        assert np.diag(found["A"]).tolist() == [-2.0, -4.0] and np.ravel(found["C"]).tolist() == [
+            4.0,
+            -12.0,
+        ]
         assert [np.ravel(found[key])[0] for key in "MFK"] == [2.0, 3.0, 4.0]
         names = {"states": ["a", "b"], "inputs": ["u", "v"], "outputs": ["y"], "coordinates": ["q"]}
         assert {key: np.ravel(found[key]).tolist() for key in names} == names

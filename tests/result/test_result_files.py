@@ -19,7 +19,10 @@ STAGED = {
         "jb": {"child": "b", "type": "prismatic", "axis": "x", "coordinates": ["xb"], "speed": 0.5},
     },
     "parameters": {"k": 50.0},
-    "forces": {"spring": {"coordinate": "za", "stiffness": "k"}, "second": {"coordinate": "xb", "stiffness": "k"}},
+    "forces": {
+        "spring": {"coordinate": "za", "stiffness": "k"},
+        "second": {"coordinate": "xb", "stiffness": "k"},
+    },
     "outputs": {"load": {"value": "force('spring')"}},
     "stages": [
         {"name": "first", "ends": {"at": 0.4}, "set": {"k": 80.0}},
@@ -46,7 +49,9 @@ def test_mat_files_are_read_by_scipy(staged, tmp_path: Path):
     assert names == ["time", *staged.select("all")] and content["dataInfo"].shape == (4, len(names))
     for k, name in enumerate(names):
         table, row, *_ = content["dataInfo"][:, k]
-        assert table == (2 if k else 0) and np.array_equal(content["data_2"][row - 1], staged[name], equal_nan=True)
+        assert table == (2 if k else 0) and np.array_equal(
+            content["data_2"][row - 1], staged[name], equal_nan=True
+        )
         unit = staged.unit(name)
         assert units[k] == (f"[{unit}]" if unit else "")
     assert list(content["data_1"][0]) == [staged.time[0], staged.time[-1]]
@@ -58,12 +63,18 @@ def test_parquet_and_hdf5_keep_every_bit_and_unit(staged, tmp_path: Path):
     staged.save(tmp_path / "r.h5", "all")
     table = parquet.read_table(tmp_path / "r.parquet")
     with h5py.File(tmp_path / "r.h5") as file:
-        assert table.column_names == ["time", *staged.select("all")] and set(file) == set(table.column_names)
+        assert table.column_names == ["time", *staged.select("all")] and set(file) == set(
+            table.column_names
+        )
         assert file.attrs["name"] == "two masses"
         for name in table.column_names:
             assert np.array_equal(table[name].to_numpy(), staged[name], equal_nan=True)
             assert np.array_equal(file[name][:], staged[name], equal_nan=True)
-            assert file[name].attrs["unit"] == staged.unit(name) == table.schema.field(name).metadata[b"unit"].decode()
+            assert (
+                file[name].attrs["unit"]
+                == staged.unit(name)
+                == table.schema.field(name).metadata[b"unit"].decode()
+            )
 
 
 def test_csv_keeps_every_digit(staged, tmp_path: Path):
@@ -74,7 +85,9 @@ def test_csv_keeps_every_digit(staged, tmp_path: Path):
 
 
 def test_unknown_endings_are_named(staged, tmp_path: Path):
-    with pytest.raises(ValueError, match=r"r.xls: unknown ending '.xls', expected one of .csv, .parquet"):
+    with pytest.raises(
+        ValueError, match=r"r.xls: unknown ending '.xls', expected one of .csv, .parquet"
+    ):
         staged.save(tmp_path / "r.xls")
 
 
@@ -93,7 +106,9 @@ def test_summary_tables(staged):
     expected = {"start": [1.0, one[0], two[0]], "end": [one[0], two[0], three[0]]}
     parts = [staged["za"][staged["stage"] == number] - 1.0 for number in (0, 1, 2)]
     edges = ([0.0, one[0] - 1.0], [one[0] - 1.0, two[0] - 1.0], [two[0] - 1.0, three[0] - 1.0])
-    expected["max_deviation"] = [max((*part, *edge), key=abs) for part, edge in zip(parts, edges, strict=True)]
+    expected["max_deviation"] = [
+        max((*part, *edge), key=abs) for part, edge in zip(parts, edges, strict=True)
+    ]
     for kind, values in expected.items():
         table = staged.table(kind)
         assert table["stages"] == ["first", "second", "third"]
@@ -120,7 +135,9 @@ def test_tables_do_not_depend_on_the_output_step(staged, step: float):
         shown = tables(other, ["za"])[TITLES[kind]]
         table = other.table(kind)
         column = table["columns"].index("za")
-        assert [row[1] for row in shown[2:5]] == [f"{value:.6g}" for value in table["values"][:, column]]
+        assert [row[1] for row in shown[2:5]] == [
+            f"{value:.6g}" for value in table["values"][:, column]
+        ]
         sums = [table[key][column] for key in ("mean", "standard_deviation", "deviation")]
         assert [row[1] for row in shown[5:8]] == [f"{value:.6g}" for value in sums]
 
@@ -132,12 +149,16 @@ def test_plots_page_by_page(staged, tmp_path: Path, ending: str, sign: bytes):
     names = ["za", "der(za)", "xb", "load", "der(der(za))"]
     figures = staged.plot(tmp_path / f"p.{ending}", names, per_page=2)
     files = [tmp_path / f"p{part}.{ending}" for part in ("", "-2", "-3")]
-    assert [len(figure.axes) for figure in figures] == [2, 2, 1] and sorted(tmp_path.iterdir()) == sorted(files)
+    assert [len(figure.axes) for figure in figures] == [2, 2, 1] and sorted(
+        tmp_path.iterdir()
+    ) == sorted(files)
     assert all(file.read_bytes().startswith(sign) for file in files)
     axes = [axis for figure in figures for axis in figure.axes]
     for axis, name in zip(axes, names, strict=True):
         curve, *marks = axis.lines
-        assert np.array_equal(curve.get_ydata(), staged[name]) and axis.get_ylabel().startswith(name)
+        assert np.array_equal(curve.get_ydata(), staged[name]) and axis.get_ylabel().startswith(
+            name
+        )
         assert [mark.get_xdata()[0] for mark in marks] == pytest.approx([0.4, 0.75])
         assert [text.get_text() for text in axis.texts] == ["second", "third"]
     assert re.search(r"\[m/s2\]", axes[-1].get_ylabel())
@@ -146,4 +167,6 @@ def test_plots_page_by_page(staged, tmp_path: Path, ending: str, sign: bytes):
 def test_plots_of_deviations(staged):
     pytest.importorskip("matplotlib")
     (figure,) = staged.plot(names=["za"], deviation=True)
-    assert np.array_equal(figure.axes[0].lines[0].get_ydata(), staged["za"] - 1.0) and figure.axes[0].get_ylabel().startswith("Δ za")
+    assert np.array_equal(figure.axes[0].lines[0].get_ydata(), staged["za"] - 1.0) and figure.axes[
+        0
+    ].get_ylabel().startswith("Δ za")

@@ -19,8 +19,21 @@ DRIFT = {
     "gravity": [0, 0, 0],
     "bodies": {"a": {"mass": 1.0}, "b": {"mass": 1.0}},
     "joints": {
-        "ja": {"child": "a", "type": "prismatic", "axis": "x", "coordinates": ["x"], "start": 1.0, "speed": PACE},
-        "jb": {"child": "b", "type": "revolute", "axis": "z", "coordinates": ["turn"], "speed": 1e-3},
+        "ja": {
+            "child": "a",
+            "type": "prismatic",
+            "axis": "x",
+            "coordinates": ["x"],
+            "start": 1.0,
+            "speed": PACE,
+        },
+        "jb": {
+            "child": "b",
+            "type": "revolute",
+            "axis": "z",
+            "coordinates": ["turn"],
+            "speed": 1e-3,
+        },
     },
     "outputs": {"push": {"value": "5e4*x", "unit": "N"}},
     "stages": [
@@ -30,14 +43,26 @@ DRIFT = {
         {"name": "swing 2"},
     ],
     "report": {
-        "tables": {"swings": {"columns": ["x", "push"], "rows": "end", "stages": "swing*", "sums": ["mean"]}},
-        "plots": {"first": {"columns": "x", "window": [0.1, 0.5], "deviation": True}, "swings": {"columns": ["x", "p*"], "stages": ["swing*"]}},
+        "tables": {
+            "swings": {
+                "columns": ["x", "push"],
+                "rows": "end",
+                "stages": "swing*",
+                "sums": ["mean"],
+            }
+        },
+        "plots": {
+            "first": {"columns": "x", "window": [0.1, 0.5], "deviation": True},
+            "swings": {"columns": ["x", "p*"], "stages": ["swing*"]},
+        },
     },
 }
 DRIFT["bodies"]["b"]["inertia"] = [1, 1, 1, 0, 0, 0]  # type: ignore[index]
 STOP = 2.0
 EDGES = (0.0, *ENDS, STOP)
-SPANS = [(1.0 + PACE * a, 1.0 + PACE * b) for a, b in zip(EDGES, EDGES[1:])]  # x at begin and end of each stage
+SPANS = [
+    (1.0 + PACE * a, 1.0 + PACE * b) for a, b in zip(EDGES, EDGES[1:])
+]  # x at begin and end of each stage
 
 
 @pytest.fixture(scope="module", params=[0.3, 0.05])
@@ -58,7 +83,9 @@ def test_rows_of_a_uniform_motion(drift):
         "max_deviation": ends - 1.0,
     }.items():  # fmt: skip
         assert column(drift, rows=rows) == pytest.approx(expected, abs=1e-9), rows
-    assert column(drift, rows="rms", reference="stage") == pytest.approx((ends - begins) / np.sqrt(3.0), rel=1e-9)
+    assert column(drift, rows="rms", reference="stage") == pytest.approx(
+        (ends - begins) / np.sqrt(3.0), rel=1e-9
+    )
     assert column(drift, rows="std") == pytest.approx((ends - begins) / np.sqrt(12.0), rel=1e-9)
 
 
@@ -67,13 +94,17 @@ def test_references(drift):
     assert column(drift, rows="end", reference="start") == pytest.approx(ends - 1.0, abs=1e-9)
     assert column(drift, rows="end", reference="stage") == pytest.approx(ends - begins, abs=1e-9)
     assert column(drift, rows="end", reference={"x": 0.5}) == pytest.approx(ends - 0.5, abs=1e-9)
-    assert column(drift, rows="end", reference=0.3) == pytest.approx(ends - drift["x"][np.abs(drift.time - 0.3).argmin()], abs=1e-9)
+    assert column(drift, rows="end", reference=0.3) == pytest.approx(
+        ends - drift["x"][np.abs(drift.time - 0.3).argmin()], abs=1e-9
+    )
     with pytest.raises(KeyError, match="outside of the run"):
         column(drift, reference=9.0)
 
 
 def test_groups_sums_and_changes(drift):
-    swings = stage_table(drift, ReportTable(columns="x", stages="swing*", sums=("mean", "std", "rms", "range")))
+    swings = stage_table(
+        drift, ReportTable(columns="x", stages="swing*", sums=("mean", "std", "rms", "range"))
+    )
     assert swings.labels == ("swing 1", "swing 2")
     values = np.array([SPANS[1][1], SPANS[3][1]])
     expected = [values.mean(), values.std(), np.sqrt(np.mean(values**2)), np.ptp(values)]
@@ -108,15 +139,24 @@ def test_files_of_the_command(tmp_path, monkeypatch, capsys):
     run = ["run", "drift.json", "--stop-time", "2", "--output-interval", "0.05"]
     assert main([*run, "-q", "--tables", "t.csv", "--plots", "pictures"]) == 0
     rows = list(csv.reader((tmp_path / "t.csv").open()))
-    assert rows[:2] == [["swings"], ["", "x [m]", "push [N]"]] and float(rows[2][1]) == pytest.approx(SPANS[1][1], abs=1e-9)
+    assert rows[:2] == [["swings"], ["", "x [m]", "push [N]"]] and float(
+        rows[2][1]
+    ) == pytest.approx(SPANS[1][1], abs=1e-9)
     assert {path.name for path in (tmp_path / "pictures").iterdir()} == {"first.png", "swings.png"}
     assert main([*run, "-q", "--table", "start:x,push:travel*", "--tables", "t.tex"]) == 0
     assert r"travel 2 & 2.8 & 140 \\" in (tmp_path / "t.tex").read_text()
     capsys.readouterr()
     assert main([*run, "--table", "mean:x:swing*:stage", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["tables"][0]["values"][0][0] == pytest.approx(0.5 * (SPANS[1][1] - SPANS[1][0]), abs=1e-9)
-    for wrong, said in {"end:y": "no column 'y'", "end:x:swim": "no stage 'swim'", "middle:x": "expected one of", "end:x::noon": "REFERENCE"}.items():
+    assert told["tables"][0]["values"][0][0] == pytest.approx(
+        0.5 * (SPANS[1][1] - SPANS[1][0]), abs=1e-9
+    )
+    for wrong, said in {
+        "end:y": "no column 'y'",
+        "end:x:swim": "no stage 'swim'",
+        "middle:x": "expected one of",
+        "end:x::noon": "REFERENCE",
+    }.items():
         assert main([*run, "--table", wrong]) == 2
         assert said in capsys.readouterr().err
 
@@ -127,9 +167,23 @@ def test_what_is_lost_in_a_change_of_stage_is_told_without_its_rounding(axis):
     before, after = np.array([5.0, 0.0, 0.0, 0.0, 30.0]), np.array([3.0, 0.0, 0.0, 0.0, 18.0])
     before[axis], after[axis], after[1 + axis % 3] = 10.0, 6.0, 1e-16
     event = SimpleNamespace(kind="stage", stage="dropped", time=0.5, before=before, after=after)
-    result = type("Run", (dict,), {"time": np.array([0.0, 0.5, 1.0]), "events": [event]})({"energy_residual": np.array([0.0, 2e-9, 7.0])})
+    result = type("Run", (dict,), {"time": np.array([0.0, 0.5, 1.0]), "events": [event]})(
+        {"energy_residual": np.array([0.0, 2e-9, 7.0])}
+    )
     head, row = books(result)
     told = dict(zip(head[1:], map(float, row[1:]), strict=True))
-    assert row[0] == "dropped" and told["mass gone [kg]"] == 2.0 and told["momentum gone [N.s]"] == 4.0 and told["energy gone [J]"] == 12.0
-    assert [told[f"momentum {name} [N.s]"] for name in "xyz"] == [6.0 if k == axis else 0.0 for k in (1, 2, 3)]
-    assert (told["time [s]"], told["mass [kg]"], told["energy [J]"], told["energy balance [J]"]) == (0.5, 3.0, 18.0, 2e-9)
+    assert (
+        row[0] == "dropped"
+        and told["mass gone [kg]"] == 2.0
+        and told["momentum gone [N.s]"] == 4.0
+        and told["energy gone [J]"] == 12.0
+    )
+    assert [told[f"momentum {name} [N.s]"] for name in "xyz"] == [
+        6.0 if k == axis else 0.0 for k in (1, 2, 3)
+    ]
+    assert (
+        told["time [s]"],
+        told["mass [kg]"],
+        told["energy [J]"],
+        told["energy balance [J]"],
+    ) == (0.5, 3.0, 18.0, 2e-9)

@@ -14,7 +14,10 @@ SPINNING = {
     "gravity": [0, 0, 0],
     "bodies": {"top": {"mass": 1.0, "inertia": [1.0, 2.0, 3.0, 0, 0, 0]}},
     "joints": {"J": {"child": "top", "type": "spherical", "speed": [6.0, 0.1, 5.0]}},
-    "outputs": {"e": {"quantity": "orientation", "body": "top"}, "energy": {"quantity": "kinetic_energy"}},
+    "outputs": {
+        "e": {"quantity": "orientation", "body": "top"},
+        "energy": {"quantity": "kinetic_energy"},
+    },
 }
 
 
@@ -31,7 +34,9 @@ def test_a_streamed_run_is_the_same_run(tmp_path: Path, short_groups):
     file = parquet.ParquetFile(tmp_path / "r.parquet")
     assert file.num_row_groups == 5 and file.metadata.num_rows == len(plain) == 247
     table = file.read()
-    assert table.column_names == ["time", *plain.names] and table.schema.field("energy").metadata == {b"unit": b"J"}
+    assert table.column_names == ["time", *plain.names] and table.schema.field(
+        "energy"
+    ).metadata == {b"unit": b"J"}
     for name in table.column_names:
         assert np.array_equal(table[name].to_numpy(), plain[name], equal_nan=True), name
         assert np.array_equal(streamed[name], plain[name], equal_nan=True), name
@@ -43,15 +48,26 @@ def test_what_was_computed_stays_when_a_run_fails(tmp_path: Path, short_groups):
     """The file is closed and can be read up to the last row before the error."""
     law = {"coordinate": "x", "value": "-sqrt(1 - t)"}
     joint = {"child": "a", "type": "prismatic", "axis": "x", "coordinates": ["x"]}
-    system = load({"bodies": {"a": {"mass": 1.0}}, "joints": {"J": joint}, "forces": {"f": law}}).compile()
+    system = load(
+        {"bodies": {"a": {"mass": 1.0}}, "joints": {"J": joint}, "forces": {"f": law}}
+    ).compile()
     with pytest.raises(ArithmeticError) as caught:
         system.simulate(stop_time=2.0, output_step=0.01, stream=tmp_path / "r.parquet")
     table = parquet.read_table(tmp_path / "r.parquet")
     rows = len(caught.value.result)
-    assert 90 < rows == table.num_rows and table["time"].to_numpy()[-1] == caught.value.result.time[-1]
+    assert (
+        90 < rows == table.num_rows and table["time"].to_numpy()[-1] == caught.value.result.time[-1]
+    )
 
 
-@pytest.mark.parametrize("arguments, said", [(["--stream"], "not given"), (["--stream", "-o", "r.csv"], "r.csv"), (["--columns", "q1"], "--columns")])
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--stream"], "not given"),
+        (["--stream", "-o", "r.csv"], "r.csv"),
+        (["--columns", "q1"], "--columns"),
+    ],
+)
 def test_refusals(arguments, said, tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     more = arguments if "--stream" in arguments else ["--stream", "-o", "r.parquet", *arguments]

@@ -24,7 +24,9 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.mat", "r.h5", "r.parquet"])
-def test_an_interrupted_writer_leaves_the_old_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch):
+def test_an_interrupted_writer_leaves_the_old_file(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+):
     """Result files of every kind were written in place: a full disk destroyed the old one."""
     result = load("lib:pendulum").compile().simulate(0.1)
     path = tmp_path / name
@@ -44,7 +46,10 @@ def test_an_interrupted_writer_leaves_the_old_file(tmp_path: Path, name: str, mo
     ("line", "name"),
     [
         (["run", "lib:pendulum", "--stop-time", "1", "-o"], "r.csv"),
-        (["run", "lib:pendulum", "--stop-time", "1", "-o"], "r.h5"),  # its library ended the process
+        (
+            ["run", "lib:pendulum", "--stop-time", "1", "-o"],
+            "r.h5",
+        ),  # its library ended the process
         (["schema", "-o"], "s.json"),
         (["run", "lib:pendulum", "--stop-time", "1", "--plot"], "r.png"),
     ],
@@ -52,9 +57,16 @@ def test_an_interrupted_writer_leaves_the_old_file(tmp_path: Path, name: str, mo
 def test_commands_name_the_file_that_cannot_be_written(tmp_path: Path, line: list[str], name: str):
     path = tmp_path / name
     path.write_text("old")
-    alone = {key: value for key, value in os.environ.items() if key != "COVERAGE_PROCESS_START"}  # what is measured is written to files, too
-    done = subprocess.run([sys.executable, "-c", LIMITED, *line, str(path)], capture_output=True, text=True, env=alone)
-    assert done.returncode == 1 and done.stderr.splitlines()[-1] == f"kinetree: {path} cannot be written: File too large"
+    alone = {
+        key: value for key, value in os.environ.items() if key != "COVERAGE_PROCESS_START"
+    }  # what is measured is written to files, too
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, *line, str(path)], capture_output=True, text=True, env=alone
+    )
+    assert (
+        done.returncode == 1
+        and done.stderr.splitlines()[-1] == f"kinetree: {path} cannot be written: File too large"
+    )
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
 
@@ -65,7 +77,11 @@ def test_links_and_rights_stay_and_devices_are_written_to(tmp_path: Path):
     link = tmp_path / "link.txt"
     link.symlink_to(real)
     write_text(link, "two\r\n")
-    assert link.is_symlink() and real.read_bytes() == b"two\r\n" and real.stat().st_mode & 0o777 == 0o640
+    assert (
+        link.is_symlink()
+        and real.read_bytes() == b"two\r\n"
+        and real.stat().st_mode & 0o777 == 0o640
+    )
     write_text(os.devnull, "three")
     assert not Path(os.devnull).is_file()
 

@@ -12,7 +12,12 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import AUTO, CODES
 from kinetree.solvers.layout import Status
 
-M, S, C, X = plain("run.advance"), plain("run.event_search"), plain("integrate.controller"), plain("run.methods")
+M, S, C, X = (
+    plain("run.advance"),
+    plain("run.event_search"),
+    plain("integrate.controller"),
+    plain("run.methods"),
+)
 INF = math.inf
 EVENT, CHATTERING = Status.EVENT, Status.CHATTERING
 ADAMS, RK4, RADAU = CODES["adams"], CODES["rk4"], CODES["radau"]
@@ -29,16 +34,31 @@ def memory(n: int = 3, t: float = 2.0, kind: int = ADAMS) -> np.ndarray:
 
 
 def head(**values: float) -> SimpleNamespace:
-    return SimpleNamespace(**{"sided": 0.0, "read_from": 0.0, "read_until": 0.0, "on_constraints": 0.0, "item": 5.0} | values)
+    return SimpleNamespace(
+        **{"sided": 0.0, "read_from": 0.0, "read_until": 0.0, "on_constraints": 0.0, "item": 5.0}
+        | values
+    )
 
 
-def mechanism(loops: int = 0, contacts: int = 0, knots: int = 0) -> tuple[SimpleNamespace, SimpleNamespace]:
-    model = SimpleNamespace(l_kind=np.zeros(loops), c_law=np.zeros(contacts), header=SimpleNamespace(knots=knots, guards=2))
+def mechanism(
+    loops: int = 0, contacts: int = 0, knots: int = 0
+) -> tuple[SimpleNamespace, SimpleNamespace]:
+    model = SimpleNamespace(
+        l_kind=np.zeros(loops),
+        c_law=np.zeros(contacts),
+        header=SimpleNamespace(knots=knots, guards=2),
+    )
     return model, SimpleNamespace(head=head(), q=np.array([1.0]), u=np.array([2.0]))
 
 
 def test_another_step_is_allowed_until_somebody_asks_to_stop_or_the_budget_is_used_up():
-    for cancel, used, status, left in ((0, 3, 0, 0), (1, 3, Status.CANCELLED, 0), (0.5, 9, Status.CANCELLED, 0), (0, 4, 5, 0), (0, 5, 5, 0)):
+    for cancel, used, status, left in (
+        (0, 3, 0, 0),
+        (1, 3, Status.CANCELLED, 0),
+        (0.5, 9, Status.CANCELLED, 0),
+        (0, 4, 5, 0),
+        (0, 5, 5, 0),
+    ):
         W = SimpleNamespace(cancel=cancel, used=used, budget=4)
         assert M.allowed(W) == status and W.cancel == left
 
@@ -67,14 +87,34 @@ def test_a_step_ends_at_the_next_corner(monkeypatch, fixed, soft):
         (2.5, 2.5 + 2e-12, 2.5 if soft else None),
     ):
         model, ws = mechanism(knots=1)
-        W, mem = SimpleNamespace(knot=0.0, turned=1.0, soft=soft), memory(kind=RK4 if fixed else ADAMS)
+        W, mem = (
+            SimpleNamespace(knot=0.0, turned=1.0, soft=soft),
+            memory(kind=RK4 if fixed else ADAMS),
+        )
         mem[C.H_GIVEN] = 0.1
-        calls = Noted(monkeypatch, M, next_knot=lambda *_, knot=knot: knot, next_jump=lambda *_, knot=knot: knot, step=lambda *_: 0)
+        calls = Noted(
+            monkeypatch,
+            M,
+            next_knot=lambda *_, knot=knot: knot,
+            next_jump=lambda *_, knot=knot: knot,
+            step=lambda *_: 0,
+        )
         assert M.step_to(W, mem, model, ws, target) == 0
         within = min(target + 1e-12 * target, 2.5)
-        assert calls.told == [f"next_jump 2 {within:g}" if fixed else "next_knot 2", f"step {target if goal is None else goal:g}"]
-        assert W.knot == knot and (ws.head.sided, ws.head.read_from, ws.head.read_until) == (1.0, 1.0 + 1e-12, knot - 1e-12 * knot)
-        hard = 1.0 - soft if goal in (target, None) and not soft and not knot < target - 1e-12 * target else 1.0
+        assert calls.told == [
+            f"next_jump 2 {within:g}" if fixed else "next_knot 2",
+            f"step {target if goal is None else goal:g}",
+        ]
+        assert W.knot == knot and (ws.head.sided, ws.head.read_from, ws.head.read_until) == (
+            1.0,
+            1.0 + 1e-12,
+            knot - 1e-12 * knot,
+        )
+        hard = (
+            1.0 - soft
+            if goal in (target, None) and not soft and not knot < target - 1e-12 * target
+            else 1.0
+        )
         assert mem[C.HARD] == hard
 
 
@@ -82,7 +122,12 @@ def test_a_soft_step_without_a_corner_ahead_has_no_end(monkeypatch):
     for soft, goal, hard in ((1.0, INF, 0.0), (0.0, 3.0, 1.0)):
         model, ws = mechanism(knots=1)
         W, mem, goals = SimpleNamespace(knot=0.0, turned=-INF, soft=soft), memory(), []
-        Noted(monkeypatch, M, next_knot=INF, step=lambda mem, context, limit, goals=goals: goals.append(limit) or 0)
+        Noted(
+            monkeypatch,
+            M,
+            next_knot=INF,
+            step=lambda mem, context, limit, goals=goals: goals.append(limit) or 0,
+        )
         assert M.step_to(W, mem, model, ws, 3.0) == 0 and goals == [goal] and mem[C.HARD] == hard
         assert (ws.head.read_from, ws.head.read_until) == (-INF, INF)
 
@@ -92,20 +137,37 @@ def test_corners_are_sought_from_where_the_laws_are_read(monkeypatch):
     model, ws = mechanism(knots=1)
     ws.head.sided, ws.head.read_from, ws.head.read_until = 1.0, 2.25, INF
     asked = []
-    Noted(monkeypatch, M, step=0, next_jump=lambda *rest: asked.append(rest[2:]) or INF, next_knot=lambda *rest: asked.append(rest[2:]) or INF)
+    Noted(
+        monkeypatch,
+        M,
+        step=0,
+        next_jump=lambda *rest: asked.append(rest[2:]) or INF,
+        next_knot=lambda *rest: asked.append(rest[2:]) or INF,
+    )
     W = SimpleNamespace(knot=0.0, turned=-INF, soft=0.0)
-    for kind, target, expected in ((RK4, 9.0, (2.25, 2.75)), (RK4, 2.5, (2.25, 2.5 + 2.5e-12)), (ADAMS, 2.5, (2.25, 0))):
+    for kind, target, expected in (
+        (RK4, 9.0, (2.25, 2.75)),
+        (RK4, 2.5, (2.25, 2.5 + 2.5e-12)),
+        (ADAMS, 2.5, (2.25, 0)),
+    ):
         ws.head.read_from, ws.head.read_until = 2.25, INF
         mem = memory(kind=kind)
         mem[C.H_GIVEN] = 0.1
         M.step_to(W, mem, model, ws, target)
         assert asked.pop() == expected
     calls = Noted(monkeypatch, M, step=3)
-    assert M.step_to(SimpleNamespace(), memory(), *mechanism(), 7.0) == 3 and calls.told == ["step 7"]
+    assert M.step_to(SimpleNamespace(), memory(), *mechanism(), 7.0) == 3 and calls.told == [
+        "step 7"
+    ]
 
 
 def test_only_radau_on_closed_loops_may_be_projected_and_once():
-    for kind, loops, on, can in ((RADAU, 1, 0.0, True), (ADAMS, 1, 0.0, False), (RADAU, 0, 0.0, False), (RADAU, 1, 1.0, False)):
+    for kind, loops, on, can in (
+        (RADAU, 1, 0.0, True),
+        (ADAMS, 1, 0.0, False),
+        (RADAU, 0, 0.0, False),
+        (RADAU, 1, 1.0, False),
+    ):
         model, ws = mechanism(loops)
         ws.head.on_constraints = on
         assert M.can_project(memory(kind=kind), model, ws) == can
@@ -138,7 +200,9 @@ CLOSING = ["put_state 2", "project_near 2", "keep_contacts 2", "get_state 2", "c
 
 
 @pytest.mark.parametrize("loops", [0, 1])
-@pytest.mark.parametrize("fails", ["", "put_state", "project_near", "keep_contacts", "get_state", "changed"])
+@pytest.mark.parametrize(
+    "fails", ["", "put_state", "project_near", "keep_contacts", "get_state", "changed"]
+)
 def test_a_new_state_is_closed_and_taken_over(monkeypatch, loops, fails):
     model, ws = mechanism(loops, 1)
     whole = [each for each in CLOSING if loops or not each.startswith("project")]
@@ -152,15 +216,38 @@ def test_a_new_state_is_closed_and_taken_over(monkeypatch, loops, fails):
     assert calls.told == [each.replace(" 2", " 2.5") for each in whole]
 
 
-@pytest.mark.parametrize("fails, strays, again", [("", False, False), ("", True, True), ("project_near", False, True), ("project_near", True, True)])
-def test_radau_takes_a_step_again_that_ends_far_from_the_constraints(monkeypatch, fails, strays, again):
+@pytest.mark.parametrize(
+    "fails, strays, again",
+    [
+        ("", False, False),
+        ("", True, True),
+        ("project_near", False, True),
+        ("project_near", True, True),
+    ],
+)
+def test_radau_takes_a_step_again_that_ends_far_from_the_constraints(
+    monkeypatch, fails, strays, again
+):
     """From where it began, on the constraints from then on."""
     model, ws = mechanism(1)
-    calls = Noted(monkeypatch, M, *(each.split()[0] for each in CLOSING), fails=fails, strays=strays, restart=0)
+    calls = Noted(
+        monkeypatch,
+        M,
+        *(each.split()[0] for each in CLOSING),
+        fails=fails,
+        strays=strays,
+        restart=0,
+    )
     mem = memory(kind=RADAU)
     assert M.close_loops(mem, (model, ws)) == 0
-    assert ("restart" in calls.told) == again and ("changed" in calls.told) != again and ws.head.on_constraints == float(again)
-    assert C.time_of(mem) == (1.5 if again else 2.0) and C.state_of(mem).tolist() == ([-1.0, -2.0, -3.0] if again else [1.0, 2.0, 3.0])
+    assert (
+        ("restart" in calls.told) == again
+        and ("changed" in calls.told) != again
+        and ws.head.on_constraints == float(again)
+    )
+    assert C.time_of(mem) == (1.5 if again else 2.0) and C.state_of(mem).tolist() == (
+        [-1.0, -2.0, -3.0] if again else [1.0, 2.0, 3.0]
+    )
 
 
 def test_chatter_is_that_of_the_guard_that_fired_most_often():
@@ -192,14 +279,28 @@ def test_where_a_run_arrives(monkeypatch, status, target, event, t, inside, item
     S.per_guard(ev, S.FIRED)[:] = 0.0, 1.0
     I = SimpleNamespace(at_scratch=U.UNIT_HEAD.size)
     W = U.UNIT_HEAD.of(np.zeros(U.UNIT_HEAD.size + 3))
-    monkeypatch.setattr(M, "blame", lambda model, ws, status: setattr(ws.head, "item", 8.0) or status + (status == 3))
-    monkeypatch.setattr(M, "interpolate", lambda y, mem, t: y.__setitem__(slice(None), (10.0 * t, 0.0, 20.0 * t)))
+    monkeypatch.setattr(
+        M,
+        "blame",
+        lambda model, ws, status: setattr(ws.head, "item", 8.0) or status + (status == 3),
+    )
+    monkeypatch.setattr(
+        M, "interpolate", lambda y, mem, t: y.__setitem__(slice(None), (10.0 * t, 0.0, 20.0 * t))
+    )
     for found in (0, 7):
-        monkeypatch.setattr(M, "put_state", lambda model, ws, t, y, found=found: placed.append((t, *y)) or found)
+        monkeypatch.setattr(
+            M, "put_state", lambda model, ws, t, y, found=found: placed.append((t, *y)) or found
+        )
         expected = status + 1 if item == 8 else status or found
         assert M.arrive(I, W, mem, ev, model, ws, target, int(status)) == expected
         state = (10.0 * t, 0.0, 20.0 * t) if inside else (1.0, 2.0, 3.0)
-        assert placed[-1] == (t, *state) and (W.time, W.work, W.item, W.fastest, W.last_step) == (t, state[2], item, 40.0, 0.5)
+        assert placed[-1] == (t, *state) and (W.time, W.work, W.item, W.fastest, W.last_step) == (
+            t,
+            state[2],
+            item,
+            40.0,
+            0.5,
+        )
         assert ws.head.read_until == INF
 
 
@@ -211,7 +312,9 @@ def advancing(monkeypatch, outcomes: list[int], fails: str = "", **values: float
         run=lambda *_: next(ends), happen=lambda I, F, W, t: setattr(W, "events", W.events + 1) or 0, structure=(None, None),
         keep_given=bool(values.pop("sloped", 0)),
     )  # fmt: skip
-    W = SimpleNamespace(**{"pending": 0.0, "status": 9.0, "time": 2.0, "events": 0.0, "told": 0.0} | values)
+    W = SimpleNamespace(
+        **{"pending": 0.0, "status": 9.0, "time": 2.0, "events": 0.0, "told": 0.0} | values
+    )
     return calls, SimpleNamespace(logged=4), W
 
 
@@ -226,9 +329,17 @@ def test_an_advance_carries_out_what_happens_on_its_way(monkeypatch):
         "keep_given", "structure", "set_slopes", "run 3", "happen 2", "structure", "set_slopes", "run 3", "close_output 3", "refresh 3",
         "hold_inputs",
     ]  # fmt: skip
-    for fails, last in (("happen", "happen 2"), ("close_output", "close_output 3"), ("refresh", "refresh 3")):
+    for fails, last in (
+        ("happen", "happen 2"),
+        ("close_output", "close_output 3"),
+        ("refresh", "refresh 3"),
+    ):
         calls, I, W = advancing(monkeypatch, [EVENT, 0], fails)
-        assert M.advance(I, None, W, 3.0, 0) == FAILURE and calls.told[-1] == last and (W.status, W.pending) == (FAILURE, 0)
+        assert (
+            M.advance(I, None, W, 3.0, 0) == FAILURE
+            and calls.told[-1] == last
+            and (W.status, W.pending) == (FAILURE, 0)
+        )
     calls, I, W = advancing(monkeypatch, [5])
     assert M.advance(I, None, W, 3.0, 0) == 5 and calls.told[-1] == "run 3" and W.status == 5
 
@@ -236,7 +347,10 @@ def test_an_advance_carries_out_what_happens_on_its_way(monkeypatch):
 def test_an_advance_that_stops_at_an_event_holds_its_inputs(monkeypatch):
     for fails, status in (("", EVENT), ("refresh", FAILURE)):
         calls, I, W = advancing(monkeypatch, [EVENT, 0], fails)
-        assert M.advance(I, None, W, 3.0, U.STOP_AT_EVENT) == status and calls.told[-2:] == ["refresh 2", "hold_inputs"]
+        assert M.advance(I, None, W, 3.0, U.STOP_AT_EVENT) == status and calls.told[-2:] == [
+            "refresh 2",
+            "hold_inputs",
+        ]
         assert W.status == (FAILURE if fails else 0)
 
 
@@ -244,22 +358,37 @@ def test_an_advance_that_stops_around_events(monkeypatch):
     """Before one is carried out, again after it, each time with everything evaluated, and then goes on."""
     calls, I, W = advancing(monkeypatch, [EVENT, 0])
     option = U.STOP_AROUND_EVENT
-    assert M.advance(I, None, W, 3.0, option) == EVENT and W.pending == U.PENDING_EVENT and calls.told[-1] == "close_state" and W.status == 0
+    assert (
+        M.advance(I, None, W, 3.0, option) == EVENT
+        and W.pending == U.PENDING_EVENT
+        and calls.told[-1] == "close_state"
+        and W.status == 0
+    )
     assert M.advance(I, None, W, 3.0, option) == EVENT and W.pending == U.PENDING_REST
     assert calls.told[-4:] == ["keep_given", "structure", "happen 2", "close_state"]
     assert M.advance(I, None, W, 3.0, option) == 0 and W.pending == 0 and "run 3" in calls.told[-4:]
     calls, I, W = advancing(monkeypatch, [EVENT], "close_state")
     assert M.advance(I, None, W, 3.0, option) == FAILURE and (W.pending, W.status) == (0, FAILURE)
     calls, I, W = advancing(monkeypatch, [0], pending=U.PENDING_EVENT)
-    assert M.advance(I, None, W, 3.0, 0) == 0 and calls.told[1:4] == ["structure", "happen 2", "structure"]
+    assert M.advance(I, None, W, 3.0, 0) == 0 and calls.told[1:4] == [
+        "structure",
+        "happen 2",
+        "structure",
+    ]
 
 
 def test_an_advance_stops_while_the_log_has_room(monkeypatch):
     """When more than half of its places are new to the caller."""
     calls, I, W = advancing(monkeypatch, [EVENT] * 3 + [0], told=-0.0)
-    assert M.advance(I, None, W, 3.0, U.STOP_BEFORE_FULL) == EVENT and W.events == 3 and W.pending == U.PENDING_REST
+    assert (
+        M.advance(I, None, W, 3.0, U.STOP_BEFORE_FULL) == EVENT
+        and W.events == 3
+        and W.pending == U.PENDING_REST
+    )
     W.told = 3.0
-    assert M.advance(I, None, W, 3.0, U.STOP_BEFORE_FULL) == 0 and calls.told.count("close_state") == 1
+    assert (
+        M.advance(I, None, W, 3.0, U.STOP_BEFORE_FULL) == 0 and calls.told.count("close_state") == 1
+    )
     calls, I, W = advancing(monkeypatch, [EVENT] * 3 + [0])
     assert M.advance(I, None, W, 3.0, U.CONTINUED) == 0 and W.events == 3
 
@@ -267,14 +396,30 @@ def test_an_advance_stops_while_the_log_has_room(monkeypatch):
 class Stepping:
     """A run whose steps of 1 end where they are told; everything else is noted."""
 
-    def __init__(self, monkeypatch, *, knots: tuple[float, ...] = (), located=lambda t: 0, step=lambda t: 0, fails: str = "", **what: float):
+    def __init__(
+        self,
+        monkeypatch,
+        *,
+        knots: tuple[float, ...] = (),
+        located=lambda t: 0,
+        step=lambda t: 0,
+        fails: str = "",
+        **what: float,
+    ):
         self.mem = memory(t=0.0, kind=int(what.get("kind", ADAMS)))
         self.mem[C.H] = 1.0
         self.model, self.ws = mechanism(int(what.get("loops", 0)), int(what.get("contacts", 0)))
         self.ev = np.zeros(S.EV_HEADER + S.GUARD_BLOCKS * 2)
         self.I = SimpleNamespace(integrator=int(what.get("integrator", ADAMS)))
         self.W = SimpleNamespace(
-            started=what.get("started", 1.0), soft=0.0, cancel=0.0, used=0.0, steps=10.0, budget=what.get("budget", 99.0), knot=-INF, turned=-INF
+            started=what.get("started", 1.0),
+            soft=0.0,
+            cancel=0.0,
+            used=0.0,
+            steps=10.0,
+            budget=what.get("budget", 99.0),
+            knot=-INF,
+            turned=-INF,
         )
         self.late: list[float] = []
 
@@ -298,7 +443,11 @@ class Stepping:
 
     def run(self, target: float = 2.0) -> tuple[int, list[str]]:
         status = M.run(self.I, self.W, self.model, self.ws, target)
-        return status, [each.split()[0] for each in self.calls.told if each.split()[0] not in ("memory", "locator", "constrained")]
+        return status, [
+            each.split()[0]
+            for each in self.calls.told
+            if each.split()[0] not in ("memory", "locator", "constrained")
+        ]
 
 
 FIRST, STEP = ["keep_inputs", "locate"], ["step_to", "locate"]
@@ -307,24 +456,58 @@ FIRST, STEP = ["keep_inputs", "locate"], ["step_to", "locate"]
 def test_a_run_steps_until_it_is_there(monkeypatch):
     stepping = Stepping(monkeypatch)
     assert stepping.run() == (0, [*FIRST, *STEP, *STEP, "arrive"])
-    assert (stepping.W.steps, stepping.W.used, stepping.mem[C.HARD]) == (12.0, 2.0, 1.0) and stepping.late == [0.0, 0.0]
+    assert (stepping.W.steps, stepping.W.used, stepping.mem[C.HARD]) == (
+        12.0,
+        2.0,
+        1.0,
+    ) and stepping.late == [0.0, 0.0]
     assert Stepping(monkeypatch, started=0.0).run(0.0) == (0, ["begin_stage", "locate", "arrive"])
-    assert Stepping(monkeypatch, started=0.0, begins=EVENT).run() == (EVENT, ["begin_stage", "arrive"])
-    assert Stepping(monkeypatch, moved=1).run(0.0) == (0, ["keep_inputs", "take_inputs", "locate", "arrive"])
-    assert Stepping(monkeypatch, moved=1, fails="take_inputs").run() == (FAILURE, ["keep_inputs", "take_inputs", "arrive"])
-    assert Stepping(monkeypatch, budget=1.0).run() == (Status.TOO_MANY_STEPS, [*FIRST, *STEP, "arrive"])
-    assert Stepping(monkeypatch, located=lambda t: EVENT if t > 0.5 else 0).run() == (EVENT, [*FIRST, *STEP, "arrive"])
+    assert Stepping(monkeypatch, started=0.0, begins=EVENT).run() == (
+        EVENT,
+        ["begin_stage", "arrive"],
+    )
+    assert Stepping(monkeypatch, moved=1).run(0.0) == (
+        0,
+        ["keep_inputs", "take_inputs", "locate", "arrive"],
+    )
+    assert Stepping(monkeypatch, moved=1, fails="take_inputs").run() == (
+        FAILURE,
+        ["keep_inputs", "take_inputs", "arrive"],
+    )
+    assert Stepping(monkeypatch, budget=1.0).run() == (
+        Status.TOO_MANY_STEPS,
+        [*FIRST, *STEP, "arrive"],
+    )
+    assert Stepping(monkeypatch, located=lambda t: EVENT if t > 0.5 else 0).run() == (
+        EVENT,
+        [*FIRST, *STEP, "arrive"],
+    )
     auto = Stepping(monkeypatch, integrator=AUTO)
     assert auto.run(1.0) == (0, [*FIRST, "reconsider", *STEP, "arrive"])
-    assert Stepping(monkeypatch, integrator=AUTO, fails="reconsider").run(1.0) == (FAILURE, [*FIRST, "reconsider", "arrive"])
-    assert Stepping(monkeypatch, integrator=AUTO, budget=0.0).run(1.0) == (Status.TOO_MANY_STEPS, [*FIRST, "arrive"])
+    assert Stepping(monkeypatch, integrator=AUTO, fails="reconsider").run(1.0) == (
+        FAILURE,
+        [*FIRST, "reconsider", "arrive"],
+    )
+    assert Stepping(monkeypatch, integrator=AUTO, budget=0.0).run(1.0) == (
+        Status.TOO_MANY_STEPS,
+        [*FIRST, "arrive"],
+    )
 
 
 def test_steps_of_closed_mechanisms_are_closed(monkeypatch):
     closed = Stepping(monkeypatch, constrained=1)
-    assert closed.run(1.0) == (0, [*FIRST, "step_to", "close_loops", "locate", "arrive"]) and closed.late == [1.0]
-    assert Stepping(monkeypatch, constrained=1, fails="close_loops").run(1.0) == (FAILURE, [*FIRST, "step_to", "close_loops", "arrive"])
-    assert Stepping(monkeypatch, constrained=1, fails="step_to").run(1.0) == (FAILURE, [*FIRST, "step_to", "arrive"])
+    assert closed.run(1.0) == (
+        0,
+        [*FIRST, "step_to", "close_loops", "locate", "arrive"],
+    ) and closed.late == [1.0]
+    assert Stepping(monkeypatch, constrained=1, fails="close_loops").run(1.0) == (
+        FAILURE,
+        [*FIRST, "step_to", "close_loops", "arrive"],
+    )
+    assert Stepping(monkeypatch, constrained=1, fails="step_to").run(1.0) == (
+        FAILURE,
+        [*FIRST, "step_to", "arrive"],
+    )
 
 
 def test_a_step_of_radau_that_fails_on_closed_loops_is_tried_on_the_constraints(monkeypatch):
@@ -332,16 +515,27 @@ def test_a_step_of_radau_that_fails_on_closed_loops_is_tried_on_the_constraints(
         (RADAU, 1, 0, ["step_to", "project_rates", "locate", "step_to", "locate"]), (RADAU, 0, 4, ["step_to"]), (ADAMS, 1, 4, ["step_to"]),
     ):  # fmt: skip
         tries = iter((4, 0))
-        stepping = Stepping(monkeypatch, kind=kind, loops=loops, step=lambda t, tries=tries: next(tries))
-        assert stepping.run(1.0) == (status, [*FIRST, *names, "arrive"]) and stepping.W.used == names.count("step_to")
+        stepping = Stepping(
+            monkeypatch, kind=kind, loops=loops, step=lambda t, tries=tries: next(tries)
+        )
+        assert stepping.run(1.0) == (
+            status,
+            [*FIRST, *names, "arrive"],
+        ) and stepping.W.used == names.count("step_to")
 
 
 def test_corners_are_turned_where_steps_end_at_them(monkeypatch):
     """And not once more; what is located there comes after it, and contacts are looked at behind it."""
     stepping = Stepping(monkeypatch, knots=(1.0,))
-    assert stepping.run() == (0, [*FIRST, *STEP, "turn_corner", *STEP, "arrive"]) and stepping.ev[S.SLOPES_AT] == -INF
+    assert (
+        stepping.run() == (0, [*FIRST, *STEP, "turn_corner", *STEP, "arrive"])
+        and stepping.ev[S.SLOPES_AT] == -INF
+    )
     contacts = Stepping(monkeypatch, knots=(1.0,), contacts=1)
-    assert contacts.run() == (0, [*FIRST, *STEP, "turn_corner", "look_at_contacts", *STEP, "arrive"])
+    assert contacts.run() == (
+        0,
+        [*FIRST, *STEP, "turn_corner", "look_at_contacts", *STEP, "arrive"],
+    )
     failing = Stepping(monkeypatch, knots=(1.0,), contacts=1, fails="turn_corner")
     assert failing.run() == (FAILURE, [*FIRST, *STEP, "turn_corner", "arrive"])
     failing = Stepping(monkeypatch, knots=(1.0,), contacts=1, fails="look_at_contacts")

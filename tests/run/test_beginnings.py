@@ -15,7 +15,15 @@ from kinetree.solvers.integrate.kinds import AUTO, CODES
 from kinetree.solvers.layout import Guard, Status
 
 B, D, V, J, C, X = (
-    plain(name) for name in ("run.beginning", "run.located", "run.moving_inputs", "run.input_jumps", "integrate.controller", "run.methods")
+    plain(name)
+    for name in (
+        "run.beginning",
+        "run.located",
+        "run.moving_inputs",
+        "run.input_jumps",
+        "integrate.controller",
+        "run.methods",
+    )
 )
 INF = math.inf
 ADAMS, RK45, RADAU, RK4 = (CODES[name] for name in ("adams", "rk45", "radau", "rk4"))
@@ -28,10 +36,33 @@ class Begun(HandMade):
     def __init__(self, *guards: list[int], knots: int = 0, followed: int = 0, inputs: int = 0):
         super().__init__(*guards, room=8)
         self.model.header.knots, self.model.header.followed = knots, followed
-        self.ws = SimpleNamespace(q=np.array([1.0, 2.0]), u=np.array([3.0]), x=np.array([4.0]), p=np.zeros(1), val=np.zeros(9))
-        self.ws.head = SimpleNamespace(on_constraints=1.0, sloped=0.0, form=0.0, sided=0.0, read_from=0.0, read_until=0.0, item=5.0, given_at=0.0)
+        self.ws = SimpleNamespace(
+            q=np.array([1.0, 2.0]),
+            u=np.array([3.0]),
+            x=np.array([4.0]),
+            p=np.zeros(1),
+            val=np.zeros(9),
+        )
+        self.ws.head = SimpleNamespace(
+            on_constraints=1.0,
+            sloped=0.0,
+            form=0.0,
+            sided=0.0,
+            read_from=0.0,
+            read_until=0.0,
+            item=5.0,
+            given_at=0.0,
+        )
         self.I.inputs, self.I.parameters, self.I.integrator = inputs, 2, ADAMS
-        for name, value in {"time": 2.0, "work": 9.0, "soft": 1.0, "relative": 1e-3, "absolute": 1e-2, "step": 0.25, "largest_step": 0.5}.items():
+        for name, value in {
+            "time": 2.0,
+            "work": 9.0,
+            "soft": 1.0,
+            "relative": 1e-3,
+            "absolute": 1e-2,
+            "step": 0.25,
+            "largest_step": 0.5,
+        }.items():
             setattr(self.W, name, value)
         self.mem = np.zeros(C.HEADER + 5 * C.BLOCKS)
 
@@ -41,7 +72,9 @@ def gets(y, model, ws, t) -> int:
     return 0
 
 
-@pytest.mark.parametrize("kind, momenta", [(ADAMS, False), (RK4, False), (RK4, True), (RADAU, False)])
+@pytest.mark.parametrize(
+    "kind, momenta", [(ADAMS, False), (RK4, False), (RK4, True), (RADAU, False)]
+)
 def test_the_options_of_an_integrator(monkeypatch, kind, momenta):
     """Fixed steps by methods of fixed step alone; the work of the loads is the last number, on which nothing depends."""
     made = Begun()
@@ -51,13 +84,25 @@ def test_the_options_of_an_integrator(monkeypatch, kind, momenta):
     assert made["scratch"][:5].tolist() == [1, 2, 3, 4, 9]
     assert C.block(made.mem, C.ATOL).tolist() == [1e-2] * 4 + [1e30]
     names = ("N", "RTOL", "H_MAX", "H_GIVEN", "NQ", "NU", "PASSIVE", "REFRESH")
-    assert [made.mem[getattr(C, name)] for name in names] == [5, 1e-3, 0.5, 0.25 if kind == RK4 else 0.0, 2, -1 if momenta else 1, 1, 3]
+    assert [made.mem[getattr(C, name)] for name in names] == [
+        5,
+        1e-3,
+        0.5,
+        0.25 if kind == RK4 else 0.0,
+        2,
+        -1 if momenta else 1,
+        1,
+        3,
+    ]
     assert made.mem[X.KIND] == kind == made.W.kind and made.ws.head.on_constraints == 0.0
     Noted(monkeypatch, B, get_state=4, in_momenta=momenta)
     assert B.set_integrator(made.I, made.W, made.model, made.ws, made.mem, kind) == 4
 
 
-@pytest.mark.parametrize("integrator, inputs, soft, kind", [(AUTO, 0, 0, ADAMS), (AUTO, 1, 0, RK45), (AUTO, 1, 1, ADAMS), (RK4, 1, 0, RK4)])
+@pytest.mark.parametrize(
+    "integrator, inputs, soft, kind",
+    [(AUTO, 0, 0, ADAMS), (AUTO, 1, 0, RK45), (AUTO, 1, 1, ADAMS), (RK4, 1, 0, RK4)],
+)
 def test_which_integrator_begins(monkeypatch, integrator, inputs, soft, kind):
     """`auto`: one that forgets cheaply where inputs are set at every output, else the one for smooth motions."""
     made, kinds = Begun(inputs=inputs), []
@@ -66,8 +111,15 @@ def test_which_integrator_begins(monkeypatch, integrator, inputs, soft, kind):
         monkeypatch, B, "start", "keep_inputs", set_integrator=lambda *rest: kinds.append(rest[-1]) or 0, follow_inputs=lambda *_: (0, 0.5),
         begin_events=Status.EVENT, look_after=0,
     )  # fmt: skip
-    assert B.begin_stage(made.I, made.W, made.model, made.ws, made.mem) == Status.EVENT and kinds == [kind]
-    assert [each.split()[0] for each in calls.told] == ["set_integrator", "start", "keep_inputs", "begin_events"]
+    assert B.begin_stage(
+        made.I, made.W, made.model, made.ws, made.mem
+    ) == Status.EVENT and kinds == [kind]
+    assert [each.split()[0] for each in calls.told] == [
+        "set_integrator",
+        "start",
+        "keep_inputs",
+        "begin_events",
+    ]
     assert made.W.started == 1.0 and made.W.knot == -INF and made.W.work == 9.0
 
 
@@ -80,14 +132,24 @@ def test_what_follows_inputs_moves_before_the_first_step(monkeypatch, fails):
         follow_inputs=lambda *_: (FAILURE if fails == "follow_inputs" else 0, 0.5),
     )  # fmt: skip
     calls.fails = "" if fails == "follow_inputs" else fails
-    assert B.begin_stage(made.I, made.W, made.model, made.ws, made.mem) == (FAILURE if fails else 0) and made.W.work == 9.5
+    assert (
+        B.begin_stage(made.I, made.W, made.model, made.ws, made.mem) == (FAILURE if fails else 0)
+        and made.W.work == 9.5
+    )
     skipped = {
         "": (),
         "follow_inputs": ("set_integrator", "start", "begin_events"),
         "set_integrator": ("start", "begin_events"),
         "start": ("begin_events",),
     }
-    whole = ["follow_inputs 2", "set_integrator", "look_after 1", "start 2", "keep_inputs", "begin_events"]
+    whole = [
+        "follow_inputs 2",
+        "set_integrator",
+        "look_after 1",
+        "start 2",
+        "keep_inputs",
+        "begin_events",
+    ]
     assert calls.told == [each for each in whole if each.split()[0] not in skipped[fails]]
 
 
@@ -105,7 +167,13 @@ def test_auto_changes_its_method(monkeypatch, kind, stiff, smooth, inputs, soft,
     made, given = Begun(inputs=inputs), []
     made.W.soft = soft
     C.set_options(made.mem, 5, 1e-3, 1e-2, 0.0, 0.0)
-    made.mem[C.STIFF], made.mem[C.SMOOTH], made.mem[X.KIND], made.mem[C.T_NEW], made.mem[C.H] = stiff, smooth, kind, 3.0, 0.125
+    made.mem[C.STIFF], made.mem[C.SMOOTH], made.mem[X.KIND], made.mem[C.T_NEW], made.mem[C.H] = (
+        stiff,
+        smooth,
+        kind,
+        3.0,
+        0.125,
+    )
     C.state_of(made.mem)[:] = 1.0, 2.0, 3.0, 4.0, 77.0
     calls = Noted(
         monkeypatch, B, fails=fails, put_state=lambda model, ws, t, y: given.append((t, *y)) or 0,
@@ -117,11 +185,16 @@ def test_auto_changes_its_method(monkeypatch, kind, stiff, smooth, inputs, soft,
         assert status == 0 and not calls.told and made.W.work == 9.0
         return
     whole = [(3.0, 1.0, 2.0, 3.0, 4.0, 77.0), other, (1.0 - soft, 0.125, 3.0)]
-    assert status == (FAILURE if fails else 0) and given == whole[: {"put_state": 1, "set_integrator": 2}.get(fails)]
+    assert (
+        status == (FAILURE if fails else 0)
+        and given == whole[: {"put_state": 1, "set_integrator": 2}.get(fails)]
+    )
     assert (made.W.work, made.W.time, made.mem[C.H_GIVEN]) == (77.0, 3.0, 0.0)
 
 
-@pytest.mark.parametrize("fails, last", [("", "put_state"), ("get_state", "get_state"), ("restart", "restart")])
+@pytest.mark.parametrize(
+    "fails, last", [("", "put_state"), ("get_state", "get_state"), ("restart", "restart")]
+)
 def test_a_motion_goes_on_after_an_event(monkeypatch, fails, last):
     """From the state that it left, with the work until then, at its instant inside the last step."""
     made = Begun(guard(kind=CONTACT, register=1))
@@ -135,9 +208,14 @@ def test_a_motion_goes_on_after_an_event(monkeypatch, fails, last):
         interpolate=0, restart=0, put_state=0, look_at_resting=0,
         events_resume=lambda ev, guards, context, mem, met, noise: seen.append((ev, mem[C.T_NEW], float(met[0]), float(noise[0]))) or 0,
     )  # fmt: skip
-    assert D.resume(made.I, None, made.W) == (FAILURE if fails else 0) and calls.told[-1].split()[0] == last
+    assert (
+        D.resume(made.I, None, made.W) == (FAILURE if fails else 0)
+        and calls.told[-1].split()[0] == last
+    )
     assert made.mem[C.T_NEW] == 2.25 and C.state_of(made.mem)[-1] == 9.0
-    assert fails or (C.state_of(made.mem).tolist() == [1, 2, 3, 4, 9] and seen == [("ev", 2.25, 0.5, 0.25)])
+    assert fails or (
+        C.state_of(made.mem).tolist() == [1, 2, 3, 4, 9] and seen == [("ev", 2.25, 0.5, 0.25)]
+    )
 
 
 @pytest.mark.parametrize("fails, stage, told", [
@@ -152,12 +230,18 @@ def test_what_was_located_is_carried_out(monkeypatch, fails, stage, told):
         locator=0, happen_now=lambda I, F, W, t: setattr(W, "stage", stage) or 0,
     )  # fmt: skip
     assert D.happen(made.I, None, made.W, 2.0) == (FAILURE if fails else 0)
-    assert [each for each in calls.told if each.split()[0] not in ("structure", "memory", "locator")] == told
+    assert [
+        each for each in calls.told if each.split()[0] not in ("structure", "memory", "locator")
+    ] == told
 
 
 def test_what_keeps_an_event_from_happening_is_named(monkeypatch):
     """By the workspace; which event chatters has been told."""
-    for status, item in ((Status.INCONSISTENT, 5.0), (Status.DRIVEN_TOGETHER, 5.0), (Status.CHATTERING, 3.0)):
+    for status, item in (
+        (Status.INCONSISTENT, 5.0),
+        (Status.DRIVEN_TOGETHER, 5.0),
+        (Status.CHATTERING, 3.0),
+    ):
         made = Begun()
         made.W.item = 3.0
         Noted(
@@ -176,15 +260,29 @@ def test_what_keeps_an_event_from_happening_is_named(monkeypatch):
 @pytest.mark.parametrize("fails", ["", "keep_closed", "refresh"])
 def test_the_state_at_an_instant_is_closed(monkeypatch, fails):
     made = Begun()
-    calls = Noted(monkeypatch, D, "keep_closed", "refresh", fails=fails, structure=lambda *_: (made.model, made.ws))
+    calls = Noted(
+        monkeypatch,
+        D,
+        "keep_closed",
+        "refresh",
+        fails=fails,
+        structure=lambda *_: (made.model, made.ws),
+    )
     assert D.close_state(made.I, None, made.W) == (FAILURE if fails else 0)
-    assert calls.told == ["structure", "keep_closed 2", *([] if fails == "keep_closed" else ["refresh 2"])]
+    assert calls.told == [
+        "structure",
+        "keep_closed 2",
+        *([] if fails == "keep_closed" else ["refresh 2"]),
+    ]
 
 
 def test_contacts_at_rest_come_and_go_unseen(monkeypatch):
     """And those that hardly are apart; what else watches their registers does not."""
     kinds = ((CONTACT, 1), (CONTACT, 2), (CONTACT, 3), (0, 1), (0, 3))
-    made, locator = HandMade(*(guard(kind=kind, register=each) for kind, each in kinds)), Locator(*[one] * 5)
+    made, locator = (
+        HandMade(*(guard(kind=kind, register=each) for kind, each in kinds)),
+        Locator(*[one] * 5),
+    )
     locator.part(S.UNSEEN)[:] = 7.0
     monkeypatch.setattr(D, "rests", lambda model, ws, register: register == 1)
     monkeypatch.setattr(D, "hovers", lambda model, ws, register: register == 3)
@@ -193,15 +291,35 @@ def test_contacts_at_rest_come_and_go_unseen(monkeypatch):
 
 
 def test_open_contacts_on_their_bound_leave_it_behind_a_corner(monkeypatch):
-    rows = [(CONTACT, 1, 1e-9), (CONTACT, 1, -1e-9), (CONTACT, 1, 1.1e-9), (CONTACT, 2, 0.0), (0, 1, 0.0)]
+    rows = [
+        (CONTACT, 1, 1e-9),
+        (CONTACT, 1, -1e-9),
+        (CONTACT, 1, 1.1e-9),
+        (CONTACT, 2, 0.0),
+        (0, 1, 0.0),
+    ]
     for status in (0, 4):
-        made, locator = HandMade(*(guard(kind=kind, register=register) for kind, register, _ in rows)), Locator(*([one] * 5))
+        made, locator = (
+            HandMade(*(guard(kind=kind, register=register) for kind, register, _ in rows)),
+            Locator(*([one] * 5)),
+        )
         Noted(monkeypatch, D, margin_at=lambda model, ws, register: 0 if register == 2 else -1)
-        monkeypatch.setattr(D, "guards", lambda out, context, t, y, status=status: out.__setitem__(slice(None), [row[2] for row in rows]) or status)
+        monkeypatch.setattr(
+            D,
+            "guards",
+            lambda out, context, t, y, status=status: (
+                out.__setitem__(slice(None), [row[2] for row in rows]) or status
+            ),
+        )
         assert D.look_at_contacts(made.model, made.ws, locator.mem, locator.ev) == status
         leaves = [k < 2 and status == 0 for k in range(5)]
-        found = zip(*(locator.part(block).tolist() for block in (S.SIGN, S.ARM, S.BAND, S.VALUE)), strict=True)
-        assert list(found) == [(-1, S.LEAVING, 1e-9, 0) if each else (1, 0, 0, 1) for each in leaves]
+        found = zip(
+            *(locator.part(block).tolist() for block in (S.SIGN, S.ARM, S.BAND, S.VALUE)),
+            strict=True,
+        )
+        assert list(found) == [
+            (-1, S.LEAVING, 1e-9, 0) if each else (1, 0, 0, 1) for each in leaves
+        ]
 
 
 @pytest.mark.parametrize("fails", ["", "events_reset", "recall", "guards", "resumed"])
@@ -222,17 +340,26 @@ def test_the_locator_begins_with_an_integrator(monkeypatch, fails):
         "resumed": ["events_resume"],
     }[fails]
     status = D.begin_events(made.I, made.W, made.model, made.ws, made.mem)
-    assert [each.split()[0] for each in calls.told] == ["locator", "events_reset", *(["recall"] if fails != "events_reset" else []), *names] + (
-        ["look_at_resting"] if "due" in names else []
-    )
-    assert status == (Status.EVENT if "due" in names else FAILURE) and S.per_guard(ev, S.DIRECTION).tolist() == [1.0, 1.0]
+    assert [each.split()[0] for each in calls.told] == [
+        "locator",
+        "events_reset",
+        *(["recall"] if fails != "events_reset" else []),
+        *names,
+    ] + (["look_at_resting"] if "due" in names else [])
+    assert status == (Status.EVENT if "due" in names else FAILURE) and S.per_guard(
+        ev, S.DIRECTION
+    ).tolist() == [1.0, 1.0]
     assert ev[S.EVENT_TIME] == (2.0 if "due" in names else 0.0)
     empty = Begun()
     calls = Noted(monkeypatch, D, locator=lambda *_: ev, events_reset=0)
-    assert D.begin_events(empty.I, empty.W, empty.model, empty.ws, made.mem) == 0 and calls.told == ["locator"]
+    assert D.begin_events(
+        empty.I, empty.W, empty.model, empty.ws, made.mem
+    ) == 0 and calls.told == ["locator"]
 
 
-def inputs(values=(1.0, 2.0), pending: float = 0.0, curved: float = 0.0, slopes=(0.0, 0.0)) -> HandMade:
+def inputs(
+    values=(1.0, 2.0), pending: float = 0.0, curved: float = 0.0, slopes=(0.0, 0.0)
+) -> HandMade:
     made = Begun(inputs=2)
     made.ws.val[3:5] = values
     made.W.pending, made.W.curved, made.W.used, made.W.given_at = pending, curved, 3.0, 0.5
@@ -240,19 +367,35 @@ def inputs(values=(1.0, 2.0), pending: float = 0.0, curved: float = 0.0, slopes=
 
 
 def test_an_integrator_notices_that_inputs_have_changed_or_move():
-    for values, sloped, different in (((1.0, 2.0), 0, 0), ((1.0, 2.5), 0, 1), ((0.5, 2.0), 0, 1), ((1.0, 2.0), 1, 1), ((1.0, 2.0), 2, 1)):
+    for values, sloped, different in (
+        ((1.0, 2.0), 0, 0),
+        ((1.0, 2.5), 0, 1),
+        ((0.5, 2.0), 0, 1),
+        ((1.0, 2.0), 1, 1),
+        ((1.0, 2.0), 2, 1),
+    ):
         made = inputs(values)
         made.ws.head.sloped = sloped
-        assert V.keep_inputs(made.I, made.W, made.ws) == different and made["inputs"].tolist() == [*values, *[7.0] * 6]
+        assert V.keep_inputs(made.I, made.W, made.ws) == different and made["inputs"].tolist() == [
+            *values,
+            *[7.0] * 6,
+        ]
 
 
 @pytest.mark.parametrize("pending", [0.0, 2.0])
 @pytest.mark.parametrize("option", [0, U.CONTINUED, U.STOP_AT_EVENT])
 def test_what_is_held_from_the_beginning_of_an_advance(monkeypatch, pending, option):
     """An advance that goes on keeps what it began with; a further part of a communication step keeps what actuators hold."""
-    for curved, slopes, sloped in ((0, (0, 0), False), (1, (0, 0), True), (0, (0, 0.5), True), (0, (0.5, 0), True)):
+    for curved, slopes, sloped in (
+        (0, (0, 0), False),
+        (1, (0, 0), True),
+        (0, (0, 0.5), True),
+        (0, (0.5, 0), True),
+    ):
         made = inputs((5.0, 6.0), pending, curved, slopes)
-        calls = Noted(monkeypatch, V, "latch", structure=lambda *_, made=made: (made.model, made.ws))
+        calls = Noted(
+            monkeypatch, V, "latch", structure=lambda *_, made=made: (made.model, made.ws)
+        )
         assert V.keep_given(made.I, None, made.W, option) == sloped
         begins = pending == 0.0
         assert ("latch" in calls.told) == (begins and option != U.CONTINUED)
@@ -261,10 +404,16 @@ def test_what_is_held_from_the_beginning_of_an_advance(monkeypatch, pending, opt
 
 
 def test_inputs_move_by_their_slopes_and_curves_until_they_are_held(monkeypatch):
-    made = inputs(slopes=(0.5, 0.25), curved=1.0).set(given=np.arange(8.0), curves=np.arange(8.0) * 10)
+    made = inputs(slopes=(0.5, 0.25), curved=1.0).set(
+        given=np.arange(8.0), curves=np.arange(8.0) * 10
+    )
     made.ws.given, made.ws.slope, made.ws.curve = np.zeros(2), np.zeros(2), np.zeros(8)
     V.set_slopes(made.I, made.W, made.ws)
-    assert made.ws.given.tolist() == [0, 1] and made.ws.slope.tolist() == [0.5, 0.25] and made.ws.curve.tolist() == (np.arange(8.0) * 10).tolist()
+    assert (
+        made.ws.given.tolist() == [0, 1]
+        and made.ws.slope.tolist() == [0.5, 0.25]
+        and made.ws.curve.tolist() == (np.arange(8.0) * 10).tolist()
+    )
     assert (made.ws.head.given_at, made.ws.head.sloped) == (0.5, 2.0)
     made.W.curved = 0.0
     V.set_slopes(made.I, made.W, made.ws)
@@ -272,7 +421,11 @@ def test_inputs_move_by_their_slopes_and_curves_until_they_are_held(monkeypatch)
     made.W.curved = 1.0
     Noted(monkeypatch, V, structure=lambda *_: (made.model, made.ws))
     V.hold_inputs(made.I, None, made.W)
-    assert made.ws.head.sloped == made.W.curved == 0.0 and made["slopes"].tolist() == [0.0, 0.0, *[7.0] * 6]
+    assert made.ws.head.sloped == made.W.curved == 0.0 and made["slopes"].tolist() == [
+        0.0,
+        0.0,
+        *[7.0] * 6,
+    ]
 
 
 @pytest.mark.parametrize("contacts", [0, 1])
@@ -280,14 +433,31 @@ def test_inputs_move_by_their_slopes_and_curves_until_they_are_held(monkeypatch)
 def test_what_couplings_follow_moves_with_its_inputs(monkeypatch, contacts, fails):
     """Positions first, then speeds, whose work is that of the impulse, then what touches."""
     energies = iter((3.0, 10.0))
-    calls = Noted(monkeypatch, J, "place_loops", "project", "strike", fails=fails, energy_of_motion=lambda *_: next(energies))
-    whole = ["place_loops 2", "energy_of_motion", "project 2", *(["strike 2"] if contacts else []), "place_loops 2", "energy_of_motion"]
+    calls = Noted(
+        monkeypatch,
+        J,
+        "place_loops",
+        "project",
+        "strike",
+        fails=fails,
+        energy_of_motion=lambda *_: next(energies),
+    )
+    whole = [
+        "place_loops 2",
+        "energy_of_motion",
+        "project 2",
+        *(["strike 2"] if contacts else []),
+        "place_loops 2",
+        "energy_of_motion",
+    ]
     expected = {
         "": whole, "place_loops": [*whole[:2], whole[-1]], "project": [*whole[:3], whole[-1]], "strike": [*whole[:4],
         whole[-1]] if contacts else whole
     }[fails]  # fmt: skip
     status, work = J.follow_inputs(SimpleNamespace(c_law=np.zeros(contacts)), None, 2.0)
-    assert calls.told == expected and work == 7.0 and status == (0 if expected is whole else FAILURE)
+    assert (
+        calls.told == expected and work == 7.0 and status == (0 if expected is whole else FAILURE)
+    )
 
 
 @pytest.mark.parametrize("kind", [ADAMS, RK45])
@@ -308,5 +478,7 @@ def test_an_integrator_takes_changed_inputs_over(monkeypatch, kind, followed, fa
     names = [each.split()[0] for each in whole]
     stop = names.index(fails) + 1 if fails else 3
     assert status == (FAILURE if fails and followed else 0)
-    assert calls.told == (whole[:stop] if followed else []) + ([] if fails and followed else ["restart" if kind == ADAMS else "changed"])
+    assert calls.told == (whole[:stop] if followed else []) + (
+        [] if fails and followed else ["restart" if kind == ADAMS else "changed"]
+    )
     assert C.state_of(made.mem)[-1] == (0.5 if followed and fails != "put_state" else 0.0)

@@ -34,7 +34,10 @@ def contacts(monkeypatch, *rows: dict):
     return SimpleNamespace(c_law=np.zeros(count), c_row=first), ws
 
 
-FASTER, SLOWER = (1.01 * STILL * SCALE * 0.6, 1.01 * STILL * SCALE * 0.8), (0.99 * STILL * SCALE * 0.6, 0.99 * STILL * SCALE * 0.8)
+FASTER, SLOWER = (
+    (1.01 * STILL * SCALE * 0.6, 1.01 * STILL * SCALE * 0.8),
+    (0.99 * STILL * SCALE * 0.6, 0.99 * STILL * SCALE * 0.8),
+)
 HELD = {"near": 1.0, "slip": FASTER}
 TRIES = [  # a contact -> held for a try, and tried at all
     (HELD, True, True), (HELD | {"slip": SLOWER}, False, False), (HELD | {"mode": SLIDE}, False, False), (HELD | {"near": 0.0}, False, False),
@@ -64,18 +67,47 @@ def test_tries_that_no_force_confirms_are_taken_back(monkeypatch):
     model, ws = contacts(monkeypatch, *(row for row, _ in rows))
     M.let_go(model, ws)
     assert ws.c_mode.tolist() == [mode for _, mode in rows]
-    assert ws.c_dir[10:12] == pytest.approx(back / np.hypot(*back)) and not ws.c_dir[:10].any() and not ws.c_dir[12:].any()
+    assert (
+        ws.c_dir[10:12] == pytest.approx(back / np.hypot(*back))
+        and not ws.c_dir[:10].any()
+        and not ws.c_dir[12:].any()
+    )
 
 
 @pytest.mark.parametrize("tried", [False, True])
 @pytest.mark.parametrize("fails", ["", "collide", "evaluate", "keep_closed", "settle", "blocked"])
 def test_impulses_then_states_of_contacts(monkeypatch, tried, fails):
-    calls = Noted(monkeypatch, M, "collide", "evaluate", "let_go", "keep_closed", "begin_slips", "settle", "blocked", fails=fails, any_tried=tried)
+    calls = Noted(
+        monkeypatch,
+        M,
+        "collide",
+        "evaluate",
+        "let_go",
+        "keep_closed",
+        "begin_slips",
+        "settle",
+        "blocked",
+        fails=fails,
+        any_tried=tried,
+    )
     trying = ["evaluate 2", "let_go"] if tried else []
-    whole = ["collide 2", "any_tried", *trying, "keep_closed 2", "begin_slips", "settle 2", "blocked"]
+    whole = [
+        "collide 2",
+        "any_tried",
+        *trying,
+        "keep_closed 2",
+        "begin_slips",
+        "settle 2",
+        "blocked",
+    ]
     status = M.strike(None, None, 2.0)
     names = [each.split()[0] for each in whole]
-    cut = {"collide": whole[:1], "evaluate": [*whole[:2], *trying] if tried else whole, "keep_closed": whole[:-3], "settle": whole[:-1]}
+    cut = {
+        "collide": whole[:1],
+        "evaluate": [*whole[:2], *trying] if tried else whole,
+        "keep_closed": whole[:-3],
+        "settle": whole[:-1],
+    }
     assert calls.told == cut.get(fails, whole) and status == (FAILURE if fails in names else 0)
 
 
@@ -103,8 +135,13 @@ def test_what_has_met_and_goes_on_to_approach_is_named(monkeypatch):
         ((0.0,), (1,), -1),
     ):
         model, ws = contacts(monkeypatch, *({"near": each} for each in near))
-        monkeypatch.setattr(M, "driven_together", lambda model, ws, k, driven=driven: bool(driven[k]))
-        assert M.blocked(model, ws) == (Status.DRIVEN_TOGETHER if item >= 0 else 0) and ws.head.item == item
+        monkeypatch.setattr(
+            M, "driven_together", lambda model, ws, k, driven=driven: bool(driven[k])
+        )
+        assert (
+            M.blocked(model, ws) == (Status.DRIVEN_TOGETHER if item >= 0 else 0)
+            and ws.head.item == item
+        )
 
 
 def test_states_change_until_forces_contradict_none(monkeypatch):
@@ -115,11 +152,18 @@ def test_states_change_until_forces_contradict_none(monkeypatch):
         assert M.settle(SimpleNamespace(c_law=np.zeros(2)), None, 2.0) == status
         assert calls.told.count("evaluate 2") == evaluations == calls.told.count("change_modes")
     calls = Noted(monkeypatch, M, "evaluate", fails="evaluate", change_modes=True)
-    assert M.settle(SimpleNamespace(c_law=np.zeros(2)), None, 2.0) == FAILURE and calls.told == ["evaluate 2"]
+    assert M.settle(SimpleNamespace(c_law=np.zeros(2)), None, 2.0) == FAILURE and calls.told == [
+        "evaluate 2"
+    ]
 
 
 @pytest.mark.parametrize(
-    "fails, told", [("", ["load 2", "accelerations_of"]), ("load", ["load 2"]), ("accelerations_of", ["load 2", "accelerations_of"])]
+    "fails, told",
+    [
+        ("", ["load 2", "accelerations_of"]),
+        ("load", ["load 2"]),
+        ("accelerations_of", ["load 2", "accelerations_of"]),
+    ],
 )
 def test_accelerations_and_forces(monkeypatch, fails, told):
     calls = Noted(monkeypatch, M, "load", "accelerations_of", fails=fails)
@@ -135,9 +179,15 @@ def test_where_a_motion_begins_bodies_may_touch_and_not_overlap(monkeypatch):
         ((0.0, 0.0, -9.0), Status.PENETRATES, 2.0),
     ):
         model, ws = contacts(monkeypatch, {"mode": SLIDE}, {"mode": STICK}, {})
-        calls = Noted(monkeypatch, M, "place_loops", "strike", gap_of=lambda model, ws, k, gaps=gaps: gaps[k])
+        calls = Noted(
+            monkeypatch, M, "place_loops", "strike", gap_of=lambda model, ws, k, gaps=gaps: gaps[k]
+        )
         assert M.touch(model, ws, 2.0) == status and ws.head.item == item and not ws.c_mode.any()
         assert ("strike 2" in calls.told) == (status == 0)
     model, ws = contacts(monkeypatch, {})
     calls = Noted(monkeypatch, M, "place_loops", "strike", fails="place_loops", gap_of=-9.0)
-    assert M.touch(model, ws, 2.0) == FAILURE and ws.head.item == -1.0 and calls.told == ["place_loops 2"]
+    assert (
+        M.touch(model, ws, 2.0) == FAILURE
+        and ws.head.item == -1.0
+        and calls.told == ["place_loops 2"]
+    )

@@ -16,12 +16,26 @@ INF = math.inf
 
 
 @pytest.mark.parametrize(
-    "t, distance", [(0.0, 1e-15), (5e-4, 1e-15), (2e-3, 2e-15), (-3.0, 3e-12), (1e3, 1e-9), (INF, 0.0), (-INF, 0.0), (math.nan, 0.0)]
+    "t, distance",
+    [
+        (0.0, 1e-15),
+        (5e-4, 1e-15),
+        (2e-3, 2e-15),
+        (-3.0, 3e-12),
+        (1e3, 1e-9),
+        (INF, 0.0),
+        (-INF, 0.0),
+        (math.nan, 0.0),
+    ],
 )
 def test_two_instants_are_one_up_to(t, distance):
     assert K.near(t) == pytest.approx(distance, rel=1e-14, abs=0.0)
     if math.isfinite(t):
-        assert M.side(t, 1.0) == t + distance and M.side(t, -1.0) == t - distance and M.side(t, -2.0) == t - 2 * distance
+        assert (
+            M.side(t, 1.0) == t + distance
+            and M.side(t, -1.0) == t - distance
+            and M.side(t, -2.0) == t - 2 * distance
+        )
 
 
 @pytest.mark.parametrize(
@@ -53,14 +67,23 @@ def test_the_way_to_the_next_point_of_a_table(x, pace, closest, way, axis):
     """The grid of the second axis stands behind that of the first."""
     other = [10.0, 20.0]
     data = np.array([99.0, *GRID[0], *other, 7.0] if axis == 0 else [99.0, *other, *GRID[0], 7.0])
-    rows = [*TABLE.filled(), *TABLE.filled(data=1, nx=3 if axis == 0 else 2, ny=2 if axis == 0 else 3)]
+    rows = [
+        *TABLE.filled(),
+        *TABLE.filled(data=1, nx=3 if axis == 0 else 2, ny=2 if axis == 0 else 3),
+    ]
     model = SimpleNamespace(tables=np.array(rows), table_data=data)
-    assert K.to_grid(model, L.Knot.TABLE_Y if axis else L.Knot.TABLE_X, x, pace, 1, closest) == pytest.approx(way)
+    assert K.to_grid(
+        model, L.Knot.TABLE_Y if axis else L.Knot.TABLE_X, x, pace, 1, closest
+    ) == pytest.approx(way)
 
 
 def knots(monkeypatch, *rows: tuple[int, float, float, int, int], status: int = 0):
     """A model with corners (kind, argument at t, pace, detail, motion) whose registers follow t."""
-    model = SimpleNamespace(header=SimpleNamespace(knots=len(rows)), tables=np.array(TABLE.filled(data=0, nx=3)), table_data=np.array(GRID[0]))
+    model = SimpleNamespace(
+        header=SimpleNamespace(knots=len(rows)),
+        tables=np.array(TABLE.filled(data=0, nx=3)),
+        table_data=np.array(GRID[0]),
+    )
     ws = SimpleNamespace(val=np.zeros(2 * len(rows) + 3))
     ws.val[0] = 0.5
     model.knots = np.array(
@@ -91,27 +114,58 @@ def test_the_first_corner_after_an_instant(monkeypatch):
         (ZERO, 1.0, 0.0, 0, 1),
     ]
     model, ws = knots(monkeypatch, *rows)
-    for of_motion, instants in ((1, [0.2, 0.7, 1.2]), (0, [0.2, 0.7, 1.2]), (L.ANNOUNCED, [0.2, 0.7, 1.2])):
+    for of_motion, instants in (
+        (1, [0.2, 0.7, 1.2]),
+        (0, [0.2, 0.7, 1.2]),
+        (L.ANNOUNCED, [0.2, 0.7, 1.2]),
+    ):
         t = 0.0
         for expected in instants:
             t = K.next_knot(model, ws, t, of_motion)
             assert t == pytest.approx(expected)
     alone, ws = knots(monkeypatch, *rows[:3])
-    assert [K.next_knot(alone, ws, 1.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx([5.0, 3.0, 2.0])
-    assert [K.next_knot(alone, ws, 3.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx([5.0, 5.0, 4.0])
-    assert [K.next_knot(alone, ws, 5.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx([INF, INF, 8.0])
+    assert [K.next_knot(alone, ws, 1.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx(
+        [5.0, 3.0, 2.0]
+    )
+    assert [K.next_knot(alone, ws, 3.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx(
+        [5.0, 5.0, 4.0]
+    )
+    assert [K.next_knot(alone, ws, 5.0, of) for of in (1, 0, L.ANNOUNCED)] == pytest.approx(
+        [INF, INF, 8.0]
+    )
     assert K.next_knot(alone, ws, 8.0, L.ANNOUNCED) == INF
 
 
 def test_a_corner_that_lies_at_the_instant_is_not_after_it(monkeypatch):
     model, ws = knots(monkeypatch, (ZERO, -20.0, 10.0, 0, 0))
-    assert K.next_knot(model, ws, 2.0 - 1e-11, 0) == pytest.approx(2.0, abs=1e-15) and K.next_knot(model, ws, 2.0 - 1e-12, 0) == INF
+    assert (
+        K.next_knot(model, ws, 2.0 - 1e-11, 0) == pytest.approx(2.0, abs=1e-15)
+        and K.next_knot(model, ws, 2.0 - 1e-12, 0) == INF
+    )
     assert K.next_knot(*knots(monkeypatch, (ZERO, -20.0, 10.0, 0, 0), status=2), 0.0, 0) == INF
-    assert K.next_knot(*knots(monkeypatch, (ZERO, INF, 1.0, 0, 0), (ZERO, -9.0, 1.0, 0, 0)), 0.0, 0) == 9.0
-    assert K.next_knot(*knots(monkeypatch, (ZERO, -9.0, 1.0, 0, 0), (ZERO, -7.0, 1.0, 0, 0), (ZERO, -8.0, 1.0, 0, 0)), 0.0, 0) == 7.0
+    assert (
+        K.next_knot(*knots(monkeypatch, (ZERO, INF, 1.0, 0, 0), (ZERO, -9.0, 1.0, 0, 0)), 0.0, 0)
+        == 9.0
+    )
+    assert (
+        K.next_knot(
+            *knots(
+                monkeypatch,
+                (ZERO, -9.0, 1.0, 0, 0),
+                (ZERO, -7.0, 1.0, 0, 0),
+                (ZERO, -8.0, 1.0, 0, 0),
+            ),
+            0.0,
+            0,
+        )
+        == 7.0
+    )
 
 
-@pytest.mark.parametrize("x, before, much", [(1.0, 1.0 + 2e-9, True), (1.0, 1.0 + 1.3e-9, False), (0.0, 1e-30, True), (0.0, 0.0, False)])
+@pytest.mark.parametrize(
+    "x, before, much",
+    [(1.0, 1.0 + 2e-9, True), (1.0, 1.0 + 1.3e-9, False), (0.0, 1e-30, True), (0.0, 0.0, False)],
+)
 def test_how_much_a_velocity_changes_where_it_jumps(x, before, much):
     """By more than 1e-9 of the root of both squares."""
     for k in range(3):
@@ -123,21 +177,54 @@ def test_how_much_a_velocity_changes_where_it_jumps(x, before, much):
 class Mechanism:
     """A body and a coupling whose velocities are laws of time, from kinematics that are noted."""
 
-    def __init__(self, monkeypatch, velocity=lambda t: 0.0, spin=lambda t: 0.0, rate=lambda t: 0.0, loops: int = 2, fails_at: float = math.nan):
-        self.velocity, self.spin, self.rate, self.fails_at, self.told = velocity, spin, rate, fails_at, []
+    def __init__(
+        self,
+        monkeypatch,
+        velocity=lambda t: 0.0,
+        spin=lambda t: 0.0,
+        rate=lambda t: 0.0,
+        loops: int = 2,
+        fails_at: float = math.nan,
+    ):
+        self.velocity, self.spin, self.rate, self.fails_at, self.told = (
+            velocity,
+            spin,
+            rate,
+            fails_at,
+            [],
+        )
         kinds, rows = np.array([L.Loop.WELD, L.Loop.COUPLING][:loops]), np.array([0, 1][:loops])
-        self.model = SimpleNamespace(parent=np.zeros(3), l_kind=kinds, l_row=rows, l_a=np.array([2, 4]), c_law=np.zeros(0), header=SimpleNamespace())
-        self.ws = SimpleNamespace(row=np.zeros(3 * L.ROW), reaction=np.zeros(18), loop_b=np.zeros(2), val=np.zeros(8), u=np.array([2.0, 3.0]))
+        self.model = SimpleNamespace(
+            parent=np.zeros(3),
+            l_kind=kinds,
+            l_row=rows,
+            l_a=np.array([2, 4]),
+            c_law=np.zeros(0),
+            header=SimpleNamespace(),
+        )
+        self.ws = SimpleNamespace(
+            row=np.zeros(3 * L.ROW),
+            reaction=np.zeros(18),
+            loop_b=np.zeros(2),
+            val=np.zeros(8),
+            u=np.array([2.0, 3.0]),
+        )
         self.ws.tau, self.ws.rotor = np.zeros(2), np.array([0.5, 0.0])
         self.ws.head = SimpleNamespace(sided=0.0, read_from=0.0, read_until=0.0)
         monkeypatch.setattr(M, "place", self.place)
         monkeypatch.setattr(M, "velocities", lambda model, ws: self.told.append("velocities"))
-        monkeypatch.setattr(M, "run_phase", lambda model, ws, phase: self.told.append(f"phase {phase}") or 0)
+        monkeypatch.setattr(
+            M, "run_phase", lambda model, ws, phase: self.told.append(f"phase {phase}") or 0
+        )
 
     def place(self, model, ws, t, moving):
         assert moving
         self.told.append(t)
-        self.ws.row[2 * L.ROW + L.W_V], self.ws.row[2 * L.ROW + L.W_OM + 2], self.ws.val[5] = self.velocity(t), self.spin(t), self.rate(t)
+        self.ws.row[2 * L.ROW + L.W_V], self.ws.row[2 * L.ROW + L.W_OM + 2], self.ws.val[5] = (
+            self.velocity(t),
+            self.spin(t),
+            self.rate(t),
+        )
         return 4 if t == self.fails_at else 0
 
 
@@ -159,7 +246,10 @@ def step(t: float) -> float:
 def test_speeds_jump_where_a_body_or_a_coupling_changes_its_velocity(monkeypatch, which):
     mechanism = Mechanism(monkeypatch, **({which: step} if which else {}))
     assert M.speeds_jump(mechanism.model, mechanism.ws, 2.0) == bool(which)
-    assert [each for each in mechanism.told if isinstance(each, float)] == [2.0 - 2e-12, 2.0 + 2e-12]
+    assert [each for each in mechanism.told if isinstance(each, float)] == [
+        2.0 - 2e-12,
+        2.0 + 2e-12,
+    ]
     assert not M.speeds_jump(mechanism.model, mechanism.ws, 3.0)
 
 
@@ -173,7 +263,9 @@ def test_where_speeds_cannot_be_told_the_jump_is_left_to_say_why(monkeypatch, st
 @pytest.mark.parametrize("change, jumps", [(0.9e-9, False), (1.1e-9, True)])
 def test_a_rate_of_a_coupling_jumps_beyond_the_curvature_of_its_law(monkeypatch, change, jumps):
     for sign in (1.0, -1.0):
-        mechanism = Mechanism(monkeypatch, rate=lambda t, sign=sign: sign * (1.0 + (2.0 * change if t > 2.0 else 0.0)))
+        mechanism = Mechanism(
+            monkeypatch, rate=lambda t, sign=sign: sign * (1.0 + (2.0 * change if t > 2.0 else 0.0))
+        )
         assert M.speeds_jump(mechanism.model, mechanism.ws, 2.0) == jumps
 
 
@@ -181,9 +273,17 @@ def test_the_next_corner_at_which_speeds_jump(monkeypatch):
     mechanism = Mechanism(monkeypatch, velocity=step)
     asked = []
     monkeypatch.setattr(
-        M, "next_knot", lambda model, ws, t, of: asked.append(t) or next((knot for knot in (1.0, 1.5, 2.0, 3.0) if knot > t and of == 1), INF)
+        M,
+        "next_knot",
+        lambda model, ws, t, of: (
+            asked.append(t)
+            or next((knot for knot in (1.0, 1.5, 2.0, 3.0) if knot > t and of == 1), INF)
+        ),
     )
-    found = [M.next_jump(mechanism.model, mechanism.ws, *each) for each in ((0.0, 5.0), (0.0, 2.0), (0.0, 1.9), (2.0, 9.0), (1.5, INF))]
+    found = [
+        M.next_jump(mechanism.model, mechanism.ws, *each)
+        for each in ((0.0, 5.0), (0.0, 2.0), (0.0, 1.9), (2.0, 9.0), (1.5, INF))
+    ]
     assert found == [2.0, 2.0, INF, INF, 2.0] and asked[:3] == [0.0, 1.0 + 1e-12, 1.5 + 1.5e-12]
 
 
@@ -207,22 +307,39 @@ def test_speeds_after_a_corner_come_from_momenta_that_are_kept(monkeypatch):
         (2, 1, "after"),
     ):
         mechanism = Mechanism(
-            monkeypatch, lambda t: step(t), lambda t: 2 * step(t), loops=loops, fails_at={"before": before, "after": after}.get(fails, 0.0)
+            monkeypatch,
+            lambda t: step(t),
+            lambda t: 2 * step(t),
+            loops=loops,
+            fails_at={"before": before, "after": after}.get(fails, 0.0),
         )
         mechanism.model.c_law = np.zeros(contacts)
         told = []
-        monkeypatch.setattr(M, "put_momentum", lambda ws, i, v, om, told=told: told.append((i, *v, *om)))
+        monkeypatch.setattr(
+            M, "put_momentum", lambda ws, i, v, om, told=told: told.append((i, *v, *om))
+        )
         for name in ("solve_momenta", "project", "strike"):
             short = {"solve_momenta": "momenta"}.get(name, name)
             monkeypatch.setattr(
-                M, name, lambda *rest, short=short, told=told, fails=fails: told.append((short, *rest[2:])) or (4 if short == fails else 0)
+                M,
+                name,
+                lambda *rest, short=short, told=told, fails=fails: (
+                    told.append((short, *rest[2:])) or (4 if short == fails else 0)
+                ),
             )
         assert M.jump(mechanism.model, mechanism.ws, 2.0) == (4 if fails else 0)
         momenta = [(1, 0, 0, 0, 0, 0, 0), (2, 0.25, 0, 0, 0, 0, 0.5)]
-        whole = [*momenta, ("momenta",), *([("project", after)] if loops else []), *([("strike", after)] if contacts else [])]
+        whole = [
+            *momenta,
+            ("momenta",),
+            *([("project", after)] if loops else []),
+            *([("strike", after)] if contacts else []),
+        ]
         assert told == whole[: {"project": 4, "momenta": 3, "before": 2, "after": 2}.get(fails)]
         assert mechanism.ws.tau.tolist() == [1.0, 0.0] and not mechanism.ws.u.any()
-        assert [each for each in mechanism.told if isinstance(each, float)] == [before] + ([after] if fails != "before" else [])
+        assert [each for each in mechanism.told if isinstance(each, float)] == [before] + (
+            [after] if fails != "before" else []
+        )
 
 
 def noted(told: list, name: str, fails: str = ""):
@@ -240,11 +357,24 @@ def test_a_state_and_its_work_are_carried_over_a_corner(monkeypatch, momenta):
     """What the drives do there is booked: the energy behind it less that before."""
     before, after = 2.0 - 2e-12, 2.0 + 2e-12
     over = ("put_state", after) if momenta else ("jump", 2.0)
-    whole = [("place_at", before), ("energy",), over, ("get_state", after), ("place_at", after), ("energy",)]
+    whole = [
+        ("place_at", before),
+        ("energy",),
+        over,
+        ("get_state", after),
+        ("place_at", after),
+        ("energy",),
+    ]
     for fails in ("", "place_at", over[0], "get_state"):
         told, energies = [], iter((3.0, 10.0))
         monkeypatch.setattr(M, "in_momenta", lambda ws: momenta)
-        monkeypatch.setattr(M, "energy_of_motion", lambda model, ws, told=told, energies=energies: told.append(("energy",)) or next(energies))
+        monkeypatch.setattr(
+            M,
+            "energy_of_motion",
+            lambda model, ws, told=told, energies=energies: (
+                told.append(("energy",)) or next(energies)
+            ),
+        )
         for name in ("place_at", "put_state", "jump", "get_state"):
             monkeypatch.setattr(M, name, noted(told, name, fails))
         y = np.array([1.0, 0.5])
@@ -265,13 +395,26 @@ def test_a_corner_is_turned(monkeypatch):
         (after, True, "", ["put_state", "carry_over", "turn"]), (before, True, "", ["put_state", "carry_over", "turn"]),
     ):  # fmt: skip
         told, asked = [], []
-        W, ws, mem = SimpleNamespace(knot=2.0, turned=0.0), SimpleNamespace(head=SimpleNamespace()), np.zeros(C.HEADER)
-        monkeypatch.setattr(M, "next_knot", lambda model, ws, t, of, asked=asked, knot=knot: asked.append((t, of)) or knot)
+        W, ws, mem = (
+            SimpleNamespace(knot=2.0, turned=0.0),
+            SimpleNamespace(head=SimpleNamespace()),
+            np.zeros(C.HEADER),
+        )
+        monkeypatch.setattr(
+            M,
+            "next_knot",
+            lambda model, ws, t, of, asked=asked, knot=knot: asked.append((t, of)) or knot,
+        )
         monkeypatch.setattr(M, "speeds_jump", lambda model, ws, knot, jumps=jumps: jumps)
         for name in ("put_state", "carry_over", "turn"):
             monkeypatch.setattr(M, name, noted(told, name, fails))
-        assert M.turn_corner(W, mem, None, ws) == (4 if fails else 0) and [name for name, *_ in told] == names
-        assert (W.knot, W.turned, ws.head.read_from) == (-INF, 2.0, after) and asked == [(2.0 - 4e-12, 1)]
+        assert (
+            M.turn_corner(W, mem, None, ws) == (4 if fails else 0)
+            and [name for name, *_ in told] == names
+        )
+        assert (W.knot, W.turned, ws.head.read_from) == (-INF, 2.0, after) and asked == [
+            (2.0 - 4e-12, 1)
+        ]
         assert ("put_state", before) in told or "put_state" not in names
 
 
@@ -300,12 +443,27 @@ def test_a_host_passes_a_corner_that_it_has_reached(monkeypatch):
         told, asked = [], []
         W = SimpleNamespace(next=2.0, turned=-INF, time=0.0)
         monkeypatch.setattr(M, "structure", lambda I, F, W: (None, None))
-        monkeypatch.setattr(M, "next_knot", lambda model, ws, t, of, asked=asked, knot=knot: asked.append((t, of)) or (knot if of == 1 else 9.0))
+        monkeypatch.setattr(
+            M,
+            "next_knot",
+            lambda model, ws, t, of, asked=asked, knot=knot: (
+                asked.append((t, of)) or (knot if of == 1 else 9.0)
+            ),
+        )
         monkeypatch.setattr(M, "speeds_jump", lambda model, ws, knot, jumps=jumps: jumps)
         for name in ("load_states", "jump", "refresh"):
             monkeypatch.setattr(M, name, noted(told, name, fails))
-        assert M.pass_corner(None, None, W, t) == (4 if fails else 0) and [name for name, *_ in told] == names
+        assert (
+            M.pass_corner(None, None, W, t) == (4 if fails else 0)
+            and [name for name, *_ in told] == names
+        )
         passed = bool(names)
-        assert (W.turned, W.time) == ((2.0 if passed else -INF), (t if "refresh" in names else 0.0)) and W.next == 9.0
-        assert asked == [*([(2.0 - 4e-12, 1)] if passed else []), (behind if passed and abs(t - 2.0) <= 2.1e-12 else t, L.ANNOUNCED)]
+        assert (W.turned, W.time) == (
+            (2.0 if passed else -INF),
+            (t if "refresh" in names else 0.0),
+        ) and W.next == 9.0
+        assert asked == [
+            *([(2.0 - 4e-12, 1)] if passed else []),
+            (behind if passed and abs(t - 2.0) <= 2.1e-12 else t, L.ANNOUNCED),
+        ]
         assert not passed or "refresh" not in names or told[-1][1] == asked[-1][0]

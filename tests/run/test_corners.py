@@ -36,16 +36,24 @@ def jump_of_pendulum(a: float) -> float:
 @pytest.mark.parametrize("integrator", NAMES)
 def test_speed_jumps_by_the_impulse_alone(integrator: str):
     """Before the corner the pendulum rests in its carriage's frame: the jump is exact for every integrator, off its grid of fixed steps too."""
-    result = load(pendulum()).compile().simulate(1.5, output_step=0.25, integrator=integrator, step=0.03, tolerance=1e-8)
+    result = (
+        load(pendulum())
+        .compile()
+        .simulate(1.5, output_step=0.25, integrator=integrator, step=0.03, tolerance=1e-8)
+    )
     speed, k = result["der(a)"], 4
     assert np.abs(speed[:k]).max() < 1e-12 and result["a"][k] == pytest.approx(0.3, abs=1e-12)
-    assert speed[k] == pytest.approx(jump_of_pendulum(0.3), rel=1e-9)  # the row at the corner shows what follows
+    assert speed[k] == pytest.approx(
+        jump_of_pendulum(0.3), rel=1e-9
+    )  # the row at the corner shows what follows
     assert np.abs(result["energy_residual"]).max() < 1e-4  # the work of the impulse is booked
 
 
 @pytest.mark.parametrize("method", ["DEC", "CBM", "LGR", "ABM", "DEC-H"])
 def test_every_form_has_the_jump(method: str):
-    result = load(pendulum()).compile().simulate(1.5, output_step=0.25, method=method, tolerance=1e-10)
+    result = (
+        load(pendulum()).compile().simulate(1.5, output_step=0.25, method=method, tolerance=1e-10)
+    )
     assert result["der(a)"][4] == pytest.approx(jump_of_pendulum(0.3), rel=1e-8)
     reference = load(pendulum()).compile().simulate(1.5, output_step=0.25, tolerance=1e-11)
     assert np.abs(result["a"] - reference["a"]).max() < 1e-7
@@ -63,9 +71,19 @@ def driven_tree() -> dict:
             "B": {
                 "parent": "a",
                 "child": "b",
-                "transforms": [{"rotate": "x", "by": "table('w', t)"}, {"shift": "y", "coordinate": "s", "speed": 0.2}],
+                "transforms": [
+                    {"rotate": "x", "by": "table('w', t)"},
+                    {"shift": "y", "coordinate": "s", "speed": 0.2},
+                ],
             },
-            "C": {"parent": "b", "child": "c", "transforms": [{"shift": "z", "by": "table('v', t)"}, {"rotate": [1, 2, 3], "coordinate": "r"}]},
+            "C": {
+                "parent": "b",
+                "child": "c",
+                "transforms": [
+                    {"shift": "z", "by": "table('v', t)"},
+                    {"rotate": [1, 2, 3], "coordinate": "r"},
+                ],
+            },
         },
     }
 
@@ -90,7 +108,11 @@ def crank(by: str) -> dict:
     """Crank and slider on a ground that is shaken: the pivot of the crank moves along x, the slider's rail does not."""
 
     def rod(length: float, mass: float) -> dict:
-        return {"mass": mass, "com": [length / 2, 0, 0], "inertia": [0.001, mass * length**2 / 12, mass * length**2 / 12, 0, 0, 0]}
+        return {
+            "mass": mass,
+            "com": [length / 2, 0, 0],
+            "inertia": [0.001, mass * length**2 / 12, mass * length**2 / 12, 0, 0, 0],
+        }
 
     def turn(name: str, start: float = 0.0) -> dict:
         return {"rotate": "z", "coordinate": name, "start": start}
@@ -98,13 +120,29 @@ def crank(by: str) -> dict:
     return {
         "format": "kinetree/1",
         "gravity": [0, -9.81, 0],
-        "bodies": {"crank": rod(0.15, 1.0), "rod": rod(0.4, 0.8), "piston": {"mass": 0.6, "inertia": [0.001, 0.001, 0.001, 0, 0, 0]}},
+        "bodies": {
+            "crank": rod(0.15, 1.0),
+            "rod": rod(0.4, 0.8),
+            "piston": {"mass": 0.6, "inertia": [0.001, 0.001, 0.001, 0, 0, 0]},
+        },
         "tables": {"w": {"x": [0, 0.1, 0.3], "y": [0, 0.03, -0.01], "method": "linear"}},
         "joints": {
             "A": {"child": "crank", "transforms": [{"shift": "x", "by": by}, turn("phi", 0.8)]},
-            "B": {"parent": "crank", "child": "rod", "at": [0.15, 0, 0], "transforms": [turn("psi", -1.0)]},
-            "C": {"child": "piston", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.48}]},
-            "D": {"parent": "rod", "child": "piston", "transforms": [{"shift": [0.4, 0, 0]}, turn("mu", 0.2)]},
+            "B": {
+                "parent": "crank",
+                "child": "rod",
+                "at": [0.15, 0, 0],
+                "transforms": [turn("psi", -1.0)],
+            },
+            "C": {
+                "child": "piston",
+                "transforms": [{"shift": "x", "coordinate": "x", "start": 0.48}],
+            },
+            "D": {
+                "parent": "rod",
+                "child": "piston",
+                "transforms": [{"shift": [0.4, 0, 0]}, turn("mu", 0.2)],
+            },
         },
     }
 
@@ -118,7 +156,11 @@ def test_closed_loops_are_the_limit_of_a_rounded_corner(integrator: str):
     """A corner rounded within 1e-5 s differs by 1e-5 s times speeds of some rad/s: impulses of the loop's joints are those of constraint forces."""
     options = {"output_step": 0.05, "integrator": integrator, "step": 1e-4, "tolerance": 1e-9}
     sharp = load(crank("table('w', t)")).compile().simulate(0.2, **options)
-    rounded = load(crank(ROUNDED.replace("{e}", "1e-5").replace("^", "**"))).compile().simulate(0.2, **{**options, "integrator": "adams"})
+    rounded = (
+        load(crank(ROUNDED.replace("{e}", "1e-5").replace("^", "**")))
+        .compile()
+        .simulate(0.2, **{**options, "integrator": "adams"})
+    )
     for name in ("phi", "x", "der(phi)", "der(x)"):
         assert np.abs(sharp[name] - rounded[name])[[0, 1, 3, 4]].max() < 2e-4, name
     assert np.abs(sharp["constraint_residual"]).max() < 1e-9
@@ -127,20 +169,36 @@ def test_closed_loops_are_the_limit_of_a_rounded_corner(integrator: str):
 def test_couplings_over_time_send_an_impulse():
     """x2 = 2 x1 + w(t), w' changes by d: least change in the metric of the masses, Δ = M⁻¹Jᵀ (J M⁻¹ Jᵀ)⁻¹ d."""
     body = {"mass": 1.0}
-    joints = {f"j{k}": {"child": f"b{k}", "transforms": [{"shift": "x", "coordinate": f"x{k}"}]} for k in (1, 2)}
+    joints = {
+        f"j{k}": {"child": f"b{k}", "transforms": [{"shift": "x", "coordinate": f"x{k}"}]}
+        for k in (1, 2)
+    }
     couplings = {"g": "x2 - 2*x1 - table('w', t)"}
-    model = {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"b1": body, "b2": {"mass": 3.0}}, "joints": joints, "couplings": couplings}
-    result = load({**model, "tables": {"w": TABLE}}).compile().simulate(1.5, output_step=0.5, tolerance=1e-10)
-    rise = np.array([-2.0, 1.0 / 3.0]) / (4.0 + 1.0 / 3.0)  # per change of w'
-    assert np.array([result["der(x1)"][2], result["der(x2)"][2]]) - np.array([result["der(x1)"][1], result["der(x2)"][1]]) == pytest.approx(
-        rise * CHANGE, abs=1e-9
+    model = {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": {"b1": body, "b2": {"mass": 3.0}},
+        "joints": joints,
+        "couplings": couplings,
+    }
+    result = (
+        load({**model, "tables": {"w": TABLE}})
+        .compile()
+        .simulate(1.5, output_step=0.5, tolerance=1e-10)
     )
+    rise = np.array([-2.0, 1.0 / 3.0]) / (4.0 + 1.0 / 3.0)  # per change of w'
+    assert np.array([result["der(x1)"][2], result["der(x2)"][2]]) - np.array(
+        [result["der(x1)"][1], result["der(x2)"][1]]
+    ) == pytest.approx(rise * CHANGE, abs=1e-9)
 
 
 def test_rows_do_not_depend_on_the_output_step():
     system = load(pendulum()).compile()
     fine, coarse = (system.simulate(2.0, output_step=step, tolerance=1e-10) for step in (0.01, 0.5))
-    assert np.abs(fine["a"][::50] - coarse["a"]).max() < 1e-8 and np.abs(fine["der(a)"][::50] - coarse["der(a)"]).max() < 1e-8
+    assert (
+        np.abs(fine["a"][::50] - coarse["a"]).max() < 1e-8
+        and np.abs(fine["der(a)"][::50] - coarse["der(a)"]).max() < 1e-8
+    )
 
 
 def test_hosts_that_add_up_their_times_turn_the_corner_once():
@@ -153,7 +211,9 @@ def test_hosts_that_add_up_their_times_turn_the_corner_once():
         t += 0.1
         assert run.call("unit_advance", 0, t) == 0
         seen.append(run.columns[names.index("der(a)")])
-    assert np.abs(seen[:9]).max() < 1e-12 and seen[9] == pytest.approx(jump_of_pendulum(0.3), rel=1e-9)
+    assert np.abs(seen[:9]).max() < 1e-12 and seen[9] == pytest.approx(
+        jump_of_pendulum(0.3), rel=1e-9
+    )
 
 
 def test_a_stage_that_ends_at_the_corner_begins_after_it():
@@ -189,10 +249,14 @@ def test_auto_keeps_its_rows_where_the_integrator_changes():
         "joints": {"j": {"child": "a", "transforms": [{"shift": "x", "coordinate": "x"}]}},
         "forces": {"drag": {"coordinate": "x", "value": "-1000*(der(x) - 1 - 0.1*cos(3*t))"}},
         "states": {"n": {"rate": "0"}},
-        "events": {f"E{k}": {"when": f"x > {0.05 * k!r}", "set": {"n": "n + 1"}} for k in range(1, 12)},
+        "events": {
+            f"E{k}": {"when": f"x > {0.05 * k!r}", "set": {"n": "n + 1"}} for k in range(1, 12)
+        },
     }
     system = load(model).compile()
     auto = system.simulate(1.0, output_step=0.01)
     radau = system.simulate(1.0, output_step=0.01, integrator="radau", tolerance=1e-11)
     assert np.abs(auto["x"] - radau["x"]).max() < 1e-6
-    assert [event.time for event in auto.events] == pytest.approx([event.time for event in radau.events], abs=1e-6)
+    assert [event.time for event in auto.events] == pytest.approx(
+        [event.time for event in radau.events], abs=1e-6
+    )

@@ -8,7 +8,9 @@ from random_descriptions import random_description
 
 from kinetree.models import load
 
-compiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="lanes exist in compiled kernels only")
+compiled = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="lanes exist in compiled kernels only"
+)
 
 
 def arm(**more) -> dict:
@@ -16,7 +18,14 @@ def arm(**more) -> dict:
     return {
         "format": "kinetree/1",
         "name": "arm",
-        "parameters": {"m": 1.0, "k": {"value": 20.0, "min": 0.0, "tunable": True}, "l": 0.7, "lag": 0.2, "half": "0.5*l", "p0": 0.3},
+        "parameters": {
+            "m": 1.0,
+            "k": {"value": 20.0, "min": 0.0, "tunable": True},
+            "l": 0.7,
+            "lag": 0.2,
+            "half": "0.5*l",
+            "p0": 0.3,
+        },
         "inputs": {"drive": {"start": 0.5}},
         "states": {"filter": {"rate": "(drive - filter)/lag", "start": 0.1}},
         "bodies": {
@@ -25,7 +34,13 @@ def arm(**more) -> dict:
         },
         "joints": {
             "A": {"child": "a", "transforms": [{"rotate": "y", "coordinate": "p", "start": "p0"}]},
-            "B": {"parent": "a", "child": "b", "type": "spherical", "at": ["l", 0, 0], "speed": [0.1, 0.4, -0.2]},
+            "B": {
+                "parent": "a",
+                "child": "b",
+                "type": "spherical",
+                "at": ["l", 0, 0],
+                "speed": [0.1, 0.4, -0.2],
+            },
         },
         "forces": {"spring": {"coordinate": "p", "value": "filter - k*p - 0.2*der(p)"}},
         "outputs": {
@@ -37,11 +52,21 @@ def arm(**more) -> dict:
     }
 
 
-VALUES = {"k": np.linspace(5.0, 40.0, 11), "m": np.linspace(0.5, 3.0, 11), "l": np.linspace(0.4, 1.0, 11), "p0": np.linspace(-0.5, 0.5, 11)}
+VALUES = {
+    "k": np.linspace(5.0, 40.0, 11),
+    "m": np.linspace(0.5, 3.0, 11),
+    "l": np.linspace(0.4, 1.0, 11),
+    "p0": np.linspace(-0.5, 0.5, 11),
+}
 
 
 def singles(values: dict, **run) -> list:
-    return [load(arm()).compile(**{name: float(column[k]) for name, column in values.items()}).simulate(**run) for k in range(11)]
+    return [
+        load(arm())
+        .compile(**{name: float(column[k]) for name, column in values.items()})
+        .simulate(**run)
+        for k in range(11)
+    ]
 
 
 @compiled
@@ -62,7 +87,9 @@ def test_fixed_steps_are_those_of_single_runs(names: tuple[str, ...]):
 def test_variable_steps_keep_the_tolerance(integrator: str):
     run = {"stop_time": 1.0, "output_step": 0.1, "tolerance": 1e-9, "integrator": integrator}
     found = load(arm()).compile().simulate_many(VALUES, **run)
-    assert found.engine == "11 runs in lanes of 8", "one by one they would be right whatever lanes do"
+    assert found.engine == "11 runs in lanes of 8", (
+        "one by one they would be right whatever lanes do"
+    )
     for k, single in enumerate(singles(VALUES, **run)):
         assert found["height"][k] == pytest.approx(single["height"], abs=1e-7)
 
@@ -72,7 +99,11 @@ def test_variable_steps_keep_the_tolerance(integrator: str):
 def test_every_joint_kind(seed: int):
     """Random trees with a gravity that differs from run to run."""
     text = random_description(np.random.default_rng(seed), 8).description
-    text = {**text, "parameters": {**text.get("parameters", {}), "weight": 9.81}, "gravity": [0, 0, "-weight"]}
+    text = {
+        **text,
+        "parameters": {**text.get("parameters", {}), "weight": 9.81},
+        "gravity": [0, 0, "-weight"],
+    }
     weights = np.linspace(1.0, 12.0, 9)
     run = {"stop_time": 0.02, "output_step": 0.01, "integrator": "rk4", "step": 0.002}
     found = load(text).compile().simulate_many({"weight": weights}, **run)
@@ -87,7 +118,9 @@ def test_inputs_may_differ_too():
     drives = np.linspace(-1, 1, 5)
     found = load(arm()).compile().simulate_many({}, 0.5, 0.1, inputs={"drive": drives})
     for k, drive in enumerate(drives):
-        assert found["filter"][k] == pytest.approx(drive + (0.1 - drive) * np.exp(-found.time / 0.2), abs=1e-6)
+        assert found["filter"][k] == pytest.approx(
+            drive + (0.1 - drive) * np.exp(-found.time / 0.2), abs=1e-6
+        )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +138,12 @@ def test_what_lanes_cannot_do_is_run_one_by_one(more: dict, why: str):
     found = load(arm(**more)).compile().simulate_many({name: values}, 0.3, 0.1)
     assert "one by one" in found.engine and why in found.engine
     for k, value in enumerate(values):
-        assert found["p"][k] == pytest.approx(load(arm(**more)).compile(**{name: value}).simulate(stop_time=0.3, output_step=0.1)["p"], abs=1e-12)
+        assert found["p"][k] == pytest.approx(
+            load(arm(**more))
+            .compile(**{name: value})
+            .simulate(stop_time=0.3, output_step=0.1)["p"],
+            abs=1e-12,
+        )
 
 
 def test_runs_that_fail_are_named():
@@ -113,7 +151,11 @@ def test_runs_that_fail_are_named():
     source = arm(events={"e": {"when": "p > 9", "set": {"der(p)": 0}}})
     source["forces"]["spring"]["value"] = "filter - k*p - 1/(k - 7)"
     found = load(source).compile().simulate_many({"k": [6.0, 7.0, 8.0]}, 0.2, 0.1)
-    assert list(found.failures) == [1] and np.isnan(found["p"][1]).any() and np.isfinite(found["p"][[0, 2]]).all()
+    assert (
+        list(found.failures) == [1]
+        and np.isnan(found["p"][1]).any()
+        and np.isfinite(found["p"][[0, 2]]).all()
+    )
 
 
 def test_what_cannot_be_is_refused():
@@ -136,14 +178,21 @@ def test_an_ensemble_leaves_the_system_as_it_was():
     before = system.simulate(stop_time=0.1)["p"]
     system.simulate_many({"k": [1.0, 30.0]}, 0.1)
     q, u = system.start()
-    assert system.accelerations(0.0, q, u) == pytest.approx(load(arm()).compile().accelerations(0.0, q, u), rel=1e-15)
+    assert system.accelerations(0.0, q, u) == pytest.approx(
+        load(arm()).compile().accelerations(0.0, q, u), rel=1e-15
+    )
     assert (system.simulate(stop_time=0.1)["p"] == before).all()
 
 
 HAPPENINGS = {
-    "resets": {"events": {"e": {"when": "p > 0.1", "set": {"der(p)": "-1.5*der(p)", "k": "k + 1"}}}},
+    "resets": {
+        "events": {"e": {"when": "p > 0.1", "set": {"der(p)": "-1.5*der(p)", "k": "k + 1"}}}
+    },
     "two that meet": {
-        "events": {"a": {"when": "p > 0.05", "set": {"filter": "filter - 0.4"}}, "b": {"when": "p < -0.02", "set": {"der(p)": "0.2 + abs(der(p))"}}}
+        "events": {
+            "a": {"when": "p > 0.05", "set": {"filter": "filter - 0.4"}},
+            "b": {"when": "p < -0.02", "set": {"der(p)": "0.2 + abs(der(p))"}},
+        }
     },
     "of accelerations": {"events": {"e": {"when": "haste > 1.0", "set": {"lag": "0.5*lag"}}}},
     "stages": {
@@ -161,14 +210,22 @@ HAPPENINGS = {
 @pytest.mark.parametrize("case", HAPPENINGS)
 def test_lanes_go_through_events_and_stages(case: str):
     """Runs in lanes stop where something happens in them and go on, elsewhere if need be: numbers are those of single runs by the same steps."""
-    values = {"k": np.linspace(5.0, 25.0, 19), "p0": np.linspace(-0.4, -0.1, 19), "m": np.linspace(0.8, 1.5, 19)}
+    values = {
+        "k": np.linspace(5.0, 25.0, 19),
+        "p0": np.linspace(-0.4, -0.1, 19),
+        "m": np.linspace(0.8, 1.5, 19),
+    }
     run = {"stop_time": 1.2, "output_step": 0.02, "integrator": "rk4", "step": 0.004}
     system = load(arm(**HAPPENINGS[case])).compile()
     found = system.simulate_many(values, threads=2, **run)
     assert "19 runs in lanes of 8" in found.engine and not found.failures
     several = 0
     for k in range(19):
-        single = load(arm(**HAPPENINGS[case])).compile(**{name: float(column[k]) for name, column in values.items()}).simulate(**run)
+        single = (
+            load(arm(**HAPPENINGS[case]))
+            .compile(**{name: float(column[k]) for name, column in values.items()})
+            .simulate(**run)
+        )
         several += len(single.events) > 1
         for name in ("p", "der(p)", "filter", "height", "pull[3]"):
             assert found[name][k] == pytest.approx(single[name], rel=1e-9, abs=1e-9), (k, name)
@@ -180,9 +237,18 @@ def test_a_run_that_fails_in_lanes_is_named():
     """A law that has no number beyond an angle: the run ends there, its neighbours in the lanes do not."""
     source = arm(events={"e": {"when": "p > 0.2", "set": {"der(p)": "-der(p)"}}})
     source["forces"]["spring"]["value"] = "filter - k*p - 0.01*sqrt(0.9 - t*(k - 5))"
-    found = load(source).compile().simulate_many({"k": np.array([7.0, 5.5, 5.0, 4.0])}, 1.0, 0.02, integrator="rk4", step=0.005)
+    found = (
+        load(source)
+        .compile()
+        .simulate_many(
+            {"k": np.array([7.0, 5.5, 5.0, 4.0])}, 1.0, 0.02, integrator="rk4", step=0.005
+        )
+    )
     assert (
-        list(found.failures) == [0] and np.isfinite(found["p"][0][:20]).all() and np.isnan(found["p"][0]).any() and np.isfinite(found["p"][1:]).all()
+        list(found.failures) == [0]
+        and np.isfinite(found["p"][0][:20]).all()
+        and np.isnan(found["p"][0]).any()
+        and np.isfinite(found["p"][1:]).all()
     )
 
 
@@ -193,10 +259,18 @@ def test_runs_with_stages_and_a_preparation_are_not_compiled_again():
     The second module leaves in a stage of its own, so that what a stage's structure knows of the mass shows."""
     system = load("lib:carrier", modules=2).compile()
     masses, heavy = np.array([100.0, 140.0]), np.array([2800.0, 3100.0])
-    found = system.simulate_many({"module_mass": masses, "platform_mass": heavy}, outputs=["pitch", "luff", "jack_load_rear_left"], threads=1)
+    found = system.simulate_many(
+        {"module_mass": masses, "platform_mass": heavy},
+        outputs=["pitch", "luff", "jack_load_rear_left"],
+        threads=1,
+    )
     assert not found.failures
     for k in range(2):
-        alone = load("lib:carrier", modules=2).compile(module_mass=masses[k], platform_mass=heavy[k]).simulate()
+        alone = (
+            load("lib:carrier", modules=2)
+            .compile(module_mass=masses[k], platform_mass=heavy[k])
+            .simulate()
+        )
         assert len(alone.events) > 3
         for name in found.names:
             assert np.array_equal(found[name][k], alone[name])
@@ -206,13 +280,18 @@ def test_runs_with_stages_and_a_preparation_are_not_compiled_again():
 def test_the_carrier_in_lanes():
     """Departures at other times in every run, modules that leave the model, states of rest before: as single runs by the same steps."""
     system = load("lib:carrier", modules=2).compile()
-    values = {"module_mass": np.linspace(100.0, 140.0, 3), "platform_mass": np.array([3100.0, 2900.0, 3000.0])}
+    values = {
+        "module_mass": np.linspace(100.0, 140.0, 3),
+        "platform_mass": np.array([3100.0, 2900.0, 3000.0]),
+    }
     names = ["pitch", "luff", "module1_height", "jack_load_rear_left"]
     run = {"outputs": names, "threads": 1, "integrator": "rk4", "step": 0.005}
     found, alone = (system.simulate_many(values, lanes=lanes, **run) for lanes in (True, False))
     assert "lanes" in found.engine and "one by one" in alone.engine
     for name in names:
-        assert found[name] == pytest.approx(alone[name], rel=1e-9, abs=1e-9 * np.abs(alone[name]).max())
+        assert found[name] == pytest.approx(
+            alone[name], rel=1e-9, abs=1e-9 * np.abs(alone[name]).max()
+        )
 
 
 @compiled
@@ -243,13 +322,26 @@ def test_the_period_of_a_controller_changes_what_is_compiled():
 @pytest.mark.parametrize("name", ["k", "m", "p0"])
 def test_ends_of_stages_that_set_speeds(name: str):
     """Runs that were compiled by themselves lost what the end of a stage sets by laws of the state."""
-    stages = [{"name": "first", "ends": {"at": 0.21}, "set": {"der(p)": "0.3 - der(p)"}}, {"name": "second"}]
+    stages = [
+        {"name": "first", "ends": {"at": 0.21}, "set": {"der(p)": "0.3 - der(p)"}},
+        {"name": "second"},
+    ]
     system = load(arm(stages=stages)).compile()
     values = VALUES[name][[1, 7]]
     many = system.simulate_many({name: values}, stop_time=0.5, output_step=0.05)
     for k, value in enumerate(values):
-        one = load(arm(stages=stages)).compile(**{name: float(value)}).simulate(0.5, output_step=0.05)
-        assert np.abs(one["der(p)"] - load(arm()).compile(**{name: float(value)}).simulate(0.5, output_step=0.05)["der(p)"]).max() > 0.1
+        one = (
+            load(arm(stages=stages)).compile(**{name: float(value)}).simulate(0.5, output_step=0.05)
+        )
+        assert (
+            np.abs(
+                one["der(p)"]
+                - load(arm())
+                .compile(**{name: float(value)})
+                .simulate(0.5, output_step=0.05)["der(p)"]
+            ).max()
+            > 0.1
+        )
         for column in ("p", "der(p)", "height"):
             assert many[column][k] == pytest.approx(one[column], abs=1e-6)
 
@@ -257,11 +349,18 @@ def test_ends_of_stages_that_set_speeds(name: str):
 @compiled
 def test_times_that_follow_from_what_varies_are_not_cut_off():
     """All runs share their rows: an end that one of the varied numbers moves is refused, and told; given, it is the same for all."""
-    d = arm(run={"stop_time": "0.5 + 0.1*l", "output_step": 0.05, "integrator": "rk4", "step": 0.01})
+    d = arm(
+        run={"stop_time": "0.5 + 0.1*l", "output_step": 0.05, "integrator": "rk4", "step": 0.01}
+    )
     system = load(d).compile()
     assert system.simulate_many({"k": VALUES["k"]})["p"].shape == (11, 13)  # 0.57 s for all
-    with pytest.raises(ValueError, match="stop_time of the runs follows from what varies .0.57 as described, 0.54 with l = 0.4.: give stop_time"):
+    with pytest.raises(
+        ValueError,
+        match="stop_time of the runs follows from what varies .0.57 as described, 0.54 with l = 0.4.: give stop_time",
+    ):
         system.simulate_many({"l": VALUES["l"]})
     found = system.simulate_many({"l": VALUES["l"]}, stop_time=0.6)
     for k, length in enumerate(VALUES["l"]):
-        assert found["p"][k] == pytest.approx(load(d).compile(l=length).simulate(stop_time=0.6)["p"], abs=1e-11)
+        assert found["p"][k] == pytest.approx(
+            load(d).compile(l=length).simulate(stop_time=0.6)["p"], abs=1e-11
+        )

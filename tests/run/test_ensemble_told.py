@@ -8,7 +8,9 @@ import pytest
 
 from kinetree.models import load
 
-compiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="lanes exist in compiled kernels only")
+compiled = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="lanes exist in compiled kernels only"
+)
 RUN: dict[str, Any] = {"stop_time": 0.5, "output_step": 0.1, "integrator": "rk4", "step": 0.1}
 EPS = float(np.finfo(float).eps)
 
@@ -34,7 +36,11 @@ def fallen(found: Any, g: np.ndarray) -> None:
 
 @compiled
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("events", [{}, {"events": {"low": {"when": "z < -0.8", "set": {"der(z)": 0}}}}], ids=["lanes", "through events"])
+@pytest.mark.parametrize(
+    "events",
+    [{}, {"events": {"low": {"when": "z < -0.8", "set": {"der(z)": 0}}}}],
+    ids=["lanes", "through events"],
+)
 def test_an_ensemble_tells_how_many_runs_are_done(threads: int, events: dict[str, Any]):
     """Ascending where one thread tells it, and all of them at the end."""
     g, told = np.linspace(1.0, 40.0, 20), []
@@ -46,9 +52,16 @@ def test_an_ensemble_tells_how_many_runs_are_done(threads: int, events: dict[str
     if not events:
         fallen(found, g)
     told.clear()
-    alone = system.simulate_many({"g": g[:3]}, **RUN, threads=threads, progress=told.append, lanes=False)
-    assert told == [1.0, 2.0, 3.0] and alone.engine == f"3 runs one by one on {threads} threads (as asked for)"
-    assert alone["z"] == pytest.approx(found["z"][:3], abs=1e-12)  # instants of events agree within 1e-13 of the step, at speeds below 10 m/s
+    alone = system.simulate_many(
+        {"g": g[:3]}, **RUN, threads=threads, progress=told.append, lanes=False
+    )
+    assert (
+        told == [1.0, 2.0, 3.0]
+        and alone.engine == f"3 runs one by one on {threads} threads (as asked for)"
+    )
+    assert alone["z"] == pytest.approx(
+        found["z"][:3], abs=1e-12
+    )  # instants of events agree within 1e-13 of the step, at speeds below 10 m/s
 
 
 def test_values_on_their_bounds_are_within_them():
@@ -65,10 +78,15 @@ def test_a_number_stands_for_all_runs_and_no_column_for_one():
     assert len(system.simulate_many({}, **RUN)) == len(system.simulate_many({"g": 2.0}, **RUN)) == 1
     found = system.simulate_many({"top": [1.0, 2.0, 3.0], "g": 2.0}, **RUN)
     fallen(found, np.full(3, 2.0))
-    assert found.parameters["g"].tolist() == [2.0] * 3 and found.time == pytest.approx(0.1 * np.arange(6), abs=EPS)
+    assert found.parameters["g"].tolist() == [2.0] * 3 and found.time == pytest.approx(
+        0.1 * np.arange(6), abs=EPS
+    )
     assert len(system.simulate_many({"g": []}, **RUN)) == 0
     for wrong, shape in (([[2.0]], "\\(1, 1\\)"), ([2.0, np.inf], "\\(2,\\)")):
-        with pytest.raises(ValueError, match=f"g: expected a number or a row of finite numbers, found shape {shape}"):
+        with pytest.raises(
+            ValueError,
+            match=f"g: expected a number or a row of finite numbers, found shape {shape}",
+        ):
             system.simulate_many({"g": wrong}, **RUN)
 
 

@@ -19,8 +19,12 @@ OPENS, SLIPS = 8, 9  # registers of guards that show margins 0 and 1
 def contacts(monkeypatch) -> dict[str, set[int]]:
     """Registers of guards of contacts that part slowly; margins are given way within the noise 0.5."""
     told: dict[str, set[int]] = {"slow": set(), "given": set()}
-    monkeypatch.setattr(M, "margin_at", lambda model, ws, register: {OPENS: 0, SLIPS: 1}.get(int(register), -1))
-    monkeypatch.setattr(M, "parts_slowly", lambda model, ws, register: int(register) in told["slow"])
+    monkeypatch.setattr(
+        M, "margin_at", lambda model, ws, register: {OPENS: 0, SLIPS: 1}.get(int(register), -1)
+    )
+    monkeypatch.setattr(
+        M, "parts_slowly", lambda model, ws, register: int(register) in told["slow"]
+    )
 
     def give_way(model, ws, which, noise):
         told["given"].add(which)
@@ -61,7 +65,9 @@ def test_what_was_located_on_a_closed_contact_is_due_and_what_else_is_closed_is_
 
 
 def test_what_is_due_gives_way_within_its_noise(contacts):
-    made = HandMade(*(guard(kind=CONTACT, register=each) for each in (OPENS, SLIPS, 3))).set(met=(DUE, CLOSED, DUE))
+    made = HandMade(*(guard(kind=CONTACT, register=each) for each in (OPENS, SLIPS, 3))).set(
+        met=(DUE, CLOSED, DUE)
+    )
     for noise, some in ((0.5, True), (0.25, False)):
         made.set(noise=noise)
         assert link_of(made, "due_happen", made.ws) == some and contacts["given"] == {0}
@@ -84,9 +90,15 @@ def test_contacts_that_have_been_judged(contacts):
     ]  # fmt: skip
     contacts["slow"] = {4}
     made = HandMade(*(guard(kind=kind, register=register) for (kind, register, *_), _ in rows))
-    made.set(**dict(zip(("met", "noise", "guards"), np.array([row[2:] for row, _ in rows]).T, strict=True)))
+    made.set(
+        **dict(
+            zip(("met", "noise", "guards"), np.array([row[2:] for row, _ in rows]).T, strict=True)
+        )
+    )
     link_of(made, "contacts_met", made.ws)
-    assert made.rows("met", "held", "noise") == [pytest.approx(expected, abs=1e-18) for _, expected in rows]
+    assert made.rows("met", "held", "noise") == [
+        pytest.approx(expected, abs=1e-18) for _, expected in rows
+    ]
 
 
 def test_what_a_link_made_true():
@@ -98,7 +110,15 @@ def test_what_a_link_made_true():
         ((1, -0.5, 1, 0.5), (0, 1, 1, 0.5)), ((1, -0.1, NOT_YET, 0.5), (0, -1, NOT_YET, 0.5)), ((0, 0.1, 0, 0.5), (0, 0, 0, 0.5)),
     ]  # fmt: skip
     made = HandMade(*([guard()] * len(rows)))
-    made.set(**dict(zip(("held", "guards", "met", "noise"), np.array([row for row, _ in rows]).T, strict=True)))
+    made.set(
+        **dict(
+            zip(
+                ("held", "guards", "met", "noise"),
+                np.array([row for row, _ in rows]).T,
+                strict=True,
+            )
+        )
+    )
     link_of(made, "came_true")
     assert made.rows("fired", "held", "met", "noise") == [expected for _, expected in rows]
 
@@ -107,7 +127,9 @@ def test_the_log_is_a_ring():
     made = HandMade(guard(), logged=3, room=0)
     made.W.time, made.W.stage = 2.5, 4.0
     for number in range(5):
-        M.log_event(made.I, made.W, U.E_STAGE if number == 3 else U.E_RESET, 10 + number, 1 + number)
+        M.log_event(
+            made.I, made.W, U.E_STAGE if number == 3 else U.E_RESET, 10 + number, 1 + number
+        )
     log = list(U.EVENT.rows(made["events"]))
     assert [(row.guard, row.count, row.kind, row.stage, row.time) for row in log] == [
         (13, 4, U.E_STAGE, 5, 2.5), (14, 5, U.E_RESET, 4, 2.5), (12, 3, U.E_RESET, 4, 2.5),
@@ -119,11 +141,15 @@ class Chain:
     """What `happen_now` calls, noted; every link makes the next guard true, as many times as are wanted."""
 
     def __init__(self, monkeypatch, links: int = 1, fails_at: int = 0, **guards):
-        self.made = HandMade(guard(kind=RESET), guard(kind=STAGE, **guards), guard(kind=RESET), stages=2)
+        self.made = HandMade(
+            guard(kind=RESET), guard(kind=STAGE, **guards), guard(kind=RESET), stages=2
+        )
         self.links, self.fails_at, self.told = links, fails_at, []
         self.made.W.energy_residual = 0.25
         monkeypatch.setattr(M, "structure", lambda I, F, W: (self.made.model, self.made.ws))
-        monkeypatch.setattr(M, "open_books", lambda I, F, W: self.told.append(f"books {W.energy_residual}"))
+        monkeypatch.setattr(
+            M, "open_books", lambda I, F, W: self.told.append(f"books {W.energy_residual}")
+        )
         monkeypatch.setattr(M, "link", self.link)
         monkeypatch.setattr(M, "came_true", self.came_true)
 
@@ -150,12 +176,23 @@ def test_a_chain_has_a_hundred_links_at_most(monkeypatch):
 
 
 def test_the_end_of_a_stage_comes_after_the_chain_whatever_link_made_it_true(monkeypatch):
-    for fired, links, left in (((0, 1, 0), 0, 1), ((1, 1, 0), 1, 1), ((1, 0, 0), 1, None), ((1, 0, 0), 3, 1)):
+    for fired, links, left in (
+        ((0, 1, 0), 0, 1),
+        ((1, 1, 0), 1, 1),
+        ((1, 0, 0), 1, None),
+        ((1, 0, 0), 3, 1),
+    ):
         chain = Chain(monkeypatch, links)
         chain.made.set(fired=fired)
-        monkeypatch.setattr(M, "leave", lambda I, F, W, model, ws, ending, told=chain.told: told.append(f"leave {ending}") or 4)
+        monkeypatch.setattr(
+            M,
+            "leave",
+            lambda I, F, W, model, ws, ending, told=chain.told: told.append(f"leave {ending}") or 4,
+        )
         assert chain.run() == (0 if left is None else 4)
-        assert chain.told == ["link"] * links + ([] if left is None else [f"leave {left}"]) + ["books 0.25"]
+        assert chain.told == ["link"] * links + ([] if left is None else [f"leave {left}"]) + [
+            "books 0.25"
+        ]
     chain = Chain(monkeypatch, 3, fails_at=2)
     chain.made.set(fired=(1, 1, 0))
     assert chain.run() == 5 and chain.told == ["link", "link", "books 0.25"]
@@ -164,7 +201,9 @@ def test_the_end_of_a_stage_comes_after_the_chain_whatever_link_made_it_true(mon
 def test_a_stage_that_ends_by_its_first_guard(monkeypatch):
     chain = Chain(monkeypatch, 1)
     chain.made.model.guards = np.array([*guard(kind=STAGE), *guard(kind=RESET), *guard(kind=RESET)])
-    monkeypatch.setattr(M, "leave", lambda I, F, W, model, ws, ending: chain.told.append(f"leave {ending}") or 0)
+    monkeypatch.setattr(
+        M, "leave", lambda I, F, W, model, ws, ending: chain.told.append(f"leave {ending}") or 0
+    )
     for fired, told in (((1, 0, 0), ["leave 0"]), ((1, 1, 0), ["link", "leave 0"])):
         chain.told.clear()
         chain.made.set(fired=fired)
@@ -175,7 +214,10 @@ def test_a_stage_that_ends_by_its_first_guard(monkeypatch):
 def test_a_link_of_a_chain(monkeypatch, contacts_there):
     """Actions, then contacts, then all values; books before and after, and in the log the first event with how many there are."""
     for breaks in ("", "act", "strike", "settle", "refresh"):
-        made, told = HandMade(guard(kind=STAGE), guard(kind=RESET), guard(kind=CONTACT), guard(kind=RESET)), []
+        made, told = (
+            HandMade(guard(kind=STAGE), guard(kind=RESET), guard(kind=CONTACT), guard(kind=RESET)),
+            [],
+        )
         made.set(fired=(1.0, 0.0, 1.0, 1.0))
         made.W.time = 2.0
         made.model.c_law = np.zeros(1 if contacts_there else 0)
@@ -185,10 +227,23 @@ def test_a_link_of_a_chain(monkeypatch, contacts_there):
 
         for name in ("act", "mark_due", "strike", "settle", "refresh", "contacts_met"):
             monkeypatch.setattr(M, name, fake(name))
-        monkeypatch.setattr(M, "write_books", lambda out, model, ws, told=told: out.__setitem__(slice(None), len(told)) or told.append("books"))
+        monkeypatch.setattr(
+            M,
+            "write_books",
+            lambda out, model, ws, told=told: (
+                out.__setitem__(slice(None), len(told)) or told.append("books")
+            ),
+        )
         monkeypatch.setattr(M, "due_happen", fake("due", True))
-        assert M.link(made.I, None, made.W, made.model, made.ws) == (6 if breaks in ("act", "refresh") or contacts_there and breaks else 0)
-        whole = ["books", "act", *(["mark_due", "strike", "due", "settle"] if contacts_there else []), "refresh"]
+        assert M.link(made.I, None, made.W, made.model, made.ws) == (
+            6 if breaks in ("act", "refresh") or contacts_there and breaks else 0
+        )
+        whole = [
+            "books",
+            "act",
+            *(["mark_due", "strike", "due", "settle"] if contacts_there else []),
+            "refresh",
+        ]
         upto = whole.index(breaks) + 1 if breaks in whole else len(whole)
         assert told == [*whole[:upto], "books", "contacts_met"]
         event = next(U.EVENT.rows(made["events"]))
@@ -210,21 +265,54 @@ def test_contacts_settle_again_only_where_something_due_has_given_way(monkeypatc
 def test_the_end_of_a_stage(monkeypatch, actions, stage):
     """What it sets, then the next structure if there is one; a failure stops there. Its books are those of the structures before and after."""
     for breaks in ("", "act", "change", "refresh"):
-        made, told = HandMade(guard(event=0), guard(kind=STAGE, event=-1, actions=actions), events=1, stages=2), []
+        made, told = (
+            HandMade(
+                guard(event=0), guard(kind=STAGE, event=-1, actions=actions), events=1, stages=2
+            ),
+            [],
+        )
         made.set(fired=(1.0, 1.0), met=(0.0, 0.0), held=1.0, noise=0.5)
         made.W.stage, made.W.time = stage, 3.0
 
         def fake(name, told=told, breaks=breaks):
             return lambda *_: told.append(name) or (6 if name == breaks else 0)
 
-        for name, as_name in {"act": "act", "refresh": "refresh", "change_structure": "change"}.items():
+        for name, as_name in {
+            "act": "act",
+            "refresh": "refresh",
+            "change_structure": "change",
+        }.items():
             monkeypatch.setattr(M, name, fake(as_name))
         monkeypatch.setattr(M, "structure", lambda I, F, W: ("next", "next"))
-        monkeypatch.setattr(M, "write_books", lambda out, model, ws, told=told: told.append("books after" if model == "next" else "books before"))
+        monkeypatch.setattr(
+            M,
+            "write_books",
+            lambda out, model, ws, told=told: told.append(
+                "books after" if model == "next" else "books before"
+            ),
+        )
         status = M.leave(made.I, None, made.W, made.model, made.ws, 1)
-        whole = [*(["act", "refresh"] if actions else []), *(["change"] if stage == 0 else []), "refresh"]
+        whole = [
+            *(["act", "refresh"] if actions else []),
+            *(["change"] if stage == 0 else []),
+            "refresh",
+        ]
         upto = whole.index(breaks) + 1 if breaks in whole else len(whole)
-        assert status == (6 if breaks in whole else 0) and told == ["books before", *whole[:upto], "books after"]
+        assert status == (6 if breaks in whole else 0) and told == [
+            "books before",
+            *whole[:upto],
+            "books after",
+        ]
         event = next(U.EVENT.rows(made["events"]))
-        assert (event.kind, event.guard, event.count, event.stage, event.time) == (U.E_STAGE, 1, 1, stage + 1, 3.0)
-        assert made["fired"].tolist() == [0, 1] and made["met"].tolist() == [0, 1] and made["truth"].tolist() == [1.0, 0.5]
+        assert (event.kind, event.guard, event.count, event.stage, event.time) == (
+            U.E_STAGE,
+            1,
+            1,
+            stage + 1,
+            3.0,
+        )
+        assert (
+            made["fired"].tolist() == [0, 1]
+            and made["met"].tolist() == [0, 1]
+            and made["truth"].tolist() == [1.0, 0.5]
+        )

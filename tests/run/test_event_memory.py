@@ -25,7 +25,11 @@ def watched(monkeypatch) -> dict[int, int]:
 
 
 def test_the_words_for_what_is_known_of_a_guard_differ():
-    assert len({NOT_YET, 0, 1, DUE, CLOSED}) == 5 and len({-1, 0, 1, TRUE_NOW, JUDGED}) == 5 and NOT_YET < 0 < min(DUE, CLOSED)
+    assert (
+        len({NOT_YET, 0, 1, DUE, CLOSED}) == 5
+        and len({-1, 0, 1, TRUE_NOW, JUDGED}) == 5
+        and NOT_YET < 0 < min(DUE, CLOSED)
+    )
 
 
 def test_what_was_located_comes_with_how_far_the_guards_have_moved_since():
@@ -46,10 +50,23 @@ def test_what_was_located_comes_with_how_far_the_guards_have_moved_since():
 
 
 def test_truth_is_kept_by_event_of_the_description():
-    made = HandMade(guard(event=2), guard(kind=STAGE, event=-4), guard(event=0), guard(event=3), events=5)
+    made = HandMade(
+        guard(event=2), guard(kind=STAGE, event=-4), guard(event=0), guard(event=3), events=5
+    )
     made.set(met=(1.0, 1.0, 0.0, NOT_YET), held=(-1.0, -1.0, 1.0, -1.0), noise=(0.1, 0.2, 0.3, 0.4))
     M.keep_truth(made.I, made.W, made.model)
-    assert made["truth"].tolist() == [1.0, 0.3, EMPTY, EMPTY, TRUE_NOW, 0.1, -1.0, 0.4, EMPTY, EMPTY]
+    assert made["truth"].tolist() == [
+        1.0,
+        0.3,
+        EMPTY,
+        EMPTY,
+        TRUE_NOW,
+        0.1,
+        -1.0,
+        0.4,
+        EMPTY,
+        EMPTY,
+    ]
     locator = Locator(*([one] * 4))
     locator.part(S.SIGN)[:] = -1.0, 1.0, 0.0, 1.0
     M.keep_signs(made.I, made.W, made.model, locator.ev)
@@ -57,7 +74,13 @@ def test_truth_is_kept_by_event_of_the_description():
 
 
 def test_contacts_and_they_alone_are_judged_where_a_motion_begins():
-    made = HandMade(guard(kind=CONTACT, event=2), guard(kind=RESET, event=1), guard(kind=CONTACT, event=0), guard(kind=STAGE, event=-1), events=3)
+    made = HandMade(
+        guard(kind=CONTACT, event=2),
+        guard(kind=RESET, event=1),
+        guard(kind=CONTACT, event=0),
+        guard(kind=STAGE, event=-1),
+        events=3,
+    )
     M.judge(made.I, made.W, made.model)
     assert made["truth"].tolist() == [JUDGED, EMPTY, EMPTY, EMPTY, JUDGED, EMPTY]
 
@@ -70,7 +93,9 @@ def test_what_happened_at_this_very_instant_is_recalled(watched):
         ((JUDGED, 0.25, -LIFT, False), (DUE, LIFT)), ((JUDGED, 0.25, 1.1 * LIFT, False), (0, 0)),
     ]  # fmt: skip
     for row, (truth, noise, value, closed) in enumerate(given for given, _ in rows):
-        made = HandMade(guard(register=3, kind=STAGE, event=-1), guard(register=4, event=1), events=2).set(truth=(EMPTY, EMPTY, truth, noise))
+        made = HandMade(
+            guard(register=3, kind=STAGE, event=-1), guard(register=4, event=1), events=2
+        ).set(truth=(EMPTY, EMPTY, truth, noise))
         watched.clear()
         watched.update({4: 0} if closed else {})
         expected = rows[row][1]
@@ -87,26 +112,45 @@ def test_what_is_due_where_a_stage_begins():
     made.ws.val[3] = 1.0
     made.set(truth=np.array([(-1, 0.5), (-1, 0.5), (1, 0.5), (0, 0.5), (TRUE_NOW, 0.5)]).ravel())
     fired = np.full(7, EMPTY)
-    assert M.due(made.I, made.W, made.model, made.ws, [-1.0, 1.0, 0.1, 0.0, 0.1, 0.1, 0.1], fired) == Status.EVENT
+    assert (
+        M.due(made.I, made.W, made.model, made.ws, [-1.0, 1.0, 0.1, 0.0, 0.1, 0.1, 0.1], fired)
+        == Status.EVENT
+    )
     assert fired.tolist() == [1, 0, 1, 0, 0, 0, 0] and not made["truth"].any()
     made.ws.val[3] = 0.0
     assert M.due(made.I, made.W, made.model, made.ws, [1.0] * 7, fired) == 0 and not fired.any()
     made.ws.val[4] = -1.0
-    assert M.due(made.I, made.W, made.model, made.ws, [1.0] * 7, fired) == Status.EVENT and fired.tolist() == [0, 1, 0, 0, 0, 0, 0]
+    assert M.due(
+        made.I, made.W, made.model, made.ws, [1.0] * 7, fired
+    ) == Status.EVENT and fired.tolist() == [0, 1, 0, 0, 0, 0, 0]
 
 
 def test_for_a_host_what_is_below_its_bound_is_armed_and_the_end_of_a_stage_that_holds():
-    made = HandMade(guard(event=0), guard(event=1), guard(event=2), guard(kind=STAGE, event=-4), guard(kind=STAGE, event=-5), events=3)
+    made = HandMade(
+        guard(event=0),
+        guard(event=1),
+        guard(event=2),
+        guard(kind=STAGE, event=-4),
+        guard(kind=STAGE, event=-5),
+        events=3,
+    )
     made.ws.val[3] = 1.0
     made.set(guards=(-0.1, 0.0, 0.1, 0.2, 0.2))
     M.arm(made.I, made.W, made.model, made.ws)
     assert made["armed"].tolist() == [1, 0, 0, 1, 0]
 
 
-def test_for_a_host_what_has_happened_and_lies_on_its_bound_is_not_armed_unless_it_is_apart(monkeypatch):
+def test_for_a_host_what_has_happened_and_lies_on_its_bound_is_not_armed_unless_it_is_apart(
+    monkeypatch,
+):
     monkeypatch.setattr(M, "apart_at", lambda model, ws, register: register == 9)
     made = HandMade(*(guard(register=9 if k == 5 else k) for k in range(7)))
-    made.set(guards=(0.5, -0.5, 0.6, 0.1, 0.1, 0.1, 0.1), met=(1, DUE, 1, 0, NOT_YET, 1, CLOSED), noise=0.5, armed=1.0)
+    made.set(
+        guards=(0.5, -0.5, 0.6, 0.1, 0.1, 0.1, 0.1),
+        met=(1, DUE, 1, 0, NOT_YET, 1, CLOSED),
+        noise=0.5,
+        armed=1.0,
+    )
     M.leave_bounds(made.I, made.W, made.model, made.ws)
     assert made["armed"].tolist() == [0, 0, 1, 1, 1, 1, 0]
 
@@ -117,5 +161,10 @@ def test_before_events_that_a_host_asks_for_values_are_noted_and_compared():
     assert made.rows("met", "noise") == [(0, 0.5), (0, -0.5), (0, 0.0), (0, 0.25)]
     made.set(guards=(0.75, -0.5, 0.0, -0.25))
     M.stand(made.I, made.W, made.model)
-    assert made.rows("met", "held", "noise") == [(1, 1, 3.5), (0, -1, 2.0), (1, 1, 0.0), (0, -1, 2.0)]
+    assert made.rows("met", "held", "noise") == [
+        (1, 1, 3.5),
+        (0, -1, 2.0),
+        (1, 1, 0.0),
+        (0, -1, 2.0),
+    ]
     assert math.isclose(M.LIFT, LIFT)

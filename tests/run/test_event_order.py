@@ -21,11 +21,25 @@ COUNTER = {"n": {"rate": "0"}, "m": {"rate": "0"}}
 def slider(speed: float = 1.0, **more) -> dict:
     """A mass that moves along x without forces."""
     transforms = [{"shift": "x", "coordinate": "x", "speed": speed}]
-    return {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"a": BODY}, "joints": {"j": {"child": "a", "transforms": transforms}}, **more}
+    return {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": {"a": BODY},
+        "joints": {"j": {"child": "a", "transforms": transforms}},
+        **more,
+    }
 
 
 def ball(start: float = 1.0, **more) -> dict:
-    joints = {"j": {"child": "a", "type": "prismatic", "axis": "z", "coordinates": ["z"], "start": [start]}}
+    joints = {
+        "j": {
+            "child": "a",
+            "type": "prismatic",
+            "axis": "z",
+            "coordinates": ["z"],
+            "start": [start],
+        }
+    }
     return {"format": "kinetree/1", "bodies": {"a": BODY}, "joints": joints, **more}
 
 
@@ -38,8 +52,15 @@ def counts(rule: dict[str, str], **events: dict) -> dict:
 def test_a_bound_on_which_the_motion_starts(integrator):
     """From x = 0 at rest under a force: x > 0 comes true once, x < 0 never; rounding of the dense output is no crossing."""
     force = {"f": {"coordinate": "x", "value": "1"}}
-    events = {"E": {"when": "x > 0", "set": {"n": "n + 1"}}, "never": {"when": "x < 0", "set": {"m": "m + 1"}}}
-    result = load(slider(0.0, states=COUNTER, events=events, forces=force)).compile().simulate(stop_time=1, output_step=0.1, integrator=integrator)
+    events = {
+        "E": {"when": "x > 0", "set": {"n": "n + 1"}},
+        "never": {"when": "x < 0", "set": {"m": "m + 1"}},
+    }
+    result = (
+        load(slider(0.0, states=COUNTER, events=events, forces=force))
+        .compile()
+        .simulate(stop_time=1, output_step=0.1, integrator=integrator)
+    )
     assert (result["n"][-1], result["m"][-1]) == (1.0, 0.0)
 
 
@@ -47,8 +68,18 @@ def test_a_bound_on_which_the_motion_starts(integrator):
 @pytest.mark.parametrize("factor", [0.9, 1.1])
 def test_one_crossing_is_one_event(integrator, factor):
     """A reset of the speed leaves the guard on its bound, on either side by rounding: the rate tells that it has crossed."""
-    events = {f"E{k}": {"when": f"x > {0.1 * k + 0.05}", "set": {"der(x)": f"{factor}*der(x)", "n": "n + 1"}} for k in range(5)}
-    result = load(slider(1.0, states=COUNTER, events=events)).compile().simulate(stop_time=1, output_step=0.01, integrator=integrator)
+    events = {
+        f"E{k}": {
+            "when": f"x > {0.1 * k + 0.05}",
+            "set": {"der(x)": f"{factor}*der(x)", "n": "n + 1"},
+        }
+        for k in range(5)
+    }
+    result = (
+        load(slider(1.0, states=COUNTER, events=events))
+        .compile()
+        .simulate(stop_time=1, output_step=0.01, integrator=integrator)
+    )
     assert result["n"][-1] == 5.0 and result["der(x)"][-1] == pytest.approx(factor**5, rel=1e-12)
 
 
@@ -58,8 +89,17 @@ def test_one_crossing_is_one_event_in_a_loop(tolerance):
 
     The piston passes x on its way out only and loses a tenth of its speed each time; 1 s holds one or two turns.
     """
-    rod = lambda length, m: {"mass": m, "com": [length / 2, 0, 0], "inertia": [0.001, m * length**2 / 12, m * length**2 / 12, 0, 0, 0]}  # noqa: E731
-    z = lambda name, start=0.0, speed=0.0: {"rotate": "z", "coordinate": name, "start": start, "speed": speed}  # noqa: E731
+    rod = lambda length, m: {  # noqa: E731
+        "mass": m,
+        "com": [length / 2, 0, 0],
+        "inertia": [0.001, m * length**2 / 12, m * length**2 / 12, 0, 0, 0],
+    }
+    z = lambda name, start=0.0, speed=0.0: {  # noqa: E731
+        "rotate": "z",
+        "coordinate": name,
+        "start": start,
+        "speed": speed,
+    }
     d = {
         "format": "kinetree/1", "gravity": [0, -9.81, 0],
         "bodies": {"crank": rod(0.15, 1.0), "rod": rod(0.4, 0.8), "piston": {"mass": 0.6, "inertia": [0.001, 0.001, 0.001, 0, 0, 0]}},
@@ -76,7 +116,9 @@ def test_one_crossing_is_one_event_in_a_loop(tolerance):
         times = np.array([each.time for each in found])
         assert times.size and (np.diff(times) > 1e-3).all()
         for each in found:
-            assert each.before["der(x)"] > 0.0 and each.after["der(x)"] == pytest.approx(0.9 * each.before["der(x)"], rel=1e-9)
+            assert each.before["der(x)"] > 0.0 and each.after["der(x)"] == pytest.approx(
+                0.9 * each.before["der(x)"], rel=1e-9
+            )
             assert each.before["x"] == pytest.approx(bound, abs=10.0 * tolerance + 1e-11)
 
 
@@ -86,7 +128,9 @@ def test_a_body_at_rest_on_its_stop_is_reported():
         for integrator in ("adams", "radau", "rk4"):
             with pytest.raises(EvaluationError, match="chattering"):
                 events = {"e": {"when": when, "set": {"der(z)": "-0.5*der(z)"}}}
-                load(ball(start, events=events)).compile().simulate(stop_time=0.5, integrator=integrator)
+                load(ball(start, events=events)).compile().simulate(
+                    stop_time=0.5, integrator=integrator
+                )
 
 
 # -- together -----------------------------------------------------------------------------------------------------------------------------
@@ -94,10 +138,15 @@ def test_states_one_after_another_speeds_together():
     """Three events of one instant: the counter sees each, the speed is that of the last, from the value before the instant."""
     when = {"a": "x > 0.5", "b": "2*x > 1", "c": "x - 0.5 > 0"}
     events = {
-        name: {"when": text, "set": {"n": "n + 1", "m": "2*m + n", "der(x)": f"-{k + 1}*der(x)"}} for k, (name, text) in enumerate(when.items())
+        name: {"when": text, "set": {"n": "n + 1", "m": "2*m + n", "der(x)": f"-{k + 1}*der(x)"}}
+        for k, (name, text) in enumerate(when.items())
     }
     (found,) = instants(slider(states=COUNTER, events=events), 0.6)
-    assert (found.after["n"], found.after["m"], found.after["der(x)"]) == (3.0, 2.0 * (2.0 * 0.0 + 1.0) + 2.0, -3.0)
+    assert (found.after["n"], found.after["m"], found.after["der(x)"]) == (
+        3.0,
+        2.0 * (2.0 * 0.0 + 1.0) + 2.0,
+        -3.0,
+    )
 
 
 def test_conditions_that_differ_by_rounding_are_one_instant():
@@ -110,7 +159,11 @@ def test_conditions_that_differ_by_rounding_are_one_instant():
     }
     for integrator in INTEGRATORS:
         for step in (0.01, 0.037, 1.0):
-            result = load(slider(states=COUNTER, events=events)).compile().simulate(stop_time=1.0, output_step=step, integrator=integrator)
+            result = (
+                load(slider(states=COUNTER, events=events))
+                .compile()
+                .simulate(stop_time=1.0, output_step=step, integrator=integrator)
+            )
             assert result["n"][-1] == 4.0 and result["x"][-1] == pytest.approx(-0.8, abs=1e-9)
 
 
@@ -118,11 +171,21 @@ def test_two_bodies_that_are_set_at_one_instant_have_their_values():
     """Events of one instant that set two speeds of one system: together, not one that spoils the other by its impulse."""
     joints = {
         "a": {"child": "a", "transforms": [{"rotate": "y", "coordinate": "p", "speed": 1.0}]},
-        "b": {"parent": "a", "child": "b", "at": [0, 0, -1], "transforms": [{"rotate": "y", "coordinate": "q", "speed": 1.0}]},
+        "b": {
+            "parent": "a",
+            "child": "b",
+            "at": [0, 0, -1],
+            "transforms": [{"rotate": "y", "coordinate": "q", "speed": 1.0}],
+        },
     }
     bodies = {"a": {**BODY, "com": [0, 0, -0.5]}, "b": {**BODY, "com": [0, 0, -0.5]}}
-    events = {"one": {"when": "t > 0.1", "set": {"der(p)": 0.25}}, "two": {"when": "t > 0.1", "set": {"der(q)": -0.5}}}
-    (found,) = instants({"format": "kinetree/1", "bodies": bodies, "joints": joints, "events": events}, 0.2)
+    events = {
+        "one": {"when": "t > 0.1", "set": {"der(p)": 0.25}},
+        "two": {"when": "t > 0.1", "set": {"der(q)": -0.5}},
+    }
+    (found,) = instants(
+        {"format": "kinetree/1", "bodies": bodies, "joints": joints, "events": events}, 0.2
+    )
     assert (found.after["der(p)"], found.after["der(q)"]) == (0.25, -0.5)
 
 
@@ -134,29 +197,47 @@ def test_a_reset_that_makes_another_condition_true():
         "second": {"when": "n > 0.5", "set": {"m": "m + 2*n"}},
         "first": {"when": "x > 0.5", "set": {"n": "n + 1"}},
     }
-    result = load(slider(states=COUNTER, events=events)).compile().simulate(stop_time=1.0, output_step=0.5)
+    result = (
+        load(slider(states=COUNTER, events=events))
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.5)
+    )
     assert [event.cause.split("'")[1] for event in result.events] == ["first", "second", "third"]
-    assert {event.time for event in result.events} == {result.events[0].time} and result["x"][-1] == pytest.approx(0.5, abs=1e-11)
+    assert {event.time for event in result.events} == {result.events[0].time} and result["x"][
+        -1
+    ] == pytest.approx(0.5, abs=1e-11)
 
 
 def test_a_speed_that_turns_round_is_seen_by_others():
     """A bounce makes der(z) > 0 come true: an event of its own at the same instant, and again only after the next bounce."""
-    events = {"hit": {"when": "z < 0", "set": {"z": 0, "der(z)": "-0.5*der(z)"}}, "up": {"when": "der(z) > 0", "set": {"n": "n + 1"}}}
-    result = load(ball(states=COUNTER, events=events)).compile().simulate(stop_time=1.0, output_step=0.1)
+    events = {
+        "hit": {"when": "z < 0", "set": {"z": 0, "der(z)": "-0.5*der(z)"}},
+        "up": {"when": "der(z) > 0", "set": {"n": "n + 1"}},
+    }
+    result = (
+        load(ball(states=COUNTER, events=events)).compile().simulate(stop_time=1.0, output_step=0.1)
+    )
     bounces = [event.time for event in result.events if "hit" in event.cause]
     first = math.sqrt(2.0 / 9.81)
     assert bounces == pytest.approx([first, 2.0 * first], abs=1e-9) and result["n"][-1] == 2.0
 
 
 def test_a_chain_without_end_is_chatter():
-    events = {"a": {"when": "x > 0.5 and n < 0.5", "set": {"n": 1}}, "b": {"when": "n > 0.5", "set": {"n": 0}}}
+    events = {
+        "a": {"when": "x > 0.5 and n < 0.5", "set": {"n": 1}},
+        "b": {"when": "n > 0.5", "set": {"n": 0}},
+    }
     with pytest.raises(EvaluationError, match=r"t = 0.5.*chattering"):
         load(slider(states=COUNTER, events=events)).compile().simulate(stop_time=1.0)
 
 
 def test_a_parameter_that_makes_a_condition_true():
     events = {"a": {"when": "x > 0.5", "set": {"k": 2}}, "b": {"when": "k > 1", "set": {"n": "k"}}}
-    result = load(slider(states=COUNTER, parameters={"k": 0.0}, events=events)).compile().simulate(stop_time=1.0)
+    result = (
+        load(slider(states=COUNTER, parameters={"k": 0.0}, events=events))
+        .compile()
+        .simulate(stop_time=1.0)
+    )
     assert result["n"][-1] == 2.0 and len(result.events) == 2
 
 
@@ -170,22 +251,39 @@ def test_a_reset_at_the_instant_a_stage_ends(integrator, step):
     result = load(d).compile().simulate(stop_time=0.8, output_step=step, integrator=integrator)
     first = math.sqrt(2.0 / 9.81)
     rest = 0.8 - first
-    assert result["z"][-1] == pytest.approx(0.8 * 9.81 * first * rest - 9.81 / 2.0 * rest**2, abs=1e-8)
-    assert [event.kind for event in result.events] == ["reset", "stage"] and result.events[0].time == result.events[1].time
+    assert result["z"][-1] == pytest.approx(
+        0.8 * 9.81 * first * rest - 9.81 / 2.0 * rest**2, abs=1e-8
+    )
+    assert [event.kind for event in result.events] == ["reset", "stage"] and result.events[
+        0
+    ].time == result.events[1].time
 
 
 def test_the_end_of_a_stage_sets_speeds_and_states():
     """A bounce and a change of structure at one instant: the pin lets go of what bounced, and the state counts with the values before."""
     d = ball(
         states=COUNTER,
-        stages=[{"name": "fall", "ends": {"when": "z < 0.2"}, "set": {"der(z)": "-0.5*der(z)", "n": "der(z)", "k": "z"}}, {"name": "up"}],
+        stages=[
+            {
+                "name": "fall",
+                "ends": {"when": "z < 0.2"},
+                "set": {"der(z)": "-0.5*der(z)", "n": "der(z)", "k": "z"},
+            },
+            {"name": "up"},
+        ],
     )
     d |= {"parameters": {"k": 7.0}, "outputs": {"kept": {"value": "k"}}}
     result = load(d).compile().simulate(stop_time=0.6, output_step=0.1)
     speed, (change,) = math.sqrt(2.0 * 9.81 * 0.8), result.events
-    assert change.kind == "stage" and result["n"][-1] == pytest.approx(-speed, rel=1e-9) and result["kept"][-1] == pytest.approx(0.2, abs=1e-9)
+    assert (
+        change.kind == "stage"
+        and result["n"][-1] == pytest.approx(-speed, rel=1e-9)
+        and result["kept"][-1] == pytest.approx(0.2, abs=1e-9)
+    )
     rest = 0.6 - change.time
-    assert result["z"][-1] == pytest.approx(0.2 + 0.5 * speed * rest - 9.81 / 2.0 * rest**2, abs=1e-8)
+    assert result["z"][-1] == pytest.approx(
+        0.2 + 0.5 * speed * rest - 9.81 / 2.0 * rest**2, abs=1e-8
+    )
     assert change.energy_loss == pytest.approx(0.5 * speed**2 * (1.0 - 0.25), rel=1e-8)
 
 
@@ -194,9 +292,17 @@ def test_the_end_of_a_stage_counts(rule: str):
     """A parameter set to an expression over itself, or over what is computed from it, was taken for its own definition: a cycle, at run time."""
     events = {"e": {"when": "x > 0.25", "set": {"hits": "hits + 1"}}}
     parameters = {"hits": 0.0, "weight": "2*hits", "k": 1.0}
-    stages = [{"ends": {"at": 0.5}, "set": {"hits": rule}}, {"ends": {"after": 0.2}, "set": {"k": "3*hits"}}, {}]
+    stages = [
+        {"ends": {"at": 0.5}, "set": {"hits": rule}},
+        {"ends": {"after": 0.2}, "set": {"k": "3*hits"}},
+        {},
+    ]
     outputs = {f"seen_{name}": {"value": name} for name in parameters}
-    result = load(slider(1.0, parameters=parameters, events=events, stages=stages, outputs=outputs)).compile().simulate(stop_time=1, output_step=0.1)
+    result = (
+        load(slider(1.0, parameters=parameters, events=events, stages=stages, outputs=outputs))
+        .compile()
+        .simulate(stop_time=1, output_step=0.1)
+    )
     assert [result[f"seen_{name}"][-1] for name in parameters] == [2.0, 4.0, 6.0]
 
 
@@ -204,10 +310,20 @@ def test_an_impact_and_a_lock_at_one_instant():
     """The end sets the speed, then the joint locks with the momentum that this leaves: two sliders, one on the other."""
     joints = {
         "J": {"child": "a", "transforms": [{"shift": "x", "coordinate": "x", "speed": 1.0}]},
-        "K": {"parent": "a", "child": "b", "transforms": [{"shift": "x", "coordinate": "s", "speed": 1.0}]},
+        "K": {
+            "parent": "a",
+            "child": "b",
+            "transforms": [{"shift": "x", "coordinate": "s", "speed": 1.0}],
+        },
     }
     stages = [{"ends": {"when": "s > 0.5"}, "set": {"der(s)": -3.0}, "lock": ["K"]}, {}]
-    d = {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"a": BODY, "b": {**BODY, "mass": 3.0}}, "joints": joints, "stages": stages}
+    d = {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": {"a": BODY, "b": {**BODY, "mass": 3.0}},
+        "joints": joints,
+        "stages": stages,
+    }
     result = load(d).compile().simulate(stop_time=1.0, output_step=0.25)
     momentum = 1.0 * 1.0 + 3.0 * 2.0  # an inner impulse and a lock keep it
     assert result["der(x)"][-1] == pytest.approx(momentum / 4.0, rel=1e-10)
@@ -216,47 +332,95 @@ def test_an_impact_and_a_lock_at_one_instant():
 def test_a_reset_that_undoes_the_end_of_its_stage():
     """The condition of the end came true: the stage ends although the reset of the same instant makes it false again; once."""
     events = {"back": {"when": "x > 0.5", "set": {"x": 0, "n": "n + 1"}}}
-    stages = [{"name": "one", "ends": {"when": "x > 0.5"}}, {"name": "two", "ends": {"when": "x > 0.5"}}, {"name": "three"}]
-    result = load(slider(states=COUNTER, events=events, stages=stages)).compile().simulate(stop_time=1.2, output_step=0.1)
-    assert [(event.kind, round(event.time, 9)) for event in result.events] == [("reset", 0.5), ("stage", 0.5), ("reset", 1.0), ("stage", 1.0)]
+    stages = [
+        {"name": "one", "ends": {"when": "x > 0.5"}},
+        {"name": "two", "ends": {"when": "x > 0.5"}},
+        {"name": "three"},
+    ]
+    result = (
+        load(slider(states=COUNTER, events=events, stages=stages))
+        .compile()
+        .simulate(stop_time=1.2, output_step=0.1)
+    )
+    assert [(event.kind, round(event.time, 9)) for event in result.events] == [
+        ("reset", 0.5),
+        ("stage", 0.5),
+        ("reset", 1.0),
+        ("stage", 1.0),
+    ]
 
 
 def test_a_chain_into_the_end_of_a_stage_and_out_of_it():
     """An event makes the end come true; what the end sets makes an event of the next stage come true: all at one instant, each once."""
-    events = {"first": {"when": "x > 0.5", "set": {"n": 1}}, "after": {"when": "m > 0.5", "set": {"m": "m + 10"}}}
+    events = {
+        "first": {"when": "x > 0.5", "set": {"n": 1}},
+        "after": {"when": "m > 0.5", "set": {"m": "m + 10"}},
+    }
     stages = [{"name": "one", "ends": {"when": "n > 0.5"}, "set": {"m": 1}}, {"name": "two"}]
-    result = load(slider(states=COUNTER, events=events, stages=stages)).compile().simulate(stop_time=1.0, output_step=0.1)
-    assert [event.kind for event in result.events] == ["reset", "stage", "reset"] and result["m"][-1] == 11.0
+    result = (
+        load(slider(states=COUNTER, events=events, stages=stages))
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.1)
+    )
+    assert [event.kind for event in result.events] == ["reset", "stage", "reset"] and result["m"][
+        -1
+    ] == 11.0
     assert np.ptp([event.time for event in result.events]) == 0.0
 
 
-@pytest.mark.parametrize("when, ended", [("n >= 1", True), ("n > 1", False), ("n <= 1", True), ("not n < 1", True), ("n >= 1 and x > 0.2", True)])
+@pytest.mark.parametrize(
+    "when, ended",
+    [
+        ("n >= 1", True),
+        ("n > 1", False),
+        ("n <= 1", True),
+        ("not n < 1", True),
+        ("n >= 1 and x > 0.2", True),
+    ],
+)
 def test_a_stage_that_begins_on_the_bound_of_its_end(when, ended):
     """>= and <= hold there, > and < do not."""
     stages = [{"ends": {"at": 0.5}, "set": {"n": 1}}, {"ends": {"when": when}, "set": {"m": 1}}, {}]
-    result = load(slider(states=COUNTER, stages=stages)).compile().simulate(stop_time=0.7, output_step=0.1)
-    assert len(result.events) == 1 + ended and all(event.time == pytest.approx(0.5, abs=1e-12) for event in result.events)
+    result = (
+        load(slider(states=COUNTER, stages=stages))
+        .compile()
+        .simulate(stop_time=0.7, output_step=0.1)
+    )
+    assert len(result.events) == 1 + ended and all(
+        event.time == pytest.approx(0.5, abs=1e-12) for event in result.events
+    )
 
 
 def test_an_event_that_happened_with_the_end_does_not_happen_again_in_the_next_stage():
     events = {"E": {"when": "x > 0.5", "set": {"n": "n + 1", "der(x)": "0.5*der(x)"}}}
     stages = [{"name": "one", "ends": {"when": "x > 0.5"}}, {"name": "two"}]
     for integrator in INTEGRATORS:
-        result = load(slider(states=COUNTER, events=events, stages=stages)).compile().simulate(stop_time=1.0, integrator=integrator)
+        result = (
+            load(slider(states=COUNTER, events=events, stages=stages))
+            .compile()
+            .simulate(stop_time=1.0, integrator=integrator)
+        )
         assert result["n"][-1] == 1.0 and result["x"][-1] == pytest.approx(0.75, abs=1e-9)
 
 
 @pytest.mark.parametrize("ends", [{"at": 0.3}, {"after": 0.3}, {"when": "z < 0.2"}])
 def test_the_end_of_the_last_stage_changes_nothing(ends):
     """There is nothing to go on to: the run goes on as it is, without an event. One stage or two."""
-    for stages in ([{"name": "one", "ends": ends}], [{"ends": {"at": 0.1}}, {"name": "last", "ends": ends}]):
+    for stages in (
+        [{"name": "one", "ends": ends}],
+        [{"ends": {"at": 0.1}}, {"name": "last", "ends": ends}],
+    ):
         result = load(ball(stages=stages)).compile().simulate(stop_time=1.0, output_step=0.1)
         assert result.time[-1] == 1.0 and len(result.events) == len(stages) - 1
         assert result["z"][-1] == pytest.approx(1.0 - 9.81 / 2.0, abs=1e-8)
 
 
 def test_stages_that_are_not_reached_are_known():
-    stages = [{"name": "one", "ends": {"at": 0.1}}, {"name": "two", "ends": {"when": "z > 10"}}, {"name": "three"}]
+    stages = [
+        {"name": "one", "ends": {"at": 0.1}},
+        {"name": "two", "ends": {"when": "z > 10"}},
+        {"name": "three"},
+    ]
     result = load(ball(stages=stages)).compile().simulate(stop_time=0.3, output_step=0.1)
     assert result.unreached == ("three",)
 
@@ -265,20 +429,25 @@ def test_stages_that_are_not_reached_are_known():
 @pytest.mark.parametrize("count", [1, 63, 64, 65, 200])
 def test_an_event_sets_as_many_values_as_it_names(count):
     d = slider(
-        states={f"s{k}": {"rate": "0"} for k in range(count)}, events={"E": {"when": "x > 0.5", "set": {f"s{k}": k + 1 for k in range(count)}}}
+        states={f"s{k}": {"rate": "0"} for k in range(count)},
+        events={"E": {"when": "x > 0.5", "set": {f"s{k}": k + 1 for k in range(count)}}},
     )
     result = load(d).compile().simulate(stop_time=0.6, output_step=0.6)
     assert [result[f"s{k}"][-1] for k in range(count)] == [k + 1.0 for k in range(count)]
 
 
 def test_many_events():
-    d = slider(states=COUNTER, events=counts({f"E{k}": f"x > {0.004 * (k + 1)}" for k in range(100)}))
+    d = slider(
+        states=COUNTER, events=counts({f"E{k}": f"x > {0.004 * (k + 1)}" for k in range(100)})
+    )
     assert load(d).compile().simulate(stop_time=0.5, output_step=0.5)["n"][-1] == 100.0
 
 
 def test_more_events_than_the_log_holds():
     """Between two outputs more than the engine remembers: none is lost, none is told twice."""
-    d = slider(states=COUNTER, events=counts({f"E{k}": f"x > {0.001 * (k + 1)}" for k in range(600)}))
+    d = slider(
+        states=COUNTER, events=counts({f"E{k}": f"x > {0.001 * (k + 1)}" for k in range(600)})
+    )
     result = load(d).compile().simulate(stop_time=1.0, output_step=1.0)
     times = np.array([event.time for event in result.events])
     assert times == pytest.approx(0.001 * np.arange(1, 601), abs=1e-10) and result["n"][-1] == 600.0
@@ -289,9 +458,21 @@ def test_unknown_targets_are_refused():
     """An event that sets nothing that is there was left out without a word."""
     for more, key in (
         ({"events": {"E": {"when": "x > 1", "set": {"y": 1}}}}, r"events\.E\.set\.y"),
-        ({"stages": [{"ends": {"at": 1}, "set": {"der(y)": 1}}, {}]}, r"stages\[0\]\.set\.der\(y\)"),
-        ({"outputs": {"o": {"value": "x"}}, "events": {"E": {"when": "x > 1", "set": {"o": 1}}}}, r"events\.E\.set\.o"),
-        ({"parameters": {"a": 1.0, "b": "2*a"}, "events": {"E": {"when": "x > 1", "set": {"b": 1}}}}, r"events\.E\.set\.b.*computed as 2\*a"),
+        (
+            {"stages": [{"ends": {"at": 1}, "set": {"der(y)": 1}}, {}]},
+            r"stages\[0\]\.set\.der\(y\)",
+        ),
+        (
+            {"outputs": {"o": {"value": "x"}}, "events": {"E": {"when": "x > 1", "set": {"o": 1}}}},
+            r"events\.E\.set\.o",
+        ),
+        (
+            {
+                "parameters": {"a": 1.0, "b": "2*a"},
+                "events": {"E": {"when": "x > 1", "set": {"b": 1}}},
+            },
+            r"events\.E\.set\.b.*computed as 2\*a",
+        ),
     ):
         with pytest.raises(ModelError, match=key):
             load(slider(**more)).compile()
@@ -300,7 +481,9 @@ def test_unknown_targets_are_refused():
 def test_check_compiles_every_structure(tmp_path):
     """What is wrong in a later stage only shows at `kinetree check`: there the parameter that an event sets is computed from another."""
     d = slider(
-        parameters={"a": 1.0, "b": 1.0}, events={"E": {"when": "x > 1", "set": {"b": 2}}}, stages=[{"ends": {"at": 1}, "set": {"b": "2*a"}}, {}]
+        parameters={"a": 1.0, "b": 1.0},
+        events={"E": {"when": "x > 1", "set": {"b": 2}}},
+        stages=[{"ends": {"at": 1}, "set": {"b": "2*a"}}, {}],
     )
     path = tmp_path / "m.json"
     path.write_text(json.dumps(d))
@@ -309,29 +492,68 @@ def test_check_compiles_every_structure(tmp_path):
         check(str(path))
 
 
-@pytest.mark.parametrize("change", [{"free": ["j50"]}, {"drop": ["b99"]}, {"lock": ["j3"]}, {"set": {"k": 1}}])
+@pytest.mark.parametrize(
+    "change", [{"free": ["j50"]}, {"drop": ["b99"]}, {"lock": ["j3"]}, {"set": {"k": 1}}]
+)
 def test_a_change_of_stage_walks_the_graph_once(change, monkeypatch):
     """Its cost grows with the bodies, not with their square: the way to the ground is found once per joint that lets go, for all bodies together."""
     calls = []
-    monkeypatch.setattr(changes, "grounded", lambda joints, walk=changes.grounded: calls.append(len(joints)) or walk(joints))
+    monkeypatch.setattr(
+        changes,
+        "grounded",
+        lambda joints, walk=changes.grounded: calls.append(len(joints)) or walk(joints),
+    )
     bodies = {f"b{k}": BODY for k in range(100)}
-    joints = {f"j{k}": {"parent": f"b{k - 1}" if k else "ground", "child": f"b{k}", "type": "revolute"} for k in range(100)}
-    d = {"format": "kinetree/1", "bodies": bodies, "joints": joints, "parameters": {"k": 0.0}, "stages": [{"ends": {"at": 1}, **change}, {}]}
+    joints = {
+        f"j{k}": {"parent": f"b{k - 1}" if k else "ground", "child": f"b{k}", "type": "revolute"}
+        for k in range(100)
+    }
+    d = {
+        "format": "kinetree/1",
+        "bodies": bodies,
+        "joints": joints,
+        "parameters": {"k": 0.0},
+        "stages": [{"ends": {"at": 1}, **change}, {}],
+    }
     assert len(changes.structures(load(d).description)) == 2 and len(calls) <= 2
 
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if name not in ("rigid", "free")])
 def test_every_joint_locks_also_when_its_child_is_nearer_to_the_ground(kind):
     """A joint used from its child to its parent is locked at its value, turned round; the body stays where it was, and so does its twin joint."""
-    start = [0.9, 0.1, 0.3, 0.2] if KINDS[kind].quaternion else [0.1, 0.2, 0.3][: len(KINDS[kind].coordinates)]
-    joint = {"type": kind, "start": start, "at": [0.1, 0.2, 0.3], **({"pitch": 0.1} if KINDS[kind].pitch else {})}
+    start = (
+        [0.9, 0.1, 0.3, 0.2]
+        if KINDS[kind].quaternion
+        else [0.1, 0.2, 0.3][: len(KINDS[kind].coordinates)]
+    )
+    joint = {
+        "type": kind,
+        "start": start,
+        "at": [0.1, 0.2, 0.3],
+        **({"pitch": 0.1} if KINDS[kind].pitch else {}),
+    }
     heavy = {**BODY, "com": [0.1, 0, 0.2]}
-    outputs = {"p": {"quantity": "position", "body": "a", "point": [0.3, 0.1, 0.2]}, "e": {"quantity": "orientation", "body": "a"}}
+    outputs = {
+        "p": {"quantity": "position", "body": "a", "point": [0.3, 0.1, 0.2]},
+        "e": {"quantity": "orientation", "body": "a"},
+    }
     for ends in ({"parent": "ground", "child": "a"}, {"parent": "a", "child": "ground"}):
         stages = [{"ends": {"at": 0.1}, "lock": ["J"]}, {}]
-        d = {"format": "kinetree/1", "bodies": {"a": heavy}, "joints": {"J": {**joint, **ends}}, "outputs": outputs, "stages": stages}
+        d = {
+            "format": "kinetree/1",
+            "bodies": {"a": heavy},
+            "joints": {"J": {**joint, **ends}},
+            "outputs": outputs,
+            "stages": stages,
+        }
         result = load(d).compile().simulate(stop_time=0.2, output_step=0.05)
-        (change,), columns = result.stage_changes, ["p[1]", "p[2]", "p[3]", "e[1]", "e[2]", "e[3]", "e[4]"]
+        (change,), columns = (
+            result.stage_changes,
+            ["p[1]", "p[2]", "p[3]", "e[1]", "e[2]", "e[3]", "e[4]"],
+        )
         before, after = (result.picked(row, columns) for row in (change.before, change.after))
         after[3:] *= np.sign(after[3:] @ before[3:])
-        assert np.abs(after - before).max() < 1e-12 and np.ptp(result.array(columns)[-2:], axis=0).max() < 1e-14
+        assert (
+            np.abs(after - before).max() < 1e-12
+            and np.ptp(result.array(columns)[-2:], axis=0).max() < 1e-14
+        )

@@ -29,7 +29,18 @@ def test_the_memory_of_a_locator_begins_with_what_holds_for_all_and_slopes_are_w
     expected[[S.GUARDS, S.STATES, S.CHATTER_INTERVAL, S.CHATTER_COUNT]] = 3, 5, 1e-7, 5
     expected[16 + 3 * S.WATCH :][:3], expected[16 + 3 * S.LAST_TIME :][:3] = 1.0, -math.inf
     assert ev.tolist() == expected.tolist()
-    head = (S.GUARDS, S.STATES, S.CHECKED, S.EVENT_TIME, S.CHATTER_INTERVAL, S.CHATTER_COUNT, S.EVENTS, S.CALLS, S.FAILED, S.SLOPES_AT)
+    head = (
+        S.GUARDS,
+        S.STATES,
+        S.CHECKED,
+        S.EVENT_TIME,
+        S.CHATTER_INTERVAL,
+        S.CHATTER_COUNT,
+        S.EVENTS,
+        S.CALLS,
+        S.FAILED,
+        S.SLOPES_AT,
+    )
     names = "DIRECTION WATCH FIRED SIGN VALUE BAND LAST_TIME LAST_COUNT ARM AT_B AT_TRY SLOPE_A SLOPE_B UNSEEN"
     blocks = {getattr(S, name) for name in names.split()}
     assert {*head} == set(range(len(head))) and blocks == set(range(14))
@@ -51,18 +62,34 @@ def test_signs_at_a_start_and_where_something_has_just_happened(rows, last):
     given, expected = zip(*rows, strict=True)
     value, fired, band, direction = np.array(given, dtype=float).T
     locator = Locator(*[(lambda t, each=each: each) for each in value])
-    locator.part(S.FIRED)[:], locator.part(S.BAND)[:], locator.part(S.DIRECTION)[:] = fired, band, direction
+    locator.part(S.FIRED)[:], locator.part(S.BAND)[:], locator.part(S.DIRECTION)[:] = (
+        fired,
+        band,
+        direction,
+    )
     locator.ev[S.EVENT_TIME], locator.ev[S.SLOPES_AT] = last, 2.0
     assert E.events_reset(locator.ev, locator.guards, None, 2.0, np.array([2.0])) == 0
-    assert np.array([locator.part(S.SIGN), locator.part(S.ARM), locator.part(S.BAND)]).T.tolist() == np.array(expected, dtype=float).tolist()
-    assert not locator.part(S.FIRED).any() and locator.ev[S.CHECKED] == 2.0 and locator.ev[S.CALLS] == 1 and locator.ev[S.SLOPES_AT] == -math.inf
+    assert (
+        np.array([locator.part(S.SIGN), locator.part(S.ARM), locator.part(S.BAND)]).T.tolist()
+        == np.array(expected, dtype=float).tolist()
+    )
+    assert (
+        not locator.part(S.FIRED).any()
+        and locator.ev[S.CHECKED] == 2.0
+        and locator.ev[S.CALLS] == 1
+        and locator.ev[S.SLOPES_AT] == -math.inf
+    )
     assert locator.part(S.VALUE).tolist() == value.tolist()
 
 
 def test_a_start_without_guards_values_is_refused():
     locator = Locator(one, fails_after=-1.0)
     locator.part(S.SIGN)[:] = 7.0
-    assert E.events_reset(locator.ev, locator.guards, None, 0.5, np.array([0.5])) == Status.NOT_A_NUMBER and locator.part(S.SIGN) == 7.0
+    assert (
+        E.events_reset(locator.ev, locator.guards, None, 0.5, np.array([0.5]))
+        == Status.NOT_A_NUMBER
+        and locator.part(S.SIGN) == 7.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +98,18 @@ def test_a_start_without_guards_values_is_refused():
         ((0.0, 0.0), [0.8]),
         ((0.0, 1.0), [0.8, 8e-5, 0.8 - 8e-5]),
         ((2.0, 1.0), [0.4, 4e-5, 0.4 - 4e-5, 0.8, 0.8 - 4e-5]),
-        ((1.0, 3.0), [THIRD, 1e-4 * THIRD, THIRD - 1e-4 * THIRD, 2 * THIRD, 2 * THIRD - 1e-4 * THIRD, 0.8, 0.8 - 1e-4 * THIRD]),
+        (
+            (1.0, 3.0),
+            [
+                THIRD,
+                1e-4 * THIRD,
+                THIRD - 1e-4 * THIRD,
+                2 * THIRD,
+                2 * THIRD - 1e-4 * THIRD,
+                0.8,
+                0.8 - 1e-4 * THIRD,
+            ],
+        ),
     ],
 )
 def test_where_a_step_is_looked_at(watch, instants):
@@ -79,11 +117,15 @@ def test_where_a_step_is_looked_at(watch, instants):
     locator = Locator(one, ramp(3.0))
     locator.part(S.WATCH)[:] = watch
     assert E.locate(*locator.how, 0.8) == 0
-    assert locator.asked == pytest.approx(instants, rel=1e-14) and locator.ev[S.CALLS] == len(instants)
+    assert locator.asked == pytest.approx(instants, rel=1e-14) and locator.ev[S.CALLS] == len(
+        instants
+    )
     assert locator.ev[S.CHECKED] == 0.8 and locator.part(S.VALUE) == pytest.approx([1.0, 2.2])
     assert E.locate(*locator.how, 0.8) == 0 and len(locator.asked) == len(instants)
     if watch[1]:
-        assert locator.part(S.SLOPE_A) == pytest.approx([0.0, -1.0]) and locator.part(S.SLOPE_B) == pytest.approx([0.0, -1.0])
+        assert locator.part(S.SLOPE_A) == pytest.approx([0.0, -1.0]) and locator.part(
+            S.SLOPE_B
+        ) == pytest.approx([0.0, -1.0])
 
 
 def test_a_step_is_looked_at_up_to_its_end_and_not_without_guards():
@@ -95,12 +137,20 @@ def test_a_step_is_looked_at_up_to_its_end_and_not_without_guards():
 
 def test_a_guard_that_cannot_be_evaluated_ends_the_search_once():
     locator = Locator(ramp(0.9), fails_after=0.5)
-    assert E.locate(*locator.how, 1.0) == Status.NOT_A_NUMBER and locator.ev[S.FAILED] == 0.0 and locator.ev[S.CHECKED] == 0.0
+    assert (
+        E.locate(*locator.how, 1.0) == Status.NOT_A_NUMBER
+        and locator.ev[S.FAILED] == 0.0
+        and locator.ev[S.CHECKED] == 0.0
+    )
     locator.fails_after = math.inf
-    assert E.locate(*locator.how, 1.0) == Status.EVENT and locator.ev[S.EVENT_TIME] == pytest.approx(0.9, abs=2e-13)
+    assert E.locate(*locator.how, 1.0) == Status.EVENT and locator.ev[
+        S.EVENT_TIME
+    ] == pytest.approx(0.9, abs=2e-13)
 
 
-ROOTS: dict[str, tuple[Law, float, float, int]] = {  # law, its root with the noise 0.001, without; evaluations at most
+ROOTS: dict[
+    str, tuple[Law, float, float, int]
+] = {  # law, its root with the noise 0.001, without; evaluations at most
     "line": (lambda t: 0.3 - t, 0.301, 0.3, 2),
     "cubic": (lambda t: 0.008 - t**3, 0.009 ** (1 / 3), 0.2, 21),
     "flat": (lambda t: (0.7 - t) ** 5, 0.7 + 0.001**0.2, 0.7, 118),
@@ -110,7 +160,9 @@ ROOTS: dict[str, tuple[Law, float, float, int]] = {  # law, its root with the no
 }
 
 
-@pytest.mark.parametrize("name, sign, noise", list(itertools.product(ROOTS, (1.0, -1.0), (0.0, 0.001))))
+@pytest.mark.parametrize(
+    "name, sign, noise", list(itertools.product(ROOTS, (1.0, -1.0), (0.0, 0.001)))
+)
 def test_a_root_is_the_first_instant_beyond_within_its_tolerance(name, sign, noise):
     """1e-13 of the step or of time; bisection alone would take 43 evaluations, which steps that look for more may treble at worst."""
     law, exact, most = ROOTS[name][0], ROOTS[name][1 if noise else 2], ROOTS[name][3]
@@ -120,7 +172,9 @@ def test_a_root_is_the_first_instant_beyond_within_its_tolerance(name, sign, noi
     assert len(locator.asked) <= most
 
 
-@pytest.mark.parametrize("begin, end, tolerance", [(0.0, 1000.0, 1e-10), (1e6, 1e6 + 1.0, 1e-7), (0.0, 1e-3, 1e-16)])
+@pytest.mark.parametrize(
+    "begin, end, tolerance", [(0.0, 1000.0, 1e-10), (1e6, 1e6 + 1.0, 1e-7), (0.0, 1e-3, 1e-16)]
+)
 def test_the_tolerance_of_roots_is_that_of_the_step_or_of_time(begin, end, tolerance):
     middle = begin + 0.37 * (end - begin)
     locator = Locator(lambda t: (middle - t) * (2.0 + math.sin(t)), begin=begin, end=end)
@@ -132,33 +186,57 @@ def test_the_tolerance_of_roots_is_that_of_the_step_or_of_time(begin, end, toler
 
 def test_where_a_guard_has_left_its_bound_is_sought_by_halves():
     locator = Locator(one, lambda t: 1.0 if 0.2 < t < 0.35 else 0.25)
-    for sign, noise, found, asked in ((1.0, 0.5, 0.25, 2), (1.0, 0.25, 0.25, 2), (1.0, 0.2, 0.5, 1), (-1.0, 0.0, 0.0, 50)):
+    for sign, noise, found, asked in (
+        (1.0, 0.5, 0.25, 2),
+        (1.0, 0.25, 0.25, 2),
+        (1.0, 0.2, 0.5, 1),
+        (-1.0, 0.0, 0.0, 50),
+    ):
         locator.asked.clear()
-        assert S.left(*locator.how, 1, sign, 0.0, 1.0, noise) == found and locator.asked == [0.5 ** (k + 1) for k in range(asked)]
+        assert S.left(*locator.how, 1, sign, 0.0, 1.0, noise) == found and locator.asked == [
+            0.5 ** (k + 1) for k in range(asked)
+        ]
     failing = Locator(one, fails_after=0.3)
     assert S.left(*failing.how, 0, 1.0, 0.0, 1.0, 2.0) == 0.0 and failing.asked == [0.5]
     late = Locator(lambda t: -1.0, begin=3.0, end=4.0)
-    assert S.left(*late.how, 0, 1.0, 3.0, 4.0, 0.0) == 3.0 and late.asked[0] == 3.5 and min(late.asked) > 3.0
+    assert (
+        S.left(*late.how, 0, 1.0, 3.0, 4.0, 0.0) == 3.0
+        and late.asked[0] == 3.5
+        and min(late.asked) > 3.0
+    )
 
 
 def test_slopes_at_the_beginning_are_found_once():
     locator = Locator(lambda t: 3.0 * t * t, begin=2.0, end=4.0)
     S.slope_from(*locator.how, 2.0, 4.0)
     d = 2e-4
-    assert locator.asked == [2.0 + d] and locator.part(S.SLOPE_B) == pytest.approx([12.0 + 3.0 * d], rel=1e-10) and locator.ev[S.SLOPES_AT] == 2.0
+    assert (
+        locator.asked == [2.0 + d]
+        and locator.part(S.SLOPE_B) == pytest.approx([12.0 + 3.0 * d], rel=1e-10)
+        and locator.ev[S.SLOPES_AT] == 2.0
+    )
     S.slope_from(*locator.how, 2.0, 4.0)
     assert len(locator.asked) == 1
 
 
 A = 1.0 / math.pi
 BENT: list[tuple[Law, float]] = [
-    (lambda t: 1.0 - 0.66 * t * t, 1.0),  # off its chord in the middle by c/4; half of the lower end is (1 - c)/2: c = 2/3
+    (
+        lambda t: 1.0 - 0.66 * t * t,
+        1.0,
+    ),  # off its chord in the middle by c/4; half of the lower end is (1 - c)/2: c = 2/3
     (lambda t: 1.0 - 0.67 * t * t, 0.5),
     (lambda t: 0.66 * t * t - 1.0, 1.0),
     (lambda t: 0.67 * t * t - 1.0, 0.5),
-    (lambda t: 1.0 + 0.98 * A * math.sin(2 * math.pi * t), 1.0),  # on its chord in the middle, off its tangent by pi times the swing
+    (
+        lambda t: 1.0 + 0.98 * A * math.sin(2 * math.pi * t),
+        1.0,
+    ),  # on its chord in the middle, off its tangent by pi times the swing
     (lambda t: 1.0 + 1.02 * A * math.sin(2 * math.pi * t), 0.5),
-    (lambda t: 1.0 - 1.5 * t + 0.98 * A * math.sin(2 * math.pi * t), 1.0),  # it crosses: against the larger end
+    (
+        lambda t: 1.0 - 1.5 * t + 0.98 * A * math.sin(2 * math.pi * t),
+        1.0,
+    ),  # it crosses: against the larger end
     (lambda t: 1.0 - 1.5 * t + 1.02 * A * math.sin(2 * math.pi * t), 0.25),
     (lambda t: 0.5 - 1.5 * t + 0.98 * A * math.sin(2 * math.pi * t), 1.0),
     (lambda t: 0.5 - 1.5 * t + 1.02 * A * math.sin(2 * math.pi * t), 0.25),
@@ -182,7 +260,11 @@ def test_what_jumps_at_an_end_ends_the_search(end):
     """Between two neighbouring numbers there is no middle: the law of time is read behind a corner at its end alone."""
     locator = Locator(lambda t: -0.02 if t < end else -0.12, end=end)
     locator.part(S.UNSEEN)[:] = 1.0
-    assert E.locate(*locator.how, end) == 0 and locator.ev[S.CHECKED] == end and len(locator.asked) < 300
+    assert (
+        E.locate(*locator.how, end) == 0
+        and locator.ev[S.CHECKED] == end
+        and len(locator.asked) < 300
+    )
     locator.part(S.VALUE)[:], locator.part(S.AT_B)[:] = -0.02, -0.12
     assert S.told_by_its_ends(*locator.how, np.nextafter(end, 0.0), end) == end
 
@@ -191,7 +273,11 @@ def test_what_steps_see_or_has_no_sign_is_told_by_the_ends_of_the_step():
     bent = BENT[-2][0]
     for unseen, sign in ((0.0, 1.0), (1.0, 0.0)):
         locator = Locator(bent)
-        locator.part(S.UNSEEN)[:], locator.part(S.SIGN)[:], locator.part(S.AT_B)[:] = unseen, sign, -1.0
+        locator.part(S.UNSEEN)[:], locator.part(S.SIGN)[:], locator.part(S.AT_B)[:] = (
+            unseen,
+            sign,
+            -1.0,
+        )
         assert S.told_by_its_ends(*locator.how, 0.0, 1.0) == 1.0 and not locator.asked
     beside = Locator(bent, one)  # the other one, which bends not, decides alone
     beside.part(S.UNSEEN)[:], beside.part(S.AT_B)[:] = (0.0, 1.0), (-1.0, 1.0)
@@ -211,7 +297,10 @@ def test_a_dip_is_found_as_far_as_golden_sections_go(sign):
         assert (bowl(t) < -noise) if found else (t == 0.0 and len(locator.asked) == 40)
     for place in np.linspace(2.0, 4.0, 31)[1:-1]:
         narrow = Locator(lambda t, place=place: sign * (abs(t - place) - 4e-8), begin=2.0, end=4.0)
-        assert abs(S.dip(*narrow.how, 0, sign, 2.0, 4.0, 0.0) - place) < 4e-8 and len(narrow.asked) <= 40
+        assert (
+            abs(S.dip(*narrow.how, 0, sign, 2.0, 4.0, 0.0) - place) < 4e-8
+            and len(narrow.asked) <= 40
+        )
     failing = Locator(bowl, fails_after=0.2)
     assert S.dip(*failing.how, 0, 1.0, 0.0, 1.0, 0.0) == 0.0 and len(failing.asked) == 1
 
@@ -220,7 +309,9 @@ def test_noise_is_that_of_the_dense_output_or_of_the_bound_and_of_what_leaves_it
     locator = Locator(one, one)
     locator.part(S.ARM)[:], locator.part(S.BAND)[:] = (0.0, S.LEAVING), (0.3, 3e-12)
     assert S.noise_of(locator.ev, 0, 5.0, 7.0) == 0.0
-    assert [S.noise_of(locator.ev, 1, *ends) for ends in ((2.0, -1.0), (-5.0, 2.0), (2.0, -7.0))] == [3e-12, 5e-12, 7e-12]
+    assert [
+        S.noise_of(locator.ev, 1, *ends) for ends in ((2.0, -1.0), (-5.0, 2.0), (2.0, -7.0))
+    ] == [3e-12, 5e-12, 7e-12]
 
 
 @pytest.mark.parametrize("t, step", [(1.0, 3.0), (5.0, 1.0)])
@@ -232,30 +323,60 @@ def test_what_crosses_within_the_resolution_of_time_happens_together(t, step):
         (t, -1.0, -1.0, 0.0, 0.0), (t, 1.0, 0.0, S.LEAVING, S.LEAVING), (after, 1.0, 0.0, 0.0, 0.0), (t, 0.0, 0.0, 0.0, 0.0),
         (t + 1, 1.0, 0.0, 0.0, 0.0),
     ]  # fmt: skip
-    locator = Locator(*[ramp(root, -sign if sign else 1.0) for root, sign, *_ in rows], begin=t - step, end=t)
-    locator.part(S.SIGN)[:], locator.part(S.DIRECTION)[:], locator.part(S.ARM)[:] = np.array(rows).T[1:4]
+    locator = Locator(
+        *[ramp(root, -sign if sign else 1.0) for root, sign, *_ in rows], begin=t - step, end=t
+    )
+    locator.part(S.SIGN)[:], locator.part(S.DIRECTION)[:], locator.part(S.ARM)[:] = np.array(
+        rows
+    ).T[1:4]
     E.find_together(*locator.how, t)
-    assert locator.asked == [t + 2.0 * 1e-13 * max(t, step)] and locator.part(S.ARM).tolist() == [row[-1] for row in rows]
+    assert locator.asked == [t + 2.0 * 1e-13 * max(t, step)] and locator.part(S.ARM).tolist() == [
+        row[-1] for row in rows
+    ]
 
 
 def test_signs_that_are_not_known_are_found_right_after():
     """At 1e-9 of the interval, and ten times as far each time; a later one waits until the next interval."""
     locator = Locator(lambda t: t, lambda t: -t, lambda t: 1e-3 * t, one, begin=0.0, end=2.0)
-    locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = 0.0, (1.0, 1.0, 1.0, S.LEAVING), 3e-6
+    locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = (
+        0.0,
+        (1.0, 1.0, 1.0, S.LEAVING),
+        3e-6,
+    )
     assert E.arm(*locator.how, 0.0, 2.0) == pytest.approx(2e-5)
     assert locator.asked == pytest.approx([2e-9, 2e-8, 2e-7, 2e-6, 2e-5])
-    assert locator.part(S.SIGN).tolist() == [1, -1, 0, 0] and locator.part(S.ARM).tolist() == [0, 0, 1, S.LEAVING]
+    assert locator.part(S.SIGN).tolist() == [1, -1, 0, 0] and locator.part(S.ARM).tolist() == [
+        0,
+        0,
+        1,
+        S.LEAVING,
+    ]
     locator.asked.clear()
     locator.part(S.BAND)[:] = 9.0
     assert E.arm(*locator.how, 0.0, 2.0) == 2.0 and len(locator.asked) == 9
-    assert locator.part(S.SIGN).tolist() == [1, -1, 0, 0] and locator.part(S.ARM).tolist() == [0, 0, 0, S.LEAVING]
+    assert locator.part(S.SIGN).tolist() == [1, -1, 0, 0] and locator.part(S.ARM).tolist() == [
+        0,
+        0,
+        0,
+        S.LEAVING,
+    ]
     assert E.arm(*locator.how, 0.0, 2.0) == 2.0 and len(locator.asked) == 9
-    late = Locator(lambda t: 0.0, begin=1e9, end=1e9 + 1.0)  # where the first ones are the instant itself
+    late = Locator(
+        lambda t: 0.0, begin=1e9, end=1e9 + 1.0
+    )  # where the first ones are the instant itself
     late.part(S.ARM)[:] = 1.0
-    assert E.arm(*late.how, 1e9, 1e9 + 1.0) == 1e9 + 1.0 and 1e9 not in late.asked and len(late.asked) < 9
+    assert (
+        E.arm(*late.how, 1e9, 1e9 + 1.0) == 1e9 + 1.0
+        and 1e9 not in late.asked
+        and len(late.asked) < 9
+    )
     failing = Locator(lambda t: t, fails_after=0.0)
     failing.part(S.ARM)[:] = 1.0
-    assert E.arm(*failing.how, 0.0, 1.0) == 1.0 and len(failing.asked) == 1 and not failing.part(S.ARM).any()
+    assert (
+        E.arm(*failing.how, 0.0, 1.0) == 1.0
+        and len(failing.asked) == 1
+        and not failing.part(S.ARM).any()
+    )
 
 
 @pytest.mark.parametrize(
@@ -281,12 +402,16 @@ def test_signs_that_are_not_known_are_found_right_after():
         (lambda t: -bowl(t), -1.0, 1.0, 1.0, 1.0, 0.6),
     ],
 )
-def test_the_first_crossing_of_a_guard_in_its_direction(law, sign, direction, earliest, watch, exact):
+def test_the_first_crossing_of_a_guard_in_its_direction(
+    law, sign, direction, earliest, watch, exact
+):
     locator = Locator(law, watch=1.0, direction=direction)
     locator.part(S.SIGN)[:] = sign
     locator.interval(0.0, 1.0)
     locator.part(S.WATCH)[:] = watch
-    assert E.first_crossing(*locator.how, 0, 0.0, 1.0, earliest) == pytest.approx(exact, abs=1.1e-13)
+    assert E.first_crossing(*locator.how, 0, 0.0, 1.0, earliest) == pytest.approx(
+        exact, abs=1.1e-13
+    )
 
 
 def test_what_is_known_at_the_end_of_an_interval_is_not_asked_for_again():
@@ -294,7 +419,10 @@ def test_what_is_known_at_the_end_of_an_interval_is_not_asked_for_again():
     locator.interval(0.0, 1.0)
     for earliest, there in ((1.0, False), (0.7, True)):
         locator.asked.clear()
-        assert E.first_crossing(*locator.how, 0, 0.0, 1.0, earliest) == pytest.approx(0.5) and (locator.asked[0] == earliest) == there
+        assert (
+            E.first_crossing(*locator.how, 0, 0.0, 1.0, earliest) == pytest.approx(0.5)
+            and (locator.asked[0] == earliest) == there
+        )
 
 
 def test_a_double_crossing_watched_for_its_second_half_is_taken_up_inside():
@@ -310,11 +438,18 @@ def test_what_leaves_its_bound_and_returns_has_crossed_where_it_is_zero_and_what
     for state, exact in ((S.LEAVING, 0.5), (0.0, 0.5)):
         locator = Locator(hop)
         locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = 1.0, state, 0.01
-        assert E.return_of(*locator.how, 0, 0.0, 1.0, hop(1.0), 0.01 if state else 0.0) == pytest.approx(exact, abs=1.1e-13)
-        assert locator.part(S.ARM) == (S.LEFT if state else 0.0) and (locator.part(S.FIRED) == pytest.approx(exact) or not state)
+        assert E.return_of(
+            *locator.how, 0, 0.0, 1.0, hop(1.0), 0.01 if state else 0.0
+        ) == pytest.approx(exact, abs=1.1e-13)
+        assert locator.part(S.ARM) == (S.LEFT if state else 0.0) and (
+            locator.part(S.FIRED) == pytest.approx(exact) or not state
+        )
     falls = Locator(lambda t: -t)  # it never leaves: beyond the noise it has crossed
     falls.part(S.SIGN)[:], falls.part(S.ARM)[:], falls.part(S.BAND)[:] = 1.0, S.LEAVING, 0.25
-    assert E.return_of(*falls.how, 0, 0.0, 1.0, -1.0, 0.25) == pytest.approx(0.25, abs=1.1e-13) and falls.part(S.ARM) == S.LEAVING
+    assert (
+        E.return_of(*falls.how, 0, 0.0, 1.0, -1.0, 0.25) == pytest.approx(0.25, abs=1.1e-13)
+        and falls.part(S.ARM) == S.LEAVING
+    )
     falls.interval(0.0, 0.2)
     assert E.first_crossing(*falls.how, 0, 0.0, 0.2, 0.2) == 0.2
     falls.interval(0.0, 1.0)
@@ -328,11 +463,18 @@ def test_what_has_left_its_bound_is_back_where_it_is_zero_wherever_steps_end(sig
     """They may end just before or behind the return, within the noise by which it lay on its bound; a hop that stays within that is none."""
     for height, event in ((1.0, True), (0.05, False)):
         locator = Locator(lambda t, height=height: sign * height * t * (1.0 - 2.0 * t))
-        locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = sign, S.LEAVING, 0.01
+        locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = (
+            sign,
+            S.LEAVING,
+            0.01,
+        )
         found = [E.locate(*locator.how, end) for end in ends]
         assert found == [0] * (len(ends) - 1) + ([int(Status.EVENT)] if event else [0])
         if event:
-            assert locator.ev[S.EVENT_TIME] == pytest.approx(0.5, abs=1.1e-13) and locator.part(S.FIRED) == -sign
+            assert (
+                locator.ev[S.EVENT_TIME] == pytest.approx(0.5, abs=1.1e-13)
+                and locator.part(S.FIRED) == -sign
+            )
         assert locator.part(S.ARM) == (0.0 if event else S.LEAVING)
 
 
@@ -366,22 +508,40 @@ TAKEN = [
 @pytest.mark.parametrize("row", range(len(TAKEN)))
 def test_what_the_guards_at_an_instant_tell(row):
     """Alone, and before and after one that has crossed: its verdict is its own, and chatter outlives what happens beside it."""
-    state, sign, value, at_b, direction, band, last, count, fired = (np.array(each, dtype=float) for each in TAKEN[row][0])
+    state, sign, value, at_b, direction, band, last, count, fired = (
+        np.array(each, dtype=float) for each in TAKEN[row][0]
+    )
     for other in ((), (TAKEN[0],), (TAKEN[5],)):
         for rows in ((TAKEN[row], *other), (*other, TAKEN[row])):
             locator = Locator(*([one] * len(rows)))
-            names = ("ARM", "SIGN", "VALUE", "AT_B", "DIRECTION", "BAND", "LAST_TIME", "LAST_COUNT", "FIRED")
-            for name, numbers in zip(names, zip(*(given for given, _ in rows), strict=True), strict=True):
+            names = (
+                "ARM",
+                "SIGN",
+                "VALUE",
+                "AT_B",
+                "DIRECTION",
+                "BAND",
+                "LAST_TIME",
+                "LAST_COUNT",
+                "FIRED",
+            )
+            for name, numbers in zip(
+                names, zip(*(given for given, _ in rows), strict=True), strict=True
+            ):
                 locator.part(getattr(S, name))[:] = numbers
             locator.ev[S.EVENT_TIME], locator.ev[S.EVENTS] = 0.25, 6.0
             status = E.take_signs(locator.ev, 1.0)
             names = ("ARM", "SIGN", "BAND", "LAST_TIME", "LAST_COUNT", "FIRED")
             found = np.array([locator.part(getattr(S, name)) for name in names]).T
-            assert np.allclose(found, np.array([expected for _, expected in rows]), rtol=0, atol=1e-15)
+            assert np.allclose(
+                found, np.array([expected for _, expected in rows]), rtol=0, atol=1e-15
+            )
             happened = [expected for _, expected in rows if expected[-1] != 0]
             chatters = any(expected[4] == 5 for expected in happened)
             assert status == (Status.CHATTERING if chatters else Status.EVENT if happened else 0)
-            assert (locator.ev[S.EVENT_TIME], locator.ev[S.EVENTS]) == ((1.0, 7.0) if happened else (0.25, 6.0)) and locator.ev[S.CHECKED] == 1.0
+            assert (locator.ev[S.EVENT_TIME], locator.ev[S.EVENTS]) == (
+                (1.0, 7.0) if happened else (0.25, 6.0)
+            ) and locator.ev[S.CHECKED] == 1.0
             assert locator.part(S.VALUE).tolist() == locator.part(S.AT_B).tolist()
 
 
@@ -389,13 +549,35 @@ def test_what_is_chatter_grows_with_time():
     for gap, count in ((0.9e-5, 1.0), (1.1e-5, 0.0)):
         locator = Locator(one)
         locator.part(S.AT_B)[:], locator.part(S.LAST_TIME)[:] = -1.0, 100.0 - gap
-        assert E.take_signs(locator.ev, 100.0) == Status.EVENT and locator.part(S.LAST_COUNT) == count
+        assert (
+            E.take_signs(locator.ev, 100.0) == Status.EVENT and locator.part(S.LAST_COUNT) == count
+        )
 
 
 def test_one_guard_before_the_other_is_told_first_and_those_of_one_instant_together():
-    locator = Locator(ramp(0.7), ramp(0.4), ramp(0.4, -5.0), ramp(0.4 + 1e-13), lambda t: 0.7 - t if t < 0.5 else 3.0, one)
+    locator = Locator(
+        ramp(0.7),
+        ramp(0.4),
+        ramp(0.4, -5.0),
+        ramp(0.4 + 1e-13),
+        lambda t: 0.7 - t if t < 0.5 else 3.0,
+        one,
+    )
     told = []
     while (status := E.locate(*locator.how, 1.0)) == Status.EVENT:
-        told.append((locator.ev[S.EVENT_TIME], locator.part(S.FIRED).tolist(), locator.part(S.SIGN).tolist()))
-    assert status == 0 and [t for t, *_ in told] == pytest.approx([0.4, 0.7], abs=4e-13) and locator.ev[S.EVENTS] == 2
-    assert told[0][1:] == ([0, -1, -1, -1, 0, 0], [1, -1, -1, -1, 1, 1]) and told[1][1:] == ([-1, 0, 0, 0, 0, 0], [-1, -1, -1, -1, 1, 1])
+        told.append(
+            (
+                locator.ev[S.EVENT_TIME],
+                locator.part(S.FIRED).tolist(),
+                locator.part(S.SIGN).tolist(),
+            )
+        )
+    assert (
+        status == 0
+        and [t for t, *_ in told] == pytest.approx([0.4, 0.7], abs=4e-13)
+        and locator.ev[S.EVENTS] == 2
+    )
+    assert told[0][1:] == ([0, -1, -1, -1, 0, 0], [1, -1, -1, -1, 1, 1]) and told[1][1:] == (
+        [-1, 0, 0, 0, 0, 0],
+        [-1, -1, -1, -1, 1, 1],
+    )

@@ -13,12 +13,20 @@ from kinetree.solvers.unit_layout import DUE, NOT_YET
 R, C = plain("run.event_signs"), plain("integrate.controller")
 
 
-def resumed(locator: Locator, t: float, met: float | list[float], noise: float | list[float] = 0.0, next_step: float = 1.0) -> int:
+def resumed(
+    locator: Locator,
+    t: float,
+    met: float | list[float],
+    noise: float | list[float] = 0.0,
+    next_step: float = 1.0,
+) -> int:
     """Go on at t with a state that is the time."""
     locator.mem[C.T_NEW], locator.mem[C.H_NEXT] = t, next_step
     C.block(locator.mem, C.Y_NEW)[:], C.block(locator.mem, C.F_NEW)[:] = t, 1.0
     count = len(locator.laws)
-    return R.events_resume(locator.ev, locator.guards, None, locator.mem, np.full(count, met), np.full(count, noise))
+    return R.events_resume(
+        locator.ev, locator.guards, None, locator.mem, np.full(count, met), np.full(count, noise)
+    )
 
 
 # law, met, noise, state, band, sign -> sign, state, band, value; at t = 2 with a next step of 1
@@ -57,15 +65,27 @@ def test_signs_after_the_actions_of_events(row):
     found = [locator.part(block)[0] for block in (S.SIGN, S.ARM, S.BAND, S.VALUE)]
     assert found == pytest.approx(expected, rel=1e-5, abs=1e-15)
     assert [locator.part(block)[1] for block in (S.SIGN, S.ARM, S.BAND, S.VALUE)] == [1, 0, 0, 1]
-    assert not locator.part(S.FIRED).any() and locator.ev[S.CHECKED] == 2.0 and locator.ev[S.SLOPES_AT] == -math.inf
-    assert locator.ev[S.CALLS] == len(locator.asked) == (1 if met <= 0 else 3 if len(set(map(law, (2.0, 2.1)))) > 1 else 11)
+    assert (
+        not locator.part(S.FIRED).any()
+        and locator.ev[S.CHECKED] == 2.0
+        and locator.ev[S.SLOPES_AT] == -math.inf
+    )
+    assert (
+        locator.ev[S.CALLS]
+        == len(locator.asked)
+        == (1 if met <= 0 else 3 if len(set(map(law, (2.0, 2.1)))) > 1 else 11)
+    )
 
 
 @pytest.mark.parametrize("t, step, border", [(5.0, 1.0, 5e-11), (0.5, 40.0, 4e-10)])
 def test_the_resolution_of_time_is_that_of_the_instant_or_of_the_next_step(t, step, border):
     for part, state in ((0.9, S.LEAVING), (1.1, 0.0)):
         locator = Locator(lambda s, part=part: part * border - (s - t), begin=0.0, end=t)
-        assert resumed(locator, t, 1.0, 0.0, step) == 0 and locator.part(S.ARM) == state and locator.part(S.SIGN) == (-1.0 if state else 1.0)
+        assert (
+            resumed(locator, t, 1.0, 0.0, step) == 0
+            and locator.part(S.ARM) == state
+            and locator.part(S.SIGN) == (-1.0 if state else 1.0)
+        )
 
 
 def test_guards_without_a_value_after_an_event_are_a_failure():
@@ -73,7 +93,9 @@ def test_guards_without_a_value_after_an_event_are_a_failure():
     assert resumed(failing, 1.0, 1.0) == Status.NOT_A_NUMBER and len(failing.asked) == 1
 
 
-def rates(law: Law, met: float = 1.0, fails_after: float = math.inf) -> tuple[list[float], list[float]]:
+def rates(
+    law: Law, met: float = 1.0, fails_after: float = math.inf
+) -> tuple[list[float], list[float]]:
     """Rates of a guard, and of one that rises by 2, at t = 1 with a next step of 2; distances at which they were asked for."""
     locator = Locator(law, lambda t: 2.0 * t, begin=1.0, end=2.0, fails_after=fails_after)
     locator.mem[C.T_NEW], locator.mem[C.H_NEXT] = 1.0, 2.0
@@ -93,17 +115,27 @@ def test_rates_are_those_of_the_shortest_distance_that_half_of_it_agrees_with():
     assert found == pytest.approx([0.0, 2.0]) and asked == pytest.approx([D, D / 2])
     late = 1.0 + 5.0 * D
     found, asked = rates(lambda t: max(0.0, t - late))
-    assert found == pytest.approx([11 / 16, 2.0]) and asked == pytest.approx([D, D / 2, 32 * D, 16 * D])
+    assert found == pytest.approx([11 / 16, 2.0]) and asked == pytest.approx(
+        [D, D / 2, 32 * D, 16 * D]
+    )
     found, asked = rates(lambda t: (t - 1.0) ** 2)
-    assert found == pytest.approx([0.0, 2.0]) and asked == pytest.approx([part * D * 32**k for k in range(5) for part in (1.0, 0.5)])
+    assert found == pytest.approx([0.0, 2.0]) and asked == pytest.approx(
+        [part * D * 32**k for k in range(5) for part in (1.0, 0.5)]
+    )
     found, asked = rates(lambda t: (t - 1.0) ** 2, fails_after=1.0 + 20 * D)
     assert found == pytest.approx([0.0, 2.0]) and asked == pytest.approx([D, D / 2, 32 * D])
     found, asked = rates(lambda t: (t - 1.0) ** 2, fails_after=1.0 + 0.7 * D)
     assert found == [0.0, 0.0] and len(asked) == 1
 
 
-@pytest.mark.parametrize("near, steady", [(0.65, False), (0.68, True), (1.48, True), (1.52, False), (-1.0, False)])
+@pytest.mark.parametrize(
+    "near, steady", [(0.65, False), (0.68, True), (1.48, True), (1.52, False), (-1.0, False)]
+)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_two_distances_agree_when_their_rates_differ_by_less_than_half(near, steady, sign):
-    found, _ = rates(lambda t: sign * (1.0 if t - 1.0 > 0.75 * D else near) * (t - 1.0) if t < 1.0 + 2 * D else 0.0)
+    found, _ = rates(
+        lambda t: (
+            sign * (1.0 if t - 1.0 > 0.75 * D else near) * (t - 1.0) if t < 1.0 + 2 * D else 0.0
+        )
+    )
     assert found == pytest.approx([sign * near if steady else 0.0, 2.0])

@@ -18,9 +18,20 @@ BODY = {"mass": 2.0, "com": [0.1, 0, -0.2], "inertia": [0.1, 0.2, 0.15, 0, 0, 0]
 def shaker(move: dict, **more) -> dict:
     """A pendulum on a slider on a table that moves along x and tips about y, each by what `move` says."""
     joints = {
-        "table": {"child": "table", "transforms": [{"shift": "x", **move}, {"rotate": "y", **move}]},
-        "slide": {"parent": "table", "child": "slider", "transforms": [{"shift": "x", "coordinate": "s"}]},
-        "hinge": {"parent": "slider", "child": "arm", "transforms": [{"rotate": "y", "coordinate": "a", "start": 0.3}]},
+        "table": {
+            "child": "table",
+            "transforms": [{"shift": "x", **move}, {"rotate": "y", **move}],
+        },
+        "slide": {
+            "parent": "table",
+            "child": "slider",
+            "transforms": [{"shift": "x", "coordinate": "s"}],
+        },
+        "hinge": {
+            "parent": "slider",
+            "child": "arm",
+            "transforms": [{"rotate": "y", "coordinate": "a", "start": 0.3}],
+        },
     }
     forces = {"spring": {"coordinate": "s", "stiffness": 40.0, "damping": 1.0}}
     return {
@@ -39,13 +50,25 @@ def sway(t: float) -> float:
 
 INPUTS = {"deck": {"start": 0.0}, "deck_rate": {"start": 1.0}, "deck_acceleration": {"start": 0.0}}
 RATES = {"input": "deck", "rate": "deck_rate", "acceleration": "deck_acceleration"}
-MOTION = {"deck": sway, "deck_rate": lambda t: math.cos(5.0 * t), "deck_acceleration": lambda t: -5.0 * math.sin(5.0 * t)}
+MOTION = {
+    "deck": sway,
+    "deck_rate": lambda t: math.cos(5.0 * t),
+    "deck_acceleration": lambda t: -5.0 * math.sin(5.0 * t),
+}
 
 
 def test_rates_by_inputs():
     """The three inputs together are the motion: coordinates, reactions and energies are those of the function of time."""
-    right = load(shaker({"by": "0.2*sin(5*t)"})).compile().simulate(stop_time=1.0, output_step=0.05, tolerance=1e-9)
-    found = load(shaker({"follow": RATES}, inputs=INPUTS)).compile().simulate(stop_time=1.0, output_step=0.05, inputs=MOTION, tolerance=1e-9)
+    right = (
+        load(shaker({"by": "0.2*sin(5*t)"}))
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.05, tolerance=1e-9)
+    )
+    found = (
+        load(shaker({"follow": RATES}, inputs=INPUTS))
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.05, inputs=MOTION, tolerance=1e-9)
+    )
     for name in ("s", "a", "der(s)", "der(a)"):
         assert found[name] == pytest.approx(right[name], abs=1e-6)
     assert found["reaction('table')"][1:] == pytest.approx(right["reaction('table')"][1:], rel=1e-5)
@@ -57,16 +80,35 @@ def test_filter_is_its_equation():
     follow = {"input": "deck", "bandwidth": "haste", "damping": "damping"}
     parameters = {"haste": haste, "damping": damping}
     model = shaker(
-        {"follow": follow}, inputs={"deck": 0.0}, parameters=parameters, outputs={"x": {"quantity": "position", "body": "table", "axis": "x"}}
+        {"follow": follow},
+        inputs={"deck": 0.0},
+        parameters=parameters,
+        outputs={"x": {"quantity": "position", "body": "table", "axis": "x"}},
     )
-    found = load(model).compile().simulate(stop_time=1.0, output_step=0.05, inputs={"deck": 0.1}, tolerance=1e-10)
+    found = (
+        load(model)
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.05, inputs={"deck": 0.1}, tolerance=1e-10)
+    )
     fast = haste * math.sqrt(1 - damping**2)
     closed = f"0.1*(1 - exp(-{damping * haste}*t)*(cos({fast}*t) + {damping * haste / fast}*sin({fast}*t)))"
-    right = load(shaker({"by": closed})).compile().simulate(stop_time=1.0, output_step=0.05, tolerance=1e-10)
+    right = (
+        load(shaker({"by": closed}))
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.05, tolerance=1e-10)
+    )
     t = found.time
-    way = 0.1 * (1 - np.exp(-damping * haste * t) * (np.cos(fast * t) + damping * haste / fast * np.sin(fast * t)))
-    assert found["x"] == pytest.approx(way, abs=1e-9) and found["deck.reference"] == pytest.approx(way, abs=1e-9)
-    assert found["a"] == pytest.approx(right["a"], abs=1e-7) and found["s"] == pytest.approx(right["s"], abs=1e-7)
+    way = 0.1 * (
+        1
+        - np.exp(-damping * haste * t)
+        * (np.cos(fast * t) + damping * haste / fast * np.sin(fast * t))
+    )
+    assert found["x"] == pytest.approx(way, abs=1e-9) and found["deck.reference"] == pytest.approx(
+        way, abs=1e-9
+    )
+    assert found["a"] == pytest.approx(right["a"], abs=1e-7) and found["s"] == pytest.approx(
+        right["s"], abs=1e-7
+    )
     assert np.ptp(found["energy_residual"]) < 1e-6
 
 
@@ -77,9 +119,21 @@ def test_hosts(kind: str, tmp_path):
     model = shaker({"follow": {"input": "deck", "bandwidth": haste}}, inputs={"deck": 0.0})
     model["outputs"] = {"x": {"quantity": "position", "body": "table", "axis": "x"}}
     path = build_fmu(load(model), tmp_path / "deck.fmu", "native")
-    given = np.array([(t, speed * t) for t in np.linspace(0, 1, 1001)], dtype=[("time", float), ("deck", float)])
-    found = simulate_fmu(str(path), stop_time=1.0, fmi_type=kind, input=given, output=["x", "a"], output_interval=1e-3, relative_tolerance=1e-7)
-    assert found["x"][-1] == pytest.approx(speed * (1.0 - 2.0 / haste), abs=speed * 2e-3)  # held inputs are a step late
+    given = np.array(
+        [(t, speed * t) for t in np.linspace(0, 1, 1001)], dtype=[("time", float), ("deck", float)]
+    )
+    found = simulate_fmu(
+        str(path),
+        stop_time=1.0,
+        fmi_type=kind,
+        input=given,
+        output=["x", "a"],
+        output_interval=1e-3,
+        relative_tolerance=1e-7,
+    )
+    assert found["x"][-1] == pytest.approx(
+        speed * (1.0 - 2.0 / haste), abs=speed * 2e-3
+    )  # held inputs are a step late
 
 
 @pytest.mark.parametrize(
@@ -105,10 +159,21 @@ def driven(move: dict | None, relation: dict | str | None = None, **more) -> dic
     way = {"shift": "x", **(move or {"coordinate": "x"})}
     joints = {
         "way": {"child": "table", "transforms": [way]},
-        "hinge": {"parent": "table", "child": "arm", "transforms": [{"rotate": "y", "coordinate": "a", "start": 0.3}]},
+        "hinge": {
+            "parent": "table",
+            "child": "arm",
+            "transforms": [{"rotate": "y", "coordinate": "a", "start": 0.3}],
+        },
     }
     couplings = {} if relation is None else {"couplings": {"drive": relation}}
-    return {"format": "kinetree/1", "name": "driven", "bodies": dict.fromkeys(("table", "arm"), BODY), "joints": joints, **couplings, **more}
+    return {
+        "format": "kinetree/1",
+        "name": "driven",
+        "bodies": dict.fromkeys(("table", "arm"), BODY),
+        "joints": joints,
+        **couplings,
+        **more,
+    }
 
 
 BY_RATES = {"value": "x - deck", "follow": [RATES]}
@@ -117,21 +182,43 @@ BY_FILTER = {"value": "x - deck", "follow": [{"input": "deck", "bandwidth": 12.0
 
 def test_coupling_by_rates():
     """The same motion as a transform that is a function of time, and the same force along the way."""
-    right = load(driven({"by": "0.2*sin(5*t)"})).compile().simulate(stop_time=1.0, output_step=0.05, tolerance=1e-9)
-    found = load(driven(None, BY_RATES, inputs=INPUTS)).compile().simulate(stop_time=1.0, output_step=0.05, inputs=MOTION, tolerance=1e-9)
+    right = (
+        load(driven({"by": "0.2*sin(5*t)"}))
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.05, tolerance=1e-9)
+    )
+    found = (
+        load(driven(None, BY_RATES, inputs=INPUTS))
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.05, inputs=MOTION, tolerance=1e-9)
+    )
     assert found["a"] == pytest.approx(right["a"], abs=1e-6)
-    assert np.abs(found["force('drive')"])[1:] == pytest.approx(np.abs(right["reaction('way')[1]"])[1:], rel=1e-4, abs=1e-3)
+    assert np.abs(found["force('drive')"])[1:] == pytest.approx(
+        np.abs(right["reaction('way')[1]"])[1:], rel=1e-4, abs=1e-3
+    )
 
 
 @pytest.mark.parametrize("cut", [{}, {"output_step": 0.2}])
 def test_coupling_by_filter(cut: dict):
     """The filter of a coupling is that of a transform, whatever the input does: a jump in the middle of the run."""
     deck = Signal(lambda t: 0.1 if t < 0.513 else -0.05, jumps=[0.513])
-    options = {"stop_time": 1.0, "output_step": 0.05, "inputs": {"deck": deck}, "tolerance": 1e-10} | cut
-    right = load(driven({"follow": BY_FILTER["follow"][0]}, inputs={"deck": 0.0})).compile().simulate(**options)
+    options = {
+        "stop_time": 1.0,
+        "output_step": 0.05,
+        "inputs": {"deck": deck},
+        "tolerance": 1e-10,
+    } | cut
+    right = (
+        load(driven({"follow": BY_FILTER["follow"][0]}, inputs={"deck": 0.0}))
+        .compile()
+        .simulate(**options)
+    )
     found = load(driven(None, BY_FILTER, inputs={"deck": 0.0})).compile().simulate(**options)
     assert found["x"] == pytest.approx(right["deck.reference"], abs=1e-9)
-    assert found["a"] == pytest.approx(right["a"], abs=1e-8) and np.ptp(found["energy_residual"]) < 1e-6
+    assert (
+        found["a"] == pytest.approx(right["a"], abs=1e-8)
+        and np.ptp(found["energy_residual"]) < 1e-6
+    )
 
 
 def test_rates_told_once_hold_in_every_relation():
@@ -145,11 +232,20 @@ def test_rates_told_once_hold_in_every_relation():
     values = {"deck": 0.1, "deck_rate": 0.7, "deck_acceleration": -0.4}
     found = system.simulate(stop_time=0.0, inputs=values)
     for name, factor in (("x", 1.0), ("y", 2.0)):
-        assert found[name][0] == pytest.approx(0.1 * factor) and found[f"der({name})"][0] == pytest.approx(0.7 * factor)
+        assert found[name][0] == pytest.approx(0.1 * factor) and found[f"der({name})"][
+            0
+        ] == pytest.approx(0.7 * factor)
         assert found[f"der(der({name}))"][0] == pytest.approx(-0.4 * factor)
-    speed = {"value": "der(x) - deck_rate", "follow": [{"input": "deck_rate", "rate": "deck_acceleration"}]}
-    found = load(driven(None, speed, inputs=INPUTS)).compile().simulate(stop_time=0.0, inputs=values)
-    assert found["der(x)"][0] == pytest.approx(0.7) and found["der(der(x))"][0] == pytest.approx(-0.4)
+    speed = {
+        "value": "der(x) - deck_rate",
+        "follow": [{"input": "deck_rate", "rate": "deck_acceleration"}],
+    }
+    found = (
+        load(driven(None, speed, inputs=INPUTS)).compile().simulate(stop_time=0.0, inputs=values)
+    )
+    assert found["der(x)"][0] == pytest.approx(0.7) and found["der(der(x))"][0] == pytest.approx(
+        -0.4
+    )
 
 
 @pytest.mark.parametrize("relation", [BY_RATES, BY_FILTER])
@@ -157,20 +253,42 @@ def test_rates_told_once_hold_in_every_relation():
 def test_coupling_in_hosts(kind: str, relation: dict, tmp_path):
     """A host that holds its inputs: what is left halves with its step, and the coupling moves as the transform does."""
     inputs = INPUTS if relation is BY_RATES else {"deck": 0.0}
-    models = driven(None, relation, inputs=inputs), driven({"follow": relation["follow"][0]}, inputs=inputs)
-    coupled, moved = (build_fmu(load(model), tmp_path / f"{k}.fmu", "native") for k, model in enumerate(models))
+    models = (
+        driven(None, relation, inputs=inputs),
+        driven({"follow": relation["follow"][0]}, inputs=inputs),
+    )
+    coupled, moved = (
+        build_fmu(load(model), tmp_path / f"{k}.fmu", "native") for k, model in enumerate(models)
+    )
 
     def run(path, step: float) -> np.ndarray:
         times = np.linspace(0, 1, round(1 / step) + 1)
-        given = np.array([(t, *(MOTION[name](t) for name in inputs)) for t in times], dtype=[("time", float), *((name, float) for name in inputs)])
-        found = simulate_fmu(str(path), stop_time=1.0, fmi_type=kind, input=given, output=["a"], output_interval=step, relative_tolerance=1e-6)
+        given = np.array(
+            [(t, *(MOTION[name](t) for name in inputs)) for t in times],
+            dtype=[("time", float), *((name, float) for name in inputs)],
+        )
+        found = simulate_fmu(
+            str(path),
+            stop_time=1.0,
+            fmi_type=kind,
+            input=given,
+            output=["a"],
+            output_interval=step,
+            relative_tolerance=1e-6,
+        )
         return found["a"][:: round(0.1 / step)]
 
     if relation is BY_FILTER:
-        bound = 1e-5 if kind == "CoSimulation" else 1e-3  # the host's method of many steps is not told of a hundred jumps of its input
+        bound = (
+            1e-5 if kind == "CoSimulation" else 1e-3
+        )  # the host's method of many steps is not told of a hundred jumps of its input
         assert run(coupled, 0.01) == pytest.approx(run(moved, 0.01), abs=bound)
         return
-    right = load(driven({"by": "0.2*sin(5*t)"})).compile().simulate(stop_time=1.0, output_step=0.1, tolerance=1e-9)["a"]
+    right = (
+        load(driven({"by": "0.2*sin(5*t)"}))
+        .compile()
+        .simulate(stop_time=1.0, output_step=0.1, tolerance=1e-9)["a"]
+    )
     errors = [np.abs(run(coupled, step) - right).max() for step in (0.02, 0.01)]
     assert errors[0] < 0.1 and errors[1] < 0.65 * errors[0]
 
@@ -179,7 +297,9 @@ def test_inputs_as_they_are_are_named(tmp_path, capsys):
     """By `check`, by a run and where the FMU is packed; rates of a held input are what is lacking."""
     path = tmp_path / "driven.json"
     path.write_text(json.dumps(driven(None, "x - deck", inputs={"deck": 0.0})))
-    assert "'deck' as it is: where it jumps the mechanism jumps" in " ".join(load(path).compile().warnings)
+    assert "'deck' as it is: where it jumps the mechanism jumps" in " ".join(
+        load(path).compile().warnings
+    )
     assert main(["fmu", str(path), "-o", str(tmp_path / "driven.fmu"), "--backend", "native"]) == 0
     assert "hosts that give no derivatives of inputs move it wrongly" in capsys.readouterr().err
     assert load(driven(None, BY_FILTER, inputs={"deck": 0.0})).compile().warnings == ()
@@ -189,12 +309,36 @@ def test_inputs_as_they_are_are_named(tmp_path, capsys):
     "relation, match",
     [
         ({"value": "x - deck", "follow": [{"input": "deck"}]}, "bandwidth"),
-        ({"value": "x - deck", "follow": [{"input": "deck", "rate": "deck_rate"}]}, "in a relation of positions"),
-        ({"value": "x - deck", "follow": [{"input": "deck", "acceleration": "deck_rate"}]}, "without rate"),
-        ({"value": "x - deck", "follow": [{"input": "deck_rate", "bandwidth": 3.0}]}, "that the relation contains"),
+        (
+            {"value": "x - deck", "follow": [{"input": "deck", "rate": "deck_rate"}]},
+            "in a relation of positions",
+        ),
+        (
+            {"value": "x - deck", "follow": [{"input": "deck", "acceleration": "deck_rate"}]},
+            "without rate",
+        ),
+        (
+            {"value": "x - deck", "follow": [{"input": "deck_rate", "bandwidth": 3.0}]},
+            "that the relation contains",
+        ),
         ({"value": "x - deck", "follow": [{"input": "dekc", "bandwidth": 3.0}]}, "dekc"),
-        ({"value": "x - deck", "follow": [{"input": "deck", "bandwidth": 3.0}, {"input": "deck", "bandwidth": 4.0}]}, "in two ways"),
-        ({"blade": {"body": "table", "normal": "y"}, "follow": [{"input": "deck", "bandwidth": 3.0}]}, "that the relation contains"),
+        (
+            {
+                "value": "x - deck",
+                "follow": [
+                    {"input": "deck", "bandwidth": 3.0},
+                    {"input": "deck", "bandwidth": 4.0},
+                ],
+            },
+            "in two ways",
+        ),
+        (
+            {
+                "blade": {"body": "table", "normal": "y"},
+                "follow": [{"input": "deck", "bandwidth": 3.0}],
+            },
+            "that the relation contains",
+        ),
     ],
 )
 def test_followings_of_couplings_that_are_refused(relation: dict, match: str):

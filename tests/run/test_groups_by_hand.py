@@ -38,9 +38,16 @@ class One:
 class Lanes:
     """A room and a structure of SIZE numbers whose stretches are scripted: how many rows, which lanes are marked."""
 
-    def __init__(self, *stretches: tuple[int, tuple[int, ...]], status: int = 0, value: float = 7.0):
+    def __init__(
+        self, *stretches: tuple[int, tuple[int, ...]], status: int = 0, value: float = 7.0
+    ):
         self.left, self.status, self.value, self.plans = list(stretches), status, value, []
-        instance: Any = SimpleNamespace(ints=np.zeros(1), work=np.zeros(4), wide=lambda stride: np.zeros(8), keep=lambda *_: None)
+        instance: Any = SimpleNamespace(
+            ints=np.zeros(1),
+            work=np.zeros(4),
+            wide=lambda stride: np.zeros(8),
+            keep=lambda *_: None,
+        )
         self.structure: Any = SimpleNamespace(
             size=SIZE, guards=2, registers=np.zeros(COLUMNS, dtype=np.int64), instance=instance, whole=slice(2, 6), lacks=np.array([1]),
             compiled=SimpleNamespace(floats=np.zeros(1)),
@@ -57,11 +64,19 @@ class Lanes:
     def entry(self, *addresses: int) -> int:
         group = self.group
         first = addresses[-4]
-        self.plans.append((*group.plan.tolist()[:5], (first - self.room.times.ctypes.data) // 8, group.flags.tolist()))
+        self.plans.append(
+            (
+                *group.plan.tolist()[:5],
+                (first - self.room.times.ctypes.data) // 8,
+                group.flags.tolist(),
+            )
+        )
         rows, marked = self.left.pop(0)
         group.plan[-1] = rows
         group.flags[list(marked)] = MARKED
-        out = group.out.reshape(-1)[: WIDTH * group.plan[2] * COLUMNS].reshape(WIDTH, group.plan[2], COLUMNS)
+        out = group.out.reshape(-1)[: WIDTH * group.plan[2] * COLUMNS].reshape(
+            WIDTH, group.plan[2], COLUMNS
+        )
         out[:] = self.value
         group.states += 10.0
         return self.status
@@ -70,7 +85,11 @@ class Lanes:
 def test_places_for_runs_and_the_memory_of_their_lanes():
     lanes = Lanes()
     group = lanes.group
-    assert group.scratch.size == ((3 + 4) * SIZE + 2 * 2) * WIDTH and group.out.shape == (WIDTH, T.WINDOW + 1, COLUMNS) and group.fresh
+    assert (
+        group.scratch.size == ((3 + 4) * SIZE + 2 * 2) * WIDTH
+        and group.out.shape == (WIDTH, T.WINDOW + 1, COLUMNS)
+        and group.fresh
+    )
     for row in range(WIDTH):
         group.fresh = False
         group.join(One(row))
@@ -85,7 +104,11 @@ def test_numbers_in_which_lanes_differ():
     for row in (4, 5):
         lanes.group.join(One(row))
     lanes.group.numbers()
-    assert lanes.group.varied.tolist() == [2] and lanes.group.values.tolist() == [[2.0], [3.0], *[[2.0]] * 6]
+    assert lanes.group.varied.tolist() == [2] and lanes.group.values.tolist() == [
+        [2.0],
+        [3.0],
+        *[[2.0]] * 6,
+    ]
     assert lanes.structure.instance.work.tolist() == [402.0, 403.0, 404.0, 405.0]
 
 
@@ -96,10 +119,16 @@ def test_a_window_in_which_nothing_happens():
         lanes.group.join(One(row))
     before = lanes.room.table.copy()
     assert lanes.group.go(1, 4) == []
-    assert lanes.plans == [(1, 1, 4, COLUMNS, 4, 1, [QUIET, QUIET, *[IDLE] * 6])] and not lanes.group.fresh
+    assert (
+        lanes.plans == [(1, 1, 4, COLUMNS, 4, 1, [QUIET, QUIET, *[IDLE] * 6])]
+        and not lanes.group.fresh
+    )
     before[[4, 5], 2:5, 0] = 7.0
     assert (lanes.room.table == before).all()
-    assert [member.state.tolist() for member in lanes.group.members()] == [[14.0] * SIZE, [15.0] * SIZE]
+    assert [member.state.tolist() for member in lanes.group.members()] == [
+        [14.0] * SIZE,
+        [15.0] * SIZE,
+    ]
 
 
 def test_a_run_in_which_nothing_came_of_it_stays_in_its_lane():
@@ -108,9 +137,17 @@ def test_a_run_in_which_nothing_came_of_it_stays_in_its_lane():
     first, second = One(4), One(5)
     lanes.group.join(first)
     lanes.group.join(second)
-    assert lanes.group.go(1, 4) == [] and [plan[2] for plan in lanes.plans] == [4, 2] and [plan[0] for plan in lanes.plans] == [1, 0]
+    assert (
+        lanes.group.go(1, 4) == []
+        and [plan[2] for plan in lanes.plans] == [4, 2]
+        and [plan[0] for plan in lanes.plans] == [1, 0]
+    )
     assert [plan[5] for plan in lanes.plans] == [1, 3]
-    assert second.told == [("put", 15.0, 0.5 * 2), ("alone", 2)] and not first.told and lanes.group.members() == [first, second]
+    assert (
+        second.told == [("put", 15.0, 0.5 * 2), ("alone", 2)]
+        and not first.told
+        and lanes.group.members() == [first, second]
+    )
     assert second.state.tolist() == [15.5] * SIZE and first.state.tolist() == [24.0] * SIZE
 
 
@@ -119,8 +156,17 @@ def test_a_run_that_changes_leaves_its_lane_and_goes_to_the_end_of_the_window():
     first, second = One(4, changes=(1,)), One(5)
     lanes.group.join(first)
     lanes.group.join(second)
-    assert lanes.group.go(1, 4) == [first] and first.told == [("put", 14.0, 0.5), ("alone", 1), ("alone", 2), ("alone", 3)]
-    assert lanes.group.members() == [second] and [plan[0] for plan in lanes.plans] == [1, 1] and lanes.plans[1][-1] == [IDLE, QUIET, *[IDLE] * 6]
+    assert lanes.group.go(1, 4) == [first] and first.told == [
+        ("put", 14.0, 0.5),
+        ("alone", 1),
+        ("alone", 2),
+        ("alone", 3),
+    ]
+    assert (
+        lanes.group.members() == [second]
+        and [plan[0] for plan in lanes.plans] == [1, 1]
+        and lanes.plans[1][-1] == [IDLE, QUIET, *[IDLE] * 6]
+    )
     assert lanes.room.failures == {}
 
 
@@ -130,8 +176,16 @@ def test_a_run_that_breaks_has_no_rows_from_there_on(fails: int, changes: tuple[
     first, second = One(4, changes, fails), One(5)
     lanes.group.join(first)
     lanes.group.join(second)
-    assert lanes.group.go(1, 4) == [] and lanes.room.failures == {4: "run 4 breaks"} and lanes.group.members() == [second]
-    assert np.isnan(lanes.room.table[4, 2:]).all() and np.isfinite(lanes.room.table[4, :2]).all() and np.isfinite(lanes.room.table[5]).all()
+    assert (
+        lanes.group.go(1, 4) == []
+        and lanes.room.failures == {4: "run 4 breaks"}
+        and lanes.group.members() == [second]
+    )
+    assert (
+        np.isnan(lanes.room.table[4, 2:]).all()
+        and np.isfinite(lanes.room.table[4, :2]).all()
+        and np.isfinite(lanes.room.table[5]).all()
+    )
 
 
 @pytest.mark.parametrize("status, value", [(4, 7.0), (0, math.nan), (0, math.inf)])
@@ -141,27 +195,57 @@ def test_runs_whose_lanes_fail_are_made_again_one_by_one(status: int, value: flo
     lanes.group.join(first)
     lanes.group.join(One(5))
     before = lanes.room.table.copy()
-    assert lanes.group.go(1, 4) == [] and lanes.room.failures == {4: "", 5: ""} and not lanes.group.members() and not first.told
+    assert (
+        lanes.group.go(1, 4) == []
+        and lanes.room.failures == {4: "", 5: ""}
+        and not lanes.group.members()
+        and not first.told
+    )
     assert (lanes.room.table == before).all()
 
 
 def test_a_run_takes_the_state_of_its_lane_and_goes_on_from_there():
     """Its integrator begins anew, at that instant; one interval is told by its columns, and by whether something has happened."""
     at = {"q": slice(2, 4), "u": slice(4, 5), "x": slice(7, 8)}
-    structure: Any = SimpleNamespace(at=at, part=lambda work, names: np.concatenate([work[at[name]] if name in at else [9.0] for name in names]))
-    room: Any = SimpleNamespace(structure=lambda stage: structure, times=0.5 * np.arange(ROWS), table=np.zeros((3, ROWS, 2)), chosen=[1, 0])
+    structure: Any = SimpleNamespace(
+        at=at,
+        part=lambda work, names: np.concatenate(
+            [work[at[name]] if name in at else [9.0] for name in names]
+        ),
+    )
+    room: Any = SimpleNamespace(
+        structure=lambda stage: structure,
+        times=0.5 * np.arange(ROWS),
+        table=np.zeros((3, ROWS, 2)),
+        chosen=[1, 0],
+    )
     head: Any = SimpleNamespace(stage=1.0, events=2.0, time=0.0, started=1.0, pending=2.0, told=0.0)
-    run: Any = SimpleNamespace(head=head, work=np.arange(10.0), columns=np.array([5.0, 6.0]), told=[])
+    run: Any = SimpleNamespace(
+        head=head, work=np.arange(10.0), columns=np.array([5.0, 6.0]), told=[]
+    )
     run.call = lambda name, option, t: run.told.append((name, option, t)) or 0
     member = T.Member(2, run, room)
     assert member.known == (1, 2) and member.key[0] == 1 and member.state.tolist() == [2, 3, 4, 7]
     member.put(np.array([20.0, 30.0, 40.0, 70.0]), 1.5)
-    assert run.work.tolist() == [0, 1, 20, 30, 40, 5, 6, 70, 8, 9] and (head.time, head.started, head.pending) == (1.5, 0.0, 0.0)
-    assert member.alone(1) and run.told == [("unit_advance", 0, 1.0)] and room.table[2, 2].tolist() == [6.0, 5.0] and not room.table[:2].any()
+    assert run.work.tolist() == [0, 1, 20, 30, 40, 5, 6, 70, 8, 9] and (
+        head.time,
+        head.started,
+        head.pending,
+    ) == (1.5, 0.0, 0.0)
+    assert (
+        member.alone(1)
+        and run.told == [("unit_advance", 0, 1.0)]
+        and room.table[2, 2].tolist() == [6.0, 5.0]
+        and not room.table[:2].any()
+    )
     assert member.state.tolist() == [20, 30, 40, 70]
     for name in ("events", "stage"):
         setattr(head, name, getattr(head, name) + 1.0)
-        assert not member.alone(2) and member.known == (int(head.stage), int(head.events)) and member.alone(3)
+        assert (
+            not member.alone(2)
+            and member.known == (int(head.stage), int(head.events))
+            and member.alone(3)
+        )
     run.call = lambda name, option, t: int(Status.TOO_MANY_STEPS)
     run.unit = SimpleNamespace(compiled=[None] * 3)
     head.item, head.used, head.last_step, head.fastest, head.kind = 0.0, 5.0, 1e-3, 0.0, 0.0

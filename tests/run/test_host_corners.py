@@ -37,7 +37,10 @@ def cart(law: str) -> dict:
 def pendulum() -> dict:
     """A pendulum without gravity on a carriage whose given speed jumps at t = 1."""
     body = {"mass": MASS, "com": [0, 0, -ARM], "inertia": [0.1, INERTIA, 0.1, 0, 0, 0]}
-    transforms = [{"shift": "x", "by": "table('w', t)"}, {"rotate": "y", "coordinate": "a", "start": 0.3}]
+    transforms = [
+        {"shift": "x", "by": "table('w', t)"},
+        {"rotate": "y", "coordinate": "a", "start": 0.3},
+    ]
     table = {"x": [0, 1, 2], "y": [0, 0.5, 0.2], "method": "linear"}
     return {
         "format": "kinetree/1",
@@ -55,7 +58,9 @@ class Host:
         self.run = Run(make_unit(load(model).compile()))
         assert self.run.call("unit_start", 0, 0.0) == 0
         header, count = self.run.unit.header, len(self.run.unit.states)
-        self.states, self.rates = (self.run.work[int(at) :][:count] for at in (header.at_states, header.at_rates))
+        self.states, self.rates = (
+            self.run.work[int(at) :][:count] for at in (header.at_states, header.at_rates)
+        )
         self.corner(0.0)
 
     def corner(self, t: float) -> float:
@@ -82,7 +87,17 @@ def test_announced_instants_are_the_corners(law: str):
 def test_samples_are_announced():
     """The instants of a sampled controller, of its late commands, and of events at instants that are known."""
     model = cart("0") | {"actuators": {"motor": {"coordinate": "x"}}}
-    model["controllers"] = {"hold": {"kind": "pid", "measure": "x", "setpoint": "1", "kp": 2, "period": 0.1, "delay": 0.03, "drives": "motor"}}
+    model["controllers"] = {
+        "hold": {
+            "kind": "pid",
+            "measure": "x",
+            "setpoint": "1",
+            "kp": 2,
+            "period": 0.1,
+            "delay": 0.03,
+            "drives": "motor",
+        }
+    }
     model["parameters"] = {"when": 0.25}
     model["events"] = {"tap": {"when": "t > when and x > -1", "set": {"der(x)": "0.5"}}}
     host, found, t = Host(model), [], 0.0
@@ -93,7 +108,9 @@ def test_samples_are_announced():
         host.corner(t)
     expected = sorted([*(0.1 * k for k in range(5)), *(0.03 + 0.1 * k for k in range(5)), 0.25])
     assert all(min(abs(instant - t) for t in found) < 1e-6 for instant in expected), found
-    assert all(min(abs(instant - t) for instant in expected) < 1e-6 for t in found if t > 0.001), found
+    assert all(min(abs(instant - t) for instant in expected) < 1e-6 for t in found if t > 0.001), (
+        found
+    )
 
 
 def test_events_at_known_instants_are_no_corners_of_our_own_runs():
@@ -103,13 +120,17 @@ def test_events_at_known_instants_are_no_corners_of_our_own_runs():
     fields = model_fields(compiled.ints, compiled.floats)
     assert [record[-1] for record in fields.knots.reshape(-1, KNOT.size)] == [ANNOUNCED]
     result = load(model).compile().simulate(1.0, output_step=0.5)
-    assert [event.time for event in result.events] == pytest.approx([0.25], abs=1e-12) and result["x"][-1] == pytest.approx(0.375, abs=1e-12)
+    assert [event.time for event in result.events] == pytest.approx([0.25], abs=1e-12) and result[
+        "x"
+    ][-1] == pytest.approx(0.375, abs=1e-12)
 
 
 def test_asking_early_changes_nothing():
     host = Host(cart("table('pulse', t)"))
     states = host.states.copy()
-    assert host.corner(1.0) == host.corner(4.999) == 5.0 and host.states.tobytes() == states.tobytes()
+    assert (
+        host.corner(1.0) == host.corner(4.999) == 5.0 and host.states.tobytes() == states.tobytes()
+    )
 
 
 def test_rates_at_a_corner_are_read_from_its_side():
@@ -134,7 +155,10 @@ def test_speeds_jump_when_the_corner_is_passed():
 
 def test_a_host_with_events_finds_what_we_find():
     """Steps of a Runge-Kutta method between announced instants: as a run of our own."""
-    host, own = Host(pendulum()), load(pendulum()).compile().simulate(1.9, output_step=1.9, tolerance=1e-11)
+    host, own = (
+        Host(pendulum()),
+        load(pendulum()).compile().simulate(1.9, output_step=1.9, tolerance=1e-11),
+    )
     t, y, h = 0.0, host.states.copy(), 1e-3
     while t < 1.9 - 1e-9:
         until = min(t + h, 1.9, host.run.head.next)

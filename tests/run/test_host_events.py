@@ -25,19 +25,36 @@ class Host:
         self.met: list[int] = []
         self.made.set(truth=0.0)
         monkeypatch.setattr(M, "structure", lambda I, F, W: (self.made.model, self.made.ws))
-        monkeypatch.setattr(M, "margin_at", lambda model, ws, register: 0 if register == CLOSED else -1)
-        for name in ("load_states", "refresh", "tell_apart", "read_guards", "keep_closed", "close_for_a_look", "evaluate_guards", "follow_slip"):
+        monkeypatch.setattr(
+            M, "margin_at", lambda model, ws, register: 0 if register == CLOSED else -1
+        )
+        for name in (
+            "load_states",
+            "refresh",
+            "tell_apart",
+            "read_guards",
+            "keep_closed",
+            "close_for_a_look",
+            "evaluate_guards",
+            "follow_slip",
+        ):
             monkeypatch.setattr(M, name, self.noted(name))
         monkeypatch.setattr(M, "constrained", lambda model, ws: True)
         monkeypatch.setattr(M, "noise_of_margins", lambda model, ws: 0.25)
         monkeypatch.setattr(M, "behind", lambda W, t: t + 100.0)
         monkeypatch.setattr(M, "host_time", lambda W, t: t + 50.0)
-        monkeypatch.setattr(M, "found_by_host", lambda model, ws, register: self.met.append(register))
-        monkeypatch.setattr(plain("run.event_memory"), "apart_at", lambda model, ws, register: False)
+        monkeypatch.setattr(
+            M, "found_by_host", lambda model, ws, register: self.met.append(register)
+        )
+        monkeypatch.setattr(
+            plain("run.event_memory"), "apart_at", lambda model, ws, register: False
+        )
 
     def noted(self, name: str):
         def call(*arguments):
-            instant = next((f" {each:g}" for each in reversed(arguments) if isinstance(each, float)), "")
+            instant = next(
+                (f" {each:g}" for each in reversed(arguments) if isinstance(each, float)), ""
+            )
             self.told.append(name + instant)
             return 6 if name == self.fails else 0
 
@@ -59,8 +76,19 @@ def test_a_host_is_told_of_open_contacts_as_apart(monkeypatch):
 
 
 def test_a_look_with_everything_closed_leaves_the_state_of_the_host(monkeypatch):
-    whole = ["load_states", "close_for_a_look 52", "evaluate_guards 52", "tell_apart", "read_guards", "load_states"]
-    for fails, told in (("", whole), ("close_for_a_look", [*whole[:2], whole[-1]]), ("evaluate_guards", [*whole[:3], whole[-1]])):
+    whole = [
+        "load_states",
+        "close_for_a_look 52",
+        "evaluate_guards 52",
+        "tell_apart",
+        "read_guards",
+        "load_states",
+    ]
+    for fails, told in (
+        ("", whole),
+        ("close_for_a_look", [*whole[:2], whole[-1]]),
+        ("evaluate_guards", [*whole[:3], whole[-1]]),
+    ):
         host = Host(monkeypatch, guard())
         host.fails = fails
         assert host.call("look_closed", 2.0) == 0 and host.told == told
@@ -78,7 +106,9 @@ def test_what_a_host_has_located(monkeypatch):
     ]  # fmt: skip
     host = Host(monkeypatch, *(guard(kind=kind, register=register) for kind, register, *_ in rows))
     host.made.set(armed=[row[2] for row in rows], guards=[row[3] for row in rows])
-    assert host.call("locate_by_host") == Status.EVENT and host.made["fired"].tolist() == [row[-1] for row in rows]
+    assert host.call("locate_by_host") == Status.EVENT and host.made["fired"].tolist() == [
+        row[-1] for row in rows
+    ]
     host.made.set(guards=-0.26)
     assert host.call("locate_by_host") == 0 and not host.made["fired"].any()
     without = Host(monkeypatch, guard(kind=CONTACT, register=CLOSED), contacts=False)
@@ -93,9 +123,17 @@ def test_what_happens_for_a_host(monkeypatch):
         (CONTACT, CLOSED, 0, 1, 0.1, 1, 1), (CONTACT, 1, REACHED, 0, -0.1, 1, 1), (CONTACT, 1, 0, 0, 0.1, 1, 0), (STAGE, 1, 0, 0, 0.1, 1, 0),
     ]  # fmt: skip
     for option, column, met in ((EVERY, 5, [CLOSED, 1, 1]), (ARMED, 6, [CLOSED, 1])):
-        host = Host(monkeypatch, *(guard(kind=kind, register=register) for kind, register, *_ in rows))
-        host.made.set(fired=[row[2] for row in rows], armed=[row[3] for row in rows], guards=[row[4] for row in rows])
-        assert host.call("mark", option) and host.made["fired"].tolist() == [row[column] for row in rows]
+        host = Host(
+            monkeypatch, *(guard(kind=kind, register=register) for kind, register, *_ in rows)
+        )
+        host.made.set(
+            fired=[row[2] for row in rows],
+            armed=[row[3] for row in rows],
+            guards=[row[4] for row in rows],
+        )
+        assert host.call("mark", option) and host.made["fired"].tolist() == [
+            row[column] for row in rows
+        ]
         assert host.met == met, "contacts, but for one that gives way"
     host.made.set(fired=0.0, guards=-0.1)
     assert not host.call("mark", EVERY)
@@ -138,30 +176,56 @@ def test_events_of_a_host_and_what_they_lead_to(monkeypatch):
     assert host.call("happen_by_guards", 2.0, EVERY) == 0 and host.told == [*first, one, *after]
     assert host.made.W.time == 2.0 and host.made["armed"].tolist() == [0, 0]
     host = Events(monkeypatch, stages=2)
-    assert host.call("happen_by_guards", 2.0, EVERY) == 0 and host.told == [*first, one, *after, two, *after] and host.made.W.stage == 1
+    assert (
+        host.call("happen_by_guards", 2.0, EVERY) == 0
+        and host.told == [*first, one, *after, two, *after]
+        and host.made.W.stage == 1
+    )
     for fails, upto in (("refresh_for_host", 2), ("keep_closed", 3), ("refresh", 4)):
         host = Events(monkeypatch, fails)
-        assert host.call("happen_by_guards", 2.0, EVERY) == 6 and host.told == first[:upto] and host.made.W.time == 2.0
+        assert (
+            host.call("happen_by_guards", 2.0, EVERY) == 6
+            and host.told == first[:upto]
+            and host.made.W.time == 2.0
+        )
     host = Events(monkeypatch, "happen_now", stages=2)
-    assert host.call("happen_by_guards", 2.0, EVERY) == 6 and host.told == [*first, one, "happen_now 102"]
+    assert host.call("happen_by_guards", 2.0, EVERY) == 6 and host.told == [
+        *first,
+        one,
+        "happen_now 102",
+    ]
     host = Events(monkeypatch)
-    assert host.call("happen_by_guards", 2.0, ARMED) == 0 and host.told == first[:2] and host.made["noise"].tolist() == [0.5, -0.5]
+    assert (
+        host.call("happen_by_guards", 2.0, ARMED) == 0
+        and host.told == first[:2]
+        and host.made["noise"].tolist() == [0.5, -0.5]
+    )
 
 
 def test_guards_are_armed_anew_after_events(monkeypatch):
     """Below the bound, and not where the event itself has just happened within its noise."""
     host = Events(monkeypatch)
-    monkeypatch.setattr(M, "happen_now", lambda I, F, W, t: host.made.set(guards=(-0.01, -0.75)) and 0)
+    monkeypatch.setattr(
+        M, "happen_now", lambda I, F, W, t: host.made.set(guards=(-0.01, -0.75)) and 0
+    )
     assert host.call("happen_by_guards", 2.0, EVERY) == 0 and host.made["armed"].tolist() == [0, 1]
 
 
 def test_at_a_step_that_a_host_has_accepted(monkeypatch):
     host = Host(
-        monkeypatch, guard(kind=CONTACT, register=1), guard(kind=CONTACT, register=2), guard(kind=RESET, register=1), guard(kind=CONTACT, register=1)
+        monkeypatch,
+        guard(kind=CONTACT, register=1),
+        guard(kind=CONTACT, register=2),
+        guard(kind=RESET, register=1),
+        guard(kind=CONTACT, register=1),
     )
     monkeypatch.setattr(M, "turn_unseen", lambda model, ws, register: register == 1)
     host.made.set(armed=(0.0, 0.0, 0.0, 0.5))
-    assert host.call("follow_host") == 0 and host.made["armed"].tolist() == [1, 0, 0, 0.5] and host.told == ["follow_slip"]
+    assert (
+        host.call("follow_host") == 0
+        and host.made["armed"].tolist() == [1, 0, 0, 0.5]
+        and host.told == ["follow_slip"]
+    )
     without = Host(monkeypatch, guard(kind=CONTACT, register=1), contacts=False)
     without.made.set(armed=0.0)
     assert without.call("follow_host") == 0 and without.made["armed"] == 0.0 and not without.told
@@ -173,4 +237,6 @@ def test_states_of_a_host_are_brought_back(monkeypatch, fails, told):
     host.fails = fails
     monkeypatch.setattr(M, "refresh_for_host", host.noted("refresh_for_host"))
     assert host.call("close_again", 2.0) == (6 if fails else 0)
-    assert host.told == ["load_states", "keep_closed 2", "refresh_for_host 2"][:told] and isinstance(host.made.ws, SimpleNamespace)
+    assert host.told == ["load_states", "keep_closed 2", "refresh_for_host 2"][
+        :told
+    ] and isinstance(host.made.ws, SimpleNamespace)

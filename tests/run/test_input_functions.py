@@ -40,9 +40,17 @@ def test_smooth_functions_are_those_of_the_description(integrator: str, output_s
     given = (
         load(cart())
         .compile()
-        .simulate(5.0, inputs={"push": lambda t: math.sin(3 * t)}, output_step=output_step, integrator=integrator, tolerance=1e-9)
+        .simulate(
+            5.0,
+            inputs={"push": lambda t: math.sin(3 * t)},
+            output_step=output_step,
+            integrator=integrator,
+            tolerance=1e-9,
+        )
     )
-    inside = load(cart("sin(3*t)")).compile().simulate(5.0, output_step=output_step, tolerance=1e-11)
+    inside = (
+        load(cart("sin(3*t)")).compile().simulate(5.0, output_step=output_step, tolerance=1e-11)
+    )
     assert np.abs(given["x"] - inside["x"]).max() < 1e-8
     assert given["given"] == pytest.approx(np.sin(3 * given.time), abs=1e-12)
 
@@ -50,23 +58,49 @@ def test_smooth_functions_are_those_of_the_description(integrator: str, output_s
 @pytest.mark.parametrize("jump", [0.3, 0.7123, 1.0])
 def test_jumps_are_found(jump: float):
     """The impulse after the jump is 10 (2 - jump); a ramp over an output interval would be off by half an interval."""
-    result = load(cart()).compile().simulate(2.0, inputs={"push": lambda t: 10.0 if t >= jump else 0.0}, output_step=0.5, tolerance=1e-9)
+    result = (
+        load(cart())
+        .compile()
+        .simulate(
+            2.0,
+            inputs={"push": lambda t: 10.0 if t >= jump else 0.0},
+            output_step=0.5,
+            tolerance=1e-9,
+        )
+    )
     assert MASS * result["der(x)"][-1] == pytest.approx(10.0 * (2.0 - jump), rel=1e-8)
     assert result["given"][-1] == 10.0 and result["given"][0] == 0.0
 
 
 def test_corners_and_many_jumps_are_found():
-    square = load(cart()).compile().simulate(3.0, inputs={"push": lambda t: 1.0 if (t % 0.37) < 0.2 else -1.0}, output_step=1.0, tolerance=1e-8)
+    square = (
+        load(cart())
+        .compile()
+        .simulate(
+            3.0,
+            inputs={"push": lambda t: 1.0 if (t % 0.37) < 0.2 else -1.0},
+            output_step=1.0,
+            tolerance=1e-8,
+        )
+    )
     on = sum(min(3.0, 0.37 * k + 0.2) - 0.37 * k for k in range(9))
     assert MASS * square["der(x)"][-1] == pytest.approx(2 * on - 3.0, abs=1e-7)
-    bent = load(cart()).compile().simulate(3.0, inputs={"push": lambda t: abs(t - 1.234)}, output_step=1.0, tolerance=1e-8)
+    bent = (
+        load(cart())
+        .compile()
+        .simulate(3.0, inputs={"push": lambda t: abs(t - 1.234)}, output_step=1.0, tolerance=1e-8)
+    )
     assert MASS * bent["der(x)"][-1] == pytest.approx((1.234**2 + 1.766**2) / 2, rel=1e-7)
 
 
 def test_pulses_between_the_samples_are_told():
     """A pulse of 1 ms in an interval of 5 s is nothing that samples find: its instants are given."""
     pulse = Signal(lambda t: 100.0 if 2.0 <= t < 2.001 else 0.0, jumps=(2.0, 2.001))
-    result = load(cart()).compile().simulate(5.0, inputs={"push": pulse}, output_step=5.0, tolerance=1e-9)
+    result = (
+        load(cart())
+        .compile()
+        .simulate(5.0, inputs={"push": pulse}, output_step=5.0, tolerance=1e-9)
+    )
     assert MASS * result["der(x)"][-1] == pytest.approx(0.1, rel=1e-8)
 
 
@@ -75,24 +109,37 @@ def test_between_jumps_that_are_told_a_polynomial_is_one_piece(jumps: tuple[floa
     """Each piece reads the function on its own side of a jump alone, and jumps at the ends of the interval part nothing."""
     side = lambda t: sum(t >= jump for jump in jumps)  # noqa: E731
     asked: list[float] = []
-    sampled = Sampled("push", Signal(lambda t: (asked.append(t), side(t) * (1.0 + 2.0 * t) - 7.0 * t)[1], (0.0, *jumps, 1.0)), 1e-9)
+    sampled = Sampled(
+        "push",
+        Signal(
+            lambda t: (asked.append(t), side(t) * (1.0 + 2.0 * t) - 7.0 * t)[1], (0.0, *jumps, 1.0)
+        ),
+        1e-9,
+    )
     pieces = sampled.pieces(0.0, 1.0)
     assert [(piece.begin, piece.end) for piece in pieces] == [
-        (pytest.approx(a, abs=1e-11), pytest.approx(b, abs=1e-11)) for a, b in zip((0.0, *jumps), (*jumps, 1.0), strict=True)
+        (pytest.approx(a, abs=1e-11), pytest.approx(b, abs=1e-11))
+        for a, b in zip((0.0, *jumps), (*jumps, 1.0), strict=True)
     ]
     assert len(asked) == len(pieces) * (len(NODES) + len(TESTS)), "nothing is halved"
     for number, piece in enumerate(pieces):
         value, slope, *bends = piece.coefficients
-        assert slope == pytest.approx(2.0 * number - 7.0, abs=1e-9) and np.abs(bends).max() < 1e-7  # rounding over powers of a quarter
+        assert (
+            slope == pytest.approx(2.0 * number - 7.0, abs=1e-9) and np.abs(bends).max() < 1e-7
+        )  # rounding over powers of a quarter
         assert value == pytest.approx(number + (2.0 * number - 7.0) * piece.begin, abs=1e-11)
 
 
 def test_what_cannot_be_followed_is_refused():
     noise = np.random.default_rng(1)
     with pytest.raises(ValueError, match="'push' is too rough"):
-        load(cart()).compile().simulate(1.0, inputs={"push": lambda t: float(noise.normal())}, output_step=0.5)
+        load(cart()).compile().simulate(
+            1.0, inputs={"push": lambda t: float(noise.normal())}, output_step=0.5
+        )
     with pytest.raises(ValueError, match=r"'push' is nan at t = 0\.5"):
-        load(cart()).compile().simulate(1.0, inputs={"push": lambda t: math.nan if t >= 0.5 else 1.0}, output_step=0.5)
+        load(cart()).compile().simulate(
+            1.0, inputs={"push": lambda t: math.nan if t >= 0.5 else 1.0}, output_step=0.5
+        )
 
 
 def test_pieces_cover_their_interval():
@@ -114,6 +161,10 @@ def test_a_ramp_that_a_host_tells_is_followed_whatever_its_slope(slope: float):
     at, h = int(twin.unit.header.at_slopes), 0.5
     twin.work[at] = slope
     twin.step(h)
-    assert twin.get(["der(x)"])[0] == pytest.approx((0.25 * h + 0.5 * slope * h * h) / MASS, rel=1e-9)
-    assert twin.get(["x"])[0] == pytest.approx((0.25 * h * h / 2 + slope * h**3 / 6) / MASS, rel=1e-9)
+    assert twin.get(["der(x)"])[0] == pytest.approx(
+        (0.25 * h + 0.5 * slope * h * h) / MASS, rel=1e-9
+    )
+    assert twin.get(["x"])[0] == pytest.approx(
+        (0.25 * h * h / 2 + slope * h**3 / 6) / MASS, rel=1e-9
+    )
     assert twin.work[at] == 0.0

@@ -12,7 +12,12 @@ from kinetree.solvers.layout import Status
 from kinetree.solvers.run.event_search import CALLS, DIRECTION, EVENT_TIME, FIRED, WATCH
 
 EVENTS = plain("run.events")
-converging, events_reset, events_size, events_start = EVENTS.converging, EVENTS.events_reset, EVENTS.events_size, EVENTS.events_start
+converging, events_reset, events_size, events_start = (
+    EVENTS.converging,
+    EVENTS.events_reset,
+    EVENTS.events_size,
+    EVENTS.events_start,
+)
 locate, per_guard = EVENTS.locate, plain("run.event_search").per_guard
 G = 9.81
 NEVER = 1e9
@@ -44,8 +49,13 @@ def fall(kind: float, depth: float = 0.0, start: tuple[float, ...] = (1.0, 0.0))
     return Problem("fall", context, start, 10.0, None, False, 1)
 
 
-def prepared(name: str, case: Problem, count: int, watch: float = 1.0, direction: float = 0.0, **options):
-    mem, ev = memory(name, case, 1e-10, 1e-10, **options), np.empty(events_size(count, len(case.start)))
+def prepared(
+    name: str, case: Problem, count: int, watch: float = 1.0, direction: float = 0.0, **options
+):
+    mem, ev = (
+        memory(name, case, 1e-10, 1e-10, **options),
+        np.empty(events_size(count, len(case.start))),
+    )
     events_start(ev, count, len(case.start))
     per_guard(ev, WATCH)[:] = watch
     per_guard(ev, DIRECTION)[:] = direction
@@ -55,12 +65,16 @@ def prepared(name: str, case: Problem, count: int, watch: float = 1.0, direction
     return mem, ev
 
 
-def found(name: str, case: Problem, mem: np.ndarray, ev: np.ndarray, stop: float) -> list[tuple[float, tuple[float, ...]]]:
+def found(
+    name: str, case: Problem, mem: np.ndarray, ev: np.ndarray, stop: float
+) -> list[tuple[float, tuple[float, ...]]]:
     """Events up to `stop` that are only recorded: instants and signs."""
     events = []
     while time_of(mem) < stop:
         assert METHODS[name].step(mem, problem, case.context, NEVER) == 0
-        while (status := locate(ev, guards, case.context, METHODS[name].interpolate, mem, stop)) == Status.EVENT:
+        while (
+            status := locate(ev, guards, case.context, METHODS[name].interpolate, mem, stop)
+        ) == Status.EVENT:
             events.append((ev[EVENT_TIME], tuple(per_guard(ev, FIRED))))
         assert status == 0
     return events
@@ -95,8 +109,12 @@ def test_bouncing_ball(name, options, restitution):
 def test_a_flight_from_zero_ends_within_its_step(step, direction):
     """Where both directions count the guard has no sign at first: it is found where it shows, also when the ball is down before the step is over."""
     case = fall(HEIGHT, start=(0.0, 0.5))
-    events = found("rk4", case, *prepared("rk4", case, 1, watch=0.0, direction=direction, h=step), 0.3)
-    assert [sign for _, sign in events] == [(-1.0,)] and events[0][0] == pytest.approx(1.0 / G, abs=1e-12)
+    events = found(
+        "rk4", case, *prepared("rk4", case, 1, watch=0.0, direction=direction, h=step), 0.3
+    )
+    assert [sign for _, sign in events] == [(-1.0,)] and events[0][0] == pytest.approx(
+        1.0 / G, abs=1e-12
+    )
 
 
 def test_an_elastic_ball_that_never_rests_is_chatter():
@@ -139,7 +157,10 @@ def test_many_crossings_inside_one_step_are_found_with_points_inside():
     case = fall(SINE)
     mem, ev = prepared("rk4", case, 3, watch=7.0, h=3.5)
     events = found("rk4", case, mem, ev, 3.5)
-    exact = sorted([(k * math.pi - 0.1) / 3.0 for k in range(1, 4)] + [((k + 0.5) * math.pi - 0.1) / 3.0 for k in range(4)])
+    exact = sorted(
+        [(k * math.pi - 0.1) / 3.0 for k in range(1, 4)]
+        + [((k + 0.5) * math.pi - 0.1) / 3.0 for k in range(4)]
+    )
     instants = [t for t, _ in events]
     assert len(instants) == len([t for t in exact if t <= 3.5])
     assert np.abs(np.array(instants) - np.array(exact)[: len(instants)]).max() < 2e-12
@@ -152,7 +173,10 @@ def test_a_guard_that_dips_below_zero_inside_a_step_is_seen(depth):
     mem, ev = prepared("rk4", case, 2, h=1.0)
     events = found("rk4", case, mem, ev, 3.5)
     exact = [0.7 - math.sqrt(depth), 0.7 + math.sqrt(depth), 2.0]
-    assert np.abs(np.array([t for t, _ in events]) - exact).max() < 1e-11 / math.sqrt(depth) ** 0.5 + 1e-12
+    assert (
+        np.abs(np.array([t for t, _ in events]) - exact).max()
+        < 1e-11 / math.sqrt(depth) ** 0.5 + 1e-12
+    )
     assert [signs for _, signs in events] == [(-1.0, 0.0), (1.0, 0.0), (0.0, 1.0)]
 
 
@@ -163,7 +187,9 @@ def test_dips_inside_later_steps_are_seen_by_the_slopes_of_their_own():
     half = 1.5 / math.pi * math.acos(0.9)
     exact = [middle + side * half for middle in (1.5, 4.5, 7.5) for side in (-1.0, 1.0)]
     events = found("rk4", case, mem, ev, 9.0)
-    assert [t for t, _ in events] == pytest.approx(exact, abs=1e-11) and [signs for _, signs in events] == 3 * [(-1.0,), (1.0,)]
+    assert [t for t, _ in events] == pytest.approx(exact, abs=1e-11) and [
+        signs for _, signs in events
+    ] == 3 * [(-1.0,), (1.0,)]
 
 
 def test_tangents_that_meet_low_enough_tell_of_a_minimum():
@@ -175,8 +201,12 @@ def test_tangents_that_meet_low_enough_tell_of_a_minimum():
         ends = lowest + fall_ * left, lowest + rise * right
         if min(ends) <= 0.0 or abs(lowest - 0.25 * min(ends)) < 1e-9:
             continue
-        assert converging(ends[0], -fall_, ends[1], rise, left + right) == (lowest < 0.25 * min(ends))
-        assert not converging(ends[0], fall_, ends[1], rise, left + right) and not converging(ends[0], -fall_, ends[1], -rise, left + right)
+        assert converging(ends[0], -fall_, ends[1], rise, left + right) == (
+            lowest < 0.25 * min(ends)
+        )
+        assert not converging(ends[0], fall_, ends[1], rise, left + right) and not converging(
+            ends[0], -fall_, ends[1], -rise, left + right
+        )
 
 
 @pytest.mark.parametrize("direction, exact", [(1.0, [0.8]), (-1.0, [0.6])])

@@ -10,7 +10,10 @@ from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.run.unit import Run, make_unit
 
 MASS = 2.0
-PULSE = {"x": [0.0, 50.0, 50.01, 50.02, 100.0], "y": [0.0, 0.0, 10.0, 0.0, 0.0]}  # triangle of 0.1 N.s
+PULSE = {
+    "x": [0.0, 50.0, 50.01, 50.02, 100.0],
+    "y": [0.0, 0.0, 10.0, 0.0, 0.0],
+}  # triangle of 0.1 N.s
 LINEAR = [50.0, 50.01, 50.02]
 
 
@@ -27,7 +30,9 @@ def cart(**parts) -> dict:
 
 
 def pushed(law: str, **parts) -> dict:
-    return cart(forces={"push": {"coordinate": "x", "value": law}}, tables={"pulse": PULSE}, **parts)
+    return cart(
+        forces={"push": {"coordinate": "x", "value": law}}, tables={"pulse": PULSE}, **parts
+    )
 
 
 LAWS = {
@@ -47,7 +52,11 @@ LAWS = {
 def test_short_commands_after_a_long_rest_are_seen(name, integrator):
     """The momentum is the integral of the force; a run of two output intervals would step over 20 ms in 100 s."""
     law, impulse = LAWS[name]
-    result = load(pushed(law)).compile().simulate(stop_time=90.0, output_step=45.0, tolerance=1e-9, integrator=integrator)
+    result = (
+        load(pushed(law))
+        .compile()
+        .simulate(stop_time=90.0, output_step=45.0, tolerance=1e-9, integrator=integrator)
+    )
     assert result["der(x)"][-1] * MASS == pytest.approx(impulse, rel=1e-6, abs=1e-10)
     assert result.statistics["steps"] < 400
 
@@ -55,19 +64,33 @@ def test_short_commands_after_a_long_rest_are_seen(name, integrator):
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau"])
 def test_a_given_motion_by_a_table_is_followed(integrator):
     """A cubic table moves the carriage; the pendulum on it is set in motion by the acceleration alone."""
-    ride = {"x": [0.0, 60.0, 60.2, 60.4, 60.6, 61.0], "y": [0.0, 0.0, 0.02, 0.05, 0.07, 0.07], "method": "cubic"}
+    ride = {
+        "x": [0.0, 60.0, 60.2, 60.4, 60.6, 61.0],
+        "y": [0.0, 0.0, 0.02, 0.05, 0.07, 0.07],
+        "method": "cubic",
+    }
     model = {
         "format": "kinetree/1",
         "tables": {"ride": ride},
         "bodies": {"carriage": {"mass": 1.0}, "bob": {"mass": 1.0, "com": [0, 0, -1.0]}},
         "joints": {
             "rail": {"child": "carriage", "transforms": [{"shift": "x", "by": "table('ride', t)"}]},
-            "pin": {"parent": "carriage", "child": "bob", "type": "revolute", "axis": "y", "coordinates": ["phi"]},
+            "pin": {
+                "parent": "carriage",
+                "child": "bob",
+                "type": "revolute",
+                "axis": "y",
+                "coordinates": ["phi"],
+            },
         },
     }
     given = load(model).compile()
-    fine = given.simulate(stop_time=61.0, output_step=0.5, tolerance=1e-11, integrator="rk45", largest_step=0.01)
-    result = given.simulate(stop_time=61.0, output_step=61.0, tolerance=1e-10, integrator=integrator)
+    fine = given.simulate(
+        stop_time=61.0, output_step=0.5, tolerance=1e-11, integrator="rk45", largest_step=0.01
+    )
+    result = given.simulate(
+        stop_time=61.0, output_step=61.0, tolerance=1e-10, integrator=integrator
+    )
     assert abs(fine["phi"][-1]) > 1e-3
     assert result["phi"][-1] == pytest.approx(fine["phi"][-1], abs=1e-8)
 
@@ -85,7 +108,10 @@ def test_corners_bound_the_error(integrator):
 
 def integral_of_a_period() -> float:
     """Displacement per period of the saw-tooth (1 - 2t) - 1/2 on [0, 1/2], mirrored afterwards, times the mass, from rest."""
-    speed = [np.polynomial.Polynomial([0, 0.5, -1.0]), np.polynomial.Polynomial([0, 0.5, -1.0])]  # the second half repeats with the other sign
+    speed = [
+        np.polynomial.Polynomial([0, 0.5, -1.0]),
+        np.polynomial.Polynomial([0, 0.5, -1.0]),
+    ]  # the second half repeats with the other sign
     return float(speed[0].integ()(0.5) - speed[1].integ()(0.5))
 
 
@@ -100,7 +126,9 @@ def test_parameters_move_corners_of_a_running_model():
     """An event shifts the command to a later instant; the knots follow."""
     events = {"postpone": {"when": "t > 40", "set": {"late": "70"}}}
     result = (
-        load(pushed("if(t >= late and t < late + 0.02, 10, 0)", events=events)).compile().simulate(stop_time=90.0, output_step=45.0, tolerance=1e-9)
+        load(pushed("if(t >= late and t < late + 0.02, 10, 0)", events=events))
+        .compile()
+        .simulate(stop_time=90.0, output_step=45.0, tolerance=1e-9)
     )
     assert result["der(x)"][-1] * MASS == pytest.approx(0.2, rel=1e-6)
     assert result["x"][-1] == pytest.approx(0.2 / MASS * (90.0 - 70.01), rel=1e-6)
@@ -109,7 +137,9 @@ def test_parameters_move_corners_of_a_running_model():
 def test_fixed_steps_keep_their_grid():
     """Real time asks for the same cost in every step: fixed steps do not end at corners."""
     law = pushed("table('pulse', t)")
-    result = load(law).compile().simulate(stop_time=60.0, output_step=60.0, integrator="rk4", step=0.004)
+    result = (
+        load(law).compile().simulate(stop_time=60.0, output_step=60.0, integrator="rk4", step=0.004)
+    )
     assert result.statistics["steps"] == math.ceil(60.0 / 0.004)
 
 
@@ -128,11 +158,17 @@ def advance_like_a_host(model: dict, step: float, count: int) -> float:
 def test_hosts_that_add_up_their_times_meet_corners_and_events(corner):
     """0.001 added twenty times is 0.02 and 7e-18: nothing is left to integrate there, neither after a corner nor after an event."""
     pulse = {"x": [0.0, corner, corner + 0.01, 1.0], "y": [0.0, 0.0, 10.0, 10.0]}
-    law = cart(forces={"push": {"coordinate": "x", "value": "table('pulse', t)"}}, tables={"pulse": pulse})
-    assert advance_like_a_host(law, 0.001, 40) == pytest.approx((0.05 + 10 * (0.04 - corner - 0.01)) / MASS, rel=1e-6)
+    law = cart(
+        forces={"push": {"coordinate": "x", "value": "table('pulse', t)"}}, tables={"pulse": pulse}
+    )
+    assert advance_like_a_host(law, 0.001, 40) == pytest.approx(
+        (0.05 + 10 * (0.04 - corner - 0.01)) / MASS, rel=1e-6
+    )
     event = cart(
         parameters={"push": {"value": 0.0, "tunable": True}},
         forces={"push": {"coordinate": "x", "value": "push"}},
         events={"begin": {"when": f"t - {corner!r} > 0", "set": {"push": 10.0}}},
     )
-    assert advance_like_a_host(event, 0.001, 40) == pytest.approx(10 * (0.04 - corner) / MASS, rel=1e-6)
+    assert advance_like_a_host(event, 0.001, 40) == pytest.approx(
+        10 * (0.04 - corner) / MASS, rel=1e-6
+    )

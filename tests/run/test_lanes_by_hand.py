@@ -13,14 +13,27 @@ from kinetree.solvers.layout import WIDTH, Status
 
 M, T = plain("run.ensemble"), plain("run.stretch")
 RATES = np.arange(1.0, WIDTH + 1)
-HEUN = (np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([-0.5, 0.5]), np.array([[0.0, 0.0], [1.0, 0.0]]))  # error: Heun less Euler
+HEUN = (
+    np.array([0.0, 1.0]),
+    np.array([0.5, 0.5]),
+    np.array([-0.5, 0.5]),
+    np.array([[0.0, 0.0], [1.0, 0.0]]),
+)  # error: Heun less Euler
 
 
 class Lanes:
     """y' = -k y, k = 1..8 in the lanes, and t' = 1, by a table; `rates` are noted."""
 
     def __init__(
-        self, monkeypatch, table=CLASSICAL, *, fixed: float = 0.0, tolerance: float = 1e-6, same_last: float = 0.0, order: float = 4.0, most: int = 99
+        self,
+        monkeypatch,
+        table=CLASSICAL,
+        *,
+        fixed: float = 0.0,
+        tolerance: float = 1e-6,
+        same_last: float = 0.0,
+        order: float = 4.0,
+        most: int = 99,
     ):
         self.asked, self.fails_after = [], math.inf
         monkeypatch.setattr(M, "select", np.where)
@@ -29,7 +42,14 @@ class Lanes:
         c, b, e, a = table
         self.stages = len(c)
         head = np.zeros(M.TABLE)
-        head[[M.RELATIVE, M.ABSOLUTE, M.FIXED, M.ORDER, M.SAME_LAST, M.NEXT]] = tolerance, tolerance / 10, fixed, order, same_last, fixed or 0.1
+        head[[M.RELATIVE, M.ABSOLUTE, M.FIXED, M.ORDER, M.SAME_LAST, M.NEXT]] = (
+            tolerance,
+            tolerance / 10,
+            fixed,
+            order,
+            same_last,
+            fixed or 0.1,
+        )
         self.method = np.concatenate([head, c, b, e, a.ravel()])
         self.plan = np.zeros(6, dtype=int)
         self.plan[M.STAGES], self.plan[M.MOST] = self.stages, most
@@ -59,7 +79,9 @@ def test_a_step_of_a_table(monkeypatch):
     lanes = Lanes(monkeypatch)
     lanes.asked.clear()
     assert M.attempt(*lanes.how, 2.0, 0.1) == 0
-    assert lanes.memory[2] == pytest.approx(growth(0.1), rel=1e-14) and lanes.memory[3] == pytest.approx(0.1)
+    assert lanes.memory[2] == pytest.approx(growth(0.1), rel=1e-14) and lanes.memory[
+        3
+    ] == pytest.approx(0.1)
     assert (lanes.memory[0] == 1.0).all() and lanes.asked == pytest.approx([2.05, 2.05, 2.1])
     lanes.fails_after = 2.04
     assert M.attempt(*lanes.how, 2.0, 0.1) == 4 and len(lanes.asked) == 4
@@ -73,7 +95,9 @@ def test_the_error_is_that_of_the_worst_lane(monkeypatch):
     for h in (0.01, 0.05):
         assert M.attempt(*lanes.how, 0.0, h) == 0
         z, y = h * RATES, abs(lanes.memory[0])
-        expected = (z**2 / 2 * y / (1e-4 + 1e-3 * np.maximum(y, abs(lanes.memory[2])))).max() / math.sqrt(2)
+        expected = (
+            z**2 / 2 * y / (1e-4 + 1e-3 * np.maximum(y, abs(lanes.memory[2])))
+        ).max() / math.sqrt(2)
         assert M.largest_error(*lanes.how[1:], h) == pytest.approx(expected, rel=1e-12)
     lanes.memory[2] = np.where(RATES == 3, 9.0, lanes.memory[2])
     lanes.memory[0] = np.where(RATES == 3, 1.0, lanes.memory[0])
@@ -90,18 +114,28 @@ def test_a_new_state_becomes_the_state_with_its_rates(monkeypatch):
         lanes.asked.clear()
         assert M.accept_lanes(*lanes.how, 2.5) == 0
         assert (lanes.memory[:2] == 3.0).all() and lanes.asked == ([] if same_last else [2.5])
-        assert (lanes.memory[4] == (7.0 if same_last else -3.0 * RATES)).all() and (lanes.memory[5] == (7.0 if same_last else 1.0)).all()
+        assert (lanes.memory[4] == (7.0 if same_last else -3.0 * RATES)).all() and (
+            lanes.memory[5] == (7.0 if same_last else 1.0)
+        ).all()
 
 
 def solved(t: float) -> np.ndarray:
     return np.exp(-RATES * t)
 
 
-@pytest.mark.parametrize("fixed, steps", [(0.125, 8), (0.3, 4), (1.0, 1), (5.0, 1), (1.0 - 1e-10, 1), (1.0 - 1e-8, 2)])
+@pytest.mark.parametrize(
+    "fixed, steps", [(0.125, 8), (0.3, 4), (1.0, 1), (5.0, 1), (1.0 - 1e-10, 1), (1.0 - 1e-8, 2)]
+)
 def test_fixed_steps_fill_an_interval_evenly(monkeypatch, fixed, steps):
     lanes = Lanes(monkeypatch, fixed=fixed)
-    assert M.reach(*lanes.how, 2.0, 3.0) == 0 and lanes.method[M.STEPS] == steps and lanes.method[M.NEXT] == pytest.approx(1.0 / steps)
-    assert lanes.memory[0] == pytest.approx(growth(1.0 / steps) ** steps, rel=1e-12) and lanes.memory[1] == pytest.approx(1.0)
+    assert (
+        M.reach(*lanes.how, 2.0, 3.0) == 0
+        and lanes.method[M.STEPS] == steps
+        and lanes.method[M.NEXT] == pytest.approx(1.0 / steps)
+    )
+    assert lanes.memory[0] == pytest.approx(
+        growth(1.0 / steps) ** steps, rel=1e-12
+    ) and lanes.memory[1] == pytest.approx(1.0)
     assert lanes.asked[-1] == 3.0
 
 
@@ -120,16 +154,26 @@ def test_steps_follow_the_error(monkeypatch):
     """Dormand and Prince at 1e-8; the next step is kept over the end of an interval, and shrinks where rates fail."""
     tableau = TABLES["tsit5"] if "tsit5" in TABLES else next(iter(TABLES.values()))
     count = tableau.stages
-    table = np.array(tableau.c[:count]), np.array(tableau.b[:count]), np.array(tableau.error), np.zeros((count, count))
+    table = (
+        np.array(tableau.c[:count]),
+        np.array(tableau.b[:count]),
+        np.array(tableau.error),
+        np.zeros((count, count)),
+    )
     for row, weights in enumerate(tableau.a[1:count], 1):
         table[3][row, : len(weights)] = weights
     for tolerance, most in ((1e-5, 60), (1e-8, 400)):
         lanes = Lanes(monkeypatch, table, tolerance=tolerance, order=tableau.lower + 1.0, most=400)
         for k in range(4):
             assert M.reach(*lanes.how, 0.25 * k, 0.25 * (k + 1)) == 0
-        assert lanes.memory[0] == pytest.approx(solved(1.0), abs=20 * tolerance) and lanes.memory[1] == pytest.approx(1.0)
+        assert lanes.memory[0] == pytest.approx(solved(1.0), abs=20 * tolerance) and lanes.memory[
+            1
+        ] == pytest.approx(1.0)
         assert 3 < lanes.method[M.STEPS] < most
-    assert M.reach(*Lanes(monkeypatch, table, tolerance=1e-8, most=3).how, 0.0, 1.0) == Status.TOO_MANY_STEPS
+    assert (
+        M.reach(*Lanes(monkeypatch, table, tolerance=1e-8, most=3).how, 0.0, 1.0)
+        == Status.TOO_MANY_STEPS
+    )
 
 
 class Judged(Lanes):
@@ -161,9 +205,13 @@ def test_the_next_step_by_the_error_of_the_last(monkeypatch):
         lanes = Judged(monkeypatch, *errors, 0.81, 0.81, 0.81)
         with pytest.raises(StopIteration):
             M.reach(*lanes.how, 0.0, 100.0)
-        assert [h for _, h in lanes.tried][: len(steps) - 1] == pytest.approx(steps[: len(steps) - 1], rel=1e-3)
+        assert [h for _, h in lanes.tried][: len(steps) - 1] == pytest.approx(
+            steps[: len(steps) - 1], rel=1e-3
+        )
         starts = [t for t, _ in lanes.tried]
-        assert starts[1] == (0.1 if errors[0] <= 1.0 else 0.0) and lanes.method[M.STEPS] == len(lanes.tried)
+        assert starts[1] == (0.1 if errors[0] <= 1.0 else 0.0) and lanes.method[M.STEPS] == len(
+            lanes.tried
+        )
 
 
 def test_the_last_step_of_an_interval_ends_there(monkeypatch):
@@ -177,11 +225,16 @@ def test_the_last_step_of_an_interval_ends_there(monkeypatch):
         if tried:
             assert [h for _, h in lanes.tried][: len(tried)] == pytest.approx(tried, rel=1e-9)
         if following:
-            assert lanes.method[M.NEXT] == pytest.approx(following, rel=1e-9) and lanes.tried[-1][0] + lanes.tried[-1][1] == pytest.approx(1.0)
+            assert lanes.method[M.NEXT] == pytest.approx(following, rel=1e-9) and lanes.tried[-1][
+                0
+            ] + lanes.tried[-1][1] == pytest.approx(1.0)
 
 
 def test_a_step_below_the_resolution_of_time_is_none(monkeypatch):
-    for t, h, status in ((100.0, 0.9e-12, Status.TOO_MANY_STEPS), (0.0, 0.9e-20, Status.TOO_MANY_STEPS)):
+    for t, h, status in (
+        (100.0, 0.9e-12, Status.TOO_MANY_STEPS),
+        (0.0, 0.9e-20, Status.TOO_MANY_STEPS),
+    ):
         lanes = Judged(monkeypatch, 0.0, 0.0, begin=h)
         assert M.reach(*lanes.how, t, t + 1.0) == status and not lanes.tried
     for t, h in ((100.0, 1.1e-12), (0.0, 1.1e-20)):
@@ -193,19 +246,48 @@ def test_a_step_below_the_resolution_of_time_is_none(monkeypatch):
 
 def test_rates_of_lanes_are_those_of_speeds_and_states(monkeypatch):
     """Reactions where something needs them; a failure stops there."""
-    for nx, wanted, fails in ((1, 1, ""), (1, 0, ""), (0, 1, ""), (1, 1, "loaded"), (1, 1, "dec"), (1, 1, "finished")):
+    for nx, wanted, fails in (
+        (1, 1, ""),
+        (1, 0, ""),
+        (0, 1, ""),
+        (1, 1, "loaded"),
+        (1, 1, "dec"),
+        (1, 1, "finished"),
+    ):
         told = []
-        lanes = SimpleNamespace(q=np.zeros(2), u=np.zeros(2), x=np.zeros(nx), udot=np.array([5.0, 6.0]), xdot=np.array([7.0]))
+        lanes = SimpleNamespace(
+            q=np.zeros(2),
+            u=np.zeros(2),
+            x=np.zeros(nx),
+            udot=np.array([5.0, 6.0]),
+            xdot=np.array([7.0]),
+        )
         for name in ("loaded", "dec", "react", "finished"):
-            monkeypatch.setattr(M, name, lambda *_, name=name, told=told, fails=fails: told.append(name) or (4 if name == fails else 0))
+            monkeypatch.setattr(
+                M,
+                name,
+                lambda *_, name=name, told=told, fails=fails: (
+                    told.append(name) or (4 if name == fails else 0)
+                ),
+            )
         monkeypatch.setattr(M, "lanes_of", float)
-        monkeypatch.setattr(M, "coordinate_rates", lambda out, model, ws: out.__setitem__(slice(0, 2), ws.u))
+        monkeypatch.setattr(
+            M, "coordinate_rates", lambda out, model, ws: out.__setitem__(slice(0, 2), ws.u)
+        )
         out, y = np.zeros(4 + nx), np.arange(1.0, 5.0 + nx)
         model = SimpleNamespace(header=SimpleNamespace(reactions=wanted))
         assert M.lane_rates(out, model, lanes, 2.0, y) == (4 if fails else 0)
-        whole = ["loaded", "dec", *(["react"] if wanted else []), "finished"] if nx else ["loaded", "dec"]
+        whole = (
+            ["loaded", "dec", *(["react"] if wanted else []), "finished"]
+            if nx
+            else ["loaded", "dec"]
+        )
         assert told == whole[: whole.index(fails) + 1 if fails else None]
-        assert lanes.q.tolist() == [1, 2] and lanes.u.tolist() == [3, 4] and lanes.x.tolist() == [5.0][:nx]
+        assert (
+            lanes.q.tolist() == [1, 2]
+            and lanes.u.tolist() == [3, 4]
+            and lanes.x.tolist() == [5.0][:nx]
+        )
         if not fails:
             assert out.tolist() == [3, 4, 5, 6, 7][: 4 + nx]
 
@@ -214,7 +296,10 @@ def test_rates_of_lanes_are_those_of_speeds_and_states(monkeypatch):
 
 
 def test_what_an_interval_began_with_lies_behind_the_rates_of_all_stages():
-    lanes, plan = SimpleNamespace(q=np.zeros(2), u=np.zeros(3), x=np.zeros(4)), np.zeros(6, dtype=int)
+    lanes, plan = (
+        SimpleNamespace(q=np.zeros(2), u=np.zeros(3), x=np.zeros(4)),
+        np.zeros(6, dtype=int),
+    )
     plan[T.STAGES] = 4
     assert T.begin_block(lanes, plan) == (2 + 4) * 9
 
@@ -222,7 +307,10 @@ def test_what_an_interval_began_with_lies_behind_the_rates_of_all_stages():
 def watching(monkeypatch, roots: np.ndarray, fixed: float = 0.25):
     """One guard, root - t in every lane, evaluated after every step."""
     lanes = Lanes(monkeypatch, fixed=fixed)
-    lanes.model = SimpleNamespace(header=SimpleNamespace(guards=1, late_guards=0, reactions=0), guards=np.array(guard(register=3)))
+    lanes.model = SimpleNamespace(
+        header=SimpleNamespace(guards=1, late_guards=0, reactions=0),
+        guards=np.array(guard(register=3)),
+    )
     lanes.memory = np.concatenate([lanes.memory, np.full((4, WIDTH), np.nan)])
     lanes.lanes.val = np.zeros((5, WIDTH))
     begin = lanes.rates
@@ -243,10 +331,20 @@ def test_guards_of_accelerations_need_the_rest_of_the_evaluation(monkeypatch):
     for late, reactions, told in ((0, 1, []), (1, 0, ["finished"]), (1, 1, ["react", "finished"])):
         lanes, found, seen = watching(monkeypatch, RATES), [], np.zeros((1, WIDTH))
         for name in ("react", "finished"):
-            monkeypatch.setattr(T, name, lambda *_, name=name, found=found: found.append(name) or (4 if name == "finished" else 0))
+            monkeypatch.setattr(
+                T,
+                name,
+                lambda *_, name=name, found=found: (
+                    found.append(name) or (4 if name == "finished" else 0)
+                ),
+            )
         lanes.model.header.late_guards, lanes.model.header.reactions = late, reactions
         lanes.lanes.val[3] = RATES
-        assert T.look_at_guards(lanes.model, lanes.lanes, seen) == (4 if late else 0) and found == told and (seen[0] == RATES).all()
+        assert (
+            T.look_at_guards(lanes.model, lanes.lanes, seen) == (4 if late else 0)
+            and found == told
+            and (seen[0] == RATES).all()
+        )
 
 
 def test_lanes_are_marked_where_a_guard_has_crossed_or_may_in_another_step(monkeypatch):
@@ -256,11 +354,22 @@ def test_lanes_are_marked_where_a_guard_has_crossed_or_may_in_another_step(monke
     seen = np.array([before, np.zeros(WIDTH)])
     lanes.lanes.val[3] = now
     assert T.mark(lanes.model, lanes.lanes, seen, flags) == 0
-    assert flags.tolist() == [0, 1, 1, 0, 1, -1, 1, 0] and (seen[0] == now).all() and (seen[1] == before).all()
-    assert T.some_marked(flags) and not T.some_marked(np.where(flags == 1.0, 0.0, flags)) and T.some_marked(np.array([0.0] * 7 + [1.0]))
+    assert (
+        flags.tolist() == [0, 1, 1, 0, 1, -1, 1, 0]
+        and (seen[0] == now).all()
+        and (seen[1] == before).all()
+    )
+    assert (
+        T.some_marked(flags)
+        and not T.some_marked(np.where(flags == 1.0, 0.0, flags))
+        and T.some_marked(np.array([0.0] * 7 + [1.0]))
+    )
 
 
-@pytest.mark.parametrize("first, rows, flags", [(9.0, 3, [0] * 8), (1.4, 3, [1] + [0] * 7), (1.2, 2, [1] + [0] * 7), (0.7, 1, [1] + [0] * 7)])
+@pytest.mark.parametrize(
+    "first, rows, flags",
+    [(9.0, 3, [0] * 8), (1.4, 3, [1] + [0] * 7), (1.2, 2, [1] + [0] * 7), (0.7, 1, [1] + [0] * 7)],
+)
 def test_lanes_go_on_row_by_row_until_something_is_about_to_happen(monkeypatch, first, rows, flags):
     """A marked lane stands at the beginning of the interval, the others at its end; rows hold the columns of their states."""
     roots = np.full(WIDTH, 9.0)
@@ -269,24 +378,53 @@ def test_lanes_go_on_row_by_row_until_something_is_about_to_happen(monkeypatch, 
     lanes.plan[:] = 0, 0, 4, 2, 4, 0
     found, table = np.zeros(WIDTH), np.full(WIDTH * 4 * 2, np.nan)
     times = np.array([0.0, 0.5, 1.0, 1.5])
-    assert T.run_stretch(lanes.model, lanes.lanes, lanes.memory, lanes.plan, lanes.method, times, np.array([4, 3]), table, found) == 0
+    assert (
+        T.run_stretch(
+            lanes.model,
+            lanes.lanes,
+            lanes.memory,
+            lanes.plan,
+            lanes.method,
+            times,
+            np.array([4, 3]),
+            table,
+            found,
+        )
+        == 0
+    )
     assert found.tolist() == flags and lanes.plan[T.REACHED] == rows
     ends = np.where(found == 1.0, times[rows - 1], times[rows])
-    assert lanes.memory[1] == pytest.approx(ends) and lanes.memory[0] == pytest.approx(growth(0.25) ** (4 * ends), rel=1e-12)
+    assert lanes.memory[1] == pytest.approx(ends) and lanes.memory[0] == pytest.approx(
+        growth(0.25) ** (4 * ends), rel=1e-12
+    )
     written = table.reshape(WIDTH, 4, 2)
     assert np.isnan(written[:, 0]).all() and np.isnan(written[:, rows + 1 :]).all()
-    assert written[:, 1 : rows + 1, 1] == pytest.approx(roots[:, None] - times[1 : rows + 1]) and np.isfinite(written[:, 1 : rows + 1, 0]).all()
+    assert (
+        written[:, 1 : rows + 1, 1] == pytest.approx(roots[:, None] - times[1 : rows + 1])
+        and np.isfinite(written[:, 1 : rows + 1, 0]).all()
+    )
 
 
-@pytest.mark.parametrize("fixed, steps", [(0.25, 2), (0.2, 3), (5.0, 1), (0.5 - 1e-10, 1), (0.5 - 1e-8, 2)])
+@pytest.mark.parametrize(
+    "fixed, steps", [(0.25, 2), (0.2, 3), (5.0, 1), (0.5 - 1e-10, 1), (0.5 - 1e-8, 2)]
+)
 def test_steps_of_a_watched_interval_are_even_and_end_at_its_end(monkeypatch, fixed, steps):
     lanes = watching(monkeypatch, np.full(WIDTH, 9.0), fixed)
     lanes.memory[8 + 4 + 2 :] = 9.0
     lanes.asked.clear()
     flags = np.zeros(WIDTH)
-    assert T.watched_steps(lanes.model, lanes.lanes, lanes.memory, lanes.plan, lanes.method, flags, 1.0, 1.5) == 0
+    assert (
+        T.watched_steps(
+            lanes.model, lanes.lanes, lanes.memory, lanes.plan, lanes.method, flags, 1.0, 1.5
+        )
+        == 0
+    )
     ends = lanes.asked[3::4]
-    assert ends == pytest.approx([1.0 + 0.5 * (k + 1) / steps for k in range(steps)]) and ends[-1] == 1.5 and not flags.any()
+    assert (
+        ends == pytest.approx([1.0 + 0.5 * (k + 1) / steps for k in range(steps)])
+        and ends[-1] == 1.5
+        and not flags.any()
+    )
     assert lanes.asked[:3] == pytest.approx([1.0 + 0.25 / steps] * 2 + [1.0 + 0.5 / steps])
 
 
@@ -299,4 +437,7 @@ def test_a_stretch_ends_where_lanes_have_no_rates(monkeypatch):
         assert T.run_stretch(
             lanes.model, lanes.lanes, lanes.memory, lanes.plan, lanes.method, np.array([0.0, 0.5, 1.0, 1.5]), np.array([4, 3]), table, np.zeros(WIDTH)
         ) == 4  # fmt: skip
-        assert lanes.plan[T.REACHED] == rows and np.isnan(table.reshape(WIDTH, 4, 2)[:, max(rows, 1) :]).all()
+        assert (
+            lanes.plan[T.REACHED] == rows
+            and np.isnan(table.reshape(WIDTH, 4, 2)[:, max(rows, 1) :]).all()
+        )

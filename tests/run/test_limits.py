@@ -24,7 +24,10 @@ def swing(**parts) -> dict:
 
 def test_a_motion_far_too_fast_is_given_up():
     """Gravity of 1e18: a million steps inside the first output; the message tells the rate, sqrt(m g l/J) = 3e9 1/s within a factor."""
-    with pytest.raises(EvaluationError, match=r"100000 steps do not reach the next output: they are .* rate of about .*radau") as caught:
+    with pytest.raises(
+        EvaluationError,
+        match=r"100000 steps do not reach the next output: they are .* rate of about .*radau",
+    ) as caught:
         load(swing(gravity=[0, 0, -9.81e18])).compile().simulate(1.0, step_limit=1e5)
     assert caught.value.status == Status.TOO_MANY_STEPS
     rate = float(str(caught.value).split("rate of about ")[1].split()[0])
@@ -43,7 +46,15 @@ def test_the_limit_is_one_output_interval(integrator: str):
 
 
 def test_the_description_sets_the_limit():
-    model = swing(run={"stop_time": 1.0, "output_step": 1.0, "step": 0.001, "integrator": "rk4", "step_limit": 100})
+    model = swing(
+        run={
+            "stop_time": 1.0,
+            "output_step": 1.0,
+            "step": 0.001,
+            "integrator": "rk4",
+            "step_limit": 100,
+        }
+    )
     with pytest.raises(EvaluationError, match="100 steps"):
         load(model).compile().simulate()
 
@@ -90,7 +101,9 @@ def test_an_interrupt_is_heard_inside_an_output_interval():
     )
     import json
 
-    with subprocess.Popen([sys.executable, "-c", code, json.dumps(swing())], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code, json.dumps(swing())], stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None and process.stdout.readline() == "ready\n"
             with pytest.raises(subprocess.TimeoutExpired):
@@ -111,21 +124,33 @@ def test_interrupts_are_given_back():
 
 def test_the_law_without_a_value_is_named():
     """The root of a negative number inside an expression: the name of what is computed from it."""
-    model = swing(forces={"drive": {"coordinate": "q", "value": "sqrt(0.4 - q)"}}, outputs={"o": {"value": "q"}})
+    model = swing(
+        forces={"drive": {"coordinate": "q", "value": "sqrt(0.4 - q)"}},
+        outputs={"o": {"value": "q"}},
+    )
     with pytest.raises(EvaluationError, match="is not a finite number: its law has no value here"):
         load(model).compile().simulate(1.0)
 
 
 def test_a_law_that_has_no_value_from_the_start_is_named():
     """A parameter of 0 below a line: the law is evaluated before the run, and no state is to blame."""
-    model = swing(parameters={"k": 0.0}, forces={"drive": {"coordinate": "q", "value": "1/k"}}, outputs={"o": {"value": "q"}})
-    with pytest.raises(EvaluationError, match=r"is not a finite number: look for .*; 'force\('drive'\)' has no finite value"):
+    model = swing(
+        parameters={"k": 0.0},
+        forces={"drive": {"coordinate": "q", "value": "1/k"}},
+        outputs={"o": {"value": "q"}},
+    )
+    with pytest.raises(
+        EvaluationError,
+        match=r"is not a finite number: look for .*; 'force\('drive'\)' has no finite value",
+    ):
         load(model).compile().simulate(1.0)
 
 
 def test_a_state_that_blows_up_is_named():
     """Negative damping: the speed leaves every bound, and is not reported as a body without inertia."""
-    model = swing(forces={"feed": {"coordinate": "q", "value": "50*der(q)*abs(der(q))"}}, gravity=[0, 0, 0])
+    model = swing(
+        forces={"feed": {"coordinate": "q", "value": "50*der(q)*abs(der(q))"}}, gravity=[0, 0, 0]
+    )
     model["joints"]["j"]["transforms"][0]["speed"] = 1.0
     with pytest.raises(EvaluationError) as caught:
         load(model).compile().simulate(10.0, integrator="rk4", step=0.01)
@@ -137,8 +162,16 @@ def test_tolerances_mean_the_same_everywhere():
     """[run] tolerances = x, simulate(tolerance=x): the absolute one is a hundredth of it, unless it is given."""
     by_call = load(swing()).compile().simulate(1.0, tolerance=1e-6)
     by_run = load(swing(run={"tolerances": 1e-6})).compile().simulate(1.0)
-    given = load(swing(run={"tolerances": {"relative": 1e-6, "absolute": 1e-3}})).compile().simulate(1.0)
-    assert (by_call.options.relative, by_call.options.absolute) == (by_run.options.relative, by_run.options.absolute) == (1e-6, 1e-8)
+    given = (
+        load(swing(run={"tolerances": {"relative": 1e-6, "absolute": 1e-3}}))
+        .compile()
+        .simulate(1.0)
+    )
+    assert (
+        (by_call.options.relative, by_call.options.absolute)
+        == (by_run.options.relative, by_run.options.absolute)
+        == (1e-6, 1e-8)
+    )
     assert by_call["q"].tobytes() == by_run["q"].tobytes()
     assert given.options.absolute == 1e-3
     assert load(swing()).compile().simulate(0.1).options.absolute == 1e-10
@@ -158,4 +191,7 @@ def test_the_method_of_the_description_is_used():
     result = load(model).compile().simulate(tolerance=1e-10)
     assert result.options.method == "CBM"
     assert load(model).compile().simulate(method="LGR").options.method == "LGR"
-    assert np.abs(result["q"] - load(swing()).compile().simulate(1.0, tolerance=1e-10)["q"]).max() < 1e-8
+    assert (
+        np.abs(result["q"] - load(swing()).compile().simulate(1.0, tolerance=1e-10)["q"]).max()
+        < 1e-8
+    )

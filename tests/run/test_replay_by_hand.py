@@ -17,7 +17,11 @@ def bead(**more: Any) -> dict[str, Any]:
     body = {"mass": MASS, "com": [0, 0, 0], "inertia": [0.5, 0.5, 0.5, 0, 0, 0]}
     arm = {"mass": 1.0, "com": [0, 0, 0], "inertia": [0.3, 0.3, 0.3, 0, 0, 0]}
     turn = {"child": "arm", "transforms": [{"rotate": "z", "coordinate": "a", "speed": 1.5}]}
-    rail = {"parent": "arm", "child": "bead", "transforms": [{"shift": "x", "coordinate": "r", "start": 0.4}]}
+    rail = {
+        "parent": "arm",
+        "child": "bead",
+        "transforms": [{"shift": "x", "coordinate": "r", "start": 0.4}],
+    }
     return {
         "format": "kinetree/1", "gravity": [0, 0, -G], "bodies": {"arm": arm, "bead": body}, "joints": {"T": turn, "R": rail},
         "parameters": {"k": 30.0}, "states": {"s": {"rate": "-3*s + r", "start": 1.0}},
@@ -28,11 +32,20 @@ def bead(**more: Any) -> dict[str, Any]:
 
 def test_everything_that_can_be_told_has_its_unit():
     told = catalogue(make_unit(load(bead()).compile()))
-    every = {"der(der(a))": "rad/s2", "der(der(r))": "m/s2", "der(s)": "", "force('spring')": "N", "force('brake')": "N.m"}
+    every = {
+        "der(der(a))": "rad/s2",
+        "der(der(r))": "m/s2",
+        "der(s)": "",
+        "force('spring')": "N",
+        "force('brake')": "N.m",
+    }
     for joint in "TR":
         units = ["N", "N", "N", "N", "N.m", "N.m", "N.m"]
         every |= dict(zip(reaction_names(joint), units, strict=True))
-    assert told == every and reaction_names("T") == ["reaction('T')", *(f"reaction('T')[{k}]" for k in range(1, 7))]
+    assert told == every and reaction_names("T") == [
+        "reaction('T')",
+        *(f"reaction('T')[{k}]" for k in range(1, 7)),
+    ]
 
 
 def test_rows_obey_newton_before_and_after_a_change():
@@ -42,13 +55,19 @@ def test_rows_obey_newton_before_and_after_a_change():
     k = np.where(result["stage"] < 1, 30.0, 90.0)
     assert 0 < (result["stage"] > 0).sum() < result.time.size
     spring, turned = -k * (r - 0.3), result["der(der(a))"]
-    assert result["force('spring')"] == pytest.approx(spring, rel=1e-9) and result["force('brake')"] == pytest.approx(-0.2 * w, rel=1e-9)
+    assert result["force('spring')"] == pytest.approx(spring, rel=1e-9) and result[
+        "force('brake')"
+    ] == pytest.approx(-0.2 * w, rel=1e-9)
     assert result["der(der(r))"] == pytest.approx(spring / MASS + r * w**2, abs=1e-8)
-    assert turned == pytest.approx((-0.2 * w - 2 * MASS * r * speed * w) / (0.8 + MASS * r**2), abs=1e-8)
+    assert turned == pytest.approx(
+        (-0.2 * w - 2 * MASS * r * speed * w) / (0.8 + MASS * r**2), abs=1e-8
+    )
     assert result["der(s)"] == pytest.approx(-3 * result["s"] + r, abs=1e-9)
     across = MASS * (r * turned + 2 * speed * w)
     parts = [result[f"reaction('R')[{j}]"] for j in range(1, 7)]
-    assert abs(parts[1]) == pytest.approx(abs(across), abs=1e-8) and abs(parts[2]) == pytest.approx(np.full(r.size, MASS * G), rel=1e-9)
+    assert abs(parts[1]) == pytest.approx(abs(across), abs=1e-8) and abs(parts[2]) == pytest.approx(
+        np.full(r.size, MASS * G), rel=1e-9
+    )
     assert result["reaction('R')"] == pytest.approx(np.linalg.norm(parts[:3], axis=0), rel=1e-12)
     assert abs(parts[5]) == pytest.approx(abs(0.5 * turned), abs=1e-8)
 
@@ -59,8 +78,12 @@ def test_what_a_stage_lacks_is_no_number():
     result = load(bead(stages=stages)).compile().simulate(0.6, output_step=0.05, tolerance=1e-11)
     late = result["stage"] > 0
     assert (
-        np.isnan(result["der(der(r))"][late]).all() and np.isfinite(result["der(der(r))"][~late]).all() and np.isfinite(result["der(der(a))"]).all()
+        np.isnan(result["der(der(r))"][late]).all()
+        and np.isfinite(result["der(der(r))"][~late]).all()
+        and np.isfinite(result["der(der(a))"]).all()
     )
     assert np.isfinite(result["reaction('R')"]).all()
     r, turned = result["r"][late], result["der(der(a))"][late]
-    assert turned == pytest.approx(-0.2 * result["der(a)"][late] / (0.8 + MASS * r**2), abs=1e-8), "at the place where it was locked"
+    assert turned == pytest.approx(-0.2 * result["der(a)"][late] / (0.8 + MASS * r**2), abs=1e-8), (
+        "at the place where it was locked"
+    )

@@ -29,11 +29,20 @@ class Acting(HandMade):
             set_q=np.zeros(6), set_mark=np.full(3, 7.0), set_hold=np.full(3, 7.0), set_to=np.full(3, 7.0),
         )  # fmt: skip
         self.model.set_speed = np.array([0, 2, 1])
-        self.model.u_body, self.model.u_q, self.model.q_at = np.array([1, 2, 2, 2]), np.array([0, -1, -1, -1]), np.array([0, 0, 2, 6])
+        self.model.u_body, self.model.u_q, self.model.q_at = (
+            np.array([1, 2, 2, 2]),
+            np.array([0, -1, -1, -1]),
+            np.array([0, 0, 2, 6]),
+        )
         self.W.time = 2.0
 
     def reset(self) -> None:
-        self.ws.set_mark[:], self.ws.set_hold[:], self.ws.set_to[:], self.ws.set_q[:] = 0.0, 0.0, 7.0, NAN
+        self.ws.set_mark[:], self.ws.set_hold[:], self.ws.set_to[:], self.ws.set_q[:] = (
+            0.0,
+            0.0,
+            7.0,
+            NAN,
+        )
 
 
 def test_what_an_action_asks_of_coordinates_and_speeds():
@@ -48,8 +57,14 @@ def test_what_an_action_asks_of_coordinates_and_speeds():
     for entry, asked, marks, holds, values in rows:
         made.reset()
         assert R.ask(made.model, made.ws, entry, 5.0) == asked
-        assert made.ws.set_mark.tolist() == [*marks] and made.ws.set_hold.tolist() == [*holds] and made.ws.set_to.tolist() == [*values]
-        assert [k for k in range(6) if made.ws.set_q[k] == 5.0] == ([entry] if 0 <= entry < 6 else [])
+        assert (
+            made.ws.set_mark.tolist() == [*marks]
+            and made.ws.set_hold.tolist() == [*holds]
+            and made.ws.set_to.tolist() == [*values]
+        )
+        assert [k for k in range(6) if made.ws.set_q[k] == 5.0] == (
+            [entry] if 0 <= entry < 6 else []
+        )
 
 
 def test_coordinates_that_are_set_are_written():
@@ -62,8 +77,19 @@ def test_coordinates_that_are_set_are_written():
 
 def test_actions_read_all_values_before_they_write_states_and_parameters():
     """Two states that change places, a parameter, a speed that is left to the others; what was written is told."""
-    swap = (action(entry=10, value=11), action(entry=11, value=10), action(parameter=1, value=12), action(entry=6, value=13))
-    made = Acting(guard(action=0, actions=2), guard(action=2, actions=1), guard(action=3, actions=1), guard(action=1, actions=2), actions=swap)
+    swap = (
+        action(entry=10, value=11),
+        action(entry=11, value=10),
+        action(parameter=1, value=12),
+        action(entry=6, value=13),
+    )
+    made = Acting(
+        guard(action=0, actions=2),
+        guard(action=2, actions=1),
+        guard(action=3, actions=1),
+        guard(action=1, actions=2),
+        actions=swap,
+    )
     told = []
     for k in range(4):
         made.ws.x[:], made.ws.val[1] = 0.0, 1.0
@@ -76,18 +102,39 @@ def test_actions_read_all_values_before_they_write_states_and_parameters():
 def test_coordinates_and_speeds_move_together(monkeypatch, loops, parameters):
     """Where something asks for them, or a loop depends on a parameter; quaternions that are set have length 1 then, too."""
     rows = (action(entry=10), action(entry=3), action(entry=6))
-    for fired, asks in (((1, 0, 0, 0), False), ((0, 1, 0, 0), True), ((0, 0, 1, 0), True), ((0, 0, 0, 1), False), ((1, 1, 0, 0), True)):
+    for fired, asks in (
+        ((1, 0, 0, 0), False),
+        ((0, 1, 0, 0), True),
+        ((0, 0, 1, 0), True),
+        ((0, 0, 0, 1), False),
+        ((1, 1, 0, 0), True),
+    ):
         guards = [guard(action=k, actions=1, kind=RESET) for k in range(3)]
-        made = Acting(*guards, guard(action=2, actions=1, kind=STAGE), actions=rows).set(fired=fired)
+        made = Acting(*guards, guard(action=2, actions=1, kind=STAGE), actions=rows).set(
+            fired=fired
+        )
         made.model.l_kind = np.zeros(loops)
         made.ws.new_value[:3] = 1.0, 8.0, 9.0
-        calls = Noted(monkeypatch, R, settle=5, unit_quaternions=lambda model, ws: ws.q.__setitem__(slice(2, 6), 0.5))
+        calls = Noted(
+            monkeypatch,
+            R,
+            settle=5,
+            unit_quaternions=lambda model, ws: ws.q.__setitem__(slice(2, 6), 0.5),
+        )
         moves = asks or (parameters and loops)
         assert R.move(made.I, made.W, made.model, made.ws, RESET, parameters) == (5 if moves else 0)
         placed = fired[1] == 1
-        assert calls.told == (["unit_quaternions"] if placed else []) + (["settle 2"] if moves else [])
-        assert made.ws.set_mark.tolist() == [float(fired[2]), 0, 0] and made.ws.set_hold.tolist() == [0.0, float(placed), float(placed)]
-        assert [k for k in range(6) if not math.isnan(made.ws.set_q[k])] == ([3] if placed else []) and (not placed or made.ws.set_q[3] == 0.5)
+        assert calls.told == (["unit_quaternions"] if placed else []) + (
+            ["settle 2"] if moves else []
+        )
+        assert made.ws.set_mark.tolist() == [
+            float(fired[2]),
+            0,
+            0,
+        ] and made.ws.set_hold.tolist() == [0.0, float(placed), float(placed)]
+        assert [k for k in range(6) if not math.isnan(made.ws.set_q[k])] == (
+            [3] if placed else []
+        ) and (not placed or made.ws.set_q[3] == 0.5)
 
 
 @pytest.mark.parametrize("fails", ["", "refresh", "prepare", "move"])
@@ -97,7 +144,9 @@ def test_events_act_one_after_the_other(monkeypatch, fails):
         ((1, 0, 2, 0), ["refresh 2", "prepare"], True), ((0, 0, 0, 0), [], False), ((3, 0, 1, 0), ["prepare", "refresh 2"], True),
         ((0, 0, 1, 0), [], False), ((0, 1, 0, 0), ["refresh 2"], False), ((1, 0, 0, 2), ["refresh 2"], False),
     ):  # fmt: skip
-        made = Acting(*[guard(kind=RESET)] * 3, guard(kind=STAGE), guard(kind=RESET)).set(fired=(1, 1, 4, 1, 0))
+        made = Acting(*[guard(kind=RESET)] * 3, guard(kind=STAGE), guard(kind=RESET)).set(
+            fired=(1, 1, 4, 1, 0)
+        )
         seen = []
         calls = Noted(
             monkeypatch, R, "refresh", "prepare", structure=lambda *_, made=made: (made.model, made.ws), fails=fails,
@@ -108,7 +157,9 @@ def test_events_act_one_after_the_other(monkeypatch, fails):
         failed = fails and any(each.split()[0] == fails for each in calls.told)
         assert status == (FAILURE if failed else 0) and made.W.item == (4.0 if failed else 7.0)
         if not failed or fails == "move":
-            assert steps == told and seen == [parameters] and calls.told.count("read_and_write") == 3
+            assert (
+                steps == told and seen == [parameters] and calls.told.count("read_and_write") == 3
+            )
         else:
             assert steps == told[: [each.split()[0] for each in told].index(fails) + 1] and not seen
 
@@ -119,12 +170,25 @@ def tree() -> Run:
         "format": "kinetree/1",
         "gravity": [0.3, -0.2, -9.81],
         "bodies": {
-            "a": {"mass": 2.0, "com": [0.1, 0.2, -0.3], "inertia": [0.4, 0.5, 0.6, 0.01, 0.02, 0.03]},
+            "a": {
+                "mass": 2.0,
+                "com": [0.1, 0.2, -0.3],
+                "inertia": [0.4, 0.5, 0.6, 0.01, 0.02, 0.03],
+            },
             "b": {"mass": 0.5, "com": [0.0, 0.4, 0.1], "inertia": [0.1, 0.2, 0.15, 0, 0, 0]},
         },
         "joints": {
-            "free": {"child": "a", "type": "free", "start": [0.3, -0.2, 0.5, 0.5, 0.5, -0.5, 0.5], "speed": [1, 2, 3, 0.3, -0.2, 0.4]},
-            "pin": {"parent": "a", "child": "b", "transforms": [{"rotate": "y", "coordinate": "th", "start": 0.7, "speed": -1.5}]},
+            "free": {
+                "child": "a",
+                "type": "free",
+                "start": [0.3, -0.2, 0.5, 0.5, 0.5, -0.5, 0.5],
+                "speed": [1, 2, 3, 0.3, -0.2, 0.4],
+            },
+            "pin": {
+                "parent": "a",
+                "child": "b",
+                "transforms": [{"rotate": "y", "coordinate": "th", "start": 0.7, "speed": -1.5}],
+            },
         },
         "forces": {"drive": {"coordinate": "th", "value": 3.0}},
     }
@@ -150,7 +214,11 @@ def test_books_are_those_of_the_bodies():
         v = row[L.W_V : L.W_V + 3] + np.cross(spin, c)
         local = rotation.T @ spin
         momentum += m * v
-        energy += 0.5 * m * v @ v + 0.5 * local @ (np.array(J) @ local) - m * gravity @ (row[L.W_P : L.W_P + 3] + c)
+        energy += (
+            0.5 * m * v @ v
+            + 0.5 * local @ (np.array(J) @ local)
+            - m * gravity @ (row[L.W_P : L.W_P + 3] + c)
+        )
     assert out == pytest.approx([2.5, *momentum, energy], rel=1e-12)
     assert N.energy_of_motion(model, ws) == pytest.approx(energy, rel=1e-12)
 
@@ -162,37 +230,68 @@ def test_power_is_that_of_loads_along_speeds_and_of_wrenches(monkeypatch):
     ws.wrench[:] = np.arange(ws.wrench.size)
     L = plain("layout")
     of_wrenches = sum(
-        ws.wrench[6 * i : 6 * i + 3] @ ws.row[i * L.ROW + L.W_V :][:3] + ws.wrench[6 * i + 3 : 6 * i + 6] @ ws.row[i * L.ROW + L.W_OM :][:3]
+        ws.wrench[6 * i : 6 * i + 3] @ ws.row[i * L.ROW + L.W_V :][:3]
+        + ws.wrench[6 * i + 3 : 6 * i + 6] @ ws.row[i * L.ROW + L.W_OM :][:3]
         for i in (1, 2)
     )
     for flag, extra in ((0.0, 0.0), (1.0, of_wrenches)):
         ws.head.wrench = flag
         assert N.power(model, ws) == pytest.approx(ws.tau @ ws.u + extra, rel=1e-13)
-    Noted(monkeypatch, N, carry=0, given_power=lambda model, ws, i: 10.0**i, power_of_couplings=1000.0, power_of_contacts=20000.0)
+    Noted(
+        monkeypatch,
+        N,
+        carry=0,
+        given_power=lambda model, ws, i: 10.0**i,
+        power_of_couplings=1000.0,
+        power_of_contacts=20000.0,
+    )
     model.header = SimpleNamespace(given=0)
     assert N.power(model, ws) == pytest.approx(ws.tau @ ws.u + of_wrenches + 21000.0, rel=1e-12)
     model.header.given = 1
     for loops in (0, 1):
         model.l_kind = np.zeros(loops)
         calls = Noted(monkeypatch, N, carry=0, given_power=lambda model, ws, i: 10.0**i)
-        assert N.power(model, ws) == pytest.approx(ws.tau @ ws.u + of_wrenches + 21110.0, rel=1e-12) and calls.told.count("carry") == loops
+        assert (
+            N.power(model, ws) == pytest.approx(ws.tau @ ws.u + of_wrenches + 21110.0, rel=1e-12)
+            and calls.told.count("carry") == loops
+        )
 
 
 def test_states_go_there_and_back():
     """y = (q, u, x, ...), where momenta stand in the place of the speeds in a run by them."""
     for momenta in (False, True):
-        ws = SimpleNamespace(q=np.array([1.0, 2.0]), u=np.array([3.0]), x=np.array([4.0, 5.0]), p=np.array([6.0]), head=SimpleNamespace(form=0))
+        ws = SimpleNamespace(
+            q=np.array([1.0, 2.0]),
+            u=np.array([3.0]),
+            x=np.array([4.0, 5.0]),
+            p=np.array([6.0]),
+            head=SimpleNamespace(form=0),
+        )
         y = np.full(7, 9.0)
         with pytest.MonkeyPatch.context() as patch:
             calls = Noted(patch, Y, in_momenta=momenta, form_speeds=0, form_momenta=0)
-            assert Y.get_state(y, None, ws, 2.0) == 0 and y.tolist() == [1, 2, 6 if momenta else 3, 4, 5, 9, 9]
+            assert Y.get_state(y, None, ws, 2.0) == 0 and y.tolist() == [
+                1,
+                2,
+                6 if momenta else 3,
+                4,
+                5,
+                9,
+                9,
+            ]
             ws.q[:], ws.x[:], ws.u[:], ws.p[:] = 0.0, 0.0, 0.0, 0.0
             assert Y.put_state(None, ws, 2.0, y) == 0
             assert (*ws.q, *ws.x, *ws.u, *ws.p) == (1, 2, 4, 5, *((0, 6) if momenta else (3, 0)))
-            assert [each for each in calls.told if each != "in_momenta"] == (["form_momenta 2", "form_speeds 2"] if momenta else [])
+            assert [each for each in calls.told if each != "in_momenta"] == (
+                ["form_momenta 2", "form_speeds 2"] if momenta else []
+            )
             for name in ("form_speeds", "form_momenta"):
                 Noted(patch, Y, in_momenta=momenta, **{name: 4})
-            assert Y.get_state(y, None, ws, 2.0) == Y.put_state(None, ws, 2.0, y) == (4 if momenta else 0)
+            assert (
+                Y.get_state(y, None, ws, 2.0)
+                == Y.put_state(None, ws, 2.0, y)
+                == (4 if momenta else 0)
+            )
 
 
 def test_laws_of_time_are_read_between_two_instants():
@@ -203,8 +302,16 @@ def test_laws_of_time_are_read_between_two_instants():
 
 
 def test_who_needs_the_default_engine(monkeypatch):
-    for form, states, given, needs in ((0, 0, 0, True), (3, 0, 0, False), (3, 1, 0, True), (3, 0, 1, True)):
-        model, ws = SimpleNamespace(header=SimpleNamespace(given=given)), SimpleNamespace(head=SimpleNamespace(form=form), x=np.zeros(states))
+    for form, states, given, needs in (
+        (0, 0, 0, True),
+        (3, 0, 0, False),
+        (3, 1, 0, True),
+        (3, 0, 1, True),
+    ):
+        model, ws = (
+            SimpleNamespace(header=SimpleNamespace(given=given)),
+            SimpleNamespace(head=SimpleNamespace(form=form), x=np.zeros(states)),
+        )
         assert Y.needs_engine(model, ws) == needs
         calls = Noted(monkeypatch, Y, velocities=0)
         Y.velocities_if_given(model, ws)
@@ -224,9 +331,17 @@ def test_rates_of_a_state(monkeypatch, fails):
         (0, 0, 1, 0, 0, 3),
     ]
     for own, on, forces, reactions, states, form in rows:
-        ws = SimpleNamespace(q=np.zeros(1), u=np.zeros(2), x=np.zeros(states), udot=np.array([5.0, 6.0]), xdot=np.array([7.0]))
+        ws = SimpleNamespace(
+            q=np.zeros(1),
+            u=np.zeros(2),
+            x=np.zeros(states),
+            udot=np.array([5.0, 6.0]),
+            xdot=np.array([7.0]),
+        )
         ws.head = SimpleNamespace(on_constraints=float(on), form=float(form), sided=0.0)
-        model = SimpleNamespace(header=SimpleNamespace(own=own, forces=forces, reactions=reactions, given=0))
+        model = SimpleNamespace(
+            header=SimpleNamespace(own=own, forces=forces, reactions=reactions, given=0)
+        )
         calls = Noted(
             monkeypatch, Y, "put_state", "keep_closed", "load", "accelerations_of", "reactions", "finish", "velocities_if_given", fails=fails,
             own_rates=own == 7, coordinate_rates=lambda out, model, ws: out.__setitem__(0, 4.0), power=8.0, rates_by_form=0,
@@ -236,7 +351,12 @@ def test_rates_of_a_state(monkeypatch, fails):
         if own == 7:
             assert status == 0 and calls.told[-1] == "own_rates 2"
             continue
-        whole = ["put_state 2", *(["own_rates 2"] if own else []), *(["keep_closed 2"] if on else []), "load 2"]
+        whole = [
+            "put_state 2",
+            *(["own_rates 2"] if own else []),
+            *(["keep_closed 2"] if on else []),
+            "load 2",
+        ]
         whole += ["accelerations_of"] if form == 0 or states else []
         whole += ["coordinate_rates", *([] if forces else ["velocities_if_given"]), "power"]
         whole += [*(["reactions"] if reactions else []), "finish"] if states else []
@@ -246,11 +366,17 @@ def test_rates_of_a_state(monkeypatch, fails):
         elif fails in names:
             assert status == FAILURE and calls.told == whole[: names.index(fails) + 1]
         else:
-            assert status == 0 and calls.told == whole + (["rates_by_form 2"] if form else []) and ydot.tolist() == [4, 5, 6, *[7] * states, 8]
+            assert (
+                status == 0
+                and calls.told == whole + (["rates_by_form 2"] if form else [])
+                and ydot.tolist() == [4, 5, 6, *[7] * states, 8]
+            )
 
 
 def test_rates_by_a_form_are_those_of_speeds_or_momenta(monkeypatch):
-    ws = SimpleNamespace(q=np.zeros(2), u=np.zeros(2), udot=np.array([1.0, 2.0]), pdot=np.array([3.0, 4.0]))
+    ws = SimpleNamespace(
+        q=np.zeros(2), u=np.zeros(2), udot=np.array([1.0, 2.0]), pdot=np.array([3.0, 4.0])
+    )
     for momenta, expected in ((False, [0, 0, 1, 2]), (True, [0, 0, 3, 4])):
         Noted(monkeypatch, Y, form_rates=4, in_momenta=momenta)
         out = np.zeros(4)
@@ -261,14 +387,32 @@ def test_rates_by_a_form_are_those_of_speeds_or_momenta(monkeypatch):
 def test_guards_are_evaluated_as_far_as_they_need(monkeypatch, fails):
     for late, closed, reactions in ((0, False, 1), (1, False, 1), (1, False, 0), (0, True, 1)):
         model = SimpleNamespace(header=SimpleNamespace(late_guards=late, reactions=reactions))
-        calls = Noted(monkeypatch, Y, "load", "look", "accelerations_of", "reactions", "finish", "write_guards", any_closed=closed, fails=fails)
+        calls = Noted(
+            monkeypatch,
+            Y,
+            "load",
+            "look",
+            "accelerations_of",
+            "reactions",
+            "finish",
+            "write_guards",
+            any_closed=closed,
+            fails=fails,
+        )
         status = Y.evaluate_guards(model, None, 2.0)
         deep = late or closed
-        whole = ["load 2", "accelerations_of", *(["reactions"] if reactions else []), "finish"] if deep else ["look 2"]
+        whole = (
+            ["load 2", "accelerations_of", *(["reactions"] if reactions else []), "finish"]
+            if deep
+            else ["look 2"]
+        )
         names = [each.split()[0] for each in whole]
         assert status == (FAILURE if fails in names else 0)
         found = [each for each in calls.told if each != "any_closed"]
-        assert found == [*whole[: names.index(fails) + 1 if fails in names else None], "write_guards"]
+        assert found == [
+            *whole[: names.index(fails) + 1 if fails in names else None],
+            "write_guards",
+        ]
 
 
 def test_guards_are_read_whatever_the_status(monkeypatch):
@@ -294,7 +438,12 @@ def test_states_of_a_unit_keep_what_the_structure_lacks():
     assert [U.rate_of(ws, k) for k in (-1, 0, 6, 7, 13, 14)] == [0, -1, -7, -11, -17, -21]
     for k in (0, 6, 7, 13, 14):
         U.set_entry(ws, k, 99.0)
-    assert ws.q[[0, 6]].tolist() == ws.u[[0, 6]].tolist() == [99, 99] and ws.x.tolist() == [99] and ws.q[1] == 2 and ws.u[1] == 12
+    assert (
+        ws.q[[0, 6]].tolist() == ws.u[[0, 6]].tolist() == [99, 99]
+        and ws.x.tolist() == [99]
+        and ws.q[1] == 2
+        and ws.u[1] == 12
+    )
     at = int(U.stage_record(I, W).states)
     kept = I[at + 3], I[at + 6]
     I[at + 3] = I[at + 6] = -1
@@ -302,7 +451,9 @@ def test_states_of_a_unit_keep_what_the_structure_lacks():
         before = np.array(W[I.at_states : I.at_states + 14])
         U.save_states(I, W, ws)
         saved = np.array(W[I.at_states : I.at_states + 14])
-        assert saved[[3, 6]].tolist() == before[[3, 6]].tolist() and saved[[0, 1, 2, 7]].tolist() == [99, 2, 3, 99]
+        assert saved[[3, 6]].tolist() == before[[3, 6]].tolist() and saved[
+            [0, 1, 2, 7]
+        ].tolist() == [99, 2, 3, 99]
         ws.q[:] = 0.0
         U.load_states(I, W, ws)
         assert ws.q.tolist() == [99, 2, 3, 0, 5, 6, 0]

@@ -10,22 +10,44 @@ from kinetree.models import load
 from kinetree.models.description.checks.elements_check import MOST_ROWS
 from kinetree.models.run.simulation import Options
 
-NAMES = ("stop_time", "start_time", "output_step", "integrator", "method", "tolerance", "step", "largest_step", "step_limit")
+NAMES = (
+    "stop_time",
+    "start_time",
+    "output_step",
+    "integrator",
+    "method",
+    "tolerance",
+    "step",
+    "largest_step",
+    "step_limit",
+)
 JOINT = {"child": "a", "transforms": [{"shift": "x", "coordinate": "x"}]}
 
 
 def options(run: dict[str, Any], **given: Any) -> Options:
     """Of a call of a mass on a rail."""
     mass = {"mass": 1.0, "com": [0, 0, 0], "inertia": [0, 0, 0, 0, 0, 0]}
-    system = load({"format": "kinetree/1", "bodies": {"a": mass}, "joints": {"j": JOINT}, "parameters": {"T": {"value": 2.0}}, "run": run}).compile()
+    system = load(
+        {
+            "format": "kinetree/1",
+            "bodies": {"a": mass},
+            "joints": {"j": JOINT},
+            "parameters": {"T": {"value": 2.0}},
+            "run": run,
+        }
+    ).compile()
     every: dict[str, Any] = {"integrator": "auto", "method": "auto", **given}
     return Options.of(system, *(every.get(name) for name in NAMES))
 
 
 def test_what_is_left_out_is_what_the_pages_say():
     """Ten seconds in 500 rows, 1e-8 relative, a hundredth of it absolute; steps of fixed length are those of the rows."""
-    assert options({}) == Options(0.0, 10.0, 10.0 / 500, "auto", "auto", 1e-8, 1e-10, 10.0 / 500, 0.0, 1e6)
-    assert options({}, start_time=3.0) == Options(3.0, 13.0, 10.0 / 500, "auto", "auto", 1e-8, 1e-10, 10.0 / 500, 0.0, 1e6)
+    assert options({}) == Options(
+        0.0, 10.0, 10.0 / 500, "auto", "auto", 1e-8, 1e-10, 10.0 / 500, 0.0, 1e6
+    )
+    assert options({}, start_time=3.0) == Options(
+        3.0, 13.0, 10.0 / 500, "auto", "auto", 1e-8, 1e-10, 10.0 / 500, 0.0, 1e6
+    )
 
 
 def test_a_call_wins_over_the_description_and_that_over_what_is_left_out():
@@ -46,7 +68,9 @@ def test_a_call_wins_over_the_description_and_that_over_what_is_left_out():
         largest_step=0.05,
         step_limit=7,
     )
-    assert asked == Options(2.0, 4.0, 0.1, "rk4", "ABM", 1e-3, 1e-5, 0.02, 0.05, 7.0), "a tolerance that is given brings its absolute part"
+    assert asked == Options(2.0, 4.0, 0.1, "rk4", "ABM", 1e-3, 1e-5, 0.02, 0.05, 7.0), (
+        "a tolerance that is given brings its absolute part"
+    )
     assert options({"tolerances": {"relative": 1e-4}}).absolute == pytest.approx(1e-6)
     assert options(run, output_step=0.1).step == 0.25 and options({}, output_step=0.1).step == 0.1
 
@@ -61,7 +85,10 @@ def test_a_call_wins_over_the_description_and_that_over_what_is_left_out():
         ({"step": 0.0}, "step is 0, expected a positive number"),
         ({"step_limit": 0}, "step_limit is 0, expected a positive number"),
         ({"output_step": 0.0}, "output_step is 0, expected a positive number"),
-        ({"stop_time": 2.0 * MOST_ROWS, "output_step": 1.0}, f"output_step is 1: 2e\\+08 rows, expected at most {MOST_ROWS}"),
+        (
+            {"stop_time": 2.0 * MOST_ROWS, "output_step": 1.0},
+            f"output_step is 1: 2e\\+08 rows, expected at most {MOST_ROWS}",
+        ),
         ({"integrator": "euler"}, "unknown integrator 'euler'"),
         ({"integrator": "stormer", "method": "CBM-H"}, "a run in momenta by 'CBM-H' has none"),
     ],
@@ -81,11 +108,19 @@ def test_bounds_themselves_are_allowed():
 
 @pytest.mark.parametrize(
     ("start", "stop", "interval", "rows"),
-    [(0.0, 1.0, 0.25, [0.0, 0.25, 0.5, 0.75, 1.0]), (2.0, 3.0, 0.4, [2.0, 2.4, 2.8, 3.0]), (-1.0, 1.0, 5.0, [-1.0, 1.0])],
+    [
+        (0.0, 1.0, 0.25, [0.0, 0.25, 0.5, 0.75, 1.0]),
+        (2.0, 3.0, 0.4, [2.0, 2.4, 2.8, 3.0]),
+        (-1.0, 1.0, 5.0, [-1.0, 1.0]),
+    ],
 )
-def test_rows_are_multiples_of_their_interval_and_the_end(start: float, stop: float, interval: float, rows: list[float]):
+def test_rows_are_multiples_of_their_interval_and_the_end(
+    start: float, stop: float, interval: float, rows: list[float]
+):
     times = options({}, start_time=start, stop_time=stop, output_step=interval).times()
-    assert times == pytest.approx(rows, abs=4 * np.finfo(float).eps) and times[-1] == stop  # a product and a sum
+    assert (
+        times == pytest.approx(rows, abs=4 * np.finfo(float).eps) and times[-1] == stop
+    )  # a product and a sum
 
 
 @pytest.mark.parametrize("count", [3, 7, 10, 49, 1000])
@@ -93,4 +128,6 @@ def test_an_interval_that_is_rounded_makes_no_row_more(count: int):
     """count * (1/count * 0.1) may lie on either side of 0.1 by rounding: the last row is the end, once."""
     times = options({}, stop_time=0.1, output_step=0.1 / count).times()
     assert times.size == count + 1 and times[-1] == 0.1
-    assert np.diff(times) == pytest.approx(0.1 / count, rel=8 * count * np.finfo(float).eps)  # instants are rounded to eps of 0.1
+    assert np.diff(times) == pytest.approx(
+        0.1 / count, rel=8 * count * np.finfo(float).eps
+    )  # instants are rounded to eps of 0.1

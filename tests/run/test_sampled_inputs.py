@@ -26,7 +26,9 @@ def test_a_polynomial_of_fifth_degree_is_one_piece():
     coefficients = [1.0, -2.0, 3.0, -4.0, 5.0, -6.0]
     assert POWERS == CURVE + 2 == 6
     (piece,) = sampled(polynomial(*coefficients, begin=2.0)).pieces(2.0, 2.5)
-    assert (piece.begin, piece.end) == (2.0, 2.5) and piece.coefficients == pytest.approx(coefficients, rel=1e-8)
+    assert (piece.begin, piece.end) == (2.0, 2.5) and piece.coefficients == pytest.approx(
+        coefficients, rel=1e-8
+    )
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-9])
@@ -34,21 +36,34 @@ def test_pieces_follow_within_a_tenth_of_the_tolerance_of_the_largest_value(tole
     """A fifth degree misses by h⁶/6!/2⁵ of a sine's amplitude at most, between its nodes; halves meet end to end, none in vain."""
     for amplitude in (1.0, 1e4):
         pieces = sampled(lambda t, a=amplitude: a * math.sin(3.0 * t), tolerance).pieces(0.0, 4.0)
-        assert pieces[0].begin == 0.0 and pieces[-1].end == 4.0 and all(a.end == b.begin for a, b in zip(pieces, pieces[1:], strict=False))
+        assert (
+            pieces[0].begin == 0.0
+            and pieces[-1].end == 4.0
+            and all(a.end == b.begin for a, b in zip(pieces, pieces[1:], strict=False))
+        )
         worst = 0.0
         for piece in pieces:
             s = np.linspace(0.0, piece.end - piece.begin, 41)
-            error = np.abs(np.polynomial.polynomial.polyval(s, piece.coefficients) - amplitude * np.sin(3.0 * (piece.begin + s))).max()
+            error = np.abs(
+                np.polynomial.polynomial.polyval(s, piece.coefficients)
+                - amplitude * np.sin(3.0 * (piece.begin + s))
+            ).max()
             worst = max(worst, error / amplitude)
         longest = max(piece.end - piece.begin for piece in pieces)
-        assert worst < 1.5 * 0.1 * tolerance and (3.0 * 2 * longest) ** 6 / 720 / 32 > 0.02 * tolerance
+        assert (
+            worst < 1.5 * 0.1 * tolerance and (3.0 * 2 * longest) ** 6 / 720 / 32 > 0.02 * tolerance
+        )
 
 
 def test_values_are_near_within_twice_the_share_of_the_tolerance():
     function = sampled(polynomial(0.0, 1.0), 1e-2)
     assert function.at(-4.0) == -4.0 and function.at(2.0) == 2.0 and function.size == 4.0
     border = 2.0 * 0.1 * 1e-2 * 4.0
-    assert function.near(1.0, 1.0 + 0.999 * border) and not function.near(1.0, 1.0 + 1.001 * border) and not function.near(1.0, 1.0 - 1.001 * border)
+    assert (
+        function.near(1.0, 1.0 + 0.999 * border)
+        and not function.near(1.0, 1.0 + 1.001 * border)
+        and not function.near(1.0, 1.0 - 1.001 * border)
+    )
     assert sampled(polynomial(0.0)).near(0.0, 0.0)
     for value in (math.nan, math.inf):
         with pytest.raises(ValueError, match=r"input 'f' is (nan|inf) at t = 0.25"):
@@ -59,18 +74,29 @@ def step_at(jump: float) -> Callable[[float], float]:
     return lambda t: 5.0 if t >= jump else -1.0
 
 
-@pytest.mark.parametrize("begin, end, jump", [(0.0, 1.0, 0.3), (100.0, 101.0, 100.7123), (0.0, 1.0, 0.5), (1e-3, 2e-3, 1.1e-3)])
+@pytest.mark.parametrize(
+    "begin, end, jump",
+    [(0.0, 1.0, 0.3), (100.0, 101.0, 100.7123), (0.0, 1.0, 0.5), (1e-3, 2e-3, 1.1e-3)],
+)
 def test_a_jump_that_is_not_told_is_enclosed(begin, end, jump):
     """In a piece as short as the resolution of time; on both sides the function is what it is there."""
     pieces = sampled(step_at(jump)).pieces(begin, end)
     length = SMALL * max(jump, end - begin)
     short = [piece for piece in pieces if piece.end - piece.begin <= length]
-    assert any(piece.begin <= jump <= piece.end for piece in short) or jump in {piece.begin for piece in pieces}
+    assert any(piece.begin <= jump <= piece.end for piece in short) or jump in {
+        piece.begin for piece in pieces
+    }
     for piece in pieces:
         expected = -1.0 if piece.begin < jump else 5.0
-        inside = np.polynomial.polynomial.polyval(np.linspace(0.0, piece.end - piece.begin, 5), piece.coefficients)
-        assert inside == pytest.approx([expected] * 5, abs=1e-9) and (all(piece is not each for each in short) or not piece.coefficients[1:].any())
-    assert min(piece.end - piece.begin for piece in pieces) > 0.2 * SMALL * min(abs(end), end - begin)
+        inside = np.polynomial.polynomial.polyval(
+            np.linspace(0.0, piece.end - piece.begin, 5), piece.coefficients
+        )
+        assert inside == pytest.approx([expected] * 5, abs=1e-9) and (
+            all(piece is not each for each in short) or not piece.coefficients[1:].any()
+        )
+    assert min(piece.end - piece.begin for piece in pieces) > 0.2 * SMALL * min(
+        abs(end), end - begin
+    )
 
 
 def test_jumps_that_are_told_end_pieces():
@@ -84,10 +110,18 @@ def test_jumps_that_are_told_end_pieces():
     signal = Signal(function, (2.5, 2.0, 3.0, 9.0, 1.0))
     (before, after) = sampled(signal).pieces(2.0, 3.0)
     length = SMALL * 2.5
-    assert (before.begin, before.end) == (2.0, 2.5 - length) and (after.begin, after.end) == (2.5 + SMALL * 3.0, 3.0)
-    assert before.coefficients == pytest.approx([-1.0, *[0.0] * 5], abs=1e-9) and after.coefficients == pytest.approx([5.0, *[0.0] * 5], abs=1e-9)
+    assert (before.begin, before.end) == (2.0, 2.5 - length) and (after.begin, after.end) == (
+        2.5 + SMALL * 3.0,
+        3.0,
+    )
+    assert before.coefficients == pytest.approx(
+        [-1.0, *[0.0] * 5], abs=1e-9
+    ) and after.coefficients == pytest.approx([5.0, *[0.0] * 5], abs=1e-9)
     assert len(asked) == 2 * 11 and 2.5 not in asked
-    assert sampled(signal).jumps.tolist() == [1.0, 2.0, 2.5, 3.0, 9.0] and not sampled(function).jumps.size
+    assert (
+        sampled(signal).jumps.tolist() == [1.0, 2.0, 2.5, 3.0, 9.0]
+        and not sampled(function).jumps.size
+    )
 
 
 def test_a_function_that_takes_too_many_pieces_is_refused(monkeypatch):
@@ -95,7 +129,9 @@ def test_a_function_that_takes_too_many_pieces_is_refused(monkeypatch):
     for count, refused in ((19, False), (20, True)):
         signal = Signal(lambda t: 1.0, np.linspace(0.0, 1.0, count + 2)[1:-1])
         if refused:
-            with pytest.raises(ValueError, match="input 'f' is too rough between t = 0 and 1: no 20 pieces"):
+            with pytest.raises(
+                ValueError, match="input 'f' is too rough between t = 0 and 1: no 20 pieces"
+            ):
                 sampled(signal).pieces(0.0, 1.0)
         else:
             assert len(sampled(signal).pieces(0.0, 1.0)) == 20
@@ -118,13 +154,18 @@ def test_a_polynomial_about_another_instant():
 
 def test_a_run_goes_to_the_end_of_every_piece_of_every_input():
     """Polynomials about the instant before; pieces without length are no steps."""
-    inputs = {"a": sampled(Signal(step_at(1.5), (1.5,))), "b": sampled(Signal(polynomial(1.0, 2.0), (1.25,)))}
+    inputs = {
+        "a": sampled(Signal(step_at(1.5), (1.5,))),
+        "b": sampled(Signal(polynomial(1.0, 2.0), (1.25,))),
+    }
     told = list(steps(inputs, 1.0, 2.0))
-    assert [until for until, _ in told] == pytest.approx([1.25, 1.5, 2.0], abs=1e-11) and told[-1][0] == 2.0
+    assert [until for until, _ in told] == pytest.approx([1.25, 1.5, 2.0], abs=1e-11) and told[-1][
+        0
+    ] == 2.0
     for (_, given), origin, value in zip(told, (1.0, 1.25, 1.5), (-1.0, -1.0, 5.0), strict=True):
-        assert given["a"] == pytest.approx([value, *[0.0] * 5], abs=1e-6) and given["b"] == pytest.approx(
-            [1.0 + 2.0 * origin, 2.0, 0, 0, 0, 0], abs=1e-6
-        )
+        assert given["a"] == pytest.approx([value, *[0.0] * 5], abs=1e-6) and given[
+            "b"
+        ] == pytest.approx([1.0 + 2.0 * origin, 2.0, 0, 0, 0, 0], abs=1e-6)
     assert [until for until, _ in steps({}, 1.0, 2.0)] == [2.0]
     tiny = list(steps({"a": sampled(polynomial(1.0))}, 1.0, 1.0 + 1e-13))
     assert [until for until, _ in tiny] == [1.0 + 1e-13]

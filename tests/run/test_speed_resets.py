@@ -22,7 +22,12 @@ def turn(axis: str, name: str, start: float = 0.0, speed: float = 0.0) -> dict:
 def double_pendulum(**more) -> dict:
     joints = {
         "a": {"child": "a", "transforms": [turn("y", "p", 0.4, 1.0)]},
-        "b": {"parent": "a", "child": "b", "at": [0, 0, -1], "transforms": [turn("x", "q", -0.3, 2.0), turn("y", "r", 0.2, -1.0)]},
+        "b": {
+            "parent": "a",
+            "child": "b",
+            "at": [0, 0, -1],
+            "transforms": [turn("x", "q", -0.3, 2.0), turn("y", "r", 0.2, -1.0)],
+        },
     }
     return {"format": "kinetree/1", "bodies": {"a": ROD, "b": EASY}, "joints": joints, **more}
 
@@ -30,8 +35,17 @@ def double_pendulum(**more) -> dict:
 def typed(kind: str, **more) -> dict:
     """A body on a ball or free, and one that hangs on it by a hinge."""
     joints = {
-        "J": {"child": "a", "type": kind, "speed": [0.3, -0.5, 0.2] if kind == "spherical" else [0.3, 0.1, 0.2, 0.6, -0.4, 0.8]},
-        "b": {"parent": "a", "child": "b", "at": [0, 0.3, -1], "transforms": [turn("x", "q", -0.3, 2.0)]},
+        "J": {
+            "child": "a",
+            "type": kind,
+            "speed": [0.3, -0.5, 0.2] if kind == "spherical" else [0.3, 0.1, 0.2, 0.6, -0.4, 0.8],
+        },
+        "b": {
+            "parent": "a",
+            "child": "b",
+            "at": [0, 0.3, -1],
+            "transforms": [turn("x", "q", -0.3, 2.0)],
+        },
     }
     return {"format": "kinetree/1", "bodies": {"a": ROD, "b": EASY}, "joints": joints, **more}
 
@@ -40,28 +54,70 @@ def four_bar(**more) -> dict:
     rod = {"mass": 1.0, "com": [0.2, 0, 0], "inertia": [0.001, 0.02, 0.02, 0, 0, 0]}
     joints = {
         "A": {"child": "crank", "transforms": [turn("z", "a", 1.0, 4.0)]},
-        "B": {"parent": "crank", "child": "rod", "at": [0.2, 0, 0], "transforms": [turn("z", "b", -0.6)]},
+        "B": {
+            "parent": "crank",
+            "child": "rod",
+            "at": [0.2, 0, 0],
+            "transforms": [turn("z", "b", -0.6)],
+        },
         "C": {"child": "rocker", "at": [0.6, 0, 0], "transforms": [turn("z", "c", 1.5)]},
-        "D": {"parent": "rod", "child": "rocker", "at": [0.5, 0, 0], "transforms": [turn("z", "d"), {"shift": [-0.4, 0, 0]}]},
+        "D": {
+            "parent": "rod",
+            "child": "rocker",
+            "at": [0.5, 0, 0],
+            "transforms": [turn("z", "d"), {"shift": [-0.4, 0, 0]}],
+        },
     }
-    return {"format": "kinetree/1", "gravity": [0, -9.81, 0], "bodies": dict.fromkeys(("crank", "rod", "rocker"), rod), "joints": joints, **more}
+    return {
+        "format": "kinetree/1",
+        "gravity": [0, -9.81, 0],
+        "bodies": dict.fromkeys(("crank", "rod", "rocker"), rod),
+        "joints": joints,
+        **more,
+    }
 
 
 def geared(**more) -> dict:
     """A chain of three hinges whose first and last are geared: two freedoms."""
     joints = {
         "a": {"child": "a", "transforms": [turn("y", "p", 0.1, 1.0)]},
-        "b": {"parent": "a", "child": "b", "at": [0, 0, -1], "transforms": [turn("x", "q", -0.3, 2.0)]},
+        "b": {
+            "parent": "a",
+            "child": "b",
+            "at": [0, 0, -1],
+            "transforms": [turn("x", "q", -0.3, 2.0)],
+        },
         "c": {"parent": "b", "child": "c", "at": [0, 0.2, -1], "transforms": [turn("y", "r", 0.2)]},
     }
-    return {"format": "kinetree/1", "bodies": {"a": ROD, "b": EASY, "c": EASY}, "joints": joints, "couplings": {"gear": "r - 2*p"}, **more}
+    return {
+        "format": "kinetree/1",
+        "bodies": {"a": ROD, "b": EASY, "c": EASY},
+        "joints": joints,
+        "couplings": {"gear": "r - 2*p"},
+        **more,
+    }
 
 
 def skate(**more) -> dict:
     """A body on the plane that cannot slip across its blade: a coupling of speeds."""
-    joints = {"J": {"child": "a", "type": "planar", "coordinates": ["x", "y", "f"], "start": [0.1, 0.2, 0.3], "speed": [0.955, 0.296, 1.0]}}
+    joints = {
+        "J": {
+            "child": "a",
+            "type": "planar",
+            "coordinates": ["x", "y", "f"],
+            "start": [0.1, 0.2, 0.3],
+            "speed": [0.955, 0.296, 1.0],
+        }
+    }
     blade = {"blade": "der(x)*sin(f) - der(y)*cos(f)"}
-    return {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"a": EASY}, "joints": joints, "couplings": blade, **more}
+    return {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": {"a": EASY},
+        "joints": joints,
+        "couplings": blade,
+        **more,
+    }
 
 
 CASES = {
@@ -98,12 +154,18 @@ def test_least_change_against_dense_algebra(name):
     """min (u⁺ - u⁻)ᵀ M (u⁺ - u⁻) over u⁺ = u⁻ + N z with S u⁺ = s, by dense matrices; condition of N'MN below 1e4, loops closed to 1e-10."""
     system = load(described(name)).compile()
     (found,) = instants(system, 0.3)
-    q, u, after = at(found.before, system.coordinates), at(found.before, system.speeds), at(found.after, system.speeds)
+    q, u, after = (
+        at(found.before, system.coordinates),
+        at(found.before, system.speeds),
+        at(found.after, system.speeds),
+    )
     M, N = mass_matrix(system, q), directions(system, q)
     rows = [system.speeds.index(target) for target in CASES[name][1]]
     S = np.eye(system.n)[rows] @ N
     kkt = np.block([[N.T @ M @ N, S.T], [S, np.zeros((len(rows), len(rows)))]])
-    z = np.linalg.lstsq(kkt, np.concatenate([np.zeros(N.shape[1]), after[rows] - u[rows]]), rcond=1e-12)[0]
+    z = np.linalg.lstsq(
+        kkt, np.concatenate([np.zeros(N.shape[1]), after[rows] - u[rows]]), rcond=1e-12
+    )[0]
     assert np.abs(u + N @ z[: N.shape[1]] - after).max() < 1e-8 * np.abs(u).max()
     assert np.abs(at(found.after, system.coordinates) - q).max() == 0.0
 
@@ -112,7 +174,10 @@ def mass_matrix(system, q, t: float = 0.2) -> np.ndarray:
     """From differences of the kinetic energy, which is quadratic in the speeds: exact to rounding, for loops too."""
     kinetic = lambda u: system.energy(t, q, u)[0]  # noqa: E731
     rest, single = kinetic(np.zeros(system.n)), [kinetic(unit) for unit in np.eye(system.n)]
-    M = [[kinetic(a + b) - single[i] - single[j] + rest for j, b in enumerate(np.eye(system.n))] for i, a in enumerate(np.eye(system.n))]
+    M = [
+        [kinetic(a + b) - single[i] - single[j] + rest for j, b in enumerate(np.eye(system.n))]
+        for i, a in enumerate(np.eye(system.n))
+    ]
     return np.array(M)
 
 
@@ -124,7 +189,9 @@ def test_set_speeds_have_their_values(name):
     for target, law in CASES[name][1].items():
         expected = law if isinstance(law, float) else evaluate_constant(law, found.before)
         assert found.after[target] == pytest.approx(expected, rel=1e-15, abs=0.0)
-    residual = system.constraint_residual(0.2, at(found.after, system.coordinates), at(found.after, system.speeds))
+    residual = system.constraint_residual(
+        0.2, at(found.after, system.coordinates), at(found.after, system.speeds)
+    )
     assert residual < 1e-10
 
 
@@ -134,11 +201,20 @@ def test_least_change_of_random_trees(seed):
     rng = np.random.default_rng(seed)
     d = random_description(rng, int(rng.integers(3, 9))).description
     speeds = load(d).compile().speeds
-    chosen = [str(name) for name in rng.choice(speeds, size=min(len(speeds), int(rng.integers(1, 5))), replace=False)]
+    chosen = [
+        str(name)
+        for name in rng.choice(
+            speeds, size=min(len(speeds), int(rng.integers(1, 5))), replace=False
+        )
+    ]
     values = {name: float(rng.normal()) for name in chosen}
     system = load({**d, "events": {"E": {"when": "t > 0.01", "set": values}}}).compile()
     (found,) = instants(system, 0.0101, tolerance=1e-6)
-    q, u, after = at(found.before, system.coordinates), at(found.before, system.speeds), at(found.after, system.speeds)
+    q, u, after = (
+        at(found.before, system.coordinates),
+        at(found.before, system.speeds),
+        at(found.after, system.speeds),
+    )
     assert all(found.after[name] == value for name, value in values.items())
     impulses = mass_matrix(system, q, found.time) @ (after - u)
     others = [k for k, name in enumerate(system.speeds) if name not in values]
@@ -149,14 +225,26 @@ def test_least_change_of_random_trees(seed):
 def test_every_form_goes_on_from_the_same_speeds(method):
     """Runs in momenta find them anew from the speeds that the event left."""
     system = load(described("two of a tree")).compile()
-    runs = [system.simulate(stop_time=0.6, output_step=0.2, tolerance=1e-10, method=each) for each in ("auto", method)]
-    assert np.abs(runs[0].array(system.coordinates) - runs[1].array(system.coordinates)).max() < 1e-7
+    runs = [
+        system.simulate(stop_time=0.6, output_step=0.2, tolerance=1e-10, method=each)
+        for each in ("auto", method)
+    ]
+    assert (
+        np.abs(runs[0].array(system.coordinates) - runs[1].array(system.coordinates)).max() < 1e-7
+    )
 
 
 def test_an_inner_reset_keeps_the_momenta_of_a_floating_pair():
     """Nothing but forces between the two bodies changes their relative speed: momentum and moment of momentum stay, to rounding."""
-    outputs = {f"v{body}": {"quantity": "velocity", "body": body, "point": [0, 0, 0]} for body in "ab"}
-    d = typed("free", gravity=[0, 0, 0], events={"E": {**NOW, "set": {"der(q)": "-der(q)"}}}, outputs=outputs)
+    outputs = {
+        f"v{body}": {"quantity": "velocity", "body": body, "point": [0, 0, 0]} for body in "ab"
+    }
+    d = typed(
+        "free",
+        gravity=[0, 0, 0],
+        events={"E": {**NOW, "set": {"der(q)": "-der(q)"}}},
+        outputs=outputs,
+    )
     result = load(d).compile().simulate(stop_time=0.3, output_step=0.1, tolerance=1e-11)
     (event,) = result.events
     assert np.abs(np.subtract(event.before[1:4], event.after[1:4])).max() < 1e-13 * 10.0
@@ -166,7 +254,11 @@ def test_energy_book_of_a_reset():
     """The impulses along the set speeds work with the mean speed: ΔT = ½ (u⁺ + u⁻)ᵀ M (u⁺ - u⁻), which is the event's entry in the books."""
     system = load(described("loop")).compile()
     (found,) = instants(system, 0.3)
-    q, u, after = at(found.before, system.coordinates), at(found.before, system.speeds), at(found.after, system.speeds)
+    q, u, after = (
+        at(found.before, system.coordinates),
+        at(found.before, system.speeds),
+        at(found.after, system.speeds),
+    )
     result = system.simulate(stop_time=0.3, output_step=0.1, tolerance=1e-10, integrator="adams")
     work = 0.5 * (after + u) @ mass_matrix(system, q) @ (after - u)
     assert -result.events[0].energy_loss == pytest.approx(work, rel=1e-7)
@@ -179,7 +271,12 @@ def test_the_cut_makes_no_difference(cut):
     other = four_bar(events={"E": {**NOW, "set": {"der(a)": 1.0}}})
     q, u = first.start()
     for name, value, speed in zip(first.coordinates, q, u, strict=True):
-        (transform,) = (each for joint in other["joints"].values() for each in joint["transforms"] if each.get("coordinate") == name)
+        (transform,) = (
+            each
+            for joint in other["joints"].values()
+            for each in joint["transforms"]
+            if each.get("coordinate") == name
+        )
         transform |= {"start": float(value), "speed": float(speed)}
     other["joints"][cut]["cut"] = True
     one, two = (instants(each, 0.3, tolerance=1e-11)[0].after for each in (first, other))
@@ -205,7 +302,9 @@ def test_what_the_constraints_determine_cannot_be_set(make, values, named):
 def test_values_that_agree_are_fine(values):
     """The same two with values that the gear allows."""
     (found,) = instants(geared(events={"E": {**NOW, "set": values}}), 0.3)
-    assert all(found.after[name] == pytest.approx(value, abs=1e-9) for name, value in values.items())
+    assert all(
+        found.after[name] == pytest.approx(value, abs=1e-9) for name, value in values.items()
+    )
 
 
 def test_a_massless_slider_that_a_gear_holds():
@@ -215,7 +314,13 @@ def test_a_massless_slider_that_a_gear_holds():
         "j": {"child": "a", "type": "prismatic", "axis": "x", "coordinates": ["x"], "speed": [1.0]},
         "k": {"child": "m", "type": "prismatic", "axis": "x", "coordinates": ["y"]},
     }
-    d = {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": bodies, "joints": joints, "couplings": {"c": {"value": "y - 2*x"}}}
+    d = {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": bodies,
+        "joints": joints,
+        "couplings": {"c": {"value": "y - 2*x"}},
+    }
     (found,) = instants({**d, "events": {"E": {**NOW, "set": {"der(y)": -3.0}}}}, 0.3)
     assert found.after["der(y)"] == -3.0 and found.after["der(x)"] == pytest.approx(-1.5, rel=1e-12)
 
@@ -240,7 +345,11 @@ def test_quaternions_become_unit_ones_however_long_they_are_given():
         "events": {"turn": {"when": "t > 0.2", "set": dict(zip(names, [3, 0, 4, 0], strict=True))}},
     }  # fmt: skip
     found = load(d).compile().simulate(0.4, output_step=0.1).array(names)
-    for row, expected in ((0, [0.0, 0.0, 0.6, -0.8]), (1, [0.0, 0.0, 0.6, -0.8]), (-1, [0.6, 0.0, 0.8, 0.0])):
+    for row, expected in (
+        (0, [0.0, 0.0, 0.6, -0.8]),
+        (1, [0.0, 0.0, 0.6, -0.8]),
+        (-1, [0.6, 0.0, 0.8, 0.0]),
+    ):
         assert found[row] == pytest.approx(expected, abs=8 * np.finfo(float).eps)
 
 
@@ -251,5 +360,10 @@ def test_quaternions_become_unit_ones_however_long_they_are_given():
 )  # fmt: skip
 def test_what_is_set_names_its_speeds(entries: tuple[int, ...], speeds: list[int]):
     """Two hinges of one body, a ball joint, a slide: seven coordinates, six speeds, states; quaternions count as a whole, all else by itself."""
-    joints = {"q_at": [0, 0, 2, 6, 7], "u_at": [0, 0, 2, 5, 6], "u_q": [0, 1, -1, -1, -1, 6], "u_body": [1, 1, 2, 2, 2, 3]}
+    joints = {
+        "q_at": [0, 0, 2, 6, 7],
+        "u_at": [0, 0, 2, 5, 6],
+        "u_q": [0, 1, -1, -1, -1, 6],
+        "u_body": [1, 1, 2, 2, 2, 3],
+    }
     assert set_speeds([(entry, 0, 0) for entry in entries], joints) == speeds

@@ -14,7 +14,9 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Loop
 
 M, Q, X = plain("run.stage_change"), plain("run.unit"), plain("run.methods")
-TURN = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])  # no axis of it is its own, quaternion (1, 1, -1, 1)/2
+TURN = np.array(
+    [[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]
+)  # no axis of it is its own, quaternion (1, 1, -1, 1)/2
 
 
 class Changing(HandMade):
@@ -27,7 +29,12 @@ class Changing(HandMade):
         self.I, first = U.UNIT.of(block), self.I.block.size
         self.stage, self.transition = SimpleNamespace(bodies=first, transition=first + 2), first + 2
         self.ws = SimpleNamespace(
-            row=np.zeros(3 * L.ROW), val=np.arange(40.0, 50.0), q=np.zeros(9), u=np.zeros(8), tau=np.zeros(8), rotor=np.zeros(8)
+            row=np.zeros(3 * L.ROW),
+            val=np.arange(40.0, 50.0),
+            q=np.zeros(9),
+            u=np.zeros(8),
+            tau=np.zeros(8),
+            rotor=np.zeros(8),
         )
         self.ws.udot = np.zeros(8)
         monkeypatch.setattr(M, "stage_record", lambda I, W: self.stage)
@@ -44,25 +51,44 @@ def test_poses_and_velocities_of_bodies_are_kept(monkeypatch):
         made["bodies"][:] = -1.0
         for name, size in (("W_P", 3), ("W_V", 3), ("W_OM", 3), ("W_R", 9)):
             for i in range(3):
-                made.ws.row[i * L.ROW + getattr(L, name) :][:size] = 100 * i + getattr(L, name) + np.arange(size)
+                made.ws.row[i * L.ROW + getattr(L, name) :][:size] = (
+                    100 * i + getattr(L, name) + np.arange(size)
+                )
         M.keep_bodies(made.I, made.W, made.ws)
         for g, body in enumerate(made.kept):
-            for part, name in (("position", "W_P"), ("velocity", "W_V"), ("spin", "W_OM"), ("rotation", "W_R")):
+            for part, name in (
+                ("position", "W_P"),
+                ("velocity", "W_V"),
+                ("spin", "W_OM"),
+                ("rotation", "W_R"),
+            ):
                 found = getattr(body, part)
-                expected = 100 * rows[g] + getattr(L, name) + np.arange(found.size) if g in rows else np.full(found.size, -1.0)
+                expected = (
+                    100 * rows[g] + getattr(L, name) + np.arange(found.size)
+                    if g in rows
+                    else np.full(found.size, -1.0)
+                )
                 assert found.tolist() == expected.tolist()
 
 
 def test_parameters_and_inputs_are_kept_but_what_the_next_stage_sets(monkeypatch):
     """The time of the new stage stands behind them; locked coordinates have the values that they had as states."""
-    transition = [*U.TRANSITION.filled(set=1, freed=1, locked=2), 2, 1, *U.LOCKED.filled(state=1, register=7), *U.LOCKED.filled(state=0, register=8)]
+    transition = [
+        *U.TRANSITION.filled(set=1, freed=1, locked=2),
+        2,
+        1,
+        *U.LOCKED.filled(state=1, register=7),
+        *U.LOCKED.filled(state=0, register=8),
+    ]
     made = Changing(monkeypatch, transition=transition)
     M.keep_registers(made.I, made.W, made.ws)
     assert made["bodies"][2 * U.UNIT_BODY.size :][:6].tolist() == [40, 41, 42, 43, 44, 7]
     fresh = SimpleNamespace(val=np.full(10, -1.0))
     made.W.time = 3.5
     made["states"][:2] = 21.0, 22.0
-    M.restore_registers(made.I, made.W, SimpleNamespace(val0=np.arange(60.0, 70.0)), fresh, made.transition)
+    M.restore_registers(
+        made.I, made.W, SimpleNamespace(val0=np.arange(60.0, 70.0)), fresh, made.transition
+    )
     assert fresh.val.tolist() == [40, 41, 62, 43, 44, 3.5, -1, 22, 21, -1]
 
 
@@ -76,7 +102,9 @@ def test_bodies_that_are_let_go_begin_where_they_are(monkeypatch):
     model = SimpleNamespace(q_at=np.array([0, 0, 1]), u_at=np.array([0, 0, 2]))
     M.place_freed(made.I, made.W, model, made.ws, made.transition)
     w = made.ws.q[4] * 2
-    assert made.ws.q == pytest.approx([0, 1, 2, 3, w / 2, w / 2, -w / 2, w / 2, 0]) and abs(w) == pytest.approx(1.0)
+    assert made.ws.q == pytest.approx([0, 1, 2, 3, w / 2, w / 2, -w / 2, w / 2, 0]) and abs(
+        w
+    ) == pytest.approx(1.0)
     assert made.ws.u == pytest.approx([0, 0, *(TURN.T @ [4, 5, 6]), *(TURN.T @ [7, 8, 9])])
 
 
@@ -84,7 +112,11 @@ def test_bodies_that_are_let_go_begin_where_they_are(monkeypatch):
 def test_speeds_come_from_the_momenta_of_bodies_their_twins_and_rotors(monkeypatch, status):
     """A twin moves with its body, that of the ground stands; what the structure does not have gives nothing."""
     first, second, still = (1, 0, 0.5, 0, 1, 0.5), (2, 0, 0.5, 0, 2, 0.5), (4, *[0.0] * 6)
-    rows = (((1, -1), [(1, *first), (3, *first), still]), ((0, 2), [(2, *second), still]), ((3, 1), [(1, *second), (3, *second), still]))
+    rows = (
+        ((1, -1), [(1, *first), (3, *first), still]),
+        ((0, 2), [(2, *second), still]),
+        ((3, 1), [(1, *second), (3, *second), still]),
+    )
     for bodies, expected in rows:
         made = Changing(monkeypatch, bodies)
         for g, body in enumerate(made.kept):
@@ -97,8 +129,14 @@ def test_speeds_come_from_the_momenta_of_bodies_their_twins_and_rotors(monkeypat
             put_momentum=lambda ws, i, v, om, put=put: put.append((i, *v, *om)),
         )  # fmt: skip
         assert M.balance_momenta(made.I, made.W, model, made.ws, 2.0) == status
-        assert calls.told[0] == "set_registers 2" and ("solve_momenta" in calls.told) == (status == 0)
-        assert put == expected and made.ws.tau.tolist() == [1.5, 1.25, 0, 0, 0, 0, 0, 0] and not made.ws.u.any()
+        assert calls.told[0] == "set_registers 2" and ("solve_momenta" in calls.told) == (
+            status == 0
+        )
+        assert (
+            put == expected
+            and made.ws.tau.tolist() == [1.5, 1.25, 0, 0, 0, 0, 0, 0]
+            and not made.ws.u.any()
+        )
 
 
 def test_the_momentum_of_a_body_about_its_origin(monkeypatch):
@@ -108,7 +146,11 @@ def test_the_momentum_of_a_body_about_its_origin(monkeypatch):
     J = rng.standard_normal((3, 3))
     J, ws = J + J.T, SimpleNamespace(row=np.zeros(2 * L.ROW))
     ws.row[L.ROW + L.W_V :][:3], ws.row[L.ROW + L.W_OM :][:3] = v_given, om_given
-    monkeypatch.setattr(M, "inertia_of", lambda ws, i: (2.5, tuple(h), (J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2])))
+    monkeypatch.setattr(
+        M,
+        "inertia_of",
+        lambda ws, i: (2.5, tuple(h), (J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2])),
+    )
     M.put_momentum(ws, 1, tuple(v), tuple(om))
     v, om = v - v_given, om - om_given
     assert ws.row[L.ROW + L.W_F :][:3] == pytest.approx(-(2.5 * v + np.cross(om, h)))
@@ -120,13 +162,19 @@ def test_momenta_are_solved_leaves_first(monkeypatch, fails_at):
     told = []
     ws = SimpleNamespace(u=np.zeros(2), udot=np.array([3.0, 4.0]))
     monkeypatch.setattr(M, "lend", lambda model, ws: told.append("lend"))
-    monkeypatch.setattr(M, "eliminate", lambda model, ws, i: told.append(-i) or (4 if i == fails_at else 0))
+    monkeypatch.setattr(
+        M, "eliminate", lambda model, ws, i: told.append(-i) or (4 if i == fails_at else 0)
+    )
     monkeypatch.setattr(M, "accelerate", lambda model, ws, i: told.append(i))
-    assert M.solve_momenta(SimpleNamespace(parent=np.zeros(4)), ws) == (4 if fails_at else 0) and ws.u.tolist() == [3, 4]
+    assert M.solve_momenta(SimpleNamespace(parent=np.zeros(4)), ws) == (
+        4 if fails_at else 0
+    ) and ws.u.tolist() == [3, 4]
     assert told == (["lend", -3, -2] if fails_at else ["lend", -3, -2, -1, 1, 2, 3])
 
 
-@pytest.mark.parametrize("jump, loops, contacts", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1), (0, 0, 1), (2, 1, 1)])
+@pytest.mark.parametrize(
+    "jump, loops, contacts", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1), (0, 0, 1), (2, 1, 1)]
+)
 @pytest.mark.parametrize("fails", ["", "prepare", "balance_momenta", "project", "survey_ranks"])
 def test_a_change_of_structure(monkeypatch, jump, loops, contacts, fails):
     made = Changing(monkeypatch, transition=U.TRANSITION.filled(jump=jump))
@@ -134,7 +182,9 @@ def test_a_change_of_structure(monkeypatch, jump, loops, contacts, fails):
     made.W.stage, made.W.started = 1.0, 1.0
     names = "save_states keep_bodies keep_registers lay_out restore_registers prepare load_states place_freed balance_momenta "
     names += "project survey_ranks touch judge"
-    calls = Noted(monkeypatch, M, *names.split(), structure=lambda *_: (made.model, made.ws), fails=fails)
+    calls = Noted(
+        monkeypatch, M, *names.split(), structure=lambda *_: (made.model, made.ws), fails=fails
+    )
     status = M.change_structure(made.I, None, made.W, 2.0)
     found = [each.split()[0] for each in calls.told if not each.startswith("structure")]
     whole = (
@@ -145,7 +195,9 @@ def test_a_change_of_structure(monkeypatch, jump, loops, contacts, fails):
     )
     upto = {"prepare": 8}.get(fails, whole.index(fails) + 1 if fails in whole else len(whole))
     assert found == whole[:upto] and status == (FAILURE if fails in whole else 0)
-    assert (made.W.stage, made.W.started) == (2.0, 0.0) and all(each.endswith(" 2") for each in calls.told if each.split()[0] in ("project", "touch"))
+    assert (made.W.stage, made.W.started) == (2.0, 0.0) and all(
+        each.endswith(" 2") for each in calls.told if each.split()[0] in ("project", "touch")
+    )
 
 
 class Unit(HandMade):
@@ -157,9 +209,18 @@ class Unit(HandMade):
         first = self.I.block.size
         self.I = U.UNIT.of(block)
         self.I.columns, self.I.states = 3, 2
-        self.ws = SimpleNamespace(val=np.arange(10.0), q=np.array([9.0]), u=np.array([8.0]), x=np.zeros(0), ydot=np.array([3.0]), udot=np.zeros(1))
+        self.ws = SimpleNamespace(
+            val=np.arange(10.0),
+            q=np.array([9.0]),
+            u=np.array([8.0]),
+            x=np.zeros(0),
+            ydot=np.array([3.0]),
+            udot=np.zeros(1),
+        )
         self.ws.head = SimpleNamespace(item=5.0)
-        monkeypatch.setattr(Q, "stage_record", lambda I, W: SimpleNamespace(columns=first, states=first + 3))
+        monkeypatch.setattr(
+            Q, "stage_record", lambda I, W: SimpleNamespace(columns=first, states=first + 3)
+        )
         monkeypatch.setattr(Q, "structure", lambda I, F, W: (self.model, self.ws))
 
 
@@ -185,13 +246,26 @@ def test_an_evaluation_for_a_host(monkeypatch, loops, fails):
     status = Q.refresh(unit.I, None, unit.W, 2.0)
     assert unit.W.time == 2.0
     if fails in ("probe", "load", "accelerations_of"):
-        assert status == FAILURE + 1 and unit.W.item == 5.0 and calls.told[-2].split()[0] == fails and calls.told[-1] == "blame"
+        assert (
+            status == FAILURE + 1
+            and unit.W.item == 5.0
+            and calls.told[-2].split()[0] == fails
+            and calls.told[-1] == "blame"
+        )
         assert unit.W.energy == 7.0
         return
     named = [each.split()[0] for each in calls.told]
-    assert [each for each in named if each in order.split()] == order.split() and named.count("position_residual") == loops
-    assert (unit.W.energy, unit.W.energy_residual, unit.W.constraint_residual) == (7.0, 7.75, 0.5 * loops)
-    assert status == (FAILURE + 1 if fails else 0) and ("publish" in named) == (not fails) == ("coordinate_rates" in named)
+    assert [each for each in named if each in order.split()] == order.split() and named.count(
+        "position_residual"
+    ) == loops
+    assert (unit.W.energy, unit.W.energy_residual, unit.W.constraint_residual) == (
+        7.0,
+        7.75,
+        0.5 * loops,
+    )
+    assert status == (FAILURE + 1 if fails else 0) and ("publish" in named) == (not fails) == (
+        "coordinate_rates" in named
+    )
 
 
 def test_books_are_opened_without_a_jump_of_the_residual(monkeypatch):
@@ -207,7 +281,9 @@ def test_a_fresh_workspace_holds_its_image_and_nothing_else(monkeypatch):
     unit = Unit(monkeypatch)
     unit.I.form = 3
     first = int(unit.I.at_workspace)
-    names = "val q u x p tau added extra wrench reaction c_mode c_dir c_along c_lam c_out other".split()
+    names = (
+        "val q u x p tau added extra wrench reaction c_mode c_dir c_along c_lam c_out other".split()
+    )
     block = np.full(first + 2 * len(names) + 4, 5.0)
     unit.W = U.UNIT_HEAD.of(block)
     views = {name: block[first + 4 + 2 * k : first + 6 + 2 * k] for k, name in enumerate(names)}
@@ -223,9 +299,16 @@ def test_a_fresh_workspace_holds_its_image_and_nothing_else(monkeypatch):
     unit.model.header.work_size, unit.model.val0 = 2 * len(names) + 3, np.array([6.0, 7.0])
     unit.ws = SimpleNamespace(head=head, **views)
     Q.lay_out(unit.I, None, unit.W)
-    assert head.form == 3 and block[first : first + 4].tolist() == [0.0] * 4 and views["val"].tolist() == [6, 7]
     assert (
-        not any(views[name].any() for name in names[1:-1]) and math.isnan(views["other"][0]) and views["other"][1] == 5.0 and block[first - 1] == 5.0
+        head.form == 3
+        and block[first : first + 4].tolist() == [0.0] * 4
+        and views["val"].tolist() == [6, 7]
+    )
+    assert (
+        not any(views[name].any() for name in names[1:-1])
+        and math.isnan(views["other"][0])
+        and views["other"][1] == 5.0
+        and block[first - 1] == 5.0
     )
 
 
@@ -237,5 +320,7 @@ def test_methods_stand_behind_their_codes():
         sizes = {method.name: X.memory_size(method.code, n) for method in INTEGRATORS}
         assert sizes == {name: X.KERNELS[name].size(n) for name in sizes}
         assert X.memory_size(AUTO, n) == max(sizes[name] for name in ("adams", "rk45", "radau"))
-    assert {method.name for method in INTEGRATORS if X.is_fixed(method.code)} == {method.name for method in INTEGRATORS if method.fixed}
+    assert {method.name for method in INTEGRATORS if X.is_fixed(method.code)} == {
+        method.name for method in INTEGRATORS if method.fixed
+    }
     assert not X.is_fixed(AUTO) and X.is_fixed(CODES["rk4"])

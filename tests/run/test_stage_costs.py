@@ -51,7 +51,11 @@ def test_change_of_stage_costs_less_than_a_hundred_evaluations():
         run.work[:] = before
         if instant - NEAR > last:
             assert run.call("unit_advance", 1, instant - NEAR) == 0
-        change = fastest(lambda instant=instant: run.call("unit_advance", 1, instant + NEAR), run.work)
-        first_step = fastest(lambda instant=instant: run.call("unit_advance", 1, instant + 2 * NEAR), run.work)
+        change = fastest(
+            lambda instant=instant: run.call("unit_advance", 1, instant + NEAR), run.work
+        )
+        first_step = fastest(
+            lambda instant=instant: run.call("unit_advance", 1, instant + 2 * NEAR), run.work
+        )
         worst, t = max(worst, (change + first_step) / evaluation), instant
     assert worst < 100.0

@@ -14,7 +14,15 @@ from kinetree.models.run.cases import Cases, alike
 from kinetree.models.run.direct import known_layout
 from kinetree.models.run.engine import kind
 from kinetree.models.run.instance import OFTEN, Instance, aligned, shaped
-from kinetree.models.run.stages import acts_on_all_of, flat, force_stands, grounded, made_of, output_stands, structures
+from kinetree.models.run.stages import (
+    acts_on_all_of,
+    flat,
+    force_stands,
+    grounded,
+    made_of,
+    output_stands,
+    structures,
+)
 from kinetree.models.run.unit import union
 from kinetree.solvers.layout import Status
 
@@ -25,7 +33,11 @@ def train(**more: Any) -> dict[str, Any]:
     """Three wagons in a row, a on the ground, b on a, c on b, with springs, outputs and parameters that follow one another."""
 
     def joint(parent: str, child: str) -> dict[str, Any]:
-        return {"parent": parent, "child": child, "transforms": [{"shift": "x", "coordinate": f"x{child}"}]}
+        return {
+            "parent": parent,
+            "child": child,
+            "transforms": [{"shift": "x", "coordinate": f"x{child}"}],
+        }
 
     return {
         "format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {name: dict(BODY) for name in "abc"},
@@ -43,7 +55,14 @@ def stages_of(*stages: dict[str, Any]):
 
 def test_a_mechanism_without_stages_has_one_structure_that_never_ends():
     (only,) = structures(load(train()).description)
-    assert (only.name, only.end, only.locked, only.freed, only.newly_locked, only.set) == ("", None, frozenset(), (), (), ())
+    assert (only.name, only.end, only.locked, only.freed, only.newly_locked, only.set) == (
+        "",
+        None,
+        frozenset(),
+        (),
+        (),
+        (),
+    )
 
 
 def test_structures_follow_one_another():
@@ -53,14 +72,37 @@ def test_structures_follow_one_another():
         {"name": "s3", "ends": {"at": 3.0}, "drop": ["c"]}, {"name": "s4", "ends": {"at": 4.0}},
     )  # fmt: skip
     assert [each.name for each in (first, second, third, last)] == ["s1", "s2", "s3", "s4"]
-    assert [sorted(each.locked) for each in (first, second, third, last)] == [[], ["B"], ["B"], ["B"]]
+    assert [sorted(each.locked) for each in (first, second, third, last)] == [
+        [],
+        ["B"],
+        ["B"],
+        ["B"],
+    ]
     assert [each.newly_locked for each in (first, second, third, last)] == [(), ("B",), (), ()]
-    assert [each.freed for each in (first, second, third, last)] == [(), (), ("c",), ()] and [each.set for each in (first, second)] == [(), ("k",)]
-    assert [sorted(each.description.joints) for each in (second, third, last)] == [["A", "B", "C"], ["A", "B", "c"], ["A", "B"]]
-    assert third.description.joints["c"].type == "free" and third.description.joints["c"].parent == "ground"
-    assert [sorted(each.description.forces) for each in (first, second, third, last)] == [["sb", "sc"], ["sc"], [], []]
+    assert [each.freed for each in (first, second, third, last)] == [(), (), ("c",), ()] and [
+        each.set for each in (first, second)
+    ] == [(), ("k",)]
+    assert [sorted(each.description.joints) for each in (second, third, last)] == [
+        ["A", "B", "C"],
+        ["A", "B", "c"],
+        ["A", "B"],
+    ]
+    assert (
+        third.description.joints["c"].type == "free"
+        and third.description.joints["c"].parent == "ground"
+    )
+    assert [sorted(each.description.forces) for each in (first, second, third, last)] == [
+        ["sb", "sc"],
+        ["sc"],
+        [],
+        [],
+    ]
     assert [sorted(each.description.outputs) for each in (third, last)] == [["ya", "yc"], ["ya"]]
-    assert second.description.parameters["k"].value == 5.0 and first.description.parameters["k"].value == 2.0 and last.end is None
+    assert (
+        second.description.parameters["k"].value == 5.0
+        and first.description.parameters["k"].value == 2.0
+        and last.end is None
+    )
     assert all(each.end is not None for each in (first, second, third))
 
 
@@ -68,17 +110,32 @@ def test_a_last_stage_that_changes_something_leads_to_one_more():
     """That has no end; one that changes nothing does not end."""
     ended = stages_of({"name": "s1", "ends": {"at": 1.0}, "set": {"k": 5.0}})
     assert [(each.name, each.end is None) for each in ended] == [("s1", False), ("after s1", True)]
-    assert [(each.name, each.end is None) for each in stages_of({"name": "s1", "ends": {"at": 1.0}})] == [("s1", True)]
+    assert [
+        (each.name, each.end is None) for each in stages_of({"name": "s1", "ends": {"at": 1.0}})
+    ] == [("s1", True)]
     assert [each.name for each in stages_of({"ends": {"at": 1.0}, "lock": ["B"]})] == ["", "after"]
 
 
 def test_what_is_set_by_numbers_is_compiled_and_the_rest_comes_from_the_state():
     """A law of parameters is a number, unless it is of itself; one of an input or a state is found at the end."""
-    first, second = stages_of({"name": "s1", "ends": {"at": 1.0}, "set": {"k": "3*m", "m": "twice + xa", "twice": "twice + 1"}})
+    first, second = stages_of(
+        {
+            "name": "s1",
+            "ends": {"at": 1.0},
+            "set": {"k": "3*m", "m": "twice + xa", "twice": "twice + 1"},
+        }
+    )
     assert second.set == ("k",) and set(first.at_end) == {"m", "twice"} and not second.at_end
-    assert second.description.parameters["k"].value == "3*m" and second.description.parameters["m"].value == 1.0
+    assert (
+        second.description.parameters["k"].value == "3*m"
+        and second.description.parameters["m"].value == 1.0
+    )
     known = load(train()).description.parameters
-    assert made_of("twice + f", known) == {"twice", "k", "f"} and made_of(3.0, known) == set() and made_of("k", known) == {"k"}
+    assert (
+        made_of("twice + f", known) == {"twice", "k", "f"}
+        and made_of(3.0, known) == set()
+        and made_of("k", known) == {"k"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,7 +157,10 @@ def test_sequences_of_stages_are_unrolled_in_order():
     def stage(name: str, *inner: Any) -> Any:
         return SimpleNamespace(name=name, sequence=inner)
 
-    assert [each.name for each in flat((stage("a"), stage("b", stage("c"), stage("d", stage("e"))), stage("f")))] == ["a", "c", "e", "f"]
+    assert [
+        each.name
+        for each in flat((stage("a"), stage("b", stage("c"), stage("d", stage("e"))), stage("f")))
+    ] == ["a", "c", "e", "f"]
 
 
 def test_what_hangs_on_the_ground_and_what_stands():
@@ -111,12 +171,31 @@ def test_what_hangs_on_the_ground_and_what_stands():
     assert grounded(joints) == {"ground", "a", "b"} and grounded({}) == {"ground"}
 
     def force(bodies: tuple[str, ...] = (), coordinates: tuple[str, ...] = (), **more: Any) -> Any:
-        return SimpleNamespace(bodies=lambda: [("", each) for each in bodies], coordinates=lambda: [("", each) for each in coordinates], **more)
+        return SimpleNamespace(
+            bodies=lambda: [("", each) for each in bodies],
+            coordinates=lambda: [("", each) for each in coordinates],
+            **more,
+        )
 
     there, lost = {"ground", "a"}, {"xb"}
-    forces = ((("a", "ground"),), (("a", "b"),), ((), ("xa",)), ((), ("xa", "xb")), (("b",), ("xa",)))
-    assert [force_stands(force(*each), there, lost) for each in forces] == [True, False, True, False, False]
-    assert [acts_on_all_of(each, {"x", "y"}) for each in (force(), force((), ("x",)), force((), ("x", "z")), force((), ("x", "y")))] == [
+    forces = (
+        (("a", "ground"),),
+        (("a", "b"),),
+        ((), ("xa",)),
+        ((), ("xa", "xb")),
+        (("b",), ("xa",)),
+    )
+    assert [force_stands(force(*each), there, lost) for each in forces] == [
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert [
+        acts_on_all_of(each, {"x", "y"})
+        for each in (force(), force((), ("x",)), force((), ("x", "z")), force((), ("x", "y")))
+    ] == [
         False,
         True,
         False,
@@ -145,9 +224,24 @@ def test_a_workspace_has_what_it_is_given():
     """And nothing of the call before: states at their start, inputs at theirs, loads on bodies and along speeds gone."""
     instance = Instance(load(train(states={"s": {"rate": "-s", "start": 4.0}})).compile().compiled)
     ws, n = instance.ws, 3
-    instance.set_state([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], {"f": 7.0}, np.arange(18.0), [8.0, 9.0, 10.0])
-    assert (*ws.q, *ws.u, *ws.x, *ws.added) == (1, 2, 3, 4, 5, 6, 4, 8, 9, 10) and ws.head.extra == 1.0
-    assert ws.extra.tolist() == [0.0] * 6 + np.arange(18.0).tolist() and instance._inputs.tolist() == [7.0]
+    instance.set_state(
+        [1.0, 2.0, 3.0], [4.0, 5.0, 6.0], {"f": 7.0}, np.arange(18.0), [8.0, 9.0, 10.0]
+    )
+    assert (*ws.q, *ws.u, *ws.x, *ws.added) == (
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        4,
+        8,
+        9,
+        10,
+    ) and ws.head.extra == 1.0
+    assert ws.extra.tolist() == [0.0] * 6 + np.arange(
+        18.0
+    ).tolist() and instance._inputs.tolist() == [7.0]
     instance.set_state(np.zeros(n), None)
     assert (
         not (*ws.q, *ws.u, *ws.added) != (0.0,) * 9
@@ -187,26 +281,48 @@ def test_what_is_asked_often_is_asked_directly(monkeypatch):
     for _ in range(OFTEN):
         instance.solve(0.0, zero, zero)
     monkeypatch.setattr(instance, "call", lambda *_: pytest.fail("the long way"))
-    assert [instance.solve(0.0, zero, zero, *ask).tolist() for ask in asks] == [each.tolist() for each in first]
+    assert [instance.solve(0.0, zero, zero, *ask).tolist() for ask in asks] == [
+        each.tolist() for each in first
+    ]
 
 
 def test_structures_are_alike_in_every_number():
     one, same, other = (load(train()).compile(k=k).compiled for k in (2.0, 2.0, 3.0))
     assert alike(one, same, {}) and not alike(one, other, {}) and alike(one, same, {"f": 2.0})
     tables = [
-        load(train(tables={"t": {"x": [0, 1], "y": [0, y]}}, outputs={"o": {"value": "table('t', xa)"}})).compile().compiled for y in (1.0, 1.0, 2.0)
+        load(
+            train(
+                tables={"t": {"x": [0, 1], "y": [0, y]}}, outputs={"o": {"value": "table('t', xa)"}}
+            )
+        )
+        .compile()
+        .compiled
+        for y in (1.0, 1.0, 2.0)
     ]
-    assert alike(tables[0], tables[1], {}) and not alike(tables[0], tables[2], {}) and not alike(one, tables[0], {})
+    assert (
+        alike(tables[0], tables[1], {})
+        and not alike(tables[0], tables[2], {})
+        and not alike(one, tables[0], {})
+    )
 
 
 def test_cases_are_told_by_registers_or_compiled():
     system = load(train(outputs={"o": {"value": "twice"}})).compile()
     cases = Cases(system, {"k": [3.0, 1.0, 2.0], "m": [1.0, 5.0, 4.0]}, {"f": 2.0})
     assert (
-        cases.count == 3 and cases.quick and list(cases.ends()) == [{"k": 3.0, "m": 1.0}, {"k": 1.0, "m": 5.0}] and cases.inputs_of(2) == {"f": 2.0}
+        cases.count == 3
+        and cases.quick
+        and list(cases.ends()) == [{"k": 3.0, "m": 1.0}, {"k": 1.0, "m": 5.0}]
+        and cases.inputs_of(2) == {"f": 2.0}
     )
-    assert not Cases(system, {"twice": [3.0]}, None).quick and Cases(system, {}, None).count == 1 and not list(Cases(system, {"k": []}, None).ends())
-    assert cases.system(1).simulate(stop_time=0.0)["o"].tolist() == [2.0] and cases.starts_of(0) == {}
+    assert (
+        not Cases(system, {"twice": [3.0]}, None).quick
+        and Cases(system, {}, None).count == 1
+        and not list(Cases(system, {"k": []}, None).ends())
+    )
+    assert (
+        cases.system(1).simulate(stop_time=0.0)["o"].tolist() == [2.0] and cases.starts_of(0) == {}
+    )
 
 
 def test_lanes_say_what_keeps_runs_out_of_them(monkeypatch):
@@ -224,7 +340,10 @@ def test_lanes_say_what_keeps_runs_out_of_them(monkeypatch):
         assert words in why and bool(why) == bool(words), (more, integrator, why)
         assert ensemble.happens(system) == bool(more)
     monkeypatch.setattr(ensemble, "pointer_entry", lambda name: None)
-    assert ensemble.why_not(load(train()).compile(), cases, SimpleNamespace(integrator="rk4")) == "kernels run in plain Python"  # type: ignore[arg-type]
+    assert (
+        ensemble.why_not(load(train()).compile(), cases, SimpleNamespace(integrator="rk4"))
+        == "kernels run in plain Python"
+    )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -238,29 +357,57 @@ def test_lanes_say_what_keeps_runs_out_of_them(monkeypatch):
     ],
 )  # fmt: skip
 def test_messages_name_what_their_number_means(item: int, code: Status, words: str):
-    compiled = load(train(events={"e": {"when": "xa > 1", "set": {"der(xa)": 0}}})).compile().compiled
+    compiled = (
+        load(train(events={"e": {"when": "xa > 1", "set": {"der(xa)": 0}}})).compile().compiled
+    )
     found = status.message(int(code), SimpleNamespace(item=float(item)), compiled)  # type: ignore[arg-type]
     assert words in found and ("chattering" in found) == (words.startswith("(chattering"))
 
 
 def test_registers_that_a_row_depends_on_besides_its_state():
     """Parameters, inputs, the beginning of the stage, and locked coordinates."""
-    _, compiled = (each for each in (None, load(train(stages=[{"ends": {"at": 1.0}, "lock": ["B"]}, {}])).compile()))
+    _, compiled = (
+        each
+        for each in (None, load(train(stages=[{"ends": {"at": 1.0}, "lock": ["B"]}, {}])).compile())
+    )
     from kinetree.models.run.unit import later
 
     assert compiled is not None
     (second,) = later(compiled)
     places = replay.kept_registers(second).tolist()
     names = {register: name for name, register in second.registers.items()}
-    assert places[:5] == [1, 2, 3, 4, 5] and [names[each] for each in places[:4]] == ["k", "twice", "m", "f"]
-    assert [names[each] for each in places[5:]] == [name for name in second.registers if name.startswith("locked(")] != []
+    assert places[:5] == [1, 2, 3, 4, 5] and [names[each] for each in places[:4]] == [
+        "k",
+        "twice",
+        "m",
+        "f",
+    ]
+    assert (
+        [names[each] for each in places[5:]]
+        == [name for name in second.registers if name.startswith("locked(")]
+        != []
+    )
     assert replay.kept_registers(compiled.compiled).tolist() == [1, 2, 3, 4, 5]
 
 
 def test_states_of_contacts_are_kept_with_their_directions():
     ball = {"child": "a", "type": "free", "start": [0, 0, 1, 1, 0, 0, 0]}
-    contacts = {name: {"body": "a", "point": [x, 0, 0], "friction": 0.3} for name, x in (("one", 0.1), ("two", 0.2))}
-    compiled = load({"format": "kinetree/1", "bodies": {"a": BODY}, "joints": {"j": ball}, "contacts": contacts}).compile().compiled
+    contacts = {
+        name: {"body": "a", "point": [x, 0, 0], "friction": 0.3}
+        for name, x in (("one", 0.1), ("two", 0.2))
+    }
+    compiled = (
+        load(
+            {
+                "format": "kinetree/1",
+                "bodies": {"a": BODY},
+                "joints": {"j": ball},
+                "contacts": contacts,
+            }
+        )
+        .compile()
+        .compiled
+    )
     instance = Instance(compiled)
     instance.work[:] = -1.0
     instance.ws.c_mode[:], instance.ws.c_dir[:] = (1.0, 2.0), (3.0, 4.0, 5.0, 6.0)
@@ -269,7 +416,12 @@ def test_states_of_contacts_are_kept_with_their_directions():
     replay.begin_contacts(instance, np.array([2.0, 1.0, 6.0, 5.0, 4.0, 3.0]))
     ws = instance.ws
     assert instance.work[places].tolist() == [2, 1, 6, 5, 4, 3]
-    assert not ws.c_lam.any() and not ws.c_slip.any() and (ws.c_hold == 1.0).all() and (ws.c_rub == 1.0).all()
+    assert (
+        not ws.c_lam.any()
+        and not ws.c_slip.any()
+        and (ws.c_hold == 1.0).all()
+        and (ws.c_rub == 1.0).all()
+    )
 
 
 def test_rows_of_a_result_are_evaluated_as_they_were():
@@ -277,14 +429,18 @@ def test_rows_of_a_result_are_evaluated_as_they_were():
     model = train(stages=[{"ends": {"at": 0.5}, "set": {"k": 8.0}}, {}])
     model["joints"]["A"]["transforms"][0]["start"] = 1.0
     model["joints"]["B"]["transforms"][0]["start"] = 0.5
-    result = load(model).compile().simulate(1.0, output_step=0.25, inputs={"f": 3.0}, tolerance=1e-10)
+    result = (
+        load(model).compile().simulate(1.0, output_step=0.25, inputs={"f": 3.0}, tolerance=1e-10)
+    )
     k = np.where(result.time < 0.5, 2.0, 8.0)
     for name, coordinate, push in (("der(der(xb))", "xb", 0.0), ("der(der(xc))", "xc", 3.0)):
         force = push - k * result[coordinate]
         mine = np.isfinite(result[name])
         assert mine.all() and name.startswith("der(") and force.size == result[name].size
     total = result["der(der(xa))"] * 3 + result["der(der(xb))"] * 2 + result["der(der(xc))"]
-    assert total == pytest.approx(np.zeros(total.size), abs=1e-9), "nothing pushes the train as a whole"
+    assert total == pytest.approx(np.zeros(total.size), abs=1e-9), (
+        "nothing pushes the train as a whole"
+    )
     relative = result["der(der(xc))"]
     load_c, load_b = 3.0 - k * result["xc"], -k * result["xb"]
     assert relative[[0, 1, 3, 4]] == pytest.approx((2.0 * load_c - load_b)[[0, 1, 3, 4]], abs=1e-7)

@@ -37,47 +37,84 @@ def slider(**changes: Any) -> Mechanism:
 def test_what_lies_between_compiled_values_is_written(compiled: list[dict[str, float]]):
     """Every parameter within its own range, borders included; what is beyond widens it, on either side. A mass, a start and what laws depend on."""
     mechanism, trials = slider(), Trials(slider())
-    low, high, more, less = ({"k": k, "m": m, "x0": x} for k, m, x in ((50, 1, 0.0), (80, 3, 0.5), (90, 2, 0.25), (60, 0.5, 0.1)))
+    low, high, more, less = (
+        {"k": k, "m": m, "x0": x}
+        for k, m, x in ((50, 1, 0.0), (80, 3, 0.5), (90, 2, 0.25), (60, 0.5, 0.1))
+    )
     for numbers in (low, high, more, less):
-        assert trials.at(numbers).description.parameters["k"].value == numbers["k"] and compiled.pop() == numbers
-    for numbers in (low, high, {"k": 50, "m": 0.5, "x0": 0.5}, {"k": 90, "m": 3, "x0": 0.0}, {"k": 71.5, "m": 1.25, "x0": 0.125}):
+        assert (
+            trials.at(numbers).description.parameters["k"].value == numbers["k"]
+            and compiled.pop() == numbers
+        )
+    for numbers in (
+        low,
+        high,
+        {"k": 50, "m": 0.5, "x0": 0.5},
+        {"k": 90, "m": 3, "x0": 0.0},
+        {"k": 71.5, "m": 1.25, "x0": 0.125},
+    ):
         found = trials.at(numbers)
         assert not compiled
         assert same(found, mechanism.compile(**numbers)) and compiled.pop() == numbers
     for name, value in (("k", 49.9), ("k", 90.1), ("m", 0.49), ("x0", 0.51)):
         numbers = {"k": 70, "m": 1, "x0": 0.1} | {name: value}
-        assert not same(trials.at({"k": 70, "m": 1, "x0": 0.1}), trials.at(numbers)) and compiled.pop() == numbers and not compiled
+        assert (
+            not same(trials.at({"k": 70, "m": 1, "x0": 0.1}), trials.at(numbers))
+            and compiled.pop() == numbers
+            and not compiled
+        )
 
 
 def test_ends_are_compiled_when_the_first_system_is_asked_for(compiled: list[dict[str, float]]):
     """Those that cannot be made are passed over; other numbers hold in all of them, but where they are asked for."""
-    trials = Trials(slider(), {"c": 3.0, "k": 1.0}, [{"k": 50.0, "x0": 0.0}, {"k": 80.0, "x0": -2.0}, {"k": 90.0, "x0": 0.5}])
+    trials = Trials(
+        slider(),
+        {"c": 3.0, "k": 1.0},
+        [{"k": 50.0, "x0": 0.0}, {"k": 80.0, "x0": -2.0}, {"k": 90.0, "x0": 0.5}],
+    )
     assert not compiled
     found = trials.at({"k": 70.0, "x0": 0.25})
-    assert [each["k"] for each in compiled] == [50.0, 80.0, 90.0] and all(each["c"] == 3.0 for each in compiled)
-    assert {name: found.description.parameters[name].value for name in ("k", "c", "x0")} == {"k": 70.0, "c": 3.0, "x0": 0.25}
+    assert [each["k"] for each in compiled] == [50.0, 80.0, 90.0] and all(
+        each["c"] == 3.0 for each in compiled
+    )
+    assert {name: found.description.parameters[name].value for name in ("k", "c", "x0")} == {
+        "k": 70.0,
+        "c": 3.0,
+        "x0": 0.25,
+    }
     with pytest.raises(ModelError, match="x0"):
         trials.at({"k": 70.0, "x0": -1.5})
 
 
 PROPORTIONAL = {"controllers": {"r": {"measure": "x", "kp": 1.0, "drives": "a"}}}
-SAMPLED = {"controllers": {"r": PROPORTIONAL["controllers"]["r"] | {"period": 0.1, "delay": "late"}}}
+SAMPLED = {
+    "controllers": {"r": PROPORTIONAL["controllers"]["r"] | {"period": 0.1, "delay": "late"}}
+}
 
 
 def test_what_is_more_than_a_number_is_always_compiled(compiled: list[dict[str, float]]):
     """A delay decides how many states a sampled controller has."""
-    mechanism = slider(**SAMPLED, parameters=SLIDER["parameters"] | {"late": {"value": 0.05, "tunable": False}})
+    mechanism = slider(
+        **SAMPLED, parameters=SLIDER["parameters"] | {"late": {"value": 0.05, "tunable": False}}
+    )
     trials = Trials(mechanism, ends=[{"late": 0.05}, {"late": 0.25}])
     for late in (0.05, 0.15, 0.25):
-        assert len(trials.at({"late": late}).compiled.states) == len(mechanism.compile(late=late).compiled.states)
+        assert len(trials.at({"late": late}).compiled.states) == len(
+            mechanism.compile(late=late).compiled.states
+        )
         assert compiled.pop() == compiled.pop() == {"late": late}
 
 
 def test_systems_are_the_same_in_all_their_structures():
     """What the end of a stage sets is a number of the next one alone."""
-    one, other, again = (slider(stages=[{"ends": {"after": 1.0}, "set": {"c": c}}, {}]).compile() for c in (3.0, 4.0, 3.0))
+    one, other, again = (
+        slider(stages=[{"ends": {"after": 1.0}, "set": {"c": c}}, {}]).compile()
+        for c in (3.0, 4.0, 3.0)
+    )
     assert same(one, again) and not same(one, other)
-    assert not same(one, slider(stages=[{"ends": {"after": 1.0}, "set": {"c": 3.0}}, {}]).compile(m=2.5))
+    assert not same(
+        one, slider(stages=[{"ends": {"after": 1.0}, "set": {"c": 3.0}}, {}]).compile(m=2.5)
+    )
 
 
 def test_what_registers_do_not_hold_is_always_compiled(compiled: list[dict[str, float]]):
@@ -91,12 +128,18 @@ def test_what_registers_do_not_hold_is_always_compiled(compiled: list[dict[str, 
             trials.at({"k": k})
             assert [each for each in compiled if each] == [{"k": k}]
     assert [Trials(each).told for each in (load(chain), held)] == [False, False]
-    assert [Trials(slider(**each)).told for each in (PROPORTIONAL, {"run": {"prepare": [{"name": "rest"}]}})] == [True, True]
+    assert [
+        Trials(slider(**each)).told
+        for each in (PROPORTIONAL, {"run": {"prepare": [{"name": "rest"}]}})
+    ] == [True, True]
 
 
 def test_a_run_begins_at_the_rest_of_its_own_numbers(compiled: list[dict[str, float]]):
     """Written as compiled: 2 k x = 5. An end without any is passed over."""
-    push = {"forces": SLIDER["forces"] | {"p": {"coordinate": "x", "value": "5"}}, "run": {"prepare": [{"name": "rest"}]}}
+    push = {
+        "forces": SLIDER["forces"] | {"p": {"coordinate": "x", "value": "5"}},
+        "run": {"prepare": [{"name": "rest"}]},
+    }
     trials = Trials(slider(**push), ends=[{"k": 50.0}, {"k": 0.0}, {"k": 200.0}])
     found = trials.at({"k": 125.0})
     assert {"k": 125.0} not in compiled and found.start()[0] == pytest.approx([0.02], abs=1e-9)

@@ -66,12 +66,22 @@ def test_a_part_of_an_expression_has_the_name_of_what_is_computed_from_it(run: R
     parts = [k for k in range(max(named)) if k not in named]
     told = {failure.register_name(k, compiled) for k in parts}
     assert "force('spring')" in told and told <= {*compiled.registers, "an expression"}
-    assert failure.register_name(10**6, compiled) == "an expression" and failure.register_name(compiled.registers["x"], compiled) == "x"
+    assert (
+        failure.register_name(10**6, compiled) == "an expression"
+        and failure.register_name(compiled.registers["x"], compiled) == "x"
+    )
 
 
-@pytest.mark.parametrize(("rate", "kind", "speed", "advice"), [(0.0, "adams", False, True), (40.0, "rk45", True, True), (40.0, "radau", True, False)])
-def test_too_many_steps_tell_how_fast_the_motion_is(rate: float, kind: str, speed: bool, advice: bool):
-    text = failure.too_many_steps(SimpleNamespace(last_step=1e-5, fastest=rate, kind=float(U.KINDS[kind]), used=12.0))  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("rate", "kind", "speed", "advice"),
+    [(0.0, "adams", False, True), (40.0, "rk45", True, True), (40.0, "radau", True, False)],
+)
+def test_too_many_steps_tell_how_fast_the_motion_is(
+    rate: float, kind: str, speed: bool, advice: bool
+):
+    text = failure.too_many_steps(
+        SimpleNamespace(last_step=1e-5, fastest=rate, kind=float(U.KINDS[kind]), used=12.0)
+    )  # type: ignore[arg-type]
     assert text.startswith("12 steps do not reach the next output: they are 1.0e-05 s long")
     assert ("rate of about 4.0e+01 1/s" in text) == speed and ("integrator radau" in text) == advice
 
@@ -86,14 +96,27 @@ def test_what_is_not_finite_is_told_by_the_name_of_its_part(monkeypatch, size: i
     for k in range(2 * size):
         values = fine.copy()
         values.reshape(-1)[k:] = np.inf
-        with pytest.raises(ArithmeticError, match=f"rates of '{'ab'[k // size]}': found inf, expected a finite number; because"):
+        with pytest.raises(
+            ArithmeticError,
+            match=f"rates of '{'ab'[k // size]}': found inf, expected a finite number; because",
+        ):
             not_finite.finite(instance, 0.0, "rates", values, ["a", "b"])
     with pytest.raises(ArithmeticError, match="rates: found nan"):
         not_finite.finite(instance, 0.0, "rates", np.array([np.nan]), [])
 
 
 def test_forces_are_to_blame_before_what_follows_from_them():
-    compiled: Any = SimpleNamespace(registers={"start(x)": 0, "given(f)": 1, "o": 2, "force('a')": 3, "p": 4, "force('b')": 5, "preset(f)": 6})
+    compiled: Any = SimpleNamespace(
+        registers={
+            "start(x)": 0,
+            "given(f)": 1,
+            "o": 2,
+            "force('a')": 3,
+            "p": 4,
+            "force('b')": 5,
+            "preset(f)": 6,
+        }
+    )
     values = np.full(7, np.nan)
     assert not_finite.without_value(values, compiled) == "force('a')"
     values[3] = 1.0

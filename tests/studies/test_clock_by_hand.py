@@ -39,7 +39,11 @@ def test_a_wait_sleeps_then_spins_and_tells_what_was_taken(monkeypatch: pytest.M
         ((10.9998, 10.9998, 10.9999, 11.00005), (11.00005, 1.5e-4)),
     ):
         ticks, slept = iter(looks), []
-        monkeypatch.setattr(clock, "time", SimpleNamespace(perf_counter=lambda ticks=ticks: next(ticks), sleep=slept.append))
+        monkeypatch.setattr(
+            clock,
+            "time",
+            SimpleNamespace(perf_counter=lambda ticks=ticks: next(ticks), sleep=slept.append),
+        )
         assert clock.wait_until(11.0) == (expected[0], pytest.approx(expected[1], rel=1e-6))
         assert slept == ([pytest.approx(11.0 - looks[0] - 3e-4)] if looks[0] < 10.5 else [])
 
@@ -90,13 +94,27 @@ def test_a_run_against_the_clock_is_counted(ticking: Clock):
     record, door, told = Record(scenario(), False), Door(ticking, 0.03125), []
     door.noise = [Frame(99, 0.0, (5.0,)).packed(), Frame(0, 0.0, (5.0, 5.0)).packed(), b"noise"]
     clock.exchange(record, plant, door, told.append)  # type: ignore[arg-type]
-    assert record.lateness == [0.0, 0.125, 0.1875, 0.25, 0.0625, 0.0] and record.gaps == [k / 64 for k in range(1, 7)]
-    assert record.computing == [0.0625] * 6 and record.misses == 1 and record.time == [STEP * k for k in range(1, 7)]
-    assert commands(record) == [1, 11, 21, 31, 31, 51] and record.ages == [0, 0, 0, 0, 1, 0] and told == [STEP]
+    assert record.lateness == [0.0, 0.125, 0.1875, 0.25, 0.0625, 0.0] and record.gaps == [
+        k / 64 for k in range(1, 7)
+    ]
+    assert (
+        record.computing == [0.0625] * 6
+        and record.misses == 1
+        and record.time == [STEP * k for k in range(1, 7)]
+    )
+    assert (
+        commands(record) == [1, 11, 21, 31, 31, 51]
+        and record.ages == [0, 0, 0, 0, 1, 0]
+        and told == [STEP]
+    )
     assert (record.sent, record.received, record.stale, record.lost) == (7, 5, 1, 0)
     assert record.trips == [0.25, 0.3125, 0.25, 0.25, 0.1875, 0.125]
-    assert [(frame.sequence, frame.time, frame.last) for frame in door.got] == [(k, STEP * k, False) for k in range(7)]
-    assert [frame.values for frame in door.got] == [(float(sum(commands(record)[:k])),) for k in range(7)]
+    assert [(frame.sequence, frame.time, frame.last) for frame in door.got] == [
+        (k, STEP * k, False) for k in range(7)
+    ]
+    assert [frame.values for frame in door.got] == [
+        (float(sum(commands(record)[:k])),) for k in range(7)
+    ]
 
 
 def test_the_terminal_is_told_every_64_steps(ticking: Clock):
@@ -105,18 +123,25 @@ def test_the_terminal_is_told_every_64_steps(ticking: Clock):
     assert told == [STEP, 65 * STEP, 129 * STEP]
 
 
-def test_what_is_injected_stands_on_top_of_the_clock(ticking: Clock, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_injected_stands_on_top_of_the_clock(
+    ticking: Clock, monkeypatch: pytest.MonkeyPatch
+):
     """Delays of both ways together, from when the answer came; a frame that is to be lost on either way does not set out."""
     ways = iter([0.125, 0.0, None, 0.0, 0.0, None, *[0.25, 0.0] * 8])
     monkeypatch.setattr(clock, "Injected", lambda channel: SimpleNamespace(way=lambda: next(ways)))
     plant = Plant(tick=lambda: ticking.sleep(0.0625))
     record, door = Record(scenario(), False), Door(ticking, 0.0)
     clock.exchange(record, plant, door, lambda time: None)  # type: ignore[arg-type]
-    assert [frame.sequence for frame in door.got] == [0, 3, 4, 5, 6] and (record.sent, record.lost) == (7, 2)
+    assert [frame.sequence for frame in door.got] == [0, 3, 4, 5, 6] and (
+        record.sent,
+        record.lost,
+    ) == (7, 2)
     assert commands(record) == [BEGUN, 1, 1, 1, 1, 31] and record.ages == [0, 1, 2, 3, 4, 2]
     record, ways = Record(scenario("stop"), False), iter([0.0, 0.0, None, 0.0])
     clock.exchange(record, Plant(), Door(ticking, 0.0), lambda time: None)  # type: ignore[arg-type]
-    assert len(record.rows) == 1 == len(record.computing) and len(record.lateness) == 2 == len(record.gaps)
+    assert len(record.rows) == 1 == len(record.computing) and len(record.lateness) == 2 == len(
+        record.gaps
+    )
 
 
 def test_a_run_ends_with_three_frames_that_say_so(monkeypatch: pytest.MonkeyPatch):
@@ -170,9 +195,16 @@ def test_the_loop_is_compiled_where_it_can_be(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(clock, "bare_loop", lambda step, count: [step, count])
     monkeypatch.setattr(clock, "exchange", lambda *given: done.append("Python"))
     monkeypatch.setattr(
-        clock, "Rhythm", lambda *given: SimpleNamespace(bare=lambda count: ["C", count], go=lambda told: done.append((given[-1], told)))
+        clock,
+        "Rhythm",
+        lambda *given: SimpleNamespace(
+            bare=lambda count: ["C", count], go=lambda told: done.append((given[-1], told))
+        ),
     )
-    for found, bare, note in (("no compiler", STEP, ["the loop runs in Python, which is slower: no compiler"]), (SimpleNamespace(), "C", [])):
+    for found, bare, note in (
+        ("no compiler", STEP, ["the loop runs in Python, which is slower: no compiler"]),
+        (SimpleNamespace(), "C", []),
+    ):
         monkeypatch.setattr(clock, "library", lambda found=found: found)
         for steps in (6, 999, 1001):
             record = Record(scenario(steps=steps), False)
@@ -190,13 +222,28 @@ def test_arrays_of_the_compiled_loop(monkeypatch: pytest.MonkeyPatch):
     plant: Any = Arrays()
     made = Rhythm(None, Record(scenario("zero", steps=3), False), plant, None, 3e-4)  # type: ignore[arg-type]
     a, run = made.arrays, made.run
-    assert a["delays"][[0, 3]].tolist() == [0.75, 1.0] and [math.isnan(each) for each in a["delays"]] == [False, True, True, False]
-    assert a["sent"].tolist() == a["due"].tolist() == [math.inf] * 4 and a["answers"].tolist() == [[0.0]] * 4 and a["trips"].tolist() == [0.0] * 4
-    assert {name: a[name].tolist() for name in ("computing", "lateness", "gaps", "ages")} == dict.fromkeys(
-        ("computing", "lateness", "gaps", "ages"), [0] * 3
+    assert a["delays"][[0, 3]].tolist() == [0.75, 1.0] and [
+        math.isnan(each) for each in a["delays"]
+    ] == [False, True, True, False]
+    assert (
+        a["sent"].tolist() == a["due"].tolist() == [math.inf] * 4
+        and a["answers"].tolist() == [[0.0]] * 4
+        and a["trips"].tolist() == [0.0] * 4
     )
+    assert {
+        name: a[name].tolist() for name in ("computing", "lateness", "gaps", "ages")
+    } == dict.fromkeys(("computing", "lateness", "gaps", "ages"), [0] * 3)
     assert a["rows"].tolist() == [[0.0, 0.0]] * 3 and list(plant.given) == [BEGUN]
-    assert (run.component, run.commands, run.measures, run.step, run.spin, run.late, run.newest, run.door) == (17, 1, 1, STEP, 3e-4, 1, -1, -1)
+    assert (
+        run.component,
+        run.commands,
+        run.measures,
+        run.step,
+        run.spin,
+        run.late,
+        run.newest,
+        run.door,
+    ) == (17, 1, 1, STEP, 3e-4, 1, -1, -1)
 
 
 @pytest.mark.parametrize("ended", [0, STOPPED, GET])
@@ -217,7 +264,9 @@ def test_what_the_compiled_loop_did_is_kept(ended: int):
     made.loaded = SimpleNamespace(rhythm_begin=lambda reference: 0, rhythm_run=run)  # type: ignore[assignment]
     for array in made.arrays.values():
         array.reshape(-1)[:] = range(array.size)
-    for k, name in enumerate(("frames", "received", "lost", "stale", "misses", "round_trips", "status"), 2):
+    for k, name in enumerate(
+        ("frames", "received", "lost", "stale", "misses", "round_trips", "status"), 2
+    ):
         setattr(made.run, name, k)
     if ended == GET:
         with pytest.raises(FMICallException, match="fmi2GetReal failed with status 8"):
@@ -225,15 +274,31 @@ def test_what_the_compiled_loop_did_is_kept(ended: int):
     else:
         made.go(told.append)
     steps = 140 if ended else 150
-    assert asked == [64, 128, 150] and told == [16.0, 32.0, STEP * steps] and plant.time == STEP * steps
-    assert record.time == [STEP * k for k in range(1, steps + 1)] and record.rows == [(2.0 * k, 2.0 * k + 1.0) for k in range(steps)]
+    assert (
+        asked == [64, 128, 150]
+        and told == [16.0, 32.0, STEP * steps]
+        and plant.time == STEP * steps
+    )
+    assert record.time == [STEP * k for k in range(1, steps + 1)] and record.rows == [
+        (2.0 * k, 2.0 * k + 1.0) for k in range(steps)
+    ]
     assert record.computing == list(range(steps)) and record.trips == list(range(7))
     assert record.lateness == record.gaps == record.ages == list(range(steps + (ended == STOPPED)))
-    assert (record.sent, record.received, record.lost, record.stale, record.misses) == (2, 3, 4, 5, 6)
-    assert record.notes == (["stopped at step 140: its command had not come"] if ended == STOPPED else [])
+    assert (record.sent, record.received, record.lost, record.stale, record.misses) == (
+        2,
+        3,
+        4,
+        5,
+        6,
+    )
+    assert record.notes == (
+        ["stopped at step 140: its command had not come"] if ended == STOPPED else []
+    )
 
 
-def test_where_the_loop_cannot_be_compiled_it_is_said_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_where_the_loop_cannot_be_compiled_it_is_said_why(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     from kinetree.scripts.hil import rhythm
     from kinetree.solvers.library.tools import LibraryError
 

@@ -18,14 +18,33 @@ from kinetree.scripts.terminal.failure import BadInput
 
 def found_of(wanted: Task, values: float, measures: dict[str, float], **more: Any) -> Found:
     return Found(
-        {"a": values}, 0.0, measures, **{"feasible": True, "evaluations": 10, "seconds": 0.5, "history": [], "message": "", "starts": [], **more}
+        {"a": values},
+        0.0,
+        measures,
+        **{
+            "feasible": True,
+            "evaluations": 10,
+            "seconds": 0.5,
+            "history": [],
+            "message": "",
+            "starts": [],
+            **more,
+        },
     )
 
 
-def test_a_front_is_made_of_searches_under_bounds_and_leaves_out_what_is_worse(monkeypatch: pytest.MonkeyPatch):
+def test_a_front_is_made_of_searches_under_bounds_and_leaves_out_what_is_worse(
+    monkeypatch: pytest.MonkeyPatch,
+):
     """The ends, then even steps between them, each from where the last good one ended; a bound of the task from below stays."""
     measures = {"end(x)": 3.0, "end(y)": 5.0}
-    wanted = task(measures=measures, pareto=5, multistart=4, constraints={"end(y)": (1.0, 99.0)}, variables={"a": Variable(0.0, 1.0, 0.5)})
+    wanted = task(
+        measures=measures,
+        pareto=5,
+        multistart=4,
+        constraints={"end(y)": (1.0, 99.0)},
+        variables={"a": Variable(0.0, 1.0, 0.5)},
+    )
     answers = iter([
         (0.1, {"end(x)": 0.0, "end(y)": 8.0}, {}), (0.2, {"end(x)": 8.0, "end(y)": 4.0}, {}),
         (0.3, {"end(x)": 1.0, "end(y)": 7.0}, {}), (0.4, {"end(x)": 2.0, "end(y)": 6.0}, {"feasible": False}),
@@ -44,13 +63,24 @@ def test_a_front_is_made_of_searches_under_bounds_and_leaves_out_what_is_worse(m
         ({"end(x)": 1.0}, ("end(y)",), 0),
         ({"end(y)": 1.0}, ("end(x)",), 0),
     ]
-    assert [part.constraints for part, _ in asked] == [{"end(y)": (1.0, 99.0)}] * 2 + [{"end(y)": (1.0, high)} for high in (7.0, 6.0, 5.0)]
-    assert [part.multistart for part, _ in asked] == [4, 4, 0, 0, 0] and [part.watched for part, _ in asked[2:]] == [()] * 3
-    assert [part.variables["a"].start for part, _ in asked] == [0.5, 0.5, 0.1, 0.3, 0.3] and [str(state) for _, state in asked] == [
-        f"s-{k}.jsonl" for k in range(5)
+    assert [part.constraints for part, _ in asked] == [{"end(y)": (1.0, 99.0)}] * 2 + [
+        {"end(y)": (1.0, high)} for high in (7.0, 6.0, 5.0)
     ]
-    assert [each["values"]["a"] for each in found.front] == [0.2, 0.3, 0.1], "what broke its bound and what another is better than are no points"
-    assert (found.evaluations, found.seconds, found.interrupted, found.values) == (50, 2.5, False, {"a": 0.1})
+    assert [part.multistart for part, _ in asked] == [4, 4, 0, 0, 0] and [
+        part.watched for part, _ in asked[2:]
+    ] == [()] * 3
+    assert [part.variables["a"].start for part, _ in asked] == [0.5, 0.5, 0.1, 0.3, 0.3] and [
+        str(state) for _, state in asked
+    ] == [f"s-{k}.jsonl" for k in range(5)]
+    assert [each["values"]["a"] for each in found.front] == [0.2, 0.3, 0.1], (
+        "what broke its bound and what another is better than are no points"
+    )
+    assert (found.evaluations, found.seconds, found.interrupted, found.values) == (
+        50,
+        2.5,
+        False,
+        {"a": 0.1},
+    )
     free = iter(
         [
             (0.1, {"end(x)": 0.0, "end(y)": 8.0}, {}),
@@ -61,14 +91,29 @@ def test_a_front_is_made_of_searches_under_bounds_and_leaves_out_what_is_worse(m
     answers, wanted.constraints = free, {}
     asked.clear()
     found = front(wanted, lambda done, best: None, None)
-    assert asked[2] == (asked[2][0], None) and asked[2][0].constraints == {"end(y)": (-math.inf, 7.0)} and len(asked) == 3 and found.interrupted
-    answers = iter([(0.1, {"end(x)": 0.0, "end(y)": 8.0}, {}), (0.2, {"end(x)": 8.0, "end(y)": 4.0}, {"interrupted": True})])
+    assert (
+        asked[2] == (asked[2][0], None)
+        and asked[2][0].constraints == {"end(y)": (-math.inf, 7.0)}
+        and len(asked) == 3
+        and found.interrupted
+    )
+    answers = iter(
+        [
+            (0.1, {"end(x)": 0.0, "end(y)": 8.0}, {}),
+            (0.2, {"end(x)": 8.0, "end(y)": 4.0}, {"interrupted": True}),
+        ]
+    )
     assert len(front(wanted, lambda done, best: None, None).front) == 2
 
 
 def test_a_part_of_a_task_has_one_measure_of_weight_one():
     part = part_of(task(pareto=7), "max(y)", {"end(x)": (0.0, 1.0)}, ("end(z)",))
-    assert (part.pareto, part.measures, part.constraints, part.texts) == (0, {"max(y)": 1.0}, {"end(x)": (0.0, 1.0)}, ["max(y)", "end(x)", "end(z)"])
+    assert (part.pareto, part.measures, part.constraints, part.texts) == (
+        0,
+        {"max(y)": 1.0},
+        {"end(x)": (0.0, 1.0)},
+        ["max(y)", "end(x)", "end(z)"],
+    )
     assert state_of(None, 1) is None and state_of(Path("/a/b.c.jsonl"), 2) == Path("/a/b.c-2.jsonl")
 
 
@@ -79,7 +124,11 @@ class Bowl:
     """(s - 0.25)² a thousand-millionth high, perhaps kept at or above 0.5; every point that was asked for."""
 
     def __init__(self, method: str, constrained: bool):
-        self.task = task(method=method, constraints={"end(z)": (1.0, math.inf)} if constrained else {}, iterations=50)
+        self.task = task(
+            method=method,
+            constraints={"end(z)": (1.0, math.inf)} if constrained else {},
+            iterations=50,
+        )
         self.asked: list[float] = []
 
     def measures(self, points: np.ndarray) -> np.ndarray:
@@ -108,7 +157,9 @@ def test_searches_with_slopes_scale_what_they_make_small(method: str, constraine
         pytest.importorskip("casadi")
     bowl = Bowl(method, constrained)
     found = locally(bowl, np.array([1.0]))  # type: ignore[arg-type]
-    assert found.x[0] == pytest.approx(0.5 if constrained else 0.25, abs=1e-6 if method == "slsqp" else 1e-3)
+    assert found.x[0] == pytest.approx(
+        0.5 if constrained else 0.25, abs=1e-6 if method == "slsqp" else 1e-3
+    )
     assert min(bowl.asked) >= 0.0 and max(bowl.asked) <= 1.0 and len(bowl.asked) > 2
 
 
@@ -133,13 +184,27 @@ def test_differential_evolution_pays_for_broken_constraints(monkeypatch: pytest.
     """By no more than that of a run that failed; a generation at a time, within the bounds, the start among the first."""
     import scipy.optimize
 
-    made = search(task(measures={"end(x)": 1.0}, constraints={"end(z)": (-math.inf, 1.0)}, iterations=7, seed=3))
+    made = search(
+        task(
+            measures={"end(x)": 1.0}, constraints={"end(z)": (-math.inf, 1.0)}, iterations=7, seed=3
+        )
+    )
     given: list[Any] = []
-    monkeypatch.setattr(scipy.optimize, "differential_evolution", lambda price, limits, **how: given.append((price, limits, how)) or "found")
+    monkeypatch.setattr(
+        scipy.optimize,
+        "differential_evolution",
+        lambda price, limits, **how: given.append((price, limits, how)) or "found",
+    )
     assert searching.globally(made, np.array([-0.5, 1.5])) == "found"
     price, limits, how = given[0]
     assert limits == [(0.0, 1.0)] * 2 and how["x0"].tolist() == [0.0, 1.0]
-    assert (how["maxiter"], how["rng"], how["polish"], how["vectorized"], how["updating"]) == (7, 3, False, True, "deferred")
+    assert (how["maxiter"], how["rng"], how["polish"], how["vectorized"], how["updating"]) == (
+        7,
+        3,
+        False,
+        True,
+        "deferred",
+    )
     seen: list[Any] = []
 
     def measures(points: np.ndarray) -> np.ndarray:
@@ -147,7 +212,11 @@ def test_differential_evolution_pays_for_broken_constraints(monkeypatch: pytest.
         return np.array([[2.0, 1.0], [2.0, 1.25], [2.0, 4.0]])
 
     made.measures = measures  # type: ignore[method-assign]
-    assert price(np.array([[-1.0, 0.5, 2.0], [0.0, 0.25, 1.0]])).tolist() == [2.0, 2.0 + 0.25 * BAD, 2.0 + BAD]
+    assert price(np.array([[-1.0, 0.5, 2.0], [0.0, 0.25, 1.0]])).tolist() == [
+        2.0,
+        2.0 + 0.25 * BAD,
+        2.0 + BAD,
+    ]
     assert seen == [[[0.0, 0.0], [0.5, 0.25], [1.0, 1.0]]]
 
     def refuse(points: np.ndarray) -> np.ndarray:
@@ -159,9 +228,19 @@ def test_differential_evolution_pays_for_broken_constraints(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("method", "starts"), [("slsqp", 4), ("differential-evolution", 1)])
-def test_a_search_ends_at_the_best_of_all_its_starts(monkeypatch: pytest.MonkeyPatch, method: str, starts: int):
+def test_a_search_ends_at_the_best_of_all_its_starts(
+    monkeypatch: pytest.MonkeyPatch, method: str, starts: int
+):
     """Where every start ended, in the units of the variables, what the first point measured, and the best of all that was ever seen."""
-    made = search(task(method=method, multistart=3, measures={"end(x)": 2.0}, constraints={}, variables={"a": Variable(1.0, 5.0, 2.0)}))
+    made = search(
+        task(
+            method=method,
+            multistart=3,
+            measures={"end(x)": 2.0},
+            constraints={},
+            variables={"a": Variable(1.0, 5.0, 2.0)},
+        )
+    )
     made.run = lambda points: np.array([[[(4.0 * p[0] - 2.0) ** 2] for p in points]])  # type: ignore[method-assign]
     made.began = 0.0
     monkeypatch.setattr(searching, "Search", lambda task, told, state: made)
@@ -170,18 +249,38 @@ def test_a_search_ends_at_the_best_of_all_its_starts(monkeypatch: pytest.MonkeyP
     def ends(search: Search, start: np.ndarray) -> Any:
         seen.append(float(start[0]))
         search.measures(np.array([start, [0.5]]))
-        return SimpleNamespace(x=start + (2.0 if len(seen) == 1 else 0.0), message=f"end {len(seen)}")
+        return SimpleNamespace(
+            x=start + (2.0 if len(seen) == 1 else 0.0), message=f"end {len(seen)}"
+        )
 
     monkeypatch.setattr(searching, "locally" if method == "slsqp" else "globally", ends)
     found = searching.optimise(made.task)
     assert seen[0] == 0.25 and len(seen) == len(found.starts) == starts and len(set(seen)) == starts
     assert found.starts[0] == ({"a": 5.0}, 8.0), "beyond the bound: at it"
-    assert (found.values, found.objective, found.measures, found.begin) == ({"a": 3.0}, 0.0, {"end(x)": 0.0}, {"end(x)": 1.0})
-    assert found.feasible and not found.interrupted and found.message == f"end {starts}" and found.evaluations == len(made.known) == starts + 2
+    assert (found.values, found.objective, found.measures, found.begin) == (
+        {"a": 3.0},
+        0.0,
+        {"end(x)": 0.0},
+        {"end(x)": 1.0},
+    )
+    assert (
+        found.feasible
+        and not found.interrupted
+        and found.message == f"end {starts}"
+        and found.evaluations == len(made.known) == starts + 2
+    )
 
 
-def test_an_interrupt_keeps_the_best_so_far_and_nothing_measured_is_told(monkeypatch: pytest.MonkeyPatch):
-    made = search(task(measures={"end(x)": 1.0}, constraints={"end(z)": (-math.inf, 1.0)}, variables={"a": Variable(1.0, 5.0, 2.0)}))
+def test_an_interrupt_keeps_the_best_so_far_and_nothing_measured_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    made = search(
+        task(
+            measures={"end(x)": 1.0},
+            constraints={"end(z)": (-math.inf, 1.0)},
+            variables={"a": Variable(1.0, 5.0, 2.0)},
+        )
+    )
     measured_by(made, {0.5: [7.0, 1.5]})
     made.began = 0.0
     monkeypatch.setattr(searching, "Search", lambda task, told, state: made)
@@ -192,8 +291,16 @@ def test_an_interrupt_keeps_the_best_so_far_and_nothing_measured_is_told(monkeyp
 
     monkeypatch.setattr(searching, "locally", stops)
     found = searching.optimise(made.task)
-    assert found.interrupted and found.values == {"a": 3.0} and not found.feasible and found.starts == [] and found.begin == {}
+    assert (
+        found.interrupted
+        and found.values == {"a": 3.0}
+        and not found.feasible
+        and found.starts == []
+        and found.begin == {}
+    )
     made = search(made.task)
     with pytest.raises(ArithmeticError, match="could be measured"):
-        monkeypatch.setattr(searching, "locally", lambda search, start: (_ for _ in ()).throw(KeyboardInterrupt))
+        monkeypatch.setattr(
+            searching, "locally", lambda search, start: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         searching.optimise(made.task)

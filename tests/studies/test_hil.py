@@ -32,7 +32,9 @@ from kinetree.scripts.hil.report import margin_rows
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.terminal.failure import BadInput
 
-compiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="native FMUs carry compiled kernels")
+compiled = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="native FMUs carry compiled kernels"
+)
 
 MASS = {
     "name": "slider",
@@ -72,17 +74,35 @@ def test_frames_have_the_documented_bytes():
     by_hand = struct.pack("<IIdII", 0x3148544B, 7, 0.25, 0, 2) + struct.pack("<dd", 1.5, -2.0)
     assert by_hand[:4] == b"KTH1" and Frame(7, 0.25, (1.5, -2.0)).packed() == by_hand
     assert unpacked(by_hand) == Frame(7, 0.25, (1.5, -2.0))
-    for wrong in (b"", by_hand[:-1], by_hand + b"x", b"X" + by_hand[1:], struct.pack("<IIdII", 0x3148544B, 7, 0.25, 0, 1000)):
+    for wrong in (
+        b"",
+        by_hand[:-1],
+        by_hand + b"x",
+        b"X" + by_hand[1:],
+        struct.pack("<IIdII", 0x3148544B, 7, 0.25, 0, 1000),
+    ):
         assert unpacked(wrong) is None
 
 
 def test_controller_by_hand():
     """Proportional, integral by rectangles, derivative by backward differences; the integral rests while a bound holds the command."""
-    loop = {"measure": "y", "command": "u", "setpoint": 1.0, "kp": 2.0, "ki": 10.0, "kd": 0.5, "high": 4.0}
+    loop = {
+        "measure": "y",
+        "command": "u",
+        "setpoint": 1.0,
+        "kp": 2.0,
+        "ki": 10.0,
+        "kd": 0.5,
+        "high": 4.0,
+    }
     controller = Controller(["z", "y"], [loop])
     assert controller.answer(0.0, (9.0, 0.0)) == (2.0,)
-    assert controller.answer(0.1, (9.0, 0.5)) == pytest.approx((2 * 0.5 + 10 * 0.05 + 0.5 * (-5.0),))
-    bounded = Controller(["y"], [{"measure": "y", "command": "u", "setpoint": 1.0, "ki": 10.0, "high": 1.5}])
+    assert controller.answer(0.1, (9.0, 0.5)) == pytest.approx(
+        (2 * 0.5 + 10 * 0.05 + 0.5 * (-5.0),)
+    )
+    bounded = Controller(
+        ["y"], [{"measure": "y", "command": "u", "setpoint": 1.0, "ki": 10.0, "high": 1.5}]
+    )
     for k in range(50):
         assert bounded.answer(0.1 * k, (0.0,))[0] <= 1.5
     assert bounded.answer(5.0, (1.2,))[0] < 1.5  # comes off the bound at once: nothing was wound up
@@ -93,32 +113,55 @@ def test_controller_by_hand():
 def test_a_bound_winds_nothing_up_on_either_side(gain: float, bound: str, side: float):
     """The integral of an error of 1 pressed against a bound for seconds: it stops at the bound, and the first error the other way leaves it."""
     error = side * math.copysign(1.0, gain)
-    held = Controller(["y"], [{"measure": "y", "command": "u", "setpoint": 0.5, "ki": gain, bound: 1.25 * side}])
+    held = Controller(
+        ["y"], [{"measure": "y", "command": "u", "setpoint": 0.5, "ki": gain, bound: 1.25 * side}]
+    )
     commands = [held.answer(0.0625 * k, (0.5 - error,))[0] for k in range(64)]
     assert commands == [0.0, 0.625 * side] + [1.25 * side] * 62  # 10 * 1/16 a step
     assert held.answer(4.0, (0.5 + 0.25 * error,))[0] == pytest.approx((1.25 - 0.15625) * side)
-    between = Controller(["y"], [{"measure": "y", "command": "u", "setpoint": 0.5, "ki": gain, bound: 1.0 * side}])
-    assert [between.answer(0.0625 * k, (0.5 - error,))[0] for k in range(4)] == [0.0, 0.625 * side, side, side]
-    assert between.answer(0.25, (0.5 + 0.25 * error,))[0] == (1.0 - 0.15625) * side, "it had grown to the bound"
-    both = Controller(["y"], [{"measure": "y", "command": "u", "ki": 1.0, "offset": 3.0 * side, bound: 1.5 * side}])
+    between = Controller(
+        ["y"], [{"measure": "y", "command": "u", "setpoint": 0.5, "ki": gain, bound: 1.0 * side}]
+    )
+    assert [between.answer(0.0625 * k, (0.5 - error,))[0] for k in range(4)] == [
+        0.0,
+        0.625 * side,
+        side,
+        side,
+    ]
+    assert between.answer(0.25, (0.5 + 0.25 * error,))[0] == (1.0 - 0.15625) * side, (
+        "it had grown to the bound"
+    )
+    both = Controller(
+        ["y"],
+        [{"measure": "y", "command": "u", "ki": 1.0, "offset": 3.0 * side, bound: 1.5 * side}],
+    )
     assert both.answer(0.0, (0.0,)) == (1.5 * side,), "an offset is bounded too"
 
 
 def test_a_filtered_derivative_comes_with_its_time_constant():
     """Of an error that rises evenly: backward differences of T r' + r = slope give slope (1 - (T/(T + h))^k); frames of one time change nothing."""
     T, h, slope = 0.75, 0.25, -2.0
-    loop = Controller(["y"], [{"measure": "y", "command": "u", "setpoint": 1.0, "kd": 3.0, "filter": T, "offset": 0.5}])
+    loop = Controller(
+        ["y"],
+        [{"measure": "y", "command": "u", "setpoint": 1.0, "kd": 3.0, "filter": T, "offset": 0.5}],
+    )
     for k in range(5):
         for _ in range(2):
             (command,) = loop.answer(h * k, (1.0 - slope * h * k,))
-            assert command == pytest.approx(0.5 + 3.0 * slope * (1.0 - (T / (T + h)) ** k), rel=1e-14)
+            assert command == pytest.approx(
+                0.5 + 3.0 * slope * (1.0 - (T / (T + h)) ** k), rel=1e-14
+            )
 
 
 def test_late_frames_do_not_undo_newer_ones():
     arrivals = Arrivals()
     arrivals.put(0.3, Frame(1, 0.0, (1.0,)))
     arrivals.put(0.2, Frame(2, 0.0, (2.0,)))
-    assert arrivals.take(0.1) is None and arrivals.take(0.25) == (2, (2.0,)) and arrivals.take(0.5) is None
+    assert (
+        arrivals.take(0.1) is None
+        and arrivals.take(0.25) == (2, (2.0,))
+        and arrivals.take(0.5) is None
+    )
 
 
 @compiled
@@ -184,14 +227,24 @@ def test_open_loop_of_a_pid():
 
 
 @compiled
-def test_against_the_clock_with_a_partner_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_against_the_clock_with_a_partner_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """A partner in another process; whatever the machine does to the times, every step is done, counted, and the loop comes to its setpoint."""
     path, page = scenario(tmp_path, text=brisk(monkeypatch)), tmp_path / "page.html"
     assert cli.main(["hil", str(path), "--report", str(page), "-o", str(tmp_path / "run.csv")]) == 0
     rows = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
-    assert rows.shape == (90, 3) and rows[-1, 0] == pytest.approx(1.8) and rows[-1, 1] == pytest.approx(1.0, abs=0.1)
+    assert (
+        rows.shape == (90, 3)
+        and rows[-1, 0] == pytest.approx(1.8)
+        and rows[-1, 1] == pytest.approx(1.0, abs=0.1)
+    )
     text = page.read_text()
-    assert "against the wall clock" in text and "loop that only waits" in text and "https://" not in text
+    assert (
+        "against the wall clock" in text
+        and "loop that only waits" in text
+        and "https://" not in text
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,17 +256,35 @@ def test_against_the_clock_with_a_partner_of_its_own(tmp_path: Path, monkeypatch
         (("kp = 8.0", 'kp = "8"'), "expected a number"),
         (("[channel]", "late = 3\n[channel]"), "expected one of hold, zero, stop"),
         (('mechanism = "m.json"', ""), "either mechanism or fmu"),
-        (('mechanism = "m.json"', 'mechanism = "m.json"\nfmu = "m.fmu"'), "either mechanism or fmu"),
+        (
+            ('mechanism = "m.json"', 'mechanism = "m.json"\nfmu = "m.fmu"'),
+            "either mechanism or fmu",
+        ),
         (("step = 0.01", "step = 100.0"), "0.03 steps, expected 1 to"),
         (("kp = 8.0", "kp = 8.0\n[[loops]]\nmeasure = 'place'"), r"loops\[1\]: command is missing"),
-        (("kp = 8.0", "kp = 8.0\n[[loops]]\nmeasure = 'place'\ncommand = 'f'\nkp = 1.0"), "1 to .* measures and different commands"),
+        (
+            ("kp = 8.0", "kp = 8.0\n[[loops]]\nmeasure = 'place'\ncommand = 'f'\nkp = 1.0"),
+            "1 to .* measures and different commands",
+        ),
         (("[channel]", "[channel]\nloss = 1.0"), "a loss from 0 to below 1"),
         (("[channel]", "[channel]\ndelay = -1.0"), "delay and jitter of at least 0"),
-        (("[channel]", "[channel]\nseed = 0.5"), "channel.seed: found 0.5, expected a whole number"),
+        (
+            ("[channel]", "[channel]\nseed = 0.5"),
+            "channel.seed: found 0.5, expected a whole number",
+        ),
         (("[channel]", "partner = 'here'\n[channel]"), "partner: found 'here', expected HOST:PORT"),
-        (("[channel]", "[tune]\nnotch = 1\n[channel]"), "tune.notch: found 1, expected true or false"),
-        (("[channel]", "[tune]\nat = 'end'\n[channel]"), 'tune.at: found \'end\', expected "rest" or "start"'),
-        (("[channel]", "[tune.setpoints]\nplace = 1.0\n[channel]"), "tune.setpoints.place: expected a measure of a loop and the text"),
+        (
+            ("[channel]", "[tune]\nnotch = 1\n[channel]"),
+            "tune.notch: found 1, expected true or false",
+        ),
+        (
+            ("[channel]", "[tune]\nat = 'end'\n[channel]"),
+            'tune.at: found \'end\', expected "rest" or "start"',
+        ),
+        (
+            ("[channel]", "[tune.setpoints]\nplace = 1.0\n[channel]"),
+            "tune.setpoints.place: expected a measure of a loop and the text",
+        ),
         (("[channel]", "[controller]\ninputs = ['y']\n[channel]"), "controller.fmu is missing"),
         (
             ("[channel]", "[controller]\nfmu = 'c.fmu'\ninputs = ['y', 'z']\n[channel]"),
@@ -233,7 +304,10 @@ def test_a_partner_in_c_answers_as_its_law_says(tmp_path: Path):
     if compiler is None:
         pytest.skip("no C compiler")
     source = Path(__file__).parents[2] / "examples" / "control" / "partner.c"
-    subprocess.run([compiler, "-O2", "-Wall", "-Werror", "-o", str(tmp_path / "partner"), str(source)], check=True)
+    subprocess.run(
+        [compiler, "-O2", "-Wall", "-Werror", "-o", str(tmp_path / "partner"), str(source)],
+        check=True,
+    )
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -242,7 +316,9 @@ def test_a_partner_in_c_answers_as_its_law_says(tmp_path: Path):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
             door.connect(("127.0.0.1", port))
             door.settimeout(0.2)
-            answers = [ask(door, Frame(k, 0.002 * k, (luff,))) for k, luff in enumerate((0.5, 0.51))]
+            answers = [
+                ask(door, Frame(k, 0.002 * k, (luff,))) for k, luff in enumerate((0.5, 0.51))
+            ]
             door.send(b"noise")
             door.send(Frame(9, 1.0, (), True).packed())
         assert partner.wait(20) == 0
@@ -250,7 +326,9 @@ def test_a_partner_in_c_answers_as_its_law_says(tmp_path: Path):
         partner.kill()
     assert [answer.sequence for answer in answers] == [0, 1]
     expected = 4256.45 + 6.5e5 * 0.04 + 4.5e4 * (0.04 - 0.05) / 0.002
-    assert answers[0].values == pytest.approx([4256.45 + 6.5e5 * 0.05]) and answers[1].values == pytest.approx([expected])
+    assert answers[0].values == pytest.approx([4256.45 + 6.5e5 * 0.05]) and answers[
+        1
+    ].values == pytest.approx([expected])
 
 
 def ask(door: socket.socket, frame: Frame) -> Frame:
@@ -301,21 +379,35 @@ def test_promptness_is_asked_for_and_given_back(granted: bool, monkeypatch: pyte
         asked.append(("schedule", policy * 100 + parameters))
 
     monkeypatch.setattr(ctypes, "CDLL", lambda name, use_errno=False: System())
-    for name, value in (("sched_getscheduler", lambda process: 3), ("sched_setscheduler", schedule), ("SCHED_FIFO", 7), ("sched_param", lambda p: p)):
+    for name, value in (
+        ("sched_getscheduler", lambda process: 3),
+        ("sched_setscheduler", schedule),
+        ("SCHED_FIFO", 7),
+        ("sched_param", lambda p: p),
+    ):
         monkeypatch.setattr(os, name, value, raising=False)
     notes: list[str] = []
     with prompt(55, notes):
         assert not gc.isenabled()
     assert gc.isenabled()
     if granted:
-        assert asked == [("schedule", 755), ("lock", 3), ("unlock", 0), ("schedule", 300)] and not notes
+        assert (
+            asked == [("schedule", 755), ("lock", 3), ("unlock", 0), ("schedule", 300)]
+            and not notes
+        )
     else:
         assert asked == [("lock", 3)] and len(notes) == 2
-        assert notes[0] == "no real-time scheduling (Operation not permitted): other processes may come first" and "memory is not locked" in notes[1]
+        assert (
+            notes[0]
+            == "no real-time scheduling (Operation not permitted): other processes may come first"
+            and "memory is not locked" in notes[1]
+        )
 
 
 @pytest.mark.parametrize("given", [(), ("0",), ("0", "0.0.0.0")])
-def test_a_partner_listens_where_it_is_told_and_says_where(given: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+def test_a_partner_listens_where_it_is_told_and_says_where(
+    given: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+):
     """A free port of this machine alone, unless told otherwise."""
     heard: list[tuple[str, int]] = []
     monkeypatch.setattr(partner, "controller_of", nullcontext)
@@ -323,7 +415,10 @@ def test_a_partner_listens_where_it_is_told_and_says_where(given: tuple[str, ...
     monkeypatch.setattr(partner, "serve", lambda controller, door: heard.append(door.getsockname()))
     (tmp_path / "loops.json").write_text("{}")
     assert partner.main([str(tmp_path / "loops.json"), *given]) == 0
-    assert heard == [(given[1] if len(given) > 1 else "127.0.0.1", int(capsys.readouterr().out))] and heard[0][1] > 0
+    assert (
+        heard == [(given[1] if len(given) > 1 else "127.0.0.1", int(capsys.readouterr().out))]
+        and heard[0][1] > 0
+    )
 
 
 @compiled
@@ -337,9 +432,15 @@ def test_shared_memory_in_the_place_of_the_network(tmp_path: Path, monkeypatch: 
 @compiled
 def test_the_fmu_of_a_controller_is_the_partner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """u = 8 (1 - y) of a controller block as FMU, beside the same law in [[loops]]: the same run; against the clock it moves the mass as well."""
-    d = {"name": "pd", "inputs": {"y": 0.0}, "controllers": {"c": {"measure": "y", "setpoint": 1.0, "kp": 8.0}}}
+    d = {
+        "name": "pd",
+        "inputs": {"y": 0.0},
+        "controllers": {"c": {"measure": "y", "setpoint": 1.0, "kp": 8.0}},
+    }
     build_fmu(load(d), tmp_path / "c.fmu", "native")
-    own = simulate(read_scenario(scenario(tmp_path, text=SCENARIO.replace("kd = 4.0\nfilter = 0.02\n", ""))))
+    own = simulate(
+        read_scenario(scenario(tmp_path, text=SCENARIO.replace("kd = 4.0\nfilter = 0.02\n", "")))
+    )
     head, loops = SCENARIO.split("[[loops]]")
     table = '[controller]\nfmu = "c.fmu"\ninputs = ["y"]\noutputs = ["c"]\n'
     text = 'measures = ["place"]\ncommands = ["f"]\n' + head + table
@@ -357,7 +458,10 @@ def spaces() -> bool:
     """Whether network namespaces may be made here."""
     if shutil.which("ip") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
         return False
-    made = subprocess.run(["ip", "netns", "add", "kinetree-probe"], capture_output=True).returncode == 0
+    made = (
+        subprocess.run(["ip", "netns", "add", "kinetree-probe"], capture_output=True).returncode
+        == 0
+    )
     subprocess.run(["ip", "netns", "del", "kinetree-probe"], capture_output=True)
     return made
 
@@ -376,22 +480,77 @@ def test_between_two_network_namespaces(tmp_path: Path):
     try:
         for name in names:
             ip("netns", "add", name)
-        ip("link", "add", "ka", "netns", names[0], "type", "veth", "peer", "name", "kb", "netns", names[1])
-        for name, card, address in zip(names, ("ka", "kb"), ("10.77.0.1/24", "10.77.0.2/24"), strict=True):
+        ip(
+            "link",
+            "add",
+            "ka",
+            "netns",
+            names[0],
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "kb",
+            "netns",
+            names[1],
+        )
+        for name, card, address in zip(
+            names, ("ka", "kb"), ("10.77.0.1/24", "10.77.0.2/24"), strict=True
+        ):
             ip("-n", name, "addr", "add", address, "dev", card)
             ip("-n", name, "link", "set", card, "up")
-        wire = ["ip", "netns", "exec", names[0], "tc", "qdisc", "add", "dev", "ka", "root", "netem", "delay", "4ms", "loss", "5%"]
+        wire = [
+            "ip",
+            "netns",
+            "exec",
+            names[0],
+            "tc",
+            "qdisc",
+            "add",
+            "dev",
+            "ka",
+            "root",
+            "netem",
+            "delay",
+            "4ms",
+            "loss",
+            "5%",
+        ]
         real = subprocess.run(wire, capture_output=True).returncode == 0
         channel = "" if real else "delay = 0.004\nloss = 0.05\nseed = 1\n"
         text = 'partner = "10.77.0.2:5005"\n' + SCENARIO.replace("step = 0.01", "step = 0.02")
         path = scenario(tmp_path, channel, text)
-        (tmp_path / "c.json").write_text(json.dumps({"measures": ["place"], "loops": read_scenario(path).loops}))
-        words = [sys.executable, "-m", "kinetree.scripts.hil.partner", str(tmp_path / "c.json"), "5005", "10.77.0.2"]
-        partner = subprocess.Popen(["ip", "netns", "exec", names[1], *words], stdout=subprocess.PIPE, text=True)
+        (tmp_path / "c.json").write_text(
+            json.dumps({"measures": ["place"], "loops": read_scenario(path).loops})
+        )
+        words = [
+            sys.executable,
+            "-m",
+            "kinetree.scripts.hil.partner",
+            str(tmp_path / "c.json"),
+            "5005",
+            "10.77.0.2",
+        ]
+        partner = subprocess.Popen(
+            ["ip", "netns", "exec", names[1], *words], stdout=subprocess.PIPE, text=True
+        )
         try:
             assert partner.stdout is not None and partner.stdout.readline().strip() == "5005"
-            command = [sys.executable, "-m", "kinetree.scripts.cli", "hil", str(path), "-o", str(tmp_path / "run.csv")]
-            ran = subprocess.run(["ip", "netns", "exec", names[0], *command], capture_output=True, text=True, timeout=120)
+            command = [
+                sys.executable,
+                "-m",
+                "kinetree.scripts.cli",
+                "hil",
+                str(path),
+                "-o",
+                str(tmp_path / "run.csv"),
+            ]
+            ran = subprocess.run(
+                ["ip", "netns", "exec", names[0], *command],
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
             assert ran.returncode == 0, ran.stderr
         finally:
             partner.kill()

@@ -30,15 +30,28 @@ def plants(monkeypatch: pytest.MonkeyPatch) -> None:
         (0.3, [0, 1, 2, 3, 3, 3], [BEGUN] * 3 + [1, 11, 21]),
     ],
 )
-def test_a_delay_makes_commands_old_by_whole_steps(plants: None, delay: float, ages: list[int], acting: list[float]):
+def test_a_delay_makes_commands_old_by_whole_steps(
+    plants: None, delay: float, ages: list[int], acting: list[float]
+):
     """Both ways take it, whenever between steps the partner is reached; what has come is looked at when a step begins."""
     told: list[float] = []
     record = simulate(scenario(delay=delay), told.append)
     fresh = len([k for k in range(6) if acting[k] != BEGUN])
     assert record.ages == ages and commands(record) == acting
-    assert (record.sent, record.received, record.lost, record.stale) == (7, fresh, 0, 6 - fresh - (acting[0] == BEGUN))
-    assert record.time == told == [STEP * k for k in range(1, 7)] and record.simulated and not record.notes
-    assert [row[0] for row in record.rows] == [sum(acting[: k + 1]) for k in range(6)] and record.columns == ["y", "u"]
+    assert (record.sent, record.received, record.lost, record.stale) == (
+        7,
+        fresh,
+        0,
+        6 - fresh - (acting[0] == BEGUN),
+    )
+    assert (
+        record.time == told == [STEP * k for k in range(1, 7)]
+        and record.simulated
+        and not record.notes
+    )
+    assert [row[0] for row in record.rows] == [
+        sum(acting[: k + 1]) for k in range(6)
+    ] and record.columns == ["y", "u"]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +63,12 @@ def test_a_delay_makes_commands_old_by_whole_steps(plants: None, delay: float, a
     ],
 )
 def test_what_is_lost_is_held_zeroed_or_ends_the_run(
-    plants: None, monkeypatch: pytest.MonkeyPatch, late: str, acting: list[float], ages: list[int], given: list[float]
+    plants: None,
+    monkeypatch: pytest.MonkeyPatch,
+    late: str,
+    acting: list[float],
+    ages: list[int],
+    given: list[float],
 ):
     """Measures of step 1 and the answer to step 4 are lost, and measures of step 5: ways are drawn as frames set out."""
     ways = iter([0.0, 0.0, None, 0.0, 0.0, 0.0, 0.0, 0.0, None, None, 0.0, 0.0])
@@ -60,12 +78,16 @@ def test_what_is_lost_is_held_zeroed_or_ends_the_run(
     record = simulate(scenario(late))
     assert commands(record) == acting and record.ages == ages and plant[0].commands == given
     whole = len(acting) == 6
-    assert (record.sent, record.received, record.lost, record.stale) == ((7, 3, 3, 3) if whole else (2, 1, 1, 1))
+    assert (record.sent, record.received, record.lost, record.stale) == (
+        (7, 3, 3, 3) if whole else (2, 1, 1, 1)
+    )
     assert record.notes == ([] if whole else ["stopped at step 1: its command had not come"])
 
 
 @pytest.mark.parametrize("late", ["hold", "zero", "stop"])
-def test_before_the_first_command_no_rule_holds(plants: None, monkeypatch: pytest.MonkeyPatch, late: str):
+def test_before_the_first_command_no_rule_holds(
+    plants: None, monkeypatch: pytest.MonkeyPatch, late: str
+):
     """The plant keeps what it began with until anything comes."""
     ways = iter([None, None, 0.0, 0.0, *[0.0] * 20])
     monkeypatch.setattr(loop, "Injected", lambda channel: SimpleNamespace(way=lambda: next(ways)))
@@ -84,7 +106,9 @@ def test_what_is_injected_is_drawn_in_one_order():
     draw, found = random.Random(3), Injected(Channel(jitter=0.25, seed=3))
     assert [found.way() for _ in range(3)] == [0.25 * draw.random() for _ in range(3)]
     draw, found = random.Random(3), Injected(Channel(delay=1.0, loss=0.5, seed=3))
-    assert [found.way() for _ in range(9)] == [None if draw.random() < 0.5 else 1.0 for _ in range(9)]
+    assert [found.way() for _ in range(9)] == [
+        None if draw.random() < 0.5 else 1.0 for _ in range(9)
+    ]
 
 
 def test_of_several_that_have_come_the_newest_counts_once():

@@ -56,19 +56,33 @@ def test_a_scenario_is_read_whole(tmp_path: Path):
         'mechanism = "m.toml"\nstep = 1\nstop_time = 1\n[[loops]]\nmeasure = "b"\ncommand = "u"\n[[loops]]\nmeasure = "b"\ncommand = "v"\n'
     )
     found = read_scenario(path)
-    assert (found.mechanism, found.fmu, found.measures, found.commands) == (str(tmp_path / "m.toml"), None, ["b"], ["u", "v"])
+    assert (found.mechanism, found.fmu, found.measures, found.commands) == (
+        str(tmp_path / "m.toml"),
+        None,
+        ["b"],
+        ["u", "v"],
+    )
     assert (found.late, found.at, found.notch, found.forward, found.channel, found.outside, found.shared) == (
         "hold", "rest", False, False, Channel(), False, None
     )  # fmt: skip
-    assert found.described() == str(tmp_path / "m.toml") and found.tune == found.lqr == found.lqg == found.setpoints == found.controller == {}
+    assert (
+        found.described() == str(tmp_path / "m.toml")
+        and found.tune == found.lqr == found.lqg == found.setpoints == found.controller == {}
+    )
 
 
 def test_settings_of_the_library_decide_what_there_is(tmp_path: Path):
     """They make the mechanism; other values are set in it."""
     path = tmp_path / "loop.toml"
-    path.write_text('mechanism = "lib:chain"\nstep = 1\nstop_time = 2\n[set]\nn = 2\nmass = 3\n[[loops]]\nmeasure = "b"\ncommand = "u"\n')
+    path.write_text(
+        'mechanism = "lib:chain"\nstep = 1\nstop_time = 2\n[set]\nn = 2\nmass = 3\n[[loops]]\nmeasure = "b"\ncommand = "u"\n'
+    )
     found = read_scenario(path)
-    assert found.settings == {"n": 2.0} and found.values == {"mass": 3.0} and found.mechanism == "lib:chain"
+    assert (
+        found.settings == {"n": 2.0}
+        and found.values == {"mass": 3.0}
+        and found.mechanism == "lib:chain"
+    )
     made = found.described()
     assert isinstance(made, dict) and len(made["bodies"]) == 2
 
@@ -112,18 +126,30 @@ def test_borders_of_scenarios(tmp_path: Path, head: str, rest: str, said: str):
     path.write_text(f'fmu = "m.fmu"\n{head}\n{rest}')
     with pytest.raises(BadInput, match=said) if said else nullcontext():
         found = read_scenario(path)
-        assert found.outside == ("box" in head or "h:1" in head) and (found.shared is not None) == ("box" in head)
+        assert found.outside == ("box" in head or "h:1" in head) and (found.shared is not None) == (
+            "box" in head
+        )
 
 
 def test_frames_of_sixty_four_values_and_no_more(tmp_path: Path):
     path = tmp_path / "loop.toml"
     for count in (64, 65):
-        path.write_text(f'fmu = "m.fmu"\nstep = 1\nstop_time = 1\npartner = "h:1"\nmeasures = {[f"m{k}" for k in range(count)]}\ncommands = ["u"]\n')
+        path.write_text(
+            f'fmu = "m.fmu"\nstep = 1\nstop_time = 1\npartner = "h:1"\nmeasures = {[f"m{k}" for k in range(count)]}\ncommands = ["u"]\n'
+        )
         with nullcontext() if count == 64 else pytest.raises(BadInput, match="1 to 64 measures"):
             read_scenario(path)
-        path.write_text(path.read_text().replace("measures", "others").replace("commands", "measures").replace("others", "commands"))
+        path.write_text(
+            path.read_text()
+            .replace("measures", "others")
+            .replace("commands", "measures")
+            .replace("others", "commands")
+        )
         with nullcontext() if count == 64 else pytest.raises(BadInput, match="1 to 64 measures"):
             read_scenario(path)
         frame = Frame(1, 2.0, tuple(map(float, range(count))))
         assert unpacked(frame.packed()) == (frame if count == 64 else None)
-    assert unpacked(Frame(2**32 + 5, 0.5, (), True).packed()) == Frame(5, 0.5, (), True) and unpacked(bytes(23)) is None
+    assert (
+        unpacked(Frame(2**32 + 5, 0.5, (), True).packed()) == Frame(5, 0.5, (), True)
+        and unpacked(bytes(23)) is None
+    )

@@ -37,7 +37,11 @@ def written(folder: Path, mechanism: dict, text: str) -> Path:
 
 def test_time_optimal_double_integrator(tmp_path: Path):
     """From 0 to 1 and at rest there with |force| <= 1: full force for 1 s, full brake for 1 s, 2 s in all (Pontryagin)."""
-    d = mass("if(t < turn, 1, if(t < turn + brake, -1, 0))", {"turn": 0.7, "brake": 1.4}, outputs={"duration": {"value": "turn + brake"}})
+    d = mass(
+        "if(t < turn, 1, if(t < turn + brake, -1, 0))",
+        {"turn": 0.7, "brake": 1.4},
+        outputs={"duration": {"value": "turn + brake"}},
+    )
     text = """
 [optimize]
 [optimize.variables]
@@ -81,7 +85,16 @@ set = {{ x0 = 0.0, v0 = 1.0 }}
 
 
 def regulator() -> dict:
-    joints = {"j": {"child": "m", "type": "prismatic", "axis": "x", "coordinates": ["x"], "start": "x0", "speed": "v0"}}
+    joints = {
+        "j": {
+            "child": "m",
+            "type": "prismatic",
+            "axis": "x",
+            "coordinates": ["x"],
+            "start": "x0",
+            "speed": "v0",
+        }
+    }
     states = {"cost_so_far": {"rate": "x**2 + der(x)**2 + (k1*x + k2*der(x))**2"}}
     d = mass("-k1*x - k2*der(x)", {"k1": 1.0, "k2": 1.0, "x0": 1.0, "v0": 0.0}, states=states)
     return d | {"joints": joints, "outputs": {"cost": {"value": "cost_so_far"}}}
@@ -89,14 +102,28 @@ def regulator() -> dict:
 
 @pytest.mark.parametrize(
     ("method", "gradient"),
-    [("slsqp", "differences"), ("slsqp", "adjoint"), ("trust-constr", "adjoint"), ("ipopt", "differences"), ("ipopt", "adjoint")],
+    [
+        ("slsqp", "differences"),
+        ("slsqp", "adjoint"),
+        ("trust-constr", "adjoint"),
+        ("ipopt", "differences"),
+        ("ipopt", "adjoint"),
+    ],
 )
-def test_gains_of_the_linear_quadratic_regulator_from_runs(tmp_path: Path, method: str, gradient: str):
+def test_gains_of_the_linear_quadratic_regulator_from_runs(
+    tmp_path: Path, method: str, gradient: str
+):
     """Q = 1, R = 1: K = (1, √3); the mean of both starts costs half the trace of P, 2√3/2."""
     if method == "ipopt":
         pytest.importorskip("casadi")
-    found = optimise(read_task(written(tmp_path, regulator(), REGULATOR.format(method=method, gradient=gradient))))
-    assert found.values["k1"] == pytest.approx(1.0, abs=1e-3) and found.values["k2"] == pytest.approx(np.sqrt(3.0), abs=1e-3)
+    found = optimise(
+        read_task(
+            written(tmp_path, regulator(), REGULATOR.format(method=method, gradient=gradient))
+        )
+    )
+    assert found.values["k1"] == pytest.approx(1.0, abs=1e-3) and found.values[
+        "k2"
+    ] == pytest.approx(np.sqrt(3.0), abs=1e-3)
     assert found.objective == pytest.approx(np.sqrt(3.0), rel=1e-6)
 
 
@@ -104,8 +131,15 @@ def test_the_adjoint_is_the_limit_of_the_differences(tmp_path: Path):
     """Slopes of all measures at three points by both ways; the central difference is off by its step squared."""
     ways = []
     for gradient in ("adjoint", "differences"):
-        search = Search(read_task(written(tmp_path, regulator(), REGULATOR.format(method="slsqp", gradient=gradient))), lambda done, best: None)
-        ways.append([search.jacobian(np.array(point)) for point in ([0.3, 0.4], [0.5, 0.5], [0.8, 0.2])])
+        search = Search(
+            read_task(
+                written(tmp_path, regulator(), REGULATOR.format(method="slsqp", gradient=gradient))
+            ),
+            lambda done, best: None,
+        )
+        ways.append(
+            [search.jacobian(np.array(point)) for point in ([0.3, 0.4], [0.5, 0.5], [0.8, 0.2])]
+        )
     for exact, near in zip(*ways, strict=True):
         assert near == pytest.approx(exact, rel=1e-5)
 
@@ -118,8 +152,15 @@ def crane(length: float, time: float, count: int) -> dict:
         "swing": {"rate": f"-9.81/{length!r}*sway - ({law})/{length!r}"},
         "sum": {"rate": f"({law})**2"},
     }  # fmt: skip
-    outputs = {"effort": {"value": "sum"}} | {f"{name}_there": {"value": name} for name in ("place", "speed", "sway", "swing")}
-    return {"name": "crane", "parameters": {f"c{k}": 0.01 for k in range(count)}, "states": states, "outputs": outputs}
+    outputs = {"effort": {"value": "sum"}} | {
+        f"{name}_there": {"value": name} for name in ("place", "speed", "sway", "swing")
+    }
+    return {
+        "name": "crane",
+        "parameters": {f"c{k}": 0.01 for k in range(count)},
+        "states": states,
+        "outputs": outputs,
+    }
 
 
 def test_least_effort_of_a_crane_without_residual_sway(tmp_path: Path):
@@ -132,7 +173,10 @@ def test_least_effort_of_a_crane_without_residual_sway(tmp_path: Path):
     W = big[4:, 4:].T @ big[:4, 4:]
     goal = np.array([1.0, 0, 0, 0])
     least = float(goal @ np.linalg.solve(W, goal))
-    variables = "\n".join(f"c{k} = {{ from = -4.0, to = 4.0, start = {0.5 if k == 1 else 0.0} }}" for k in range(count))
+    variables = "\n".join(
+        f"c{k} = {{ from = -4.0, to = 4.0, start = {0.5 if k == 1 else 0.0} }}"
+        for k in range(count)
+    )
     limits = "\n".join(f'"end({name}_there)" = {{ min = {low}, max = {high} }}' for name, low, high in [
         ("place", 1.0, 1.0), ("speed", -1e-6, 1e-6), ("sway", -1e-6, 1e-6), ("swing", -1e-6, 1e-6)])  # fmt: skip
     text = f"""
@@ -153,11 +197,21 @@ step = 0.02
     found = optimise(read_task(written(tmp_path, crane(length, time, count), text)))
     assert found.feasible
     assert 1.0 - 1e-4 < found.objective / least < 1.01
-    after = load(crane(length, time, count), **found.values).compile().simulate(stop_time=time, output_step=time, integrator="rk4", step=0.02)
-    assert abs(after["sway"][-1]) < 1e-5 and abs(after["swing"][-1]) < 1e-5 and after["place"][-1] == pytest.approx(1.0, abs=1e-5)
+    after = (
+        load(crane(length, time, count), **found.values)
+        .compile()
+        .simulate(stop_time=time, output_step=time, integrator="rk4", step=0.02)
+    )
+    assert (
+        abs(after["sway"][-1]) < 1e-5
+        and abs(after["swing"][-1]) < 1e-5
+        and after["place"][-1] == pytest.approx(1.0, abs=1e-5)
+    )
 
 
-def test_a_search_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_a_search_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """Interrupted after nine evaluations, then begun again: the same answer, the same number of evaluations, none run twice."""
     path = written(tmp_path, regulator(), REGULATOR.format(method="slsqp", gradient="differences"))
     whole = optimise(read_task(path))
@@ -177,15 +231,39 @@ def test_a_search_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Monke
     with state.open("a") as stream:
         stream.write('{"at": [0.5, 0.')  # a line that was cut off
     ran.clear()
-    monkeypatch.setattr(Search, "scenario", lambda *given: (ran.append(len(given[4])), original(*given))[1])
+    monkeypatch.setattr(
+        Search, "scenario", lambda *given: (ran.append(len(given[4])), original(*given))[1]
+    )
     again = optimise(read_task(path), state=state)
-    assert again.values == whole.values and again.evaluations == whole.evaluations and again.history == whole.history
+    assert (
+        again.values == whole.values
+        and again.evaluations == whole.evaluations
+        and again.history == whole.history
+    )
     assert sum(ran) == 2 * (whole.evaluations - broken.evaluations)
     monkeypatch.undo()
-    assert cli.main(["optimize", str(path), "--state", str(state), "-q", "-o", str(tmp_path / "f.json"), "--report", str(tmp_path / "f.html")]) == 0
+    assert (
+        cli.main(
+            [
+                "optimize",
+                str(path),
+                "--state",
+                str(state),
+                "-q",
+                "-o",
+                str(tmp_path / "f.json"),
+                "--report",
+                str(tmp_path / "f.html"),
+            ]
+        )
+        == 0
+    )
     assert json.loads((tmp_path / "f.json").read_text())["values"] == whole.values
     path.write_text(path.read_text().replace("20.0", "21.0"))
-    assert cli.main(["optimize", str(path), "--state", str(state), "-q"]) == 2 and "another task" in capsys.readouterr().err
+    assert (
+        cli.main(["optimize", str(path), "--state", str(state), "-q"]) == 2
+        and "another task" in capsys.readouterr().err
+    )
 
 
 def test_the_pareto_front_of_two_squares(tmp_path: Path):
@@ -206,10 +284,16 @@ output_step = 0.1
 """
     path = written(tmp_path, mass("0", {"a": 0.0, "b": 0.0}, outputs=outputs), text)
     found = optimise(read_task(path))
-    values = np.array([[row["measures"]["end(one)"], row["measures"]["end(two)"]] for row in found.front])
+    values = np.array(
+        [[row["measures"]["end(one)"], row["measures"]["end(two)"]] for row in found.front]
+    )
     assert len(values) == 7
     assert np.sqrt(np.maximum(values, 0)).sum(axis=1) == pytest.approx(2.0, abs=1e-3)
-    assert (np.diff(values[:, 0]) < 0).all() and values[0] == pytest.approx([4, 0], abs=1e-6) and values[-1] == pytest.approx([0, 4], abs=1e-3)
+    assert (
+        (np.diff(values[:, 0]) < 0).all()
+        and values[0] == pytest.approx([4, 0], abs=1e-6)
+        and values[-1] == pytest.approx([0, 4], abs=1e-3)
+    )
     assert cli.main(["optimize", str(path), "-q", "--report", str(tmp_path / "front.html")]) == 0
     assert "Pareto front" in (tmp_path / "front.html").read_text()
 
@@ -219,14 +303,25 @@ def test_what_an_optimisation_cannot_do_is_said(tmp_path: Path):
     for change, message in (
         (('gradient = "adjoint"', 'gradient = "adjoint"\npareto = 5'), "two measures"),
         (('"end(cost)"', '"peak(cost)"'), "the adjoint takes"),
-        (('gradient = "adjoint"', 'gradient = "magic"'), "expected one of auto, adjoint, differences"),
+        (
+            ('gradient = "adjoint"', 'gradient = "magic"'),
+            "expected one of auto, adjoint, differences",
+        ),
     ):
-        path = written(tmp_path, regulator(), REGULATOR.format(method="slsqp", gradient="adjoint").replace(*change))
+        path = written(
+            tmp_path,
+            regulator(),
+            REGULATOR.format(method="slsqp", gradient="adjoint").replace(*change),
+        )
         with pytest.raises(BadInput, match=message):
             read_task(path)
 
 
-PARABOLA = mass("0", {"a": 0.0, "b": 0.3, "d": 0.0}, outputs={"error": {"value": "t**2 + d*t - a - b*t"}, "slope": {"value": "b"}})
+PARABOLA = mass(
+    "0",
+    {"a": 0.0, "b": 0.3, "d": 0.0},
+    outputs={"error": {"value": "t**2 + d*t - a - b*t"}, "slope": {"value": "b"}},
+)
 LARGEST = """
 [optimize]
 method = "minimax"
@@ -263,14 +358,24 @@ def test_minimax_keeps_constraints_and_counts_all_scenarios(tmp_path: Path):
         return max(np.abs(t**2 + d * t - p[0] - p[1] * t).max() for d in (0.0, 1.0))
 
     least = min(
-        minimize(worst, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000}).fun for start in ([0, 1.5], [-0.2, 1])
+        minimize(
+            worst,
+            start,
+            method="Nelder-Mead",
+            options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000},
+        ).fun
+        for start in ([0, 1.5], [-0.2, 1])
     )
     assert found.objective == pytest.approx(2.0 * least, abs=1e-5)
 
 
 def test_numbered_variables_and_what_minimax_takes(tmp_path: Path):
     d = mass("0", {"p_1": 0.5, "p_2": 0.5}, outputs={"sum": {"value": "p_1 + 2*p_2 - 1"}})
-    text = LARGEST.replace("a = {", '"p_[1-2]" = {').replace("b = { from = -2, to = 2, start = 0.3 }\n", "").replace("error", "sum")
+    text = (
+        LARGEST.replace("a = {", '"p_[1-2]" = {')
+        .replace("b = { from = -2, to = 2, start = 0.3 }\n", "")
+        .replace("error", "sum")
+    )
     task = read_task(written(tmp_path, d, text + RUN))
     assert list(task.variables) == ["p_1", "p_2"]
     assert optimise(task).objective == pytest.approx(0.0, abs=1e-9)

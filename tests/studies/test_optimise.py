@@ -24,7 +24,9 @@ def mass(law: str, cost: str, start: float = 1.0, **parameters: float) -> dict:
         "gravity": [0, 0, 0],
         "parameters": parameters,
         "bodies": {"m": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}},
-        "joints": {"j": {"child": "m", "transforms": [{"shift": "x", "coordinate": "x", "start": start}]}},
+        "joints": {
+            "j": {"child": "m", "transforms": [{"shift": "x", "coordinate": "x", "start": start}]}
+        },
         "forces": {"law": {"coordinate": "x", "value": law}},
         "states": {"cost": {"rate": cost}},
     }
@@ -34,13 +36,17 @@ def mass(law: str, cost: str, start: float = 1.0, **parameters: float) -> dict:
 def test_an_order_is_a_place_for_each_from_first_to_last(count: int):
     """Counted, or listed in the order to begin with."""
     found = places("p", {"order": count}, "here")
-    assert list(found) == [f"p[{k}]" for k in range(1, count + 1)] and found == places("p", {"order": list(range(1, count + 1))}, "here")
+    assert list(found) == [f"p[{k}]" for k in range(1, count + 1)] and found == places(
+        "p", {"order": list(range(1, count + 1))}, "here"
+    )
     turned = places("p", {"order": list(range(count, 0, -1))}, "here")
     assert [v.start for v in turned.values()] == [float(k) for k in range(count, 0, -1)]
     assert all((v.low, v.high, v.whole) == (1.0, float(count), True) for v in turned.values())
 
 
-@pytest.mark.parametrize("order", [0, 1, MOST_PLACES + 1, -3, [1], [1, 1], [0, 1], [2, 3], "2", 2.5, [1, 2, 4]])
+@pytest.mark.parametrize(
+    "order", [0, 1, MOST_PLACES + 1, -3, [1], [1, 1], [0, 1], [2, 3], "2", 2.5, [1, 2, 4]]
+)
 def test_what_is_no_order_is_refused(order: object):
     with pytest.raises(BadInput, match="with N from 2 to"):
         places("p", {"order": order}, "here")
@@ -72,7 +78,11 @@ def test_damping_of_the_least_square(tmp_path: Path, method: str):
     """ẍ = -x - d ẋ from x = 1: ∫x² = (1 + d²)/(2d), least at d = 1 with the value 1."""
     path = task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method=method))
     found = optimise(read_task(path))
-    assert found.values["d"] == pytest.approx(1.0, abs=2e-3) and found.objective == pytest.approx(1.0, abs=1e-5) and found.feasible
+    assert (
+        found.values["d"] == pytest.approx(1.0, abs=2e-3)
+        and found.objective == pytest.approx(1.0, abs=1e-5)
+        and found.feasible
+    )
 
 
 def test_regulator_from_runs_alone(tmp_path: Path):
@@ -89,7 +99,13 @@ stop_time = 30.0
 output_step = 1.0
 tolerance = 1e-10
 """
-    found = optimise(read_task(task(tmp_path, mass("-k*x - d*der(x)", "x**2 + (k*x + d*der(x))**2", k=1.0, d=1.0), text)))
+    found = optimise(
+        read_task(
+            task(
+                tmp_path, mass("-k*x - d*der(x)", "x**2 + (k*x + d*der(x))**2", k=1.0, d=1.0), text
+            )
+        )
+    )
     assert (found.values["k"], found.values["d"]) == pytest.approx((1.0, math.sqrt(2.0)), abs=2e-3)
     assert found.objective == pytest.approx(math.sqrt(2.0), rel=1e-6)
 
@@ -109,7 +125,13 @@ stop_time = 1.0
 output_step = 0.02
 """
     found = optimise(
-        read_task(task(tmp_path, mass("-k*x - 1*der(x)", "0", -1.0, k=1.0), text.replace('"integral(x)" = 1.0', '"integral(x)" = -1.0')))
+        read_task(
+            task(
+                tmp_path,
+                mass("-k*x - 1*der(x)", "0", -1.0, k=1.0),
+                text.replace('"integral(x)" = 1.0', '"integral(x)" = -1.0'),
+            )
+        )
     )
     assert found.feasible and found.measures["max(der(x))"] == pytest.approx(0.5, abs=2e-4)
     assert 0.5 < found.values["k"] < 10.0
@@ -154,7 +176,9 @@ set = { c = 0.0 }
 set = { c = 2.0 }
 """
     found = optimise(read_task(task(tmp_path, mass("0*x", "abs(p - c)", p=1.0, c=0.0), text)))
-    assert found.values["p"] == pytest.approx(1.0, abs=1e-2) and found.objective == pytest.approx(1.0, abs=1e-2)
+    assert found.values["p"] == pytest.approx(1.0, abs=1e-2) and found.objective == pytest.approx(
+        1.0, abs=1e-2
+    )
 
 
 def test_measures_at_rest(tmp_path: Path):
@@ -206,21 +230,43 @@ set = { m = 0.5, k = 100.0 }
         Mechanism.compile,
         measures.AtRest,
     )
-    monkeypatch.setattr(Mechanism, "compile", lambda mechanism, **numbers: asked.append(numbers) or plain(mechanism, **numbers))
-    monkeypatch.setattr(optimise_search, "AtRest", lambda *given: rests.append(given) or rest(*given))
+    monkeypatch.setattr(
+        Mechanism,
+        "compile",
+        lambda mechanism, **numbers: asked.append(numbers) or plain(mechanism, **numbers),
+    )
+    monkeypatch.setattr(
+        optimise_search, "AtRest", lambda *given: rests.append(given) or rest(*given)
+    )
     points = np.array([[0.25, 0.5], [0.5, 0.125], [0.75, 0.875]])
     found = search.run(list(points))
-    assert asked == [{**more, "d": d, "k": k} for more in ({}, {"m": 0.5}) for d, k in ((0.1, 1.0), (1.0, 9.0))] and len(rests) == 6
+    assert (
+        asked
+        == [
+            {**more, "d": d, "k": k}
+            for more in ({}, {"m": 0.5})
+            for d, k in ((0.1, 1.0), (1.0, 9.0))
+        ]
+        and len(rests) == 6
+    )
     for which, m in enumerate((1.0, 0.5)):
         for row, (d, k) in enumerate(search.low + points * search.width):
             there = rest(plain(search.mechanism, d=d, k=k, m=m), {"f": 3.0})
-            assert found[which, row].tolist() == [measures.measured(name, np.zeros(0), {}, lambda there=there: there) for name in search.task.texts]
+            assert found[which, row].tolist() == [
+                measures.measured(name, np.zeros(0), {}, lambda there=there: there)
+                for name in search.task.texts
+            ]
             assert found[which, row] == pytest.approx([-d / 2 / m, 3 / k, d / 2 / math.sqrt(k * m)])
 
 
 def test_gradients_are_those_of_the_formula(tmp_path: Path):
     """d/dd of (1 + d²)/(2d) times the width of the bounds; differences of 1e-4 of them, squared, and the tolerance of the runs over the step."""
-    search = Search(read_task(task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method="slsqp"))), lambda done, best: None)
+    search = Search(
+        read_task(
+            task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method="slsqp"))
+        ),
+        lambda done, best: None,
+    )
     s = np.array([0.6])
     d = 0.2 + 0.6 * 2.8
     assert search.slope(s)[0] == pytest.approx((0.5 - 0.5 / d**2) * 2.8, rel=1e-4)
@@ -231,23 +277,48 @@ def test_gradients_are_those_of_the_formula(tmp_path: Path):
     [
         (("d = {", "dd = {"), "optimize.variables: no parameter 'dd'; did you mean 'd'"),
         (("d = {", '"2k" = {'), "optimize.variables: no parameter '2k'; known: d"),
-        (("[run]", "[[scenarios]]\nset = { load = 1.0 }\n[run]"), "scenarios: no parameter 'load'; known: d"),
+        (
+            ("[run]", "[[scenarios]]\nset = { load = 1.0 }\n[run]"),
+            "scenarios: no parameter 'load'; known: d",
+        ),
         (("end(cost)", "end(costs)"), "no column 'costs'; did you mean 'cost'"),
         (("end(cost)", "last(cost)"), "expected measure"),
         (('method = "slsqp"', 'method = "magic"'), "expected one of slsqp"),
         (("from = 0.2", "from = 9.0"), "expected from < to"),
         (("stop_time", "stop"), "unknown key 'stop'"),
         (('[optimize.measures]\n"end(cost)" = 1.0', ""), "is missing"),
-        (('method = "slsqp"', 'method = "slsqp"\nover = "most"'), "optimize.over: found 'most', expected worst or mean"),
-        (('method = "slsqp"', 'method = "slsqp"\nseed = 0.5'), "optimize.seed: found 0.5, expected a whole number"),
-        (('method = "slsqp"', 'method = "slsqp"\niterations = -1'), "optimize.iterations: found -1, expected a whole number"),
-        (("{ from = 0.2, to = 3.0, start = 2.5 }", "{ from = 0.2 }"), "variables.d: expected { from = a, to = b, start = c }"),
-        (("{ from = 0.2, to = 3.0, start = 2.5 }", "{ from = 0.2, to = 3.0, whole = 1 }"), "variables.d.whole: expected true or false, found 1"),
-        (("[run]", '[optimize.constraints]\n"end(x)" = { most = 1.0 }\n[run]'), "expected { min = a, max = b }, one of them or both"),
+        (
+            ('method = "slsqp"', 'method = "slsqp"\nover = "most"'),
+            "optimize.over: found 'most', expected worst or mean",
+        ),
+        (
+            ('method = "slsqp"', 'method = "slsqp"\nseed = 0.5'),
+            "optimize.seed: found 0.5, expected a whole number",
+        ),
+        (
+            ('method = "slsqp"', 'method = "slsqp"\niterations = -1'),
+            "optimize.iterations: found -1, expected a whole number",
+        ),
+        (
+            ("{ from = 0.2, to = 3.0, start = 2.5 }", "{ from = 0.2 }"),
+            "variables.d: expected { from = a, to = b, start = c }",
+        ),
+        (
+            ("{ from = 0.2, to = 3.0, start = 2.5 }", "{ from = 0.2, to = 3.0, whole = 1 }"),
+            "variables.d.whole: expected true or false, found 1",
+        ),
+        (
+            ("[run]", '[optimize.constraints]\n"end(x)" = { most = 1.0 }\n[run]'),
+            "expected { min = a, max = b }, one of them or both",
+        ),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):
-    path = task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method="slsqp").replace(*change))
+    path = task(
+        tmp_path,
+        mass("-x - d*der(x)", "x**2", d=2.0),
+        SQUARES.format(method="slsqp").replace(*change),
+    )
     with pytest.raises(BadInput, match=said):
         optimise(read_task(path))
 
@@ -258,7 +329,12 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture):
     assert cli.main(["optimize", str(path), "-o", str(out), "--report", str(page)]) == 0
     assert json.loads(out.read_text())["values"]["d"] == pytest.approx(1.0, abs=2e-3)
     text = page.read_text()
-    assert "data:image/png;base64," in text and "http://" not in text and "https://" not in text and "end(cost)" in text
+    assert (
+        "data:image/png;base64," in text
+        and "http://" not in text
+        and "https://" not in text
+        and "end(cost)" in text
+    )
     assert "objective 1 after" in capsys.readouterr().out
 
 
@@ -275,8 +351,15 @@ def test_whole_numbers_and_what_they_need(tmp_path: Path, capsys: pytest.Capture
     text += 'y = { from = 0, to = 1 }\n[optimize.measures]\n"end(cost)" = 1.0\n[run]\nstop_time = 1.0\noutput_step = 1.0\n'
     (tmp_path / "o.toml").write_text(text)
     found = optimise(read_task(tmp_path / "o.toml"), state=tmp_path / "o.jsonl")
-    assert found.values["n"] == 7.0 and found.values["y"] == pytest.approx(0.25, abs=2e-3) and found.objective == pytest.approx(0.16, abs=1e-5)
-    rows = [json.loads(line)["at"][0] * 11 + 1 for line in (tmp_path / "o.jsonl").read_text().splitlines()[1:]]
+    assert (
+        found.values["n"] == 7.0
+        and found.values["y"] == pytest.approx(0.25, abs=2e-3)
+        and found.objective == pytest.approx(0.16, abs=1e-5)
+    )
+    rows = [
+        json.loads(line)["at"][0] * 11 + 1
+        for line in (tmp_path / "o.jsonl").read_text().splitlines()[1:]
+    ]
     assert rows == pytest.approx(np.round(rows), abs=1e-9) and len(set(np.round(rows))) > 5
     for wrong, said in (
         ("differential-evolution", "slsqp"),
@@ -284,7 +367,9 @@ def test_whole_numbers_and_what_they_need(tmp_path: Path, capsys: pytest.Capture
         ("{ from = 1, to = 12, whole = true }", "{ order = [1, 1] }"),
     ):
         (tmp_path / "w.toml").write_text(text.replace(wrong, said))
-        with pytest.raises(BadInput, match="differential-evolution|whole numbers|list of the numbers"):
+        with pytest.raises(
+            BadInput, match="differential-evolution|whole numbers|list of the numbers"
+        ):
             read_task(tmp_path / "w.toml")
 
 
@@ -300,5 +385,9 @@ def test_the_order_of_departures_is_searched(tmp_path: Path):
         result = load("lib:carrier", modules=3, order=list(order)).compile().simulate(stop_time=4.0)
         sizes[order] = 1000.0 * np.abs(result["slew"] - result["slew"][0]).max()
     best = min(sizes, key=sizes.__getitem__)
-    assert [found.values[f"order[{k}]"] for k in (1, 2, 3)] == list(best) and found.objective == pytest.approx(sizes[best], rel=1e-6)
-    assert found.evaluations == 6 and max(sizes.values()) > 1.003 * min(sizes.values())  # this deviation hardly depends on it
+    assert [found.values[f"order[{k}]"] for k in (1, 2, 3)] == list(
+        best
+    ) and found.objective == pytest.approx(sizes[best], rel=1e-6)
+    assert found.evaluations == 6 and max(sizes.values()) > 1.003 * min(
+        sizes.values()
+    )  # this deviation hardly depends on it

@@ -32,17 +32,28 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     class Archive:
         def __init__(self, path: Path):
-            self.references, self.version = {"y": 3, "u": 5, "m": 7}, 3 if "three" in path.name else 2
+            self.references, self.version = (
+                {"y": 3, "u": 5, "m": 7},
+                3 if "three" in path.name else 2,
+            )
 
         def __exit__(self, *reason: object) -> None:
             done.append("removed")
 
     monkeypatch.setattr(plant, "Archive", Archive)
     monkeypatch.setattr(
-        plant, "Host", lambda archive: SimpleNamespace(fmu=fmu, messages=["it is empty"], start=lambda values: done.append(("start", values)))
+        plant,
+        "Host",
+        lambda archive: SimpleNamespace(
+            fmu=fmu, messages=["it is empty"], start=lambda values: done.append(("start", values))
+        ),
     )
     monkeypatch.setattr(models, "load", lambda source: source)
-    monkeypatch.setattr(build, "build_fmu", lambda mechanism, path, *more: (done.append((mechanism, *more)), path.write_text(""))[0])
+    monkeypatch.setattr(
+        build,
+        "build_fmu",
+        lambda mechanism, path, *more: (done.append((mechanism, *more)), path.write_text(""))[0],
+    )
     return done
 
 
@@ -51,13 +62,22 @@ def test_a_plant_is_packed_looked_up_and_stepped(log: list[Any]):
     asked.values, asked.commands, asked.loops = {"m": 2.5}, ["u", "m"], []
     with plant.Plant(asked) as found:
         folder = Path(found.folder.name)
-        assert log == [("m", "native", "2"), ("start", {"m": 2.5})] and folder.is_dir() and (found.time, found.component) == (0.0, 17)
+        assert (
+            log == [("m", "native", "2"), ("start", {"m": 2.5})]
+            and folder.is_dir()
+            and (found.time, found.component) == (0.0, 17)
+        )
         log.clear()
         assert found.measures() == (2.0,)
         found.command((1.5, -2.0))
         found.advance(0.25)
         found.advance(0.75)
-        assert log == [("get", 17, [3], 1), ("set", 17, [5, 7], 2, [1.5, -2.0]), ("step", 17, 0.0, 0.25, 1), ("step", 17, 0.25, 0.5, 1)]
+        assert log == [
+            ("get", 17, [3], 1),
+            ("set", 17, [5, 7], 2, [1.5, -2.0]),
+            ("step", 17, 0.0, 0.25, 1),
+            ("step", 17, 0.25, 0.5, 1),
+        ]
         assert found.time == 0.75
         log.clear()
     assert log == ["terminate", "free", "removed"] and not folder.exists()
@@ -66,25 +86,38 @@ def test_a_plant_is_packed_looked_up_and_stepped(log: list[Any]):
 
 def test_an_archive_is_refused_by_its_name(log: list[Any], tmp_path: Path):
     asked = scenario()
-    for name, there, said in (("three.fmu", True, "FMI 3: expected an FMU of version 2"), ("a.fmu", False, "no such file: .*a.fmu")):
+    for name, there, said in (
+        ("three.fmu", True, "FMI 3: expected an FMU of version 2"),
+        ("a.fmu", False, "no such file: .*a.fmu"),
+    ):
         asked.fmu = tmp_path / name
         if there:
             asked.fmu.write_text("")
         with pytest.raises(BadInput, match=said), plant.Plant(asked):
             pass
     asked.fmu.write_text("")
-    for field, value, said in (("measures", ["z"], "'z'"), ("commands", ["uu"], "'uu'; did you mean 'u'"), ("values", {"n": 1.0}, "'n'")):
+    for field, value, said in (
+        ("measures", ["z"], "'z'"),
+        ("commands", ["uu"], "'uu'; did you mean 'u'"),
+        ("values", {"n": 1.0}, "'n'"),
+    ):
         asked = scenario()
         asked.fmu = tmp_path / "a.fmu"
         setattr(asked, field, value)
-        with pytest.raises(BadInput, match=f"s.toml: the FMU has no variable {said}"), plant.Plant(asked):
+        with (
+            pytest.raises(BadInput, match=f"s.toml: the FMU has no variable {said}"),
+            plant.Plant(asked),
+        ):
             pass
     assert log == []
 
 
 def test_what_an_fmu_says_is_told_when_it_fails(log: list[Any], monkeypatch: pytest.MonkeyPatch):
     """Its last words beside the call that failed; what refuses to end is freed all the same."""
-    with pytest.raises(ArithmeticError, match="fmi2DoStep failed with status 3.*: it is empty"), plant.Plant(scenario()) as found:
+    with (
+        pytest.raises(ArithmeticError, match="fmi2DoStep failed with status 3.*: it is empty"),
+        plant.Plant(scenario()) as found,
+    ):
 
         def refuses() -> None:
             raise ValueError

@@ -44,7 +44,9 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         return section
 
     monkeypatch.setattr(Section, "picture", picture)
-    monkeypatch.setattr(linear_pictures, "save", lambda figure, path: seen.__setitem__(path.stem, figure))
+    monkeypatch.setattr(
+        linear_pictures, "save", lambda figure, path: seen.__setitem__(path.stem, figure)
+    )
     return seen
 
 
@@ -54,9 +56,15 @@ def written(folder: Path, force: str, start: float = 0.0, **more: Any) -> str:
     text = {
         "name": "slider",
         "gravity": [0, 0, 0],
-        "parameters": {name: {"value": value, "unit": unit[name]} for name, value in (("m", M), ("k", K), ("d", D))} | {"push": 1.0},
+        "parameters": {
+            name: {"value": value, "unit": unit[name]}
+            for name, value in (("m", M), ("k", K), ("d", D))
+        }
+        | {"push": 1.0},
         "bodies": {"b": {"mass": "m", "inertia": [1, 1, 1, 0, 0, 0]}},
-        "joints": {"j": {"child": "b", "transforms": [{"shift": "x", "coordinate": "x", "start": start}]}},
+        "joints": {
+            "j": {"child": "b", "transforms": [{"shift": "x", "coordinate": "x", "start": start}]}
+        },
         "forces": {"law": {"coordinate": "x", "value": force}},
         **more,
     }
@@ -81,43 +89,102 @@ def loop(omega: Any) -> Any:
 
 def test_responses_and_poles(tmp_path: Path, figures: dict[str, Any]):
     """Bode, Nyquist, poles and zeros, root locus of 30/((m s² + d s + k)(0.1 s + 1)), and where its margins are."""
-    more = {"inputs": {"f": {"start": 0.0, "unit": "N"}}, "states": {"lag": {"rate": f"(x - lag)/{LAG}", "unit": "m"}}}
-    more["outputs"] = {"late": {"value": "lag", "unit": "m"}, "ahead": {"value": "2*x - lag", "unit": "m"}}
+    more = {
+        "inputs": {"f": {"start": 0.0, "unit": "N"}},
+        "states": {"lag": {"rate": f"(x - lag)/{LAG}", "unit": "m"}},
+    }
+    more["outputs"] = {
+        "late": {"value": "lag", "unit": "m"},
+        "ahead": {"value": "2*x - lag", "unit": "m"},
+    }
     file = written(tmp_path, f"{GAIN}*f - k*x - d*der(x)", **more)
     wanted = [f"--{name}={tmp_path / name}.png" for name in ("bode", "nyquist")]
     assert (
-        cli.main(["linearize", file, "-q", "--inputs=f", "--outputs=late", "--margins", *wanted, f"--root-locus=k=20:200:{tmp_path / 'locus.png'}"])
+        cli.main(
+            [
+                "linearize",
+                file,
+                "-q",
+                "--inputs=f",
+                "--outputs=late",
+                "--margins",
+                *wanted,
+                f"--root-locus=k=20:200:{tmp_path / 'locus.png'}",
+            ]
+        )
         == 0
     )
-    assert cli.main(["linearize", file, "-q", "--inputs=f", "--outputs=ahead", f"--poles={tmp_path / 'poles.png'}"]) == 0
+    assert (
+        cli.main(
+            [
+                "linearize",
+                file,
+                "-q",
+                "--inputs=f",
+                "--outputs=ahead",
+                f"--poles={tmp_path / 'poles.png'}",
+            ]
+        )
+        == 0
+    )
 
     above, below = figures["bode"].axes
     hertz, gain = line(above).T
     values = loop(2 * np.pi * hertz)
     assert np.all(np.diff(hertz) > 0.0) and gain == pytest.approx(np.abs(values), rel=1e-9)
-    assert line(below) == pytest.approx(np.column_stack((hertz, np.degrees(np.unwrap(np.angle(values))))), rel=1e-9)
-    assert (above.get_xscale(), above.get_yscale(), below.get_xscale(), below.get_yscale()) == ("log", "log", "log", "linear")
+    assert line(below) == pytest.approx(
+        np.column_stack((hertz, np.degrees(np.unwrap(np.angle(values))))), rel=1e-9
+    )
+    assert (above.get_xscale(), above.get_yscale(), below.get_xscale(), below.get_yscale()) == (
+        "log",
+        "log",
+        "log",
+        "linear",
+    )
     assert (above.lines[0].get_label(), above.get_title()) == ("late [m/N]", "from f")
-    assert (above.get_ylabel(), below.get_ylabel(), below.get_xlabel()) == ("gain", "phase [°]", "frequency [Hz]")
-    assert above.lines[1].get_xdata()[0] == pytest.approx(math.sqrt((D / LAG + K) / M) / (2 * math.pi), rel=1e-6)  # where the denominator is real
+    assert (above.get_ylabel(), below.get_ylabel(), below.get_xlabel()) == (
+        "gain",
+        "phase [°]",
+        "frequency [Hz]",
+    )
+    assert above.lines[1].get_xdata()[0] == pytest.approx(
+        math.sqrt((D / LAG + K) / M) / (2 * math.pi), rel=1e-6
+    )  # where the denominator is real
     one = root_scalar(lambda w: abs(loop(w)) - 1.0, bracket=(5.0, 100.0)).root
     assert below.lines[1].get_xdata()[0] == pytest.approx(one / (2 * math.pi), rel=1e-6)
 
     (place,) = figures["nyquist"].axes
     values = values[np.abs(values) < 20.0]
-    assert line(place) == pytest.approx(np.column_stack((values.real, values.imag)), rel=1e-9, abs=1e-12)
-    assert np.hypot(*line(place, 1).T) == pytest.approx(1.0) and line(place, 2).tolist() == [[-1.0, 0.0]]
-    assert (place.get_xlabel(), place.get_ylabel(), place.get_aspect()) == ("real part", "imaginary part", 1.0)
+    assert line(place) == pytest.approx(
+        np.column_stack((values.real, values.imag)), rel=1e-9, abs=1e-12
+    )
+    assert np.hypot(*line(place, 1).T) == pytest.approx(1.0) and line(place, 2).tolist() == [
+        [-1.0, 0.0]
+    ]
+    assert (place.get_xlabel(), place.get_ylabel(), place.get_aspect()) == (
+        "real part",
+        "imaginary part",
+        1.0,
+    )
 
     (place,) = figures["poles"].axes
     shown = [line(place, k) @ [1.0, 1j] for k in range(2)]
     assert np.poly(shown[0]) == pytest.approx(polynomial(K) / (M * LAG), rel=1e-9)
-    assert shown[1] == pytest.approx([-0.5 / LAG]) and [each.get_label() for each in place.lines[:2]] == ["poles", "zeros"]  # 2 - 1/(0.1 s + 1) = 0
+    assert shown[1] == pytest.approx([-0.5 / LAG]) and [
+        each.get_label() for each in place.lines[:2]
+    ] == ["poles", "zeros"]  # 2 - 1/(0.1 s + 1) = 0
     assert (place.get_xlabel(), place.get_ylabel()) == ("real part [1/s]", "imaginary part [rad/s]")
 
     place, scale = figures["locus"].axes
-    points, stiffness = place.collections[0].get_offsets() @ [1.0, 1j], np.asarray(place.collections[0].get_array())
-    assert (stiffness.min(), stiffness.max(), scale.get_ylabel()) == (pytest.approx(20.0), pytest.approx(200.0), "k [N/m]")
+    points, stiffness = (
+        place.collections[0].get_offsets() @ [1.0, 1j],
+        np.asarray(place.collections[0].get_array()),
+    )
+    assert (stiffness.min(), stiffness.max(), scale.get_ylabel()) == (
+        pytest.approx(20.0),
+        pytest.approx(200.0),
+        "k [N/m]",
+    )
     for k in np.unique(stiffness):
         assert np.poly(points[stiffness == k]) == pytest.approx(polynomial(k) / (M * LAG), rel=1e-8)
 
@@ -127,11 +194,23 @@ def test_maps(tmp_path: Path, figures: dict[str, Any]):
     written(tmp_path, "-k*x - d*der(x)", START)
     text = 'mechanism = "m.json"\nrest = ["growth", "frequency"]\n[vary]\nk = [30.0, 50.0, 80.0]\nd = [-3.0, -1.0, 2.0, 4.0]\n'
     (tmp_path / "s.toml").write_text(text)
-    assert cli.main(["study", str(tmp_path / "s.toml"), "-q", "--report", str(tmp_path / "s.html")]) == 0
-    axes = {place.get_ylabel(): place for place in figures["Measures over two parameters; red: border of stability"].axes}
+    assert (
+        cli.main(["study", str(tmp_path / "s.toml"), "-q", "--report", str(tmp_path / "s.html")])
+        == 0
+    )
+    axes = {
+        place.get_ylabel(): place
+        for place in figures["Measures over two parameters; red: border of stability"].axes
+    }
     d, k = np.meshgrid([-3.0, -1.0, 2.0, 4.0], [30.0, 50.0, 80.0])
-    places = [place for place in figures["Measures over two parameters; red: border of stability"].axes if place.get_ylabel() == "k"]
-    for place, label, values in zip(places, ("growth", "frequency"), (-d / (2 * M), np.sqrt(k / M) / (2 * np.pi)), strict=True):
+    places = [
+        place
+        for place in figures["Measures over two parameters; red: border of stability"].axes
+        if place.get_ylabel() == "k"
+    ]
+    for place, label, values in zip(
+        places, ("growth", "frequency"), (-d / (2 * M), np.sqrt(k / M) / (2 * np.pi)), strict=True
+    ):
         mesh, border = place.collections
         assert np.asarray(mesh.get_array()).reshape(k.shape) == pytest.approx(values, rel=1e-8)
         corners = mesh.get_coordinates()
@@ -150,14 +229,32 @@ def test_sobol_bars(figures: dict[str, Any]):
     section = shares(np.column_stack((points, points @ [3.0, 1.0])), ["u", "v", "sum"], 2)
     rows = np.array(section.tables[0]["rows"])[:, 1:].astype(float)
     (place,) = figures["Sobol indices"].axes
-    bars = [container for container in place.containers if len(container) == 2 and hasattr(container, "patches")]
+    bars = [
+        container
+        for container in place.containers
+        if len(container) == 2 and hasattr(container, "patches")
+    ]
     heights = np.array([[bar.get_height() for bar in each.patches] for each in bars])
-    middles = np.array([[bar.get_x() + bar.get_width() / 2 for bar in each.patches] for each in bars])
-    bounds = np.array([np.ptp(np.array(each.errorbar.lines[2][0].get_segments())[:, :, 1], axis=1) / 2 for each in bars])
-    assert [each.get_label() for each in bars] == ["first order", "total"] and np.round(middles).tolist() == [[0, 1], [0, 1]]
+    middles = np.array(
+        [[bar.get_x() + bar.get_width() / 2 for bar in each.patches] for each in bars]
+    )
+    bounds = np.array(
+        [
+            np.ptp(np.array(each.errorbar.lines[2][0].get_segments())[:, :, 1], axis=1) / 2
+            for each in bars
+        ]
+    )
+    assert [each.get_label() for each in bars] == ["first order", "total"] and np.round(
+        middles
+    ).tolist() == [[0, 1], [0, 1]]
     assert heights == pytest.approx(np.array([[0.9, 0.1]] * 2), abs=0.03)
-    assert heights == pytest.approx(rows[:, [0, 2]].T, rel=6e-6) and bounds == pytest.approx(rows[:, [1, 3]].T, rel=6e-6)
-    assert [text.get_text() for text in place.get_xticklabels()] == ["u", "v"] and place.get_title() == "sum"
+    assert heights == pytest.approx(rows[:, [0, 2]].T, rel=6e-6) and bounds == pytest.approx(
+        rows[:, [1, 3]].T, rel=6e-6
+    )
+    assert [text.get_text() for text in place.get_xticklabels()] == [
+        "u",
+        "v",
+    ] and place.get_title() == "sum"
 
 
 def counted(patches: Any, values: np.ndarray) -> int:
@@ -177,7 +274,11 @@ def test_histograms_of_a_study(figures: dict[str, Any]):
     histograms(values, ["k", "first", "second"], 1)
     for place, column in zip(figures["Measures over all runs"].axes, values[:, 1:].T, strict=False):
         assert counted(place.patches, column[np.isfinite(column)]) == np.isfinite(column).sum()
-    assert [place.get_xlabel() for place in figures["Measures over all runs"].axes] == ["first", "second", ""]
+    assert [place.get_xlabel() for place in figures["Measures over all runs"].axes] == [
+        "first",
+        "second",
+        "",
+    ]
 
 
 def step(k: float, m: Any, t: np.ndarray) -> np.ndarray:
@@ -191,26 +292,46 @@ def test_ways(tmp_path: Path, figures: dict[str, Any]):
     """Deviations after a step of 1 N on springs of 50 and 200 N/m, and the share of runs below a deviation over spread masses."""
     written(tmp_path, "if(t > 0, push, 0) - k*x - d*der(x)")
     text = 'mechanism = "m.json"\nhold = ["x"]\nband = 1e-3\nsamples = 8\n[run]\nstop_time = 2.0\noutput_step = 0.005\ntolerance = 1e-9\n'
-    (tmp_path / "c.toml").write_text(text + "[vary]\nm = { uniform = [1.0, 3.0] }\n[ways.soft]\n[ways.stiff]\nk = 200.0\n")
-    assert cli.main(["study", str(tmp_path / "c.toml"), "-q", "--report", str(tmp_path / "c.html")]) == 0
-    (place,), (below,) = (figures[name].axes for name in ("Deviations from the start", "How many runs stay below a deviation"))
+    (tmp_path / "c.toml").write_text(
+        text + "[vary]\nm = { uniform = [1.0, 3.0] }\n[ways.soft]\n[ways.stiff]\nk = 200.0\n"
+    )
+    assert (
+        cli.main(["study", str(tmp_path / "c.toml"), "-q", "--report", str(tmp_path / "c.html")])
+        == 0
+    )
+    (place,), (below,) = (
+        figures[name].axes
+        for name in ("Deviations from the start", "How many runs stay below a deviation")
+    )
     assert (place.get_xlabel(), place.get_ylabel()) == ("time [s]", "x, deviation [mm]")
-    assert (below.get_xlabel(), below.get_ylabel()) == ("x, largest deviation [mm]", "share of the runs")
+    assert (below.get_xlabel(), below.get_ylabel()) == (
+        "x, largest deviation [mm]",
+        "share of the runs",
+    )
     masses = drawn("latin", {"m": Distribution("uniform", 1.0, 3.0)}, 8, 0)["m"]
     for number, (way, k) in enumerate((("soft", 50.0), ("stiff", 200.0))):
         time, deviation = line(place, number).T
         assert place.lines[number].get_label() == below.lines[number].get_label() == way
-        assert time[-1] == pytest.approx(2.0) and deviation == pytest.approx(1e3 * step(k, M, time), abs=1e-4)
+        assert time[-1] == pytest.approx(2.0) and deviation == pytest.approx(
+            1e3 * step(k, M, time), abs=1e-4
+        )
         largest = np.sort([1e3 * step(k, m, time).max() for m in masses])
-        assert line(below, number) == pytest.approx(np.column_stack((largest, np.arange(1, 9) / 8)), rel=1e-4)
+        assert line(below, number) == pytest.approx(
+            np.column_stack((largest, np.arange(1, 9) / 8)), rel=1e-4
+        )
 
 
 def test_a_run_in_the_loop(tmp_path: Path, figures: dict[str, Any]):
     """The drawn place follows from the drawn command held over every step; every bar of the times is counted anew."""
-    written(tmp_path, "f - 1.0*der(x)", inputs={"f": {"start": 0.0}}, outputs={"place": {"value": "x"}})
+    written(
+        tmp_path, "f - 1.0*der(x)", inputs={"f": {"start": 0.0}}, outputs={"place": {"value": "x"}}
+    )
     (tmp_path / "loop.toml").write_text(SCENARIO.format(channel="delay = 0.004"))
     record = simulate(read_scenario(tmp_path / "loop.toml"))
-    record.computing, record.lateness = [1e-6 * (k + 0.5) for k in range(1000)], [3.3e-6] * 700 + [7.7e-6] * 300
+    record.computing, record.lateness = (
+        [1e-6 * (k + 0.5) for k in range(1000)],
+        [3.3e-6] * 700 + [7.7e-6] * 300,
+    )
     record.bare = [1.1e-6] * 900 + [5.5e-6] * 100
     write_report(record, tmp_path / "l.html")
     axes = {place.get_ylabel(): place for place in figures["Measures and commands"].axes}
@@ -227,7 +348,10 @@ def test_a_run_in_the_loop(tmp_path: Path, figures: dict[str, Any]):
     assert counted(computing.patches, times) == 999  # the largest one lies beyond the picture
     assert counted(lateness.patches[:60], 1e6 * np.array(record.lateness)) == 1000
     assert lateness.patches[60].get_xy()[1::2, 1].sum() == pytest.approx(1000.0, abs=1.0)
-    assert [place.get_xlabel() for place in (computing, lateness)] == ["computing of a step [µs]", "lateness [µs]"]
+    assert [place.get_xlabel() for place in (computing, lateness)] == [
+        "computing of a step [µs]",
+        "lateness [µs]",
+    ]
 
 
 TASK = """
@@ -250,15 +374,25 @@ OUTPUTS = {"square": {"value": "x**2"}, "haste": {"value": "der(x)**2"}}
 def test_the_front_of_an_optimisation(tmp_path: Path, figures: dict[str, Any]):
     """∫x² = x0² (M/d + d/K)/2 against ∫ẋ² = K x0²/(2 d): drawn points lie on that curve, are the rows, and none is better in both."""
     written(tmp_path, "-k*x - d*der(x)", START, outputs=OUTPUTS)
-    (tmp_path / "o.toml").write_text(TASK.format(more="pareto = 3", second='"integral(haste)" = 1.0'))
-    assert cli.main(["optimize", str(tmp_path / "o.toml"), "-q", "--report", str(tmp_path / "o.html")]) == 0
+    (tmp_path / "o.toml").write_text(
+        TASK.format(more="pareto = 3", second='"integral(haste)" = 1.0')
+    )
+    assert (
+        cli.main(["optimize", str(tmp_path / "o.toml"), "-q", "--report", str(tmp_path / "o.html")])
+        == 0
+    )
     (place,) = figures["integral(square) against integral(haste)"].axes
     haste, square = line(place).T
     d = K * START**2 / (2 * haste)
     assert square == pytest.approx(START**2 * (M / d + d / K) / 2, rel=2e-3)
-    rows = np.array([numbers(row[1:]) for row in Page(tmp_path / "o.html").rows("d", "integral(square)")])
+    rows = np.array(
+        [numbers(row[1:]) for row in Page(tmp_path / "o.html").rows("d", "integral(square)")]
+    )
     assert np.column_stack((square, haste)) == pytest.approx(rows, rel=6e-6)
-    assert not any((square < a).any() and ((square < a) & (haste < b)).any() for a, b in zip(square, haste, strict=True))
+    assert not any(
+        (square < a).any() and ((square < a) & (haste < b)).any()
+        for a, b in zip(square, haste, strict=True)
+    )
     assert (place.get_xlabel(), place.get_ylabel()) == ("integral(haste)", "integral(square)")
 
 
@@ -267,7 +401,20 @@ def test_the_way_of_an_optimisation(tmp_path: Path, figures: dict[str, Any]):
     written(tmp_path, "-k*x - d*der(x)", START, outputs=OUTPUTS)
     (tmp_path / "o.toml").write_text(TASK.format(more="", second=""))
     state = tmp_path / "o.jsonl"
-    assert cli.main(["optimize", str(tmp_path / "o.toml"), "-q", "--state", str(state), "--report", str(tmp_path / "o.html")]) == 0
+    assert (
+        cli.main(
+            [
+                "optimize",
+                str(tmp_path / "o.toml"),
+                "-q",
+                "--state",
+                str(state),
+                "--report",
+                str(tmp_path / "o.html"),
+            ]
+        )
+        == 0
+    )
     (place,) = figures["Best objective over evaluations"].axes
     count, best = line(place).T
     made = [json.loads(text) for text in state.read_text().splitlines()[1:]]
@@ -284,7 +431,10 @@ def test_what_a_picture_of_a_run_leaves_out(tmp_path: Path):
     system = load(written(tmp_path, "-k*x", start=START, outputs=outputs)).compile()
     result = system.simulate(stop_time=0.5)
     assert drawn_of(system, result) == ["place"]
-    assert panels(result, system.coordinates, ["place"]) == [("deviation", "m", ["x"]), ("value", "m", ["place"])]
+    assert panels(result, system.coordinates, ["place"]) == [
+        ("deviation", "m", ["x"]),
+        ("value", "m", ["place"]),
+    ]
 
 
 def test_shares_of_runs_below_a_deviation(tmp_path: Path, figures: dict[str, Any]):
@@ -302,7 +452,9 @@ def test_shares_of_runs_below_a_deviation(tmp_path: Path, figures: dict[str, Any
 def test_a_fit():
     """Points are the measured values and lines the fitted ones, both in the unit on the axis."""
     time = np.linspace(0.0, 1.0, 20)
-    figure = draw(time, {"x": 2e-3 * np.sin(time)}, {"x": 3e-3 * np.cos(time)}, "a fit", None, {"x": "m"})
+    figure = draw(
+        time, {"x": 2e-3 * np.sin(time)}, {"x": 3e-3 * np.cos(time)}, "a fit", None, {"x": "m"}
+    )
     (place,) = figure.axes
     assert place.get_ylabel() == "x\n[mm]" and place.get_xlabel() == "time [s]"
     assert [each.get_label() for each in place.lines] == ["measured", "fitted"]
@@ -314,7 +466,11 @@ def test_a_stabilisation_diagram():
     """Two decaying swings of 2 and 5 Hz: from order 6 on each order has a stable mark at both; nothing is drawn twice or left out."""
     time = np.arange(0.0, 4.0, 0.02)
     noise = 1e-5 * np.random.default_rng(2).normal(size=time.size)
-    record = np.exp(-0.4 * time) * np.sin(2 * np.pi * 2.0 * time) + np.exp(-0.6 * time) * np.cos(2 * np.pi * 5.0 * time) + noise
+    record = (
+        np.exp(-0.4 * time) * np.sin(2 * np.pi * 2.0 * time)
+        + np.exp(-0.6 * time) * np.cos(2 * np.pi * 5.0 * time)
+        + noise
+    )
     found = diagram(time, {"x": record}, 12)
     (place,) = found.plot().axes
     stable, steady, new = (line(place, k) for k in range(3))
@@ -328,14 +484,22 @@ def test_a_stabilisation_diagram():
 def test_a_measured_response(figures: dict[str, Any]):
     """Dots are the measured values, their phases on the turn of the line that is nearest."""
     lag = np.array([[-1.0, 0.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])
-    system = StateSpace(lag, np.eye(3)[:, :1], np.eye(3)[2:], np.zeros((1, 1)))  # 1/(s + 1)³: its phase goes down to -270°
+    system = StateSpace(
+        lag, np.eye(3)[:, :1], np.eye(3)[2:], np.zeros((1, 1))
+    )  # 1/(s + 1)³: its phase goes down to -270°
     hertz = np.array([0.05, 0.5, 1.5])
     measured = 1.1 / (2j * np.pi * hertz + 1.0) ** 3
     sweep = SimpleNamespace(frequencies=hertz, outputs=("y",), measured=measured[:, None])
-    linear_pictures.draw_bode(SimpleNamespace(part=lambda *names: system), {}, ["u"], ["y"], {}, Path("dots.png"), sweep)  # type: ignore[arg-type]
+    linear_pictures.draw_bode(
+        SimpleNamespace(part=lambda *names: system), {}, ["u"], ["y"], {}, Path("dots.png"), sweep
+    )  # type: ignore[arg-type]
     above, below = figures["dots"].axes
-    assert line(above, 1) == pytest.approx(np.column_stack((hertz, 1.1 / (1.0 + (2 * np.pi * hertz) ** 2) ** 1.5)))
-    assert line(below, 1) == pytest.approx(np.column_stack((hertz, -3.0 * np.degrees(np.arctan(2 * np.pi * hertz)))))
+    assert line(above, 1) == pytest.approx(
+        np.column_stack((hertz, 1.1 / (1.0 + (2 * np.pi * hertz) ** 2) ** 1.5))
+    )
+    assert line(below, 1) == pytest.approx(
+        np.column_stack((hertz, -3.0 * np.degrees(np.arctan(2 * np.pi * hertz))))
+    )
     assert above.lines[1].get_label() == "y, measured" and above.lines[1].get_marker() == "o"
 
 
@@ -343,7 +507,10 @@ class Told(dict):
     """Columns with units, as a result has them."""
 
     name, time = "run", np.linspace(0.0, 1.0, 11)
-    events = [SimpleNamespace(kind="stage", time=0.4, stage="lifted"), SimpleNamespace(kind="zero", time=0.6, stage="")]
+    events = [
+        SimpleNamespace(kind="stage", time=0.4, stage="lifted"),
+        SimpleNamespace(kind="zero", time=0.6, stage=""),
+    ]
 
     def unit(self, name: str) -> str:
         return {"heave": "m", "pitch": "rad"}.get(name, "Pa")
@@ -354,11 +521,19 @@ def test_a_staged_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from matplotlib.figure import Figure
 
     made: list[Figure] = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch()))
+    monkeypatch.setattr(
+        Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch())
+    )
     time, part = Told.time, "cylinder.pressure_a"
-    result = Told({"heave": 0.5 + 2e-3 * np.sin(time), "pitch": 1.0 + 3e-3 * time, part: 2e7 + 1e6 * time})
+    result = Told(
+        {"heave": 0.5 + 2e-3 * np.sin(time), "pitch": 1.0 + 3e-3 * time, part: 2e7 + 1e6 * time}
+    )
     compiled = SimpleNamespace(outputs=[SimpleNamespace(name=part)], states=[])
-    draw_stages(SimpleNamespace(coordinates=["heave", "pitch"], compiled=compiled), result, tmp_path / "run.png")
+    draw_stages(
+        SimpleNamespace(coordinates=["heave", "pitch"], compiled=compiled),
+        result,
+        tmp_path / "run.png",
+    )
     wanted = (
         ("heave", "deviation\n[mm]", 2.0 * np.sin(time)),
         ("pitch", "deviation\n[mrad]", 3.0 * time),
@@ -368,19 +543,35 @@ def test_a_staged_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         assert place.get_ylabel() == label and place.lines[0].get_label() == name
         assert line(place) == pytest.approx(np.column_stack((time, values)))
         assert [mark.get_xdata()[0] for mark in place.lines[1:]] == [0.4]  # type: ignore[index]
-    assert [text.get_text() for text in made[0].axes[0].texts] == ["lifted"] and made[0].axes[-1].get_xlabel() == "time [s]"
+    assert [text.get_text() for text in made[0].axes[0].texts] == ["lifted"] and made[0].axes[
+        -1
+    ].get_xlabel() == "time [s]"
 
 
-@pytest.mark.parametrize("count, named", [(3, 3), (LABELS - 1, LABELS - 1), (2 * LABELS, 18), (10 * LABELS, 24)])
-def test_stages_are_named_as_far_as_there_is_room(count: int, named: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    "count, named", [(3, 3), (LABELS - 1, LABELS - 1), (2 * LABELS, 18), (10 * LABELS, 24)]
+)
+def test_stages_are_named_as_far_as_there_is_room(
+    count: int, named: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """All of them, or every k-th from the first on, k - 1 the whole part of their number over that of the places."""
     from matplotlib.figure import Figure
 
     made: list[Figure] = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch()))
+    monkeypatch.setattr(
+        Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch())
+    )
     result = Told({"heave": np.sin(Told.time)})
-    monkeypatch.setattr(Told, "events", [SimpleNamespace(kind="stage", stage=f"s{k}", time=k / count) for k in range(count)])
-    draw_stages(SimpleNamespace(coordinates=["heave"], compiled=SimpleNamespace(outputs=[], states=[])), result, tmp_path / "run.png")
+    monkeypatch.setattr(
+        Told,
+        "events",
+        [SimpleNamespace(kind="stage", stage=f"s{k}", time=k / count) for k in range(count)],
+    )
+    draw_stages(
+        SimpleNamespace(coordinates=["heave"], compiled=SimpleNamespace(outputs=[], states=[])),
+        result,
+        tmp_path / "run.png",
+    )
     texts = [text.get_text() for text in made[0].axes[0].texts]
     assert len(texts) == named and texts == [f"s{k}" for k in range(0, count, -(-count // named))]
     assert len(made[0].axes[0].lines) == 1 + count

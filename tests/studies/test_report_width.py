@@ -23,16 +23,34 @@ def page_of_a_study(path: Path) -> Path:
     section = Section(LONG).say(LONG).picture(figure, LONG).table(HEAD, [ROW], LONG)
     beside = Section("Beside").picture(figure, "left").picture(figure, "right")
     beside.beside = True
-    return write_page(path, f"Study {LONG}", [section, beside], lead=LONG, more={"file": f"/far/away/{LONG}.toml", f"way {LONG}": LONG})
+    return write_page(
+        path,
+        f"Study {LONG}",
+        [section, beside],
+        lead=LONG,
+        more={"file": f"/far/away/{LONG}.toml", f"way {LONG}": LONG},
+    )
 
 
 def page_of_a_run(path: Path) -> Path:
-    return html.write_report(path, LONG, [html.paragraph(LONG), html.heading(LONG), html.table([HEAD, [str(cell) for cell in ROW]], LONG)])
+    return html.write_report(
+        path,
+        LONG,
+        [
+            html.paragraph(LONG),
+            html.heading(LONG),
+            html.table([HEAD, [str(cell) for cell in ROW]], LONG),
+        ],
+    )
 
 
 @needs_browser
 def test_no_report_is_wider_than_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys, "argv", ["kinetree", "optimize", f"/far/away/{LONG}.toml", "--report", f"/far/away/{LONG}.html"])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["kinetree", "optimize", f"/far/away/{LONG}.toml", "--report", f"/far/away/{LONG}.html"],
+    )
     paths = page_of_a_study(tmp_path / "study.html"), page_of_a_run(tmp_path / "run.html")
     with browser() as shell:
         for path, size in product(paths, (PHONE, DESK)):
@@ -40,5 +58,7 @@ def test_no_report_is_wider_than_its_window(tmp_path: Path, monkeypatch: pytest.
             page.goto(path.as_uri())
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
             # a table scrolls inside its frame: no number is broken in two
-            assert page.evaluate("Array.from(document.querySelectorAll('.wide td')).every(cell => cell.offsetHeight < 40)")
+            assert page.evaluate(
+                "Array.from(document.querySelectorAll('.wide td')).every(cell => cell.offsetHeight < 40)"
+            )
             page.close()

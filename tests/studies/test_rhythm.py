@@ -29,7 +29,9 @@ def as_prompt_as_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def text(head: str = "", late: str = "", stop: float = 0.4) -> str:
     """The scenario of a sliding mass with steps of 5 ms, and more keys before its tables."""
-    return head + SCENARIO.replace("step = 0.01\n", f"step = 0.005\n{late}\n").replace("stop_time = 3.0", f"stop_time = {stop}")
+    return head + SCENARIO.replace("step = 0.01\n", f"step = 0.005\n{late}\n").replace(
+        "stop_time = 3.0", f"stop_time = {stop}"
+    )
 
 
 def replayed(record: Record) -> None:
@@ -43,7 +45,9 @@ def replayed(record: Record) -> None:
     for k, age in enumerate(record.ages):
         if None not in ways[k]:
             answers[k] = controller.answer(k * h, (x,))[0]
-        if k - age > newest and (k - age > 0 or (k < len(record.rows) and record.rows[k][1] != 0.0)):  # ages begin at 0, whatever has come
+        if k - age > newest and (
+            k - age > 0 or (k < len(record.rows) and record.rows[k][1] != 0.0)
+        ):  # ages begin at 0, whatever has come
             newest, received = k - age, received + 1
             # nothing comes before its injected delay, but to a step that began late
             assert age * h + record.lateness[k] + 1e-3 * h > sum(ways[newest])
@@ -62,25 +66,54 @@ def replayed(record: Record) -> None:
 @compiled
 @pytest.mark.parametrize(
     ("how", "head", "late"),
-    [("C", "", ""), ("C", 'partner = "shared"\n', 'late = "zero"'), ("Python", "", ""), ("Python", "", 'late = "zero"')],
+    [
+        ("C", "", ""),
+        ("C", 'partner = "shared"\n', 'late = "zero"'),
+        ("Python", "", ""),
+        ("Python", "", 'late = "zero"'),
+    ],
 )
-def test_a_run_is_what_its_ages_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, head: str, late: str):
+def test_a_run_is_what_its_ages_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, head: str, late: str
+):
     """Losses of a tenth each way, 4 to 9 ms late: commands of the step that the record names, held or zeroed where none had come, counted."""
     if how == "Python":
         monkeypatch.setattr(clock, "library", lambda: "not wanted here")
     elif isinstance(found := library(), str):
         pytest.skip(found)
-    record = clock.run(read_scenario(scenario(tmp_path, "delay = 0.002\njitter = 0.0025\nloss = 0.1\nseed = 3", text(head, late))))
+    record = clock.run(
+        read_scenario(
+            scenario(
+                tmp_path, "delay = 0.002\njitter = 0.0025\nloss = 0.1\nseed = 3", text(head, late)
+            )
+        )
+    )
     replayed(record)
-    assert len(record.rows) == len(record.computing) == len(record.lateness) == len(record.gaps) == 80 == record.sent - 1
-    assert record.received > 20 and record.lost > 5 and len(record.trips) >= record.received and len(record.bare) == 80
+    assert (
+        len(record.rows)
+        == len(record.computing)
+        == len(record.lateness)
+        == len(record.gaps)
+        == 80
+        == record.sent - 1
+    )
+    assert (
+        record.received > 20
+        and record.lost > 5
+        and len(record.trips) >= record.received
+        and len(record.bare) == 80
+    )
     assert min(record.computing) > 0.0 and min(record.trips) > 0.0 and min(record.lateness) >= 0.0
-    assert record.misses == sum(late + took > 0.005 for late, took in zip(record.lateness, record.computing, strict=True))
+    assert record.misses == sum(
+        late + took > 0.005 for late, took in zip(record.lateness, record.computing, strict=True)
+    )
     assert any("runs in Python" in note for note in record.notes) == (how == "Python")
 
 
 @pytest.mark.parametrize("how", ["C", "Python"])
-def test_a_loop_that_only_waits_tells_how_late_every_step_begins(monkeypatch: pytest.MonkeyPatch, how: str):
+def test_a_loop_that_only_waits_tells_how_late_every_step_begins(
+    monkeypatch: pytest.MonkeyPatch, how: str
+):
     """By a clock of its own, whose waits end 2^-k s late: deadlines stay a step apart whatever came late before them."""
     asked: list[float] = []
     late = [2.0**-k for k in range(4, 9)]
@@ -105,10 +138,16 @@ def test_a_loop_that_only_waits_tells_how_late_every_step_begins(monkeypatch: py
 def test_a_run_stops_where_its_rule_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str):
     if how == "Python":
         monkeypatch.setattr(clock, "library", lambda: "not wanted here")
-    record = clock.run(read_scenario(scenario(tmp_path, "loss = 0.2\nseed = 1", text(late='late = "stop"'))))
+    record = clock.run(
+        read_scenario(scenario(tmp_path, "loss = 0.2\nseed = 1", text(late='late = "stop"')))
+    )
     replayed(record)
     steps = len(record.rows)
-    assert 0 < steps < 80 and len(record.ages) == len(record.lateness) == steps + 1 and record.stale >= 1
+    assert (
+        0 < steps < 80
+        and len(record.ages) == len(record.lateness) == steps + 1
+        and record.stale >= 1
+    )
     assert f"stopped at step {steps}: its command had not come" in record.notes
 
 
@@ -148,12 +187,24 @@ def test_what_is_no_answer_is_left_aside(tmp_path: Path, monkeypatch: pytest.Mon
 
     def answer(frame: Frame) -> list[bytes]:
         good = Frame(frame.sequence, frame.time, (3.0,))
-        wrong = [b"", b"noise", good.packed()[:-1], good.packed() + b"x", Frame(frame.sequence, 0.0, (9.0, 9.0)).packed()]
+        wrong = [
+            b"",
+            b"noise",
+            good.packed()[:-1],
+            good.packed() + b"x",
+            Frame(frame.sequence, 0.0, (9.0, 9.0)).packed(),
+        ]
         wrong += [Frame(frame.sequence + 1000, 0.0, (9.0,)).packed(), b"X" + good.packed()[1:]]
         return [*wrong, good.packed(), good._replace(values=(9.0,)).packed()]
 
     with partner(answer) as port:
-        record = clock.run(read_scenario(scenario(tmp_path, "", OUTSIDE.format(port=port) + text(stop=0.2).split("[[loops]]")[0])))
+        record = clock.run(
+            read_scenario(
+                scenario(
+                    tmp_path, "", OUTSIDE.format(port=port) + text(stop=0.2).split("[[loops]]")[0]
+                )
+            )
+        )
     assert {row[1] for row in record.rows} <= {0.0, 3.0} and record.rows[-1][1] == 3.0
     assert len(record.trips) <= record.sent
 
@@ -163,9 +214,13 @@ def test_what_the_plant_refuses_ends_the_run(tmp_path: Path, capsys: pytest.Capt
     """A command that is no number: the FMU's own words, and the code of a failure."""
 
     def answer(frame: Frame) -> list[bytes]:
-        return [Frame(frame.sequence, frame.time, (math.nan if frame.sequence > 5 else 1.0,)).packed()]
+        return [
+            Frame(frame.sequence, frame.time, (math.nan if frame.sequence > 5 else 1.0,)).packed()
+        ]
 
     with partner(answer) as port:
-        path = scenario(tmp_path, "", OUTSIDE.format(port=port) + text(stop=0.2).split("[[loops]]")[0])
+        path = scenario(
+            tmp_path, "", OUTSIDE.format(port=port) + text(stop=0.2).split("[[loops]]")[0]
+        )
         assert cli.main(["hil", str(path), "-q"]) == 1
     assert "'f' is set to nan, which is not a finite number" in capsys.readouterr().err

@@ -32,9 +32,13 @@ CASES = [{"k": float(k)} for k in range(100)]
         (0, 3, []),
     ],
 )
-def test_cases_travel_in_eight_tasks_a_worker_of_sixteen_at_most(count: int, workers: int, sizes: list[int]):
+def test_cases_travel_in_eight_tasks_a_worker_of_sixteen_at_most(
+    count: int, workers: int, sizes: list[int]
+):
     found = parts_of_cases(count, workers)
-    assert [len(part) for part in found] == sizes and [k for part in found for k in part] == list(range(count))
+    assert [len(part) for part in found] == sizes and [k for part in found for k in part] == list(
+        range(count)
+    )
     assert [len(part) for part in parts_of_cases(1000, 1, 64)] == [64] * 15 + [40]
 
 
@@ -50,7 +54,14 @@ def test_cases_share_lanes_where_steps_are_fixed_and_nothing_rests():
 
 @pytest.mark.parametrize(
     ("count", "change", "numbers"),
-    [(4, {}, False), (5, {}, True), (5, {"chain": "a train"}, False), (5, {"parameters": {}}, False), (5, {"quick": False}, False), (1, {}, False)],
+    [
+        (4, {}, False),
+        (5, {}, True),
+        (5, {"chain": "a train"}, False),
+        (5, {"parameters": {}}, False),
+        (5, {"quick": False}, False),
+        (1, {}, False),
+    ],
 )
 def test_cases_differ_in_numbers_where_that_pays_and_all_are_parameters_that_need_no_compiling(
     monkeypatch: pytest.MonkeyPatch, count: int, change: dict[str, Any], numbers: bool
@@ -58,18 +69,30 @@ def test_cases_differ_in_numbers_where_that_pays_and_all_are_parameters_that_nee
     """From five cases a parameter on; a chain, a setting or a number that makes another system do not."""
     known = {"chain": None, "parameters": {"k": None}, "quick": True} | change
     seen: list[Any] = []
-    monkeypatch.setattr(rows, "base_of", lambda source, token: SimpleNamespace(description=SimpleNamespace(**known)))
     monkeypatch.setattr(
-        "kinetree.models.run.cases.Cases", lambda base, given, inputs: seen.append((given, inputs)) or SimpleNamespace(quick=known["quick"])
+        rows, "base_of", lambda source, token: SimpleNamespace(description=SimpleNamespace(**known))
+    )
+    monkeypatch.setattr(
+        "kinetree.models.run.cases.Cases",
+        lambda base, given, inputs: (
+            seen.append((given, inputs)) or SimpleNamespace(quick=known["quick"])
+        ),
     )
     token = rows.told_by_numbers("m", CASES[:count])
     assert (token > 1) if numbers else (token == 0)
-    assert seen in ([], [({"k": [0.0, 1.0, 2.0, 3.0, 4.0]}, None)]) and rows.told_by_numbers("m", []) == 0
+    assert (
+        seen in ([], [({"k": [0.0, 1.0, 2.0, 3.0, 4.0]}, None)])
+        and rows.told_by_numbers("m", []) == 0
+    )
 
 
 def test_rows_without_a_single_measure_are_lost_only_where_measures_were_asked_for():
     nan = math.nan
-    assert rows.failed([[1.0, nan, nan], [1.0, nan, 2.0], [nan, 3.0, nan], [2.0, nan, nan]], 1) == [0, 3] and rows.failed([[1.0], [nan]], 1) == []
+    assert (
+        rows.failed([[1.0, nan, nan], [1.0, nan, 2.0], [nan, 3.0, nan], [2.0, nan, nan]], 1)
+        == [0, 3]
+        and rows.failed([[1.0], [nan]], 1) == []
+    )
 
 
 class Rests:
@@ -83,12 +106,16 @@ class Rests:
         return type("Run", (dict,), {"time": np.array([0.0, 1.0])})({"x": np.array([3.0, -5.0])})
 
 
-def test_a_case_runs_once_and_rests_once_for_all_its_measures_and_not_for_none(monkeypatch: pytest.MonkeyPatch):
+def test_a_case_runs_once_and_rests_once_for_all_its_measures_and_not_for_none(
+    monkeypatch: pytest.MonkeyPatch,
+):
     rested: list[Any] = []
 
     def rest(system: Any, inputs: Any) -> Any:
         rested.append(inputs)
-        return SimpleNamespace(value=lambda name: 7.0, linear=SimpleNamespace(eigenvalues=np.array([-2.0, -1.0])))
+        return SimpleNamespace(
+            value=lambda name: 7.0, linear=SimpleNamespace(eigenvalues=np.array([-2.0, -1.0]))
+        )
 
     monkeypatch.setattr(rows, "AtRest", rest)
     options = {"stop_time": 1.0, "inputs": {"f": 2.0}}
@@ -105,8 +132,14 @@ def test_a_case_runs_once_and_rests_once_for_all_its_measures_and_not_for_none(m
 def test_why_a_case_has_no_numbers_is_asked_of_the_case_alone(monkeypatch: pytest.MonkeyPatch):
     """Compiled for itself, whatever others share; one that runs has no error."""
     asked: list[Any] = []
-    monkeypatch.setattr(rows, "system_of", lambda source, case, token: asked.append((source, case, token)) or Rests())
-    assert rows.failure_of("m", {"k": 1.0}, {}, ["max(x)"]) is None and asked == [("m", {"k": 1.0}, 0)]
+    monkeypatch.setattr(
+        rows,
+        "system_of",
+        lambda source, case, token: asked.append((source, case, token)) or Rests(),
+    )
+    assert rows.failure_of("m", {"k": 1.0}, {}, ["max(x)"]) is None and asked == [
+        ("m", {"k": 1.0}, 0)
+    ]
 
     def breaks(*given: Any) -> list[float]:
         raise EvaluationError("it tips over", Status.SINGULAR_BODY)
@@ -135,21 +168,37 @@ def test_runs_of_lanes_that_ended_early_run_alone(monkeypatch: pytest.MonkeyPatc
 
     alone: list[float] = []
     monkeypatch.setattr(rows, "base_of", lambda source, token: SimpleNamespace(simulate_many=many))
-    monkeypatch.setattr(rows, "one_row", lambda source, case, *more: alone.append(case["k"]) or [case["k"], -1.0])
+    monkeypatch.setattr(
+        rows, "one_row", lambda source, case, *more: alone.append(case["k"]) or [case["k"], -1.0]
+    )
     options, texts = {"integrator": "rk4", "stop_time": 1.0}, ["end(x)"]
-    assert rows.some_rows("m", CASES[:3], options, texts, 1) == [[0.0, 2.0], [1.0, -1.0], [2.0, 6.0]] and alone == [1.0]
+    assert rows.some_rows("m", CASES[:3], options, texts, 1) == [
+        [0.0, 2.0],
+        [1.0, -1.0],
+        [2.0, 6.0],
+    ] and alone == [1.0]
     assert given == [({"k": [0.0, 1.0, 2.0]}, {"outputs": ["x"], "threads": 1, **options})]
     assert rows.some_rows("m", CASES[4:5], options, texts, 1) == [[4.0, -1.0]] and len(given) == 1
-    assert rows.some_rows("m", CASES[5:7], options, texts, 0) == [[5.0, -1.0], [6.0, -1.0]] and len(given) == 1
-    assert rows.some_rows("m", CASES[9:11], options, texts, 1) == [[9.0, -1.0], [10.0, -1.0]] and len(given) == 2
+    assert (
+        rows.some_rows("m", CASES[5:7], options, texts, 0) == [[5.0, -1.0], [6.0, -1.0]]
+        and len(given) == 1
+    )
+    assert (
+        rows.some_rows("m", CASES[9:11], options, texts, 1) == [[9.0, -1.0], [10.0, -1.0]]
+        and len(given) == 2
+    )
 
 
 def test_one_process_tells_where_it_is_before_every_task(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rows, "told_by_numbers", lambda source, cases: 0)
-    monkeypatch.setattr(rows, "some_rows", lambda source, cases, *more: [[case["k"]] for case in cases])
+    monkeypatch.setattr(
+        rows, "some_rows", lambda source, cases, *more: [[case["k"]] for case in cases]
+    )
     told: list[float] = []
     found = list(rows.rows_of("m", CASES, {}, [], 1, told.append))
-    assert found == [(k, [float(k)]) for k in range(100)] and told == [float(first) for first in range(0, 100, 12)]
+    assert found == [(k, [float(k)]) for k in range(100)] and told == [
+        float(first) for first in range(0, 100, 12)
+    ]
     for way in ("on_workers", "on_cluster"):
         monkeypatch.setattr(rows, way, lambda *given, way=way: iter([way]))
     assert list(rows.rows_of("m", CASES, {}, [], 2, told.append)) == ["on_workers"]
@@ -170,7 +219,9 @@ def test_four_tasks_wait_for_every_worker(monkeypatch: pytest.MonkeyPatch):
         def __exit__(self, *given: Any) -> None:
             log.append("left")
 
-        def submit(self, work: Any, source: str, cases: Sequence[dict[str, float]], *more: Any) -> Future:
+        def submit(
+            self, work: Any, source: str, cases: Sequence[dict[str, float]], *more: Any
+        ) -> Future:
             log.append(len(cases))
             future: Future = Future()
             future.set_result([[case["k"]] for case in cases])
@@ -181,9 +232,20 @@ def test_four_tasks_wait_for_every_worker(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(rows, "ProcessPoolExecutor", Pool)
     told: list[float] = []
-    flow = rows.on_workers("m", CASES, {}, [], 2, lambda done: (told.append(done), log.append("told"))[0], 0)
-    assert sorted(flow) == [(k, [float(k)]) for k in range(100)] and told[-1] == 100 and told == sorted(told) and len(told) == 17
-    assert log[0] == "2 workers" and log.index("told") == 1 + 4 * 2 and log[-2:] == [("shut down", True), "left"]
+    flow = rows.on_workers(
+        "m", CASES, {}, [], 2, lambda done: (told.append(done), log.append("told"))[0], 0
+    )
+    assert (
+        sorted(flow) == [(k, [float(k)]) for k in range(100)]
+        and told[-1] == 100
+        and told == sorted(told)
+        and len(told) == 17
+    )
+    assert (
+        log[0] == "2 workers"
+        and log.index("told") == 1 + 4 * 2
+        and log[-2:] == [("shut down", True), "left"]
+    )
     assert sorted(each for each in log if isinstance(each, int)) == [4] + [6] * 16
 
 
@@ -206,9 +268,21 @@ def test_a_cluster_has_four_tasks_waiting_for_every_thread(monkeypatch: pytest.M
         def nthreads(self) -> dict[str, int]:
             return {"one": 1, "other": 2}
 
-        def submit(self, work: Any, source: str, cases: list[dict[str, float]], *more: Any, retries: int, pure: bool) -> Any:
+        def submit(
+            self,
+            work: Any,
+            source: str,
+            cases: list[dict[str, float]],
+            *more: Any,
+            retries: int,
+            pure: bool,
+        ) -> Any:
             log.append((source, len(cases), retries, pure))
-            return SimpleNamespace(key=cases[0]["k"], result=lambda: [[case["k"]] for case in cases], release=lambda: log.append("released"))
+            return SimpleNamespace(
+                key=cases[0]["k"],
+                result=lambda: [[case["k"]] for case in cases],
+                release=lambda: log.append("released"),
+            )
 
     class Flow(list):
         def __init__(self, loop: Any):
@@ -218,17 +292,27 @@ def test_a_cluster_has_four_tasks_waiting_for_every_thread(monkeypatch: pytest.M
             self.append(future)
 
     monkeypatch.setitem(sys.modules, "dask", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "dask.distributed", SimpleNamespace(Client=Client, as_completed=Flow))
+    monkeypatch.setitem(
+        sys.modules, "dask.distributed", SimpleNamespace(Client=Client, as_completed=Flow)
+    )
     told: list[float] = []
     found = list(rows.on_cluster("lib:boom", CASES, {}, [], "tcp://here:1", told.append, 0))
     assert sorted(found) == [(k, [float(k)]) for k in range(100)] and told == list(range(4, 101, 4))
     sent = [k for k, each in enumerate(log) if isinstance(each, tuple) and each[0] == "lib:boom"]
-    assert log[0] == ("tcp://here:1", False) and log[-1] == "left" and log.count("released") == len(sent) == 25
-    assert log.index("released") == 1 + 4 * 3 and {log[k] for k in sent} == {("lib:boom", 4, 5, False)}
+    assert (
+        log[0] == ("tcp://here:1", False)
+        and log[-1] == "left"
+        and log.count("released") == len(sent) == 25
+    )
+    assert log.index("released") == 1 + 4 * 3 and {log[k] for k in sent} == {
+        ("lib:boom", 4, 5, False)
+    }
 
 
 def study(**more: Any) -> Study:
-    return Study.model_validate({"mechanism": "lib:boom", "rest": ["growth"], "vary": {"k": [1.0, 2.0, 3.0]}, **more})
+    return Study.model_validate(
+        {"mechanism": "lib:boom", "rest": ["growth"], "vary": {"k": [1.0, 2.0, 3.0]}, **more}
+    )
 
 
 def test_a_line_that_is_not_whole_is_no_row(tmp_path: Path):
@@ -242,12 +326,16 @@ def test_a_line_that_is_not_whole_is_no_row(tmp_path: Path):
     path.write_text("k,growth\n1.0,-0.5\nx,1.0\n2.0,-0.25\n3.0,-0.12")
     assert rows_file.lines_of(path) == (["k", "growth"], [[1.0, -0.5], [2.0, -0.25]])
     path.write_text("k,growth\n1.0,-0.5\n2.0\n9.0,1.0\n3.0,-0.125\n")
-    assert rows_file.kept_rows(path, wanted) == [[1.0, -0.5], [3.0, -0.125]], "a row too short and a case of another study"
+    assert rows_file.kept_rows(path, wanted) == [[1.0, -0.5], [3.0, -0.125]], (
+        "a row too short and a case of another study"
+    )
 
 
 def test_what_is_left_and_the_order_of_rows_are_those_of_the_cases():
     wanted, found = study(), [[3.0, -0.125], [1.0, -0.5]]
-    assert rows_file.remaining(wanted, found) == [{"k": 2.0}] and rows_file.remaining(wanted, []) == [{"k": 1.0}, {"k": 2.0}, {"k": 3.0}]
+    assert rows_file.remaining(wanted, found) == [{"k": 2.0}] and rows_file.remaining(
+        wanted, []
+    ) == [{"k": 1.0}, {"k": 2.0}, {"k": 3.0}]
     assert rows_file.in_order(wanted, found) == [[1.0, -0.5], [3.0, -0.125]]
 
 
@@ -265,11 +353,17 @@ def test_rows_are_in_the_file_when_they_are_written(tmp_path: Path):
     rows_file.finish(None, ["k"], [])
 
 
-def test_parts_of_sixty_four_rows_are_two_seconds_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_parts_of_sixty_four_rows_are_two_seconds_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """The first one as soon as it is full; the last one at the end, whatever it holds. Parts of an earlier study go."""
     path, kept, now = tmp_path / "r.parquet", list[Any](), [5.0]
     monkeypatch.setattr(rows_file.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(rows_file, "save", lambda file, columns, rows: (kept.append([row[0] for row in rows]), file.write_text(""))[0])
+    monkeypatch.setattr(
+        rows_file,
+        "save",
+        lambda file, columns, rows: (kept.append([row[0] for row in rows]), file.write_text(""))[0],
+    )
     folder = rows_file.parts_of(path)
     folder.mkdir()
     (folder / "000009.parquet").write_text("old")
@@ -286,7 +380,9 @@ def test_parts_of_sixty_four_rows_are_two_seconds_apart(tmp_path: Path, monkeypa
         write([70.0])
         assert kept[1:] == [[float(k) for k in range(71)]]
         write([1.0])
-    assert kept[2:] == [[1.0]] and sorted(each.name for each in folder.iterdir()) == [f"00000{k}.parquet" for k in range(3)]
+    assert kept[2:] == [[1.0]] and sorted(each.name for each in folder.iterdir()) == [
+        f"00000{k}.parquet" for k in range(3)
+    ]
     with rows_file.parquet_rows(path, ["k"], [[4.0], [5.0]]):
         assert kept[3:] == [[4.0, 5.0]], "what is known already is there at once"
 

@@ -16,14 +16,28 @@ from kinetree.scripts.studies.study_report import rank_correlations
 
 def test_distributions_have_their_moments():
     """4096 points of a Sobol sequence: means to 1e-3 of the spread, deviations to 1 %."""
-    spreads = {"u": Distribution("uniform", -1.0, 3.0), "n": Distribution("normal", 5.0, 2.0), "l": Distribution("lognormal", 4.0, 1.5)}
+    spreads = {
+        "u": Distribution("uniform", -1.0, 3.0),
+        "n": Distribution("normal", 5.0, 2.0),
+        "l": Distribution("lognormal", 4.0, 1.5),
+    }
     found = drawn("sobol", spreads, 4096, 1)
-    assert found["u"].mean() == pytest.approx(1.0, abs=4e-3) and found["u"].std() == pytest.approx(4 / np.sqrt(12), rel=1e-2)
-    assert found["n"].mean() == pytest.approx(5.0, abs=4e-3) and found["n"].std() == pytest.approx(2.0, rel=1e-2)
-    assert np.median(found["l"]) == pytest.approx(4.0, rel=2e-3) and np.log(found["l"]).std() == pytest.approx(np.log(1.5), rel=1e-2)
+    assert found["u"].mean() == pytest.approx(1.0, abs=4e-3) and found["u"].std() == pytest.approx(
+        4 / np.sqrt(12), rel=1e-2
+    )
+    assert found["n"].mean() == pytest.approx(5.0, abs=4e-3) and found["n"].std() == pytest.approx(
+        2.0, rel=1e-2
+    )
+    assert np.median(found["l"]) == pytest.approx(4.0, rel=2e-3) and np.log(
+        found["l"]
+    ).std() == pytest.approx(np.log(1.5), rel=1e-2)
 
 
-SPREADS = {"a": Distribution("normal", 5.0, 2.0), "u": Distribution("uniform", 0.0, 1.0), "b": Distribution("normal", -1.0, 0.5)}
+SPREADS = {
+    "a": Distribution("normal", 5.0, 2.0),
+    "u": Distribution("uniform", 0.0, 1.0),
+    "b": Distribution("normal", -1.0, 0.5),
+}
 SPREADS["c"] = Distribution("lognormal", 4.0, 1.5)
 RHO = np.array([[1.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 1.0]])
 
@@ -43,7 +57,9 @@ def test_correlated_parameters_have_the_covariance_that_was_given(spread: str, k
     assert (np.abs(values.mean(axis=1) - [5.0, -1.0, np.log(4.0)]) < 4 * sizes / np.sqrt(N)).all()
     bound = 4 * np.outer(sizes, sizes) * np.sqrt((1 + RHO**2) / N)
     assert (np.abs(np.cov(values) - RHO * np.outer(sizes, sizes)) < bound).all()
-    assert found["u"] == pytest.approx(drawn(spread, SPREADS, N, 7)["u"], abs=0) and abs(np.corrcoef(found["u"], found["b"])[0, 1]) < 4 / np.sqrt(N)
+    assert found["u"] == pytest.approx(drawn(spread, SPREADS, N, 7)["u"], abs=0) and abs(
+        np.corrcoef(found["u"], found["b"])[0, 1]
+    ) < 4 / np.sqrt(N)
 
 
 def test_what_varies_together_goes_into_the_cases(study: Path, capsys: pytest.CaptureFixture):
@@ -56,7 +72,10 @@ def test_what_varies_together_goes_into_the_cases(study: Path, capsys: pytest.Ca
     found = rows(study.parent / "rows.csv")
     assert np.corrcoef(np.log(found[:, 0]), found[:, 1])[0, 1] > 0.99
     for wrong, said in (
-        (good.replace("0.01]", "0.02]"), "the entry of 'm' with itself is 0.02, expected 0.01, the square of its deviation"),
+        (
+            good.replace("0.01]", "0.02]"),
+            "the entry of 'm' with itself is 0.02, expected 0.01, the square of its deviation",
+        ),
         (more.format(a=repr(size**2), b=repr(1.001 * size * 0.1)), "not positive definite"),
         (good.replace("'m'", "'z'"), "'z' is not drawn from a normal"),
         (good.replace("covariance", "spread"), "expected of = "),
@@ -65,7 +84,9 @@ def test_what_varies_together_goes_into_the_cases(study: Path, capsys: pytest.Ca
         study.write_text(STUDY + wrong)
         assert cli.main(["study", str(study), "-q"]) == 2 and said in capsys.readouterr().err
     study.write_text(STUDY.replace('"sobol"', '"indices"') + good)
-    assert cli.main(["study", str(study), "-q"]) == 2 and "found 'indices'" in capsys.readouterr().err
+    assert (
+        cli.main(["study", str(study), "-q"]) == 2 and "found 'indices'" in capsys.readouterr().err
+    )
 
 
 def test_points_for_indices_are_others_for_every_seed():
@@ -86,21 +107,32 @@ def test_a_measure_that_does_not_vary_or_is_not_there_has_no_indices(strange: st
         values[:] = 0.3
     else:
         values[5] = np.nan if strange == "with a gap" else np.inf
-    assert all(np.isnan(found).all() and found.shape == (2,) for found in indices(values, ["a", "b"]).values())
+    assert all(
+        np.isnan(found).all() and found.shape == (2,)
+        for found in indices(values, ["a", "b"]).values()
+    )
 
 
 def test_a_latin_hypercube_fills_every_stripe():
     points = cube("latin", 3, 50, 2)
     assert all(sorted((points[:, k] * 50).astype(int)) == list(range(50)) for k in range(3))
     for spread in ("random", "latin", "sobol"):
-        assert (cube(spread, 2, 20, 3) == cube(spread, 2, 20, 3)).all() and (cube(spread, 2, 20, 3) != cube(spread, 2, 20, 4)).any()
+        assert (cube(spread, 2, 20, 3) == cube(spread, 2, 20, 3)).all() and (
+            cube(spread, 2, 20, 3) != cube(spread, 2, 20, 4)
+        ).any()
 
 
 def test_measures_of_a_decay():
     """exp(-t) from 1: the integral is 1, it stays within 2 % of its change from ln 50 on."""
     t = np.linspace(0, 20, 20001)
     columns = {"y": np.exp(-t)}
-    for text, right in (("peak(y)", 1.0), ("integral(y)", 1.0), ("rms(y)", np.sqrt(1 / 40)), ("deviation(y)", 1.0), ("settling(y)", np.log(50))):
+    for text, right in (
+        ("peak(y)", 1.0),
+        ("integral(y)", 1.0),
+        ("rms(y)", np.sqrt(1 / 40)),
+        ("deviation(y)", 1.0),
+        ("settling(y)", np.log(50)),
+    ):
         assert measured(text, t, columns, lambda: None) == pytest.approx(right, abs=2e-3)
     assert parsed("max(force('a'))") == ("max", "force('a')")
     with pytest.raises(ValueError, match="expected measure"):
@@ -111,7 +143,11 @@ def test_rank_correlations_of_monotone_laws():
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=400), rng.normal(size=400)
     found = rank_correlations(np.column_stack((a, b, np.exp(3 * a), -(b**3), a * 0)), 2)
-    assert found[0] == pytest.approx([1.0, found[0, 1]]) and found[1, 1] == pytest.approx(-1.0) and (found[2] == 0.0).all()
+    assert (
+        found[0] == pytest.approx([1.0, found[0, 1]])
+        and found[1, 1] == pytest.approx(-1.0)
+        and (found[2] == 0.0).all()
+    )
     assert abs(found[0, 1]) < 4 / np.sqrt(400)
 
 
@@ -135,8 +171,15 @@ x = ["peak"]
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     mass = {"name": "m", "gravity": [0, 0, 0], "parameters": {"k": 100.0, "m": 2.0}}
-    mass |= {"bodies": {"b": {"mass": "m", "inertia": [1, 1, 1, 0, 0, 0]}}, "forces": {"s": {"coordinate": "x", "stiffness": "k", "damping": 1.0}}}
-    mass |= {"joints": {"j": {"child": "b", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.1}]}}}
+    mass |= {
+        "bodies": {"b": {"mass": "m", "inertia": [1, 1, 1, 0, 0, 0]}},
+        "forces": {"s": {"coordinate": "x", "stiffness": "k", "damping": 1.0}},
+    }
+    mass |= {
+        "joints": {
+            "j": {"child": "b", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.1}]}
+        }
+    }
     (tmp_path / "m.json").write_text(json.dumps(mass))
     path = tmp_path / "s.toml"
     path.write_text(STUDY)
@@ -155,7 +198,9 @@ def test_workers_give_the_same_file(study: Path):
     assert files[0].read_bytes() == files[1].read_bytes()
     found = rows(files[0])
     k, m, growth, frequency = found[:, 0], found[:, 1], found[:, 3], found[:, 4]
-    assert growth == pytest.approx(-0.5 / m, rel=1e-9) and frequency == pytest.approx(np.sqrt(k / m) / (2 * np.pi), rel=1e-9)
+    assert growth == pytest.approx(-0.5 / m, rel=1e-9) and frequency == pytest.approx(
+        np.sqrt(k / m) / (2 * np.pi), rel=1e-9
+    )
 
 
 def test_an_interrupted_study_goes_on(study: Path):
@@ -173,14 +218,22 @@ def test_report_of_a_study(study: Path, capsys: pytest.CaptureFixture):
     page = study.parent / "page.html"
     assert cli.main(["study", str(study), "--report", str(page)]) == 0
     text = page.read_text()
-    assert "lognormal(100, 1.3)" in text and "0 % of 16 runs" in text and "data:image/png" in text and "https://" not in text
+    assert (
+        "lognormal(100, 1.3)" in text
+        and "0 % of 16 runs" in text
+        and "data:image/png" in text
+        and "https://" not in text
+    )
     grid = (
         STUDY.replace('"sobol"', '"grid"')
         .replace("{ lognormal = [100.0, 1.3] }", "[50.0, 100.0]")
         .replace("{ normal = [2.0, 0.1] }", "[1.0, 2.0, 3.0]")
     )
     study.write_text(grid)
-    assert cli.main(["study", str(study), "-q", "--report", str(page)]) == 0 and "Maps" in page.read_text()
+    assert (
+        cli.main(["study", str(study), "-q", "--report", str(page)]) == 0
+        and "Maps" in page.read_text()
+    )
 
 
 @pytest.mark.parametrize(
@@ -192,6 +245,8 @@ def test_report_of_a_study(study: Path, capsys: pytest.CaptureFixture):
         (('"growth"', '"groth"'), "expected one of 'growth'"),
     ],
 )
-def test_mistakes_are_named(study: Path, change: tuple[str, str], said: str, capsys: pytest.CaptureFixture):
+def test_mistakes_are_named(
+    study: Path, change: tuple[str, str], said: str, capsys: pytest.CaptureFixture
+):
     study.write_text(STUDY.replace(*change))
     assert cli.main(["study", str(study), "-q"]) == 2 and said in capsys.readouterr().err

@@ -13,7 +13,14 @@ from kinetree.scripts import cli
 from kinetree.scripts.studies import rows, worst_case
 from kinetree.scripts.studies.indices import indices, saltelli
 from kinetree.scripts.studies.rows import rows_of
-from kinetree.scripts.studies.rows_file import alone, kept_rows, lines_of, parquet_rows, parts_of, rows_file
+from kinetree.scripts.studies.rows_file import (
+    alone,
+    kept_rows,
+    lines_of,
+    parquet_rows,
+    parts_of,
+    rows_file,
+)
 from kinetree.scripts.studies.study import read_study
 
 MASS = {
@@ -21,7 +28,9 @@ MASS = {
     "gravity": [0, 0, 0],
     "parameters": {"k": 100.0, "m": 2.0},
     "bodies": {"b": {"mass": "m"}},
-    "joints": {"j": {"child": "b", "type": "prismatic", "axis": "x", "coordinates": ["x"], "start": 0.1}},
+    "joints": {
+        "j": {"child": "b", "type": "prismatic", "axis": "x", "coordinates": ["x"], "start": 0.1}
+    },
     "forces": {"s": {"coordinate": "x", "stiffness": "k", "damping": 1.0}},
 }
 STUDY = """
@@ -52,43 +61,86 @@ def study(tmp_path: Path) -> Path:
 def test_a_cluster_loses_a_worker_and_no_row(study: Path, tmp_path: Path):
     """Two workers of which one is killed after the first rows: the file is that of one process, byte for byte but for the digits of Parquet."""
     distributed = pytest.importorskip("dask.distributed")
-    study.write_text(STUDY.replace("samples = 150", "samples = 60"))  # tasks of three cases, of which eight are under way
+    study.write_text(
+        STUDY.replace("samples = 150", "samples = 60")
+    )  # tasks of three cases, of which eight are under way
     assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "alone.parquet")]) == 0
     wanted = read_study(study)
     cases = list(wanted.cases())
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": None,
+    }
     with distributed.LocalCluster(**options) as cluster:
         found, killed = {}, 0
-        for number, row in rows_of(wanted.source(), cases, wanted.run, wanted.texts(), 1, lambda done: None, cluster.scheduler_address):
+        for number, row in rows_of(
+            wanted.source(),
+            cases,
+            wanted.run,
+            wanted.texts(),
+            1,
+            lambda done: None,
+            cluster.scheduler_address,
+        ):
             found[number] = row
             if not killed:
                 killed = next(iter(cluster.workers.values())).process.pid
                 os.kill(killed, signal.SIGKILL)
-        assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "many.parquet"), "--cluster", cluster.scheduler_address]) == 0
+        assert (
+            cli.main(
+                [
+                    "study",
+                    str(study),
+                    "-q",
+                    "-o",
+                    str(tmp_path / "many.parquet"),
+                    "--cluster",
+                    cluster.scheduler_address,
+                ]
+            )
+            == 0
+        )
     assert killed and sorted(found) == list(range(60))
     import pyarrow.parquet as parquet
 
-    alone, many = (parquet.read_table(tmp_path / name) for name in ("alone.parquet", "many.parquet"))
+    alone, many = (
+        parquet.read_table(tmp_path / name) for name in ("alone.parquet", "many.parquet")
+    )
     assert alone.equals(many)
     columns = np.column_stack([alone[name].to_numpy() for name in alone.column_names])
     assert np.array([found[k] for k in range(60)]) == pytest.approx(columns, rel=1e-12)
 
 
-def test_cases_run_in_lanes_by_fixed_steps(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_cases_run_in_lanes_by_fixed_steps(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """A mass that is thrown back where it passes zero, with other springs and masses: the same rows whether cases share vector registers or not."""
     d = {**MASS, "events": {"back": {"when": "x < -0.02", "set": {"der(x)": "-1.5*der(x)"}}}}
     (tmp_path / "m.json").write_text(json.dumps(d))
-    text = STUDY.replace('rest = ["frequency"]\n', "").replace("output_step = 0.1", 'output_step = 0.02\nintegrator = "rk4"\nstep = 0.005')
+    text = STUDY.replace('rest = ["frequency"]\n', "").replace(
+        "output_step = 0.1", 'output_step = 0.02\nintegrator = "rk4"\nstep = 0.005'
+    )
     study.write_text(text.replace('x = ["peak"]', 'x = ["peak", "end", "rms"]'))
     assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "lanes.csv")]) == 0
     monkeypatch.setattr(rows, "rows_in_lanes", None)
     monkeypatch.setattr(rows, "together", lambda *given: 7)
     assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "single.csv")]) == 0
-    lanes, single = (np.loadtxt(tmp_path / name, delimiter=",", skiprows=1) for name in ("lanes.csv", "single.csv"))
-    assert len(lanes) == 150 and lanes == pytest.approx(single, rel=1e-9, abs=1e-12) and (single[:, 2] > 0.1).any()
+    lanes, single = (
+        np.loadtxt(tmp_path / name, delimiter=",", skiprows=1)
+        for name in ("lanes.csv", "single.csv")
+    )
+    assert (
+        len(lanes) == 150
+        and lanes == pytest.approx(single, rel=1e-9, abs=1e-12)
+        and (single[:, 2] > 0.1).any()
+    )
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="workers see what is patched only where they are forks")
+@pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="workers see what is patched only where they are forks"
+)
 def test_workers_that_die_lose_no_row(study: Path, monkeypatch: pytest.MonkeyPatch):
     """A worker is killed over its case: what was under way and what was left is run here, every case once, though cases travel together."""
     here, plain = os.getpid(), rows.one_row
@@ -101,11 +153,18 @@ def test_workers_that_die_lose_no_row(study: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(rows, "one_row", deadly)
     cases = [{"k": 50.0 + k, "m": 2.0} for k in range(100)]
     assert [len(part) for part in rows.parts_of_cases(100, 2)] == [6] * 16 + [4]
-    found = [(number, row[0]) for number, row in rows_of(str(study.parent / "m.json"), cases, {}, ["frequency"], 2, lambda done: None)]
+    found = [
+        (number, row[0])
+        for number, row in rows_of(
+            str(study.parent / "m.json"), cases, {}, ["frequency"], 2, lambda done: None
+        )
+    ]
     assert sorted(found) == [(k, 50.0 + k) for k in range(100)]
 
 
-def test_no_scheduler_is_said(study: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch):
+def test_no_scheduler_is_said(
+    study: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
     """An address at which nobody answers."""
     distributed = pytest.importorskip("dask.distributed")
 
@@ -117,22 +176,31 @@ def test_no_scheduler_is_said(study: Path, capsys: pytest.CaptureFixture, monkey
     assert "no scheduler answers" in capsys.readouterr().err
 
 
-def test_parquet_goes_on_from_its_parts(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_parquet_goes_on_from_its_parts(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """An interrupted study leaves whole parts; resumed, only the rest is run and the file is that of an uninterrupted one."""
     pyarrow = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr("kinetree.scripts.studies.rows_file.PAUSE", 0.0)
     wanted, path = read_study(study), tmp_path / "r.parquet"
     cases = list(wanted.cases())
     with pytest.raises(KeyboardInterrupt), parquet_rows(path, wanted.columns(), []) as write:
-        for number, row in rows_of(wanted.source(), cases, wanted.run, wanted.texts(), 1, lambda done: None):
+        for number, row in rows_of(
+            wanted.source(), cases, wanted.run, wanted.texts(), 1, lambda done: None
+        ):
             if number == 100:
                 raise KeyboardInterrupt
             write(row)
     assert len(kept_rows(path, wanted)) == 100 and len(list(parts_of(path).iterdir())) == 2
     assert cli.main(["study", str(study), "-q", "-o", str(path), "--resume"]) == 0
     assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "whole.parquet")]) == 0
-    assert pyarrow.read_table(path).equals(pyarrow.read_table(tmp_path / "whole.parquet")) and not parts_of(path).exists()
-    assert cli.main(["study", str(study), "-q", "-o", str(path), "--resume"]) == 0  # nothing is left to run
+    assert (
+        pyarrow.read_table(path).equals(pyarrow.read_table(tmp_path / "whole.parquet"))
+        and not parts_of(path).exists()
+    )
+    assert (
+        cli.main(["study", str(study), "-q", "-o", str(path), "--resume"]) == 0
+    )  # nothing is left to run
     assert pyarrow.read_table(path).num_rows == 150
 
 
@@ -149,9 +217,26 @@ def test_indices_of_the_ishigami_function():
 def test_a_study_of_indices(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture):
     """√(k/m): shares of the variance by quadrature of its conditional means; the report has them."""
     pytest.importorskip("SALib")
-    text = STUDY.replace("latin", "indices").replace("samples = 150", "samples = 64").replace('x = ["peak"]', 'x = ["rest"]')
+    text = (
+        STUDY.replace("latin", "indices")
+        .replace("samples = 150", "samples = 64")
+        .replace('x = ["peak"]', 'x = ["rest"]')
+    )
     study.write_text(text.replace("stop_time = 0.5\n", ""))
-    assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "i.csv"), "--report", str(tmp_path / "i.html")]) == 0
+    assert (
+        cli.main(
+            [
+                "study",
+                str(study),
+                "-q",
+                "-o",
+                str(tmp_path / "i.csv"),
+                "--report",
+                str(tmp_path / "i.html"),
+            ]
+        )
+        == 0
+    )
     rows = np.loadtxt(tmp_path / "i.csv", delimiter=",", skiprows=1)
     assert len(rows) == 64 * 4 and np.abs(rows[:, 2]).max() < 1e-12  # it rests at 0
     found = indices(rows[:, 3], ["k", "m"])
@@ -160,18 +245,32 @@ def test_a_study_of_indices(study: Path, tmp_path: Path, capsys: pytest.CaptureF
     f = np.sqrt(k[:, None] / m[None, :])
     mean = w @ f @ w
     variance = w @ (f - mean) ** 2 @ w
-    assert found["S1"] == pytest.approx([w @ (f @ w - mean) ** 2 / variance, w @ (w @ f - mean) ** 2 / variance], abs=0.08)
-    page = {row[0]: row[1:] for row in [rows for rows in Page(tmp_path / "i.html").tables if rows[0][0] == "parameter"][1]}
+    assert found["S1"] == pytest.approx(
+        [w @ (f @ w - mean) ** 2 / variance, w @ (w @ f - mean) ** 2 / variance], abs=0.08
+    )
+    page = {
+        row[0]: row[1:]
+        for row in [rows for rows in Page(tmp_path / "i.html").tables if rows[0][0] == "parameter"][
+            1
+        ]
+    }
     for k, name in enumerate(("k", "m")):
-        told, total = numbers(page[name]), 1.0 - [w @ (f @ w - mean) ** 2 / variance, w @ (w @ f - mean) ** 2 / variance][1 - k]
-        assert told == pytest.approx([found["S1"][k], found["S1_conf"][k], found["ST"][k], found["ST_conf"][k]], rel=1e-5)
+        told, total = (
+            numbers(page[name]),
+            1.0 - [w @ (f @ w - mean) ** 2 / variance, w @ (w @ f - mean) ** 2 / variance][1 - k],
+        )
+        assert told == pytest.approx(
+            [found["S1"][k], found["S1_conf"][k], found["ST"][k], found["ST_conf"][k]], rel=1e-5
+        )
         assert told[2] == pytest.approx(total, abs=0.08) and 0.0 < told[1] < 0.5
     study.write_text(text.replace("samples = 64", "samples = 60"))
     assert cli.main(["study", str(study), "-q"]) == 2 and "power of two" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.parquet"])
-def test_a_second_study_does_not_write_into_the_first(study: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture):
+def test_a_second_study_does_not_write_into_the_first(
+    study: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture
+):
     """Two at once would mix their rows: the second is refused, by whichever path it names the file, and touches nothing. Later ones go on."""
     if name.endswith(".parquet"):
         pytest.importorskip("pyarrow")
@@ -187,24 +286,36 @@ def test_a_second_study_does_not_write_into_the_first(study: Path, tmp_path: Pat
         assert sorted(each.name for each in tmp_path.rglob("*")) == before
     assert kept_rows(path, wanted) == [] and lines_of(path)[1] == [[1.0] * len(wanted.columns())]
     assert cli.main(["study", str(study), "-q", "-o", str(path)]) == 0
-    assert len(kept_rows(path, wanted)) == 3 and {each.name for each in tmp_path.iterdir()} == {"m.json", "s.toml", name}
+    assert len(kept_rows(path, wanted)) == 3 and {each.name for each in tmp_path.iterdir()} == {
+        "m.json",
+        "s.toml",
+        name,
+    }
 
 
-def test_the_worst_case_of_a_study(study: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch):
+def test_the_worst_case_of_a_study(
+    study: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
     """The frequency √(k/m)/2π is highest in the corner k = 150, m = 1."""
     monkeypatch.setattr(worst_case, "GENERATIONS", 24)  # enough for two parameters
     assert cli.main(["study", str(study), "-q", "--worst", "frequency"]) == 0
     said = capsys.readouterr().out
-    assert float(said.split("frequency: ")[1].split()[0]) == pytest.approx(np.sqrt(150) / (2 * np.pi), rel=1e-3)
+    assert float(said.split("frequency: ")[1].split()[0]) == pytest.approx(
+        np.sqrt(150) / (2 * np.pi), rel=1e-3
+    )
     assert cli.main(["study", str(study), "-q", "--worst", "magic(x)"]) == 2
 
 
 def test_margins_are_measures(study: Path, tmp_path: Path):
     """A PD over a mass: phase margin atan(kd w/kp) at the crossover, for every gain, compiled once; an unstable loop has none."""
-    d = {key: value for key, value in MASS.items() if key != "forces"} | {"actuators": {"p": {"coordinate": "x"}}}
+    d = {key: value for key, value in MASS.items() if key != "forces"} | {
+        "actuators": {"p": {"coordinate": "x"}}
+    }
     d["controllers"] = {"c": {"gains": {"x": "k", "der(x)": 4.0}, "drives": "p"}}
     (tmp_path / "m.json").write_text(json.dumps(d))
-    study.write_text('mechanism = "m.json"\nrest = ["phase_margin", "modulus_margin"]\n[vary]\nk = { from = 10.0, to = 20.0, count = 6 }\n')
+    study.write_text(
+        'mechanism = "m.json"\nrest = ["phase_margin", "modulus_margin"]\n[vary]\nk = { from = 10.0, to = 20.0, count = 6 }\n'
+    )
     assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "o.csv")]) == 0
     rows = np.loadtxt(tmp_path / "o.csv", delimiter=",", skiprows=1)
     for k, phase, _ in rows:
@@ -229,12 +340,26 @@ x = ["peak"]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_runs_without_numbers_do_not_end_a_study(tmp_path: Path, capsys: pytest.CaptureFixture, workers: int):
+def test_runs_without_numbers_do_not_end_a_study(
+    tmp_path: Path, capsys: pytest.CaptureFixture, workers: int
+):
     """A force that has no value at k = 70: that row is empty, the first such run says why; nothing but such runs is a failure."""
-    (tmp_path / "m.json").write_text(json.dumps({**MASS, "forces": {"s": {"coordinate": "x", "value": "1/(k - 70)"}}}))
+    (tmp_path / "m.json").write_text(
+        json.dumps({**MASS, "forces": {"s": {"coordinate": "x", "value": "1/(k - 70)"}}})
+    )
     file, out, page = tmp_path / "s.toml", tmp_path / "out.csv", tmp_path / "out.html"
     file.write_text(SOME)
-    given = ["study", str(file), "-q", "-o", str(out), "--report", str(page), "--workers", str(workers)]
+    given = [
+        "study",
+        str(file),
+        "-q",
+        "-o",
+        str(out),
+        "--report",
+        str(page),
+        "--workers",
+        str(workers),
+    ]
     assert cli.main(given) == 0
     said = capsys.readouterr().err
     assert "warning: 1 run has no numbers, of 3; k = 70: " in said and "acceleration" in said

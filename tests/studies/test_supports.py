@@ -62,11 +62,17 @@ def test_a_support_without_a_point_stands_at_the_origin_of_its_body(tmp_path):
     found = []
     for point in ("", "point = [0, 0, 0]"):
         post = f'[forces.leg5]\nkind = "jack"\nbody = "table"\n{point}\nextension = "height"\nstiffness = 1e6\n[run]'
-        (tmp_path / "table.toml").write_text(TABLE.replace(f"{HALF}*(1 - 2*floor", f"0.2 + {HALF}*(1 - 2*floor").replace("[run]", post))
+        (tmp_path / "table.toml").write_text(
+            TABLE.replace(f"{HALF}*(1 - 2*floor", f"0.2 + {HALF}*(1 - 2*floor").replace(
+                "[run]", post
+            )
+        )
         (tmp_path / "study.toml").write_text(STUDY)
         made = Study(read_supports(tmp_path / "study.toml")).description("spread", 3.0)
         place = [evaluate_constant(text, {}) for text in made["forces"]["leg5"]["point"]]
-        assert place == pytest.approx([0.16 * (1 - 3.0), 0.0, 0.0], abs=1e-12)  # four of five points at 0.2 in the mean
+        assert place == pytest.approx(
+            [0.16 * (1 - 3.0), 0.0, 0.0], abs=1e-12
+        )  # four of five points at 0.2 in the mean
         found.append(place)
     assert found[0] == found[1]
 
@@ -75,7 +81,9 @@ def test_a_support_without_a_point_stands_at_the_origin_of_its_body(tmp_path):
 def cases(tmp_path):
     (tmp_path / "table.toml").write_text(TABLE)
     (tmp_path / "study.toml").write_text(STUDY)
-    return {(case.aspect, case.value): case for case in study(read_supports(tmp_path / "study.toml"))}
+    return {
+        (case.aspect, case.value): case for case in study(read_supports(tmp_path / "study.toml"))
+    }
 
 
 def leg(bedding: float, footprint: float = 0.1) -> float:
@@ -90,7 +98,11 @@ def tilt(half: float) -> float:
 
 def test_a_table_on_four_legs(cases):
     """Heave √(4k/m), pitch √(4k a²/J); loads, slope and push by hand; one soft corner tilts it."""
-    for key, bedding, footprint in (("bedding", 1e6, 0.1), ("bedding", 1e7, 0.1), ("footprint", 0.2, 0.2)):
+    for key, bedding, footprint in (
+        ("bedding", 1e6, 0.1),
+        ("bedding", 1e7, 0.1),
+        ("footprint", 0.2, 0.2),
+    ):
         case = cases[key, bedding if key == "bedding" else footprint]
         k = leg(bedding if key == "bedding" else 1e7, footprint)
         found = sorted(frequency for frequency, _ in case.modes)
@@ -102,7 +114,9 @@ def test_a_table_on_four_legs(cases):
     assert base.left[0]["z"] == pytest.approx(-300.0 / (4 * leg(1e7)), rel=1e-3)
     assert base.left[0]["pitch"] == pytest.approx(tilt(HALF), rel=1e-3)
     assert cases["push", 600.0].left[0]["z"] == pytest.approx(2 * base.left[0]["z"], rel=1e-3)
-    assert cases["spread", 0.5].left[0]["pitch"] == pytest.approx(tilt(HALF / 2), rel=3e-3)  # sin of 1e-3, legs that lean
+    assert cases["spread", 0.5].left[0]["pitch"] == pytest.approx(
+        tilt(HALF / 2), rel=3e-3
+    )  # sin of 1e-3, legs that lean
     sloped = cases["slope", 0.1]
     assert sum(sloped.loads.values()) == pytest.approx(MASS * G / np.sqrt(1.01), rel=1e-3)
     assert cases["soft", 0.5].angles["pitch"] > 1e-4 > abs(base.angles["pitch"])
@@ -120,12 +134,33 @@ def test_the_command_writes_its_files(tmp_path, capsys):
     (tmp_path / "table.toml").write_text(TABLE.replace("stop_time = 8.0", "stop_time = 1.0"))
     (tmp_path / "study.toml").write_text(STUDY)
     names = [str(tmp_path / name) for name in ("a.csv", "a.png", "a.html")]
-    assert cli.main(["study", str(tmp_path / "study.toml"), "-o", names[0], "--plot", names[1], "--report", names[2]]) == 0
+    assert (
+        cli.main(
+            [
+                "study",
+                str(tmp_path / "study.toml"),
+                "-o",
+                names[0],
+                "--plot",
+                names[1],
+                "--report",
+                names[2],
+            ]
+        )
+        == 0
+    )
     shown = capsys.readouterr().out
-    assert "as described" in shown and "bedding 1e6 N/m³" in shown and "push 600 N" in shown and "-0.000 " not in shown
+    assert (
+        "as described" in shown
+        and "bedding 1e6 N/m³" in shown
+        and "push 600 N" in shown
+        and "-0.000 " not in shown
+    )
     text = (tmp_path / "a.html").read_text()
     assert "Loads at rest" in text and text.count("data:image/png") == 18
-    assert (tmp_path / "a.png").stat().st_size > 20_000 and (tmp_path / "a.csv").read_text().count("\n") == 9
+    assert (tmp_path / "a.png").stat().st_size > 20_000 and (tmp_path / "a.csv").read_text().count(
+        "\n"
+    ) == 9
 
 
 def test_the_picture_shows_what_stands_in_the_cases():
@@ -138,11 +173,19 @@ def test_the_picture_shows_what_stands_in_the_cases():
         for k in (3, 2, 1)
     ]  # fmt: skip
     figure = drawing(SimpleNamespace(hold=["z"]), made, ["bedding"])
-    left, middle, right = ({line.get_label(): line.get_ydata() for line in place.lines} for place in figure.axes)
+    left, middle, right = (
+        {line.get_label(): line.get_ydata() for line in place.lines} for place in figure.axes
+    )
     assert list(left["mode 1"]) == [3.0, 5.0] and list(left["mode 2"]) == [6.0, 8.0]
     assert [list(y) for y in middle.values()] == [[1.5, 3.5], [1.25, 3.25]]
-    assert right["z, largest"] == pytest.approx([1003.0, 3003.0]) and right["z, left at the end"] == pytest.approx([1002.0, 3002.0])
-    assert [place.get_ylabel() for place in figure.axes] == ["frequency [Hz]", "share of the load", "deviation [1e-3]"]
+    assert right["z, largest"] == pytest.approx([1003.0, 3003.0]) and right[
+        "z, left at the end"
+    ] == pytest.approx([1002.0, 3002.0])
+    assert [place.get_ylabel() for place in figure.axes] == [
+        "frequency [Hz]",
+        "share of the load",
+        "deviation [1e-3]",
+    ]
     assert list(figure.axes[0].lines[0].get_xdata()) == [10.0, 30.0]
 
 
@@ -168,12 +211,26 @@ def test_mistakes_are_named(tmp_path, capsys, change: str, wanted: str):
 def test_the_carrier_on_its_jacks():
     """Softer ground lowers the modes and enlarges the deviations of departures; less spread too; more preload takes load off the jacks."""
     wanted = read_supports().with_settings({"modules": 1})
-    wanted = wanted.model_copy(update={"vary": {"bedding": [2e7, 1e9], "spread": [0.7, 1.15], "preload": [0.0, 0.2], "soft": [0.1]}})
+    wanted = wanted.model_copy(
+        update={
+            "vary": {
+                "bedding": [2e7, 1e9],
+                "spread": [0.7, 1.15],
+                "preload": [0.0, 0.2],
+                "soft": [0.1],
+            }
+        }
+    )
     found = {(case.aspect, case.value): case for case in study(wanted)}
     assert not any(case.failed for case in found.values())
     assert found["spread", 0.7].modes[0][0] < found["spread", 1.15].modes[0][0]
     assert found["spread", 0.7].largest[0]["roll"] > found["spread", 1.15].largest[0]["roll"]
-    carried = [sum(load for name, load in found["preload", share].loads.items() if name.startswith("wheel")) for share in (0.0, 0.2)]
+    carried = [
+        sum(
+            load for name, load in found["preload", share].loads.items() if name.startswith("wheel")
+        )
+        for share in (0.0, 0.2)
+    ]
     total = sum(found["preload", 0.2].loads.values())
     assert carried[0] < 1e-3 * total and carried[1] == pytest.approx(0.2 * total, rel=0.01)
     # one corner gives way by sunk more: a rigid frame on four equal legs leans by sunk over four times its half width and length
@@ -205,26 +262,48 @@ damping = 4e3
 def test_a_preload_is_the_share_that_others_keep(tmp_path):
     """Legs that reach out by e lift a table off equally stiff posts: these carry W/2 - 2ke, a share s at e = (1/2 - s) W/(2k), nothing at twice that
     of a half; what no extension in the range gives is said."""
-    text = TABLE.replace('extension = "height"', 'extension = "jack"').replace("[parameters]", '[parameters]\njack = { value = 1.0, unit = "m" }')
-    (tmp_path / "table.toml").write_text(text.replace("[forces.push]", f"{POSTS}[forces.push]").replace("stop_time = 8.0", "stop_time = 0.2"))
+    text = TABLE.replace('extension = "height"', 'extension = "jack"').replace(
+        "[parameters]", '[parameters]\njack = { value = 1.0, unit = "m" }'
+    )
+    (tmp_path / "table.toml").write_text(
+        text.replace("[forces.push]", f"{POSTS}[forces.push]").replace(
+            "stop_time = 8.0", "stop_time = 0.2"
+        )
+    )
     wanted = 'mechanism = "table.toml"\nsupports = ["leg*"]\nothers = ["post*"]\nhold = ["z"]\nextension = "jack"\nrange = [1.0, 1.002]\n'
     (tmp_path / "study.toml").write_text(wanted + "[vary]\npreload = [0.25, 0.0, 0.9]\n")
     described, quarter, lifted, beyond = study(read_supports(tmp_path / "study.toml"))
-    assert sum(described.loads[f"post{i}"] for i in range(1, 5)) == pytest.approx(MASS * G / 2, rel=1e-6)
+    assert sum(described.loads[f"post{i}"] for i in range(1, 5)) == pytest.approx(
+        MASS * G / 2, rel=1e-6
+    )
     reach = MASS * G / (2 * STIFFNESS)
     close = 1e-4 * 2e-3  # of the range
-    assert quarter.extension == pytest.approx(1.0 + 0.25 * reach, abs=close) and lifted.extension == pytest.approx(1.0 + 0.5 * reach, abs=2 * close)
-    assert sum(quarter.loads[f"post{i}"] for i in range(1, 5)) == pytest.approx(0.25 * MASS * G, abs=2 * STIFFNESS * close * 1.1)
+    assert quarter.extension == pytest.approx(
+        1.0 + 0.25 * reach, abs=close
+    ) and lifted.extension == pytest.approx(1.0 + 0.5 * reach, abs=2 * close)
+    assert sum(quarter.loads[f"post{i}"] for i in range(1, 5)) == pytest.approx(
+        0.25 * MASS * G, abs=2 * STIFFNESS * close * 1.1
+    )
     assert beyond.failed == "preload 0.9: no jack from 1 to 1.002 gives it" and not beyond.loads
 
 
 def test_spans_go_from_disturbance_to_disturbance_or_until_it_is_over():
     """By the stages of a run: each begins at a stage of one name, and ends before one of the other, before the next, or with the run."""
     stages = ((1.0, "swing"), (3.0, "travel"), (4.0, "swing again"), (6.0, "other"))
-    result = SimpleNamespace(time=np.linspace(0.0, 8.0, 9), events=[SimpleNamespace(time=t, stage=stage) for t, stage in stages])
+    result = SimpleNamespace(
+        time=np.linspace(0.0, 8.0, 9),
+        events=[SimpleNamespace(time=t, stage=stage) for t, stage in stages],
+    )
 
     def spans(disturbed: str, until: str) -> list[tuple[float, float]]:
-        return Study.spans(SimpleNamespace(wanted=SimpleNamespace(disturbed=disturbed, until=until)), result)  # type: ignore[arg-type]
+        return Study.spans(
+            SimpleNamespace(wanted=SimpleNamespace(disturbed=disturbed, until=until)), result
+        )  # type: ignore[arg-type]
 
-    assert spans("", "travel") == [(0.0, 8.0)] and spans("swing", "travel") == [(1.0, 3.0), (4.0, 8.0)]
-    assert spans("swing", "") == [(1.0, 4.0), (4.0, 8.0)] and spans("nothing", "travel") == [(0.0, 8.0)]
+    assert spans("", "travel") == [(0.0, 8.0)] and spans("swing", "travel") == [
+        (1.0, 3.0),
+        (4.0, 8.0),
+    ]
+    assert spans("swing", "") == [(1.0, 4.0), (4.0, 8.0)] and spans("nothing", "travel") == [
+        (0.0, 8.0)
+    ]

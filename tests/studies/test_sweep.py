@@ -14,7 +14,9 @@ from kinetree.scripts.studies import sweep
 from kinetree.scripts.studies.sweep import swept
 from kinetree.scripts.terminal.failure import BadInput
 
-compiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="native FMUs carry compiled kernels")
+compiled = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="native FMUs carry compiled kernels"
+)
 
 
 def mass(force: str, start: float = 0.0) -> dict:
@@ -41,9 +43,13 @@ def test_a_hardening_spring_bends_it():
     c, a = 4e5, 0.2
     mechanism = load(mass(f"f - 0.5 - 100*x - 20*der(x) - {c}*x**3"))
     found = swept(mechanism, mechanism.compile(), "f", ["x"], 0.02, 0.02, a)
-    X = min((root.real for root in np.roots([0.75 * c, 0, 100, -a]) if abs(root.imag) < 1e-12), key=abs)
+    X = min(
+        (root.real for root in np.roots([0.75 * c, 0, 100, -a]) if abs(root.imag) < 1e-12), key=abs
+    )
     assert abs(found.measured[0, 0]) == pytest.approx(X / a, rel=5e-3)
-    assert abs(found.linear[0, 0]) == pytest.approx(0.01, rel=2e-2) and found.distortion[0, 0] == pytest.approx(c * X**2 / 400, rel=0.15)
+    assert abs(found.linear[0, 0]) == pytest.approx(0.01, rel=2e-2) and found.distortion[
+        0, 0
+    ] == pytest.approx(c * X**2 / 400, rel=0.15)
 
 
 def test_what_cannot_be_swept_is_said(capsys: pytest.CaptureFixture):
@@ -51,7 +57,10 @@ def test_what_cannot_be_swept_is_said(capsys: pytest.CaptureFixture):
     with pytest.raises(BadInput, match="not stable"):
         swept(mechanism, mechanism.compile(), "f", ["x"], 1.0, 2.0, 0.1)
     command = ["linearize", "lib:boom", "--inputs", "lift.force", "--outputs", "luff"]
-    assert cli.main([*command, "--sweep", "2:1:3"]) == 2 and cli.main([*command, "--limit-cycle", "overlap=-1"]) == 2
+    assert (
+        cli.main([*command, "--sweep", "2:1:3"]) == 2
+        and cli.main([*command, "--limit-cycle", "overlap=-1"]) == 2
+    )
     assert cli.main([*command, "--limit-cycle", "magic=1"]) == 2
     assert "limit-cycle" in capsys.readouterr().err
 
@@ -66,7 +75,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     log: list[Any] = []
     rest = SimpleNamespace(t=0.5, q="q", states={"s": 3.0}, coordinates={"x": 1.0, "y": 2.0})
-    plant = SimpleNamespace(A=np.diag([-5.0, -2.0]), response=lambda omega: np.array([[[w], [2.0 * w]] for w in omega]))
+    plant = SimpleNamespace(
+        A=np.diag([-5.0, -2.0]), response=lambda omega: np.array([[[w], [2.0 * w]] for w in omega])
+    )
     linear = SimpleNamespace(part=lambda ins, outs: log.append(("part", ins, outs)) or plant)
 
     class Archive:
@@ -83,21 +94,37 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     class Host:
         def __init__(self, archive: Archive):
-            self.fmu = SimpleNamespace(terminate=lambda: log.append("terminated"), freeInstance=lambda: log.append("freed"))
+            self.fmu = SimpleNamespace(
+                terminate=lambda: log.append("terminated"), freeInstance=lambda: log.append("freed")
+            )
 
         def start(self, values: dict[str, float]) -> "Host":
             log.append(values)
             return self
 
-    monkeypatch.setattr(variants, "resting", lambda system: SimpleNamespace(equilibrium=lambda inputs: log.append(inputs) or rest))
-    monkeypatch.setattr(linearization, "linearize", lambda system, *given: log.append(given) or linear)
-    monkeypatch.setattr(build, "build_fmu", lambda mechanism, path, kind, version: log.append((kind, version)))
+    monkeypatch.setattr(
+        variants,
+        "resting",
+        lambda system: SimpleNamespace(equilibrium=lambda inputs: log.append(inputs) or rest),
+    )
+    monkeypatch.setattr(
+        linearization, "linearize", lambda system, *given: log.append(given) or linear
+    )
+    monkeypatch.setattr(
+        build, "build_fmu", lambda mechanism, path, kind, version: log.append((kind, version))
+    )
     monkeypatch.setattr(host, "Archive", Archive)
     monkeypatch.setattr(host, "Host", Host)
     monkeypatch.setattr(
-        sweep, "answers", lambda host, given, outputs, middle, amplitude, frequency, wait: log.append((middle, amplitude, frequency, wait))
+        sweep,
+        "answers",
+        lambda host, given, outputs, middle, amplitude, frequency, wait: log.append(
+            (middle, amplitude, frequency, wait)
+        ),
     )
-    monkeypatch.setattr(sweep, "harmonics", lambda rows, amplitude: (np.array([1j, 2j]), np.array([0.25, 0.5])))
+    monkeypatch.setattr(
+        sweep, "harmonics", lambda rows, amplitude: (np.array([1j, 2j]), np.array([0.25, 0.5]))
+    )
     return log
 
 
@@ -113,17 +140,35 @@ def test_a_sweep_waits_until_what_is_left_of_its_beginning_is_quiet(asked: list[
     told: list[float] = []
     found = swept(None, plant(), "f", ["x", "y"], 0.5, 8.0, 0.25, {"g": 4.0}, told.append)
     hertz = np.geomspace(0.5, 8.0, 13)
-    assert asked[:4] == [{"g": 4.0}, (0.5, "q", None, {"g": 4.0}, ["x", "y"], {"s": 3.0}), ("part", ["f"], ["x", "y"]), ("native", "2")]
+    assert asked[:4] == [
+        {"g": 4.0},
+        (0.5, "q", None, {"g": 4.0}, ["x", "y"], {"s": 3.0}),
+        ("part", ["f"], ["x", "y"]),
+        ("native", "2"),
+    ]
     runs = asked[4:-1]
-    assert runs[0::4] == [{"x": 1.0, "s": 3.0, "g": 4.0, "f": 9.0}] * 13 and runs[2::4] == ["terminated"] * 13 and runs[3::4] == ["freed"] * 13
+    assert (
+        runs[0::4] == [{"x": 1.0, "s": 3.0, "g": 4.0, "f": 9.0}] * 13
+        and runs[2::4] == ["terminated"] * 13
+        and runs[3::4] == ["freed"] * 13
+    )
     expected = [(9.0, 0.25, f, math.ceil(math.log(1e5) / 2.0 * f) + 1) for f in hertz]
-    assert runs[1::4] == expected and told == [float(k) for k in range(1, 14)] and asked[-1] == "closed"
+    assert (
+        runs[1::4] == expected
+        and told == [float(k) for k in range(1, 14)]
+        and asked[-1] == "closed"
+    )
     assert found.frequencies.tolist() == hertz.tolist() and found.outputs == ("x", "y")
-    assert found.measured.tolist() == [[1j, 2j]] * 13 and found.distortion.tolist() == [[0.25, 0.5]] * 13
+    assert (
+        found.measured.tolist() == [[1j, 2j]] * 13
+        and found.distortion.tolist() == [[0.25, 0.5]] * 13
+    )
     assert found.linear == pytest.approx(2 * np.pi * np.column_stack((hertz, 2.0 * hertz)))
 
 
-def test_a_sweep_of_one_frequency_holds_its_input_and_begins_as_the_mechanism_prepares(asked: list[Any]):
+def test_a_sweep_of_one_frequency_holds_its_input_and_begins_as_the_mechanism_prepares(
+    asked: list[Any],
+):
     found = swept(None, plant(prepared=True), "f", ["x"] * 2, 3.0, 3.0, 0.25, {"f": 2.0})
     assert found.frequencies.tolist() == [3.0] and asked[4] == {"f": 2.0} and asked[5][0] == 2.0
 
@@ -132,6 +177,9 @@ def test_a_sweep_of_too_many_periods_is_refused(asked: list[Any]):
     """Two million steps: 200 in each of the periods that it waits and of the four that count."""
     most = 2_000_000 // 200 - 4
     fits = 2.0 * (most - 1) / math.log(1e5) * (1 - 1e-9)
-    assert swept(None, plant(), "f", ["x"] * 2, fits, fits, 0.25).frequencies.size == 1 and asked[-4][3] == most
+    assert (
+        swept(None, plant(), "f", ["x"] * 2, fits, fits, 0.25).frequencies.size == 1
+        and asked[-4][3] == most
+    )
     with pytest.raises(BadInput, match="motions that take 0.5 s to fall need too many periods"):
         swept(None, plant(), "f", ["x"] * 2, fits * (1 + 1e-6), 0.0, 0.25)

@@ -23,7 +23,9 @@ def record_of(simulated: bool = False, **more: Any) -> Record:
 
 def test_percentiles_are_of_microseconds():
     """Of 0 to 1000 µs in steps of 1: the share itself, and the largest."""
-    assert report.percentiles([k * 1e-6 for k in range(1001)]) == pytest.approx([500.0, 990.0, 999.0, 1000.0])
+    assert report.percentiles([k * 1e-6 for k in range(1001)]) == pytest.approx(
+        [500.0, 990.0, 999.0, 1000.0]
+    )
     assert report.percentiles([]) == []
     rows = report.times(record_of(computing=[1e-6], bare=[2e-6, 4e-6], gaps=[3e-6], trips=[5e-6]))
     assert [(name, row[0], row[3]) for name, *row in rows] == [
@@ -49,7 +51,10 @@ def test_a_run_in_sentences():
     record.misses = 0
     assert report.sentences(record)[2:] == ["0 of 4 steps ended after their deadline", "a note"]
     record.simulated, record.ages = True, []
-    assert report.sentences(record) == [f"4 steps of 250 ms, simulated, bit for bit repeatable; {counted}", "a note"]
+    assert report.sentences(record) == [
+        f"4 steps of 250 ms, simulated, bit for bit repeatable; {counted}",
+        "a note",
+    ]
 
 
 def test_margins_are_of_a_single_loop(monkeypatch: pytest.MonkeyPatch):
@@ -63,18 +68,31 @@ def test_margins_are_of_a_single_loop(monkeypatch: pytest.MonkeyPatch):
     plant = StateSpace(np.array([[0.0]]), np.array([[1.0]]), np.array([[1.0]]), np.array([[0.0]]))
     asked: list[Any] = []
     system = SimpleNamespace()
-    mechanism = SimpleNamespace(description=SimpleNamespace(parameters={"mass": 1.0}), compile=lambda **given: (asked.append(given), system)[1])
+    mechanism = SimpleNamespace(
+        description=SimpleNamespace(parameters={"mass": 1.0}),
+        compile=lambda **given: (asked.append(given), system)[1],
+    )
     small = SimpleNamespace(part=lambda ins, outs: (asked.append((ins, outs)), plant)[1])
     monkeypatch.setattr(models, "load", lambda source: mechanism)
-    monkeypatch.setattr(moment, "linear_at_rest", lambda given, inputs, outputs: (asked.append((given, inputs, outputs)), small)[1])
+    monkeypatch.setattr(
+        moment,
+        "linear_at_rest",
+        lambda given, inputs, outputs: (asked.append((given, inputs, outputs)), small)[1],
+    )
     record = record_of(ages=[0, 1, 2, 1])
     record.scenario.loops[0]["kp"] = 2.0
     record.scenario.values = {"mass": 2.5, "x": 1.0}
     rows = report.margin_rows(record)
     assert asked == [{"mass": 2.5}, (system, None, ["y"]), (["u"], ["y"])]
-    assert [row[:3] for row in rows] == [("continuous", 0.0, "stable"), ("sampled and held", 125.0, "stable"), ("as it ran", 375.0, "stable")]
+    assert [row[:3] for row in rows] == [
+        ("continuous", 0.0, "stable"),
+        ("sampled and held", 125.0, "stable"),
+        ("as it ran", 375.0, "stable"),
+    ]
     for row, late in zip(rows, (0.0, 0.125, 0.375), strict=True):
-        assert row[5] == pytest.approx(1e3 * (np.pi / 4 - late), rel=1e-6) and row[4] == pytest.approx(90.0 - np.degrees(2.0 * late), rel=1e-6)
+        assert row[5] == pytest.approx(1e3 * (np.pi / 4 - late), rel=1e-6) and row[
+            4
+        ] == pytest.approx(90.0 - np.degrees(2.0 * late), rel=1e-6)
     record.ages = []
     assert [row[1] for row in report.margin_rows(record)] == [0.0, 125.0, 125.0]
     record.ages = [5]
@@ -91,28 +109,69 @@ def test_the_page_has_what_there_is(monkeypatch: pytest.MonkeyPatch):
     from kinetree.scripts.reports.page import Section
 
     drawn, written, late = [], [], [1e-6 * k for k in range(1001)]
-    monkeypatch.setattr(Section, "picture", lambda section, figure, caption: (drawn.append(figure), section)[1])
-    monkeypatch.setattr(report, "write_page", lambda path, title, found, more: (written.append((title, found, more)), path)[1])
+    monkeypatch.setattr(
+        Section, "picture", lambda section, figure, caption: (drawn.append(figure), section)[1]
+    )
+    monkeypatch.setattr(
+        report,
+        "write_page",
+        lambda path, title, found, more: (written.append((title, found, more)), path)[1],
+    )
     margin = [("continuous", 0.0, "stable", 2.0, 45.0, 10.0, 0.5)]
-    for computing, margins, titles in (([2.1e-7] * 9, margin, ["What happened", "Times", "Margins"]), ([], [], ["What happened"])):
+    for computing, margins, titles in (
+        ([2.1e-7] * 9, margin, ["What happened", "Times", "Margins"]),
+        ([], [], ["What happened"]),
+    ):
         monkeypatch.setattr(report, "margin_rows", lambda record, margins=margins: margins)
-        record = record_of(rows=[(1.0, 2.0), (3.0, 5.0)], time=[0.25, 0.5], computing=computing, lateness=late, bare=[1e-6] * 5)
+        record = record_of(
+            rows=[(1.0, 2.0), (3.0, 5.0)],
+            time=[0.25, 0.5],
+            computing=computing,
+            lateness=late,
+            bare=[1e-6] * 5,
+        )
         assert report.write_report(record, Path("p.html")) == Path("p.html")
         title, found, more = written.pop()
         assert title == "Hardware in the loop: s" and [each.heading for each in found] == titles
-        assert more == {"scenario": Path("s.toml"), "plant": "m", "channel": Channel(), "loops": record.scenario.loops}
+        assert more == {
+            "scenario": Path("s.toml"),
+            "plant": "m",
+            "channel": Channel(),
+            "loops": record.scenario.loops,
+        }
     columns, (computing, lateness), _ = (figure.axes for figure in drawn)
     assert [[(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in each.lines] for each in columns] == [
         [([0.25, 0.5], [1.0, 3.0])], [([0.25, 0.5], [2.0, 5.0])]
     ]  # fmt: skip
-    assert [(each.get_ylabel(), each.get_xlabel()) for each in columns] == [("y", ""), ("u", "time [s]")]
+    assert [(each.get_ylabel(), each.get_xlabel()) for each in columns] == [
+        ("y", ""),
+        ("u", "time [s]"),
+    ]
     bars = computing.containers[0].patches
-    assert len(bars) == 60 and bars[-1].get_x() + bars[-1].get_width() == pytest.approx(1.0) and computing.get_legend() is None
-    assert [bar.get_height() for bar in bars] == [9 * (k == 12) for k in range(60)], "0.21 of 1 µs, the least that an axis shows"
-    assert lateness.patches[59].get_x() + lateness.patches[59].get_width() == pytest.approx(999.0) and lateness.get_yscale() == "log"
-    assert [each.get_text() for each in lateness.get_legend().get_texts()] == ["plant", "only waiting"]
+    assert (
+        len(bars) == 60
+        and bars[-1].get_x() + bars[-1].get_width() == pytest.approx(1.0)
+        and computing.get_legend() is None
+    )
+    assert [bar.get_height() for bar in bars] == [9 * (k == 12) for k in range(60)], (
+        "0.21 of 1 µs, the least that an axis shows"
+    )
+    assert (
+        lateness.patches[59].get_x() + lateness.patches[59].get_width() == pytest.approx(999.0)
+        and lateness.get_yscale() == "log"
+    )
+    assert [each.get_text() for each in lateness.get_legend().get_texts()] == [
+        "plant",
+        "only waiting",
+    ]
 
 
 def test_rows_are_written_with_all_their_digits(tmp_path: Path):
-    hil.keep(record_of(time=[0.1 + 0.2, 0.5], rows=[(1 / 3, -0.0), (2.0, 1e-300)]), tmp_path / "r.csv")
-    assert (tmp_path / "r.csv").read_text().split() == ["time,y,u", "0.30000000000000004,0.3333333333333333,-0.0", "0.5,2.0,1e-300"]
+    hil.keep(
+        record_of(time=[0.1 + 0.2, 0.5], rows=[(1 / 3, -0.0), (2.0, 1e-300)]), tmp_path / "r.csv"
+    )
+    assert (tmp_path / "r.csv").read_text().split() == [
+        "time,y,u",
+        "0.30000000000000004,0.3333333333333333,-0.0",
+        "0.5,2.0,1e-300",
+    ]

@@ -13,7 +13,16 @@ from kinetree.models.analysis.moment import linear_at_rest
 from kinetree.scripts import cli
 from kinetree.scripts.hil.design import pid
 from kinetree.scripts.studies.lqg import observed
-from kinetree.scripts.studies.tuning import FILTER, LAG, LEAD, forward_gains, notched, regulator, shaped, tuned
+from kinetree.scripts.studies.tuning import (
+    FILTER,
+    LAG,
+    LEAD,
+    forward_gains,
+    notched,
+    regulator,
+    shaped,
+    tuned,
+)
 
 SLIDER = {
     "name": "slider",
@@ -24,7 +33,9 @@ SLIDER = {
     "forces": {"law": {"coordinate": "x", "value": "f"}},
     "outputs": {"place": {"value": "x"}},
 }
-MASS = StateSpace(np.array([[0.0, 1], [0, 0]]), np.array([[0.0], [1]]), np.array([[1.0, 0]]), np.zeros((1, 1)))
+MASS = StateSpace(
+    np.array([[0.0, 1], [0, 0]]), np.array([[0.0], [1]]), np.array([[1.0, 0]]), np.zeros((1, 1))
+)
 
 
 @pytest.mark.parametrize("kinds", [("kp", "kd"), ("kp", "ki", "kd")])
@@ -32,10 +43,15 @@ MASS = StateSpace(np.array([[0.0, 1], [0, 0]]), np.array([[0.0], [1]]), np.array
 def test_margins_that_were_asked_for(kinds: tuple[str, ...], sign: float):
     """A mass with a dead time, its force perhaps reversed: stable, the margins at least as wanted, and faster where less is wanted."""
     plant = StateSpace(MASS.A, sign * MASS.B, MASS.C, MASS.D)
-    slow, fast = (tuned(plant, kinds, 0.01, {"phase": phase, "modulus": 0.3, "gain": 1.8}) for phase in (45.0, 25.0))
+    slow, fast = (
+        tuned(plant, kinds, 0.01, {"phase": phase, "modulus": 0.3, "gain": 1.8})
+        for phase in (45.0, 25.0)
+    )
     assert slow is not None and fast is not None and fast.crossover > slow.crossover
     for found, phase in ((slow, 45.0), (fast, 25.0)):
-        again = margins(pid(**found.numbers).then(plant), np.geomspace(1e-2, 1e4, 20000), delay=0.01)
+        again = margins(
+            pid(**found.numbers).then(plant), np.geomspace(1e-2, 1e4, 20000), delay=0.01
+        )
         assert again.stable and again.phase >= phase and again.modulus >= 0.3 and again.gain >= 1.8
         assert np.sign(found.numbers["kp"]) == sign
 
@@ -50,7 +66,9 @@ def test_regulator_of_the_double_integrator():
     linear = linear_at_rest(load(SLIDER).compile())
     K, values = regulator(linear, ["f"], {"x": 1.0, "der(x)": 1.0}, {"f": 1.0})
     assert K[0] == pytest.approx([1.0, np.sqrt(3.0)], rel=1e-9)
-    assert np.sort_complex(values) == pytest.approx(np.sort_complex(np.roots([1, np.sqrt(3.0), 1])), rel=1e-6)
+    assert np.sort_complex(values) == pytest.approx(
+        np.sort_complex(np.roots([1, np.sqrt(3.0), 1])), rel=1e-6
+    )
 
 
 def test_command_line_gives_a_scenario_that_works(tmp_path: Path, capsys: pytest.CaptureFixture):
@@ -63,7 +81,12 @@ def test_command_line_gives_a_scenario_that_works(tmp_path: Path, capsys: pytest
     assert cli.main(["tune", str(path), "-o", str(tmp_path / "t.json")]) == 0
     said = capsys.readouterr().out
     found = json.loads((tmp_path / "t.json").read_text())["f by place"]
-    assert found["stable"] and found["phase"] >= 45.0 and "[[loops]]" in said and "f = -(1*x + 1.41421*der(x))" in said
+    assert (
+        found["stable"]
+        and found["phase"] >= 45.0
+        and "[[loops]]" in said
+        and "f = -(1*x + 1.41421*der(x))" in said
+    )
     path.write_text(head + said[said.index("[[loops]]") : said.index("f = -(")])
     assert cli.main(["hil", str(path), "--simulated", "-q", "-o", str(tmp_path / "r.csv")]) == 0
     rows = np.loadtxt(tmp_path / "r.csv", delimiter=",", skiprows=1)
@@ -75,13 +98,21 @@ def test_command_line_gives_a_scenario_that_works(tmp_path: Path, capsys: pytest
 TWO_MASSES = {
     "name": "two masses",
     "gravity": [0, 0, 0],
-    "bodies": {"a": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}, "b": {"mass": 0.5, "inertia": [1, 1, 1, 0, 0, 0]}},
+    "bodies": {
+        "a": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]},
+        "b": {"mass": 0.5, "inertia": [1, 1, 1, 0, 0, 0]},
+    },
     "joints": {
         "ja": {"child": "a", "transforms": [{"shift": "x", "coordinate": "xa"}]},
         "jb": {"child": "b", "transforms": [{"shift": "x", "coordinate": "xb"}]},
     },
     "forces": {
-        "oil": {"between": [{"body": "a"}, {"body": "b", "point": [1, 0, 0]}], "stiffness": 900.0, "damping": 0.3, "length": 1.0},
+        "oil": {
+            "between": [{"body": "a"}, {"body": "b", "point": [1, 0, 0]}],
+            "stiffness": 900.0,
+            "damping": 0.3,
+            "length": 1.0,
+        },
         "ground": {"coordinate": "xa", "damping": 2.0},
     },
     "actuators": {"push": {"coordinate": "xa"}},
@@ -100,12 +131,21 @@ def test_a_notch_takes_the_limit_of_the_oil_away():
     plant = linear_at_rest(load(TWO_MASSES).compile(), None, ["xb"]).part(["push.force"], ["xb"])
     plain, found = (way(plant, ("kp", "kd"), 0.002, {}) for way in (tuned, notched))
     assert plain is not None and found is not None and found.notch is not None
-    assert found.notch["frequency"] == pytest.approx(np.sqrt(900 * 1.5 / 0.5) / (2 * np.pi), rel=1e-3)
+    assert found.notch["frequency"] == pytest.approx(
+        np.sqrt(900 * 1.5 / 0.5) / (2 * np.pi), rel=1e-3
+    )
     assert found.crossover > 2.0 * plain.crossover
     w = 2 * np.pi * found.notch["frequency"]
     s = 1j * np.geomspace(0.01, 1e3, 40000)
-    filter_ = (s**2 + 2 * found.notch["depth"] * w * s + w * w) / (s**2 + 2 * found.notch["width"] * w * s + w * w)
-    L = filter_ * pid(**found.numbers).response(s.imag)[:, 0, 0] * plant.response(s.imag)[:, 0, 0] * np.exp(-0.002 * s)
+    filter_ = (s**2 + 2 * found.notch["depth"] * w * s + w * w) / (
+        s**2 + 2 * found.notch["width"] * w * s + w * w
+    )
+    L = (
+        filter_
+        * pid(**found.numbers).response(s.imag)[:, 0, 0]
+        * plant.response(s.imag)[:, 0, 0]
+        * np.exp(-0.002 * s)
+    )
     ones = np.flatnonzero(np.diff(np.sign(np.abs(L) - 1)))
     assert np.abs(np.degrees(np.angle(-L[ones]))).min() >= 44.9
     assert np.abs(1 + L).min() >= 0.499
@@ -116,18 +156,29 @@ def test_lqg_is_that_of_python_control():
     control = pytest.importorskip("control")
     T, m = 0.02, 1.0
     linear = linear_at_rest(load(SLIDER).compile(), None, ["place"])
-    table = {"states": {"x": 50.0}, "inputs": {"f": 0.1}, "disturbance": {"f": 0.3}, "noise": {"place": 1e-3}}
+    table = {
+        "states": {"x": 50.0},
+        "inputs": {"f": 0.1},
+        "disturbance": {"f": 0.3},
+        "noise": {"place": 1e-3},
+    }
     found = observed(linear, ["f"], ["place"], T, T, table)
-    A = np.array([[1, T, T * T / 2 / m, 0], [0, 1, T / m, 0], [0, 0, 0, 0], [0, 0, 1, 0]])  # place, speed, the last two commands
+    A = np.array(
+        [[1, T, T * T / 2 / m, 0], [0, 1, T / m, 0], [0, 0, 0, 0], [0, 0, 1, 0]]
+    )  # place, speed, the last two commands
     order = [0, 1, 2, 3]
     B, C = np.array([[0], [0], [1.0], [0]]), np.array([[1.0, 0, 0, 0]])
     assert found.plant.A[np.ix_(order, order)] == pytest.approx(A)
     K, *_ = control.dlqr(A, B, np.diag([50.0, 0, 0, 0]), np.array([[0.1]]))
-    W = 0.5 * 0.3**2 * np.array([[T**3 / 3, T**2 / 2], [T**2 / 2, T]])  # of a white force, ∫ over a period
+    W = (
+        0.5 * 0.3**2 * np.array([[T**3 / 3, T**2 / 2], [T**2 / 2, T]])
+    )  # of a white force, ∫ over a period
     N = np.array([[1e-3**2 / (2 * T)]])
     L, P, _ = control.dlqe(A[:2, :2], np.eye(2), C[:, :2], W, N)
     assert pytest.approx(K, rel=1e-6) == found.K
-    assert found.L[:2] == pytest.approx(np.linalg.solve(A[:2, :2], L), rel=1e-6)  # theirs predicts, ours corrects
+    assert found.L[:2] == pytest.approx(
+        np.linalg.solve(A[:2, :2], L), rel=1e-6
+    )  # theirs predicts, ours corrects
     assert np.abs(found.eigenvalues).max() < 1.0
 
 
@@ -136,38 +187,92 @@ def test_tuned_controllers_run_in_the_mechanism(tmp_path: Path, capsys: pytest.C
     head = 'mechanism = "lib:boom"\nstep = 0.002\nstop_time = 2.0\n[channel]\ndelay = 0.002\njitter = 0.001\n'
     loop = '[[loops]]\nmeasure = "luff"\ncommand = "lift.force"\nsetpoint = 0.5\noffset = 4256.45\nkp = 1\nki = 1\nkd = 1\nlow = 0\nhigh = 4e4\n'
     weights = "states = { luff = 1e10 }\n"
-    more = "[lqr]\n" + weights + "[lqg]\n" + weights + 'disturbance = { "lift.force" = 100 }\nnoise = { luff = 1e-5 }\n'
+    more = (
+        "[lqr]\n"
+        + weights
+        + "[lqg]\n"
+        + weights
+        + 'disturbance = { "lift.force" = 100 }\nnoise = { luff = 1e-5 }\n'
+    )
     moving = '[tune]\nforward = true\n[tune.setpoints]\nluff = "0.5 + 0.05*(1 - cos(2*t))"\n'
     (tmp_path / "s.toml").write_text(head + loop + more)
     for way in ("pid", "lqr", "lqg"):
         made = tmp_path / f"{way}.toml"
-        assert cli.main(["tune", str(tmp_path / "s.toml"), "--by", way, "--into", str(made), "-o", str(tmp_path / f"block_{way}.toml"), "-q"]) == 0
-        result = load(made, luff_0=0.5).compile().simulate(stop_time=0.5, output_step=0.01, integrator="rk45")
+        assert (
+            cli.main(
+                [
+                    "tune",
+                    str(tmp_path / "s.toml"),
+                    "--by",
+                    way,
+                    "--into",
+                    str(made),
+                    "-o",
+                    str(tmp_path / f"block_{way}.toml"),
+                    "-q",
+                ]
+            )
+            == 0
+        )
+        result = (
+            load(made, luff_0=0.5)
+            .compile()
+            .simulate(stop_time=0.5, output_step=0.01, integrator="rk45")
+        )
         assert np.abs(result["luff"] - 0.5).max() < 1e-6  # it rests where it was
         moved = tomllib.loads(made.read_text())
         moved["joints"]["pin"]["start"] = [0.52]
         back = load(moved).compile().simulate(stop_time=4.0, output_step=0.01, integrator="rk45")
         assert abs(back["luff"][-1] - 0.5) < 1e-3
-        block = tomllib.loads((tmp_path / f"block_{way}.toml").read_text())["controllers"]["lift_control"]
+        block = tomllib.loads((tmp_path / f"block_{way}.toml").read_text())["controllers"][
+            "lift_control"
+        ]
         for key, value in moved["controllers"]["lift_control"].items():
-            assert block[key] == (moved["parameters"][value]["value"] if value == f"lift_control.{key}" else value)
+            assert block[key] == (
+                moved["parameters"][value]["value"] if value == f"lift_control.{key}" else value
+            )
     (tmp_path / "s.toml").write_text(head + moving + loop)
-    assert cli.main(["tune", str(tmp_path / "s.toml"), "--into", str(tmp_path / "m.toml"), "-o", str(tmp_path / "m.json")]) == 0
+    assert (
+        cli.main(
+            [
+                "tune",
+                str(tmp_path / "s.toml"),
+                "--into",
+                str(tmp_path / "m.toml"),
+                "-o",
+                str(tmp_path / "m.json"),
+            ]
+        )
+        == 0
+    )
     said = capsys.readouterr().out
     assert "feed-forward" in said and "in the mechanism (500 Hz, 7 ms late): stable" in said
     exact = json.loads((tmp_path / "m.json").read_text())["margins"]["pid"]["lift_control"]
-    assert exact["stable"] and exact["phase"] == pytest.approx(45.0, abs=1e-3) and exact["gain"] >= 2.0 and exact["modulus"] >= 0.5
-    asked = json.loads((tmp_path / "m.json").read_text())["lift.force by luff"]
-    assert [asked[key] for key in ("phase", "gain", "modulus", "delay_margin" if "delay_margin" in asked else "disk")] == pytest.approx(
-        [exact[key] for key in ("phase", "gain", "modulus", "disk")], rel=1e-5
+    assert (
+        exact["stable"]
+        and exact["phase"] == pytest.approx(45.0, abs=1e-3)
+        and exact["gain"] >= 2.0
+        and exact["modulus"] >= 0.5
     )
+    asked = json.loads((tmp_path / "m.json").read_text())["lift.force by luff"]
+    assert [
+        asked[key]
+        for key in (
+            "phase",
+            "gain",
+            "modulus",
+            "delay_margin" if "delay_margin" in asked else "disk",
+        )
+    ] == pytest.approx([exact[key] for key in ("phase", "gain", "modulus", "disk")], rel=1e-5)
     errors = []
     for forward in (1.0, 0.0):
         table = tomllib.loads((tmp_path / "m.toml").read_text())
         for key in ("speed_forward", "acceleration_forward"):
             table["parameters"][f"lift_control.{key}"]["value"] *= forward
         result = load(table).compile().simulate(stop_time=4.0, output_step=0.01, integrator="rk45")
-        errors.append(np.abs(result["luff"] - 0.5 - 0.05 * (1 - np.cos(2 * result.time)))[100:].max())
+        errors.append(
+            np.abs(result["luff"] - 0.5 - 0.05 * (1 - np.cos(2 * result.time)))[100:].max()
+        )
     assert errors[0] < 0.2 * errors[1]
 
 
@@ -178,7 +283,11 @@ def test_sampled_loops_keep_what_was_asked_for(tmp_path: Path, notch: bool):
 
     d = {key: value for key, value in TWO_MASSES.items() if key != "actuators"}
     d["inputs"] = {"fa": 0.0, "fb": 0.0}
-    d["forces"] = {**d["forces"], "pa": {"coordinate": "xa", "value": "fa"}, "pb": {"coordinate": "xb", "value": "fb"}}
+    d["forces"] = {
+        **d["forces"],
+        "pa": {"coordinate": "xa", "value": "fa"},
+        "pb": {"coordinate": "xb", "value": "fb"},
+    }
     (tmp_path / "m.json").write_text(json.dumps(d))
     T = 0.005
     text = f'mechanism = "m.json"\nstep = {T}\nstop_time = 1.0\n[tune]\nphase = 40.0\nnotch = {str(notch).lower()}\n'
@@ -195,31 +304,48 @@ def test_sampled_loops_keep_what_was_asked_for(tmp_path: Path, notch: bool):
         slope = (1 - 1 / z) / T * T / (n["filter"] + T) / (1 - n["filter"] / (n["filter"] + T) / z)
         w = 2 * np.pi * n["notch"]["frequency"] if "notch" in n else 0.0
         s = w / np.tan(w * T / 2) * (z - 1) / (z + 1) if w else 0.0  # bilinear, exact at w
-        first = (s * s + 2 * n["notch"]["depth"] * w * s + w * w) / (s * s + 2 * n["notch"]["width"] * w * s + w * w) if w else 1.0
+        first = (
+            (s * s + 2 * n["notch"]["depth"] * w * s + w * w)
+            / (s * s + 2 * n["notch"]["width"] * w * s + w * w)
+            if w
+            else 1.0
+        )
         return first * (n["kp"] + n["kd"] * slope)
 
     numbers = found["fa by xa"], found["fb by xb"]
 
     def opened(k: int, omega: np.ndarray) -> np.ndarray:
         z = np.exp(1j * omega * T)
-        G = C @ np.linalg.solve(z[:, None, None] * np.eye(4) - Phi, Gamma) / z[:, None, None]  # commands come a period late
+        G = (
+            C @ np.linalg.solve(z[:, None, None] * np.eye(4) - Phi, Gamma) / z[:, None, None]
+        )  # commands come a period late
         K = [law(n, z) for n in numbers]
         other = 1 - k
-        return K[k] * (G[:, k, k] - G[:, k, other] * K[other] * G[:, other, k] / (1 + K[other] * G[:, other, other]))
+        return K[k] * (
+            G[:, k, k]
+            - G[:, k, other] * K[other] * G[:, other, k] / (1 + K[other] * G[:, other, other])
+        )
 
     grid = np.geomspace(0.1, 0.9999 * np.pi / T, 40000)
     for k, n in enumerate(numbers):
         L = opened(k, grid)
         ones = np.flatnonzero(np.diff(np.sign(np.abs(L) - 1)))
         least = np.abs(np.degrees(np.angle(-L[ones]))).min()
-        assert n["stable"] and least == pytest.approx(n["phase"], abs=0.05) and least > 39.0  # the loops were found in turn
+        assert (
+            n["stable"] and least == pytest.approx(n["phase"], abs=0.05) and least > 39.0
+        )  # the loops were found in turn
         assert np.abs(1 + L).min() == pytest.approx(n["modulus"], abs=2e-3)
 
 
 @pytest.mark.parametrize("kinds", [("kp",), ("kp", "ki"), ("kp", "ki", "kd")])
 def test_the_shape_of_a_controller_is_that_of_its_crossover(kinds: tuple[str, ...]):
     """|C G| = 1 at ω; zeros at ω/LAG and ω/LEAD, the filter at ω FILTER."""
-    plant = StateSpace(np.array([[0, 1], [-4.0, -0.4]]), np.array([[0], [1.0]]), np.array([[3.0, 0]]), np.zeros((1, 1)))
+    plant = StateSpace(
+        np.array([[0, 1], [-4.0, -0.4]]),
+        np.array([[0], [1.0]]),
+        np.array([[3.0, 0]]),
+        np.zeros((1, 1)),
+    )
     omega = 7.0
     found = shaped(kinds, omega, plant, -1.0)
     loop = pid(**found).response(omega) * plant.response(omega)
@@ -227,25 +353,41 @@ def test_the_shape_of_a_controller_is_that_of_its_crossover(kinds: tuple[str, ..
     if "ki" in kinds:
         assert found["ki"] / found["kp"] == pytest.approx(omega / LAG, rel=1e-12)
     if "kd" in kinds:
-        assert found["kd"] / found["kp"] == pytest.approx(LEAD / omega, rel=1e-12) and found["filter"] == pytest.approx(1.0 / (FILTER * omega))
+        assert found["kd"] / found["kp"] == pytest.approx(LEAD / omega, rel=1e-12) and found[
+            "filter"
+        ] == pytest.approx(1.0 / (FILTER * omega))
 
 
 def test_what_the_replaced_force_used_goes_with_it(tmp_path: Path, capsys: pytest.CaptureFixture):
     """lib:boom's `hold` and what it alone needs serve the force of the actuator, which the controller gives: nothing idle is left, nor said."""
     loop = '[[loops]]\nmeasure = "luff"\ncommand = "lift.force"\nsetpoint = 0.5\noffset = 4256.45\nkp = 1.0\nki = 1.0\nkd = 1.0\n'
-    (tmp_path / "s.toml").write_text('mechanism = "lib:boom"\nstep = 0.002\nstop_time = 1.0\n' + loop)
-    assert cli.main(["tune", str(tmp_path / "s.toml"), "--into", str(tmp_path / "m.toml"), "-q"]) == 0
+    (tmp_path / "s.toml").write_text(
+        'mechanism = "lib:boom"\nstep = 0.002\nstop_time = 1.0\n' + loop
+    )
+    assert (
+        cli.main(["tune", str(tmp_path / "s.toml"), "--into", str(tmp_path / "m.toml"), "-q"]) == 0
+    )
     assert cli.main(["check", str(tmp_path / "m.toml")]) == 0
     assert "nothing uses" not in capsys.readouterr().err
     parameters = load(tmp_path / "m.toml").description.parameters
-    assert not {"hold", "lever_0", "length_0"} & set(parameters) and {"luff_0", "eye", "lift_control.kp"} <= set(parameters)
+    assert not {"hold", "lever_0", "length_0"} & set(parameters) and {
+        "luff_0",
+        "eye",
+        "lift_control.kp",
+    } <= set(parameters)
 
 
-def test_a_loop_is_tuned_where_the_run_begins_and_what_is_remembered_moves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_a_loop_is_tuned_where_the_run_begins_and_what_is_remembered_moves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+):
     """A mass that falls away from where its offset holds it, with a memory: at the start the plant is 1/(s² - 3), which it is not at rest."""
     d = {key: value for key, value in SLIDER.items() if key not in ("forces", "joints")}
-    d["joints"] = {"j": {"child": "m", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.2}]}}
-    d["forces"] = {"law": {"coordinate": "x", "value": "f - 3*(0.5 - x)*if(x < 0.4, 1, -1)"}}  # 3 (x - 0.5) below 0.4, the other way beyond
+    d["joints"] = {
+        "j": {"child": "m", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.2}]}
+    }
+    d["forces"] = {
+        "law": {"coordinate": "x", "value": "f - 3*(0.5 - x)*if(x < 0.4, 1, -1)"}
+    }  # 3 (x - 0.5) below 0.4, the other way beyond
     d["states"] = {"kept": {"rate": "0", "start": 7.0}}
     (tmp_path / "m.json").write_text(json.dumps(d))
     text = 'mechanism = "m.json"\nstep = 0.01\nstop_time = 1.0\n[tune]\nat = "start"\n[[loops]]\nmeasure = "place"\ncommand = "f"\n'
@@ -255,10 +397,17 @@ def test_a_loop_is_tuned_where_the_run_begins_and_what_is_remembered_moves_nothi
     n, T = json.loads((tmp_path / "t.json").read_text())["f by place"], 0.01
     z = np.exp(1j * n["phase_at"] * T)
     c, s = np.cosh(np.sqrt(3) * T), np.sinh(np.sqrt(3) * T)
-    Phi, Gamma = np.array([[c, s / np.sqrt(3)], [np.sqrt(3) * s, c]]), np.array([(c - 1) / 3, s / np.sqrt(3)])
+    Phi, Gamma = (
+        np.array([[c, s / np.sqrt(3)], [np.sqrt(3) * s, c]]),
+        np.array([(c - 1) / 3, s / np.sqrt(3)]),
+    )
     slope = (1 - 1 / z) / (n["filter"] + T) / (1 - n["filter"] / (n["filter"] + T) / z)
     L = (n["kp"] + n["kd"] * slope) * np.linalg.solve(z * np.eye(2) - Phi, Gamma)[0] / z
-    assert n["stable"] and abs(L) == pytest.approx(1.0, rel=1e-6) and np.degrees(np.angle(-L)) == pytest.approx(n["phase"], abs=1e-4)
+    assert (
+        n["stable"]
+        and abs(L) == pytest.approx(1.0, rel=1e-6)
+        and np.degrees(np.angle(-L)) == pytest.approx(n["phase"], abs=1e-4)
+    )
 
 
 def test_settings_of_the_library_are_those_of_the_scenario(tmp_path: Path):
@@ -266,8 +415,13 @@ def test_settings_of_the_library_are_those_of_the_scenario(tmp_path: Path):
     from kinetree.scripts.hil.scenario import read_scenario
 
     text = 'mechanism = "lib:carrier"\nstep = 0.002\nstop_time = 1.0\n[set]\noutside = 1\nmodules = 2\nmodule_mass = 90.0\n'
-    (tmp_path / "s.toml").write_text(text + '[[loops]]\nmeasure = "luff"\ncommand = "luff_drive.force"\nkp = 1.0\n')
+    (tmp_path / "s.toml").write_text(
+        text + '[[loops]]\nmeasure = "luff"\ncommand = "luff_drive.force"\nkp = 1.0\n'
+    )
     found = read_scenario(tmp_path / "s.toml")
-    assert (found.settings, found.values) == ({"outside": 1.0, "modules": 2.0}, {"module_mass": 90.0})
+    assert (found.settings, found.values) == (
+        {"outside": 1.0, "modules": 2.0},
+        {"module_mass": 90.0},
+    )
     system = load(found.described()).compile()
     assert "luff_drive.force" in system.compiled.inputs and "s3" not in system.coordinates

@@ -13,7 +13,17 @@ from kinetree.models.analysis.frequency import Margins, StateSpace
 from kinetree.models.analysis.sampled import Sampled, held
 from kinetree.scripts.studies import designs, tuning
 from kinetree.scripts.studies.lqg import Observed
-from kinetree.scripts.studies.tuning import Tuned, controller_of, fastest, keeps, notched, sampled_notch, sampled_pid, snippet, tuned
+from kinetree.scripts.studies.tuning import (
+    Tuned,
+    controller_of,
+    fastest,
+    keeps,
+    notched,
+    sampled_notch,
+    sampled_pid,
+    snippet,
+    tuned,
+)
 from kinetree.scripts.terminal.failure import BadInput
 
 EPS = float(np.finfo(float).eps)
@@ -50,7 +60,9 @@ def test_a_sampled_pid_is_its_difference_equation(numbers: dict[str, float]):
         expected.append(kp * e + kd * s + i)
     law = sampled_pid(**numbers, period=T)
     assert played(law, errors) == pytest.approx(expected, rel=1e-13, abs=1e-13) and law.period == T
-    assert len(law.A) == (3 if ki else 2) and played(controller_of(numbers, T), errors) == pytest.approx(expected, rel=1e-13, abs=1e-13)
+    assert len(law.A) == (3 if ki else 2) and played(
+        controller_of(numbers, T), errors
+    ) == pytest.approx(expected, rel=1e-13, abs=1e-13)
 
 
 @pytest.mark.parametrize("numbers", NUMBERS)
@@ -63,27 +75,44 @@ def test_a_controller_is_its_law_behind_its_notch(numbers: dict[str, float]):
     rule = lambda s: (s * s + 2 * 0.05 * w * s + w * w) / (s * s + 2 * 0.6 * w * s + w * w)  # noqa: E731
     s, z = 1j * omega, np.exp(1j * omega * T)
     plain = kp + ki / s + kd * s / (late * s + 1)
-    close = 64 * EPS * (1.0 + (kd / late if kd else 0.0))  # what a fast filter of the derivative takes from itself
+    close = (
+        64 * EPS * (1.0 + (kd / late if kd else 0.0))
+    )  # what a fast filter of the derivative takes from itself
     assert controller_of(numbers, 0.0).response(omega)[:, 0, 0] == pytest.approx(plain, abs=close)
-    assert controller_of(numbers, 0.0, notch).response(omega)[:, 0, 0] == pytest.approx(plain * rule(s), abs=close)
+    assert controller_of(numbers, 0.0, notch).response(omega)[:, 0, 0] == pytest.approx(
+        plain * rule(s), abs=close
+    )
     bilinear = rule(w / math.tan(w * T / 2) * (z - 1) / (z + 1))
-    assert sampled_notch(**notch, period=T).response(omega)[:, 0, 0] == pytest.approx(bilinear, rel=1e-8)  # slopes of its law by differences
+    assert sampled_notch(**notch, period=T).response(omega)[:, 0, 0] == pytest.approx(
+        bilinear, rel=1e-8
+    )  # slopes of its law by differences
     found = controller_of(numbers, T, notch).response(omega)[:, 0, 0]
-    assert found == pytest.approx(sampled_pid(**numbers, period=T).response(omega)[:, 0, 0] * bilinear, rel=1e-8)
+    assert found == pytest.approx(
+        sampled_pid(**numbers, period=T).response(omega)[:, 0, 0] * bilinear, rel=1e-8
+    )
 
 
 @pytest.mark.parametrize(
     ("wanted", "angle", "sign", "late"),
-    [({"phase": 60.0, "gain": 1.5}, math.pi / 6, 1.0, 0.25), ({"phase": 30.0, "gain": 4.0}, math.pi / 8, -1.0, 0.5)],
+    [
+        ({"phase": 60.0, "gain": 1.5}, math.pi / 6, 1.0, 0.25),
+        ({"phase": 30.0, "gain": 4.0}, math.pi / 8, -1.0, 0.5),
+    ],
 )
-def test_an_integrator_with_a_dead_time_is_as_fast_as_its_margins_let_it(wanted: dict[str, float], angle: float, sign: float, late: float):
+def test_an_integrator_with_a_dead_time_is_as_fast_as_its_margins_let_it(
+    wanted: dict[str, float], angle: float, sign: float, late: float
+):
     """L = w/s exp(-s T): the phase margin is 90° - w T, the gain margin pi/(2 w T); the smaller of both w is found to a part of 2^-20 of a step."""
     plant = replace(INTEGRATOR, B=sign * INTEGRATOR.B)
     found = tuned(plant, ("kp",), late, {"modulus": 0.1, **wanted})
-    assert found is not None and found.crossover == pytest.approx(angle / late, rel=1e-6) and found.crossover <= angle / late * (1 + 1e-9)
-    assert found.numbers["kp"] == pytest.approx(sign * found.crossover, rel=1e-12) and found.margins.phase_at == pytest.approx(
-        found.crossover, rel=1e-6
+    assert (
+        found is not None
+        and found.crossover == pytest.approx(angle / late, rel=1e-6)
+        and found.crossover <= angle / late * (1 + 1e-9)
     )
+    assert found.numbers["kp"] == pytest.approx(
+        sign * found.crossover, rel=1e-12
+    ) and found.margins.phase_at == pytest.approx(found.crossover, rel=1e-6)
     assert (found.delay, found.notch) == (late, None) and 0.0 < found.bandwidth < found.crossover
 
 
@@ -101,7 +130,9 @@ def test_what_is_never_too_fast_is_as_fast_as_anything_that_is_tried():
     assert found is not None and found.crossover == 10.0 * INTEGRATOR.frequencies()[-1]
     found = tuned(held(INTEGRATOR, T), ("kp",), 0.0, {"phase": 8.9, "gain": 1.01, "modulus": 0.01})
     assert (
-        found is not None and found.crossover == pytest.approx(0.9 * math.pi / T, rel=4 * EPS) and found.margins.phase == pytest.approx(9.0, rel=1e-6)
+        found is not None
+        and found.crossover == pytest.approx(0.9 * math.pi / T, rel=4 * EPS)
+        and found.margins.phase == pytest.approx(9.0, rel=1e-6)
     )
 
 
@@ -114,7 +145,11 @@ def test_the_last_step_is_halved_twenty_times():
         return Tuned({}, omega, None, 0.0, 0.0) if omega <= 3.0 else None  # type: ignore[arg-type]
 
     found = fastest(kept, Tuned({}, 1.0, None, 0.0, 0.0), 16.0)  # type: ignore[arg-type]
-    assert len(asked) == 20 and asked[:3] == pytest.approx([4.0, 2.0, math.sqrt(8.0)]) and 3.0 / 16.0 ** (2.0**-20) <= found.crossover <= 3.0
+    assert (
+        len(asked) == 20
+        and asked[:3] == pytest.approx([4.0, 2.0, math.sqrt(8.0)])
+        and 3.0 / 16.0 ** (2.0**-20) <= found.crossover <= 3.0
+    )
 
 
 def test_a_gain_that_may_not_fall_has_a_margin_below_too():
@@ -122,7 +157,13 @@ def test_a_gain_that_may_not_fall_has_a_margin_below_too():
     wanted = {"phase": 45.0, "gain": 2.0, "modulus": 0.5}
     known = Margins(True, 2.0, 1.0, 0.0, -45.0, 1.0, 1.0, 0.5, 1.0, 1.0)
     assert keeps(known, wanted, 0.0) and not keeps(replace(known, stable=False), wanted)
-    for below, short, kept in ((0.5, 0.0, True), (0.501, 0.0, False), (0.504, 1e-2, True), (0.506, 1e-2, False), (1e-3, 0.0, True)):
+    for below, short, kept in (
+        (0.5, 0.0, True),
+        (0.501, 0.0, False),
+        (0.504, 1e-2, True),
+        (0.506, 1e-2, False),
+        (1e-3, 0.0, True),
+    ):
         assert keeps(replace(known, gain_below=below), wanted, short) == kept, below
 
 
@@ -132,9 +173,18 @@ def swing(size: float, damping: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("period", [0.0, 0.25])
-def test_notches_are_tried_at_lightly_damped_modes_alone(monkeypatch: pytest.MonkeyPatch, period: float):
+def test_notches_are_tried_at_lightly_damped_modes_alone(
+    monkeypatch: pytest.MonkeyPatch, period: float
+):
     """Not at what hardly swings, grows or is no swing, and of a sampled plant not near half its rate, 12.57/s; taken where a twentieth is gained."""
-    A: Any = block_diag(swing(5.0, 0.05), swing(8.0, 0.301), swing(3.0, -0.1), swing(4.0, 0.29), swing(11.8, 0.1), -2.0 * np.eye(1))
+    A: Any = block_diag(
+        swing(5.0, 0.05),
+        swing(8.0, 0.301),
+        swing(3.0, -0.1),
+        swing(4.0, 0.29),
+        swing(11.8, 0.1),
+        -2.0 * np.eye(1),
+    )
     if period:
         A = block_diag(expm(A * period), 1e-10 * np.eye(1))
     n = len(A)
@@ -144,7 +194,9 @@ def test_notches_are_tried_at_lightly_damped_modes_alone(monkeypatch: pytest.Mon
     asked: list[Any] = []
     answers = {0.05: 1.04, 0.29: 1.06, 0.1: None}
 
-    def tuned(plant: Any, kinds: Any, delay: float, wanted: Any, notch: dict[str, float] | None = None) -> Any:
+    def tuned(
+        plant: Any, kinds: Any, delay: float, wanted: Any, notch: dict[str, float] | None = None
+    ) -> Any:
         asked.append(notch)
         speed = 1.0 if notch is None else answers[round(notch["depth"], 6)]
         return None if speed is None else SimpleNamespace(crossover=speed, notch=notch)
@@ -167,8 +219,18 @@ def test_what_feeds_back_at_all_frequencies_has_its_bandwidth_at_their_end():
 
 
 def test_numbers_found_stand_in_a_table_with_what_stood_there():
-    found = snippet({"measure": "x", "kp": 1.0, "low": -2, "filter": 0.5, "setpoint": 0.25}, {"kp": 1.23456789, "ki": 0.0, "kd": -0.1})
-    assert found.splitlines() == ["[[loops]]", 'measure = "x"', "low = -2", "setpoint = 0.25", "kp = 1.23457", "kd = -0.1"]
+    found = snippet(
+        {"measure": "x", "kp": 1.0, "low": -2, "filter": 0.5, "setpoint": 0.25},
+        {"kp": 1.23456789, "ki": 0.0, "kd": -0.1},
+    )
+    assert found.splitlines() == [
+        "[[loops]]",
+        'measure = "x"',
+        "low = -2",
+        "setpoint = 0.25",
+        "kp = 1.23457",
+        "kd = -0.1",
+    ]
 
 
 def plant_of(outputs: int, inputs: int, period: float) -> StateSpace:
@@ -176,13 +238,20 @@ def plant_of(outputs: int, inputs: int, period: float) -> StateSpace:
     draw = np.random.default_rng(4)
     A = draw.normal(size=(4, 4))
     A *= 0.8 / np.abs(np.linalg.eigvals(A)).max()
-    parts = (A if period else A - np.eye(4), draw.normal(size=(4, inputs)), draw.normal(size=(outputs, 4)), 0.3 * draw.normal(size=(outputs, inputs)))
+    parts = (
+        A if period else A - np.eye(4),
+        draw.normal(size=(4, inputs)),
+        draw.normal(size=(outputs, 4)),
+        0.3 * draw.normal(size=(outputs, inputs)),
+    )
     return Sampled(*parts, period) if period else StateSpace(*parts)
 
 
 @pytest.mark.parametrize("period", [0.0, T])
 @pytest.mark.parametrize("notch", [None, {"frequency": 0.5, "depth": 0.05, "width": 0.6}])
-def test_a_loop_sees_the_plant_with_the_others_closed(period: float, notch: dict[str, float] | None):
+def test_a_loop_sees_the_plant_with_the_others_closed(
+    period: float, notch: dict[str, float] | None
+):
     """y = G (v - e_j K y_i): G' = (1 + G e_j K e_iᵀ)⁻¹ G, of which a loop sees its measure over its command; what is open stays open."""
     whole, omega = plant_of(3, 2, period), np.array([0.2, 1.5, 4.0])
     loops = [{"measure": "b", "command": "v"}, {"measure": "c", "command": "u"}]
@@ -194,8 +263,12 @@ def test_a_loop_sees_the_plant_with_the_others_closed(period: float, notch: dict
     expected = np.linalg.solve(np.eye(3) + G @ over, G)
     found = designs.closed_over(whole, loops[1], law, scenario)
     assert found.response(omega) == pytest.approx(expected, rel=1e-9) and type(found) is type(whole)
-    assert designs.alone(whole, scenario, {0: law, 1: law}, 0).response(omega)[:, 0, 0] == pytest.approx(expected[:, 1, 1], rel=1e-9)
-    assert designs.alone(whole, scenario, {}, 1).response(omega)[:, 0, 0] == pytest.approx(G[:, 2, 0], rel=1e-12)
+    assert designs.alone(whole, scenario, {0: law, 1: law}, 0).response(omega)[
+        :, 0, 0
+    ] == pytest.approx(expected[:, 1, 1], rel=1e-9)
+    assert designs.alone(whole, scenario, {}, 1).response(omega)[:, 0, 0] == pytest.approx(
+        G[:, 2, 0], rel=1e-12
+    )
 
 
 def looped(monkeypatch: pytest.MonkeyPatch, count: int, answers: Any) -> tuple[Any, list[Any]]:
@@ -208,29 +281,62 @@ def looped(monkeypatch: pytest.MonkeyPatch, count: int, answers: Any) -> tuple[A
         return None if speed is None else Tuned({"kp": speed}, speed, None, 0.0, 0.0)  # type: ignore[arg-type]
 
     monkeypatch.setattr(designs, "loop_of", loop_of)
-    monkeypatch.setattr(designs, "alone", lambda whole, scenario, closed, k: type("Plant", (dict,), {"then": lambda self, C: None})(closed))
+    monkeypatch.setattr(
+        designs,
+        "alone",
+        lambda whole, scenario, closed, k: type("Plant", (dict,), {"then": lambda self, C: None})(
+            closed
+        ),
+    )
     monkeypatch.setattr(designs, "margins", lambda loop: None)
     monkeypatch.setattr(designs, "held", lambda plant, period, late: None)
     monkeypatch.setattr(designs, "forward_gains", lambda plant, crossover: (crossover, 2.0))
-    loops = [{"number": k, "command": f"u{k}", "measure": f"y{k}", "kp": 0.5 + k, "kd": 0.25} for k in range(count)]
-    scenario = SimpleNamespace(loops=loops, commands=[], measures=[], forward=True, step=0.002, path="s.toml")
+    loops = [
+        {"number": k, "command": f"u{k}", "measure": f"y{k}", "kp": 0.5 + k, "kd": 0.25}
+        for k in range(count)
+    ]
+    scenario = SimpleNamespace(
+        loops=loops, commands=[], measures=[], forward=True, step=0.002, path="s.toml"
+    )
     found: Any = SimpleNamespace(scenario=scenario, loops=[])
-    linear: Any = SimpleNamespace(part=lambda commands, measures: SimpleNamespace(moving=lambda: None))
+    linear: Any = SimpleNamespace(
+        part=lambda commands, measures: SimpleNamespace(moving=lambda: None)
+    )
     designs.tune_loops(found, linear, {"period": 0.002, "delay": 0.006, "jitter": 0.001})
     return found, asked
 
 
-def test_what_others_hold_up_is_tuned_with_the_numbers_they_come_with(monkeypatch: pytest.MonkeyPatch):
+def test_what_others_hold_up_is_tuned_with_the_numbers_they_come_with(
+    monkeypatch: pytest.MonkeyPatch,
+):
     """Once, at the first turn: a loop that no controller keeps alone is looked at with the others as the file has them; later ones stay as found."""
-    rough = {0: ({"kp": 0.5, "ki": 0.0, "kd": 0.25, "filter": 0.0}, None), 1: ({"kp": 1.5, "ki": 0.0, "kd": 0.25, "filter": 0.0}, None)}
-    found, asked = looped(monkeypatch, 2, lambda number, count, plant: (3.0 if plant else None) if number == 0 else (2.0 if count < 4 else None))
-    assert [(number, plant) for number, plant, _ in asked[:3]] == [(0, {}), (0, rough), (1, {0: ({"kp": 3.0}, None)})] and len(asked) == 5
+    rough = {
+        0: ({"kp": 0.5, "ki": 0.0, "kd": 0.25, "filter": 0.0}, None),
+        1: ({"kp": 1.5, "ki": 0.0, "kd": 0.25, "filter": 0.0}, None),
+    }
+    found, asked = looped(
+        monkeypatch,
+        2,
+        lambda number, count, plant: (
+            (3.0 if plant else None) if number == 0 else (2.0 if count < 4 else None)
+        ),
+    )
+    assert [(number, plant) for number, plant, _ in asked[:3]] == [
+        (0, {}),
+        (0, rough),
+        (1, {0: ({"kp": 3.0}, None)}),
+    ] and len(asked) == 5
     assert [before for _, _, before in asked[:3]] == [None] * 3 and asked[3][2].crossover == 3.0
-    assert [(each.crossover, forward) for _, each, forward in found.loops] == [(3.0, (3.0, 2.0)), (2.0, (2.0, 2.0))]
+    assert [(each.crossover, forward) for _, each, forward in found.loops] == [
+        (3.0, (3.0, 2.0)),
+        (2.0, (2.0, 2.0)),
+    ]
 
 
 @pytest.mark.parametrize(("count", "asks"), [(1, 1), (2, 2)])
-def test_what_cannot_be_tuned_is_refused_with_what_may_help(monkeypatch: pytest.MonkeyPatch, count: int, asks: int):
+def test_what_cannot_be_tuned_is_refused_with_what_may_help(
+    monkeypatch: pytest.MonkeyPatch, count: int, asks: int
+):
     calls: list[int] = []
     others = ", or give the other loops numbers that hold what they are to hold" * (count > 1)
     said = f"s.toml: u0 by y0: no kpkd keeps these margins sampled every 2 ms and 7 ms late: ask for less, or add kd{others}"
@@ -240,22 +346,47 @@ def test_what_cannot_be_tuned_is_refused_with_what_may_help(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("notch", "before", "expected"), [(True, None, "notched"), (True, {"depth": 0.1}, {"depth": 0.1}), (False, None, None), (False, {}, {})]
+    ("notch", "before", "expected"),
+    [
+        (True, None, "notched"),
+        (True, {"depth": 0.1}, {"depth": 0.1}),
+        (False, None, None),
+        (False, {}, {}),
+    ],
 )
-def test_a_notch_stays_where_it_was_found_first(monkeypatch: pytest.MonkeyPatch, notch: bool, before: Any, expected: Any):
-    monkeypatch.setattr(designs, "notched", lambda plant, kinds, delay, wanted: ("notched", kinds, delay, wanted))
-    monkeypatch.setattr(designs, "tuned", lambda plant, kinds, delay, wanted, notch: (notch, kinds, delay, wanted))
+def test_a_notch_stays_where_it_was_found_first(
+    monkeypatch: pytest.MonkeyPatch, notch: bool, before: Any, expected: Any
+):
+    monkeypatch.setattr(
+        designs, "notched", lambda plant, kinds, delay, wanted: ("notched", kinds, delay, wanted)
+    )
+    monkeypatch.setattr(
+        designs, "tuned", lambda plant, kinds, delay, wanted, notch: (notch, kinds, delay, wanted)
+    )
     known = None if before is None else Tuned({}, 1.0, None, 0.0, 0.0, before)  # type: ignore[arg-type]
     scenario: Any = SimpleNamespace(notch=notch, tune={"phase": 50.0})
-    for table, kinds in (({"kp": 1.0, "kd": 1.0}, ["kp", "kd"]), ({}, ["kp"]), ({"ki": 1.0}, ["ki"])):
-        assert designs.loop_of(None, table, scenario, known) == (expected, kinds, 0.0, {"phase": 50.0})  # type: ignore[arg-type, comparison-overlap]
+    for table, kinds in (
+        ({"kp": 1.0, "kd": 1.0}, ["kp", "kd"]),
+        ({}, ["kp"]),
+        ({"ki": 1.0}, ["ki"]),
+    ):
+        assert designs.loop_of(None, table, scenario, known) == (
+            expected,
+            kinds,
+            0.0,
+            {"phase": 50.0},
+        )  # type: ignore[arg-type, comparison-overlap]
 
 
 def test_an_observer_is_a_table_about_its_rest():
     """Measures less what they are at rest; with its own matrices, and the eigenvalues of regulator and observer."""
-    plant = Sampled(np.diag([0.5, 0.25]), np.array([[1.0], [0.0]]), np.array([[0.0, 1.0]]), np.zeros((1, 1)), T)
+    plant = Sampled(
+        np.diag([0.5, 0.25]), np.array([[1.0], [0.0]]), np.array([[0.0, 1.0]]), np.zeros((1, 1)), T
+    )
     made = Observed(plant, np.array([[0.25, 0.0]]), np.array([[0.0], [0.5]]), T)
-    assert made.block(["y"], [0.5])["measures"] == ["y - 0.5"] and made.block(["y"], [0.0])["measures"] == ["y"]
+    assert made.block(["y"], [0.5])["measures"] == ["y - 0.5"] and made.block(["y"], [0.0])[
+        "measures"
+    ] == ["y"]
     block = made.block(["y"], [0.0])
     assert (block["kind"], block["period"], block["A"], block["K"], block["L"]) == (
         "observer",
@@ -264,4 +395,6 @@ def test_an_observer_is_a_table_about_its_rest():
         [[0.25, 0.0]],
         [[0.0], [0.5]],
     )
-    assert sorted(made.eigenvalues) == pytest.approx([0.125, 0.25, 0.25, 0.5])  # A - B K: 1/4, 1/4; A - A L C: 1/2, 1/8
+    assert sorted(made.eigenvalues) == pytest.approx(
+        [0.125, 0.25, 0.25, 0.5]
+    )  # A - B K: 1/4, 1/4; A - A L C: 1/2, 1/8

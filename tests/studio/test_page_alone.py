@@ -27,7 +27,13 @@ class Visit:
     """A user before the page of a mechanism."""
 
     def __init__(self, user: User, page: StudioPage, pages: dict[str, str], scripts: list[str]):
-        self.user, self.page, self.session, self.pages, self.scripts = user, page, page.session, pages, scripts
+        self.user, self.page, self.session, self.pages, self.scripts = (
+            user,
+            page,
+            page.session,
+            pages,
+            scripts,
+        )
 
     @property
     def told(self) -> list[str]:
@@ -52,7 +58,9 @@ class Visit:
 
     def turn_to(self, title: str) -> None:
         """Look at one of the views, or at one of the folders to the left: what is behind others is not seen."""
-        tabs = [each for each in self.user.find(kind=ui.tab).elements if each.props["name"] == title]
+        tabs = [
+            each for each in self.user.find(kind=ui.tab).elements if each.props["name"] == title
+        ]
         UserInteraction(self.user, set(tabs), None).click()
 
     def press(self, marker: str) -> None:
@@ -62,7 +70,14 @@ class Visit:
         """One run, until its scene stands."""
         before = self.session.runs[-1].number if self.session.runs else 0
         self.press("run")
-        await self.until(lambda: self.session.runs and self.session.runs[-1].number > before and self.session.runs[-1].page, "no run")
+        await self.until(
+            lambda: (
+                self.session.runs
+                and self.session.runs[-1].number > before
+                and self.session.runs[-1].page
+            ),
+            "no run",
+        )
 
     async def downloaded(self, act: Callable[[], Any]) -> str:
         """What pressing something brings as a file."""
@@ -91,13 +106,17 @@ def visit(source: str, play: Callable[[Visit], Awaitable[None]]) -> None:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ui, "run_javascript", script)
-            async with user_simulation(lambda: made.append(StudioPage(Session(source), pages))) as user:
+            async with user_simulation(
+                lambda: made.append(StudioPage(Session(source), pages))
+            ) as user:
                 await user.open("/")
                 here = Visit(user, made[0], pages, scripts)
                 await here.until(lambda: pages, "no scene of the start")
                 try:
                     await play(here)
-                except Exception as error:  # raised once the page is closed: an exit with one waits for ever
+                except (
+                    Exception
+                ) as error:  # raised once the page is closed: an exit with one waits for ever
                     failed.append(error)
         if failed:
             raise failed[0]
@@ -127,10 +146,15 @@ def test_values_are_typed_refused_taken_back_and_written_into_the_text():
         here.fill("parameter-L", "2")
         here.press("settle")
         await here.hears("the description has the values now")
-        assert session.overrides == {} and load(Text(session.text, "a.toml")).description.parameters["L"].value == 2.0
+        assert (
+            session.overrides == {}
+            and load(Text(session.text, "a.toml")).description.parameters["L"].value == 2.0
+        )
         assert "value = 2.0" in here.page.left.editor.value
         here.page.left.search.value = "mass of"
-        assert here.user.find(marker="parameter-m") and not here.user._gather_elements(marker="parameter-L")
+        assert here.user.find(marker="parameter-m") and not here.user._gather_elements(
+            marker="parameter-L"
+        )
 
     visit("lib:pendulum", play)
 
@@ -158,7 +182,12 @@ def test_a_broken_text_is_told_and_cannot_run_until_it_is_mended(tmp_path: Path)
     async def play(here: Visit) -> None:
         session, editor, good = here.session, here.page.left.editor, here.session.text
         editor.value = good.replace('child = "bob"', 'child = "bop"')
-        assert session.problems and here.sees("1 to mend") and here.sees("bop") and not here.page.go.enabled
+        assert (
+            session.problems
+            and here.sees("1 to mend")
+            and here.sees("bop")
+            and not here.page.go.enabled
+        )
         with here.user:
             await here.page.simulate()
         await here.hears("the description has to be mended first")
@@ -189,9 +218,15 @@ def test_another_description_is_opened_and_what_is_none_refused(tmp_path: Path):
         await here.run()
         here.turn_to("Open")
         here.fill("path", "new:stages")
-        await here.until(lambda: here.session.source == "new:stages" and not here.session.runs, "nothing was opened")
+        await here.until(
+            lambda: here.session.source == "new:stages" and not here.session.runs,
+            "nothing was opened",
+        )
         assert here.session.runs == [] and here.page.shown is None and left.tabs.value is left.first
-        await here.until(lambda: any("My stages" in page for page in here.pages.values()), "no scene of the other mechanism")
+        await here.until(
+            lambda: any("My stages" in page for page in here.pages.values()),
+            "no scene of the other mechanism",
+        )
 
     visit("lib:pendulum", play)
 
@@ -212,7 +247,9 @@ def test_runs_are_looked_at_compared_and_downloaded(tmp_path: Path):
     """Stages over time, tables over them, charts, sets of charts, two runs to choose from."""
     path = tmp_path / "stages.toml"
     lost = 'columns = ["nothing*"]\n'
-    path.write_text(f"{content('stages', 'My stages')}\n[report.tables.lost]\n{lost}[report.plots.lost]\n{lost}")
+    path.write_text(
+        f"{content('stages', 'My stages')}\n[report.tables.lost]\n{lost}[report.plots.lost]\n{lost}"
+    )
 
     async def play(here: Visit) -> None:
         page, session = here.page, here.session
@@ -236,7 +273,9 @@ def test_runs_are_looked_at_compared_and_downloaded(tmp_path: Path):
         UserInteraction(here.user, {rows[0]}, None).click()
         assert plots.charts[-1] == [name]
         UserInteraction(here.user, {rows[1]}, None).trigger("dragstart")
-        (box,) = [each for each in plots.area if each.props["data-chart"] == str(len(plots.charts) - 1)]
+        (box,) = [
+            each for each in plots.area if each.props["data-chart"] == str(len(plots.charts) - 1)
+        ]
         UserInteraction(here.user, {box}, None).trigger("drop.prevent")
         assert plots.charts[-1] == [name, rows[1].props["data-variable"]]
         with here.user:
@@ -261,13 +300,17 @@ def test_runs_are_looked_at_compared_and_downloaded(tmp_path: Path):
             plots.seek_point(SimpleNamespace(data=[0.25, 1.0]))
         assert ".seek(0.25)" in here.scripts[-1] and page.views.value == "Scene"
         here.turn_to("Stages")
-        UserInteraction(here.user, here.user.find(marker="stages").elements, None).trigger("rowClick", [{}, {"time": 0.5}])
+        UserInteraction(here.user, here.user.find(marker="stages").elements, None).trigger(
+            "rowClick", [{}, {"time": 0.5}]
+        )
         assert ".seek(0.5)" in here.scripts[-1]
         here.turn_to("Numbers")
         numbers = page.numbers
         numbers.rows.value = "largest"
         head, *told = csv.reader(io.StringIO(await here.downloaded(numbers.download)))
-        assert [row[0] for row in told[: len(first.stage_names)]] == list(first.stage_names) and len(head) > 1
+        assert [row[0] for row in told[: len(first.stage_names)]] == list(
+            first.stage_names
+        ) and len(head) > 1
         numbers.known.value = "lost"
         assert here.sees("no column 'nothing*'") and numbers.made is None
         with here.user:
@@ -281,7 +324,9 @@ def test_runs_are_looked_at_compared_and_downloaded(tmp_path: Path):
         with here.user:
             answer = await here.downloaded(lambda: background_tasks.create(page.download_csv()))
         assert answer.splitlines()[0].startswith("time")
-        await here.until(lambda: session.runs[0].page in here.pages.values(), "no scene of the first run")
+        await here.until(
+            lambda: session.runs[0].page in here.pages.values(), "no scene of the first run"
+        )
         assert await here.downloaded(page.download_page) == session.runs[0].page
         with here.user:
             page.turn()
@@ -298,7 +343,9 @@ def test_rest_is_found_and_an_fmu_packed():
         assert here.sees("Small motions") and here.sees("Joint reactions")
         with here.user:
             await here.downloaded(lambda: background_tasks.create(here.page.pack("python", "2")))
-        assert here.user.download.http_responses[-1].content.startswith(b"PK") and here.told == ["packing the FMU …"]
+        assert here.user.download.http_responses[-1].content.startswith(b"PK") and here.told == [
+            "packing the FMU …"
+        ]
 
     visit("lib:pendulum", play)
 
@@ -326,7 +373,10 @@ def test_a_map_is_worked_out_and_refused_where_it_cannot_be():
         low, high = study.axes[0][1:3]
         low.value, high.value = "-1", "1"
         here.press("map-go")
-        await here.until(lambda: here.sees("2 points in") or here.sees("1 points in"), "no map with points left out")
+        await here.until(
+            lambda: here.sees("2 points in") or here.sees("1 points in"),
+            "no map with points left out",
+        )
         assert here.sees("L = -1: ")
         assert told[-1] == "m: a range needs two different ends"
 
@@ -345,7 +395,10 @@ def test_a_chain_has_its_own_page():
     visit("lib:train", play)
 
 
-@pytest.mark.parametrize(("source", "shown"), [("lib:train", "A linear chain."), ("lib:servo-drive", "Inputs: speed, command")])
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [("lib:train", "A linear chain."), ("lib:servo-drive", "Inputs: speed, command")],
+)
 def test_pages_of_all_kinds_of_mechanisms_open(source: str, shown: str):
     """The panel of the structure asked `anatomy` for a key that had been renamed: every page failed, seen only by the slow test in a browser."""
 

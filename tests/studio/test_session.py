@@ -54,7 +54,10 @@ def test_runs_use_the_values_and_are_kept_for_comparison():
     session.set("L", 4.0)
     long = session.run(1.0).result
     np.testing.assert_allclose(long["phi"][::2], short["phi"], atol=1e-7)
-    assert [each.label for each in session.runs] == ["run 1, phi0 = 0.01", "run 2, phi0 = 0.01, L = 4"]
+    assert [each.label for each in session.runs] == [
+        "run 1, phi0 = 0.01",
+        "run 2, phi0 = 0.01, L = 4",
+    ]
     for _ in range(KEPT):
         session.run(0.01)
     assert len(session.runs) == KEPT and session.runs[-1].number == KEPT + 2
@@ -69,13 +72,20 @@ def test_a_run_is_stopped_and_what_was_computed_stays():
         time.sleep(0.01)
     session.stop()
     thread.join(30.0)
-    assert found and found[0].result.interrupted == "stopped" and len(found[0].result) > 1 and not session.running
+    assert (
+        found
+        and found[0].result.interrupted == "stopped"
+        and len(found[0].result) > 1
+        and not session.running
+    )
 
 
 def test_statics_and_pages():
     session = Session("lib:pendulum")
     rest, page = session.statics()
-    assert rest.stability == "stable" and rest.modes[0].frequency == pytest.approx(np.sqrt(9.81) / (2 * np.pi), rel=1e-6)
+    assert rest.stability == "stable" and rest.modes[0].frequency == pytest.approx(
+        np.sqrt(9.81) / (2 * np.pi), rel=1e-6
+    )
     assert "mode 1: " in page and "<canvas" in session.start_page()
     assert "<canvas" in Session("lib:train").start_page()
 
@@ -92,7 +102,9 @@ def test_an_fmu_has_the_changed_values(tmp_path):
 
 def test_generated_mechanisms_are_opened_as_json_and_saved_as_files(tmp_path):
     session = Session("lib:carrier")
-    assert session.language == "JSON" and json.loads(session.text)["bodies"] and session.problems == []
+    assert (
+        session.language == "JSON" and json.loads(session.text)["bodies"] and session.problems == []
+    )
     with pytest.raises(ValueError, match="name of a file"):
         session.save()
     session.save(str(tmp_path / "mine.json"))
@@ -110,7 +122,9 @@ def knock(door: Door, kind: str = "http", query: str = "", **headers: str) -> li
         return {"type": "websocket.connect"}
 
     pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
-    asyncio.run(door({"type": kind, "query_string": query.encode(), "headers": pairs}, receive, send))
+    asyncio.run(
+        door({"type": kind, "query_string": query.encode(), "headers": pairs}, receive, send)
+    )
     return sent
 
 
@@ -124,7 +138,9 @@ def test_the_door_opens_to_who_has_the_token_only(kind: str):
     entered = knock(door, kind, "token=secret", host=home)
     assert entered[0]["status"] == 200
     if kind == "http":
-        assert entered[0]["headers"] == [(b"set-cookie", f"{COOKIE}=secret; HttpOnly; SameSite=Strict; Path=/".encode())]
+        assert entered[0]["headers"] == [
+            (b"set-cookie", f"{COOKIE}=secret; HttpOnly; SameSite=Strict; Path=/".encode())
+        ]
     assert knock(door, kind, host=home, cookie=f"{COOKIE}=secret")[0]["status"] == 200
     strangers = [
         knock(door, kind, host=home),
@@ -141,8 +157,12 @@ def test_the_door_opens_to_who_has_the_token_only(kind: str):
 def test_the_page_is_served(tmp_path):
     """By the command, in a process of its own; pages of chains and of drives: test_page_alone."""
     command = [sys.executable, "-m", "kinetree.scripts.cli", "studio", "lib:four-bar", "--no-open"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}  # NiceGUI behaves otherwise under pytest
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment)
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST")
+    }  # NiceGUI behaves otherwise under pytest
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+    )
     try:
         address = process.stdout.readline().removeprefix("studio: ").strip()
         with urllib.request.urlopen(address, timeout=60) as answer:

@@ -16,8 +16,12 @@ PATIENCE = 60_000  # ms, on a machine with other work
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("studio")
     command = [sys.executable, "-m", "kinetree.scripts.cli", "studio", "lib:pendulum", "--no-open"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}  # NiceGUI behaves otherwise under pytest
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment)
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST")
+    }  # NiceGUI behaves otherwise under pytest
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment
+    )
     line = process.stdout.readline()
     yield re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)[0]
     process.terminate()
@@ -26,11 +30,16 @@ def address(tmp_path_factory):
 
 def test_ten_minutes(address: str):
     with browser() as shell:
-        page = shell.new_page(viewport=DESK, reduced_motion="reduce")  # scenes stand still until they are played
+        page = shell.new_page(
+            viewport=DESK, reduced_motion="reduce"
+        )  # scenes stand still until they are played
         page.set_default_timeout(PATIENCE)
         requests, complaints = [], []
         page.on("request", lambda request: requests.append(request.url))
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: complaints.append(message.text) if message.type == "error" else None,
+        )
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(address)
         scene = page.frame_locator("iframe.scene")
@@ -89,11 +98,19 @@ def test_ten_minutes(address: str):
         field.press("Enter")
         page.locator('button[title="back to the value of the description"]').wait_for()
         page.get_by_role("button", name="undo").click()
-        page.locator('button[title="back to the value of the description"]').wait_for(state="detached")
+        page.locator('button[title="back to the value of the description"]').wait_for(
+            state="detached"
+        )
         # values from a table
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="import").click()
-        chooser.value.set_files({"name": "values.csv", "mimeType": "text/csv", "buffer": b"name,value,unit\nL,1500,mm\n"})
+        chooser.value.set_files(
+            {
+                "name": "values.csv",
+                "mimeType": "text/csv",
+                "buffer": b"name,value,unit\nL,1500,mm\n",
+            }
+        )
         page.locator(".q-notification", has_text="1 values differ").wait_for()
         # structure, phone
         page.get_by_role("tab", name="Structure").click()
@@ -107,7 +124,11 @@ def test_ten_minutes(address: str):
             page.get_by_text("FMU: Python, FMI 2.0").click()
         assert download.value.suggested_filename.endswith(".fmu")
         home = address.split("/?")[0]
-        strangers = [url for url in requests if not url.startswith((home, home.replace("http", "ws"), "data:", "blob:"))]
+        strangers = [
+            url
+            for url in requests
+            if not url.startswith((home, home.replace("http", "ws"), "data:", "blob:"))
+        ]
         assert not strangers and not complaints, (strangers, complaints)
         page.close()
 
@@ -128,7 +149,9 @@ def test_another_mechanism_and_a_run_that_is_stopped(address: str):
         scene.locator(".strip canvas").first.wait_for()
         page.get_by_role("tab", name="Stages").click()
         page.locator("table tbody tr", has_text="flight").click()  # an instant in the scene
-        page.wait_for_function("document.querySelector('iframe.scene').contentWindow.kinetree?.time > 0.8")
+        page.wait_for_function(
+            "document.querySelector('iframe.scene').contentWindow.kinetree?.time > 0.8"
+        )
         page.get_by_role("tab", name="Numbers").click()
         page.get_by_text("Over the stages").wait_for()
         page.locator("table tbody tr", has_text="standard deviation").first.wait_for()

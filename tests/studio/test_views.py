@@ -21,12 +21,17 @@ def test_the_graph_has_every_body_joint_loop_and_force():
     assert kinds == ["joint", "joint", "joint", "loop"]
     carrier = graph_of(load("lib:carrier", modules=2))
     pairs = {edge.name: (edge.a, edge.b, edge.kind) for edge in carrier.edges}
-    assert pairs["jack_front_left"] == (GROUND, "base", "force") and pairs["ring"][:2] == ("base", "platform")
+    assert pairs["jack_front_left"] == (GROUND, "base", "force") and pairs["ring"][:2] == (
+        "base",
+        "platform",
+    )
     assert len(set(carrier.places.values())) == len(carrier.places), "two bodies at one place"
     rows = {body: row for body, (_, row) in carrier.places.items()}
     assert rows[GROUND] == 0 and rows["module1"] == rows["module2"] == rows["cradle"] + 1
     cradle = graph_of(load("lib:newtons-cradle"))
-    assert {(edge.a, edge.b) for edge in cradle.edges if edge.kind == "force"} == {(f"ball{k + 1}", f"ball{k}") for k in range(1, 5)}
+    assert {(edge.a, edge.b) for edge in cradle.edges if edge.kind == "force"} == {
+        (f"ball{k + 1}", f"ball{k}") for k in range(1, 5)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +56,13 @@ def test_stages_follow_each_other_without_a_gap(carrier: Session):
 
 def test_charts_share_a_unit_between_runs_and_mark_stages(carrier: Session):
     made = chart(carrier.runs, ["jack_load_front_left", "slew"], None, "#000")
-    assert [axis["name"] for axis in made["yAxis"]] == ["kN", "rad"] and [line["yAxisIndex"] for line in made["series"]] == [0, 1]
+    assert [axis["name"] for axis in made["yAxis"]] == ["kN", "rad"] and [
+        line["yAxisIndex"] for line in made["series"]
+    ] == [0, 1]
     first = np.array(made["series"][0]["data"])
-    np.testing.assert_allclose(first[0, 1], carrier.runs[-1].result["jack_load_front_left"][0] / 1000, rtol=1e-12)
+    np.testing.assert_allclose(
+        first[0, 1], carrier.runs[-1].result["jack_load_front_left"][0] / 1000, rtol=1e-12
+    )
     assert len(made["series"][0]["markArea"]["data"]) == len(spans(carrier.runs[-1].result))
 
 
@@ -62,18 +71,26 @@ def test_maps_are_what_single_runs_give():
     session.set("phi0", 0.01)
     axis = spread("L", 0.5, 2.0, 4, "m")
     found = run_map(session, (axis,), "frequency", None)
-    np.testing.assert_allclose(found.numbers, np.sqrt(9.81 / np.array(axis.values)) / (2 * np.pi), rtol=1e-6)
+    np.testing.assert_allclose(
+        found.numbers, np.sqrt(9.81 / np.array(axis.values)) / (2 * np.pi), rtol=1e-6
+    )
     assert found.unit == "Hz" and found.place(largest=True)[0] == {"L": 0.5}
     two = run_map(session, (Axis("L", (1.0, 4.0)), Axis("phi0", (0.01, 0.02))), "max(phi)", 0.1)
     np.testing.assert_allclose(two.numbers, [[0.01, 0.02], [0.01, 0.02]], rtol=1e-6)
     rows = list(csv.reader(io.StringIO(two.csv())))
-    assert rows[0] == ["L", "phi0", "max(phi)"] and len(rows) == 5 and float(rows[2][2]) == pytest.approx(0.02)
+    assert (
+        rows[0] == ["L", "phi0", "max(phi)"]
+        and len(rows) == 5
+        and float(rows[2][2]) == pytest.approx(0.02)
+    )
 
 
 def test_a_map_tells_what_could_not_be_run_and_refuses_the_endless():
     session = Session("lib:pendulum")
     found = run_map(session, (Axis("L", (-1.0, 1.0)),), "max(phi)", 0.1)
-    assert np.isnan(found.numbers[0]) and np.isfinite(found.numbers[1]) and "L = -1" in found.failed[0]
+    assert (
+        np.isnan(found.numbers[0]) and np.isfinite(found.numbers[1]) and "L = -1" in found.failed[0]
+    )
     with pytest.raises(ValueError, match="no point could be run"):
         run_map(session, (Axis("L", (-1.0, -2.0)),), "max(phi)", 0.1)
     with pytest.raises(ValueError, match="at most"):

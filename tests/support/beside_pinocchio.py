@@ -18,11 +18,22 @@ def differences(path: Path, floating: bool, states: int = 3) -> dict[str, float]
     for name in ("forces", "couplings"):
         d.pop(name, None)
     system = load(d).compile()
-    model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(str(path))
+    model = (
+        pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+        if floating
+        else pin.buildModelFromUrdf(str(path))
+    )
     data, rng = model.createData(), np.random.default_rng(5)
     moving = float(sum(inertia.mass for inertia in model.inertias[1:]))
-    ours = sum(float(body["mass"]) for name, body in d["bodies"].items() if floating or not stands(d, name))
-    found = {"forces": 0.0, "kinetic": 0.0, "potential": 0.0, "mass": abs(ours - moving) / (moving or 1.0)}
+    ours = sum(
+        float(body["mass"]) for name, body in d["bodies"].items() if floating or not stands(d, name)
+    )
+    found = {
+        "forces": 0.0,
+        "kinetic": 0.0,
+        "potential": 0.0,
+        "mass": abs(ours - moving) / (moving or 1.0),
+    }
     low = None
     for _ in range(states if system.n else 0):
         q, u = (np.array(part) for part in system.start())
@@ -32,23 +43,34 @@ def differences(path: Path, floating: bool, states: int = 3) -> dict[str, float]
         mine, theirs = np.array(places).T
         a[theirs] = system.accelerations(0.0, q, u)[mine]
         size = np.abs(pin.rnea(model, data, their_q, v, np.zeros(model.nv))).max() or 1.0
-        found["forces"] = max(found["forces"], float(np.abs(pin.rnea(model, data, their_q, v, a)[theirs]).max() / size))
+        found["forces"] = max(
+            found["forces"],
+            float(np.abs(pin.rnea(model, data, their_q, v, a)[theirs]).max() / size),
+        )
         kinetic, potential = system.energy(0.0, q, u)
         expected = pin.computeKineticEnergy(model, data, their_q, v)
         found["kinetic"] = max(found["kinetic"], abs(kinetic - expected) / (expected or 1.0))
-        own = potential - pin.computePotentialEnergy(model, data, their_q)  # but for what stands on the ground
+        own = potential - pin.computePotentialEnergy(
+            model, data, their_q
+        )  # but for what stands on the ground
         low = own if low is None else low
-        found["potential"] = max(found["potential"], abs(own - low) / (abs(potential) + 9.81 * moving or 1.0))
+        found["potential"] = max(
+            found["potential"], abs(own - low) / (abs(potential) + 9.81 * moving or 1.0)
+        )
     return found
 
 
 def stands(d: dict[str, Any], body: str) -> bool:
     """Whether a body stands on the ground."""
     joint = next(joint for joint in d["joints"].values() if joint["child"] == body)
-    return joint.get("type") == "rigid" and (joint.get("parent", "ground") == "ground" or stands(d, joint["parent"]))
+    return joint.get("type") == "rigid" and (
+        joint.get("parent", "ground") == "ground" or stands(d, joint["parent"])
+    )
 
 
-def place(system: Any, joint: Any, name: str, rng: np.random.Generator, q, u, their_q, v) -> list[tuple[int, int]]:
+def place(
+    system: Any, joint: Any, name: str, rng: np.random.Generator, q, u, their_q, v
+) -> list[tuple[int, int]]:
     """A random state of one joint for both; one that is held here rests there."""
     if name == "root_joint":
         turn = rng.normal(size=4)
@@ -63,6 +85,8 @@ def place(system: Any, joint: Any, name: str, rng: np.random.Generator, q, u, th
         return []
     k, angle = system.speeds.index(f"der({name})"), rng.uniform(-1, 1)
     q[system.coordinates.index(name)], u[k] = angle, rng.normal()
-    their_q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
+    their_q[joint.idx_q : joint.idx_q + joint.nq] = (
+        (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
+    )
     v[joint.idx_v] = u[k]
     return [(k, joint.idx_v)]

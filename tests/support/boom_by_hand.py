@@ -57,7 +57,9 @@ class Held:
         """A and B of (φ, φ') at rest at the start."""
         force = self.weight * math.cos(START) / lever(START)
         stiffness = force * lever_rate(START) + self.weight * math.sin(START)
-        return np.array([[0.0, 1.0], [stiffness, -FRICTION]]) / [[1.0], [self.inertia]], np.array([0.0, lever(START) / self.inertia])
+        return np.array([[0.0, 1.0], [stiffness, -FRICTION]]) / [[1.0], [self.inertia]], np.array(
+            [0.0, lever(START) / self.inertia]
+        )
 
     def continuous(self, dead: float) -> Response:
         """L(jω) of the PID and the plant with a dead time."""
@@ -66,7 +68,11 @@ class Held:
         def loop(w: float) -> complex:
             s = 1j * w
             plant = B[1] / (s * s - A[1, 1] * s - A[1, 0])
-            return (self.kp + self.ki / s + self.kd * s / (self.filter * s + 1)) * plant * np.exp(-dead * s)
+            return (
+                (self.kp + self.ki / s + self.kd * s / (self.filter * s + 1))
+                * plant
+                * np.exp(-dead * s)
+            )
 
         return loop
 
@@ -81,7 +87,15 @@ class Held:
         def loop(w: float) -> complex:
             z = np.exp(1j * w * T)
             difference = (1 - 1 / z) / T
-            pid = self.kp + self.ki * T / (1 - 1 / z) + self.kd * difference * T / (self.filter + T) / (1 - self.filter / (self.filter + T) / z)
+            pid = (
+                self.kp
+                + self.ki * T / (1 - 1 / z)
+                + self.kd
+                * difference
+                * T
+                / (self.filter + T)
+                / (1 - self.filter / (self.filter + T) / z)
+            )
             return pid * (np.linalg.solve(z * np.eye(2) - phi, new + old / z)[0]) / z**LATE
 
         return loop
@@ -112,21 +126,46 @@ class Held:
             e = -x[0]
             new = slope + ((e - before) / T - slope) * T / (self.filter + T)
             command = self.kp * e + self.kd * new + integral + self.ki * e * T
-            return np.array([*(A @ x + B * command), self.ki * e, (e - before) / T, (new - slope) / T])
+            return np.array(
+                [*(A @ x + B * command), self.ki * e, (e - before) / T, (new - slope) / T]
+            )
 
         return np.linalg.eigvals(np.array([rates(row) for row in np.eye(5)]).T)
 
-    def errors(self, end: float, rows: float, setpoint: Callable[[float], tuple[float, float, float]], seed: int) -> np.ndarray:
+    def errors(
+        self,
+        end: float,
+        rows: float,
+        setpoint: Callable[[float], tuple[float, float, float]],
+        seed: int,
+    ) -> np.ndarray:
         """Setpoint less angle as the controller has read them, at every row of a run; commands held, 4256.45 N before the first."""
-        phi, speed, under_way, applied, integral, before, slope = START, 0.0, [self.offset] * LATE, self.offset, 0.0, 0.0, 0.0
+        phi, speed, under_way, applied, integral, before, slope = (
+            START,
+            0.0,
+            [self.offset] * LATE,
+            self.offset,
+            0.0,
+            0.0,
+            0.0,
+        )
         error, found, state = 0.0, [0.0], seed
         for k in range(round(end / T)):
             wanted, rate, bend = setpoint(k * T)
             error = wanted - phi
-            slope = 0.0 if k == 0 else slope + ((error - before) / T - slope) * T / (self.filter + T)
+            slope = (
+                0.0 if k == 0 else slope + ((error - before) / T - slope) * T / (self.filter + T)
+            )
             integral += self.ki * error * T if k else 0.0
             before = error
-            under_way.append(self.kp * error + self.kd * slope + integral + self.offset + self.speed * rate + self.acceleration * bend)
+            under_way.append(
+                self.kp * error
+                + self.kd * slope
+                + integral
+                + self.offset
+                + self.speed * rate
+                + self.acceleration * bend
+            )
             state = FACTOR * state % MODULUS
             wait = JITTER * state / MODULUS
             phi, speed = self.moved(phi, speed, applied, wait)
@@ -146,7 +185,9 @@ class Held:
         a2 = bend(phi + h / 2 * speed, speed + h / 2 * a1)
         a3 = bend(phi + h / 2 * (speed + h / 2 * a1), speed + h / 2 * a2)
         a4 = bend(phi + h * (speed + h / 2 * a2), speed + h * a3)
-        return phi + h * speed + h * h / 6 * (a1 + a2 + a3), speed + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+        return phi + h * speed + h * h / 6 * (a1 + a2 + a3), speed + h / 6 * (
+            a1 + 2 * a2 + 2 * a3 + a4
+        )
 
     def with_(self, **numbers: float) -> Held:
         return replace(self, **numbers)
@@ -170,10 +211,18 @@ def margins_of(loop: Response, high: float) -> Margins:
     """By root finding on the frequency response alone."""
     grid = np.geomspace(1e-2, high, 3000)
     values = np.array([loop(w) for w in grid])
-    turns = [brentq(lambda w: loop(w).imag, a, b) for a, b, u, v in zip(grid, grid[1:], values, values[1:], strict=False) if u.imag * v.imag < 0.0]
+    turns = [
+        brentq(lambda w: loop(w).imag, a, b)
+        for a, b, u, v in zip(grid, grid[1:], values, values[1:], strict=False)
+        if u.imag * v.imag < 0.0
+    ]
     factors = [(-1.0 / loop(w).real, w) for w in turns if loop(w).real < 0.0]
     sizes = np.abs(values) - 1.0
-    ones = [brentq(lambda w: abs(loop(w)) - 1.0, a, b) for a, b, u, v in zip(grid, grid[1:], sizes, sizes[1:], strict=False) if u * v < 0.0]
+    ones = [
+        brentq(lambda w: abs(loop(w)) - 1.0, a, b)
+        for a, b, u, v in zip(grid, grid[1:], sizes, sizes[1:], strict=False)
+        if u * v < 0.0
+    ]
     angles = [(math.degrees(np.angle(-loop(w))), w) for w in ones]
     phase, crossing = min(angles, key=lambda pair: abs(pair[0]))
     delay = min(math.radians(angle % 360.0) / w for angle, w in angles)
@@ -181,11 +230,25 @@ def margins_of(loop: Response, high: float) -> Margins:
     below = max((pair[0] for pair in factors if pair[0] < 1.0), default=0.0)
     modulus = least(lambda w: abs(1.0 + loop(w)), grid)
     disk = least(lambda w: abs(1.0 + loop(w)) / abs(1.0 - loop(w)), grid)  # 2/α: |S - T|/2 ≤ 1/α
-    return Margins(gain, turn / (2 * math.pi), below, phase, crossing / (2 * math.pi), delay, modulus, 2.0 * disk)
+    return Margins(
+        gain,
+        turn / (2 * math.pi),
+        below,
+        phase,
+        crossing / (2 * math.pi),
+        delay,
+        modulus,
+        2.0 * disk,
+    )
 
 
 def least(size: Callable[[float], float], grid: np.ndarray) -> float:
     """The smallest value over frequencies."""
     k = int(np.argmin([size(w) for w in grid]))
     ends = grid[max(k - 1, 0)], grid[min(k + 1, grid.size - 1)]
-    return float(min(size(grid[k]), minimize_scalar(size, bounds=ends, method="bounded", options={"xatol": 1e-9}).fun))
+    return float(
+        min(
+            size(grid[k]),
+            minimize_scalar(size, bounds=ends, method="bounded", options={"xatol": 1e-9}).fun,
+        )
+    )

@@ -16,11 +16,20 @@ FLAGS = [
     "--disable-background-networking",
     "--no-first-run",
 ]
-PATH = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+PATH = next(
+    (
+        found
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (found := shutil.which(name))
+    ),
+    None,
+)
 PHONE, DESK = {"width": 390, "height": 780}, {"width": 1280, "height": 800}
 COUNTED = "errors requests".split()
 
-needs_browser = pytest.mark.skipif(PATH is None, reason="no Chromium on this machine: apt-get install chromium")
+needs_browser = pytest.mark.skipif(
+    PATH is None, reason="no Chromium on this machine: apt-get install chromium"
+)
 
 
 @contextmanager
@@ -34,13 +43,20 @@ def browser() -> Iterator[Any]:
 
 
 @contextmanager
-def opened(shell: Any, path: Path, size: dict[str, int] = DESK, scheme: str = "light") -> Iterator[tuple[Any, list[str], list[str]]]:
+def opened(
+    shell: Any, path: Path, size: dict[str, int] = DESK, scheme: str = "light"
+) -> Iterator[tuple[Any, list[str], list[str]]]:
     """A page of a file with what it asked of the network and what it complained about."""
     page = shell.new_page(viewport=size, color_scheme=scheme)
     requests: list[str] = []
     complaints: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda message: (
+            complaints.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(path.as_uri())
     page.wait_for_function("window.kinetree")

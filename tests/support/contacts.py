@@ -11,7 +11,10 @@ G = 9.81
 
 
 def plane_block(
-    width: float, height: float, start: tuple[float, float, float], speed: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    width: float,
+    height: float,
+    start: tuple[float, float, float],
+    speed: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> dict[str, Any]:
     """A rectangular block of 1 kg in the x-z plane: body frame at its centre, coordinates x, z, angle."""
     inertia = (width**2 + height**2) / 12.0
@@ -28,16 +31,27 @@ def plane_block(
 
 def feet(width: float, height: float, **keys: Any) -> dict[str, Any]:
     """Contacts of the two lower corners of a block."""
-    return {side: {"body": "block", "point": [sign * width / 2, 0, -height / 2], **keys} for side, sign in (("left", -1), ("right", 1))}
+    return {
+        side: {"body": "block", "point": [sign * width / 2, 0, -height / 2], **keys}
+        for side, sign in (("left", -1), ("right", 1))
+    }
 
 
 def bead_on_a_dome(speed: float) -> dict[str, Any]:
     """A bead of 1 kg that slides down from the top of a smooth ball of 1 m."""
-    transforms = [{"shift": "x", "coordinate": "x", "speed": speed}, {"shift": "z", "coordinate": "z", "start": 1.0}]
+    transforms = [
+        {"shift": "x", "coordinate": "x", "speed": speed},
+        {"shift": "z", "coordinate": "z", "start": 1.0},
+    ]
     bead = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
     dome = {"body": "bead", "against": {"body": "ground", "radius": 1.0}}
     outputs = {"state": "dome.state"}
-    return {"bodies": {"bead": bead}, "joints": {"move": {"child": "bead", "transforms": transforms}}, "contacts": {"dome": dome}, "outputs": outputs}
+    return {
+        "bodies": {"bead": bead},
+        "joints": {"move": {"child": "bead", "transforms": transforms}},
+        "contacts": {"dome": dome},
+        "outputs": outputs,
+    }
 
 
 def line_of_balls(count: int, gap: float = 0.0, speed: float = 1.0, **keys: Any) -> dict[str, Any]:
@@ -46,8 +60,23 @@ def line_of_balls(count: int, gap: float = 0.0, speed: float = 1.0, **keys: Any)
     joints = {}
     for k in range(count):
         start, moving = (k * (1.0 + gap) if k else -1.0), (speed if k == 0 else 0.0)
-        joints[f"j{k}"] = {"child": f"b{k}", "type": "prismatic", "axis": "x", "coordinates": [f"x{k}"], "start": start, "speed": moving}
-    contacts = {f"c{k}": {"body": f"b{k}", "radius": 0.5, "against": {"body": f"b{k - 1}", "radius": 0.5}, **keys} for k in range(1, count)}
+        joints[f"j{k}"] = {
+            "child": f"b{k}",
+            "type": "prismatic",
+            "axis": "x",
+            "coordinates": [f"x{k}"],
+            "start": start,
+            "speed": moving,
+        }
+    contacts = {
+        f"c{k}": {
+            "body": f"b{k}",
+            "radius": 0.5,
+            "against": {"body": f"b{k - 1}", "radius": 0.5},
+            **keys,
+        }
+        for k in range(1, count)
+    }
     return {"gravity": [0, 0, 0], "bodies": bodies, "joints": joints, "contacts": contacts}
 
 

@@ -17,7 +17,9 @@ from scipy.linalg import lstsq
 
 from kinetree.models.joints.kinds import KINDS
 
-Given = tuple[Callable[[float], tuple[float, float, float]], tuple[float, ...]]  # value and two rates, corners
+Given = tuple[
+    Callable[[float], tuple[float, float, float]], tuple[float, ...]
+]  # value and two rates, corners
 
 
 def sine(t: float) -> tuple[float, float, float]:
@@ -41,14 +43,23 @@ GIVEN: dict[str, Given] = {
     "0.2*sin(3*t + 0.4)": (sine, ()),
     "max(0, 0.4*(t - 0.17))": lines((0.17, 10.0), (0.0, 0.4 * 9.83)),
     "if(t < 0.23, 0.1*t, 0.023 + 0.5*(t - 0.23)**2)": (
-        lambda t: (0.1 * t, 0.1, 0.0) if t < 0.23 else (0.023 + 0.5 * (t - 0.23) ** 2, t - 0.23, 1.0),
+        lambda t: (
+            (0.1 * t, 0.1, 0.0) if t < 0.23 else (0.023 + 0.5 * (t - 0.23) ** 2, t - 0.23, 1.0)
+        ),
         (0.23,),
     ),
     "0.3*abs(t - 0.31)": lines((-9.69, 0.31, 10.31), (3.0, 0.0, 3.0)),
     "table('path', t)": lines((0.0, 0.13, 0.29, 0.7), (0.0, 0.05, -0.02, 0.1)),
     "min(0.3*t, 0.1)": lines((-10.0, 1 / 3, 10.0), (-3.0, 0.1, 0.1)),
 }
-AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1), "-x": (-1, 0, 0), "-y": (0, -1, 0), "-z": (0, 0, -1)}
+AXES = {
+    "x": (1, 0, 0),
+    "y": (0, 1, 0),
+    "z": (0, 0, 1),
+    "-x": (-1, 0, 0),
+    "-y": (0, -1, 0),
+    "-z": (0, 0, -1),
+}
 
 
 def direction(axis: Any) -> np.ndarray:
@@ -65,7 +76,11 @@ def shift_jet(axis: np.ndarray, x: tuple[float, float, float]) -> Jet:
 def turn_jet(axis: np.ndarray, x: tuple[float, float, float]) -> Jet:
     jet, K = empty(), skew(axis / np.linalg.norm(axis))
     R = np.eye(3) + math.sin(x[0]) * K + (1.0 - math.cos(x[0])) * K @ K
-    jet[0][:3, :3], jet[1][:3, :3], jet[2][:3, :3] = R, x[1] * K @ R, (x[2] * K + x[1] ** 2 * K @ K) @ R
+    jet[0][:3, :3], jet[1][:3, :3], jet[2][:3, :3] = (
+        R,
+        x[1] * K @ R,
+        (x[2] * K + x[1] ** 2 * K @ K) @ R,
+    )
     return jet
 
 
@@ -78,8 +93,21 @@ def constants(table: dict[str, Any], at: str, frame: str) -> Jet:
 
 RATES = {"spherical": ("wx", "wy", "wz"), "free": ("vx", "vy", "vz", "wx", "wy", "wz")}
 WORDS = {kind.name: kind.coordinates for kind in KINDS.values()}
-COUNTS = {kind.name: (len(kind.coordinates), len(kind.speeds or kind.coordinates)) for kind in KINDS.values()}
-KNOWN = ("rigid", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free")  # by matrices of their own below
+COUNTS = {
+    kind.name: (len(kind.coordinates), len(kind.speeds or kind.coordinates))
+    for kind in KINDS.values()
+}
+KNOWN = (
+    "rigid",
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "universal",
+    "spherical",
+    "planar",
+    "screw",
+    "free",
+)  # by matrices of their own below
 
 
 class Joint:
@@ -88,12 +116,24 @@ class Joint:
     def __init__(self, table: dict[str, Any], backwards: bool):
         self.table, self.backwards, self.kind = table, backwards, table.get("type", "transforms")
         moving = [part for part in table.get("transforms", ()) if "coordinate" in part]
-        self.nq, self.nu = (len(moving), len(moving)) if self.kind == "transforms" else COUNTS[self.kind]
+        self.nq, self.nu = (
+            (len(moving), len(moving)) if self.kind == "transforms" else COUNTS[self.kind]
+        )
         if self.kind == "transforms":
-            self.q0, self.u0 = [part["start"] for part in moving], [part["speed"] for part in moving]
+            self.q0, self.u0 = (
+                [part["start"] for part in moving],
+                [part["speed"] for part in moving],
+            )
         else:
-            rest = [0.0] * (self.nq - 4) + [1.0, 0.0, 0.0, 0.0] if self.nq > self.nu else [0.0] * self.nq
-            self.q0, self.u0 = list(table.get("start", rest)), list(table.get("speed", [0.0] * self.nu))
+            rest = (
+                [0.0] * (self.nq - 4) + [1.0, 0.0, 0.0, 0.0]
+                if self.nq > self.nu
+                else [0.0] * self.nq
+            )
+            self.q0, self.u0 = (
+                list(table.get("start", rest)),
+                list(table.get("speed", [0.0] * self.nu)),
+            )
         if self.nq > self.nu:
             e = np.array(self.q0[-4:])
             self.q0[-4:] = e / np.linalg.norm(e)
@@ -114,11 +154,17 @@ class Joint:
         if self.kind == "screw":
             steps += [shift_jet(axis * self.table["pitch"] / (2 * math.pi), x[0])]
         if self.kind in ("prismatic", "cylindrical"):
-            steps = [shift_jet(axis, x[0])] + ([turn_jet(axis, x[1])] if self.kind == "cylindrical" else [])
+            steps = [shift_jet(axis, x[0])] + (
+                [turn_jet(axis, x[1])] if self.kind == "cylindrical" else []
+            )
         if self.kind == "universal":
             steps = [turn_jet(direction(each), x[k]) for k, each in enumerate(self.table["axis"])]
         if self.kind == "planar":
-            steps = [shift_jet(np.eye(3)[0], x[0]), shift_jet(np.eye(3)[1], x[1]), turn_jet(np.eye(3)[2], x[2])]
+            steps = [
+                shift_jet(np.eye(3)[0], x[0]),
+                shift_jet(np.eye(3)[1], x[1]),
+                turn_jet(np.eye(3)[2], x[2]),
+            ]
         if self.kind in ("spherical", "free"):
             steps = [quaternion_jet(self.kind == "free", q, u, np.zeros(self.nu))]
         if self.kind not in KNOWN:
@@ -131,10 +177,17 @@ class Joint:
     def registered(self, x: list[tuple[float, float, float]]) -> list[Jet]:
         """Of a kind that is not known here: its elements, multiplied as matrices."""
         given = self.table.get("axis", "z")
-        axes = [direction(axis) for axis in given] if len(KINDS[self.kind].axes) > 1 else [direction(given)]
+        axes = (
+            [direction(axis) for axis in given]
+            if len(KINDS[self.kind].axes) > 1
+            else [direction(given)]
+        )
         elements = KINDS[self.kind].elements(axes, self.table.get("pitch", 0.0))
         moved = [tuple(e.factor * number for number in x[e.coordinate]) for e in elements]
-        return [(turn_jet if e.kind.turns else shift_jet)(np.array(e.axis), by) for e, by in zip(elements, moved)]
+        return [
+            (turn_jet if e.kind.turns else shift_jet)(np.array(e.axis), by)
+            for e, by in zip(elements, moved)
+        ]
 
     def sequence(self, t: float, q: np.ndarray, u: np.ndarray) -> Jet:
         jet, k = empty(), 0
@@ -148,7 +201,9 @@ class Joint:
             else:
                 jet = product(jet, shift_jet(axis, (1.0, 0.0, 0.0)))
                 continue
-            jet = product(jet, (turn_jet if word == "rotate" else shift_jet)(axis / np.linalg.norm(axis), x))
+            jet = product(
+                jet, (turn_jet if word == "rotate" else shift_jet)(axis / np.linalg.norm(axis), x)
+            )
         return jet
 
     def rates(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -203,8 +258,14 @@ class Dense:
     """A description as functions of dense matrices."""
 
     def __init__(self, description: dict[str, Any], inputs: dict[str, Callable[[float], float]]):
-        self.d, self.inputs, self.x = description, inputs, np.array([state["start"] for state in description.get("states", {}).values()])
-        self.joints: dict[str, tuple[str, str, Joint]] = {}  # carried body: carrying body, name of the joint, joint
+        self.d, self.inputs, self.x = (
+            description,
+            inputs,
+            np.array([state["start"] for state in description.get("states", {}).values()]),
+        )
+        self.joints: dict[
+            str, tuple[str, str, Joint]
+        ] = {}  # carried body: carrying body, name of the joint, joint
         known = {"ground"}
         while len(known) <= len(description["bodies"]):
             for name, table in description["joints"].items():
@@ -225,8 +286,19 @@ class Dense:
         """Places of the coordinates whose rates are speeds, by name."""
         found = {}
         for body, (_, name, joint) in self.joints.items():
-            own = [part["coordinate"] for part in joint.table.get("transforms", ()) if "coordinate" in part]
-            for k, each in enumerate(own or [f"{name}.{word}" for word in WORDS.get(joint.kind, ()) if joint.kind not in RATES]):
+            own = [
+                part["coordinate"]
+                for part in joint.table.get("transforms", ())
+                if "coordinate" in part
+            ]
+            for k, each in enumerate(
+                own
+                or [
+                    f"{name}.{word}"
+                    for word in WORDS.get(joint.kind, ())
+                    if joint.kind not in RATES
+                ]
+            ):
                 found[each] = self.at[body][0] + k, self.at[body][1] + k
         return found
 
@@ -234,11 +306,15 @@ class Dense:
         found = {"ground": empty()}
         for body, (carrier, _, joint) in self.joints.items():
             a, b = self.at[body]
-            found[body] = product(found[carrier], joint.jet(t, q[a : a + joint.nq], u[b : b + joint.nu]))
+            found[body] = product(
+                found[carrier], joint.jet(t, q[a : a + joint.nq], u[b : b + joint.nu])
+            )
         return found
 
     # -- dynamics ---------------------------------------------------------------------------------------------------------------------------
-    def system(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[Bodies, np.ndarray, np.ndarray]:
+    def system(
+        self, t: float, q: np.ndarray, u: np.ndarray
+    ) -> tuple[Bodies, np.ndarray, np.ndarray]:
         """Mass matrix, and forces less what inertia asks for at u̇ = 0."""
         bodies = Bodies(self, t, q, u)
         M, f = np.zeros((u.size, u.size)), np.zeros(u.size)
@@ -255,13 +331,19 @@ class Dense:
             f += self.force(bodies, table, t, q, u)
         return bodies, M, f
 
-    def constraints(self, bodies: Bodies, u: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def constraints(
+        self, bodies: Bodies, u: np.ndarray, q: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows J, their velocities J u + c, and accelerations at u̇ = 0."""
         J, v, a = [np.zeros((0, self.nu))], [np.zeros(0)], [np.zeros(0)]
         if closing := self.d["joints"].get("closing"):
             first = bodies.point(closing["parent"], closing["at"])
             second = bodies.point(closing["child"], closing["child_at"])
-            J, v, a = [*J, first[3] - second[3]], [*v, first[1] - second[1]], [*a, first[2] - second[2]]
+            J, v, a = (
+                [*J, first[3] - second[3]],
+                [*v, first[1] - second[1]],
+                [*a, first[2] - second[2]],
+            )
         for coupling in self.d.get("couplings", {}).values():
             if isinstance(coupling, str):
                 left, rest = coupling.split(" - ", 1)
@@ -270,7 +352,9 @@ class Dense:
                 row[0, self.scalars[left][1]], row[0, self.scalars[right][1]] = 1.0, -float(factor)
                 J, v, a = [*J, row], [*v, row @ u], [*a, np.zeros(1)]
             else:
-                (x, xv, xa, xJ), (y, yv, ya, yJ) = (bodies.point(end["body"], end["point"]) for end in coupling["between"])
+                (x, xv, xa, xJ), (y, yv, ya, yJ) = (
+                    bodies.point(end["body"], end["point"]) for end in coupling["between"]
+                )
                 d, dv = x - y, xv - yv
                 J, v = [*J, (d @ (xJ - yJ))[None]], [*v, np.array([d @ dv])]
                 a = [*a, np.array([d @ (xa - ya) + dv @ dv])]
@@ -281,9 +365,14 @@ class Dense:
         self.x = x
         bodies, M, f = self.system(t, q, u)
         J, v, a = self.constraints(bodies, u, q)
-        udot = saddle(M, J, f, -a - 2 * 5.0 * v)  # drift of the speeds decays; that of the places stays at the integrator's tolerance
+        udot = saddle(
+            M, J, f, -a - 2 * 5.0 * v
+        )  # drift of the speeds decays; that of the places stays at the integrator's tolerance
         qdot = np.concatenate(
-            [joint.rates(q[self.at[b][0] :][: joint.nq], u[self.at[b][1] :][: joint.nu]) for b, (_, _, joint) in self.joints.items()]
+            [
+                joint.rates(q[self.at[b][0] :][: joint.nq], u[self.at[b][1] :][: joint.nu])
+                for b, (_, _, joint) in self.joints.items()
+            ]
         )
         xdot = []
         for state in self.d.get("states", {}).values():
@@ -310,52 +399,82 @@ class Dense:
         """The state of given coordinates and speeds, by their names; with states at their starts."""
         q, u = list[float](), list[float]()
         for _, name, joint in self.joints.values():
-            own = [part["coordinate"] for part in joint.table.get("transforms", ()) if "coordinate" in part]
+            own = [
+                part["coordinate"]
+                for part in joint.table.get("transforms", ())
+                if "coordinate" in part
+            ]
             names = own or [f"{name}.{word}" for word in WORDS.get(joint.kind, ())]
             q += [values[each] for each in names]
-            u += [values[f"{name}.{word}"] for word in RATES[joint.kind]] if joint.kind in RATES else [values[f"der({each})"] for each in names]
+            u += (
+                [values[f"{name}.{word}"] for word in RATES[joint.kind]]
+                if joint.kind in RATES
+                else [values[f"der({each})"] for each in names]
+            )
         return np.array([*q, *u, *(state["start"] for state in self.d.get("states", {}).values())])
 
     def motion(self, y: np.ndarray, stop: float) -> tuple[np.ndarray, np.ndarray]:
         """State at the end; integrated from corner to corner."""
-        parts = [part for joint in self.d["joints"].values() for part in joint.get("transforms", ()) if "by" in part]
+        parts = [
+            part
+            for joint in self.d["joints"].values()
+            for part in joint.get("transforms", ())
+            if "by" in part
+        ]
         corners = sorted({c for part in parts for c in GIVEN[part["by"]][1] if 0.0 < c < stop})
         t = 0.0
         for end in [*corners, stop]:
-            found = solve_ivp(self.rates, (t + 1e-12, end - 1e-12), y, "DOP853", rtol=1e-10, atol=1e-11)
+            found = solve_ivp(
+                self.rates, (t + 1e-12, end - 1e-12), y, "DOP853", rtol=1e-10, atol=1e-11
+            )
             y, t = found.y[:, -1], end
             if end in corners:
                 y = self.at_corner(end, y)
         return y[: self.nq], y[self.nq : self.nq + self.nu]
 
     # -- forces -----------------------------------------------------------------------------------------------------------------------------
-    def force(self, bodies: Bodies, table: dict[str, Any], t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    def force(
+        self, bodies: Bodies, table: dict[str, Any], t: float, q: np.ndarray, u: np.ndarray
+    ) -> np.ndarray:
         if "coordinate" in table:
             k, j = self.scalars[table["coordinate"]]
             f = np.zeros(self.nu)
             f[j] = self.along(table, float(q[k]), float(u[j]), t)
             return f
         if "between" in table and "force" not in table:
-            (x, xv, _, xJ), (y, yv, _, yJ) = (bodies.point(end["body"], end["point"]) for end in table["between"])
+            (x, xv, _, xJ), (y, yv, _, yJ) = (
+                bodies.point(end["body"], end["point"]) for end in table["between"]
+            )
             length = float(np.linalg.norm(x - y))
             n = (x - y) / length
             return float(self.line(table, length, float(n @ (xv - yv)), t)) * (n @ (xJ - yJ))
-        body, point = (table["body"], table["point"]) if "body" in table else (table["between"][0]["body"], table["between"][0]["point"])
+        body, point = (
+            (table["body"], table["point"])
+            if "body" in table
+            else (table["between"][0]["body"], table["between"][0]["point"])
+        )
         R = bodies.jets[body][0][:3, :3] if table["frame"] == "body" else np.eye(3)
-        F, N = R @ np.array([self.number(x, t) for x in table["force"]]), R @ np.array(table["moment"])
+        F, N = (
+            R @ np.array([self.number(x, t) for x in table["force"]]),
+            R @ np.array(table["moment"]),
+        )
         x, _, _, J = bodies.point(body, point)
         f = J.T @ F + bodies.columns[body][3:].T @ N
         if "between" in table:  # the opposite at the same place of the second body
             other = table["between"][1]["body"]
             arm = x - bodies.jets[other][0][:3, 3]
-            f -= (bodies.columns[other][:3] - skew(arm) @ bodies.columns[other][3:]).T @ F + bodies.columns[other][3:].T @ N
+            f -= (
+                bodies.columns[other][:3] - skew(arm) @ bodies.columns[other][3:]
+            ).T @ F + bodies.columns[other][3:].T @ N
         return f
 
     def number(self, value: Any, t: float) -> float:
         if not isinstance(value, str):
             return float(value)
         names = {"t": t, "k": self.d["parameters"]["k"]["value"], "cos": math.cos, "sin": math.sin}
-        names |= {name: f(t) for name, f in self.inputs.items()} | ({"lag": self.x[0]} if self.x.size else {})
+        names |= {name: f(t) for name, f in self.inputs.items()} | (
+            {"lag": self.x[0]} if self.x.size else {}
+        )
         return float(eval(value, {"__builtins__": {}}, names))  # noqa: S307 texts that the tests drew
 
     def along(self, table: dict[str, Any], q: float, v: float, t: float) -> float:
@@ -368,15 +487,25 @@ class Dense:
             low = max(k - d * v, 0.0) * math.exp(-s * (q - table["lower"]))
             return low - max(k + d * v, 0.0) * math.exp(s * (q - table["upper"]))
         x = q - table.get("length", 0.0)
-        law = float(np.interp(x, self.d["tables"]["law"]["x"], self.d["tables"]["law"]["y"])) if "law" in table else 0.0
+        law = (
+            float(np.interp(x, self.d["tables"]["law"]["x"], self.d["tables"]["law"]["y"]))
+            if "law" in table
+            else 0.0
+        )
         return -(self.number(table.get("stiffness", 0.0), t) * x + law + table["damping"] * v)
 
     def line(self, table: dict[str, Any], length: float, v: float, t: float) -> float:
         if "value" in table:
             return self.number(table["value"], t)
         if "area_a" in table:
-            return table["area_a"] * table["pressure_a"] - table["area_b"] * table["pressure_b"] - table["viscous"] * v
-        f = -(self.number(table["stiffness"], t) * (length - table["length"]) + table["damping"] * v)
+            return (
+                table["area_a"] * table["pressure_a"]
+                - table["area_b"] * table["pressure_b"]
+                - table["viscous"] * v
+            )
+        f = -(
+            self.number(table["stiffness"], t) * (length - table["length"]) + table["damping"] * v
+        )
         if not table.get("tension_only"):
             return f
         return min(f, 0.0) if length > table["length"] else 0.0
@@ -392,7 +521,10 @@ def spatial_inertia(table: dict[str, Any], R: np.ndarray) -> np.ndarray:
 
 def saddle(M: np.ndarray, J: np.ndarray, f: np.ndarray, a: np.ndarray) -> np.ndarray:
     """x of M x = f + Jᵀμ, J x = a; dependent rows by least squares."""
-    n, real = M.shape[0], np.linalg.norm(J, axis=1) > 1e-12  # loops of bodies that cannot move apart have rows of rounding alone
+    n, real = (
+        M.shape[0],
+        np.linalg.norm(J, axis=1) > 1e-12,
+    )  # loops of bodies that cannot move apart have rows of rounding alone
     J, a = J[real], a[real]
     if not J.size:
         return np.linalg.solve(M, f) if n else f

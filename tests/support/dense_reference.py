@@ -11,7 +11,9 @@ from kinetree.solvers import layout as L
 
 
 def skew(a):
-    return np.array([[0.0 * a[0], -a[2], a[1]], [a[2], 0.0 * a[0], -a[0]], [-a[1], a[0], 0.0 * a[0]]])
+    return np.array(
+        [[0.0 * a[0], -a[2], a[1]], [a[2], 0.0 * a[0], -a[0]], [-a[1], a[0], 0.0 * a[0]]]
+    )
 
 
 def jet_product(a, b):
@@ -47,14 +49,22 @@ def element_jet(e, t, q, u):
             X[k][:3, 3] = x[k] * e.axis
     elif e.kind in (L.Element.ROTATE_Q, L.Element.ROTATE_T):
         R = axis_rotation(e.axis, x[0])
-        X[0][:3, :3], X[1][:3, :3], X[2][:3, :3] = R, x[1] * K @ R, (x[2] * K + x[1] ** 2 * K @ K) @ R
+        X[0][:3, :3], X[1][:3, :3], X[2][:3, :3] = (
+            R,
+            x[1] * K @ R,
+            (x[2] * K + x[1] ** 2 * K @ K) @ R,
+        )
     else:
         free = e.kind == L.Element.FREE
         R = quaternion_rotation(q[e.q + 3 : e.q + 7] if free else q[e.q : e.q + 4])
         W = skew(u[e.u + 3 : e.u + 6] if free else u[e.u : e.u + 3])
         X[0][:3, :3], X[1][:3, :3], X[2][:3, :3] = R, R @ W, R @ W @ W
         if free:
-            X[0][:3, 3], X[1][:3, 3], X[2][:3, 3] = q[e.q : e.q + 3], R @ u[e.u : e.u + 3], R @ W @ u[e.u : e.u + 3]
+            X[0][:3, 3], X[1][:3, 3], X[2][:3, 3] = (
+                q[e.q : e.q + 3],
+                R @ u[e.u : e.u + 3],
+                R @ W @ u[e.u : e.u + 3],
+            )
     return X
 
 
@@ -97,11 +107,16 @@ class Dense:
         self.v = np.concatenate([b[0] for b in both])
         self.w_drift = np.concatenate([b[1] for b in both])  # at u̇ = 0
         still = np.zeros(n)
-        self.v_drift = np.concatenate([twists(x)[0] for x in poses(tree, self.t, self.q, still)[1:]])
+        self.v_drift = np.concatenate(
+            [twists(x)[0] for x in poses(tree, self.t, self.q, still)[1:]]
+        )
         self.B = np.zeros((6 * N, n), complex)
         for k in range(n):
             still[k] = 1.0
-            self.B[:, k] = np.concatenate([twists(x)[0] for x in poses(tree, self.t, self.q, still)[1:]]) - self.v_drift
+            self.B[:, k] = (
+                np.concatenate([twists(x)[0] for x in poses(tree, self.t, self.q, still)[1:]])
+                - self.v_drift
+            )
             still[k] = 0.0
         self.S = np.eye(6 * N, dtype=complex)
         self.M = np.zeros((6 * N, 6 * N), complex)
@@ -113,7 +128,9 @@ class Dense:
             if k > 0:
                 G = self.R[i].T @ self.R[k]
                 rho = self.R[k].T @ (X[i][0][:3, 3] - X[k][0][:3, 3])
-                self.S[b, 6 * k - 6 : 6 * k] = -np.block([[G, -G @ skew(rho)], [np.zeros((3, 3)), G]])
+                self.S[b, 6 * k - 6 : 6 * k] = -np.block(
+                    [[G, -G @ skew(rho)], [np.zeros((3, 3)), G]]
+                )
         self.A = self.S @ self.B
 
     def active(self):
@@ -123,7 +140,12 @@ class Dense:
         for i in range(1, N + 1):
             R = self.R[i].T
             g = R @ tree.gravity
-            f = np.concatenate([R @ tree.wrench[i, :3] + tree.mass[i] * g, R @ tree.wrench[i, 3:] + tree.mass[i] * np.cross(tree.com[i], g)])
+            f = np.concatenate(
+                [
+                    R @ tree.wrench[i, :3] + tree.mass[i] * g,
+                    R @ tree.wrench[i, 3:] + tree.mass[i] * np.cross(tree.com[i], g),
+                ]
+            )
             F[6 * i - 6 : 6 * i] = f + tree.extra[i]
         return F + self.S.T @ np.linalg.pinv(self.A).T @ tree.tau
 
@@ -135,14 +157,18 @@ class Dense:
             b = slice(6 * i - 6, 6 * i)
             o = self.v[b][3:]
             J = self.M[b, b][3:, 3:]
-            out[b] = np.concatenate([-tree.mass[i] * np.cross(o, np.cross(o, tree.com[i])), -np.cross(o, J @ o)])
+            out[b] = np.concatenate(
+                [-tree.mass[i] * np.cross(o, np.cross(o, tree.com[i])), -np.cross(o, J @ o)]
+            )
         return out
 
     def lagrange(self):
         """(1.38): w, R, u̇."""
         N6, n = len(self.v), len(self.u)
         Z, z = np.zeros((N6, N6)), np.zeros((n, N6))
-        K = np.block([[self.M, -self.S.T, z.T], [-self.S, Z, self.A], [z, self.A.T, np.zeros((n, n))]])
+        K = np.block(
+            [[self.M, -self.S.T, z.T], [-self.S, Z, self.A], [z, self.A.T, np.zeros((n, n))]]
+        )
         w1 = self.S @ self.w_drift
         x = np.linalg.solve(K, np.concatenate([self.active() + self.inertial(), -w1, np.zeros(n)]))
         return x[:N6], x[N6 : 2 * N6], x[2 * N6 :]
@@ -154,7 +180,9 @@ class Dense:
         """(1.54) without its last line: v, p*, u."""
         N6, n = len(self.v), len(self.u)
         Z, z = np.zeros((N6, N6)), np.zeros((n, N6))
-        K = np.block([[self.M, -self.S.T, z.T], [-self.S, Z, self.A], [z, self.A.T, np.zeros((n, n))]])
+        K = np.block(
+            [[self.M, -self.S.T, z.T], [-self.S, Z, self.A], [z, self.A.T, np.zeros((n, n))]]
+        )
         x = np.linalg.solve(K, np.concatenate([np.zeros(N6), -self.S @ self.v_drift, p]))
         return x[:N6], x[N6 : 2 * N6], x[2 * N6 :]
 
@@ -169,7 +197,9 @@ class Dense:
                     free = e.kind == L.Element.FREE
                     k, s = (e.q + 3, e.u + 3) if free else (e.q, e.u)
                     q, o = self.q[k : k + 4], self.u[s : s + 3]
-                    rates[k : k + 4] = 0.5 * np.concatenate([[-q[1:] @ o], q[0] * o + np.cross(q[1:], o)])
+                    rates[k : k + 4] = 0.5 * np.concatenate(
+                        [[-q[1:] @ o], q[0] * o + np.cross(q[1:], o)]
+                    )
                     if free:
                         rates[e.q : e.q + 3] = quaternion_rotation(q) @ self.u[e.u : e.u + 3]
         return rates
@@ -180,5 +210,7 @@ def momentum_rates(tree: Tree) -> np.ndarray:
     here = Dense(tree)
     udot = here.lagrange()[2]
     h = 1e-30
-    there = Dense(tree, tree.t + 1j * h, tree.q + 1j * h * here.coordinate_rates(), tree.u + 1j * h * udot)
+    there = Dense(
+        tree, tree.t + 1j * h, tree.q + 1j * h * here.coordinate_rates(), tree.u + 1j * h * udot
+    )
     return there.momenta().imag / h

@@ -32,8 +32,16 @@ class Exchange:
         fmpy.extract(str(self.path), str(self.folder))
         assert described.modelExchange is not None
         name = described.modelExchange.modelIdentifier
-        self.unit = FMU2Model(guid=described.guid, unzipDirectory=str(self.folder), modelIdentifier=name, instanceName="hosted")
-        self.size, self.guards = described.numberOfContinuousStates, described.numberOfEventIndicators
+        self.unit = FMU2Model(
+            guid=described.guid,
+            unzipDirectory=str(self.folder),
+            modelIdentifier=name,
+            instanceName="hosted",
+        )
+        self.size, self.guards = (
+            described.numberOfContinuousStates,
+            described.numberOfEventIndicators,
+        )
         self.rng = None if self.seed is None else np.random.default_rng(self.seed)
         self.unit.instantiate()
         self.unit.setupExperiment()

@@ -56,7 +56,12 @@ class ExchangeHost:
         """The state after one step of the classical method."""
         slopes = []
         for c in (0.0, 0.5, 0.5, 1.0):
-            slopes.append(self.at(self.t + c * h, [a + c * h * b for a, b in zip(self.x, slopes[-1])] if slopes else self.x))
+            slopes.append(
+                self.at(
+                    self.t + c * h,
+                    [a + c * h * b for a, b in zip(self.x, slopes[-1])] if slopes else self.x,
+                )
+            )
         return [a + h / 6 * (p + 2 * q + 2 * r + s) for a, p, q, r, s in zip(self.x, *slopes)]
 
     def step(self, h: float) -> None:
@@ -89,7 +94,9 @@ class ExchangeHost:
     def signs(self) -> list[bool]:
         return [value > 0 for value in self.numbers("EventIndicators")]
 
-    def rows(self, until: float, h: float, names: list[str], inputs: Inputs | None = None) -> Iterator[tuple[float, ...]]:
+    def rows(
+        self, until: float, h: float, names: list[str], inputs: Inputs | None = None
+    ) -> Iterator[tuple[float, ...]]:
         """Time, values, states and indicators after every step."""
         while self.t < until - 1e-9:
             if inputs:

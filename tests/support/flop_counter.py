@@ -11,7 +11,18 @@ from types import SimpleNamespace
 import numpy as np
 from random_trees import instance, random_tree
 
-from kinetree.solvers.literal import abm, cbm, composite, dec, drt, itr_g, itr_m, lgr, path_rows, sibling_rows
+from kinetree.solvers.literal import (
+    abm,
+    cbm,
+    composite,
+    dec,
+    drt,
+    itr_g,
+    itr_m,
+    lgr,
+    path_rows,
+    sibling_rows,
+)
 from kinetree.solvers.literal import frames as literal
 from kinetree.solvers.literal import multiplier_matrix as constraints
 from kinetree.solvers.literal.costs import costs, sparse_solve
@@ -34,7 +45,10 @@ class Number(float):
     __add__ = __radd__ = counting("add", float.__add__)
     __sub__, __rsub__ = counting("add", float.__sub__), counting("add", float.__rsub__)
     __mul__ = __rmul__ = counting("multiply", float.__mul__)
-    __truediv__, __rtruediv__ = counting("divide", float.__truediv__), counting("divide", float.__rtruediv__)
+    __truediv__, __rtruediv__ = (
+        counting("divide", float.__truediv__),
+        counting("divide", float.__rtruediv__),
+    )
 
     def __neg__(self):
         return Number(float.__neg__(self))
@@ -66,7 +80,11 @@ def numbers(fields: SimpleNamespace) -> SimpleNamespace:
     """The same fields filled with counting numbers; flags stay plain."""
     out = {}
     for name, array in vars(fields).items():
-        out[name] = HEAD.of(array.block.copy()) if name == "head" else np.array([Number(x) for x in array], object)
+        out[name] = (
+            HEAD.of(array.block.copy())
+            if name == "head"
+            else np.array([Number(x) for x in array], object)
+        )
     return SimpleNamespace(**out)
 
 
@@ -76,12 +94,22 @@ def common_passes(model, ws) -> int:
     kept = literal.joint_rates
     literal.joint_rates = lambda model, ws, i: done[i - 1]
     try:
-        return counted(lambda: (literal.literal_velocities(model, ws), literal.inertia_forces(model, ws))[1])
+        return counted(
+            lambda: (literal.literal_velocities(model, ws), literal.inertia_forces(model, ws))[1]
+        )
     finally:
         literal.joint_rates = kept
 
 
-FORMS = {"DRT": drt.drt, "CBM": cbm.cbm, "LGR": lgr.lgr, "ITR-M": itr_m.itr_m, "ITR-G": itr_g.itr_g, "ABM": abm.abm, "DEC": dec.dec}
+FORMS = {
+    "DRT": drt.drt,
+    "CBM": cbm.cbm,
+    "LGR": lgr.lgr,
+    "ITR-M": itr_m.itr_m,
+    "ITR-G": itr_g.itr_g,
+    "ABM": abm.abm,
+    "DEC": dec.dec,
+}
 
 
 def count_forms(tree) -> dict:
@@ -106,10 +134,17 @@ def count_forms(tree) -> dict:
             own = counted(lambda form=form, ws=ws: form(model, ws))
         udot = ws.udot.astype(float)
         expected = out and next(iter(out.values()))["udot"]
-        assert not out or np.allclose(udot, expected, rtol=1e-6, atol=1e-6 * max(map(abs, expected))), name  # ITR stops at 1e-10
+        assert not out or np.allclose(
+            udot, expected, rtol=1e-6, atol=1e-6 * max(map(abs, expected))
+        ), name  # ITR stops at 1e-10
         iterations = int(ws.head.iterations) if name.startswith("ITR") else 0
         predicted = costs(list(tree.freedoms), tree.parent[1:], iterations)[name]
-        out[name] = {"counted": common + own, "predicted": predicted, "iterations": iterations, "udot": udot.tolist()}
+        out[name] = {
+            "counted": common + own,
+            "predicted": predicted,
+            "iterations": iterations,
+            "udot": udot.tolist(),
+        }
     return out
 
 
@@ -123,8 +158,17 @@ def count_factorisations(tree) -> dict:
     composite.generalized_forces(model, I.ws)
     ws = numbers(I.ws)
     noise_test = 2 * len(tree.u)  # square and product of `diagonal_ok`
-    rows = [int(model.eta[i]) - k for i in range(1, tree.bodies + 1) for k in range(tree.freedoms[i - 1])]
-    path = counted(lambda: (path_rows.factor_mass(model, ws), path_rows.solve_mass(model, ws, ws.Q))[0]) - noise_test
+    rows = [
+        int(model.eta[i]) - k
+        for i in range(1, tree.bodies + 1)
+        for k in range(tree.freedoms[i - 1])
+    ]
+    path = (
+        counted(
+            lambda: (path_rows.factor_mass(model, ws), path_rows.solve_mass(model, ws, ws.Q))[0]
+        )
+        - noise_test
+    )
     out = {"path": [path, sparse_solve(rows)]}
     assert constraints.inverse_inertias(model, I.ws) == 0
     constraints.constraint_rows(model, I.ws)
@@ -132,7 +176,12 @@ def count_factorisations(tree) -> dict:
     ws = numbers(I.ws)
     m = 6 - tree.freedoms
     rows = [int(model.h_col[i + 1] + m[i]) - k for i in range(tree.bodies) for k in range(m[i])]
-    sibling = counted(lambda: (sibling_rows.factor_multipliers(model, ws), sibling_rows.solve_multipliers(model, ws))[0]) - 2 * int(m.sum())
+    sibling = counted(
+        lambda: (
+            sibling_rows.factor_multipliers(model, ws),
+            sibling_rows.solve_multipliers(model, ws),
+        )[0]
+    ) - 2 * int(m.sum())
     return out | {"sibling": [sibling, sparse_solve(rows)]}
 
 
@@ -148,7 +197,9 @@ def main() -> None:
             tree = random_tree(np.random.default_rng(n), bodies, shape, joint_of(n))
             result["forms"][f"{shape} {n}"] = count_forms(tree)
     for seed in range(6):
-        result["factorisations"].append(count_factorisations(random_tree(np.random.default_rng(seed), bodies)))
+        result["factorisations"].append(
+            count_factorisations(random_tree(np.random.default_rng(seed), bodies))
+        )
     print(json.dumps(result, default=float))
 
 

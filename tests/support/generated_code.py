@@ -9,7 +9,17 @@ from types import ModuleType
 import numpy as np
 
 GROUPS = ("q", "u", "x", "inputs", "parameters")
-STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-ffp-contract=off", "-shared", "-fPIC")
+STRICT = (
+    "-std=c99",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Werror",
+    "-O1",
+    "-ffp-contract=off",
+    "-shared",
+    "-fPIC",
+)
 
 
 def module(text: str, folder: Path) -> ModuleType:
@@ -26,7 +36,9 @@ def module(text: str, folder: Path) -> ModuleType:
 def only_function(text: str, folder: Path):
     """The one function of a generated module."""
     found = module(text, folder)
-    (name,) = [name for name in vars(found) if not name.startswith("_") and name not in ("np", "ca")]
+    (name,) = [
+        name for name in vars(found) if not name.startswith("_") and name not in ("np", "ca")
+    ]
     return getattr(found, name)
 
 
@@ -43,7 +55,9 @@ def run_c(text: str, folder: Path, size: int, t: float, *arrays) -> np.ndarray:
     held = [np.ascontiguousarray([*array, 0.0], dtype=float) for array in arrays]
     out = np.full(size + 1, np.nan)
     pointer = ctypes.POINTER(ctypes.c_double)
-    getattr(ctypes.CDLL(str(library)), name)(ctypes.c_double(t), *[each.ctypes.data_as(pointer) for each in (*held, out)])
+    getattr(ctypes.CDLL(str(library)), name)(
+        ctypes.c_double(t), *[each.ctypes.data_as(pointer) for each in (*held, out)]
+    )
     return out[:size]
 
 
@@ -57,7 +71,10 @@ def run_modelica(text: str, size: int, t: float, *arrays) -> np.ndarray:
     import rumoca
 
     name = text[text.index("\nfunction ") + 10 :].split()[0]
-    given = ", ".join("{" + ", ".join(map(repr, map(float, array))) + "}" if len(array) else "fill(0.0, 0)" for array in arrays)
+    given = ", ".join(
+        "{" + ", ".join(map(repr, map(float, array))) + "}" if len(array) else "fill(0.0, 0)"
+        for array in arrays
+    )
     call = f"result = {name}({t!r}, {given});"
     model = f"model Use\n  Real result[{size}];\n  Real clock(start = 0.0);\nequation\n  der(clock) = 1.0;\n  {call}\nend Use;\n"
     found = rumoca.Session().loads(f"{text}\n{model}", model="Use").simulate((0.0, 1e-6))

@@ -13,7 +13,9 @@ from kinetree.solvers.model_records import ACTION, GUARD
 EMPTY = 7.0  # what stands in places that nobody has written
 
 
-def guard(register: int = 0, kind: int = 0, event: int = 0, action: int = 0, actions: int = 0) -> list[int]:
+def guard(
+    register: int = 0, kind: int = 0, event: int = 0, action: int = 0, actions: int = 0
+) -> list[int]:
     return GUARD.filled(register=register, kind=kind, event=event, action=action, actions=actions)
 
 
@@ -24,7 +26,15 @@ def action(entry: int = -1, parameter: int = -1, value: int = 0) -> list[int]:
 class HandMade:
     """I, W, model and ws; the parts of W by their names. What is not of events has `room` places each."""
 
-    def __init__(self, *guards: list[int], events: int = 0, actions: tuple[list[int], ...] = (), logged: int = 4, stages: int = 1, room: int = 0):
+    def __init__(
+        self,
+        *guards: list[int],
+        events: int = 0,
+        actions: tuple[list[int], ...] = (),
+        logged: int = 4,
+        stages: int = 1,
+        room: int = 0,
+    ):
         count = len(guards)
         sizes = {"events": U.EVENT.size * logged, "truth": 2 * events}
         sizes |= dict.fromkeys(("guards", "fired", "met", "held", "noise", "armed"), count)
@@ -39,7 +49,10 @@ class HandMade:
         self.W: Any = U.UNIT_HEAD.of(np.full(end, EMPTY))
         self.W.events = self.W.stage = 0.0
         header = SimpleNamespace(guards=count, latches=0, probes=0)
-        rows = {"guards": np.array(guards, dtype=np.int64).ravel(), "actions": np.array(actions, dtype=np.int64).ravel()}
+        rows = {
+            "guards": np.array(guards, dtype=np.int64).ravel(),
+            "actions": np.array(actions, dtype=np.int64).ravel(),
+        }
         self.model = SimpleNamespace(header=header, **rows, c_law=np.zeros(0), l_kind=np.zeros(0))
         self.ws = SimpleNamespace(val=np.zeros(20), head=SimpleNamespace(item=0.0))
 

@@ -19,8 +19,22 @@ class Unit:
 
     steps = [0]  # of all instances together
 
-    def __init__(self, archive: Any = None, *, broken: Iterable[str] = (), log: list[Any] | None = None, name: str = "", **options: Any):
-        self.archive, self.broken, self.log, self.name, self.options = archive, set(broken), [] if log is None else log, name, options
+    def __init__(
+        self,
+        archive: Any = None,
+        *,
+        broken: Iterable[str] = (),
+        log: list[Any] | None = None,
+        name: str = "",
+        **options: Any,
+    ):
+        self.archive, self.broken, self.log, self.name, self.options = (
+            archive,
+            set(broken),
+            [] if log is None else log,
+            name,
+            options,
+        )
         self.s, self.k, self.time = 0.0, 1.0, 0.0
         self.fmu = SimpleNamespace(
             reset=self.reset, updateDiscreteStates=self.update,
@@ -53,7 +67,11 @@ class Unit:
         self.note(target)
         self.steps[0] += 1
         step = target - self.time
-        self.s += self.k * step + 0.25 * step * step * ("steps" in self.broken) + 1e-9 * self.steps[0] * ("alone" in self.broken)
+        self.s += (
+            self.k * step
+            + 0.25 * step * step * ("steps" in self.broken)
+            + 1e-9 * self.steps[0] * ("alone" in self.broken)
+        )
         self.time = target
 
     def get(self, names: Iterable[str]) -> list[float]:
@@ -91,7 +109,9 @@ class Unit:
         self.note("close")
 
 
-def variable(name: str, access: Access, start: float | None, low: float = -np.inf, high: float = np.inf) -> Any:
+def variable(
+    name: str, access: Access, start: float | None, low: float = -np.inf, high: float = np.inf
+) -> Any:
     return SimpleNamespace(name=name, access=access, start=start, minimum=low, maximum=high)
 
 

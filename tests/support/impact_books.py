@@ -23,7 +23,9 @@ from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 
 Inputs = Callable[[float], dict[str, float]]
-TOUCHES = 1.01e-10  # m: what is nearer takes part, as in impacts, but for the roundings of the probes
+TOUCHES = (
+    1.01e-10  # m: what is nearer takes part, as in impacts, but for the roundings of the probes
+)
 RIM = 64  # edges of a cone of friction; it is too wide by 0.12 %
 
 
@@ -51,10 +53,17 @@ def probed(description: dict[str, Any]) -> dict[str, Any]:
         against = contact.get("against")
         on = against["body"] if against else contact.get("on", "ground")
         normal, at = np.array(_axis(contact.get("normal", "z"))), contact.get("at", [0.0, 0.0, 0.0])
-        places = {"c": (contact["body"], contact.get("point", [0.0, 0.0, 0.0])), "o": (on, against.get("point", [0.0, 0.0, 0.0]) if against else at)}
+        places = {
+            "c": (contact["body"], contact.get("point", [0.0, 0.0, 0.0])),
+            "o": (on, against.get("point", [0.0, 0.0, 0.0]) if against else at),
+        }
         if not against:
             places["n"] = (on, [f"{a} + {x!r}" for a, x in zip(at, normal.tolist(), strict=True)])
-        numbers = {"m": contact.get("friction", 0.0), "r": contact.get("radius", 0.0), "s": against.get("radius", 0.0) if against else 0.0}
+        numbers = {
+            "m": contact.get("friction", 0.0),
+            "r": contact.get("radius", 0.0),
+            "s": against.get("radius", 0.0) if against else 0.0,
+        }
         numbers["q"] = contact.get("rest_speed", 1e-3)
         outputs.update({f"probe{k}{word}": {"value": value} for word, value in numbers.items()})
         for word, (body, point) in places.items():
@@ -72,7 +81,9 @@ def _axis(given: str | list[float]) -> list[float]:
     return (np.array(given, dtype=float) / np.linalg.norm(given)).tolist()
 
 
-def impacts(description: dict[str, Any], stop: float, inputs: Inputs | None = None, step: float = 0.0) -> Iterator[Impact]:
+def impacts(
+    description: dict[str, Any], stop: float, inputs: Inputs | None = None, step: float = 0.0
+) -> Iterator[Impact]:
     """Books of all events of contacts in the first stage; inputs are set every `step`."""
     description = probed(description)
     system = load(description).compile()
@@ -91,8 +102,20 @@ def impacts(description: dict[str, Any], stop: float, inputs: Inputs | None = No
             before, count = state_of(run, system), int(run.head.events)
             status = run.call("unit_advance", U.STOP_AROUND_EVENT, target)
             causes = {cause(run, k) for k in range(count, int(run.head.events))}
-            if status == L.Status.EVENT and run.head.stage == 0.0 and all("contact" in each for each in causes):
-                yield books(description, system, float(run.head.time), ", ".join(sorted(causes)), before, state_of(run, system), given)
+            if (
+                status == L.Status.EVENT
+                and run.head.stage == 0.0
+                and all("contact" in each for each in causes)
+            ):
+                yield books(
+                    description,
+                    system,
+                    float(run.head.time),
+                    ", ".join(sorted(causes)),
+                    before,
+                    state_of(run, system),
+                    given,
+                )
         elif inputs:
             given = inputs(run.head.time)
             for name, value in given.items():
@@ -116,8 +139,12 @@ class State(NamedTuple):
 
 def state_of(run: Run, system: System) -> State:
     """Coordinates, speeds and all columns of the present instant."""
-    values = {column.name: float(x) for column, x in zip(run.unit.columns, run.columns, strict=True)}
-    q, u = (np.array([values[name] for name in names]) for names in (system.coordinates, system.speeds))
+    values = {
+        column.name: float(x) for column, x in zip(run.unit.columns, run.columns, strict=True)
+    }
+    q, u = (
+        np.array([values[name] for name in names]) for names in (system.coordinates, system.speeds)
+    )
     return State(q, u, values, float(run.head.constraint_residual))
 
 
@@ -139,7 +166,11 @@ class Touch(NamedTuple):
         """Of the body's point relative to the other one."""
         k = self.number
         own = vector(values, f"probe{k}cv") + np.cross(vector(values, f"probe{k}cw"), self.arm)
-        return own - vector(values, f"probe{k}ov") - np.cross(vector(values, f"probe{k}ow"), self.other_arm)
+        return (
+            own
+            - vector(values, f"probe{k}ov")
+            - np.cross(vector(values, f"probe{k}ow"), self.other_arm)
+        )
 
 
 def touches(description: dict[str, Any], values: dict[str, float]) -> list[Touch]:
@@ -163,27 +194,57 @@ def touches(description: dict[str, Any], values: dict[str, float]) -> list[Touch
     return found
 
 
-def books(description: dict[str, Any], system: System, t: float, what: str, before: State, after: State, inputs: dict[str, float]) -> Impact:
+def books(
+    description: dict[str, Any],
+    system: System,
+    t: float,
+    what: str,
+    before: State,
+    after: State,
+    inputs: dict[str, float],
+) -> Impact:
     """How far the books of one event are open."""
     q, n, c = before.q, before.u.size, system.compiled
-    for instance in (system._fast, system._with(MASS)):  # motions that follow an input stand in states
-        instance.ws.val[c.start_x : c.start_x + len(c.states)] = [before.columns[name] for name in c.states]
+    for instance in (
+        system._fast,
+        system._with(MASS),
+    ):  # motions that follow an input stand in states
+        instance.ws.val[c.start_x : c.start_x + len(c.states)] = [
+            before.columns[name] for name in c.states
+        ]
     every = [system.outputs(t, q, u, inputs=inputs or None) for u in (np.zeros(n), *np.eye(n))]
     J = loop_rows(system, t, q, n)
     M = system.mass_matrix(t, q)
     change = M @ (after.u - before.u)
     size = np.abs(M @ before.u).max() + np.abs(M @ after.u).max() + 1e-12
     pairs = touches(description, before.columns)
-    rows = [np.array([touch.velocity(values) for values in every[1:]]).T - touch.velocity(every[0])[:, None] for touch in pairs]
-    columns = [D.T if touch.friction else (touch.normal @ D)[:, None] for D, touch in zip(rows, pairs, strict=True)]
+    rows = [
+        np.array([touch.velocity(values) for values in every[1:]]).T
+        - touch.velocity(every[0])[:, None]
+        for touch in pairs
+    ]
+    columns = [
+        D.T if touch.friction else (touch.normal @ D)[:, None]
+        for D, touch in zip(rows, pairs, strict=True)
+    ]
     A = np.hstack([J.T, *columns]) if columns or J.size else np.zeros((n, 1))
     scale = np.sqrt(np.diag(M))[:, None]  # as far as the masses go
     x = np.linalg.lstsq(A / scale, change / scale[:, 0], rcond=1e-12)[0]
     open_impulse = np.abs(A @ x - change).max()
     cones = [cone(D, touch) for D, touch in zip(rows, pairs, strict=True)]
-    _, left = nnls(np.hstack([J.T, -J.T, *cones]) / scale, change / scale[:, 0], maxiter=1000 * n) if cones else (0, 0.0)
-    speed = max(1e-3, *(float(np.linalg.norm(touch.velocity(before.columns))) for touch in pairs)) if pairs else 1.0
-    approach = max((-float(touch.normal @ touch.velocity(after.columns)) for touch in pairs), default=0.0)
+    _, left = (
+        nnls(np.hstack([J.T, -J.T, *cones]) / scale, change / scale[:, 0], maxiter=1000 * n)
+        if cones
+        else (0, 0.0)
+    )
+    speed = (
+        max(1e-3, *(float(np.linalg.norm(touch.velocity(before.columns))) for touch in pairs))
+        if pairs
+        else 1.0
+    )
+    approach = max(
+        (-float(touch.normal @ touch.velocity(after.columns)) for touch in pairs), default=0.0
+    )
     work, at = 0.0, J.shape[0]
     for touch in pairs:
         mean = 0.5 * (touch.velocity(before.columns) + touch.velocity(after.columns))
@@ -193,8 +254,23 @@ def books(description: dict[str, Any], system: System, t: float, what: str, befo
     if work > 0.0 and np.linalg.matrix_rank(A / scale, 1e-9) < A.shape[1]:
         work = least_work(J, cones, rows, pairs, before, after, change, scale)
     energy = 0.5 * float(before.u @ M @ before.u + after.u @ M @ after.u) + 1e-12
-    pull = max(0.0, left - sum(taken_back(D, M, J, touch) for D, touch in zip(rows, pairs, strict=True))) * float(scale.max()) / size
-    return Impact(t, what, open_impulse / size, pull, max(0.0, work) / energy, max(0.0, approach) / speed, after.opening)
+    pull = (
+        max(
+            0.0,
+            left - sum(taken_back(D, M, J, touch) for D, touch in zip(rows, pairs, strict=True)),
+        )
+        * float(scale.max())
+        / size
+    )
+    return Impact(
+        t,
+        what,
+        open_impulse / size,
+        pull,
+        max(0.0, work) / energy,
+        max(0.0, approach) / speed,
+        after.opening,
+    )
 
 
 def least_work(
@@ -223,8 +299,15 @@ def taken_back(D: np.ndarray, M: np.ndarray, J: np.ndarray, touch: Touch) -> flo
     """Impulse, over the root of the mass, that brings a contact to rest which would part slower than its speed of rest; its friction stays."""
     row = touch.normal @ D
     answer = np.linalg.solve(M, np.column_stack([row, J.T]))
-    mobility = float(row @ answer[:, 0] - (row @ answer[:, 1:]) @ np.linalg.pinv(J @ answer[:, 1:], rcond=1e-12) @ (J @ answer[:, 0]))
-    return (1.0 + touch.friction) * touch.rest_speed / math.sqrt(mobility) if mobility > 0.0 else 0.0
+    mobility = float(
+        row @ answer[:, 0]
+        - (row @ answer[:, 1:])
+        @ np.linalg.pinv(J @ answer[:, 1:], rcond=1e-12)
+        @ (J @ answer[:, 0])
+    )
+    return (
+        (1.0 + touch.friction) * touch.rest_speed / math.sqrt(mobility) if mobility > 0.0 else 0.0
+    )
 
 
 def cone(D: np.ndarray, touch: Touch) -> np.ndarray:
@@ -240,7 +323,12 @@ def rim(touch: Touch) -> np.ndarray:
     a /= np.linalg.norm(a)
     b = np.cross(touch.normal, a)
     mu = touch.friction / math.cos(math.pi / RIM)
-    return np.array([touch.normal + mu * (math.cos(w) * a + math.sin(w) * b) for w in np.arange(RIM) * 2 * math.pi / RIM])
+    return np.array(
+        [
+            touch.normal + mu * (math.cos(w) * a + math.sin(w) * b)
+            for w in np.arange(RIM) * 2 * math.pi / RIM
+        ]
+    )
 
 
 def loop_rows(system: System, t: float, q: np.ndarray, n: int) -> np.ndarray:

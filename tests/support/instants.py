@@ -26,15 +26,28 @@ class Instant:
     after: dict[str, float]
 
 
-def instants(description: dict[str, Any] | System, stop: float, integrator: str = "adams", tolerance: float = 1e-10) -> list[Instant]:
+def instants(
+    description: dict[str, Any] | System,
+    stop: float,
+    integrator: str = "adams",
+    tolerance: float = 1e-10,
+) -> list[Instant]:
     """Run to `stop` in one advance and collect every event on the way."""
     system = description if isinstance(description, System) else load(description).compile()
     run = Run(make_unit(system, integrator))
-    run.head.relative, run.head.absolute, run.head.step, run.head.soft = tolerance, 1e-2 * tolerance, 1e-2, 1.0
+    run.head.relative, run.head.absolute, run.head.step, run.head.soft = (
+        tolerance,
+        1e-2 * tolerance,
+        1e-2,
+        1.0,
+    )
     checked(run, run.call("unit_start"))
     found, before = [], {}
     while (status := run.call("unit_advance", STOP_AROUND_EVENT, stop)) == Status.EVENT:
-        here = {column.name: float(value) for column, value in zip(run.unit.columns, run.columns, strict=True)}
+        here = {
+            column.name: float(value)
+            for column, value in zip(run.unit.columns, run.columns, strict=True)
+        }
         if run.head.pending == U.PENDING_EVENT:
             before = here
         else:

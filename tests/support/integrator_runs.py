@@ -21,9 +21,13 @@ def plain_bench(name: str) -> Any:
 
 
 problem = plain_bench("problems").problem
-METHODS, memory, run = (getattr(plain_bench("methods"), name) for name in ("METHODS", "memory", "run"))
+METHODS, memory, run = (
+    getattr(plain_bench("methods"), name) for name in ("METHODS", "memory", "run")
+)
 CONTROLLER = plain("integrate.controller")
-block, cut, state_of, step_of, time_of = (getattr(CONTROLLER, name) for name in ("block", "cut", "state_of", "step_of", "time_of"))
+block, cut, state_of, step_of, time_of = (
+    getattr(CONTROLLER, name) for name in ("block", "cut", "state_of", "step_of", "time_of")
+)
 is_smooth, is_stiff = CONTROLLER.is_smooth, CONTROLLER.is_stiff
 
 

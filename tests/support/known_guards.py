@@ -18,12 +18,25 @@ Law = Callable[[float], float]
 class Locator:
     """A locator over laws of time on a step of one state, which is the time; it notes the instants at which it is asked."""
 
-    def __init__(self, *laws: Law, begin: float = 0.0, end: float = 1.0, watch: float = 1.0, direction: float = 0.0, fails_after: float = math.inf):
+    def __init__(
+        self,
+        *laws: Law,
+        begin: float = 0.0,
+        end: float = 1.0,
+        watch: float = 1.0,
+        direction: float = 0.0,
+        fails_after: float = math.inf,
+    ):
         self.laws, self.asked, self.fails_after = laws, [], fails_after
         self.ev = np.full(E.events_size(len(laws), 1), np.nan)
         E.events_start(self.ev, len(laws), 1)
         self.mem = np.zeros(C.HEADER + C.BLOCKS)
-        self.mem[C.N], self.mem[C.T_OLD], self.mem[C.T_NEW], self.mem[C.H] = 1, begin, end, end - begin
+        self.mem[C.N], self.mem[C.T_OLD], self.mem[C.T_NEW], self.mem[C.H] = (
+            1,
+            begin,
+            end,
+            end - begin,
+        )
         self.part(S.WATCH)[:], self.part(S.DIRECTION)[:] = watch, direction
         self.how = (self.ev, self.guards, None, self.interpolate, self.mem)
         self.ev[S.CHECKED], self.ev[S.SLOPES_AT] = begin, -math.inf

@@ -15,7 +15,13 @@ from kinetree.models.expressions.simplify import substitute
 from kinetree.models.expressions.text import evaluate_constant, names, parse
 from kinetree.solvers.sensors.kinds import Kind
 from kinetree.solvers.sensors.kinds.bodies import ANGULAR_VELOCITY, ORIENTATION
-from kinetree.solvers.sensors.kinds.points import DIRECTION, DISTANCE, DISTANCE_RATE, POSITION, VELOCITY
+from kinetree.solvers.sensors.kinds.points import (
+    DIRECTION,
+    DISTANCE,
+    DISTANCE_RATE,
+    POSITION,
+    VELOCITY,
+)
 
 
 @dataclass
@@ -29,7 +35,9 @@ class Moving:
     R: np.ndarray = field(init=False)
 
     def __post_init__(self):
-        self.place, self.quaternion, self.velocity, self.spin = map(np.array, (self.place, self.quaternion, self.velocity, self.spin))
+        self.place, self.quaternion, self.velocity, self.spin = map(
+            np.array, (self.place, self.quaternion, self.velocity, self.spin)
+        )
         w, v = self.quaternion[0], self.quaternion[1:]
         K = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
         self.R = np.eye(3) + 2.0 * w * K + 2.0 * K @ K
@@ -60,8 +68,14 @@ class Bench:
         self.columns: list[Any] = []
         self.early_laws: list[Any] = []
         self.topology = SimpleNamespace(joint=("j",))
-        self.forms = {"j": SimpleNamespace(coordinates=("x", "y"), speeds=("der(x)", "der(y)"), quaternion=False)}
-        self.registers = SimpleNamespace(names=self.sensors, expand=lambda node: node, add_table=lambda *given, **more: 0)
+        self.forms = {
+            "j": SimpleNamespace(
+                coordinates=("x", "y"), speeds=("der(x)", "der(y)"), quaternion=False
+            )
+        }
+        self.registers = SimpleNamespace(
+            names=self.sensors, expand=lambda node: node, add_table=lambda *given, **more: 0
+        )
         self.description = SimpleNamespace(forces={}, hydraulics={}, bodies={})
 
     def node(self, value: float | str | Node, key: str = "") -> Node:
@@ -88,7 +102,17 @@ class Bench:
             self.vectors.append(parts)
         return self.vectors.index(parts)
 
-    def add_sensor(self, name: str, kind: Kind, a: int = 0, point_a: int = -1, b: int = 0, point_b: int = -1, axis: int = 0, frame: int = 0) -> int:
+    def add_sensor(
+        self,
+        name: str,
+        kind: Kind,
+        a: int = 0,
+        point_a: int = -1,
+        b: int = 0,
+        point_b: int = -1,
+        axis: int = 0,
+        frame: int = 0,
+    ) -> int:
         self.sensors[name] = (kind, a, point_a, b, point_b, axis)
         return 0
 
@@ -108,17 +132,39 @@ class Bench:
         if kind in (DISTANCE, DISTANCE_RATE):
             second = self.values(point_b)
             way, speed = two.at(second) - one.at(first), two.speed(second) - one.speed(first)
-            return float(np.linalg.norm(way) if kind == DISTANCE else way @ speed / np.linalg.norm(way))
-        return float({POSITION: one.at, VELOCITY: one.speed, DIRECTION: one.R.__matmul__}[kind](np.array(first))[axis])
+            return float(
+                np.linalg.norm(way) if kind == DISTANCE else way @ speed / np.linalg.norm(way)
+            )
+        return float(
+            {POSITION: one.at, VELOCITY: one.speed, DIRECTION: one.R.__matmul__}[kind](
+                np.array(first)
+            )[axis]
+        )
 
     def value(self, expression: E | Node | str, **numbers: float) -> float:
         """The number of an expression, or of a defined name."""
-        node = Name(expression) if isinstance(expression, str) else expression.node if isinstance(expression, E) else expression
+        node = (
+            Name(expression)
+            if isinstance(expression, str)
+            else expression.node
+            if isinstance(expression, E)
+            else expression
+        )
         known = self.numbers | numbers
         for _ in range(50):
-            fuller = substitute(node, lambda leaf: self.defined.get(leaf.key) if leaf.key not in known else None)
+            fuller = substitute(
+                node, lambda leaf: self.defined.get(leaf.key) if leaf.key not in known else None
+            )
             if fuller is node:
-                return evaluate_constant(node, known | {key: self.measured(key) for key in names(node) - known.keys() if key in self.sensors})
+                return evaluate_constant(
+                    node,
+                    known
+                    | {
+                        key: self.measured(key)
+                        for key in names(node) - known.keys()
+                        if key in self.sensors
+                    },
+                )
             node = fuller
         raise AssertionError("definitions without end")
 

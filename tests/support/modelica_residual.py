@@ -27,10 +27,18 @@ class Equations:
         storage = model.to_dict()["storage"]
         self.nodes, self.functions = storage["expressions"]["nodes"], storage["functions"]
         self.names = [variable["name"] for variable in storage["variables"]]
-        self.bindings = {v["name"]: v["attributes"]["binding"] for v in storage["variables"] if v["role"] == "parameter"}
+        self.bindings = {
+            v["name"]: v["attributes"]["binding"]
+            for v in storage["variables"]
+            if v["role"] == "parameter"
+        }
         self.states = [v["name"] for v in storage["variables"] if v["role"] == "state"]
-        self.unknown = [v["name"] for v in storage["variables"] if v["role"] in ("algebraic", "output")]
-        self.residuals = [each["residual"]["residual"] for each in storage["continuous_equation_operations"]]
+        self.unknown = [
+            v["name"] for v in storage["variables"] if v["role"] in ("algebraic", "output")
+        ]
+        self.residuals = [
+            each["residual"]["residual"] for each in storage["continuous_equation_operations"]
+        ]
         operands = iter(storage["expressions"]["operands"])
         self.operands = {}
         for index, node in enumerate(self.nodes):
@@ -40,14 +48,22 @@ class Equations:
                 self.operands[index] = [next(operands) for _ in range(count)]
         assert next(operands, None) is None
 
-    def value(self, index: int, known: Mapping[str, float], arguments: tuple[float, ...] = ()) -> float:
+    def value(
+        self, index: int, known: Mapping[str, float], arguments: tuple[float, ...] = ()
+    ) -> float:
         """A node of an expression."""
         kind, node = next(iter(self.nodes[index].items()))
-        inner = [self.value(each, known, arguments) for each in self.operands.get(index, ())] if kind != "conditional" else []
+        inner = (
+            [self.value(each, known, arguments) for each in self.operands.get(index, ())]
+            if kind != "conditional"
+            else []
+        )
         if kind == "literal":
             return next(iter(node.values()))
         if kind == "binary":
-            return BINARY[node["operator"]](self.value(node["lhs"], known, arguments), self.value(node["rhs"], known, arguments))
+            return BINARY[node["operator"]](
+                self.value(node["lhs"], known, arguments), self.value(node["rhs"], known, arguments)
+            )
         if kind == "unary":
             assert node["operator"] == "negate"
             return -self.value(node["operand"], known, arguments)
@@ -64,7 +80,9 @@ class Equations:
             return self.value(last, known, arguments)
         return self.coordinate(node, known, arguments)
 
-    def coordinate(self, node: Any, known: Mapping[str, float], arguments: tuple[float, ...]) -> float:
+    def coordinate(
+        self, node: Any, known: Mapping[str, float], arguments: tuple[float, ...]
+    ) -> float:
         """A variable, the time or an argument of a function."""
         if node == "time":
             return known["time"]
@@ -113,10 +131,16 @@ class Equations:
             index = stack.pop()
             kind, node = next(iter(self.nodes[index].items()))
             stack += self.operands.get(index, [])
-            stack += [node[key] for key in ("lhs", "rhs", "operand") if isinstance(node, dict) and key in node]
+            stack += [
+                node[key]
+                for key in ("lhs", "rhs", "operand")
+                if isinstance(node, dict) and key in node
+            ]
             if kind == "coordinate" and isinstance(node, dict) and next(iter(node)) in KNOWN:
                 role, which = next(iter(node.items()))
-                found.add(f"der({self.names[which]})" if role == "derivative" else self.names[which])
+                found.add(
+                    f"der({self.names[which]})" if role == "derivative" else self.names[which]
+                )
         return found - values.keys()
 
     def root(self, residual: int, values: Mapping[str, float], name: str) -> float:
@@ -129,7 +153,9 @@ class Equations:
                 break
             slope = (self.value(residual, {**values, name: x + step}) - here) / step
             x -= here / slope
-        assert abs(self.value(residual, {**values, name: x})) <= 1e-12 * max(abs(slope * x), self.largest(residual, values, name)), "not linear"
+        assert abs(self.value(residual, {**values, name: x})) <= 1e-12 * max(
+            abs(slope * x), self.largest(residual, values, name)
+        ), "not linear"
         return x
 
     def largest(self, residual: int, values: Mapping[str, float], name: str) -> float:

@@ -21,7 +21,9 @@ class Noted:
         """A function that notes its name and the floats it is given, and gives back the value, or what it makes of the arguments."""
 
         def noted(*arguments: Any) -> Any:
-            self.told.append(" ".join([name, *(f"{each:g}" for each in arguments if isinstance(each, float))]))
+            self.told.append(
+                " ".join([name, *(f"{each:g}" for each in arguments if isinstance(each, float))])
+            )
             found = value(*arguments) if callable(value) else value
             return FAILURE if name == self.fails else found
 

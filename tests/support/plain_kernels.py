@@ -17,13 +17,22 @@ from kinetree.solvers.model_records import HEADER
 
 def part(block: Any, ints: Any, table: Any, directory: int) -> dict[str, Any]:
     """Slices of a block by field name."""
-    parts = {field.name: block[int(ints[directory + k]) : int(ints[directory + k + 1])] for k, field in enumerate(table)}
-    return parts | {field.name: field.record.of(parts[field.name]) for field in table if field.record}
+    parts = {
+        field.name: block[int(ints[directory + k]) : int(ints[directory + k + 1])]
+        for k, field in enumerate(table)
+    }
+    return parts | {
+        field.name: field.record.of(parts[field.name]) for field in table if field.record
+    }
 
 
 def model_view(ints: Any, floats: Any) -> SimpleNamespace:
     """The compiled model in its two blocks."""
-    return SimpleNamespace(header=HEADER.of(ints), **part(ints, ints, L.MODEL_INTS, AT_INTS), **part(floats, ints, L.MODEL_FLOATS, AT_FLOATS))
+    return SimpleNamespace(
+        header=HEADER.of(ints),
+        **part(ints, ints, L.MODEL_INTS, AT_INTS),
+        **part(floats, ints, L.MODEL_FLOATS, AT_FLOATS),
+    )
 
 
 def work_view(ints: Any, work: Any) -> SimpleNamespace:
@@ -43,13 +52,17 @@ def with_lane(lanes: np.ndarray, k: int, number: float) -> np.ndarray:
     return np.where(np.arange(L.WIDTH) == k, number, lanes)
 
 
-def scatter(table: np.ndarray, width: int, k: int, first: int, left: int, lanes: np.ndarray) -> None:
+def scatter(
+    table: np.ndarray, width: int, k: int, first: int, left: int, lanes: np.ndarray
+) -> None:
     table[np.arange(first, left) * width + k] = lanes
 
 
 PLAIN = PlainKernels(symbolic=False)
 # lanes are arrays
-PLAIN.modules[ROOT + "numbers.primitive"] = named("primitive", lane=lane, lanes_of=lanes_of, with_lane=with_lane)
+PLAIN.modules[ROOT + "numbers.primitive"] = named(
+    "primitive", lane=lane, lanes_of=lanes_of, with_lane=with_lane
+)
 PLAIN.modules[ROOT + "numbers.exchange"] = named("exchange", scatter=scatter)
 vars(PLAIN.modules[ROOT + "views"]).update(model_view=model_view, work_view=work_view)
 

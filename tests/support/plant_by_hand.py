@@ -16,14 +16,32 @@ BEGUN = 7.0  # the command that the plant begins with
 
 def scenario(late: str = "hold", steps: int = 6, **channel: float) -> Scenario:
     more: Any = {"channel": Channel(**channel)}  # type: ignore[arg-type]
-    return Scenario(Path("s.toml"), "m", None, STEP, steps * STEP, late, ["y"], ["u"], [{"measure": "y", "command": "u"}], **more)
+    return Scenario(
+        Path("s.toml"),
+        "m",
+        None,
+        STEP,
+        steps * STEP,
+        late,
+        ["y"],
+        ["u"],
+        [{"measure": "y", "command": "u"}],
+        **more,
+    )
 
 
 class Plant:
     """y is the sum of the commands of all steps, each taking a while where there is a clock; context and host are itself."""
 
     def __init__(self, given: Any = None, tick: Any = None):
-        self.y, self.u, self.time, self.commands, self.tick, self.host = 0.0, BEGUN, 0.0, [], tick, self
+        self.y, self.u, self.time, self.commands, self.tick, self.host = (
+            0.0,
+            BEGUN,
+            0.0,
+            [],
+            tick,
+            self,
+        )
         self.archive = SimpleNamespace(needs_python=False)
 
     def __enter__(self) -> Plant:
@@ -60,5 +78,15 @@ class Arrays(Plant):
     def __init__(self) -> None:
         super().__init__()
         one = ctypes.c_double * 1
-        self.given, self.seen, self.inward, self.outward = one(), one(), (ctypes.c_uint32 * 1)(4), (ctypes.c_uint32 * 1)(5)
-        self.fmu = SimpleNamespace(component=17, dll=SimpleNamespace(**{f"fmi2{name}": self.seen for name in ("SetReal", "DoStep", "GetReal")}))
+        self.given, self.seen, self.inward, self.outward = (
+            one(),
+            one(),
+            (ctypes.c_uint32 * 1)(4),
+            (ctypes.c_uint32 * 1)(5),
+        )
+        self.fmu = SimpleNamespace(
+            component=17,
+            dll=SimpleNamespace(
+                **{f"fmi2{name}": self.seen for name in ("SetReal", "DoStep", "GetReal")}
+            ),
+        )

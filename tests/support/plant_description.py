@@ -15,7 +15,10 @@ PLANT: dict[str, Any] = {
         "jb": {"parent": "a", "child": "b", "type": "revolute", "axis": "z", "coordinates": ["q"]},
         "jc": {"child": "c", "type": "spherical"},
     },
-    "tables": {"T": {"x": [0, 1], "y": [0, 1]}, "flat": {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}},
+    "tables": {
+        "T": {"x": [0, 1], "y": [0, 1]},
+        "flat": {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]},
+    },
     "parameters": {"p": 1.0},
     "inputs": {"pull": {}, "push": {}, "third": {}},
 }
@@ -38,7 +41,9 @@ def changed(path: str, value: Any, base: dict[str, Any] = PLANT) -> dict[str, An
 def said(description: dict[str, Any], within: str = "") -> list[str]:
     """Problems, or else warnings but those of what nothing uses; without the key `within` at their beginnings."""
     try:
-        found = [str(each) for each in describe(description).warnings if not each.hint.startswith(UNUSED)]
+        found = [
+            str(each) for each in describe(description).warnings if not each.hint.startswith(UNUSED)
+        ]
     except ModelError as error:
         found = [str(each) for each in error.problems]
     return [each.removeprefix(within) for each in found]

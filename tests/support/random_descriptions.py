@@ -11,7 +11,17 @@ import numpy as np
 
 from kinetree.models.joints.kinds import KINDS as JOINTS
 
-KNOWN = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free", "rigid")  # by steps of their own here
+KNOWN = (
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "universal",
+    "spherical",
+    "planar",
+    "screw",
+    "free",
+    "rigid",
+)  # by steps of their own here
 KINDS = (*KNOWN, *(kind for kind in JOINTS if kind not in KNOWN), "transforms", "given", "reversed")
 Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -82,14 +92,23 @@ def random_description(rng: np.random.Generator, bodies: int) -> RandomTree:
         parent = "ground" if i == 0 else order[int(rng.integers(first, i))]
         joint, table = random_joint(rng, kinds[i], f"j{i + 1}")
         tree.parents[body], tree.joints[body] = parent, joint
-        ends = {"parent": body, "child": parent} if joint.backwards else {"parent": parent, "child": body}
+        ends = (
+            {"parent": body, "child": parent}
+            if joint.backwards
+            else {"parent": parent, "child": body}
+        )
         tables["joints"][f"j{i + 1}"] = ends | table
         tables["bodies"][body] = random_body(rng)
         tables["outputs"] |= outputs(body, vector(rng.normal(0.0, 0.5, 3)))
     shuffled = list(tables["bodies"])
     rng.shuffle(shuffled)
     tables["bodies"] = {body: tables["bodies"][body] for body in shuffled}
-    tree.description = {"format": "kinetree/1", "name": "random", "gravity": vector(rng.normal(0.0, 6.0, 3)), **tables}
+    tree.description = {
+        "format": "kinetree/1",
+        "name": "random",
+        "gravity": vector(rng.normal(0.0, 6.0, 3)),
+        **tables,
+    }
     return tree
 
 
@@ -99,7 +118,11 @@ def random_body(rng: np.random.Generator) -> dict[str, Any]:
     P = r @ r.T + 0.02 * np.eye(3)
     J = np.trace(P) * np.eye(3) - P
     key = "inertia" if rng.random() < 0.7 else "inertia_at_origin"
-    return {"mass": float(rng.uniform(0.5, 3.0)), "com": vector(rng.normal(0.0, 0.1, 3)) if key == "inertia" else [0, 0, 0], key: tensor(J)}
+    return {
+        "mass": float(rng.uniform(0.5, 3.0)),
+        "com": vector(rng.normal(0.0, 0.1, 3)) if key == "inertia" else [0, 0, 0],
+        key: tensor(J),
+    }
 
 
 def tensor(J: np.ndarray) -> list[float]:
@@ -107,10 +130,23 @@ def tensor(J: np.ndarray) -> list[float]:
 
 
 def outputs(body: str, point: list[float]) -> dict[str, Any]:
-    quantities = ("position", "velocity", "acceleration", "orientation", "angular_velocity", "angular_acceleration")
+    quantities = (
+        "position",
+        "velocity",
+        "acceleration",
+        "orientation",
+        "angular_velocity",
+        "angular_acceleration",
+    )
     with_point = ("position", "velocity", "acceleration")
-    tables = {f"{body}_{q}": {"quantity": q, "body": body} | ({"point": point} if q in with_point else {}) for q in quantities}
-    own = {f"{body}_own_{q}": {"quantity": q, "body": body, "frame": "body", "point": point} for q in ("velocity", "acceleration")}
+    tables = {
+        f"{body}_{q}": {"quantity": q, "body": body} | ({"point": point} if q in with_point else {})
+        for q in quantities
+    }
+    own = {
+        f"{body}_own_{q}": {"quantity": q, "body": body, "frame": "body", "point": point}
+        for q in ("velocity", "acceleration")
+    }
     return tables | own
 
 
@@ -128,7 +164,9 @@ def place(rng: np.random.Generator) -> tuple[dict[str, Any], list[Step]]:
     return table, steps
 
 
-def random_joint(rng: np.random.Generator, kind: str, name: str) -> tuple[RandomJoint, dict[str, Any]]:
+def random_joint(
+    rng: np.random.Generator, kind: str, name: str
+) -> tuple[RandomJoint, dict[str, Any]]:
     if kind in ("transforms", "given", "reversed"):
         return random_sequence(rng, kind, name)
     table, steps = place(rng)
@@ -146,16 +184,25 @@ def random_joint(rng: np.random.Generator, kind: str, name: str) -> tuple[Random
         "revolute": [Step(True, axis, coordinate=0)],
         "prismatic": [Step(False, axis, coordinate=0)],
         "cylindrical": [Step(False, axis, coordinate=0), Step(True, axis, coordinate=1)],
-        "planar": [Step(False, np.eye(3)[0], coordinate=0), Step(False, np.eye(3)[1], coordinate=1), Step(True, np.eye(3)[2], coordinate=2)],
+        "planar": [
+            Step(False, np.eye(3)[0], coordinate=0),
+            Step(False, np.eye(3)[1], coordinate=1),
+            Step(True, np.eye(3)[2], coordinate=2),
+        ],
     }
     steps += moving.get(kind, [])
     if kind == "screw":
         table["pitch"] = float(rng.uniform(-1.0, 1.0))
-        steps += [Step(True, axis, coordinate=0), Step(False, axis, coordinate=0, factor=table["pitch"] / (2 * np.pi))]
+        steps += [
+            Step(True, axis, coordinate=0),
+            Step(False, axis, coordinate=0, factor=table["pitch"] / (2 * np.pi)),
+        ]
     if kind not in KNOWN:
         steps += registered(rng, kind, table)
     special = {"spherical": "ball", "free": "free"}.get(kind, "")
-    freedoms = {"ball": 3, "free": 6}.get(special, 1 + max((s.coordinate for s in steps), default=-1))
+    freedoms = {"ball": 3, "free": 6}.get(
+        special, 1 + max((s.coordinate for s in steps), default=-1)
+    )
     return RandomJoint(steps, special, freedoms, special != "free" and rng.random() < 0.3), table
 
 
@@ -168,13 +215,22 @@ def registered(rng: np.random.Generator, kind: str, table: dict[str, Any]) -> li
     if declared.pitch:
         table["pitch"] = float(rng.uniform(-1.0, 1.0))
     elements = declared.elements([(x, y, z) for x, y, z in axes], table.get("pitch", 0.0))
-    return [Step(e.kind.turns, np.array(e.axis), coordinate=e.coordinate, factor=e.factor) for e in elements]
+    return [
+        Step(e.kind.turns, np.array(e.axis), coordinate=e.coordinate, factor=e.factor)
+        for e in elements
+    ]
 
 
-def random_sequence(rng: np.random.Generator, kind: str, name: str) -> tuple[RandomJoint, dict[str, Any]]:
+def random_sequence(
+    rng: np.random.Generator, kind: str, name: str
+) -> tuple[RandomJoint, dict[str, Any]]:
     """Elementary transforms in random order; coordinates turn or shift about well separated axes, the first may be shared by a further one."""
     axes = {turn: list(np.linalg.qr(rng.normal(size=(3, 3)))[0]) for turn in (True, False)}
-    kinds = ["coordinate"] * int(rng.integers(1, 4)) + ["constant"] * int(rng.integers(0, 3)) + ["given"] * int(kind == "given" or rng.random() < 0.2)
+    kinds = (
+        ["coordinate"] * int(rng.integers(1, 4))
+        + ["constant"] * int(rng.integers(0, 3))
+        + ["given"] * int(kind == "given" or rng.random() < 0.2)
+    )
     rng.shuffle(kinds)
     steps: list[Step] = []
     freedoms = 0
@@ -188,7 +244,9 @@ def random_sequence(rng: np.random.Generator, kind: str, name: str) -> tuple[Ran
         else:
             steps.append(Step(turn, unit(rng), Motion(*vector(rng.normal(0.0, 0.6, 4)))))
     if rng.random() < 0.4:
-        steps.append(Step(not steps[-1].turn, unit(rng), coordinate=0, factor=float(rng.uniform(0.1, 0.4))))
+        steps.append(
+            Step(not steps[-1].turn, unit(rng), coordinate=0, factor=float(rng.uniform(0.1, 0.4)))
+        )
     table = {"transforms": [as_table(step, name) for step in steps]}
     return RandomJoint(steps, "", freedoms, kind == "reversed"), table
 
@@ -196,7 +254,11 @@ def random_sequence(rng: np.random.Generator, kind: str, name: str) -> tuple[Ran
 def as_table(step: Step, name: str) -> dict[str, Any]:
     table: dict[str, Any] = {"rotate" if step.turn else "shift": vector(step.axis)}
     if step.coordinate >= 0:
-        return table | {"coordinate": f"{name}_{step.coordinate}"} | ({"factor": step.factor} if step.factor != 1.0 else {})
+        return (
+            table
+            | {"coordinate": f"{name}_{step.coordinate}"}
+            | ({"factor": step.factor} if step.factor != 1.0 else {})
+        )
     return table | {"by": step.amount.text() if isinstance(step.amount, Motion) else step.amount}
 
 
@@ -233,7 +295,11 @@ def step_jet(step: Step, t: float, q: np.ndarray, u: np.ndarray, udot: np.ndarra
         return jet
     K = skew(axis)
     R = np.eye(3) + np.sin(x[0]) * K + (1.0 - np.cos(x[0])) * K @ K
-    jet[0][:3, :3], jet[1][:3, :3], jet[2][:3, :3] = R, x[1] * K @ R, (x[2] * K + x[1] ** 2 * K @ K) @ R
+    jet[0][:3, :3], jet[1][:3, :3], jet[2][:3, :3] = (
+        R,
+        x[1] * K @ R,
+        (x[2] * K + x[1] ** 2 * K @ K) @ R,
+    )
     return jet
 
 

@@ -59,12 +59,20 @@ def given(motion, t):
     return a * np.sin(b * t + c) + d * t
 
 
-def random_tree(rng: np.random.Generator, bodies: int, shape: str = "random", joint: str = "any", massless: bool = False) -> Tree:
+def random_tree(
+    rng: np.random.Generator,
+    bodies: int,
+    shape: str = "random",
+    joint: str = "any",
+    massless: bool = False,
+) -> Tree:
     """Draw a tree. shape: random, chain, star; joint: any, or the name of one kind; massless: half of the bodies that carry others have no mass."""
     parent = [-1] + [draw_parent(rng, i, shape) for i in range(1, bodies + 1)]
     joints, q_at, u_at, q = [[]], [0, 0], [0, 0], []
     for _ in range(bodies):
-        elements, values = draw_joint(rng, joint if joint != "any" else str(rng.choice(KINDS)), q_at[-1], u_at[-1])
+        elements, values = draw_joint(
+            rng, joint if joint != "any" else str(rng.choice(KINDS)), q_at[-1], u_at[-1]
+        )
         joints.append(elements)
         q.extend(values)
         q_at.append(q_at[-1] + len(values))
@@ -107,7 +115,19 @@ def draw_parent(rng, i, shape):
     return int(rng.integers(max(0, i - 1 - int(rng.integers(0, 6))), i))
 
 
-KINDS = ("revolute", "prismatic", "universal", "planar", "screw", "ball", "free", "fixed", "driven", "sequence", "sequence")
+KINDS = (
+    "revolute",
+    "prismatic",
+    "universal",
+    "planar",
+    "screw",
+    "ball",
+    "free",
+    "fixed",
+    "driven",
+    "sequence",
+    "sequence",
+)
 
 
 def freedoms(elements):
@@ -149,7 +169,9 @@ def draw_joint(rng, kind, iq, iu):
     after = [constant(rng) for _ in range(int(rng.integers(0, 2)))]
     x = [float(v) for v in rng.normal(0.0, 0.7, 7)]
     if kind == "ball":
-        return before + [Element(L.Element.BALL, np.array([0.0, 0.0, 1.0]), q=iq, u=iu)] + after, x[:4]
+        return before + [Element(L.Element.BALL, np.array([0.0, 0.0, 1.0]), q=iq, u=iu)] + after, x[
+            :4
+        ]
     if kind == "free":
         return before + [Element(L.Element.FREE, np.array([0.0, 0.0, 1.0]), q=iq, u=iu)] + after, x
     if kind == "fixed":
@@ -158,15 +180,27 @@ def draw_joint(rng, kind, iq, iu):
         return before + [driven(rng) for _ in range(int(rng.integers(1, 3)))] + after, []
     if kind == "screw":
         a = moving(rng, turn, iq, iu)
-        return [*before, a, constant(rng), Element(slide, a.axis, factor=0.3, q=iq, u=iu), *after], x[:1]
+        return [
+            *before,
+            a,
+            constant(rng),
+            Element(slide, a.axis, factor=0.3, q=iq, u=iu),
+            *after,
+        ], x[:1]
     if kind in ("universal", "three"):
         axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         n = 2 if kind == "universal" else 3
         x = [0.3 * v for v in x]  # away from the singular position of three rotations
-        return before + [Element(turn, axes[k], q=iq + k, u=iu + k) for k in range(n)] + after, x[:n]
+        return before + [Element(turn, axes[k], q=iq + k, u=iu + k) for k in range(n)] + after, x[
+            :n
+        ]
     if kind == "planar":
         axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        e = [Element(slide, axes[0], q=iq, u=iu), Element(slide, axes[1], q=iq + 1, u=iu + 1), Element(turn, axes[2], q=iq + 2, u=iu + 2)]
+        e = [
+            Element(slide, axes[0], q=iq, u=iu),
+            Element(slide, axes[1], q=iq + 1, u=iu + 1),
+            Element(turn, axes[2], q=iq + 2, u=iu + 2),
+        ]
         return before + e + after, x[:3]
     if kind in ("revolute", "prismatic"):
         return before + [moving(rng, turn if kind == "revolute" else slide, iq, iu)] + after, x[:1]
@@ -175,14 +209,25 @@ def draw_joint(rng, kind, iq, iu):
 
 def draw_sequence(rng, iq, iu):
     """One to six elements, at most three shifts and three rotations by coordinates about well separated axes."""
-    axes = {k: list(np.linalg.qr(rng.normal(size=(3, 3)))[0]) for k in (L.Element.SHIFT_Q, L.Element.ROTATE_Q)}
+    axes = {
+        k: list(np.linalg.qr(rng.normal(size=(3, 3)))[0])
+        for k in (L.Element.SHIFT_Q, L.Element.ROTATE_Q)
+    }
     elements, x = [], []
     for _ in range(int(rng.integers(1, 7))):
         kind = rng.choice(["shift", "turn", "constant", "driven"])
         if kind in ("shift", "turn"):
             code = L.Element.SHIFT_Q if kind == "shift" else L.Element.ROTATE_Q
             if axes[code]:
-                elements.append(Element(code, axes[code].pop(), factor=float(rng.uniform(0.5, 1.5)), q=iq + len(x), u=iu + len(x)))
+                elements.append(
+                    Element(
+                        code,
+                        axes[code].pop(),
+                        factor=float(rng.uniform(0.5, 1.5)),
+                        q=iq + len(x),
+                        u=iu + len(x),
+                    )
+                )
                 x.append(float(rng.normal(0.0, 0.25)))
         else:
             elements.append(constant(rng) if kind == "constant" else driven(rng))
@@ -234,12 +279,19 @@ def instance(tree: Tree, groups=GROUPS) -> Instance:
         "u_body": np.repeat(np.arange(N + 1), np.diff(tree.u_at)),
         **pattern(np.array(tree.parent), np.array(tree.u_at)),
     }
-    sizes = dict.fromkeys(re.findall(r"[a-z]+", " ".join(f.size for f in L.WORK)), 0.0)  # no states, inputs, tables, forces, loops
+    sizes = dict.fromkeys(
+        re.findall(r"[a-z]+", " ".join(f.size for f in L.WORK)), 0.0
+    )  # no states, inputs, tables, forces, loops
     sizes |= {"N": N, "nq": nq, "nu": nu, "ne": ne, "nr": len(val)}
     sizes |= {"nm": ints["m_at"][-1], "nb": ints["b_at"][-1], "nh": ints["h_at"][-1]}
     header = {"nq": nq, "nu": nu, "gravity": 1, "r_q": 4, "r_u": 4 + nq}
     work = work_sizes({k: float(v) for k, v in sizes.items()}, frozenset(groups) | {"literal"})
-    block, floats = pack(header, ints, {f.name: np.zeros(0) for f in L.MODEL_FLOATS} | {"val0": np.array(val, float)}, work)
+    block, floats = pack(
+        header,
+        ints,
+        {f.name: np.zeros(0) for f in L.MODEL_FLOATS} | {"val0": np.array(val, float)},
+        work,
+    )
     memory, ws = allocate(block, floats)
     ws.q[:], ws.u[:], ws.tau[:], ws.added[:] = tree.q, tree.u, tree.tau, tree.tau
     ws.wrench[:], ws.extra[:] = tree.wrench.ravel(), tree.extra.ravel()
@@ -257,7 +309,9 @@ def fill_constants(tree: Tree, elements: list[Element], ws: SimpleNamespace) -> 
         ws.elem[at + L.E_AXIS : at + L.E_AXIS + 3] = element.axis
         ws.elem[at + L.E_FACTOR] = element.factor
         ws.elem_code[e] = 0.0
-        ws.elem[at + L.E_MATRIX : at + L.E_MATRIX + 9] = axis_rotation(element.axis, element.angle).ravel()
+        ws.elem[at + L.E_MATRIX : at + L.E_MATRIX + 9] = axis_rotation(
+            element.axis, element.angle
+        ).ravel()
     for i in range(tree.bodies + 1):
         at = i * L.BODY
         m, c = tree.mass[i], tree.com[i]

@@ -14,17 +14,30 @@ REGULATOR = {
         "A": {
             "parent": "arm",
             "child": "ball",
-            "transforms": [{"shift": "y", "coordinate": "y2", "start": 0.5}, {"rotate": "x", "coordinate": "alpha"}],
+            "transforms": [
+                {"shift": "y", "coordinate": "y2", "start": 0.5},
+                {"rotate": "x", "coordinate": "alpha"},
+            ],
         },
     },
     "forces": {
         "drive": {"coordinate": "gamma", "value": "k*(omega0 - der(gamma))"},
-        "spring": {"between": [{"body": "arm"}, {"body": "ball"}], "stiffness": 200.0, "length": 0.5},
+        "spring": {
+            "between": [{"body": "arm"}, {"body": "ball"}],
+            "stiffness": 200.0,
+            "length": 0.5,
+        },
     },
     "inputs": {"omega0": {"start": 5.0, "unit": "rad/s"}},
-    "outputs": {"height": {"quantity": "position", "body": "ball", "axis": "z"}, "power": {"value": "k*(omega0-der(gamma))*der(gamma)"}},
+    "outputs": {
+        "height": {"quantity": "position", "body": "ball", "axis": "z"},
+        "power": {"value": "k*(omega0-der(gamma))*der(gamma)"},
+    },
     "tables": {"curve": {"x": [0, 1, 2], "y": [0, 1, 4]}},
-    "stages": [{"name": "first", "ends": {"when": "abs(force('drive')) > 10"}, "free": ["A"]}, {"name": "last"}],
+    "stages": [
+        {"name": "first", "ends": {"when": "abs(force('drive')) > 10"}, "free": ["A"]},
+        {"name": "last"},
+    ],
     "run": {"stop_time": 1},
 }
 

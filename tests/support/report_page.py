@@ -92,7 +92,10 @@ class Page(HTMLParser):
 
     def unread(self) -> list[str]:
         """Texts with numbers that no test has looked at; heads of columns may have some in their names (50 %)."""
-        cells: Iterable[Cell] = (*self.texts, *(cell for rows in self.tables for row in rows[1:] for cell in row))
+        cells: Iterable[Cell] = (
+            *self.texts,
+            *(cell for rows in self.tables for row in rows[1:] for cell in row),
+        )
         return [str(cell) for cell in cells if cell.numbers() and not cell.read]
 
 

@@ -23,14 +23,28 @@ DESCRIPTION = {
     "name": "Spring & mass",
     "gravity": [0, 0, 0],
     "parameters": {
-        "k": {"value": 40.0, "unit": "N/m", "min": 0, "tunable": True, "text": "stiffness <of the spring>"},
+        "k": {
+            "value": 40.0,
+            "unit": "N/m",
+            "min": 0,
+            "tunable": True,
+            "text": "stiffness <of the spring>",
+        },
         "m": {"value": 2.0, "unit": "kg"},
         "c": {"value": 0.5, "unit": "N.s/m", "min": 0, "max": 5},
         "limit": 1.0,
     },
     "inputs": {"pull": {"start": 3.0, "unit": "N", "min": -100, "max": 100}},
     "bodies": {"block": {"mass": "m", "inertia": [1, 1, 1, 0, 0, 0]}},
-    "joints": {"slide": {"child": "block", "type": "prismatic", "axis": "x", "coordinates": ["x"], "start": 0.25}},
+    "joints": {
+        "slide": {
+            "child": "block",
+            "type": "prismatic",
+            "axis": "x",
+            "coordinates": ["x"],
+            "start": 0.25,
+        }
+    },
     "forces": {"spring": {"coordinate": "x", "value": "pull - k*x - c*der(x)"}},
     "outputs": {"power": {"value": "pull*der(x)", "unit": "W"}},
 }
@@ -43,10 +57,29 @@ def stub_unit(**parameters: float) -> SimpleNamespace:
     c = system.compiled
     stages, columns, states, guards = 2, 3, 2, 1
     at = U.UNIT.size + U.STAGE.size * stages
-    tables = [c.registers["x"], c.registers["der(x)"], c.outputs[0].register, 0, 1, c.start_q, c.start_u, 1]
+    tables = [
+        c.registers["x"],
+        c.registers["der(x)"],
+        c.outputs[0].register,
+        0,
+        1,
+        c.start_q,
+        c.start_u,
+        1,
+    ]
     first = at + c.ints.size
-    record = U.STAGE.filled(ints=at, floats=0, columns=first, states=first + 3, bodies=first + 7, guards=guards)
-    sizes = {"columns": columns, "states": states, "rates": states, "guards": guards, "armed": guards, "slopes": 1, "workspace": 64 + c.floats.size}
+    record = U.STAGE.filled(
+        ints=at, floats=0, columns=first, states=first + 3, bodies=first + 7, guards=guards
+    )
+    sizes = {
+        "columns": columns,
+        "states": states,
+        "rates": states,
+        "guards": guards,
+        "armed": guards,
+        "slopes": 1,
+        "workspace": 64 + c.floats.size,
+    }
     places, work_size = {}, U.UNIT_HEAD.size
     for part in U.PARTS:
         places[f"at_{part.name}"] = work_size
@@ -55,10 +88,19 @@ def stub_unit(**parameters: float) -> SimpleNamespace:
         stages=stages, columns=columns, states=states, guards=guards, bodies=1, inputs=1, start_inputs=c.start_inputs,
         ints_size=first + len(tables), floats_size=c.floats.size, work_size=work_size, **places,
     )  # fmt: skip
-    ints = np.concatenate([np.array([*head, *record * stages], dtype=np.int64), c.ints, np.array(tables, dtype=np.int64)])
+    ints = np.concatenate(
+        [
+            np.array([*head, *record * stages], dtype=np.int64),
+            c.ints,
+            np.array(tables, dtype=np.int64),
+        ]
+    )
     d = mechanism.description
     parameters = [
-        Parameter(name, c.registers[name], float(p.value), False, p.tunable, p.unit, p.text, p.min, p.max) for name, p in d.parameters.items()
+        Parameter(
+            name, c.registers[name], float(p.value), False, p.tunable, p.unit, p.text, p.min, p.max
+        )
+        for name, p in d.parameters.items()
     ]
     inputs = [Input(n, c.registers[n], i.start, i.unit, i.min, i.max) for n, i in d.inputs.items()]
     return SimpleNamespace(
@@ -75,7 +117,9 @@ def stub_unit(**parameters: float) -> SimpleNamespace:
         system=system,
         bodies=["block"],
         options={U.UNIT_HEAD.at("relative"): 1e-8, U.UNIT_HEAD.at("absolute"): 1e-10},
-        run=SimpleNamespace(start_time=0.0, stop_time=10.0, output_step=1e-3, relative=1e-8, integrator="rk4"),
+        run=SimpleNamespace(
+            start_time=0.0, stop_time=10.0, output_step=1e-3, relative=1e-8, integrator="rk4"
+        ),
     )
 
 
@@ -84,9 +128,21 @@ def stub_shell() -> Path:
     """The C shell linked with the stand-in engine."""
     folder = cache_root() / "stub"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "unit_layout.h").write_text(layout_header() + f"#define H_REGISTERS {HEADER.at('registers')}\n")
+    (folder / "unit_layout.h").write_text(
+        layout_header() + f"#define H_REGISTERS {HEADER.at('registers')}\n"
+    )
     code = folder / "engine.o"
-    command = [*compiler(), "-std=c11", "-O2", "-fPIC", f"-I{folder}", "-c", str(SOURCE), "-o", str(code)]
+    command = [
+        *compiler(),
+        "-std=c11",
+        "-O2",
+        "-fPIC",
+        f"-I{folder}",
+        "-c",
+        str(SOURCE),
+        "-o",
+        str(code),
+    ]
     subprocess.run(command, check=True)
     return linked([code])
 
@@ -97,10 +153,19 @@ def stub_calls():
 
     library = ctypes.CDLL(str(stub_shell()))
     library.best_engine.restype = ctypes.POINTER(ctypes.c_void_p)
-    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double)
+    kind = ctypes.CFUNCTYPE(
+        ctypes.c_int32,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+        ctypes.c_double,
+    )
     entries = {f"unit_{name}": kind(library.best_engine()[k]) for k, name in enumerate(ENTRIES)}
 
     def bind(name, ints, floats, work):
-        return lambda option, t: entries[name](ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t)
+        return lambda option, t: entries[name](
+            ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t
+        )
 
     return bind

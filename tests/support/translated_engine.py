@@ -15,7 +15,9 @@ from kinetree.fmu.source.archive import STRICT, engine_text
 from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.tools import compiler
 
-QUICK = tuple("-O0" if flag == "-O2" else flag for flag in STRICT)  # compiled in a quarter of the time; the same operations in the same order
+QUICK = tuple(
+    "-O0" if flag == "-O2" else flag for flag in STRICT
+)  # compiled in a quarter of the time; the same operations in the same order
 
 
 @cache
@@ -39,8 +41,13 @@ def bound(engine: ctypes.CDLL) -> Callable:
 
     def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray):
         entry = getattr(engine, f"kt_{name}")
-        entry.restype, entry.argtypes = ctypes.c_int32, [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double]
-        return lambda option, t: entry(ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t)
+        entry.restype, entry.argtypes = (
+            ctypes.c_int32,
+            [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double],
+        )
+        return lambda option, t: entry(
+            ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t
+        )
 
     return bind
 

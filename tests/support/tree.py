@@ -5,13 +5,23 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = {"kinetree.solvers": "solvers", "kinetree.models": "models", "kinetree.fmu": "fmu_src", "kinetree.scripts": "scripts"}
+ROOMS = {
+    "kinetree.solvers": "solvers",
+    "kinetree.models": "models",
+    "kinetree.fmu": "fmu_src",
+    "kinetree.scripts": "scripts",
+}
 
 
 @cache
 def modules(*folders: str) -> tuple[Path, ...]:
     """Python files of the given top-level folders, of the four rooms by default."""
-    return tuple(path for folder in folders or ROOMS.values() for path in sorted((ROOT / folder).rglob("*.py")) if "__pycache__" not in path.parts)
+    return tuple(
+        path
+        for folder in folders or ROOMS.values()
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if "__pycache__" not in path.parts
+    )
 
 
 @cache
@@ -55,5 +65,8 @@ def kernels(path: Path) -> list[ast.FunctionDef]:
     return [
         node
         for node in nodes(path)
-        if isinstance(node, ast.FunctionDef) and any(ast.unparse(mark).split("(")[0].split(".")[-1] in marks for mark in node.decorator_list)
+        if isinstance(node, ast.FunctionDef)
+        and any(
+            ast.unparse(mark).split("(")[0].split(".")[-1] in marks for mark in node.decorator_list
+        )
     ]

@@ -42,12 +42,20 @@ class Scalar(float):
 class Builder:
     """What instructions do, on numbers and arrays."""
 
-    fadd, fsub, fmul, fdiv = (staticmethod(f) for f in (operator.add, operator.sub, operator.mul, np.divide))
+    fadd, fsub, fmul, fdiv = (
+        staticmethod(f) for f in (operator.add, operator.sub, operator.mul, np.divide)
+    )
     fneg, and_, or_ = (staticmethod(f) for f in (operator.neg, np.logical_and, np.logical_or))
 
     @staticmethod
     def fcmp_ordered(sign: str, a: Any, b: Any) -> Any:
-        functions = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
+        functions = {
+            "<": operator.lt,
+            "<=": operator.le,
+            ">": operator.gt,
+            ">=": operator.ge,
+            "==": operator.eq,
+        }
         return functions[sign](a, b)  # false for what is no number, as an ordered comparison is
 
     @staticmethod
@@ -74,15 +82,30 @@ def plain(x: Any) -> Any:
 
 
 def kind_of(x: Any) -> Any:
-    return LANES if isinstance(x, Lanes) else DUAL if isinstance(x, Dual) else MASK if isinstance(x, Mask) else float
+    return (
+        LANES
+        if isinstance(x, Lanes)
+        else DUAL
+        if isinstance(x, Dual)
+        else MASK
+        if isinstance(x, Mask)
+        else float
+    )
 
 
 def binary(op: Callable) -> tuple[Callable, Callable]:
     def forward(self: Any, other: Any) -> Any:
         a, b = kind_of(self), kind_of(other)
         wide = a if a is not float else b
-        result = MASK if wide is LANES and op in COMPARISONS else bool if op in COMPARISONS else wide
-        found = Wide.rules[op, a, b](None, Builder, SimpleNamespace(return_type=result, args=(a, b)), (plain(self), plain(other)))
+        result = (
+            MASK if wide is LANES and op in COMPARISONS else bool if op in COMPARISONS else wide
+        )
+        found = Wide.rules[op, a, b](
+            None,
+            Builder,
+            SimpleNamespace(return_type=result, args=(a, b)),
+            (plain(self), plain(other)),
+        )
         return Lanes(found) if result is LANES else Mask(found) if result is MASK else found
 
     return forward, lambda self, other: forward(other, self)
@@ -108,7 +131,10 @@ class Dual(Wide):
     __hash__ = object.__hash__
 
     def __init__(self, value: Any, slopes: Any):
-        self.value, self.slopes = Scalar(value), spread(None, slopes.numbers if isinstance(slopes, Lanes) else slopes)
+        self.value, self.slopes = (
+            Scalar(value),
+            spread(None, slopes.numbers if isinstance(slopes, Lanes) else slopes),
+        )
 
     def __abs__(self) -> Any:
         return called(abs, self)
@@ -122,10 +148,14 @@ class Mask:
         self.truths = np.asarray(truths, dtype=bool)
 
     def __and__(self, other: Mask) -> Mask:
-        return Mask(Wide.rules[operator.and_, MASK, MASK](None, Builder, None, (self.truths, other.truths)))
+        return Mask(
+            Wide.rules[operator.and_, MASK, MASK](None, Builder, None, (self.truths, other.truths))
+        )
 
     def __or__(self, other: Mask) -> Mask:
-        return Mask(Wide.rules[operator.or_, MASK, MASK](None, Builder, None, (self.truths, other.truths)))
+        return Mask(
+            Wide.rules[operator.or_, MASK, MASK](None, Builder, None, (self.truths, other.truths))
+        )
 
 
 for _op in (operator.add, operator.sub, operator.mul, operator.truediv, *COMPARISONS):
@@ -137,7 +167,9 @@ for _op in (operator.add, operator.sub, operator.mul, operator.truediv, *COMPARI
 
 
 # -- what the modules find in the place of numba -----------------------------------------------------------------------------------------------
-RULES: dict[Any, list[Callable]] = {}  # by function, what gives an implementation for types of arguments
+RULES: dict[
+    Any, list[Callable]
+] = {}  # by function, what gives an implementation for types of arguments
 
 
 def overload(function: Any, **_: Any) -> Callable:
@@ -166,7 +198,11 @@ def called(function: Callable, *arguments: Any) -> Any:
 
 
 def dispatched(function: Callable) -> Callable:
-    return lambda *arguments: called(function, *arguments) if any(kind_of(each) is not float for each in arguments) else function(*arguments)
+    return lambda *arguments: (
+        called(function, *arguments)
+        if any(kind_of(each) is not float for each in arguments)
+        else function(*arguments)
+    )
 
 
 def with_lane(lanes: Lanes, k: int, number: float) -> Lanes:
@@ -184,7 +220,9 @@ def quarter(sine: Lanes, cosine: Lanes, turns: Lanes) -> tuple[Lanes, Lanes]:
 PRIMITIVE = {
     "lane": lambda lanes, k: float(lanes.numbers[k]),
     "with_lane": with_lane,
-    "value_of": lambda x: x.value if isinstance(x, Dual) else x,  # a plain number in an array of duals has no slopes
+    "value_of": lambda x: (
+        x.value if isinstance(x, Dual) else x
+    ),  # a plain number in an array of duals has no slopes
     "slopes_of": lambda x: Lanes(x.slopes if isinstance(x, Dual) else spread(None, 0.0)),
     "dual_of": Dual,
     "lanes_of": lambda x: x if isinstance(x, Lanes) else Lanes(spread(None, x)),
@@ -208,7 +246,9 @@ def wide_kernels() -> PlainKernels:
     kernels = PlainKernels(symbolic=False)
     RULES.clear()
     Wide.rules = {}
-    template = SimpleNamespace(create_struct_proxy=lambda kind: lambda context, builder, number: number)
+    template = SimpleNamespace(
+        create_struct_proxy=lambda kind: lambda context, builder, number: number
+    )
     stubs: dict[str, dict[str, Any]] = {
         "numba": {"types": SimpleNamespace(Float=float, Boolean=bool, Number=type, float64="float64", boolean="boolean")},
         "numba.extending": {"overload": overload, "intrinsic": unchanged},
@@ -224,7 +264,10 @@ def wide_kernels() -> PlainKernels:
     for name, content in stubs.items():
         kernels.modules[name] = named(name, **content)
     kernels.module(ROOT + "numbers.arithmetic")
-    functions, choose = kernels.module(ROOT + "numbers.functions"), kernels.module(ROOT + "algebra.choose")
+    functions, choose = (
+        kernels.module(ROOT + "numbers.functions"),
+        kernels.module(ROOT + "algebra.choose"),
+    )
     kernels.module(ROOT + "numbers.tables")
     for name in ("select", "every", "larger_of", "smaller_of", "whole_below", "whole_above"):
         original = getattr(choose, name)
@@ -234,7 +277,9 @@ def wide_kernels() -> PlainKernels:
     trigonometry = kernels.module(ROOT + "algebra.trigonometry")
     functions.sincos = dispatched(trigonometry.sincos)
     trigonometry.sincos = functions.sincos
-    wide_math = SimpleNamespace(**{name: dispatched(f) if callable(f) else f for name, f in vars(math).items()})
+    wide_math = SimpleNamespace(
+        **{name: dispatched(f) if callable(f) else f for name, f in vars(math).items()}
+    )
     kernels.modules["math"] = named("math", **vars(wide_math))
     kernels.builtins |= {"max": dispatched(max), "min": dispatched(min)}
     functions.math = wide_math

@@ -41,7 +41,11 @@ def by_the_long_way(system, t, q, u, **rest):
 
 def test_the_layout_of_objects_is_known_wherever_it_is_the_common_one():
     """CPython of 64 bits with its lock: what is read at the places is what Python says of the same objects."""
-    common = platform.python_implementation() == "CPython" and sys.maxsize > 2**62 and not hasattr(sys, "getobjects")
+    common = (
+        platform.python_implementation() == "CPython"
+        and sys.maxsize > 2**62
+        and not hasattr(sys, "getobjects")
+    )
     assert direct.known_layout() == (common and getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
@@ -52,11 +56,23 @@ def test_any_form_of_numbers_gives_the_same(boom):
     frozen = q.copy()
     frozen.flags.writeable = False
     strided = np.repeat(q, 2)[::2]
-    for each in (q, list(q), tuple(q), frozen, strided, q.astype(object), q.astype(">f8"), q.view(np.matrix).A1, q.astype(np.longdouble)):
+    for each in (
+        q,
+        list(q),
+        tuple(q),
+        frozen,
+        strided,
+        q.astype(object),
+        q.astype(">f8"),
+        q.view(np.matrix).A1,
+        q.astype(np.longdouble),
+    ):
         for t in (0.0, 0, np.float64(0.0), False):
             assert (boom.accelerations(t, each, u) == expected).all()
     short = q.astype(np.float32)
-    assert (boom.accelerations(0.0, short, u) == by_the_long_way(boom, 0.0, short.astype(float), u)).all()
+    assert (
+        boom.accelerations(0.0, short, u) == by_the_long_way(boom, 0.0, short.astype(float), u)
+    ).all()
 
 
 def test_inputs_and_forces_are_those_of_the_call(boom):
@@ -71,7 +87,9 @@ def test_inputs_and_forces_are_those_of_the_call(boom):
     for _ in range(2):
         assert (boom.accelerations(0.0, q, u, given, tau=tau) == expected).all()
         assert (boom.accelerations(0.0, q, u) == plain).all()
-        assert (boom.accelerations(0.0, q, u, tau=tau) == by_the_long_way(boom, 0.0, q, u, tau=tau)).all()
+        assert (
+            boom.accelerations(0.0, q, u, tau=tau) == by_the_long_way(boom, 0.0, q, u, tau=tau)
+        ).all()
     with pytest.raises(KeyError, match="is not an input"):
         boom.accelerations(0.0, q, u, {"nothing": 1.0})
     with pytest.raises(ValueError, match="tau has shape"):
@@ -79,7 +97,10 @@ def test_inputs_and_forces_are_those_of_the_call(boom):
     assert (boom.accelerations(0.0, q, u) == plain).all()
 
 
-@pytest.mark.parametrize("bad, word", [(np.nan, "finite"), (np.inf, "finite"), (None, "shape"), ("text", "could not convert")])
+@pytest.mark.parametrize(
+    "bad, word",
+    [(np.nan, "finite"), (np.inf, "finite"), (None, "shape"), ("text", "could not convert")],
+)
 def test_states_that_are_none(boom, bad, word):
     q, u = state(boom)
     wrong = q[:-1] if bad is None else "text" if bad == "text" else np.full(q.size, bad)
@@ -107,7 +128,10 @@ def test_nothing_is_kept(boom):
         boom.accelerations(0.0, q, u)
         evaluate(0.0, q, u, udot)
         evaluate(0, q, u, udot)
-    assert all(abs(sys.getrefcount(each) - count) < 100 for each, count in zip(counted, before, strict=True))
+    assert all(
+        abs(sys.getrefcount(each) - count) < 100
+        for each, count in zip(counted, before, strict=True)
+    )
 
 
 def test_an_array_that_may_not_be_written(boom):
@@ -118,7 +142,9 @@ def test_an_array_that_may_not_be_written(boom):
         boom.evaluator()(0.0, q, u, udot)
 
 
-@pytest.mark.skipif(not ADDRESSES, reason="kernels are compiled in this process, or objects have another layout")
+@pytest.mark.skipif(
+    not ADDRESSES, reason="kernels are compiled in this process, or objects have another layout"
+)
 def test_calls_cost_little():
     """The direct way goes into the engine at once, with five calls of functions or two, where the first way takes dozens."""
     counting = calls(lambda: None) - 1
@@ -141,5 +167,12 @@ def test_calls_with_inputs_forget_the_forces_of_the_call_before():
     system = load(d).compile()
     q, u = np.zeros(1), np.zeros(1)
     for _ in range(2 * OFTEN):
-        for inputs, tau, expected in (({"f": 3.0}, None, 1.5), ({"f": 3.0}, [4.0], 3.5), (None, None, 0.5), ({"f": 5.0}, None, 2.5)):
-            assert system.accelerations(0.0, q, u, inputs=inputs, tau=tau) == pytest.approx([expected], rel=1e-15)
+        for inputs, tau, expected in (
+            ({"f": 3.0}, None, 1.5),
+            ({"f": 3.0}, [4.0], 3.5),
+            (None, None, 0.5),
+            ({"f": 5.0}, None, 2.5),
+        ):
+            assert system.accelerations(0.0, q, u, inputs=inputs, tau=tau) == pytest.approx(
+                [expected], rel=1e-15
+            )

@@ -17,11 +17,17 @@ MOVING = ("revolute", "prismatic", "universal", "spherical", "screw")
 
 def random_parts(rng: np.random.Generator, bodies: int, loop: bool = False) -> dict[str, Any]:
     """A tree in which every second body is a rigid part, turned and shifted, and joints begin at parts as often as at what carries them."""
-    d: dict[str, Any] = {"format": "kinetree/1", "gravity": vector(rng.normal(0.0, 6.0, 3)), "parameters": {"m": 1.3, "a": 0.4}}
+    d: dict[str, Any] = {
+        "format": "kinetree/1",
+        "gravity": vector(rng.normal(0.0, 6.0, 3)),
+        "parameters": {"m": 1.3, "a": 0.4},
+    }
     d["bodies"], d["joints"], names = {}, {}, ["ground"]
     for k in range(1, bodies + 1):
         name, parent = f"b{k}", names[int(rng.integers(max(0, len(names) - 3), len(names)))]
-        d["bodies"][name] = random_body(rng) | ({"mass": f"m*{rng.uniform(1.0, 2.0)!r}"} if rng.random() < 0.3 else {})
+        d["bodies"][name] = random_body(rng) | (
+            {"mass": f"m*{rng.uniform(1.0, 2.0)!r}"} if rng.random() < 0.3 else {}
+        )
         joint: dict[str, Any] = {"parent": parent, "child": name}
         if k % 2 == 0 and parent != "ground":
             places = [
@@ -29,10 +35,18 @@ def random_parts(rng: np.random.Generator, bodies: int, loop: bool = False) -> d
                 {"rotate": vector(2.0 * unit(rng)), "by": "a + m"},
                 {"shift": vector(rng.normal(0, 0.2, 3))},
             ]
-            joint |= {"transforms": places[: int(rng.integers(1, 4))]} if rng.random() < 0.7 else {"type": "rigid", "child_at": [0.1, 0, "a"]}
+            joint |= (
+                {"transforms": places[: int(rng.integers(1, 4))]}
+                if rng.random() < 0.7
+                else {"type": "rigid", "child_at": [0.1, 0, "a"]}
+            )
         else:
             kind = MOVING[int(rng.integers(len(MOVING)))]
-            joint |= {"type": kind, "at": vector(rng.normal(0, 0.3, 3)), "frame": [{"rotate": vector(unit(rng)), "by": 0.7}]}
+            joint |= {
+                "type": kind,
+                "at": vector(rng.normal(0, 0.3, 3)),
+                "frame": [{"rotate": vector(unit(rng)), "by": 0.7}],
+            }
             joint |= {"pitch": 0.3} if kind == "screw" else {}
         d["joints"][f"j{k}"] = joint
         names.append(name)
@@ -43,7 +57,13 @@ def random_parts(rng: np.random.Generator, bodies: int, loop: bool = False) -> d
         point = system.point(0.0, q, u, first)
         there = system.point(0.0, q, u, second)
         at = there.rotation.T @ (point.position - there.position)
-        d["joints"]["closing"] = {"parent": second, "child": first, "type": "spherical", "at": vector(at), "cut": True}
+        d["joints"]["closing"] = {
+            "parent": second,
+            "child": first,
+            "type": "spherical",
+            "at": vector(at),
+            "cut": True,
+        }
     return d
 
 
@@ -59,14 +79,20 @@ def test_equal_to_bodies_of_their_own(seed: int):
     for numbers in ({}, {"m": 2.1, "a": -0.3}):
         one, own = (load(each).compile(**numbers) for each in (d, apart(d)))
         few = one.compiled.running
-        assert few.carriers and len(few.bodies) == len(one.bodies) - len(few.carriers) and own.compiled.fewer is None
+        assert (
+            few.carriers
+            and len(few.bodies) == len(one.bodies) - len(few.carriers)
+            and own.compiled.fewer is None
+        )
         for _ in range(3):
             q, u = one.start()
             q, u = q + rng.normal(0.0, 0.4, q.size), u + rng.normal(size=u.size)
             for k in one.compiled.quaternions:
                 q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
             expected = own.accelerations(0.0, q, u)
-            assert one.accelerations(0.0, q, u) == pytest.approx(expected, abs=1e-11 * max(1.0, np.abs(expected).max()))
+            assert one.accelerations(0.0, q, u) == pytest.approx(
+                expected, abs=1e-11 * max(1.0, np.abs(expected).max())
+            )
             udot = np.empty(one.n)
             one.evaluator()(0.0, q, u, udot)
             assert (udot == one.accelerations(0.0, q, u)).all()
@@ -74,11 +100,23 @@ def test_equal_to_bodies_of_their_own(seed: int):
 
 def compared(d: dict[str, Any], stop: float = 0.5, tolerance: float = 1e-8, **more: Any) -> Any:
     """Runs of both: every column, event and reaction of every joint."""
-    one, own = (load(each).compile().simulate(stop_time=stop, output_step=stop / 10, tolerance=1e-11, **more) for each in (d, apart(d)))
+    one, own = (
+        load(each)
+        .compile()
+        .simulate(stop_time=stop, output_step=stop / 10, tolerance=1e-11, **more)
+        for each in (d, apart(d))
+    )
     assert one.names == own.names
-    for name in (*own.names, *(f"reaction('{joint}')[{k}]" for joint in d["joints"] for k in range(1, 7))):
+    for name in (
+        *own.names,
+        *(f"reaction('{joint}')[{k}]" for joint in d["joints"] for k in range(1, 7)),
+    ):
         if name != "solver_steps":
-            assert one[name] == pytest.approx(own[name], abs=tolerance * max(1.0, float(np.nanmax(np.abs(own[name])))), nan_ok=True), name
+            assert one[name] == pytest.approx(
+                own[name],
+                abs=tolerance * max(1.0, float(np.nanmax(np.abs(own[name])))),
+                nan_ok=True,
+            ), name
     assert [(e.kind, e.cause) for e in one.events] == [(e.kind, e.cause) for e in own.events]
     assert [e.time for e in one.events] == pytest.approx([e.time for e in own.events], abs=1e-7)
     return one
@@ -88,7 +126,11 @@ def compared(d: dict[str, Any], stop: float = 0.5, tolerance: float = 1e-8, **mo
 def test_runs_with_whole_outputs_and_reactions_of_parts(seed: int):
     """Centre of mass, momenta and kinetic energy of all bodies; reactions of rigid joints from the structure with all bodies."""
     d = random_parts(np.random.default_rng(seed), 5)
-    d["outputs"] = {"c": {"quantity": "centre_of_mass"}, "l": {"quantity": "angular_momentum"}, "p": {"quantity": "momentum"}}
+    d["outputs"] = {
+        "c": {"quantity": "centre_of_mass"},
+        "l": {"quantity": "angular_momentum"},
+        "p": {"quantity": "momentum"},
+    }
     assert compared(d).names
     assert load(d).compile().compiled.running.carriers
 
@@ -98,11 +140,15 @@ def test_loops_through_parts(seed: int):
     """The cut joint leads from part to part; both sides merge, the loop closes at the same place."""
     d = random_parts(np.random.default_rng(seed), 6, loop=True)
     system = load(d).compile()
-    assert system.compiled.running.carriers and system.compiled.running.loops == system.compiled.loops
+    assert (
+        system.compiled.running.carriers and system.compiled.running.loops == system.compiled.loops
+    )
     q, u = system.start()
     own = load(apart(d)).compile()
     expected = own.accelerations(0.0, q, u)
-    assert system.accelerations(0.0, q, u) == pytest.approx(expected, abs=1e-9 * max(1.0, np.abs(expected).max()))
+    assert system.accelerations(0.0, q, u) == pytest.approx(
+        expected, abs=1e-9 * max(1.0, np.abs(expected).max())
+    )
     compared(d, stop=0.2, tolerance=1e-6)
 
 
@@ -113,12 +159,35 @@ def arm() -> dict[str, Any]:
         "format": "kinetree/1",
         "name": "arm",
         "parameters": {"load": {"value": 0.5, "tunable": True, "min": 0.0}},
-        "bodies": {"upper": body, "tool": {"mass": "load", "com": [0.1, 0, 0]}, "lower": body, "hook": {**body, "mass": "2*load"}},
+        "bodies": {
+            "upper": body,
+            "tool": {"mass": "load", "com": [0.1, 0, 0]},
+            "lower": body,
+            "hook": {**body, "mass": "2*load"},
+        },
         "joints": {
             "shoulder": {"child": "upper", "type": "revolute", "axis": "y", "start": 0.3},
-            "flange": {"parent": "upper", "child": "tool", "type": "rigid", "at": [0.5, 0, 0], "frame": [{"rotate": "z", "by": 0.4}]},
-            "elbow": {"parent": "tool", "child": "lower", "type": "revolute", "axis": [0, 1, 0.2], "at": [0.2, 0, 0]},
-            "grip": {"parent": "lower", "child": "hook", "type": "rigid", "at": [0.4, 0, 0], "frame": [{"rotate": "x", "by": -0.3}]},
+            "flange": {
+                "parent": "upper",
+                "child": "tool",
+                "type": "rigid",
+                "at": [0.5, 0, 0],
+                "frame": [{"rotate": "z", "by": 0.4}],
+            },
+            "elbow": {
+                "parent": "tool",
+                "child": "lower",
+                "type": "revolute",
+                "axis": [0, 1, 0.2],
+                "at": [0.2, 0, 0],
+            },
+            "grip": {
+                "parent": "lower",
+                "child": "hook",
+                "type": "rigid",
+                "at": [0.4, 0, 0],
+                "frame": [{"rotate": "x", "by": -0.3}],
+            },
         },
     }
 
@@ -136,7 +205,15 @@ def test_what_is_named_stays_a_body():
         {"outputs": {"x": {"quantity": "mass", "bodies": ["hook"]}}},
         {"outputs": {"x": {"value": "2*reaction('grip')"}}},
         {"outputs": {"x": {"quantity": "reaction", "joint": "grip"}}},
-        {"forces": {"f": {"between": [{"body": "hook"}, {"body": "ground"}], "stiffness": 1.0, "length": 0.5}}},
+        {
+            "forces": {
+                "f": {
+                    "between": [{"body": "hook"}, {"body": "ground"}],
+                    "stiffness": 1.0,
+                    "length": 0.5,
+                }
+            }
+        },
         {"contacts": {"f": {"body": "hook", "at": [0, 0, -9]}}},
         {"stages": [{"ends": {"at": 1.0}, "free": ["grip"]}, {"name": "away"}]},
         {"states": {"worn": {"rate": "1e-3*reaction('grip')"}}},
@@ -150,7 +227,13 @@ def test_masses_follow_their_parameters():
     """An event and a stage change the load that is part of both links."""
     d = arm() | {"events": {"drop": {"when": "t > 0.2", "set": {"load": 0.1}}}}
     compared(d)
-    d = arm() | {"stages": [{"ends": {"at": 0.2}, "set": {"load": 2.0}}, {"ends": {"when": "t > 0.4"}, "lock": ["shoulder"]}, {"name": "held"}]}
+    d = arm() | {
+        "stages": [
+            {"ends": {"at": 0.2}, "set": {"load": 2.0}},
+            {"ends": {"when": "t > 0.4"}, "lock": ["shoulder"]},
+            {"name": "held"},
+        ]
+    }
     assert carriers(d)
     compared(d, stop=0.6)
 
@@ -166,7 +249,11 @@ def test_a_link_leaves_with_its_parts():
 def test_what_stands_on_the_ground():
     """A base with weight keeps its potential and carries its own parts; one without mass is the ground."""
     d = arm()
-    d["bodies"] |= {"base": {"mass": 3.0, "com": [0, 0, 1]}, "plate": {"mass": 0.0}, "column": {"mass": 1.0}}
+    d["bodies"] |= {
+        "base": {"mass": 3.0, "com": [0, 0, 1]},
+        "plate": {"mass": 0.0},
+        "column": {"mass": 1.0},
+    }
     d["joints"] |= {
         "bolt": {"child": "base", "type": "rigid", "at": [0, 0, 0.2]},
         "weld": {"parent": "base", "child": "column", "type": "rigid"},
@@ -188,37 +275,67 @@ def test_direct_questions_know_all_bodies():
     q, u = one.start()
     loads = np.random.default_rng(1).normal(size=(4, 6))
     assert one.bodies == own.bodies
-    assert (one.accelerations(0.0, q, u, loads=loads) == own.accelerations(0.0, q, u, loads=loads)).all()
+    assert (
+        one.accelerations(0.0, q, u, loads=loads) == own.accelerations(0.0, q, u, loads=loads)
+    ).all()
     assert (one.reactions(0.0, q, u) == own.reactions(0.0, q, u)).all()
     assert (one.point(0.0, q, u, "hook").position == own.point(0.0, q, u, "hook").position).all()
 
 
-@pytest.mark.parametrize("backend, kind", [("native", "CoSimulation"), ("native", "ModelExchange"), ("python", "CoSimulation")])
+@pytest.mark.parametrize(
+    "backend, kind",
+    [("native", "CoSimulation"), ("native", "ModelExchange"), ("python", "CoSimulation")],
+)
 def test_archives_change_masses_while_they_run(backend: str, kind: str, tmp_path):
     """A host halves the load at 0.25 s: the run with an event that does so."""
     d = arm() | {"events": {"lighter": {"when": "t > 0.25", "set": {"load": 0.25}}}}
     right = load(apart(d)).compile().simulate(stop_time=0.5, output_step=0.5, tolerance=1e-10)
     path = build_fmu(load(arm()), tmp_path / "arm.fmu", backend)
-    given = np.array([(0.0, 0.5), (0.25, 0.5), (0.25, 0.25), (0.5, 0.25)], dtype=[("time", float), ("load", float)])
+    given = np.array(
+        [(0.0, 0.5), (0.25, 0.5), (0.25, 0.25), (0.5, 0.25)],
+        dtype=[("time", float), ("load", float)],
+    )
     names = ["shoulder.angle", "elbow.angle"]
-    found = simulate_fmu(str(path), fmi_type=kind, stop_time=0.5, input=given, output=names, output_interval=0.005, relative_tolerance=1e-9)
+    found = simulate_fmu(
+        str(path),
+        fmi_type=kind,
+        stop_time=0.5,
+        input=given,
+        output=names,
+        output_interval=0.005,
+        relative_tolerance=1e-9,
+    )
     for name in names:
         assert found[name][-1] == pytest.approx(right[name][-1], abs=1e-5), name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["boom", "closed-three-link", "excavator", "gyroscope", "impact-pair", "snakeboard"])
+@pytest.mark.parametrize(
+    "name", ["boom", "closed-three-link", "excavator", "gyroscope", "impact-pair", "snakeboard"]
+)
 def test_library(name: str):
     """All mechanisms of the library with rigid joints."""
     d = load(f"lib:{name}").description
     own = system_of(d.model_copy(update={"run": d.run.model_copy(update={"merge": False})}))
     stop = min(1.0, float(d.run.stop_time or 1.0))
-    one, own = (each.simulate(stop_time=stop, output_step=stop / 10, tolerance=1e-9) for each in (load(f"lib:{name}").compile(), own))
+    one, own = (
+        each.simulate(stop_time=stop, output_step=stop / 10, tolerance=1e-9)
+        for each in (load(f"lib:{name}").compile(), own)
+    )
     for column in set(own.names) - {"solver_steps", "energy_residual", "constraint_residual"}:
-        assert one[column] == pytest.approx(own[column], abs=2e-6 * max(1.0, np.abs(own[column]).max())), column
+        assert one[column] == pytest.approx(
+            own[column], abs=2e-6 * max(1.0, np.abs(own[column]).max())
+        ), column
 
 
 def test_every_name_in_a_law_counts_as_mentioned():
     """Whole, quoted, and the beginnings of what has dots: a body that a law names stays a body of its own."""
-    assert set(words("2*max(lift.oil.pressure, 'left leg') - q")) >= {"lift", "lift.oil", "lift.oil.pressure", "left leg", "q", "max"}
+    assert set(words("2*max(lift.oil.pressure, 'left leg') - q")) >= {
+        "lift",
+        "lift.oil",
+        "lift.oil.pressure",
+        "left leg",
+        "q",
+        "max",
+    }
     assert set(words({"of": ["a", ("b.c",)]})) >= {"of", "a", "b", "b.c"}

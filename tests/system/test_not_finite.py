@@ -16,7 +16,14 @@ def cart(law: str = "-x", out: str = "x", rate: str = "-s") -> System:
         "k": {"parent": "a", "child": "b", "transforms": [{"rotate": "y", "coordinate": "r"}]},
     }
     more = {"outputs": {"told": {"value": out}}, "states": {"s": {"rate": rate}}}
-    return load({"bodies": {"a": body, "b": body}, "joints": joints, "forces": {"f": {"coordinate": "x", "value": law}}, **more}).compile()
+    return load(
+        {
+            "bodies": {"a": body, "b": body},
+            "joints": joints,
+            "forces": {"f": {"coordinate": "x", "value": law}},
+            **more,
+        }
+    ).compile()
 
 
 def evaluate(system: System, what: str, q: list[float]) -> object:
@@ -31,7 +38,9 @@ def evaluate(system: System, what: str, q: list[float]) -> object:
     if what == "many":
         return system.accelerations_many(0.0, np.array([[1.0, 0.0], q]), np.zeros((2, 2)))
     if what == "many outputs":
-        return system.accelerations_many(0.0, np.array([[1.0, 0.0], q]), np.zeros((2, 2)), outputs=["told"])
+        return system.accelerations_many(
+            0.0, np.array([[1.0, 0.0], q]), np.zeros((2, 2)), outputs=["told"]
+        )
     if what == "specialised":
         return system.specialise().accelerations(0.0, place, still)
     calls = {
@@ -51,7 +60,11 @@ EVERY = [
 
 
 @pytest.mark.parametrize("what", EVERY)
-@pytest.mark.parametrize(("law", "x"), [("sqrt(x)", -1.0), ("1/x", 0.0), ("-1e308*x*1e10", 1.0)], ids=["root", "pole", "overflow"])
+@pytest.mark.parametrize(
+    ("law", "x"),
+    [("sqrt(x)", -1.0), ("1/x", 0.0), ("-1e308*x*1e10", 1.0)],
+    ids=["root", "pole", "overflow"],
+)
 def test_a_force_without_a_value(what: str, law: str, x: float):
     found = r"of '.*': found -?(nan|inf), expected a finite number; 'force\('f'\)' has no finite value there .* bound"
     with np.errstate(invalid="ignore"), pytest.raises(EvaluationError, match=found):
@@ -60,7 +73,10 @@ def test_a_force_without_a_value(what: str, law: str, x: float):
 
 @pytest.mark.parametrize("what", ["outputs", "many outputs", "linearize"])
 def test_an_output_without_a_value(what: str):
-    with pytest.raises(EvaluationError, match="outputs of 'told': found nan, expected a finite number; its law has no finite value there"):
+    with pytest.raises(
+        EvaluationError,
+        match="outputs of 'told': found nan, expected a finite number; its law has no finite value there",
+    ):
         evaluate(cart(out="log(x)"), what, [-1.0, 0.0])
 
 
@@ -70,21 +86,32 @@ def test_the_state_among_many_is_named():
 
 
 def test_a_rate_without_a_value():
-    with pytest.raises(EvaluationError, match="rates of states of 's': found nan, expected a finite number; its law"):
+    with pytest.raises(
+        EvaluationError,
+        match="rates of states of 's': found nan, expected a finite number; its law",
+    ):
         evaluate(cart(rate="log(x)"), "linearize", [-1.0, 0.0])
 
 
 def test_a_law_that_is_infinitely_steep():
-    with pytest.raises(EvaluationError, match="slopes of accelerations by q of 'der\\(x\\)': found .* a law is infinitely steep there"):
+    with pytest.raises(
+        EvaluationError,
+        match="slopes of accelerations by q of 'der\\(x\\)': found .* a law is infinitely steep there",
+    ):
         evaluate(cart("sqrt(abs(x))"), "derivatives", [0.0, 0.0])
 
 
 def test_a_state_far_away_is_named():
     """Numbers whose squares overflow: the state is to blame, no law."""
-    with pytest.raises(EvaluationError, match=r"energy of 'kinetic': found inf, expected a finite number; 'der\(x\)' is 1e\+200 there"):
+    with pytest.raises(
+        EvaluationError,
+        match=r"energy of 'kinetic': found inf, expected a finite number; 'der\(x\)' is 1e\+200 there",
+    ):
         cart().energy(0.0, [1.0, 0.0], [1e200, 0.0])
 
 
-@pytest.mark.parametrize("what", [*EVERY, "outputs", "energy", "momenta", "mass_matrix", "many outputs"])
+@pytest.mark.parametrize(
+    "what", [*EVERY, "outputs", "energy", "momenta", "mass_matrix", "many outputs"]
+)
 def test_what_is_finite_is_answered(what: str):
     evaluate(cart("1/x", "log(x)"), what, [1.0, 0.0])

@@ -50,7 +50,9 @@ def test_evaluator_writes_what_accelerations_returns(system):
     for q, u in states(system, 5):
         evaluate(0.0, q, u, udot)
         assert (udot == system.accelerations(0.0, q, u)).all()
-        assert (udot == system.accelerations(0.0, q, u, loads=np.zeros((len(system.bodies), 6)))).all()
+        assert (
+            udot == system.accelerations(0.0, q, u, loads=np.zeros((len(system.bodies), 6)))
+        ).all()
 
 
 def test_evaluator_keeps_its_state_to_itself(system):
@@ -58,7 +60,9 @@ def test_evaluator_keeps_its_state_to_itself(system):
     (q, u), (other, _) = states(system, 2)
     evaluate, udot = system.evaluator(), np.empty(system.n)
     expected = system.accelerations(0.0, q, u)
-    system.accelerations(0.0, other, u, loads=np.ones((len(system.bodies), 6)), tau=np.ones(system.n))
+    system.accelerations(
+        0.0, other, u, loads=np.ones((len(system.bodies), 6)), tau=np.ones(system.n)
+    )
     evaluate(0.0, q, u, udot)
     assert (udot == expected).all()
     assert (system.accelerations(0.0, q, u) == expected).all()
@@ -67,7 +71,11 @@ def test_evaluator_keeps_its_state_to_itself(system):
 @pytest.mark.parametrize("ask", ["accelerations", "evaluator"])
 def test_states_that_are_none(system, ask):
     q, u = system.start()
-    call = system.accelerations if ask == "accelerations" else lambda t, q, u: system.evaluator()(t, q, u, np.empty(system.n))
+    call = (
+        system.accelerations
+        if ask == "accelerations"
+        else lambda t, q, u: system.evaluator()(t, q, u, np.empty(system.n))
+    )
     for bad, word in (
         (np.full(q.size, np.nan), "finite"),
         (np.full(q.size, np.inf), "finite"),
@@ -104,8 +112,13 @@ def test_states_of_forces_and_inputs_have_their_start_values():
 def test_local_coordinates_lead_to_the_position():
     """About any position of a free and a spherical joint: what `local` says, `moved` reaches, up to the sign of a quaternion."""
     body = {"mass": 2.0, "inertia": [0.1, 0.2, 0.25, 0, 0, 0]}
-    joints = {"j": {"child": "a", "type": "free"}, "k": {"parent": "a", "child": "b", "type": "spherical", "at": [1, 0, 0]}}
-    free = load({"format": "kinetree/1", "bodies": {"a": body, "b": body}, "joints": joints}).compile()
+    joints = {
+        "j": {"child": "a", "type": "free"},
+        "k": {"parent": "a", "child": "b", "type": "spherical", "at": [1, 0, 0]},
+    }
+    free = load(
+        {"format": "kinetree/1", "bodies": {"a": body, "b": body}, "joints": joints}
+    ).compile()
     draw = np.random.default_rng(0)
     for _ in range(20):
         begin, end = draw.normal(size=(2, 11))
@@ -127,7 +140,9 @@ def test_a_model_with_other_groups_differs_by_the_layout_of_its_workspace_alone(
     for groups in (frozenset({"literal"}), frozenset(("literal", *GROUPS))):
         block = with_groups(c.ints, c.counts, groups)
         directory = block[AT_WORK : AT_WORK + count]
-        assert directory[0] == 0 and np.array_equal(np.diff(directory), work_sizes(c.counts, groups))
+        assert directory[0] == 0 and np.array_equal(
+            np.diff(directory), work_sizes(c.counts, groups)
+        )
         assert HEADER.of(block).work_size == directory[-1] > HEADER.of(c.ints).work_size
         block[AT_WORK : AT_WORK + count] = c.ints[AT_WORK : AT_WORK + count]
         HEADER.of(block).work_size = HEADER.of(c.ints).work_size
@@ -139,6 +154,10 @@ def test_matrices_by_blocks_have_room_for_their_last_row(source):
     """Where the last block ends is how much memory a matrix takes: one place less and it would run into what stands behind it."""
     c = load(source).compile().compiled
     model = model_fields(c.ints, c.floats)
-    assert {name: c.counts[name] for name in ("nm", "nb", "nh")} == {"nm": model.m_at[-1], "nb": model.b_at[-1], "nh": model.h_at[-1]}
+    assert {name: c.counts[name] for name in ("nm", "nb", "nh")} == {
+        "nm": model.m_at[-1],
+        "nb": model.b_at[-1],
+        "nh": model.h_at[-1],
+    }
     for ends in (model.m_at, model.b_at, model.h_at):
         assert (np.diff(ends) >= 0).all() and ends[-1] > ends[-2]

@@ -22,7 +22,9 @@ def test_kernels_are_kept_beside_those_of_the_solvers():
         assert Path(compiled._cache.cache_path).parent.parent.name == "numba"
 
 
-def test_the_folder_is_another_for_another_state_of_any_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_folder_is_another_for_another_state_of_any_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text("x = 1\n")
     monkeypatch.setattr(K, "HERE", tmp_path)

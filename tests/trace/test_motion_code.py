@@ -14,13 +14,27 @@ from kinetree.scripts.fmi.host import Archive, Host
 
 # other operations in the same steps: a rounding per step, which a regular motion of a second hardly magnifies
 ROUNDED = 1e-9
-REGULAR = ("puma560", "regulator", "boom", "four-bar", "mobile-robot", "elasto-gap", "delta", "chain6", "bouncing-ball", "rolling-disc")
+REGULAR = (
+    "puma560",
+    "regulator",
+    "boom",
+    "four-bar",
+    "mobile-robot",
+    "elasto-gap",
+    "delta",
+    "chain6",
+    "bouncing-ball",
+    "rolling-disc",
+)
 
 
 def deviation(a, b) -> float:
     """Largest difference of the coordinates, speeds and states, in units of each one's size or of 1."""
     names = [name for name in a if not name.endswith(("_residual", "residual"))]
-    return max(float(np.max(np.abs(a[name] - b[name])) / max(1.0, np.max(np.abs(a[name])))) for name in names)
+    return max(
+        float(np.max(np.abs(a[name] - b[name])) / max(1.0, np.max(np.abs(a[name]))))
+        for name in names
+    )
 
 
 @pytest.mark.parametrize("name", REGULAR)
@@ -38,7 +52,9 @@ def test_every_structure_of_a_staged_mechanism_has_code_of_its_own():
     fast = system.specialise()
     a, b = (each.simulate(integrator="rk4", step=1e-3, stop_time=4.0) for each in (system, fast))
     assert len(fast.motions) > 2 and all(isinstance(each, Motion) for each in fast.motions)
-    assert [event.stage for event in a.events] == [event.stage for event in b.events] and len(a.events) > 2
+    assert [event.stage for event in a.events] == [event.stage for event in b.events] and len(
+        a.events
+    ) > 2
     assert max(abs(x.time - y.time) for x, y in zip(a.events, b.events, strict=True)) < ROUNDED
     # what leaves carries the roundings of contacts on
     assert deviation(a, b) < 1e-6
@@ -47,10 +63,21 @@ def test_every_structure_of_a_staged_mechanism_has_code_of_its_own():
 LOCKING = {
     "format": "kinetree/1",
     "gravity": [0, 0, -9.81],
-    "bodies": {"a": {"mass": 2.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}, "b": {"mass": 1.0, "com": [0, 0, -0.5]}},
+    "bodies": {
+        "a": {"mass": 2.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]},
+        "b": {"mass": 1.0, "com": [0, 0, -0.5]},
+    },
     "joints": {
-        "slide": {"parent": "ground", "child": "a", "transforms": [{"shift": "x", "coordinate": "s", "speed": 1.0}]},
-        "hinge": {"parent": "a", "child": "b", "transforms": [{"rotate": "y", "coordinate": "p", "start": 0.4}]},
+        "slide": {
+            "parent": "ground",
+            "child": "a",
+            "transforms": [{"shift": "x", "coordinate": "s", "speed": 1.0}],
+        },
+        "hinge": {
+            "parent": "a",
+            "child": "b",
+            "transforms": [{"rotate": "y", "coordinate": "p", "start": 0.4}],
+        },
     },
     "stages": [{"name": "swing", "ends": {"when": "s > 0.3"}, "lock": ["slide"]}, {"name": "held"}],
 }
@@ -59,7 +86,10 @@ LOCKING = {
 def test_a_locked_joint_keeps_the_place_where_it_was_locked():
     system = load(LOCKING).compile()
     fast = system.specialise()
-    a, b = (each.simulate(stop_time=1.0, integrator="rk4", step=1e-3, output_step=0.01) for each in (system, fast))
+    a, b = (
+        each.simulate(stop_time=1.0, integrator="rk4", step=1e-3, output_step=0.01)
+        for each in (system, fast)
+    )
     assert a["s"][-1] == pytest.approx(0.3, abs=0.01) and deviation(a, b) < ROUNDED
 
 
@@ -68,8 +98,13 @@ def test_inputs_that_move_are_read_between_outputs():
     fast = system.specialise()
     name = system.compiled.inputs[0]
     given = {name: lambda t: 2e4 + 1e3 * np.sin(9.0 * t)}
-    a, b = (each.simulate(stop_time=0.5, integrator="rk4", step=1e-3, output_step=0.05, inputs=given) for each in (system, fast))
-    held = system.simulate(stop_time=0.5, integrator="rk4", step=1e-3, output_step=0.05, inputs={name: 2e4})
+    a, b = (
+        each.simulate(stop_time=0.5, integrator="rk4", step=1e-3, output_step=0.05, inputs=given)
+        for each in (system, fast)
+    )
+    held = system.simulate(
+        stop_time=0.5, integrator="rk4", step=1e-3, output_step=0.05, inputs={name: 2e4}
+    )
     assert deviation(a, b) < ROUNDED < deviation(a, held)
 
 
@@ -155,12 +190,26 @@ def test_a_file_carries_no_address(archives, tmp_path):
 
 def test_what_has_no_straight_line_runs_by_the_engine():
     """Couplings that follow inputs need the rates of these, which only the engine forms: the reason is told, the run is the engine's."""
-    driven = {"child": "b", "transforms": [{"shift": "x", "coordinate": "x"}, {"rotate": "y", "coordinate": "a", "start": 0.3}]}
-    description = {"format": "kinetree/1", "bodies": {"b": {"mass": 1.0, "com": [0, 0, -1]}}, "joints": {"j": driven}}
-    system = load({**description, "inputs": {"deck": 0.0}, "couplings": {"c": "x - deck"}}).compile()
+    driven = {
+        "child": "b",
+        "transforms": [
+            {"shift": "x", "coordinate": "x"},
+            {"rotate": "y", "coordinate": "a", "start": 0.3},
+        ],
+    }
+    description = {
+        "format": "kinetree/1",
+        "bodies": {"b": {"mass": 1.0, "com": [0, 0, -1]}},
+        "joints": {"j": driven},
+    }
+    system = load(
+        {**description, "inputs": {"deck": 0.0}, "couplings": {"c": "x - deck"}}
+    ).compile()
     fast = system.specialise()
     a, b = (each.simulate(stop_time=0.2) for each in (system, fast))
-    assert "rates of inputs" in fast.motions[0] and all(np.array_equal(a[name], b[name]) for name in system.coordinates)
+    assert "rates of inputs" in fast.motions[0] and all(
+        np.array_equal(a[name], b[name]) for name in system.coordinates
+    )
 
 
 @pytest.mark.parametrize("name", ["rocking-block", "newtons-cradle"])

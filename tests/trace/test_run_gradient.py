@@ -31,7 +31,13 @@ def run(**parameters: float):
     return (
         load(PENDULUM)
         .compile(**parameters)
-        .simulate(stop_time=0.73, integrator="rk4", step=2e-3, output_step=0.05, inputs={"f": lambda t: 0.7 + 0.4 * t})
+        .simulate(
+            stop_time=0.73,
+            integrator="rk4",
+            step=2e-3,
+            output_step=0.05,
+            inputs={"f": lambda t: 0.7 + 0.4 * t},
+        )
     )
 
 
@@ -54,13 +60,20 @@ def test_quaternions_and_default_parameters():
     result = system.simulate(stop_time=0.05, integrator="rk4", step=5e-4, output_step=0.01)
     found = result.gradient(system.coordinates[1])
     assert found.shape == (len(system.compiled.parameters),)
-    name = next(name for name, slope in zip(system.compiled.parameters, found, strict=True) if slope != 0.0)
+    name = next(
+        name for name, slope in zip(system.compiled.parameters, found, strict=True) if slope != 0.0
+    )
     value = float(system._fast.ws.val[system.compiled.registers[name]])
     h = 1e-5 * abs(value)
     sides = [load("lib:heavy-top").compile(**{name: value + s * h}) for s in (1, -1)]
-    ends = [side.simulate(stop_time=0.05, integrator="rk4", step=5e-4, output_step=0.01) for side in sides]
+    ends = [
+        side.simulate(stop_time=0.05, integrator="rk4", step=5e-4, output_step=0.01)
+        for side in sides
+    ]
     difference = (ends[0][system.coordinates[1]][-1] - ends[1][system.coordinates[1]][-1]) / (2 * h)
-    assert found[system.compiled.parameters.index(name)] == pytest.approx(difference, rel=1e-5, abs=1e-8)
+    assert found[system.compiled.parameters.index(name)] == pytest.approx(
+        difference, rel=1e-5, abs=1e-8
+    )
 
 
 def differences(make, names, values, output: str, part: float = 1e-4) -> np.ndarray:
@@ -110,10 +123,16 @@ def test_through_events_and_changes_of_stage(integrator: str):
     differences carry the noise of its numerical Jacobian."""
 
     def make(**parameters: float):
-        return load(STAGED).compile(**parameters).simulate(stop_time=1.43, integrator=integrator, step=4e-3, output_step=0.11)
+        return (
+            load(STAGED)
+            .compile(**parameters)
+            .simulate(stop_time=1.43, integrator=integrator, step=4e-3, output_step=0.11)
+        )
 
     result = make()
-    assert [event.kind for event in result.events].count("reset") >= 1 and result["stage"][-1] == 2.0
+    assert [event.kind for event in result.events].count("reset") >= 1 and result["stage"][
+        -1
+    ] == 2.0
     names = ("m", "k", "bound", "e", "wait", "gain", "grow", "v0")
     outputs = ("cost", "p", "der(p)", "height")
     found = result.gradient(outputs, names)
@@ -129,7 +148,11 @@ def test_two_stages_end_at_one_instant():
     description = {**STAGED, "stages": [first, passed, {**held, "lock": ["slide"]}, last]}
 
     def make(**parameters: float):
-        return load(description).compile(**parameters).simulate(stop_time=1.0, integrator="rk4", step=4e-3, output_step=0.1)
+        return (
+            load(description)
+            .compile(**parameters)
+            .simulate(stop_time=1.0, integrator="rk4", step=4e-3, output_step=0.1)
+        )
 
     result = make()
     together = [event.time for event in result.events if event.kind == "stage"]
@@ -142,16 +165,27 @@ def test_an_event_on_the_grid_of_outputs():
     """A stage that ends at an instant of output: behind it the steps are those of the outputs, whichever side the instant moves to."""
 
     def make(**parameters: float):
-        return load(STAGED).compile(drop=0.0, wait=0.3, **parameters).simulate(stop_time=0.9, integrator="rk4", step=2e-3, output_step=0.1)
+        return (
+            load(STAGED)
+            .compile(drop=0.0, wait=0.3, **parameters)
+            .simulate(stop_time=0.9, integrator="rk4", step=2e-3, output_step=0.1)
+        )
 
     event = next(event for event in make().events if event.stage == "free")
     wait = 0.3 + round(event.time, 1) - event.time
 
     def other(**parameters: float):
-        return load(STAGED).compile(drop=0.0, **{"wait": wait, **parameters}).simulate(stop_time=0.9, integrator="rk4", step=2e-3, output_step=0.1)
+        return (
+            load(STAGED)
+            .compile(drop=0.0, **{"wait": wait, **parameters})
+            .simulate(stop_time=0.9, integrator="rk4", step=2e-3, output_step=0.1)
+        )
 
     result = other()
-    assert any(abs(event.time - round(event.time, 1)) < 1e-9 and event.stage == "free" for event in result.events)
+    assert any(
+        abs(event.time - round(event.time, 1)) < 1e-9 and event.stage == "free"
+        for event in result.events
+    )
     close(result.gradient("p", ["wait"]), differences(other, ["wait"], {"wait": wait}, "p"), 1e-6)
 
 
@@ -160,13 +194,24 @@ def test_closed_loops(name: str):
     """The projection after every step is part of the map; start values are assembled."""
 
     def make(**parameters: float):
-        return load(f"lib:{name}").compile(**parameters).simulate(stop_time=0.3, integrator="rk4", step=5e-3, output_step=0.1)
+        return (
+            load(f"lib:{name}")
+            .compile(**parameters)
+            .simulate(stop_time=0.3, integrator="rk4", step=5e-3, output_step=0.1)
+        )
 
     system = load(f"lib:{name}").compile()
     c, val = system.compiled, system._fast.ws.val
-    values = {each: float(val[c.registers[each]]) for each in c.parameters if val[c.registers[each]] != 0.0}
+    values = {
+        each: float(val[c.registers[each]])
+        for each in c.parameters
+        if val[c.registers[each]] != 0.0
+    }
     names = tuple(values)[:4]
-    close(make().gradient(system.coordinates[0], names), differences(make, names, values, system.coordinates[0]))
+    close(
+        make().gradient(system.coordinates[0], names),
+        differences(make, names, values, system.coordinates[0]),
+    )
 
 
 def test_a_run_that_begins_at_rest():
@@ -178,7 +223,11 @@ def test_a_run_that_begins_at_rest():
     }  # fmt: skip
 
     def make(**parameters: float):
-        return load(hanging).compile(**parameters).simulate(stop_time=0.4, integrator="rk4", step=2e-3, output_step=0.1)
+        return (
+            load(hanging)
+            .compile(**parameters)
+            .simulate(stop_time=0.4, integrator="rk4", step=2e-3, output_step=0.1)
+        )
 
     names = ("m", "L", "k")
     values = {name: PENDULUM["parameters"][name] for name in names}
@@ -212,7 +261,11 @@ def test_actuators_between_outputs():
 
     def make(inputs=None, **parameters: float):
         force = {"lift.force": 5e4} | (inputs or {})
-        return load("lib:boom").compile(**parameters).simulate(stop_time=0.3, integrator="rk4", step=2e-3, output_step=0.1, inputs=force)
+        return (
+            load("lib:boom")
+            .compile(**parameters)
+            .simulate(stop_time=0.3, integrator="rk4", step=2e-3, output_step=0.1, inputs=force)
+        )
 
     names, system = ("reach", "load_mass"), load("lib:boom").compile()
     values = {name: float(system._fast.ws.val[system.compiled.registers[name]]) for name in names}
@@ -225,7 +278,15 @@ def test_actuators_between_outputs():
 
 def test_actuators_with_a_controller_whose_filter_begins_by_an_event():
     """Differences through the event leave roundings where nothing depends on what an actuator holds."""
-    law = {"kind": "pid", "measure": "s", "setpoint": 0.8, "kp": 40.0, "kd": 4.0, "filter": 0.02, "drives": "push"}
+    law = {
+        "kind": "pid",
+        "measure": "s",
+        "setpoint": 0.8,
+        "kp": 40.0,
+        "kd": 4.0,
+        "filter": 0.02,
+        "drives": "push",
+    }
     raw = {
         "parameters": {"m": 2.0},
         "bodies": {"b": {"mass": "m"}},
@@ -235,7 +296,11 @@ def test_actuators_with_a_controller_whose_filter_begins_by_an_event():
     }
 
     def make(**parameters: float):
-        return load(raw).compile(**parameters).simulate(stop_time=0.3, integrator="rk4", step=2e-3, output_step=0.1)
+        return (
+            load(raw)
+            .compile(**parameters)
+            .simulate(stop_time=0.3, integrator="rk4", step=2e-3, output_step=0.1)
+        )
 
     assert make().events
     close(make().gradient("s", ("m",)), differences(make, ("m",), {"m": 2.0}, "s"))
@@ -263,14 +328,21 @@ def test_parameters_behind_points_of_tables_have_no_slope_here():
         with pytest.raises(ValueError, match="'k' decides points of the table 'T'"):
             result.gradient("q", names)
     h = 1e-4
-    up, down = (load(d).compile(c=0.3 + s * h).simulate(0.5, integrator="rk4", step=0.01, output_step=0.1)["q"][-1] for s in (1, -1))
+    up, down = (
+        load(d)
+        .compile(c=0.3 + s * h)
+        .simulate(0.5, integrator="rk4", step=0.01, output_step=0.1)["q"][-1]
+        for s in (1, -1)
+    )
     assert result.gradient("q", ["c"])[0] == pytest.approx((up - down) / (2 * h), rel=1e-6)
     trace = system.trace(parameters="symbols")
     with pytest.raises(ValueError, match="'k' is a number in this trace"):
         trace.gradient(["k"])
     changed = {"k": 7.0, "c": 0.6}
     given = [changed.get(name, 0.0) for name in trace.arguments["parameters"]]
-    assert trace.evaluate(0.0, [0.4], [0.2], parameters=given) == pytest.approx(load(d).compile(c=0.6).accelerations(0.0, [0.4], [0.2]), rel=1e-12)
+    assert trace.evaluate(0.0, [0.4], [0.2], parameters=given) == pytest.approx(
+        load(d).compile(c=0.6).accelerations(0.0, [0.4], [0.2]), rel=1e-12
+    )
 
 
 def test_one_sweep_for_all_parameters():
@@ -284,11 +356,19 @@ def test_against_duals():
     """The tangent of the same Runge-Kutta steps, forwards, by the exact slopes of the engine's dual numbers: equal but for roundings.
 
     A parameter that adds to an input moves the rates as the input does; start values are directions at the beginning."""
-    description = {each: PENDULUM[each] for each in ("format", "gravity", "inputs", "bodies")} | {"name": "beside duals"}
+    description = {each: PENDULUM[each] for each in ("format", "gravity", "inputs", "bodies")} | {
+        "name": "beside duals"
+    }
     description["parameters"] = PENDULUM["parameters"] | {"lift": 0.1, "v0": 0.2}
-    hinge = {"parent": "ground", "child": "a", "transforms": [{"rotate": "y", "coordinate": "p", "start": "p0", "speed": "v0"}]}
+    hinge = {
+        "parent": "ground",
+        "child": "a",
+        "transforms": [{"rotate": "y", "coordinate": "p", "start": "p0", "speed": "v0"}],
+    }
     description["joints"] = PENDULUM["joints"] | {"j": hinge}
-    description["forces"] = {"spring": {"coordinate": "p", "value": "f + lift - k*p - d*der(p) + 0.3*k*p**3"}}
+    description["forces"] = {
+        "spring": {"coordinate": "p", "value": "f + lift - k*p - d*der(p) + 0.3*k*p**3"}
+    }
     system, h, count = load(description).compile(), 2e-3, 100
     result = system.simulate(stop_time=h * count, integrator="rk4", step=h, output_step=h * count)
     found = result.gradient(("p", "r", "der(p)", "der(r)"), ("lift", "p0", "v0"))
@@ -296,15 +376,25 @@ def test_against_duals():
     def rates(t: float, y: np.ndarray, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         slopes = system.derivatives(t, y[:2], y[2:])
         by_lift = np.outer(slopes.inputs[:, 0], [1.0, 0.0, 0.0])
-        return np.append(y[2:], system.accelerations(t, y[:2], y[2:])), np.vstack([S[2:], slopes.q @ S[:2] + slopes.u @ S[2:] + by_lift])
+        return np.append(y[2:], system.accelerations(t, y[:2], y[2:])), np.vstack(
+            [S[2:], slopes.q @ S[:2] + slopes.u @ S[2:] + by_lift]
+        )
 
-    y, S = np.concatenate(system.start()), np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+    y, S = (
+        np.concatenate(system.start()),
+        np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]),
+    )
     for k in range(count):
         parts = [rates(k * h, y, S)]
         for part in (0.5, 0.5, 1.0):
             f, T = parts[-1]
             parts.append(rates(k * h + part * h, y + part * h * f, S + part * h * T))
-        y, S = (each + h / 6.0 * sum(w * part[i] for w, part in zip((1, 2, 2, 1), parts, strict=True)) for i, each in enumerate((y, S)))
+        y, S = (
+            each + h / 6.0 * sum(w * part[i] for w, part in zip((1, 2, 2, 1), parts, strict=True))
+            for i, each in enumerate((y, S))
+        )
     assert np.abs(y - [result[name][-1] for name in ("p", "r", "der(p)", "der(r)")]).max() < 1e-13
     assert np.abs(found[:, 0] - S[:, 0]).max() < 1e-15
-    close(found[:, 1:], S[:, 1:], 1e-10)  # how start values follow from parameters is found by differences of fourth order
+    close(
+        found[:, 1:], S[:, 1:], 1e-10
+    )  # how start values follow from parameters is found by differences of fourth order

@@ -12,11 +12,34 @@ from kinetree.models.specialised.system import Specialised
 from kinetree.models.trace.blocks import blocks
 
 RELATIVE = 1e-12
-MODELS = ("double-pendulum", "regulator", "puma560", "mobile-robot", "chain6", "four-bar", "andrews", "boom-drive", "elasto-gap")
+MODELS = (
+    "double-pendulum",
+    "regulator",
+    "puma560",
+    "mobile-robot",
+    "chain6",
+    "four-bar",
+    "andrews",
+    "boom-drive",
+    "elasto-gap",
+)
 
-LAW = {"format": "kinetree/1", "name": "law", "gravity": [0, 0, 0], "inputs": {"f": {"start": 0.2}}, "bodies": {"a": {"mass": 1.0}}}
-LAW["joints"] = {"j": {"parent": "ground", "child": "a", "transforms": [{"shift": "x", "coordinate": "s"}]}}
-LAW["forces"] = {"g": {"coordinate": "s", "value": "f*tan(s) + atan2(s, t) + exp(-s) - (s - 2*floor(s/2)) + sqrt(1 + s*s) + s**2.5"}}
+LAW = {
+    "format": "kinetree/1",
+    "name": "law",
+    "gravity": [0, 0, 0],
+    "inputs": {"f": {"start": 0.2}},
+    "bodies": {"a": {"mass": 1.0}},
+}
+LAW["joints"] = {
+    "j": {"parent": "ground", "child": "a", "transforms": [{"shift": "x", "coordinate": "s"}]}
+}
+LAW["forces"] = {
+    "g": {
+        "coordinate": "s",
+        "value": "f*tan(s) + atan2(s, t) + exp(-s) - (s - 2*floor(s/2)) + sqrt(1 + s*s) + s**2.5",
+    }
+}
 
 
 def forced(system) -> Specialised:
@@ -32,7 +55,9 @@ def test_accelerations(name: str, monkeypatch, tmp_path):
     """Compiled now, then found on disk: u̇ at random states, with inputs."""
     monkeypatch.setenv("KINETREE_CACHE", str(tmp_path)) if name == "regulator" else None
     rng = np.random.default_rng(4)
-    system = load(random_description(rng, 6).description if name == "random" else f"lib:{name}").compile()
+    system = load(
+        random_description(rng, 6).description if name == "random" else f"lib:{name}"
+    ).compile()
     for fast in (forced(system), forced(system)):
         q, u = system.start()
         for _ in range(5):
@@ -53,7 +78,9 @@ def test_angles_of_any_size():
     for angle in (0.0, 1e-8, -2.0, 3e5, -1e6, 1e7, 1e12):
         q, u = np.array([angle, -0.5 * angle]), np.array([0.3, 0.2])
         right = system.accelerations(0.0, q, u)
-        assert np.abs(fast.accelerations(0.0, q, u) - right).max() <= 1e-12 * max(1.0, np.abs(right).max())
+        assert np.abs(fast.accelerations(0.0, q, u) - right).max() <= 1e-12 * max(
+            1.0, np.abs(right).max()
+        )
 
 
 def test_near_singular_loops_fall_back():
@@ -62,19 +89,29 @@ def test_near_singular_loops_fall_back():
     fast = forced(system)
     flat, still = np.zeros(len(system.coordinates)), np.zeros(system.n)
     assert fast.machine.evaluate(0.0, *[np.zeros(64).ctypes.data for _ in range(6)]) == 1
-    assert np.array_equal(fast.accelerations(0.0, flat, still), system.accelerations(0.0, flat, still))
+    assert np.array_equal(
+        fast.accelerations(0.0, flat, still), system.accelerations(0.0, flat, still)
+    )
 
 
 def test_interface_is_that_of_the_system():
     system = load("lib:regulator").compile()
     fast = system.specialise()
-    assert fast.coordinates == system.coordinates and fast.n == 4 and fast.engine in ("specialised", "generic")
+    assert (
+        fast.coordinates == system.coordinates
+        and fast.n == 4
+        and fast.engine in ("specialised", "generic")
+    )
     q, u = fast.start()
     loads = np.ones((2, 6))
-    assert np.array_equal(fast.accelerations(0.0, q, u, loads=loads), system.accelerations(0.0, q, u, loads=loads))
+    assert np.array_equal(
+        fast.accelerations(0.0, q, u, loads=loads), system.accelerations(0.0, q, u, loads=loads)
+    )
     assert np.array_equal(fast.mass_matrix(0.0, q), system.mass_matrix(0.0, q))
     result = fast.simulate(stop_time=0.1)
-    assert result["gamma"][-1] == pytest.approx(system.simulate(stop_time=0.1)["gamma"][-1], rel=1e-12)  # other operations in the same steps
+    assert result["gamma"][-1] == pytest.approx(
+        system.simulate(stop_time=0.1)["gamma"][-1], rel=1e-12
+    )  # other operations in the same steps
     with pytest.raises(ValueError, match="q has shape"):
         fast.accelerations(0.0, [0.0], u)
     with pytest.raises(KeyError, match="not an input"):
@@ -86,7 +123,12 @@ def test_many_states_in_one_call():
     system = load("lib:double-pendulum").compile()
     machine = compiled(llvm_text(system.trace()))
     rng = np.random.default_rng(0)
-    q, u, out, none = rng.normal(size=(9, 2)), rng.normal(size=(9, 2)), np.zeros((9, 2)), np.zeros(1)
+    q, u, out, none = (
+        rng.normal(size=(9, 2)),
+        rng.normal(size=(9, 2)),
+        np.zeros((9, 2)),
+        np.zeros(1),
+    )
     pointers = [each.ctypes.data for each in (q, u, none, none, none, out)]
     assert machine.many(9, 0.0, *pointers) == 9
     assert np.abs(out - system.accelerations_many(0.0, q, u)).max() <= 1e-12 * np.abs(out).max()
@@ -114,9 +156,15 @@ def given(system) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times and states, on the constraints of loops."""
     rng = np.random.default_rng(6)
     q, u = system.start()
-    rows = [(q + rng.uniform(0.01, 0.05, q.size), u + rng.normal(0, 0.5, u.size)) for _ in range(11)]
+    rows = [
+        (q + rng.uniform(0.01, 0.05, q.size), u + rng.normal(0, 0.5, u.size)) for _ in range(11)
+    ]
     rows = [system.project(0.0, *row) if system.compiled.loops else row for row in rows]
-    return np.linspace(0.0, 1.0, 11), np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    return (
+        np.linspace(0.0, 1.0, 11),
+        np.array([row[0] for row in rows]),
+        np.array([row[1] for row in rows]),
+    )
 
 
 def test_places_of_blocks_are_free_only_behind_their_last_reader():
@@ -141,7 +189,9 @@ def test_large_mechanisms_stay_generic():
     assert fast.engine == "generic" and "too many" in fast.why
 
 
-@pytest.mark.parametrize("name", ["puma560", "chain6", "regulator", "mobile-robot", "elasto-gap", "servo-law"])
+@pytest.mark.parametrize(
+    "name", ["puma560", "chain6", "regulator", "mobile-robot", "elasto-gap", "servo-law"]
+)
 def test_lanes_of_straight_line_code(name: str):
     """Rows of states eight at a time, with rows that fill no block, inputs of their own, on threads: the generic engine's lanes within rounding."""
     system = load(LAW if name == "servo-law" else f"lib:{name}").compile()
@@ -149,7 +199,10 @@ def test_lanes_of_straight_line_code(name: str):
     rng = np.random.default_rng(8)
     q, u = system.start()
     for count in (1, 13, 64):
-        rows, speeds = q + rng.uniform(0.05, 0.4, (count, q.size)), u + rng.normal(size=(count, u.size))
+        rows, speeds = (
+            q + rng.uniform(0.05, 0.4, (count, q.size)),
+            u + rng.normal(size=(count, u.size)),
+        )
         inputs = {each: rng.normal(size=count) for each in system.compiled.inputs}
         right = system.accelerations_many(0.2, rows, speeds, inputs)
         for threads in (1, 3):
@@ -165,7 +218,9 @@ def test_lanes_fall_back_and_check_names():
     q, u = np.array([[0.1, 0.2], [1e9, 0.3]]), np.ones((2, 2))
     assert np.array_equal(fast.accelerations_many(0.0, q, u), system.accelerations_many(0.0, q, u))
     tau = np.ones(2)
-    assert np.array_equal(fast.accelerations_many(0.0, q, u, tau=tau), system.accelerations_many(0.0, q, u, tau=tau))
+    assert np.array_equal(
+        fast.accelerations_many(0.0, q, u, tau=tau), system.accelerations_many(0.0, q, u, tau=tau)
+    )
     with pytest.raises(KeyError, match="not an input"):
         fast.accelerations_many(0.0, q, u, {"foo": 1.0})
     assert fast.accelerations_many(0.0, np.zeros((0, 2)), np.zeros((0, 2))).shape == (0, 2)

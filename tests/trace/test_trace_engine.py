@@ -9,8 +9,28 @@ from kinetree.models.trace.mechanism import BODY, WORLD, traced
 
 # both are backward stable for the same equations: eps times the condition of the mass matrix, here below 1e4
 RELATIVE = 1e-12
-LIBRARY = ("regulator", "puma560", "five-link", "gyroscope", "chain6", "spacecraft", "mobile-robot", "three-link-rods", "heavy-top", "flyball")
-LOOPS = ("four-bar", "n-four-bar", "six-bar", "andrews", "bricard", "slider-crank-spatial", "delta", "closed-three-link")
+LIBRARY = (
+    "regulator",
+    "puma560",
+    "five-link",
+    "gyroscope",
+    "chain6",
+    "spacecraft",
+    "mobile-robot",
+    "three-link-rods",
+    "heavy-top",
+    "flyball",
+)
+LOOPS = (
+    "four-bar",
+    "n-four-bar",
+    "six-bar",
+    "andrews",
+    "bricard",
+    "slider-crank-spatial",
+    "delta",
+    "closed-three-link",
+)
 
 
 def state(system, rng: np.random.Generator) -> tuple[float, np.ndarray, np.ndarray]:
@@ -32,11 +52,15 @@ def states_of(system) -> np.ndarray:
 
 
 def close(found: np.ndarray, right: np.ndarray, size: float = 1.0) -> None:
-    assert np.abs(found - right).max(initial=0.0) <= RELATIVE * max(size, np.abs(right).max(initial=0.0))
+    assert np.abs(found - right).max(initial=0.0) <= RELATIVE * max(
+        size, np.abs(right).max(initial=0.0)
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(("form", "axes"), [("DEC", WORLD), ("DEC", BODY), ("CBM", BODY), ("ABM", BODY), ("DRT", BODY)])
+@pytest.mark.parametrize(
+    ("form", "axes"), [("DEC", WORLD), ("DEC", BODY), ("CBM", BODY), ("ABM", BODY), ("DRT", BODY)]
+)
 def test_forms_of_random_mechanisms(seed: int, form: str, axes: str):
     """All joint kinds in random order, both kinds of axes: u̇ is that of the engine."""
     rng = np.random.default_rng(seed)
@@ -55,7 +79,18 @@ def test_quantities(name: str, parameters: str):
     system = load(f"lib:{name}").compile()
     t, q, u = state(system, rng)
     rest = states_of(system), inputs_of(system)
-    traces = {of: system.trace(of, parameters) for of in ("accelerations", "mass_matrix", "outputs", "reactions", "energy", "momenta", "hamilton")}
+    traces = {
+        of: system.trace(of, parameters)
+        for of in (
+            "accelerations",
+            "mass_matrix",
+            "outputs",
+            "reactions",
+            "energy",
+            "momenta",
+            "hamilton",
+        )
+    }
     found = {of: trace.evaluate(t, q, u, *rest) for of, trace in traces.items()}
     close(found["accelerations"], system.accelerations(t, q, u))
     close(found["mass_matrix"], system.mass_matrix(t, q))
@@ -63,8 +98,12 @@ def test_quantities(name: str, parameters: str):
     close(found["outputs"], np.array(list(system.outputs(t, q, u).values())))
     close(found["energy"], np.array(system.energy(t, q, u)))
     close(found["momenta"], system.momenta(t, q, u))
-    lever = max(np.abs(system.point(t, q, u, body).position).max() for body in system.bodies) * np.abs(system.reactions(t, q, u)).max(initial=1.0)
-    close(found["hamilton"], np.array(system.hamilton(t, q, u)), lever)  # momenta change by moments of the joint forces about O_i
+    lever = max(
+        np.abs(system.point(t, q, u, body).position).max() for body in system.bodies
+    ) * np.abs(system.reactions(t, q, u)).max(initial=1.0)
+    close(
+        found["hamilton"], np.array(system.hamilton(t, q, u)), lever
+    )  # momenta change by moments of the joint forces about O_i
 
 
 @pytest.mark.parametrize("name", LOOPS)
@@ -79,7 +118,9 @@ def test_closed_loops(name: str):
         near, speeds = system.project(t, near, speeds)
         right = system.accelerations(t, near, speeds)
         # multipliers see the square of the angle between rows
-        assert np.abs(trace.evaluate(t, near, speeds) - right).max() <= 1e-9 * max(1.0, np.abs(right).max())
+        assert np.abs(trace.evaluate(t, near, speeds) - right).max() <= 1e-9 * max(
+            1.0, np.abs(right).max()
+        )
 
 
 def test_symbolic_parameters_are_arguments():
@@ -95,7 +136,9 @@ def test_symbolic_parameters_are_arguments():
     other = load(description).compile(m=2.0, L=1.1, k=5.0)
     names = trace.arguments["parameters"]
     values = [{"m": 2.0, "L": 1.1, "k": 5.0}.get(name, 0.0) for name in names]
-    close(trace.evaluate(0.0, [0.4], [0.2], parameters=values), other.accelerations(0.0, [0.4], [0.2]))
+    close(
+        trace.evaluate(0.0, [0.4], [0.2], parameters=values), other.accelerations(0.0, [0.4], [0.2])
+    )
 
 
 def test_contacts_and_tables_are_selections():
@@ -134,7 +177,8 @@ def test_axes_are_chosen_by_count():
     """The chosen form is the cheapest of its candidates; aligned chains take body axes."""
     system = load("lib:chain", n=7).compile()
     counts = {
-        (form, axes): traced(system, "accelerations", "numbers", form, axes).weight for form, axes in (("DEC", WORLD), ("DEC", BODY), ("CBM", BODY))
+        (form, axes): traced(system, "accelerations", "numbers", form, axes).weight
+        for form, axes in (("DEC", WORLD), ("DEC", BODY), ("CBM", BODY))
     }
     assert system.trace().weight == min(counts.values())
     assert counts["DEC", BODY] < counts["DEC", WORLD]
@@ -160,10 +204,19 @@ def test_multipliers_where_they_are_less_work():
     names = "abcdef"
     body = {"mass": 1.0, "com": [0, 0, -0.5], "inertia": [0.1, 0.2, 0.25, 0, 0, 0]}
     at = {"type": "spherical", "at": [0.1, 0.0, -1.0]}
-    joints = {name: {"parent": parent, "child": name, **at} for parent, name in zip(["ground", *names], names, strict=False)}
-    for inertia, form in ((body["inertia"], "LGR"), ([1e-9, 1e-9, 1e-9, 0, 0, 0], "DEC"), ([0.0, 0.0, 0.0, 0, 0, 0], "DEC")):
+    joints = {
+        name: {"parent": parent, "child": name, **at}
+        for parent, name in zip(["ground", *names], names, strict=False)
+    }
+    for inertia, form in (
+        (body["inertia"], "LGR"),
+        ([1e-9, 1e-9, 1e-9, 0, 0, 0], "DEC"),
+        ([0.0, 0.0, 0.0, 0, 0, 0], "DEC"),
+    ):
         bodies = dict.fromkeys(names, body) | {"c": body | {"inertia": inertia}}
-        system = load({"format": "kinetree/1", "name": "chain", "bodies": bodies, "joints": joints}).compile()
+        system = load(
+            {"format": "kinetree/1", "name": "chain", "bodies": bodies, "joints": joints}
+        ).compile()
         trace = system.trace()
         assert trace.form.startswith(form)
         t, q, u = state(system, np.random.default_rng(1))
@@ -181,6 +234,10 @@ def test_iterated_forms_contract_as_often_as_they_iterate(name: str, form: str):
     H = 1.001 * np.linalg.inv(system.mass_matrix(t, q))
     second = system.momenta(t, q, u) if of == "hamilton" else u
     right = system.hamilton(t, q, second)[0] if of == "hamilton" else system.accelerations(t, q, u)
-    found = trace.evaluate(t, q, second, states_of(system), inputs_of(system), held=H[np.tril_indices(system.n)])
-    deviation = np.abs((found[0] if of == "hamilton" else found) - right).max() / np.abs(right).max()
+    found = trace.evaluate(
+        t, q, second, states_of(system), inputs_of(system), held=H[np.tril_indices(system.n)]
+    )
+    deviation = (
+        np.abs((found[0] if of == "hamilton" else found) - right).max() / np.abs(right).max()
+    )
     assert 1e-11 < deviation < 1e-8

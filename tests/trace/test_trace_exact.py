@@ -14,11 +14,31 @@ from kinetree.models.joints.kinds import KINDS
 from kinetree.models.trace.mechanism import WORLD, traced
 from kinetree.models.trace.record import Recording
 
-AXIS, PITCH = {"axis": [0, 1, 0]}, {"pitch": "pi"}  # half a radian's worth of shift: an exact number
+AXIS, PITCH = (
+    {"axis": [0, 1, 0]},
+    {"pitch": "pi"},
+)  # half a radian's worth of shift: an exact number
 JOINTS: dict[str, dict] = {
-    **{kind.name: {"type": kind.name} | (AXIS if len(kind.axes) == 1 else {}) | (PITCH if kind.pitch else {}) for kind in KINDS.values()},
-    "transforms": {"transforms": [{"shift": "y", "coordinate": "a"}, {"rotate": "x", "coordinate": "b"}, {"rotate": "z", "coordinate": "c"}]},
-    "given": {"transforms": [{"shift": "y", "by": "t**2/4 - t"}, {"rotate": "z", "by": "t/2"}, {"rotate": "x", "coordinate": "b"}]},
+    **{
+        kind.name: {"type": kind.name}
+        | (AXIS if len(kind.axes) == 1 else {})
+        | (PITCH if kind.pitch else {})
+        for kind in KINDS.values()
+    },
+    "transforms": {
+        "transforms": [
+            {"shift": "y", "coordinate": "a"},
+            {"rotate": "x", "coordinate": "b"},
+            {"rotate": "z", "coordinate": "c"},
+        ]
+    },
+    "given": {
+        "transforms": [
+            {"shift": "y", "by": "t**2/4 - t"},
+            {"rotate": "z", "by": "t/2"},
+            {"rotate": "x", "coordinate": "b"},
+        ]
+    },
 }
 HALF, MASS = Fraction(1, 2), Fraction(7, 3)
 
@@ -28,14 +48,30 @@ def description(kind: str) -> dict:
     joint = JOINTS[kind]
     second = {**joint, **({"at": [0.5, 0.25, 0.0]} if "type" in joint else {})}
     if "transforms" in joint:
-        steps = [{**step, **({"coordinate": step["coordinate"] + "2"} if "coordinate" in step else {})} for step in joint["transforms"]]
+        steps = [
+            {**step, **({"coordinate": step["coordinate"] + "2"} if "coordinate" in step else {})}
+            for step in joint["transforms"]
+        ]
         second = {"transforms": [{"shift": [0.5, 0.25, 0.0]}, *steps]}
     a, b, c = 0.125, 0.0625, 0.25
     tensor = [1.0, a * a + 1.0, b * b + c * c + 1.0, a, b, a * b + c]
-    bodies = {"one": {"mass": "m", "com": [0.25, 0.125, -0.5], "inertia": tensor}, "two": {"mass": "m", "com": [0.25, 0, 0], "inertia": tensor}}
+    bodies = {
+        "one": {"mass": "m", "com": [0.25, 0.125, -0.5], "inertia": tensor},
+        "two": {"mass": "m", "com": [0.25, 0, 0], "inertia": tensor},
+    }
     first = JOINTS["revolute"] if kind == "rigid" else joint
-    joints = {"j": {"parent": "ground", "child": "one", **first}, "k": {"parent": "one", "child": "two", **second}}
-    return {"format": "kinetree/1", "name": kind, "gravity": [0.5, -2.0, -8.0], "parameters": {"m": 2.0}, "bodies": bodies, "joints": joints}
+    joints = {
+        "j": {"parent": "ground", "child": "one", **first},
+        "k": {"parent": "one", "child": "two", **second},
+    }
+    return {
+        "format": "kinetree/1",
+        "name": kind,
+        "gravity": [0.5, -2.0, -8.0],
+        "parameters": {"m": 2.0},
+        "bodies": bodies,
+        "joints": joints,
+    }
 
 
 class Angles:
@@ -59,7 +95,11 @@ def test_forces_of_the_accelerations_are_zero(kind: str):
     trace = traced(system, "accelerations", "symbols", "DEC", WORLD)
     q, u = rationals(len(system.coordinates), 3), rationals(system.n, 4)
     angles = Angles()
-    exact = {"functions": {"sin": angles.sin, "cos": angles.cos}, "number": Fraction, "parameters": [MASS]}
+    exact = {
+        "functions": {"sin": angles.sin, "cos": angles.cos},
+        "number": Fraction,
+        "parameters": [MASS],
+    }
     rates = trace.evaluate(HALF, q, u, **exact)
     assert all(isinstance(rate, Fraction) for rate in rates)
     back = inverse_dynamics(system)
@@ -88,11 +128,15 @@ def inverse_dynamics(system):
 class Fractions(ast.NodeTransformer):
     """Numbers of a program as the fractions that they are."""
 
-    def visit_Constant(self, node: ast.Constant):  # noqa: N802 (its name in ast)
+    def visit_Constant(self, node: ast.Constant):
         if not isinstance(node.value, float):
             return node
         numerator, denominator = node.value.as_integer_ratio()
-        return ast.Call(ast.Name("Fraction", ast.Load()), [ast.Constant(numerator), ast.Constant(denominator)], [])
+        return ast.Call(
+            ast.Name("Fraction", ast.Load()),
+            [ast.Constant(numerator), ast.Constant(denominator)],
+            [],
+        )
 
 
 def evaluated(text: str, given: dict) -> list[Fraction]:
@@ -107,7 +151,9 @@ def evaluated(text: str, given: dict) -> list[Fraction]:
         vertcat = staticmethod(lambda *rows: list(rows))
         Function = staticmethod(lambda name, arguments, results, *names: results[0])
 
-    tree = ast.fix_missing_locations(Fractions().visit(ast.parse(text.replace("import casadi as ca", ""))))
+    tree = ast.fix_missing_locations(
+        Fractions().visit(ast.parse(text.replace("import casadi as ca", "")))
+    )
     space = {"ca": Exact, "Fraction": Fraction}
     exec(compile(tree, "generated", "exec"), space)  # noqa: S102 (the text is ours)
     (name,) = [name for name in space if name.endswith("_accelerations")]
@@ -124,9 +170,16 @@ def test_generated_casadi_is_exact(kind: str):
     rates = [Fraction(each) for each in evaluated(text, given)]
     angles = Angles()
     back = inverse_dynamics(system)
-    exact = {"functions": {"sin": angles.sin, "cos": angles.cos}, "number": Fraction, "parameters": [MASS]}
+    exact = {
+        "functions": {"sin": angles.sin, "cos": angles.cos},
+        "number": Fraction,
+        "parameters": [MASS],
+    }
     assert back.evaluate(HALF, q, u, rates, **exact) == [0] * system.n
     # one sign of the text, and it shows
     line = next(line for line in reversed(text.splitlines()) if " - " in line)
-    wrong = [Fraction(each) for each in evaluated(text.replace(line, line.replace(" - ", " + ", 1)), given)]
+    wrong = [
+        Fraction(each)
+        for each in evaluated(text.replace(line, line.replace(" - ", " + ", 1)), given)
+    ]
     assert wrong != rates and back.evaluate(HALF, q, u, wrong, **exact) != [0] * system.n

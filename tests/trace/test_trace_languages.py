@@ -30,12 +30,19 @@ def states(system, count: int = 3):
     q, u = system.start()
     for _ in range(count):
         away, speeds = q + rng.normal(0.0, 0.02, q.size), u + rng.normal(0.0, 0.5, u.size)
-        yield float(rng.uniform(0, 1)), *(system.project(0.0, away, speeds) if system.compiled.loops else (away, speeds))
+        yield (
+            float(rng.uniform(0, 1)),
+            *(system.project(0.0, away, speeds) if system.compiled.loops else (away, speeds)),
+        )
 
 
 def arguments(system, trace):
     c = system.compiled
-    return system._fast.ws.val[c.start_x : c.start_x + len(c.states)], system._fast.input_starts(), list(trace.values.values())
+    return (
+        system._fast.ws.val[c.start_x : c.start_x + len(c.states)],
+        system._fast.input_starts(),
+        list(trace.values.values()),
+    )
 
 
 def compare(found, right):
@@ -66,7 +73,10 @@ def test_modelica(case: str):
     trace = system.trace(parameters="symbols")
     text = trace.modelica()
     for t, q, u in states(system, 1):
-        compare(run_modelica(text, system.n, t, q, u, *arguments(system, trace)), system.accelerations(t, q, u))
+        compare(
+            run_modelica(text, system.n, t, q, u, *arguments(system, trace)),
+            system.accelerations(t, q, u),
+        )
 
 
 def test_python_takes_many_states(tmp_path):
@@ -88,7 +98,9 @@ def test_singular_loops_are_no_numbers(tmp_path):
     flat = np.zeros(len(system.coordinates))
     trace = system.trace()
     assert trace.watches
-    found = run_python(trace.python(), tmp_path, 0.0, flat, np.ones(system.n), [], system._fast.input_starts(), [])
+    found = run_python(
+        trace.python(), tmp_path, 0.0, flat, np.ones(system.n), [], system._fast.input_starts(), []
+    )
     assert np.isnan(found).all()
 
 
@@ -114,24 +126,45 @@ def test_names_of_the_description_are_safe_in_code(tmp_path):
 def test_text_and_latex_name_what_they_hold():
     system = load("lib:regulator").compile()
     text = system.trace(parameters="symbols").text()
-    assert "der(der(gamma)) = " in text and "s_alpha = sin(alpha)" in text and "w_ball_x" in text and "omega0" in text
+    assert (
+        "der(der(gamma)) = " in text
+        and "s_alpha = sin(alpha)" in text
+        and "w_ball_x" in text
+        and "omega0" in text
+    )
     latex = system.trace("mass_matrix", parameters="symbols").latex()
-    assert r"\begin{pmatrix}" in latex and r"\sin \beta" in latex and latex.count("{") == latex.count("}")
+    assert (
+        r"\begin{pmatrix}" in latex
+        and r"\sin \beta" in latex
+        and latex.count("{") == latex.count("}")
+    )
 
 
 def test_matrices_of_bodies_stand_as_matrices_in_latex():
     """One for every symbol and body, each with its rows; slopes are fractions."""
     trace = load("lib:regulator").compile().trace("matrices", parameters="symbols")
     text = trace.latex()
-    assert text.count(r"\begin{pmatrix}") == text.count(r"\end{pmatrix}") == len(trace.matrices) and text.count("{") == text.count("}")
-    for matrix, line in zip(trace.matrices, (line for line in text.splitlines() if "pmatrix" in line), strict=True):
-        assert line.count(" & ") == matrix.rows * (matrix.columns - 1) and line.count(r" \\ ") == matrix.rows - 1 + line.endswith(r" \\ ")
+    assert text.count(r"\begin{pmatrix}") == text.count(r"\end{pmatrix}") == len(
+        trace.matrices
+    ) and text.count("{") == text.count("}")
+    for matrix, line in zip(
+        trace.matrices, (line for line in text.splitlines() if "pmatrix" in line), strict=True
+    ):
+        assert line.count(" & ") == matrix.rows * (matrix.columns - 1) and line.count(
+            r" \\ "
+        ) == matrix.rows - 1 + line.endswith(r" \\ ")
         body = matrix.body.replace("_", r"\_")
-        assert line.partition(" &=")[0].endswith(rf"_{{\mathrm{{{body}}}}}" if body else matrix.symbol)
+        assert line.partition(" &=")[0].endswith(
+            rf"_{{\mathrm{{{body}}}}}" if body else matrix.symbol
+        )
     assert (
-        r"\rho_{\mathrm{ball}} &= \begin{pmatrix} 0 \\ y_{2} \\ 0 \end{pmatrix}" in text and r"M_{\mathrm{ball}} &= \begin{pmatrix} m_{2} & 0" in text
+        r"\rho_{\mathrm{ball}} &= \begin{pmatrix} 0 \\ y_{2} \\ 0 \end{pmatrix}" in text
+        and r"M_{\mathrm{ball}} &= \begin{pmatrix} m_{2} & 0" in text
     )
-    assert label("d der(der(x)) / d omega") == r"\frac{\partial \ddot{x}}{\partial \omega}" and latex_name("a.b%") == r"\mathrm{a.b\%}"
+    assert (
+        label("d der(der(x)) / d omega") == r"\frac{\partial \ddot{x}}{\partial \omega}"
+        and latex_name("a.b%") == r"\mathrm{a.b\%}"
+    )
 
 
 def test_matrices_are_those_of_the_source():
@@ -140,13 +173,20 @@ def test_matrices_are_those_of_the_source():
 
     def rows(head: str) -> list[list[str]]:
         lines = text.split(f"{head} =\n")[1].splitlines()
-        return [line.split("   ") for line in itertools.takewhile(lambda line: line.startswith("    "), lines)]
+        return [
+            line.split("   ")
+            for line in itertools.takewhile(lambda line: line.startswith("    "), lines)
+        ]
 
     def entries(head: str) -> list[list[str]]:
         return [[part.strip() for part in row if part.strip()] for row in rows(head)]
 
     sa, ca, sb, cb = "sin(alpha)", "cos(alpha)", "sin(beta)", "cos(beta)"
-    assert entries("G(ball)") == [[cb, f"{sa}*{sb}", f"-{ca}*{sb}"], ["0", ca, sa], [sb, f"-{sa}*{cb}", f"{ca}*{cb}"]]
+    assert entries("G(ball)") == [
+        [cb, f"{sa}*{sb}", f"-{ca}*{sb}"],
+        ["0", ca, sa],
+        [sb, f"-{sa}*{cb}", f"{ca}*{cb}"],
+    ]
     assert entries("rho(ball)") == [["0"], ["y2"], ["0"]]
     assert entries("M(arm)")[0] == ["m1", "0", "0", "0", "0", "-m1*yc1"]
     assert entries("A(ball)") == [
@@ -158,8 +198,14 @@ def test_matrices_are_those_of_the_source():
         ["0", sb, "0"],
     ]
     assert entries("Adot(ball)")[1] == ["-der(alpha)*sin(alpha)", "0", "0"]
-    assert entries("Adot(ball)")[3:] == [["0", f"-der(beta)*{sb}", "0"], ["0", "0", "0"], ["0", f"der(beta)*{cb}", "0"]]
-    assert entries("Q")[0] == ["k*(omega0 - der(gamma))"] and "sin(gamma)" not in text.split("Q =")[1]
+    assert entries("Adot(ball)")[3:] == [
+        ["0", f"-der(beta)*{sb}", "0"],
+        ["0", "0", "0"],
+        ["0", f"der(beta)*{cb}", "0"],
+    ]
+    assert (
+        entries("Q")[0] == ["k*(omega0 - der(gamma))"] and "sin(gamma)" not in text.split("Q =")[1]
+    )
 
 
 def test_matrices_give_the_mass_matrix():
@@ -168,13 +214,25 @@ def test_matrices_give_the_mass_matrix():
     system = load(random_description(rng, 5).description).compile()
     trace = system.trace("matrices")
     q, u = system.start()
-    found = trace.evaluate(0.3, q, 0.0 * u, system._fast.ws.val[system.compiled.start_x : system.compiled.start_x + len(system.compiled.states)])
+    found = trace.evaluate(
+        0.3,
+        q,
+        0.0 * u,
+        system._fast.ws.val[
+            system.compiled.start_x : system.compiled.start_x + len(system.compiled.states)
+        ],
+    )
     parts, at = {}, 0
     for matrix in trace.matrices:
         size = matrix.rows * matrix.columns
-        parts[matrix.symbol, matrix.body] = found[at : at + size].reshape(matrix.rows, matrix.columns)
+        parts[matrix.symbol, matrix.body] = found[at : at + size].reshape(
+            matrix.rows, matrix.columns
+        )
         at += size
-    bodies, parents = list(system.compiled.bodies), model_fields(system.compiled.ints, system.compiled.floats).parent
+    bodies, parents = (
+        list(system.compiled.bodies),
+        model_fields(system.compiled.ints, system.compiled.floats).parent,
+    )
     tangents, total = {0: np.zeros((6, system.n))}, np.zeros((system.n, system.n))
     first = 0
     for i, body in enumerate(bodies, 1):

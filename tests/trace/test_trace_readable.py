@@ -15,8 +15,12 @@ QUANTITIES = ("accelerations", "mass_matrix", "momenta", "energy", "hamilton")
 def numbers_of(text: str, values: dict[str, float]) -> dict[str, float]:
     """Every equation of a text, evaluated with the names it uses; names such as der(gamma) become plain ones."""
     names = sorted(values, key=len, reverse=True)
-    pattern = re.compile("|".join(re.escape(name) for name in names if not name.isidentifier()) or "(?!)")
-    known = {f"n{k}_": values[name] for k, name in enumerate(names)} | {name: values[name] for name in names if name.isidentifier()}
+    pattern = re.compile(
+        "|".join(re.escape(name) for name in names if not name.isidentifier()) or "(?!)"
+    )
+    known = {f"n{k}_": values[name] for k, name in enumerate(names)} | {
+        name: values[name] for name in names if name.isidentifier()
+    }
     found: dict[str, float] = {}
     for line in text.split("\n\n", 1)[1].splitlines():
         name, _, right = line.partition(" = ")
@@ -40,13 +44,23 @@ def test_text_is_what_the_engine_computes(name: str, of: str, parameters: str):
     if system.compiled.loops:
         q, u = system.project(0.0, q, u)
     c = system.compiled
-    x, inputs = system._fast.ws.val[c.start_x : c.start_x + len(c.states)].copy(), system._fast.input_starts()
+    x, inputs = (
+        system._fast.ws.val[c.start_x : c.start_x + len(c.states)].copy(),
+        system._fast.input_starts(),
+    )
     groups = {"q": q, "u": u, "x": x, "inputs": inputs, "parameters": list(trace.values.values())}
-    values = {each: float(value) for group, array in groups.items() for each, value in zip(trace.arguments[group], array, strict=True)}
+    values = {
+        each: float(value)
+        for group, array in groups.items()
+        for each, value in zip(trace.arguments[group], array, strict=True)
+    }
     found = numbers_of(trace.text(), values | {"t": 0.3})
     right = np.ravel(trace.evaluate(0.3, q, u, x, inputs))
     size = max(1.0, np.abs(right).max())
-    assert max(abs(found[label] - value) for label, value in zip(trace.labels, right, strict=True)) <= 1e-9 * size
+    assert (
+        max(abs(found[label] - value) for label, value in zip(trace.labels, right, strict=True))
+        <= 1e-9 * size
+    )
 
 
 def test_small_matrices_are_written_out():
@@ -73,8 +87,20 @@ def test_stages_by_name_and_number():
     assert system.trace("mass_matrix", stage=5).labels == later.labels
     with pytest.raises(ValueError, match="has no stage 'foo'"):
         system.trace(stage="foo")
-    parts = {"joints": {"j": {"parent": "ground", "child": "a", "transforms": [{"rotate": "z", "coordinate": "p"}]}}}
-    held = {"format": "kinetree/1", "name": "held", "bodies": {"a": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}}} | parts
+    parts = {
+        "joints": {
+            "j": {
+                "parent": "ground",
+                "child": "a",
+                "transforms": [{"rotate": "z", "coordinate": "p"}],
+            }
+        }
+    }
+    held = {
+        "format": "kinetree/1",
+        "name": "held",
+        "bodies": {"a": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}},
+    } | parts
     held["stages"] = [{"name": "free", "ends": {"at": 1.0}, "lock": ["j"]}, {"name": "stop"}]
     with pytest.raises(ValueError, match="locked"):
         load(held).compile().trace(stage="stop")
@@ -84,6 +110,11 @@ def test_contacts_leave_inertias_alone():
     """Masses, momenta and energies do not depend on contacts; what does is refused by name."""
     system = load("lib:rocking-block").compile()
     q, u = system.start()
-    assert np.allclose(system.trace("mass_matrix").evaluate(0.0, q, u), system.mass_matrix(0.0, q), rtol=0, atol=1e-12)
+    assert np.allclose(
+        system.trace("mass_matrix").evaluate(0.0, q, u),
+        system.mass_matrix(0.0, q),
+        rtol=0,
+        atol=1e-12,
+    )
     with pytest.raises(ValueError, match="open, close and slide"):
         system.trace("accelerations")

@@ -32,18 +32,30 @@ def test_all_slopes_of_a_robot():
     found = slopes.evaluate(0.1, q, u, (), inputs)
     assert np.abs(found[:, :6] - right.q).max() <= 1e-11 * np.abs(right.q).max()
     assert np.abs(found[:, 6:12] - right.u).max() <= 1e-11 * max(1.0, np.abs(right.u).max())
-    assert slopes.operations < 12 * 2 * trace.operations  # differences would take two evaluations a symbol, and be inexact
+    assert (
+        slopes.operations < 12 * 2 * trace.operations
+    )  # differences would take two evaluations a symbol, and be inexact
 
 
 def test_gradient_of_one_output_by_parameters():
     """Against central differences of compiled mechanisms: error h² of them."""
-    slopes = load("lib:regulator").compile().trace(parameters="symbols").gradient(["m2", "k"], of="der(der(gamma))")
+    slopes = (
+        load("lib:regulator")
+        .compile()
+        .trace(parameters="symbols")
+        .gradient(["m2", "k"], of="der(der(gamma))")
+    )
     q, u = load("lib:regulator").compile().start()
     u, h = u + 0.3, 1e-5
     inputs = [4.0]
     found = slopes.evaluate(0.0, q, u, (), inputs)
     for k, (name, value) in enumerate((("m2", 1.5), ("k", 40.0))):
-        sides = [load("lib:regulator").compile(**{name: value + s * h}).accelerations(0.0, q, u, {"omega0": 4.0})[0] for s in (1, -1)]
+        sides = [
+            load("lib:regulator")
+            .compile(**{name: value + s * h})
+            .accelerations(0.0, q, u, {"omega0": 4.0})[0]
+            for s in (1, -1)
+        ]
         assert found[0, k] == pytest.approx((sides[0] - sides[1]) / (2 * h), rel=1e-6)
 
 

@@ -16,7 +16,10 @@ from kinetree.models.scene.video import unpacked
 
 def wheels(**forces: Any) -> dict[str, Any]:
     """A wheel in the origin, one 0.5 m beside it, a slide below; axes along y."""
-    bodies = {name: {"mass": 1.0, "inertia": [0.01, 0.01, 0.01, 0, 0, 0]} for name in ("first", "second", "bar")}
+    bodies = {
+        name: {"mass": 1.0, "inertia": [0.01, 0.01, 0.01, 0, 0, 0]}
+        for name in ("first", "second", "bar")
+    }
     turn = {"rotate": "y"}
     return {
         "format": "kinetree/1", "name": "wheels", "bodies": bodies, "forces": forces, "run": {"stop_time": 1.0},
@@ -29,7 +32,11 @@ def wheels(**forces: Any) -> dict[str, Any]:
 
 
 def pieces(data: dict[str, Any], body: str) -> list[dict[str, Any]]:
-    return data["scenery"] + data["bearings"] if body == "ground" else next(each["parts"] for each in data["bodies"] if each["name"] == body)
+    return (
+        data["scenery"] + data["bearings"]
+        if body == "ground"
+        else next(each["parts"] for each in data["bodies"] if each["name"] == body)
+    )
 
 
 def outline(piece: dict[str, Any], pose: np.ndarray) -> np.ndarray:
@@ -44,12 +51,27 @@ def outline(piece: dict[str, Any], pose: np.ndarray) -> np.ndarray:
 def test_teeth_mesh_while_wheels_turn(ratio: float, speed: float):
     from matplotlib.path import Path
 
-    described = wheels(mesh={"kind": "gear", "coordinate": "a", "other": "b", "ratio": ratio, "stiffness": 1e6, "damping": 10.0})
+    described = wheels(
+        mesh={
+            "kind": "gear",
+            "coordinate": "a",
+            "other": "b",
+            "ratio": ratio,
+            "stiffness": 1e6,
+            "damping": 10.0,
+        }
+    )
     described["joints"]["second"]["transforms"][1] |= {"start": -0.3 / ratio, "speed": speed}
     data = run_data(load(described).compile().simulate(1.0, output_step=0.02))
     poses = unpacked(data["clips"][0]["poses"]).reshape(-1, 3, 7)
-    first, second = (next(piece for piece in pieces(data, name) if piece["kind"] == "mesh") for name in ("first", "second"))
-    reach = [np.linalg.norm(np.array(piece["points"]).reshape(-1, 3)[:, :2], axis=1).max() for piece in (first, second)]
+    first, second = (
+        next(piece for piece in pieces(data, name) if piece["kind"] == "mesh")
+        for name in ("first", "second")
+    )
+    reach = [
+        np.linalg.norm(np.array(piece["points"]).reshape(-1, 3)[:, :2], axis=1).max()
+        for piece in (first, second)
+    ]
     assert sum(reach) > 0.5, "they do not reach one another"
     for pose in poses:
         a, b = outline(first, pose[0]), outline(second, pose[1])
@@ -57,24 +79,63 @@ def test_teeth_mesh_while_wheels_turn(ratio: float, speed: float):
 
 
 def test_the_smaller_wheel_turns_inside_of_a_ring():
-    data = start_scene(load(wheels(mesh={"kind": "gear", "coordinate": "a", "other": "b", "ratio": -3.0, "stiffness": 1e6})).compile()).data()
-    inner, ring = (next(piece for piece in pieces(data, name) if piece["kind"] == "mesh") for name in ("first", "second"))
-    radius = {id(piece): np.linalg.norm(np.array(piece["points"]).reshape(-1, 3)[:, :2], axis=1) for piece in (inner, ring)}
-    assert radius[id(inner)].max() < 0.3 < radius[id(ring)].min() < 0.75 < radius[id(ring)].max()  # pitch radii 0.25 and 0.75
+    data = start_scene(
+        load(
+            wheels(
+                mesh={
+                    "kind": "gear",
+                    "coordinate": "a",
+                    "other": "b",
+                    "ratio": -3.0,
+                    "stiffness": 1e6,
+                }
+            )
+        ).compile()
+    ).data()
+    inner, ring = (
+        next(piece for piece in pieces(data, name) if piece["kind"] == "mesh")
+        for name in ("first", "second")
+    )
+    radius = {
+        id(piece): np.linalg.norm(np.array(piece["points"]).reshape(-1, 3)[:, :2], axis=1)
+        for piece in (inner, ring)
+    }
+    assert (
+        radius[id(inner)].max() < 0.3 < radius[id(ring)].min() < 0.75 < radius[id(ring)].max()
+    )  # pitch radii 0.25 and 0.75
 
 
 def test_a_pinion_has_the_radius_of_its_rack():
-    data = start_scene(load(wheels(mesh={"kind": "gear", "coordinate": "x", "other": "a", "ratio": 0.08, "stiffness": 1e6})).compile()).data()
+    data = start_scene(
+        load(
+            wheels(
+                mesh={
+                    "kind": "gear",
+                    "coordinate": "x",
+                    "other": "a",
+                    "ratio": 0.08,
+                    "stiffness": 1e6,
+                }
+            )
+        ).compile()
+    ).data()
     pinion = next(piece for piece in pieces(data, "first") if piece["kind"] == "mesh")
     radius = np.linalg.norm(np.array(pinion["points"]).reshape(-1, 3)[:, :2], axis=1).max()
     assert 0.08 < radius < 0.1
-    heights = {round(piece["at"][2] - 0.3, 3) for piece in pieces(data, "bar") if piece["kind"] == "box" and piece["size"][0] < 0.05}
-    assert len(heights) == 1 and 0.07 < abs(heights.pop()) < 0.09, "its teeth stand where they touch the pinion"
+    heights = {
+        round(piece["at"][2] - 0.3, 3)
+        for piece in pieces(data, "bar")
+        if piece["kind"] == "box" and piece["size"][0] < 0.05
+    }
+    assert len(heights) == 1 and 0.07 < abs(heights.pop()) < 0.09, (
+        "its teeth stand where they touch the pinion"
+    )
 
 
 def test_brakes_and_motors_sit_on_their_joints():
     described = wheels(
-        stop={"kind": "brake", "coordinate": "a", "largest": 1.0, "stiffness": 50.0}, drive={"coordinate": "b", "value": "m - drag*der(b)"}
+        stop={"kind": "brake", "coordinate": "a", "largest": 1.0, "stiffness": 50.0},
+        drive={"coordinate": "b", "value": "m - drag*der(b)"},
     )
     described |= {"inputs": {"m": {"unit": "N.m"}}, "parameters": {"drag": 1.0}}
     data = start_scene(load(described).compile()).data()
@@ -83,12 +144,16 @@ def test_brakes_and_motors_sit_on_their_joints():
     assert any(piece["kind"] == "cylinder" for piece in pieces(data, "first"))
     described["actuators"] = {"servo": {"coordinate": "x"}}
     described["controllers"] = {"hold": {"measure": "x", "kp": 10.0, "drives": "servo"}}
-    colours = [piece["colour"] for piece in pieces(start_scene(load(described).compile()).data(), "ground")]
+    colours = [
+        piece["colour"] for piece in pieces(start_scene(load(described).compile()).data(), "ground")
+    ]
     assert colours.count(MOTOR) == 2 and colours.count(CONTROLLED) == 1
 
 
 def test_friction_alone_is_no_motor():
-    data = start_scene(load(wheels(loss={"coordinate": "a", "value": "-0.1*der(a)"})).compile()).data()
+    data = start_scene(
+        load(wheels(loss={"coordinate": "a", "value": "-0.1*der(a)"})).compile()
+    ).data()
     assert MOTOR not in [piece["colour"] for piece in pieces(data, "ground")]
 
 
@@ -98,11 +163,20 @@ def test_bearings_sit_on_both_bodies_along_their_softest_turn():
         "stiffness": [1e3, 1e3, 1e3, 10, 10, 1],
     }  # fmt: skip
     data = start_scene(load(wheels(mount=mount)).compile()).data()
-    sleeve, pin = (next(p for p in pieces(data, name) if p["kind"] == kind) for name, kind in (("first", "wheel"), ("second", "cylinder")))
+    sleeve, pin = (
+        next(p for p in pieces(data, name) if p["kind"] == kind)
+        for name, kind in (("first", "wheel"), ("second", "cylinder"))
+    )
     assert sleeve["at"] == [0, 0, 0.1] and pin["at"] == [-0.5, 0, 0.1]
-    assert np.allclose(matrix(sleeve["turn"])[:, 2], [0, 0, 1]) and np.allclose(matrix(pin["turn"])[:, 2], [0, 0, 1])
+    assert np.allclose(matrix(sleeve["turn"])[:, 2], [0, 0, 1]) and np.allclose(
+        matrix(pin["turn"])[:, 2], [0, 0, 1]
+    )
     mount["stiffness"] = [0, 0, 0, 10, 0, 0]
-    assert not [p for p in pieces(start_scene(load(wheels(mount=mount)).compile()).data(), "first") if p["kind"] == "wheel"]
+    assert not [
+        p
+        for p in pieces(start_scene(load(wheels(mount=mount)).compile()).data(), "first")
+        if p["kind"] == "wheel"
+    ]
 
 
 def test_commands_that_act_along_no_coordinate_are_seen_where_they_arrive():
@@ -110,12 +184,23 @@ def test_commands_that_act_along_no_coordinate_are_seen_where_they_arrive():
     described = wheels(
         push={"body": "bar", "force": ["go", 0, 0], "point": [0.1, 0, 0]},
         free={"body": "bar", "force": [1.0, 0, 0], "point": [-0.1, 0, 0]},
-        strut={"between": [{"point": [0, 0, 1]}, {"body": "first", "point": [0, 0, 0.1]}], "value": "2*go"},
-        spring={"between": [{"point": [1, 0, 1]}, {"body": "first", "point": [0, 0, 0.1]}], "stiffness": 10.0, "length": 1.0},
+        strut={
+            "between": [{"point": [0, 0, 1]}, {"body": "first", "point": [0, 0, 0.1]}],
+            "value": "2*go",
+        },
+        spring={
+            "between": [{"point": [1, 0, 1]}, {"body": "first", "point": [0, 0, 0.1]}],
+            "stiffness": 10.0,
+            "length": 1.0,
+        },
     )
     described |= {"controllers": {"go": {"measure": "a", "kp": 1.0}}}
     data = start_scene(load(described).compile()).data()
-    boxes = [piece for piece in next(each["joints"] for each in data["bodies"] if each["name"] == "bar") if piece["colour"] == CONTROLLED]
+    boxes = [
+        piece
+        for piece in next(each["joints"] for each in data["bodies"] if each["name"] == "bar")
+        if piece["colour"] == CONTROLLED
+    ]
     assert len(boxes) == 1 and boxes[0]["at"][0] == pytest.approx(0.1)
     assert {line["name"] for line in data["lines"] if "commanded" in line} == {"strut"}
 
@@ -128,13 +213,24 @@ def test_a_valve_tells_its_own_cylinder_alone():
     assert commanded(described) == set()
     valve = described.hydraulics["boom_valve"].model_copy(update={"command": "hold"})
     controllers = {"hold": PidController(measure="0", kp=1.0)}
-    heard = commanded(described.model_copy(update={"controllers": controllers, "hydraulics": described.hydraulics | {"boom_valve": valve}}))
+    heard = commanded(
+        described.model_copy(
+            update={
+                "controllers": controllers,
+                "hydraulics": described.hydraulics | {"boom_valve": valve},
+            }
+        )
+    )
     assert "boom_cylinder" in heard and "stick_cylinder" not in heard
 
 
 def test_what_holds_from_the_ground_is_in_the_first_view_and_above_the_floor():
     held = {"between": [{"point": [0, 0, 3]}, {"body": "bar"}], "stiffness": 10.0, "length": 1.0}
-    foot = {"between": [{"point": [0, 0, -2]}, {"body": "first", "point": [0.1, 0, 0]}], "stiffness": 10.0, "length": 1.0}
+    foot = {
+        "between": [{"point": [0, 0, -2]}, {"body": "first", "point": [0.1, 0, 0]}],
+        "stiffness": 10.0,
+        "length": 1.0,
+    }
     data = start_scene(load(wheels(held=held, foot=foot)).compile()).data()
     heights = [point[2] for point in data["outline"]]
     assert max(heights) >= 3.0 and min(heights) <= -2.0 and data["ground"] < -2.0

@@ -13,7 +13,16 @@ BALL = {
     "name": "ball on hills",
     "bodies": {"ball": {"mass": 1.0, "inertia": [0.004, 0.004, 0.004, 0, 0, 0]}},
     "joints": {"free": {"child": "ball", "type": "free", "start": [0, 0, 0.3, 1, 0, 0, 0]}},
-    "forces": {"touch": {"kind": "contact", "body": "ball", "radius": 0.1, "stiffness": 1e5, "damping": 100.0, "height": "0.1*sin(3*ground.x)"}},
+    "forces": {
+        "touch": {
+            "kind": "contact",
+            "body": "ball",
+            "radius": 0.1,
+            "stiffness": 1e5,
+            "damping": 100.0,
+            "height": "0.1*sin(3*ground.x)",
+        }
+    },
 }
 RIG = {
     "format": "kinetree/1",
@@ -38,7 +47,9 @@ def seen(data: dict, k: int) -> np.ndarray:
     return np.stack([x / painter.eye.size[0], y / painter.eye.size[1]])
 
 
-@pytest.mark.parametrize("name", ["double-pendulum", "pendulum", "trailer", "rolling-disc", "mobile-robot", "elasto-gap"])
+@pytest.mark.parametrize(
+    "name", ["double-pendulum", "pendulum", "trailer", "rolling-disc", "mobile-robot", "elasto-gap"]
+)
 def test_no_body_leaves_the_first_view(name: str):
     """A pendulum that swings to the other side and a car that drives away were out of the picture."""
     data = run_data(load(f"lib:{name}").compile().simulate(3.0))
@@ -51,7 +62,9 @@ def test_no_body_leaves_the_first_view(name: str):
 def test_the_eye_goes_with_what_travels_and_stays_with_what_does_not():
     assert run_data(load("lib:trailer").compile().simulate(10.0))["follow"] == 0
     assert run_data(load("lib:trailer").compile().simulate(1.0))["follow"] is None
-    assert run_data(load("lib:carrier", modules=2).compile().simulate())["follow"] is None, "modules leave, the carrier stays"
+    assert run_data(load("lib:carrier", modules=2).compile().simulate())["follow"] is None, (
+        "modules leave, the carrier stays"
+    )
 
 
 def test_what_rolls_is_drawn_as_it_rolls():
@@ -59,8 +72,13 @@ def test_what_rolls_is_drawn_as_it_rolls():
     corners = np.array(celt[0]["points"]).reshape(-1, 3)
     np.testing.assert_allclose((corners / [0.2, 0.03, 0.02]) ** 2 @ np.ones(3), 1.0, atol=1e-9)
     made = ellipsoid(np.array([1.0, 2.0, 3.0]))
-    points, faces = np.array(made["points"]).reshape(-1, 3), np.array(made["triangles"]).reshape(-1, 3)
-    assert np.linalg.det(points[faces]).sum() / 6.0 == pytest.approx(4 / 3 * np.pi * 6.0, rel=0.03), "triangles do not close around the volume"
+    points, faces = (
+        np.array(made["points"]).reshape(-1, 3),
+        np.array(made["triangles"]).reshape(-1, 3),
+    )
+    assert np.linalg.det(points[faces]).sum() / 6.0 == pytest.approx(
+        4 / 3 * np.pi * 6.0, rel=0.03
+    ), "triangles do not close around the volume"
 
 
 def test_terrain_lies_under_the_way_and_where_contacts_have_it():
@@ -69,16 +87,30 @@ def test_terrain_lies_under_the_way_and_where_contacts_have_it():
     points = np.array(mesh["points"]).reshape(-1, 3)
     np.testing.assert_allclose(points[:, 2], 0.1 * np.sin(3 * points[:, 0]), atol=1e-4)
     poses = unpacked(data["clips"][0]["poses"]).reshape(-1, 7)
-    assert points[:, 0].min() < poses[:, 0].min() and points[:, 0].max() > poses[:, 0].max() and data["ground"] < points[:, 2].min()
-    assert data["bodies"][0]["parts"][0]["kind"] == "sphere" and data["bodies"][0]["parts"][0]["size"] == [0.1]
+    assert (
+        points[:, 0].min() < poses[:, 0].min()
+        and points[:, 0].max() > poses[:, 0].max()
+        and data["ground"] < points[:, 2].min()
+    )
+    assert data["bodies"][0]["parts"][0]["kind"] == "sphere" and data["bodies"][0]["parts"][0][
+        "size"
+    ] == [0.1]
 
 
 def test_ruts_are_as_deep_as_the_states_of_the_soil():
     result = load(RIG).compile().simulate(0.6, integrator="radau", output_step=0.02)
     data = run_data(result)
     depths = unpacked(data["clips"][0]["ruts"][0]).reshape(-1, 11)
-    np.testing.assert_allclose(depths[-1], [result[f"tyre.rut_{k}"][-1] for k in range(1, 12)], rtol=1e-6, atol=1e-9)
-    assert depths[0].max() == 0.0 and depths[-1, 3] > 0.005 and depths[-1, 9] == 0.0, "the wheel has passed cell 4 and not cell 10"
+    np.testing.assert_allclose(
+        depths[-1], [result[f"tyre.rut_{k}"][-1] for k in range(1, 12)], rtol=1e-6, atol=1e-9
+    )
+    assert depths[0].max() == 0.0 and depths[-1, 3] > 0.005 and depths[-1, 9] == 0.0, (
+        "the wheel has passed cell 4 and not cell 10"
+    )
     strip = data["strips"][0]
-    np.testing.assert_allclose(np.subtract(strip["left"], strip["right"]), np.tile([0.0, 0.25, 0.0], (11, 1)), atol=1e-12)
-    np.testing.assert_allclose(0.5 * np.add(strip["left"], strip["right"])[[0, -1]], [[0.1, 0, 0], [1.1, 0, 0]], atol=1e-12)
+    np.testing.assert_allclose(
+        np.subtract(strip["left"], strip["right"]), np.tile([0.0, 0.25, 0.0], (11, 1)), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        0.5 * np.add(strip["left"], strip["right"])[[0, -1]], [[0.1, 0, 0], [1.1, 0, 0]], atol=1e-12
+    )

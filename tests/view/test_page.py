@@ -35,7 +35,9 @@ def pages(tmp_path_factory) -> dict[str, Path]:
         "circuit": run_data(load("lib:servo-drive").compile().simulate(0.2)),
         "train": run_data(load("lib:train").chain().simulate(20.0)),
         "start": start_scene(load("lib:delta").compile()).data(),
-        "rest": rest_data(carrier, carrier.equilibria([{}, {"module_mass": 300.0}]), ["as it is", "heavy"]),
+        "rest": rest_data(
+            carrier, carrier.equilibria([{}, {"module_mass": 300.0}]), ["as it is", "heavy"]
+        ),
     }
     return {name: Animation(data).save(folder / f"{name}.html") for name, data in made.items()}
 
@@ -44,7 +46,9 @@ def pixels(page) -> np.ndarray:
     """What the scene shows, without the page around it."""
     from PIL import Image
 
-    return np.asarray(Image.open(io.BytesIO(page.locator("#scene").screenshot())).convert("RGB"), dtype=int)
+    return np.asarray(
+        Image.open(io.BytesIO(page.locator("#scene").screenshot())).convert("RGB"), dtype=int
+    )
 
 
 def seek(page, part: float) -> None:
@@ -63,8 +67,14 @@ def test_a_run_is_drawn_without_any_request_and_moves(shell, pages, size, scheme
         assert drawn.mean() > 0.05, "nothing but background"
         assert (np.abs(first - later).sum(axis=2) > 30).mean() > 0.002, "nothing moves"
         assert (background.mean() < 90) == (scheme == "dark")
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is wider than the window"
-        assert page.locator("#stage").text_content() and page.locator("#bands i").count() > 3 and page.locator(".strip canvas").count() == 3
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+            "the page is wider than the window"
+        )
+        assert (
+            page.locator("#stage").text_content()
+            and page.locator("#bands i").count() > 3
+            and page.locator(".strip canvas").count() == 3
+        )
         assert not requests and not complaints
 
 
@@ -101,20 +111,30 @@ def test_circuits_chains_starts_and_states_of_rest_have_a_page(shell, pages, nam
         assert page.locator("#stand").is_visible() == (name != "circuit")
         if name == "rest":
             options = page.locator("#clip option").all_text_contents()
-            assert options[:2] == ["as it is", "heavy"] and options[2].startswith("mode 1: ") and " Hz" in options[2]
+            assert (
+                options[:2] == ["as it is", "heavy"]
+                and options[2].startswith("mode 1: ")
+                and " Hz" in options[2]
+            )
             page.click("#beside")
             page.wait_for_timeout(400)
             assert page.locator("#columns span").all_text_contents() == ["as it is", "heavy"]
             both = pixels(page)
             left, right = both[:, : both.shape[1] // 2], both[:, -(both.shape[1] // 2) :]
-            inked = [(np.abs(half - half[4, -40]).sum(axis=2) > 60).mean() for half in (left, right)]
-            assert min(inked) > 0.05 and (np.abs(left - right).sum(axis=2) > 30).mean() < 0.3, "two states, nearly alike"
+            inked = [
+                (np.abs(half - half[4, -40]).sum(axis=2) > 60).mean() for half in (left, right)
+            ]
+            assert min(inked) > 0.05 and (np.abs(left - right).sum(axis=2) > 30).mean() < 0.3, (
+                "two states, nearly alike"
+            )
             page.select_option("#clip", index=2)
             assert page.locator("#columns").is_hidden()
             seek(page, 0.0)
             first = pixels(page)
             seek(page, 0.5)
-            assert (np.abs(first - pixels(page)).sum(axis=2) > 30).mean() > 0.002, "the mode does not swing"
+            assert (np.abs(first - pixels(page)).sum(axis=2) > 30).mean() > 0.002, (
+                "the mode does not swing"
+            )
 
 
 def test_without_webgl_the_page_says_so_and_the_plots_stay(shell, pages):
@@ -124,13 +144,18 @@ def test_without_webgl_the_page_says_so_and_the_plots_stay(shell, pages):
     page.add_init_script(WITHOUT_WEBGL)
     page.goto(pages["carrier"].as_uri())
     page.wait_for_function("window.kinetree")
-    assert "no WebGL" in (page.locator("#message").text_content() or "") and page.locator(".strip canvas").count() == 3
+    assert (
+        "no WebGL" in (page.locator("#message").text_content() or "")
+        and page.locator(".strip canvas").count() == 3
+    )
     page.close()
 
 
 def test_the_eye_goes_along_with_what_travels(shell, tmp_path):
     """Its picture barely changes while it drives away; the ground under it stays, and a body that is followed by choice comes back with the start."""
-    path = Animation(run_data(load("lib:trailer").compile().simulate(10.0))).save(tmp_path / "trailer.html")
+    path = Animation(run_data(load("lib:trailer").compile().simulate(10.0))).save(
+        tmp_path / "trailer.html"
+    )
     with opened(shell, path) as (page, requests, complaints):
         for part in (0.0, 0.5, 1.0):
             seek(page, part)
@@ -143,14 +168,18 @@ def test_the_eye_goes_along_with_what_travels(shell, tmp_path):
         page.select_option("#follow", label="nothing")
         page.click('[data-view="home"]')
         page.wait_for_timeout(200)
-        away = page.evaluate("() => { const v = kinetree.bodies[0].position.clone().project(kinetree.camera); return Math.hypot(v.x, v.y); }")
+        away = page.evaluate(
+            "() => { const v = kinetree.bodies[0].position.clone().project(kinetree.camera); return Math.hypot(v.x, v.y); }"
+        )
         assert away > 0.6, "nothing is followed, yet it stays in the middle"
 
 
 @pytest.mark.slow
 def test_fifty_modules_leave_time_for_sixty_frames_a_second(shell, tmp_path):
     """What the page itself computes per frame; drawing is the graphics card's, which this machine may only imitate."""
-    path = Animation(run_data(load("lib:carrier", modules=50).compile().simulate(8.0))).save(tmp_path / "fifty.html")
+    path = Animation(run_data(load("lib:carrier", modules=50).compile().simulate(8.0))).save(
+        tmp_path / "fifty.html"
+    )
     with opened(shell, path) as (page, requests, complaints):
         spent = page.evaluate(TIMED)
         assert spent < 1000 / 60 / 2, f"{spent:.1f} ms a frame"
@@ -166,7 +195,9 @@ def test_a_machine_without_a_card_draws_less_while_it_plays(shell, pages):
     with opened(shell, pages["train"]) as (page, requests, complaints):
         page.evaluate("() => kinetree.play(false)")
         full = page.evaluate(SHARPNESS)
-        page.evaluate("() => { kinetree.play(true); for (let k = 0; k < 40; k++) kinetree.watch(0.2); }")
+        page.evaluate(
+            "() => { kinetree.play(true); for (let k = 0; k < 40; k++) kinetree.watch(0.2); }"
+        )
         assert page.evaluate("() => kinetree.eased") == 3 and page.evaluate(SHARPNESS) < 0.5 * full
         page.evaluate("() => kinetree.play(false)")
         assert page.evaluate("() => kinetree.eased") == 0 and page.evaluate(SHARPNESS) == full

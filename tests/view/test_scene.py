@@ -23,11 +23,15 @@ def test_every_mechanism_of_the_library_looks_like_something(name: str):
     mechanism = load(f"lib:{name}")
     chain = mechanism.description.chain is not None
     stop = SHORT.get(name, 0.05)
-    data = run_data(mechanism.chain().simulate(stop) if chain else mechanism.compile().simulate(stop))
+    data = run_data(
+        mechanism.chain().simulate(stop) if chain else mechanism.compile().simulate(stop)
+    )
     json.dumps(data)
     assert data["clips"][0]["poses"] or name in CIRCUITS
     for body in data["bodies"]:
-        wire = any(line["kind"] == "turn" and line["b"]["body"] == body["name"] for line in data["lines"])
+        wire = any(
+            line["kind"] == "turn" and line["b"]["body"] == body["name"] for line in data["lines"]
+        )
         assert body["parts"] or wire, body["name"]
         sizes = [size for piece in body["parts"] for size in piece["size"]]
         assert all(0.0 <= size < 4.0 * data["size"] for size in sizes), (body["name"], sizes)
@@ -39,7 +43,10 @@ def test_bodies_stand_where_points_are_measured(name: str):
     system = load(f"lib:{name}").compile()
     result = system.simulate(0.3, output_step=0.1)
     motion = of_result(result)
-    q, u = (np.array([result[each][2] for each in names]) for names in (system.coordinates, system.speeds))
+    q, u = (
+        np.array([result[each][2] for each in names])
+        for names in (system.coordinates, system.speeds)
+    )
     for body in system.bodies:
         found = system.point(float(result.time[2]), q, u, body)
         pose = motion.poses[body][2]
@@ -81,7 +88,9 @@ def test_joints_hold_both_bodies_together_in_every_frame():
             a, b = scene.motion.poses[place.parent], scene.motion.poses[place.child]
             for k in range(0, len(a), 25):
                 at = a[k, :3] + matrix(a[k, 3:]) @ place.on_parent
-                np.testing.assert_allclose(at, b[k, :3] + matrix(b[k, 3:]) @ place.on_child, atol=1e-12)
+                np.testing.assert_allclose(
+                    at, b[k, :3] + matrix(b[k, 3:]) @ place.on_child, atol=1e-12
+                )
 
 
 def test_a_far_host_does_not_make_the_rest_invisible():
@@ -100,12 +109,19 @@ def test_an_outline_is_cut_into_its_own_area_and_a_prism_into_its_volume(radii: 
     area = 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
     made = extruded(corners, 0.7)
     points = np.array(made["points"]).reshape(-1, 3)
-    volume = sum(np.linalg.det(points[list(three)]) / 6.0 for three in np.array(made["triangles"]).reshape(-1, 3))
+    volume = sum(
+        np.linalg.det(points[list(three)]) / 6.0
+        for three in np.array(made["triangles"]).reshape(-1, 3)
+    )
     assert volume == pytest.approx(0.7 * area, rel=1e-9)
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.floats(-1, 1), min_size=4, max_size=4).filter(lambda e: sum(x * x for x in e) > 0.01))
+@given(
+    st.lists(st.floats(-1, 1), min_size=4, max_size=4).filter(
+        lambda e: sum(x * x for x in e) > 0.01
+    )
+)
 def test_rotations_survive_the_way_through_quaternions(e: list[float]):
     q = np.array(e) / np.linalg.norm(e)
     R = matrix(q)
@@ -121,13 +137,17 @@ def test_distance_to_a_box_and_a_ball():
 
 def test_a_mesh_is_read_beside_its_description(tmp_path):
     """A tetrahedron in an .obj file, in millimetres."""
-    (tmp_path / "tip.obj").write_text("v 0 0 0\nv 1000 0 0\nv 0 1000 0\nv 0 0 1000\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (tmp_path / "tip.obj").write_text(
+        "v 0 0 0\nv 1000 0 0\nv 0 1000 0\nv 0 0 1000\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    )
     (tmp_path / "m.toml").write_text(
         '[bodies.a]\nmass = 1\ninertia = [1, 1, 1, 0, 0, 0]\nshapes = [{ mesh = "tip.obj", scale = 1e-3 }]\n'
         '[joints.j]\nchild = "a"\ntype = "revolute"\n'
     )
     pieces = start_scene(load(tmp_path / "m.toml").compile()).parts["a"]
     assert max(pieces[0]["points"]) == pytest.approx(1.0) and len(pieces[0]["triangles"]) == 12
-    (tmp_path / "m.toml").write_text((tmp_path / "m.toml").read_text().replace("tip.obj", "gone.obj"))
+    (tmp_path / "m.toml").write_text(
+        (tmp_path / "m.toml").read_text().replace("tip.obj", "gone.obj")
+    )
     with pytest.raises(ModelError, match=r"gone\.obj"):
         start_scene(load(tmp_path / "m.toml").compile())

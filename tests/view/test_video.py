@@ -32,14 +32,22 @@ def test_surfaces_close_around_their_volume_and_look_outwards(kind: str):
 
 def test_a_point_is_seen_where_projection_puts_it():
     """An eye 10 m away with an opening of 90 degrees: 1 m beside the middle is a tenth of half the height from the centre."""
-    eye = Eye(np.array([0.0, -10.0, 0.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]), np.pi / 2, (400, 200))
-    np.testing.assert_allclose(eye.see(np.array([[0.0, 0, 0], [1.0, 0, 0], [0, 0, 1.0]])), [[200, 100, 0.1], [210, 100, 0.1], [200, 90, 0.1]])
+    eye = Eye(
+        np.array([0.0, -10.0, 0.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]), np.pi / 2, (400, 200)
+    )
+    np.testing.assert_allclose(
+        eye.see(np.array([[0.0, 0, 0], [1.0, 0, 0], [0, 0, 1.0]])),
+        [[200, 100, 0.1], [210, 100, 0.1], [200, 90, 0.1]],
+    )
     assert eye.see(np.array([0.0, -11.0, 0.0]))[2] < 0.0, "what is behind the eye is not in front"
 
 
 def test_the_nearer_triangle_hides_the_farther_one_in_any_order():
     red, blue = np.full((1, 3, 3), [1.0, 0, 0]), np.full((1, 3, 3), [0, 0, 1.0])
-    far, near = np.array([[[0, 0, 0.1], [20, 0, 0.1], [0, 20, 0.1]]]), np.array([[[0, 0, 0.2], [10, 0, 0.2], [0, 10, 0.2]]])
+    far, near = (
+        np.array([[[0, 0, 0.1], [20, 0, 0.1], [0, 20, 0.1]]]),
+        np.array([[[0, 0, 0.2], [10, 0, 0.2], [0, 10, 0.2]]]),
+    )
     pictures = []
     for order in (((far, red), (near, blue)), ((near, blue), (far, red))):
         image, nearness = np.zeros((20, 20, 3)), np.zeros((20, 20))
@@ -55,7 +63,9 @@ def test_the_nearer_triangle_hides_the_farther_one_in_any_order():
 
 
 def test_ticks_are_round_numbers_inside():
-    assert ticks(0.0, 1.0) == pytest.approx([0.0, 0.5, 1.0]) and ticks(-0.03, 0.05) == pytest.approx([-0.02, 0.0, 0.02, 0.04])
+    assert ticks(0.0, 1.0) == pytest.approx([0.0, 0.5, 1.0]) and ticks(
+        -0.03, 0.05
+    ) == pytest.approx([-0.02, 0.0, 0.02, 0.04])
 
 
 def test_films_move(tmp_path):
@@ -64,7 +74,10 @@ def test_films_move(tmp_path):
     data = run_data(load("lib:four-bar").compile().simulate(0.6))
     painter = Painter(data, (320, 180))
     first, last = painter.picture(0), painter.picture(painter.time.size - 1)
-    assert first.shape == (180, 320, 3) and (np.abs(first.astype(int) - last).sum(axis=2) > 40).mean() > 0.002
+    assert (
+        first.shape == (180, 320, 3)
+        and (np.abs(first.astype(int) - last).sum(axis=2) > 40).mean() > 0.002
+    )
     assert (np.abs(first.astype(int) - first[2, 2]).sum(axis=2) > 40).mean() > 0.02
     write_video(data, tmp_path / "f.gif")
     with Image.open(tmp_path / "f.gif") as film:
@@ -82,9 +95,15 @@ def test_a_film_for_every_player(tmp_path):
 
 def test_turns_of_a_wire_join_where_their_ends_go_and_are_as_thick_as_told():
     line = {"radius": 1.1, "wire": 0.17, "axis": 2, "colour": "#2f8f8b"}
-    poses = [np.r_[0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0], np.r_[0.1, 0.0, 0.2, 0.99, 0.1, 0.0, 0.1], np.r_[0.3, 0.1, 0.9, 1.0, 0.0, 0.0, 0.0]]
+    poses = [
+        np.r_[0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0],
+        np.r_[0.1, 0.0, 0.2, 0.99, 0.1, 0.0, 0.1],
+        np.r_[0.3, 0.1, 0.9, 1.0, 0.0, 0.0, 0.0],
+    ]
     poses = [np.r_[pose[:3], pose[3:] / np.linalg.norm(pose[3:])] for pose in poses]
-    (lower, _, _), (upper, normals, _) = (turn_of_wire(line, *pair) for pair in (poses[:2], poses[1:]))
+    (lower, _, _), (upper, normals, _) = (
+        turn_of_wire(line, *pair) for pair in (poses[:2], poses[1:])
+    )
     for pose in poses:  # what is at an end of the wire is on the ring that goes with the body
         ring = pose[:3] + line["radius"] * matrix(pose[3:])[:, 0]
         corners = np.concatenate([lower, upper]).reshape(-1, 3)
@@ -113,9 +132,13 @@ def test_pixels_are_those_whose_middle_lies_in_the_triangle(monkeypatch: pytest.
     seen = 0
     for y in range(6):
         for x in range(8):
-            share = np.linalg.solve(np.array([[*a[:2], 1.0], [*b[:2], 1.0], [*c[:2], 1.0]]).T, [x, y, 1.0])
+            share = np.linalg.solve(
+                np.array([[*a[:2], 1.0], [*b[:2], 1.0], [*c[:2], 1.0]]).T, [x, y, 1.0]
+            )
             inside = bool((share >= 0.0).all())
             seen += inside
-            assert mask[y, x] == inside and nearness[y, x] == pytest.approx(inside * share @ [a[2], b[2], c[2]])
+            assert mask[y, x] == inside and nearness[y, x] == pytest.approx(
+                inside * share @ [a[2], b[2], c[2]]
+            )
             assert image[y, x] == pytest.approx(inside * share @ tints)
     assert 10 < seen < 40

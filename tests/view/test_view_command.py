@@ -21,8 +21,14 @@ def test_a_description_becomes_one_page_without_addresses(tmp_path, capsys):
 def test_a_result_file_moves_its_description_and_says_what_is_missing(tmp_path, capsys):
     table, page = tmp_path / "r.csv", tmp_path / "p.html"
     assert main(["run", "lib:four-bar", "--stop-time", "0.2", "-q", "-o", str(table)]) == 0
-    assert main(["view", str(table), "--model", "lib:four-bar", "--html", str(page)]) == 0 and page.exists()
-    assert main(["view", str(table), "--html", str(page)]) == 2 and "--model" in capsys.readouterr().err
+    assert (
+        main(["view", str(table), "--model", "lib:four-bar", "--html", str(page)]) == 0
+        and page.exists()
+    )
+    assert (
+        main(["view", str(table), "--html", str(page)]) == 2
+        and "--model" in capsys.readouterr().err
+    )
     assert main(["view", str(table), "--model", "lib:delta", "--html", str(page)]) == 2
     assert "no columns of the coordinates" in capsys.readouterr().err
     assert main(["view", "lib:delta", "q1"]) == 2
@@ -34,7 +40,9 @@ def test_patterns_choose_variables_in_any_case(tmp_path, capsys):
     assert main(["view", str(table), "COUPLER*", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["variables"]
     assert [name for name in found if name.startswith("coupler_point")] == list(found)
-    assert main(["view", str(table), "couplr*"]) == 2 and "variable couplr*" in capsys.readouterr().err
+    assert (
+        main(["view", str(table), "couplr*"]) == 2 and "variable couplr*" in capsys.readouterr().err
+    )
 
 
 def test_states_of_rest_have_a_page(tmp_path):
@@ -45,7 +53,9 @@ def test_states_of_rest_have_a_page(tmp_path):
 def test_animate_shows_itself_in_notebooks_and_writes_what_the_ending_says(tmp_path):
     result = load("lib:pendulum").compile().simulate(0.1)
     shown = result.animate(tmp_path / "a.html")
-    assert (tmp_path / "a.html").stat().st_size > 500_000 and shown._repr_html_().startswith("<iframe srcdoc=")
+    assert (tmp_path / "a.html").stat().st_size > 500_000 and shown._repr_html_().startswith(
+        "<iframe srcdoc="
+    )
     with pytest.raises(ValueError, match="expected a name that ends in"):
         result.animate(tmp_path / "a.avi")
 
@@ -55,7 +65,10 @@ def test_to_dataframe_has_time_as_index_and_units(tmp_path):
     frame = result.to_dataframe(["phi", "vx"])
     np.testing.assert_array_equal(frame["phi"].to_numpy(), result["phi"])
     np.testing.assert_array_equal(frame.index.to_numpy(), result.time)
-    assert frame.attrs["units"] == {"time": "s", "phi": "rad", "vx": "m/s"} and list(frame) == ["phi", "vx"]
+    assert frame.attrs["units"] == {"time": "s", "phi": "rad", "vx": "m/s"} and list(frame) == [
+        "phi",
+        "vx",
+    ]
     assert "reaction('pivot')" in result.to_dataframe("all")
 
 
@@ -70,11 +83,16 @@ def test_units_fit_the_size_of_numbers(unit: str, value: float, shown: tuple[flo
 
 
 def test_numbers_are_written_as_an_engineer_writes_them():
-    texts = [written(x) for x in (0.0, 1.5, 123456.0, 1234567.0, 1.83e-15, 1e12, float("nan"), -0.00012345)]
+    texts = [
+        written(x)
+        for x in (0.0, 1.5, 123456.0, 1234567.0, 1.83e-15, 1e12, float("nan"), -0.00012345)
+    ]
     assert texts == ["0", "1.5", "123456", "1234567", "1.83e-15", "1e12", "–", "-0.00012345"]
 
 
 def test_what_graphics_cannot_hold_is_refused(tmp_path, capsys):
     """Squares of single precision end at 1e38: a page of 1e30 m hung the browser."""
-    assert main(["view", "lib:pendulum", "--set", "L=1e30", "--html", str(tmp_path / "far.html")]) == 2
+    assert (
+        main(["view", "lib:pendulum", "--set", "L=1e30", "--html", str(tmp_path / "far.html")]) == 2
+    )
     assert "m large" in capsys.readouterr().err

@@ -32,7 +32,12 @@ def check_bodies(checker: Checker) -> None:
         if body.shape is not None:
             check_shape(checker, (*path, "shape"), body.shape)
         elif body.at is not None:
-            checker.warn((*path, "at"), "a place", "a shape", "it places the one that is written as `shape`; `shapes` have each their own")
+            checker.warn(
+                (*path, "at"),
+                "a place",
+                "a shape",
+                "it places the one that is written as `shape`; `shapes` have each their own",
+            )
         for k, shape in enumerate(body.shapes):
             check_shape(checker, (*path, "shapes", k), shape)
         key = "inertia" if body.inertia is not None else "inertia_at_origin"
@@ -41,7 +46,11 @@ def check_bodies(checker: Checker) -> None:
             continue
         moved = tensor if key == "inertia" else about_com(tensor, mass, com)
         if not all(abs(each) < LARGEST_MOMENT for each in moved):
-            checker.complain((*path, key), "moments too large to compute with", f"moments below {LARGEST_MOMENT:g} kg.m2 about the centre of mass")
+            checker.complain(
+                (*path, key),
+                "moments too large to compute with",
+                f"moments below {LARGEST_MOMENT:g} kg.m2 about the centre of mass",
+            )
             continue
         tensors.append((name, key, moved))
     if not tensors:
@@ -53,11 +62,17 @@ def check_bodies(checker: Checker) -> None:
         allowed = ROUNDING * abs(moments).sum()
         about = " about the centre of mass" if key == "inertia_at_origin" else ""
         if smallest < -allowed:
-            checker.complain(("bodies", name, key), f"a negative principal moment{about}, {smallest:g}", "0 or more")
+            checker.complain(
+                ("bodies", name, key),
+                f"a negative principal moment{about}, {smallest:g}",
+                "0 or more",
+            )
         elif smallest + middle < largest - allowed:
             found = f"principal moments{about} {smallest:g}, {middle:g}, {largest:g}"
             hint = "unphysical = true accepts reduced data as they are"
-            checker.complain(("bodies", name, key), found, "each at most the sum of the other two", hint)
+            checker.complain(
+                ("bodies", name, key), found, "each at most the sum of the other two", hint
+            )
 
 
 def check_shape(checker: Checker, path: tuple, shape: Shape) -> None:
@@ -70,16 +85,30 @@ def check_shape(checker: Checker, path: tuple, shape: Shape) -> None:
     if shape.axis is not None and shape.rotate is not None:
         checker.complain(path, "axis and rotate", "one of them")
     if (shape.height is None) == (kind == "extrusion"):
-        checker.complain((*path, "height"), f"{'none' if shape.height is None else 'one'} with {kind}", "a height with an extrusion only")
+        checker.complain(
+            (*path, "height"),
+            f"{'none' if shape.height is None else 'one'} with {kind}",
+            "a height with an extrusion only",
+        )
     if kind == "extrusion" and len(shape.extrusion or ()) < CORNERS:
-        checker.complain((*path, kind), f"{len(shape.extrusion or ())} corners", f"{CORNERS} or more")
-    sizes = {"box": shape.box, "cylinder": shape.cylinder, "capsule": shape.capsule, "sphere": (shape.sphere,), "mesh": (shape.scale,)}
+        checker.complain(
+            (*path, kind), f"{len(shape.extrusion or ())} corners", f"{CORNERS} or more"
+        )
+    sizes = {
+        "box": shape.box,
+        "cylinder": shape.cylinder,
+        "capsule": shape.capsule,
+        "sphere": (shape.sphere,),
+        "mesh": (shape.scale,),
+    }
     for size in sizes.get(kind, (shape.height,)) or ():
         value = None if size is None else checker.number(size)
         if value is not None and value < 0.0:
             checker.complain((*path, kind), f"a negative size, {value:g}", "0 or more")
     if shape.colour is not None and rgb(shape.colour) is None:
-        checker.complain((*path, "colour"), f"'{shape.colour}'", "#rrggbb or one of " + ", ".join(COLOURS))
+        checker.complain(
+            (*path, "colour"), f"'{shape.colour}'", "#rrggbb or one of " + ", ".join(COLOURS)
+        )
 
 
 def about_com(tensor: tuple[float, ...], mass: float, com: tuple[float, ...]) -> tuple[float, ...]:

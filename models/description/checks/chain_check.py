@@ -10,7 +10,19 @@ from kinetree.models.expressions.text import ExpressionError, parse, tables
 if TYPE_CHECKING:
     from kinetree.models.description.checks.checker import Checker
 
-FOREIGN = ("bodies", "joints", "couplings", "contacts", "forces", "states", "tables", "actuators", "hydraulics", "events", "stages")
+FOREIGN = (
+    "bodies",
+    "joints",
+    "couplings",
+    "contacts",
+    "forces",
+    "states",
+    "tables",
+    "actuators",
+    "hydraulics",
+    "events",
+    "stages",
+)
 
 
 def check_chain(checker: Checker) -> None:
@@ -23,10 +35,18 @@ def check_chain(checker: Checker) -> None:
             checker.complain(("chain", "names"), f"the name '{name}'", reason)
     for section in FOREIGN:
         if getattr(checker.description, section):
-            checker.complain((section,), "a section that belongs to bodies", hint="[chain] stands in the place of bodies and joints")
+            checker.complain(
+                (section,),
+                "a section that belongs to bodies",
+                hint="[chain] stands in the place of bodies and joints",
+            )
     for name, output in checker.description.outputs.items():
         if output.quantity is not None:
-            checker.complain(("outputs", name, "quantity"), f"'{output.quantity}'", "value, an expression over the coordinates of the chain")
+            checker.complain(
+                ("outputs", name, "quantity"),
+                f"'{output.quantity}'",
+                "value, an expression over the coordinates of the chain",
+            )
     for path, text in expressions(checker.description.outputs, ("outputs",)):
         try:
             if tables(parse(text)):

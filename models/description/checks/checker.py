@@ -25,7 +25,14 @@ from kinetree.models.description.checks.number_checks import check_bounds
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.frozen import frozen
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.names import MEASURES, Names, collect, expressions, fault, name_fault
+from kinetree.models.description.names import (
+    MEASURES,
+    Names,
+    collect,
+    expressions,
+    fault,
+    name_fault,
+)
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.parts.value_parts import Input, Parameter
 from kinetree.models.description.reading.origin import Origin, key_path
@@ -37,13 +44,25 @@ from kinetree.models.joints.elements import JointForm, JointProblem
 
 Path = tuple[str | int, ...]
 VALUES = ("parameters", "inputs", "outputs", "states")  # sections whose names occur in expressions
-PLAIN = ("bodies", "joints", "couplings", "contacts", "forces", "tables", "actuators", "controllers", "hydraulics")
+PLAIN = (
+    "bodies",
+    "joints",
+    "couplings",
+    "contacts",
+    "forces",
+    "tables",
+    "actuators",
+    "controllers",
+    "hydraulics",
+)
 
 
 class Checker:
     """One pass over a description; `incomplete` names tables whose faulty parts are missing and reported already."""
 
-    def __init__(self, description: Description, origin: Origin, incomplete: set[tuple[str, str | int]]):
+    def __init__(
+        self, description: Description, origin: Origin, incomplete: set[tuple[str, str | int]]
+    ):
         self.description = description
         self.origin = origin
         self.incomplete = incomplete
@@ -54,18 +73,44 @@ class Checker:
         self.coordinates: dict[str, bool] = {}  # whether it belongs to a quaternion joint
         self.names = Names()
 
-    def complain(self, path: Path, found: str = "", expected: str = "", hint: str = "", column: int | None = None) -> None:
+    def complain(
+        self,
+        path: Path,
+        found: str = "",
+        expected: str = "",
+        hint: str = "",
+        column: int | None = None,
+    ) -> None:
         owner = self.description.made.get((str(path[0]), str(path[1]))) if len(path) > 1 else None
         if owner is not None:  # what a controller is made of: told of the controller
             path, column = ("controllers", owner), None
         if not self.full:
             line = self.origin.line(path)
-            self.problems.append(Problem(key_path(path), found, expected, hint, self.origin.file, line, column))
+            self.problems.append(
+                Problem(key_path(path), found, expected, hint, self.origin.file, line, column)
+            )
 
-    def warn(self, path: Path, found: str = "", expected: str = "", hint: str = "", column: int | None = None) -> None:
+    def warn(
+        self,
+        path: Path,
+        found: str = "",
+        expected: str = "",
+        hint: str = "",
+        column: int | None = None,
+    ) -> None:
         """Something that may be meant: said, not refused."""
         if len(self.warnings) < MOST_PROBLEMS:
-            self.warnings.append(Problem(key_path(path), found, expected, hint, self.origin.file, self.origin.line(path), column))
+            self.warnings.append(
+                Problem(
+                    key_path(path),
+                    found,
+                    expected,
+                    hint,
+                    self.origin.file,
+                    self.origin.line(path),
+                    column,
+                )
+            )
 
     @cached_property
     def deciding(self) -> dict[str, str]:
@@ -79,7 +124,10 @@ class Checker:
     def whole(self, section: str) -> bool:
         """Whether all names that a section gives are known."""
         present = getattr(self.description, section)
-        return not any(each == section and (section == "joints" or name not in present) for each, name in self.incomplete)
+        return not any(
+            each == section and (section == "joints" or name not in present)
+            for each, name in self.incomplete
+        )
 
     def number(self, value: float | str | None) -> float | None:
         """Value of a number over parameters; None where it has none, which is reported with its expression."""
@@ -98,7 +146,9 @@ class Checker:
         """Complain about a reference to nothing."""
         if name is None or name in names:
             return True
-        section = {"body": "bodies", "joint": "joints", "coordinate": "joints"}.get(what, what + "s")
+        section = {"body": "bodies", "joint": "joints", "coordinate": "joints"}.get(
+            what, what + "s"
+        )
         if not self.full and self.whole(section):
             self.complain(path, f"the unknown {what} {shown(name)}", hint=suggestion(name, names))
         return False
@@ -107,7 +157,9 @@ class Checker:
         return name == GROUND or self.known(path, name, self.description.bodies, "body")
 
 
-def check(description: Description, origin: Origin, incomplete: set[tuple[str, str | int]] | None = None) -> list[Problem]:
+def check(
+    description: Description, origin: Origin, incomplete: set[tuple[str, str | int]] | None = None
+) -> list[Problem]:
     """Every problem of a validated description."""
     checker = Checker(description, origin, incomplete or set())
     controllers_check.check_names(checker)
@@ -142,23 +194,38 @@ def told_once(problems: list[Problem], description: Description) -> list[Problem
     """Without what is wrong with the parts of a controller where more is known of it, or that is known already."""
     found: dict[str, Problem] = {}
     for problem in problems:
-        whole = [name for name in description.controllers if problem.key == key_path(("controllers", name))]
+        whole = [
+            name
+            for name in description.controllers
+            if problem.key == key_path(("controllers", name))
+        ]
         better = [each for each in problems if whole and each.key.startswith(f"{problem.key}.")]
         if not better:
             found.setdefault(problem.key if whole else f"{len(found)} {problem.key}", problem)
     return list(found.values())
 
 
-ALONE = ("hydraulics", "states", "controllers", "outputs")  # a circuit, a controller or a law may stand by itself
+ALONE = (
+    "hydraulics",
+    "states",
+    "controllers",
+    "outputs",
+)  # a circuit, a controller or a law may stand by itself
 
 
 def check_names(checker: Checker) -> None:
     for section in (*VALUES, *PLAIN):
         for name, table in getattr(checker.description, section).items():
-            if reason := name_fault(name, section in VALUES and not (section == "outputs" and name in MEASURES)):
+            if reason := name_fault(
+                name, section in VALUES and not (section == "outputs" and name in MEASURES)
+            ):
                 checker.complain((section, name), f"the name {shown(name)}", reason)
             if section == "bodies" and name == GROUND:
-                checker.complain((section, name), "a body named 'ground'", hint="ground is there already: it is body 0")
+                checker.complain(
+                    (section, name),
+                    "a body named 'ground'",
+                    hint="ground is there already: it is body 0",
+                )
             unit = getattr(table, "unit", "")
             try:
                 parse_unit(unit)
@@ -167,19 +234,25 @@ def check_names(checker: Checker) -> None:
 
 
 def check_parameters(checker: Checker) -> None:
-    given: dict[str, Any] = {name: parameter.value for name, parameter in checker.description.parameters.items()}
+    given: dict[str, Any] = {
+        name: parameter.value for name, parameter in checker.description.parameters.items()
+    }
     checker.values, errors = evaluate_parameters(given)
     for name, error in errors.items():
         if error.message.startswith("unknown name") and not checker.whole("parameters"):
             continue
-        checker.complain(("parameters", name), shown(given[name]), hint=error.message, column=error.column)
+        checker.complain(
+            ("parameters", name), shown(given[name]), hint=error.message, column=error.column
+        )
     for name, parameter in checker.description.parameters.items():
         check_range(checker, ("parameters", name), parameter, checker.values.get(name))
     for name, given_outside in checker.description.inputs.items():
         check_range(checker, ("inputs", name), given_outside, checker.number(given_outside.start))
 
 
-def check_range(checker: Checker, path: Path, bounded: Parameter | Input, value: float | None) -> None:
+def check_range(
+    checker: Checker, path: Path, bounded: Parameter | Input, value: float | None
+) -> None:
     """Bounds in order, and a value within them."""
     low, high = checker.number(bounded.min), checker.number(bounded.max)
     if low is not None and high is not None and low > high:
@@ -191,7 +264,9 @@ def check_range(checker: Checker, path: Path, bounded: Parameter | Input, value:
 def check_joints(checker: Checker) -> None:
     for name, joint in checker.description.joints.items():
         path = ("joints", name)
-        ends = [checker.known_body((*path, end), getattr(joint, end)) for end in ("parent", "child")]
+        ends = [
+            checker.known_body((*path, end), getattr(joint, end)) for end in ("parent", "child")
+        ]
         if all(ends) and joint.parent == joint.child:
             checker.complain(path, f"a joint of '{joint.parent}' to itself", "two different bodies")
         if path in checker.incomplete:
@@ -199,33 +274,69 @@ def check_joints(checker: Checker) -> None:
         try:
             form = joint_elements(joint, name)
         except JointProblem as problem:
-            checker.complain((*path, problem.key) if problem.key else path, problem.found, problem.expected, problem.hint)
+            checker.complain(
+                (*path, problem.key) if problem.key else path,
+                problem.found,
+                problem.expected,
+                problem.hint,
+            )
             checker.incomplete.add(path)
             continue
         checker.forms[name] = form
         checker.coordinates |= dict.fromkeys(form.coordinates, form.quaternion)
-        own = joint.coordinates or tuple(t.coordinate for t in joint.transforms or () if t.coordinate is not None)
+        own = joint.coordinates or tuple(
+            t.coordinate for t in joint.transforms or () if t.coordinate is not None
+        )
         for coordinate in dict.fromkeys(own):
             if reason := name_fault(coordinate, value=True):
-                checker.complain((*path, "coordinates" if joint.coordinates else "transforms"), f"the name {shown(coordinate)}", reason)
+                checker.complain(
+                    (*path, "coordinates" if joint.coordinates else "transforms"),
+                    f"the name {shown(coordinate)}",
+                    reason,
+                )
         for element in form.elements:
             axis = checker.numbers(element.axis)
-            directed = element.kind.turns or not element.kind.constant  # a constant shift may be none
+            directed = (
+                element.kind.turns or not element.kind.constant
+            )  # a constant shift may be none
             if directed and axis is not None and not any(axis):
                 checker.complain(path, "an axis of length 0", "a direction")
 
 
 def check_expressions(checker: Checker) -> None:
     tables = {name: table.z is not None for name, table in checker.description.tables.items()}
-    guess = all(map(checker.whole, ("joints", "parameters", "inputs", "outputs", "states", "actuators", "controllers", "hydraulics")))
+    guess = all(
+        map(
+            checker.whole,
+            (
+                "joints",
+                "parameters",
+                "inputs",
+                "outputs",
+                "states",
+                "actuators",
+                "controllers",
+                "hydraulics",
+            ),
+        )
+    )
     constants = checker.whole("parameters")
     for path, text in expressions(checker.description):
         if path[0] == "parameters" and path[2] == "value":
             continue
         if checker.full:
             return
-        error = fault(path, text, checker.names, checker.values, tables, guess if text.scope == "state" else constants)
-        if error is not None and (checker.whole("tables") or not error.message.startswith("unknown table")):
+        error = fault(
+            path,
+            text,
+            checker.names,
+            checker.values,
+            tables,
+            guess if text.scope == "state" else constants,
+        )
+        if error is not None and (
+            checker.whole("tables") or not error.message.startswith("unknown table")
+        ):
             checker.complain(path, shown(text), hint=error.message, column=error.column)
 
 
@@ -235,7 +346,9 @@ def check_paths(checker: Checker) -> None:
     d = checker.description
     alone = d.chain is not None or any(getattr(d, section) for section in ALONE)
     if not bodies and not alone and all(checker.whole(section) for section in ("bodies", *ALONE)):
-        checker.complain(("bodies",), "no bodies", "at least one, or states, outputs or a hydraulic circuit")
+        checker.complain(
+            ("bodies",), "no bodies", "at least one, or states, outputs or a hydraulic circuit"
+        )
     if any(section == "joints" and name not in joints for section, name in checker.incomplete):
         return
     known = {GROUND, *bodies}
@@ -252,5 +365,7 @@ def check_paths(checker: Checker) -> None:
         if body in linked and body not in reached:
             name, _, _ = linked[body]
             checker.complain(
-                ("bodies", body), "no path to ground without cut joints", hint=f"cut = true belongs on a joint in a closed loop (see '{name}')"
+                ("bodies", body),
+                "no path to ground without cut joints",
+                hint=f"cut = true belongs on a joint in a closed loop (see '{name}')",
             )

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kinetree.models.expressions.knots import LEVEL
-from kinetree.models.expressions.nodes import Const, ExpressionError, Leaf, Node, Operation, names, postorder
+from kinetree.models.expressions.nodes import (
+    Const,
+    ExpressionError,
+    Leaf,
+    Node,
+    Operation,
+    names,
+    postorder,
+)
 from kinetree.models.expressions.text import parse
 from kinetree.solvers.layout import Op
 
@@ -28,7 +36,12 @@ def check_conditions(checker: Checker) -> None:
         if stage.ends is not None and stage.ends.when is not None:
             check_one(checker, (*path, "ends", "when"), stage.ends.when)
         if stage.name and stage.name in seen:
-            checker.warn((*path, "name"), f"'{stage.name}' a second time", "names of their own", "tables cannot tell such stages apart")
+            checker.warn(
+                (*path, "name"),
+                f"'{stage.name}' a second time",
+                "names of their own",
+                "tables cannot tell such stages apart",
+            )
         seen.add(stage.name)
     check_last(checker)
 
@@ -47,12 +60,26 @@ def check_one(checker: Checker, path: Path, text: float | str) -> None:
     except ExpressionError:
         return  # reported elsewhere
     for node in postorder((root,)):
-        if isinstance(node, Operation) and node.op in EQUALITIES and moves(checker, node.args[0], node.args[1]):
+        if (
+            isinstance(node, Operation)
+            and node.op in EQUALITIES
+            and moves(checker, node.args[0], node.args[1])
+        ):
             found = f"'{EQUALITIES[node.op]}' between values that move"
-            checker.warn(path, found, "<, <=, > or >=", "a run sees where one value passes another, not that they are equal at an instant")
+            checker.warn(
+                path,
+                found,
+                "<, <=, > or >=",
+                "a run sees where one value passes another, not that they are equal at an instant",
+            )
             return
     if not judged(checker, root):
-        checker.warn(path, f"the number {text}", "a comparison", "a run takes a number for true where it is above 0.5")
+        checker.warn(
+            path,
+            f"the number {text}",
+            "a comparison",
+            "a run takes a number for true where it is above 0.5",
+        )
 
 
 def moves(checker: Checker, *roots: Node) -> bool:
@@ -96,6 +123,15 @@ def judged(checker: Checker, root: Node) -> bool:
 def check_last(checker: Checker) -> None:
     """The end of the last stage, which changes nothing."""
     stages = checker.description.stages
-    if stages and (last := stages[-1]).ends is not None and not (last.free or last.drop or last.lock or last.set or last.sequence):
+    if (
+        stages
+        and (last := stages[-1]).ends is not None
+        and not (last.free or last.drop or last.lock or last.set or last.sequence)
+    ):
         path = ("stages", len(stages) - 1, "ends")
-        checker.warn(path, "an end of the last stage", "stop_time in [run]", "nothing changes there, and the run goes on")
+        checker.warn(
+            path,
+            "an end of the last stage",
+            "stop_time in [run]",
+            "nothing changes there, and the run goes on",
+        )

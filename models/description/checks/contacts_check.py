@@ -19,9 +19,18 @@ def check_contacts(checker: Checker) -> None:
         check_numbers(checker, name, contact)
     method = checker.description.run.method
     if checker.description.contacts and method not in ("auto", "DEC"):
-        checker.complain(("run", "method"), repr(method), "auto or DEC", "contacts are solved with the default engine")
+        checker.complain(
+            ("run", "method"),
+            repr(method),
+            "auto or DEC",
+            "contacts are solved with the default engine",
+        )
     if checker.description.contacts and checker.description.run.prepare:
-        checker.complain(("run", "prepare"), "states of rest beside contacts", hint="a state of rest does not know which contacts are closed")
+        checker.complain(
+            ("run", "prepare"),
+            "states of rest beside contacts",
+            hint="a state of rest does not know which contacts are closed",
+        )
 
 
 def check_bodies(checker: Checker, name: str, contact: Contact) -> None:
@@ -36,13 +45,22 @@ def check_bodies(checker: Checker, name: str, contact: Contact) -> None:
             if key in contact.model_fields_set:
                 checker.complain((*path, key), f"{key} beside against", "a plane or a sphere")
     if len(contact_bodies(contact)) == 1:
-        checker.complain(path, f"a contact of '{contact.body}' with itself", "two bodies, or a body and ground")
+        checker.complain(
+            path, f"a contact of '{contact.body}' with itself", "two bodies, or a body and ground"
+        )
 
 
 def check_numbers(checker: Checker, name: str, contact: Contact) -> None:
     path = ("contacts", name)
-    radius, other = checker.number(contact.radius), checker.number(contact.against.radius) if contact.against is not None else 1.0
-    for key, value in (("radius", radius), ("against", other), ("friction", checker.number(contact.friction))):
+    radius, other = (
+        checker.number(contact.radius),
+        checker.number(contact.against.radius) if contact.against is not None else 1.0,
+    )
+    for key, value in (
+        ("radius", radius),
+        ("against", other),
+        ("friction", checker.number(contact.friction)),
+    ):
         if value is not None and value < 0.0:
             checker.complain((*path, key), f"{value:g}", "a number not below 0")
     if radius == 0.0 == other:
@@ -51,4 +69,9 @@ def check_numbers(checker: Checker, name: str, contact: Contact) -> None:
     if restitution is not None and not 0.0 <= restitution <= 1.0:
         checker.complain((*path, "restitution"), f"{restitution:g}", "a number from 0 to 1")
     if speed is not None and not speed > 0.0:
-        checker.complain((*path, "rest_speed"), f"{speed:g}", "a speed above 0", "bounces would become ever smaller and have no end")
+        checker.complain(
+            (*path, "rest_speed"),
+            f"{speed:g}",
+            "a speed above 0",
+            "bounces would become ever smaller and have no end",
+        )

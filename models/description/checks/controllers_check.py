@@ -44,16 +44,24 @@ def check_controllers(checker: Checker) -> None:
             check_kind(checker, path, controller)
             check_structural(checker, path, controller)
     for section, name, owner in doubles(checker.description.written):
-        checker.complain(("controllers", owner), f"the name '{name}'", hint=f"it is already one of [{section}]")
+        checker.complain(
+            ("controllers", owner), f"the name '{name}'", hint=f"it is already one of [{section}]"
+        )
 
 
 def check_names(checker: Checker) -> None:
     """Names of controllers, before those of what they are made of, which occur in expressions."""
     made = checker.description.made
     for name in checker.description.controllers:
-        parts = [each for (section, each), owner in made.items() if owner == name and section != "forces"]  # whose names have that of an actuator
+        parts = [
+            each for (section, each), owner in made.items() if owner == name and section != "forces"
+        ]  # whose names have that of an actuator
         longest = LONGEST - max((len(each) - len(name) for each in parts), default=0)
-        reason = name_fault(name, value=False) if all(part.isidentifier() for part in name.split(".")) else PARTS
+        reason = (
+            name_fault(name, value=False)
+            if all(part.isidentifier() for part in name.split("."))
+            else PARTS
+        )
         if len(name) > longest:
             reason = f"at most {longest} characters"
         if reason:
@@ -65,7 +73,9 @@ def check_numbers(checker: Checker, path: Path, controller: Controlled) -> None:
     for key in (*NOT_NEGATIVE, *POSITIVE):
         number = checker.number(getattr(controller, key, None))
         if number is not None and (number < 0.0 or (number == 0.0 and key in POSITIVE)):
-            checker.complain((*path, key), f"{number:g}", "a number > 0" if key in POSITIVE else "0 or more")
+            checker.complain(
+                (*path, key), f"{number:g}", "a number > 0" if key in POSITIVE else "0 or more"
+            )
     low, high = checker.number(controller.low), checker.number(controller.high)
     if low is not None and high is not None and high <= low:
         checker.complain((*path, "high"), f"{high:g}", f"a number above low, {low:g}")
@@ -76,7 +86,11 @@ def check_numbers(checker: Checker, path: Path, controller: Controlled) -> None:
         return
     period, delay, jitter = (checker.number(getattr(controller, key)) for key in STRUCTURAL)
     if period and delay is not None and jitter and delay % period + jitter >= period:
-        checker.complain((*path, "jitter"), f"{jitter:g}", f"less than {period - delay % period:g}, so that a command comes before the next one")
+        checker.complain(
+            (*path, "jitter"),
+            f"{jitter:g}",
+            f"less than {period - delay % period:g}, so that a command comes before the next one",
+        )
 
 
 def check_drives(checker: Checker, path: Path, controller: Controlled) -> None:
@@ -87,14 +101,28 @@ def check_drives(checker: Checker, path: Path, controller: Controlled) -> None:
     if isinstance(controller, ObserverController):
         count = len(controller.K)
         if commands and len(commands) != count:
-            checker.complain((*path, "commands"), f"{len(commands)} actuators", f"{count}, one for every row of K")
+            checker.complain(
+                (*path, "commands"),
+                f"{len(commands)} actuators",
+                f"{count}, one for every row of K",
+            )
         if controller.drives is not None and count != 1:
-            checker.complain((*path, "drives"), "one actuator", f"commands with {count}, one for every row of K")
+            checker.complain(
+                (*path, "drives"), "one actuator", f"commands with {count}, one for every row of K"
+            )
     for key, label in [("drives", controller.drives), *(("commands", label) for label in commands)]:
-        if not checker.known((*path, key), label, checker.description.actuators, "actuator") or label is None:
+        if (
+            not checker.known((*path, key), label, checker.description.actuators, "actuator")
+            or label is None
+        ):
             continue
         if checker.description.actuators[label].chambers is not None:
-            checker.complain((*path, key), f"actuator '{label}' with chambers", "one that takes a force", "its inputs are flows")
+            checker.complain(
+                (*path, key),
+                f"actuator '{label}' with chambers",
+                "one that takes a force",
+                "its inputs are flows",
+            )
 
 
 def check_kind(checker: Checker, path: Path, controller: Controlled) -> None:
@@ -104,14 +132,27 @@ def check_kind(checker: Checker, path: Path, controller: Controlled) -> None:
     if isinstance(controller, PidController):
         if controller.kp == controller.ki == controller.kd == 0.0:
             checker.complain(path, "no gain", "kp, ki or kd")
-        if controller.kd != 0.0 and controller.period is None and checker.number(controller.filter) == 0.0:
-            checker.complain((*path, "filter"), "0", "a time constant", "a continuous derivative without one would follow every jump")
+        if (
+            controller.kd != 0.0
+            and controller.period is None
+            and checker.number(controller.filter) == 0.0
+        ):
+            checker.complain(
+                (*path, "filter"),
+                "0",
+                "a time constant",
+                "a continuous derivative without one would follow every jump",
+            )
     elif isinstance(controller, LeadLagController | NotchController) and controller.gain == 0.0:
         checker.complain(path, "no gain", "a gain")
     elif isinstance(controller, NotchController) and controller.period is not None:
         frequency, period = checker.number(controller.frequency), checker.number(controller.period)
         if frequency and period and frequency * period >= 0.5:
-            checker.complain((*path, "frequency"), f"{frequency:g}", f"less than half the sampling rate, {0.5 / period:g} Hz")
+            checker.complain(
+                (*path, "frequency"),
+                f"{frequency:g}",
+                f"less than half the sampling rate, {0.5 / period:g} Hz",
+            )
     elif isinstance(controller, Saturation) and controller.low is None and controller.high is None:
         checker.complain(path, "no limit", "low, high or both")
     elif isinstance(controller, RateLimit) and controller.rate is None:
@@ -135,11 +176,18 @@ def check_forward(checker: Checker, path: Path, c: Tracking) -> None:
             moving = sorted(names(node) - checker.description.parameters.keys() - {"t"})
             [written(rate) for rate in time_derivatives(node)]
         except ExpressionError as error:
-            checker.complain((*path, key), f"the setpoint '{c.setpoint}'", "a law whose derivatives can be written", str(error))
+            checker.complain(
+                (*path, key),
+                f"the setpoint '{c.setpoint}'",
+                "a law whose derivatives can be written",
+                str(error),
+            )
             continue
         if moving:
             hint = "offset takes a feed-forward of any other kind"
-            checker.complain((*path, key), f"a setpoint that depends on '{moving[0]}'", "a law of time", hint)
+            checker.complain(
+                (*path, key), f"a setpoint that depends on '{moving[0]}'", "a law of time", hint
+            )
 
 
 def check_observer(checker: Checker, path: Path, c: ObserverController) -> None:
@@ -153,7 +201,12 @@ def check_structural(checker: Checker, path: Path, controller: Controlled) -> No
     """Numbers that decide what states there are cannot change in a run."""
     d = checker.description
     changed = {name for name, parameter in d.parameters.items() if parameter.tunable}
-    changed |= {name for place in (*d.stages, *d.events.values()) for name in place.set if name in d.parameters}
+    changed |= {
+        name
+        for place in (*d.stages, *d.events.values())
+        for name in place.set
+        if name in d.parameters
+    }
     for key in STRUCTURAL:
         value = getattr(controller, key)
         try:
@@ -161,4 +214,8 @@ def check_structural(checker: Checker, path: Path, controller: Controlled) -> No
         except ExpressionError:
             continue
         if found:
-            checker.complain((*path, key), f"'{found[0]}', which may change in a run", "a parameter that does not")
+            checker.complain(
+                (*path, key),
+                f"'{found[0]}', which may change in a run",
+                "a parameter that does not",
+            )

@@ -25,10 +25,19 @@ def check_kind(checker: Checker, name: str, coupling: Coupling) -> None:
     if len(given) != 1 and path not in checker.incomplete:
         checker.complain(path, " and ".join(given) or "none of them", "one of " + ", ".join(KINDS))
     if (coupling.length is None) != (coupling.between is None):
-        checker.complain((*path, "length"), "length without between" if coupling.between is None else "nothing", "between and length together")
+        checker.complain(
+            (*path, "length"),
+            "length without between" if coupling.between is None else "nothing",
+            "between and length together",
+        )
     for key in ("point", "on"):
         if key in coupling.model_fields_set and coupling.value is None:
-            checker.complain((*path, key), key, "value beside it", f"{name}[1], {name}[2], {name}[3] are its place there")
+            checker.complain(
+                (*path, key),
+                key,
+                "value beside it",
+                f"{name}[1], {name}[2], {name}[3] are its place there",
+            )
 
 
 def check_places(checker: Checker, name: str, coupling: Coupling) -> None:
@@ -37,7 +46,11 @@ def check_places(checker: Checker, name: str, coupling: Coupling) -> None:
     if coupling.point is not None:
         checker.known_body((*path, "point", "body"), coupling.point.body)
         if coupling.point.body == coupling.on:
-            checker.complain((*path, "point", "body"), f"a point of '{coupling.on}' in its own frame", "a point of another body")
+            checker.complain(
+                (*path, "point", "body"),
+                f"a point of '{coupling.on}' in its own frame",
+                "a point of another body",
+            )
     if coupling.between is not None:
         for index, end in enumerate(coupling.between):
             checker.known_body((*path, "between", index, "body"), end.body)
@@ -53,7 +66,9 @@ def check_places(checker: Checker, name: str, coupling: Coupling) -> None:
         check_direction(checker, (*path, "blade", "normal"), coupling.blade.normal)
 
 
-def check_direction(checker: Checker, path: tuple[str | int, ...], given: tuple[float | str, ...] | None) -> None:
+def check_direction(
+    checker: Checker, path: tuple[str | int, ...], given: tuple[float | str, ...] | None
+) -> None:
     numbers = checker.numbers(given)
     if numbers is not None and given and not any(numbers):
         checker.complain(path, "a direction of length 0", "three numbers that are not all 0")
@@ -69,11 +84,16 @@ def check_rolling(checker: Checker, name: str, coupling: Coupling) -> None:
         checker.complain(path, "both or neither of radius and semiaxes", "one of them")
     if rolling.axis is not None and rolling.radius is None:
         checker.complain((*path, "axis"), "axis", "radius beside it")
-    for key, value in (("radius", rolling.radius), *((f"semiaxes[{k}]", each) for k, each in enumerate(rolling.semiaxes or ()))):
+    for key, value in (
+        ("radius", rolling.radius),
+        *((f"semiaxes[{k}]", each) for k, each in enumerate(rolling.semiaxes or ())),
+    ):
         number = checker.number(value)
         if number is not None and number <= 0.0:
             checker.complain((*path, key), f"{number:g}", "a length above 0")
     for key in ("axis", "normal"):
         check_direction(checker, (*path, key), getattr(rolling, key))
     if any(isinstance(component, str) for component in rolling.normal):
-        checker.complain((*path, "normal"), "an expression", "numbers", "turn the frame of the joint instead")
+        checker.complain(
+            (*path, "normal"), "an expression", "numbers", "turn the frame of the joint instead"
+        )

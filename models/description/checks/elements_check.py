@@ -60,7 +60,12 @@ def check_elements(checker: Checker) -> None:
     check_rows(checker)
     for index, step in enumerate(run.prepare):
         for name in step.set:
-            checker.known(("run", "prepare", index, "set", name), name, checker.description.parameters, "parameter")
+            checker.known(
+                ("run", "prepare", index, "set", name),
+                name,
+                checker.description.parameters,
+                "parameter",
+            )
         check_set(checker, ("run", "prepare", index), step.set)
         for name in step.guess:
             check_coordinate(checker, ("run", "prepare", index, "guess", name), name)
@@ -68,15 +73,30 @@ def check_elements(checker: Checker) -> None:
         check_signs(checker, ("run", "tolerances"), run.tolerances, POSITIVE_RUN)
         relative = checker.number(run.tolerances.relative)
         if relative is not None and relative >= 1.0:
-            checker.complain(("run", "tolerances", "relative"), f"{relative:g}", "a number below 1: it is relative to the size of the states")
+            checker.complain(
+                ("run", "tolerances", "relative"),
+                f"{relative:g}",
+                "a number below 1: it is relative to the size of the states",
+            )
 
 
 def check_rows(checker: Checker) -> None:
     """As many rows as a result may have."""
     run = checker.description.run
-    begin, end, step = (checker.number(each) for each in (run.start_time, run.stop_time, run.output_step))
-    if end is not None and step is not None and step > 0.0 and end - (begin or 0.0) > MOST_ROWS * step:
-        checker.complain(("run", "output_step"), f"{step:g}, {(end - (begin or 0.0)) / step:.3g} rows", f"at most {MOST_ROWS} rows")
+    begin, end, step = (
+        checker.number(each) for each in (run.start_time, run.stop_time, run.output_step)
+    )
+    if (
+        end is not None
+        and step is not None
+        and step > 0.0
+        and end - (begin or 0.0) > MOST_ROWS * step
+    ):
+        checker.complain(
+            ("run", "output_step"),
+            f"{step:g}, {(end - (begin or 0.0)) / step:.3g} rows",
+            f"at most {MOST_ROWS} rows",
+        )
 
 
 def check_force(checker: Checker, path: Path) -> None:
@@ -94,14 +114,22 @@ def check_force(checker: Checker, path: Path) -> None:
 
 def check_keys(checker: Checker, path: Path, part: ForceTable | Part) -> None:
     """Signs, directions and tables that the keys of a table declare, and those of the tables in it."""
-    check_signs(checker, path, part, getattr(part, "positive", ()), getattr(part, "not_negative", ()))
+    check_signs(
+        checker, path, part, getattr(part, "positive", ()), getattr(part, "not_negative", ())
+    )
     for key, what in marked(type(part)).items():
         value = getattr(part, key)
         if what == "direction":
             direction = checker.numbers(value)
             if direction is not None and not any(direction):
-                checker.complain((*path, key), "a direction of length 0", "three numbers that are not all 0")
-        elif checker.known((*path, key), value, checker.description.tables, "table") and value and checker.description.tables[value].z is not None:
+                checker.complain(
+                    (*path, key), "a direction of length 0", "three numbers that are not all 0"
+                )
+        elif (
+            checker.known((*path, key), value, checker.description.tables, "table")
+            and value
+            and checker.description.tables[value].z is not None
+        ):
             checker.complain((*path, key), f"table '{value}' of two variables", "a table of one")
     for key in type(part).model_fields:
         if isinstance(getattr(part, key), Part):
@@ -114,7 +142,10 @@ def marked(table: type[Part]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, hint in get_type_hints(table, include_extras=True).items():
         kinds = {Axis: "direction", TableName: "table"}
-        what = next((word for known, word in kinds.items() if hint == known or known in get_args(hint)), None)
+        what = next(
+            (word for known, word in kinds.items() if hint == known or known in get_args(hint)),
+            None,
+        )
         if what and key in table.model_fields:
             found[key] = what
     return found
@@ -122,7 +153,11 @@ def marked(table: type[Part]) -> dict[str, str]:
 
 def check_coordinate(checker: Checker, path: Path, name: str | None) -> None:
     if name is not None and checker.coordinates.get(name):
-        checker.complain(path, f"the coordinate '{name}' of a spherical or free joint", hint="use a wrench or a pair of forces")
+        checker.complain(
+            path,
+            f"the coordinate '{name}' of a spherical or free joint",
+            hint="use a wrench or a pair of forces",
+        )
     else:
         checker.known(path, name, checker.coordinates, "coordinate")
 
@@ -134,7 +169,11 @@ def check_between(checker: Checker, path: Path, between: tuple[Point, Point] | N
 
 
 def check_two_bodies(checker: Checker, path: Path, between: tuple[Point, Point] | None) -> None:
-    if between is not None and between[0].body == between[1].body and between[0].body in (GROUND, *checker.description.bodies):
+    if (
+        between is not None
+        and between[0].body == between[1].body
+        and between[0].body in (GROUND, *checker.description.bodies)
+    ):
         checker.complain((*path, "between"), f"'{between[0].body}' twice", "two different bodies")
 
 
@@ -147,27 +186,47 @@ def check_output(checker: Checker, path: Path, output: Output) -> None:
     checker.known_body((*path, "body"), output.body)
     for body in output.bodies or ():
         checker.known((*path, "bodies"), body, checker.description.bodies, "body")
-    checker.known_body((*path, "reference", "body"), output.reference.body if output.reference else None)
+    checker.known_body(
+        (*path, "reference", "body"), output.reference.body if output.reference else None
+    )
     if output.frame != "body":
         checker.known_body((*path, "frame"), output.frame)
     for key in ("joint", "force", "actuator"):
-        checker.known((*path, key), getattr(output, key), getattr(checker.description, f"{key}s"), key)
+        checker.known(
+            (*path, key), getattr(output, key), getattr(checker.description, f"{key}s"), key
+        )
     check_between(checker, path, output.between)
     kind = QUANTITIES[output.quantity] if output.quantity is not None else QuantityKind("", "", "")
     given = [key for key in kind.needs if getattr(output, key) is not None]
     if kind.needs and len(given) != 1:
-        what = "two points" if kind.needs == ("between",) else " or ".join(f"{'an' if key[0] in 'aeiou' else 'a'} {key}" for key in kind.needs)
-        checker.complain((*path, kind.needs[0]), "nothing" if not given else " and ".join(given), f"{what} for {output.quantity}")
+        what = (
+            "two points"
+            if kind.needs == ("between",)
+            else " or ".join(f"{'an' if key[0] in 'aeiou' else 'a'} {key}" for key in kind.needs)
+        )
+        checker.complain(
+            (*path, kind.needs[0]),
+            "nothing" if not given else " and ".join(given),
+            f"{what} for {output.quantity}",
+        )
     for key in CHOICES:
         if key not in (*kind.needs, *kind.takes) and getattr(output, key) is not None:
-            checker.complain((*path, key), key, f"no {key} for {output.quantity or 'an expression'}")
+            checker.complain(
+                (*path, key), key, f"no {key} for {output.quantity or 'an expression'}"
+            )
     for key in ("point", "frame", "part", "about"):
         if key not in kind.takes and key in output.model_fields_set:
-            checker.complain((*path, key), key, f"no {key} for {output.quantity or 'an expression'}")
+            checker.complain(
+                (*path, key), key, f"no {key} for {output.quantity or 'an expression'}"
+            )
     axes = kind.axes
     if output.axis is not None and output.axis not in axes:
         checker.complain(
-            (*path, "axis"), shown(output.axis), "one of " + ", ".join(axes) if axes else f"no axis for {output.quantity or 'an expression'}"
+            (*path, "axis"),
+            shown(output.axis),
+            "one of " + ", ".join(axes)
+            if axes
+            else f"no axis for {output.quantity or 'an expression'}",
         )
     check_measured_force(checker, path, output)
 
@@ -177,12 +236,34 @@ def check_measured_force(checker: Checker, path: Path, output: Output) -> None:
     force = checker.description.forces.get(output.force or "")
     if force is None:
         return
-    if output.quantity == "force" and hasattr(force, "coordinate") and {"axis", "frame", "part"} & output.model_fields_set:
-        checker.complain((*path, "axis"), "a component", "no axis, part or frame", f"force '{output.force}' acts along a coordinate")
-    elif output.quantity == "force" and output.axis is None and {"frame", "part"} & output.model_fields_set:
-        checker.complain((*path, "axis"), "nothing", "x, y, z or norm", "without an axis the force is the value of its law")
+    if (
+        output.quantity == "force"
+        and hasattr(force, "coordinate")
+        and {"axis", "frame", "part"} & output.model_fields_set
+    ):
+        checker.complain(
+            (*path, "axis"),
+            "a component",
+            "no axis, part or frame",
+            f"force '{output.force}' acts along a coordinate",
+        )
+    elif (
+        output.quantity == "force"
+        and output.axis is None
+        and {"frame", "part"} & output.model_fields_set
+    ):
+        checker.complain(
+            (*path, "axis"),
+            "nothing",
+            "x, y, z or norm",
+            "without an axis the force is the value of its law",
+        )
     if output.quantity == "clearance" and not KINDS[force.kind].clearance:
-        checker.complain((*path, "force"), f"a force of kind {force.kind}", choice(name for name, kind in KINDS.items() if kind.clearance))
+        checker.complain(
+            (*path, "force"),
+            f"a force of kind {force.kind}",
+            choice(name for name, kind in KINDS.items() if kind.clearance),
+        )
 
 
 def check_output_cycles(checker: Checker) -> None:
@@ -205,7 +286,11 @@ def check_output_cycles(checker: Checker) -> None:
                 other = needs[name][k]
                 if other in path:
                     loop = [*list(path)[list(path).index(other) :], other]
-                    checker.complain(("outputs", name, "value"), shown(checker.description.outputs[name].value), hint="circular: " + shortened(loop))
+                    checker.complain(
+                        ("outputs", name, "value"),
+                        shown(checker.description.outputs[name].value),
+                        hint="circular: " + shortened(loop),
+                    )
                 elif other in needs and other not in done:
                     stack.append(other)
             else:
@@ -222,14 +307,27 @@ def check_table(checker: Checker, path: Path) -> None:
             return
     for key, grid in (("x", table.x), ("y", table.y if table.z is not None else ())):
         numbers = checker.numbers(grid)
-        fall = next((k for k, (a, b) in enumerate(zip(numbers or (), (numbers or ())[1:], strict=False)) if b <= a), None)
+        fall = next(
+            (
+                k
+                for k, (a, b) in enumerate(zip(numbers or (), (numbers or ())[1:], strict=False))
+                if b <= a
+            ),
+            None,
+        )
         if fall is not None and numbers:
-            checker.complain((*path, key), f"{numbers[fall]:g} before {numbers[fall + 1]:g}", "ascending numbers")
+            checker.complain(
+                (*path, key), f"{numbers[fall]:g} before {numbers[fall + 1]:g}", "ascending numbers"
+            )
     if table.z is None:
         if len(table.y) != len(table.x):
-            checker.complain((*path, "y"), f"{len(table.y)} values", f"{len(table.x)}, as many as x")
+            checker.complain(
+                (*path, "y"), f"{len(table.y)} values", f"{len(table.x)}, as many as x"
+            )
     elif len(table.z) != len(table.x) or any(len(row) != len(table.y) for row in table.z):
-        checker.complain((*path, "z"), f"{len(table.z)} rows", f"{len(table.x)} rows of {len(table.y)} values")
+        checker.complain(
+            (*path, "z"), f"{len(table.z)} rows", f"{len(table.x)} rows of {len(table.y)} values"
+        )
 
 
 def check_stages(checker: Checker) -> None:
@@ -239,16 +337,30 @@ def check_stages(checker: Checker) -> None:
         path = ("stages", index)
         ends = stage.ends
         if ends is None:
-            if index < len(description.stages) - 1 and path not in checker.incomplete and checker.whole("stages"):
-                checker.complain((*path, "ends"), "nothing", "when, at or after: only the last stage may have no end")
+            if (
+                index < len(description.stages) - 1
+                and path not in checker.incomplete
+                and checker.whole("stages")
+            ):
+                checker.complain(
+                    (*path, "ends"),
+                    "nothing",
+                    "when, at or after: only the last stage may have no end",
+                )
         elif ends.when is None and ends.at is None and ends.after is None:
             checker.complain((*path, "ends"), "no condition", "when, at or after")
-        for key, known, what in (("free", description.joints, "joint"), ("lock", description.joints, "joint"), ("drop", description.bodies, "body")):
+        for key, known, what in (
+            ("free", description.joints, "joint"),
+            ("lock", description.joints, "joint"),
+            ("drop", description.bodies, "body"),
+        ):
             for name in getattr(stage, key):
                 checker.known((*path, key), name, known, what)
         for name in stage.drop:
             if name in dropped:
-                checker.complain((*path, "drop"), f"'{name}' a second time", "bodies that are still there")
+                checker.complain(
+                    (*path, "drop"), f"'{name}' a second time", "bodies that are still there"
+                )
             dropped.add(name)
         for name in sorted(set(stage.free) & set(stage.lock)):
             checker.complain(path, f"'{name}' in free and lock", "one of them")
@@ -256,7 +368,15 @@ def check_stages(checker: Checker) -> None:
             checker.known((*path, "set", name), name, settable(checker), "parameter")
         check_set(checker, path, stage.set)
         known = description.parameters.keys()
-        check_frozen(checker, path, [name for name, value in stage.set.items() if not named(value) <= known or name in named(value)])
+        check_frozen(
+            checker,
+            path,
+            [
+                name
+                for name, value in stage.set.items()
+                if not named(value) <= known or name in named(value)
+            ],
+        )
 
 
 def check_events(checker: Checker) -> None:
@@ -276,11 +396,18 @@ def named(value: float | str) -> frozenset[str]:
 
 def check_frozen(checker: Checker, path: Path, targets: Iterable[str]) -> None:
     """Parameters that decide how the mechanism is built cannot be set while it runs; the end of a stage builds the next one with its numbers."""
-    deciding = checker.deciding if any(name in checker.description.parameters for name in targets) else {}
+    deciding = (
+        checker.deciding if any(name in checker.description.parameters for name in targets) else {}
+    )
     for name in targets:
         if name in deciding:
             expected = "a parameter that may change during a run"
-            checker.complain((*path, "set", name), f"'{name}', on which {deciding[name]} depends", expected, "the end of a stage may set a number")
+            checker.complain(
+                (*path, "set", name),
+                f"'{name}', on which {deciding[name]} depends",
+                expected,
+                "the end of a stage may set a number",
+            )
 
 
 def settable(checker: Checker) -> dict[str, str]:

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kinetree.models.expressions.knots import COMPARED, LEVEL, paces
-from kinetree.models.expressions.nodes import ExpressionError, Leaf, Lookup, Node, Operation, leaves, postorder
+from kinetree.models.expressions.nodes import (
+    ExpressionError,
+    Leaf,
+    Lookup,
+    Node,
+    Operation,
+    leaves,
+    postorder,
+)
 from kinetree.models.expressions.text import evaluate_constant, parse
 from kinetree.solvers.layout import Op
 
@@ -35,12 +43,24 @@ def check_one(checker: Checker, path: tuple[str | int, ...], text: str) -> None:
     if all(leaf.key != "t" for leaf in leaves(root)):
         return
     nodes = tuple(postorder((root,)))
-    cornered = [node for node in nodes if isinstance(node, Lookup) or isinstance(node, Operation) and node.op in CORNERED]
-    if not uneven(nodes, cornered) and not any(isinstance(node, Operation) and node.op in LEVEL | {Op.MOD} for node in cornered):
+    cornered = [
+        node
+        for node in nodes
+        if isinstance(node, Lookup) or isinstance(node, Operation) and node.op in CORNERED
+    ]
+    if not uneven(nodes, cornered) and not any(
+        isinstance(node, Operation) and node.op in LEVEL | {Op.MOD} for node in cornered
+    ):
         return
-    if not any(isinstance(node, Lookup) for node in nodes) and (t := jump(checker, root)) is not None:
+    if (
+        not any(isinstance(node, Lookup) for node in nodes)
+        and (t := jump(checker, root)) is not None
+    ):
         checker.complain(
-            path, text, "a motion without jumps", f"it jumps at t = {t:.6g}: no force carries a body over that; an event can set coordinates"
+            path,
+            text,
+            "a motion without jumps",
+            f"it jumps at t = {t:.6g}: no force carries a body over that; an event can set coordinates",
         )
     elif uneven(nodes, cornered):
         hint = "its corners come at instants that are not known ahead, and no momentum is carried over them: use arguments that run evenly with t"
@@ -69,7 +89,10 @@ def jump(checker: Checker, root: Node) -> float | None:
 
     times = [begin + (end - begin) * k / SAMPLES for k in range(SAMPLES + 1)]
     found = [value(t) for t in times]
-    for k in sorted(range(1, SAMPLES - 1), key=lambda k: -abs(found[k + 2] - 3.0 * found[k + 1] + 3.0 * found[k] - found[k - 1]))[:SUSPECTS]:
+    for k in sorted(
+        range(1, SAMPLES - 1),
+        key=lambda k: -abs(found[k + 2] - 3.0 * found[k + 1] + 3.0 * found[k] - found[k - 1]),
+    )[:SUSPECTS]:
         a, b, fa, fb = times[k], times[k + 1], found[k], found[k + 1]
         for _ in range(HALVINGS):
             c = 0.5 * (a + b)

@@ -32,7 +32,11 @@ def check_element(checker: Checker, path: Path, element: Hydraulic) -> None:
         for key, place in places:
             check_place(checker, (*path, key), place)
         if len({place for _, place in places}) < len(places):
-            checker.complain(path, f"{pair[0]} and {pair[1]} at the same place {shown(places[0][1])}", "two different places")
+            checker.complain(
+                path,
+                f"{pair[0]} and {pair[1]} at the same place {shown(places[0][1])}",
+                "two different places",
+            )
     ends: list[str] = list(getattr(element, "path", ()))
     for index, place in enumerate(ends):
         check_place(checker, (*path, "path", index), place)
@@ -48,6 +52,8 @@ def check_place(checker: Checker, path: Path, name: str) -> None:
     elements = checker.description.hydraulics
     places = [each for each, element in elements.items() if KINDS[element.kind].place]
     if name in elements and name not in places:
-        checker.complain(path, f"'{name}', which is of kind {elements[name].kind}", "a source or a volume")
+        checker.complain(
+            path, f"'{name}', which is of kind {elements[name].kind}", "a source or a volume"
+        )
     elif name not in places and checker.whole("hydraulics"):
         checker.complain(path, f"the unknown place {shown(name)}", hint=suggestion(name, places))

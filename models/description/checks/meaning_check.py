@@ -36,11 +36,15 @@ def warn_unused(checker: Checker) -> None:
         except ExpressionError:
             return
         texts.append(text)
-    set_names = {name for stage in d.stages for name in stage.set} | {name for event in d.events.values() for name in event.set}
+    set_names = {name for stage in d.stages for name in stage.set} | {
+        name for event in d.events.values() for name in event.set
+    }
     for name in d.parameters:
         if name not in used | set_names and not copied(name, checker):
             checker.warn(("parameters", name), hint="nothing uses this parameter")
-    followed = {name for _, each in followings(d) for name in (each.input, each.rate, each.acceleration)}
+    followed = {
+        name for _, each in followings(d) for name in (each.input, each.rate, each.acceleration)
+    }
     for name in d.inputs:
         if name not in used and ("inputs", name) not in d.made and name not in followed:
             checker.warn(("inputs", name), hint="nothing uses this input")
@@ -52,13 +56,23 @@ def warn_unused(checker: Checker) -> None:
 
 def copied(name: str, checker: Checker) -> bool:
     """Whether a parameter counts copies, which are made before this check."""
-    return bool(checker.origin.templates) or "copies" in checker.origin.text and name in checker.origin.text.partition("copies")[2][:10_000]
+    return (
+        bool(checker.origin.templates)
+        or "copies" in checker.origin.text
+        and name in checker.origin.text.partition("copies")[2][:10_000]
+    )
 
 
 def told(forces: dict[str, Any]) -> list[str]:
     """Tables that force elements name."""
     keys = ("law", "damping_law")
-    return [str(getattr(force, key)) for force in forces.values() if isinstance(force, BaseModel) for key in keys if getattr(force, key, None)]
+    return [
+        str(getattr(force, key))
+        for force in forces.values()
+        if isinstance(force, BaseModel)
+        for key in keys
+        if getattr(force, key, None)
+    ]
 
 
 def warn_angles(checker: Checker) -> None:
@@ -77,12 +91,26 @@ def warn_stages(checker: Checker) -> None:
     stages, run = checker.description.stages, checker.description.run
     stop, begin = checker.number(run.stop_time), checker.number(run.start_time) or 0.0
     for index, stage in enumerate(stages[:-1]):
-        at = checker.number(stage.ends.at) if stage.ends and stage.ends.when is None and stage.ends.after is None else None
+        at = (
+            checker.number(stage.ends.at)
+            if stage.ends and stage.ends.when is None and stage.ends.after is None
+            else None
+        )
         if at is None:
             continue
         if stop is not None and at >= stop:
             following = stages[index + 1].name or f"stage {index + 2}"
-            checker.warn(("stages", index, "ends", "at"), f"{at:g}", f"less than stop_time, {stop:g}", f"'{following}' is not reached")
+            checker.warn(
+                ("stages", index, "ends", "at"),
+                f"{at:g}",
+                f"less than stop_time, {stop:g}",
+                f"'{following}' is not reached",
+            )
         if at <= begin:
-            checker.warn(("stages", index, "ends", "at"), f"{at:g}", f"more than the time it begins, {begin:g}", "the stage has no duration")
+            checker.warn(
+                ("stages", index, "ends", "at"),
+                f"{at:g}",
+                f"more than the time it begins, {begin:g}",
+                "the stage has no duration",
+            )
         begin = max(begin, at)

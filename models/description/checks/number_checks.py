@@ -22,13 +22,21 @@ def check_absolute(checker: Checker, path: Path, pressure: Any) -> None:
         checker.complain(path, f"{value:g}", "an absolute pressure, 0 or more")
 
 
-def check_signs(checker: Checker, path: Path, part: Part, positive: tuple[str, ...], not_negative: tuple[str, ...] = ()) -> None:
+def check_signs(
+    checker: Checker,
+    path: Path,
+    part: Part,
+    positive: tuple[str, ...],
+    not_negative: tuple[str, ...] = (),
+) -> None:
     """Numbers that must be positive, or must not be negative."""
     for key in (*positive, *not_negative):
         value = getattr(part, key, None)
         number = checker.number(value) if isinstance(value, (float, str)) else None
         if number is not None and (number < 0.0 or (number == 0.0 and key in positive)):
-            checker.complain((*path, key), f"{number:g}", "a number > 0" if key in positive else "0 or more")
+            checker.complain(
+                (*path, key), f"{number:g}", "a number > 0" if key in positive else "0 or more"
+            )
 
 
 def check_order(checker: Checker, path: Path, part: Part, lower: str, upper: str) -> None:
@@ -37,14 +45,26 @@ def check_order(checker: Checker, path: Path, part: Part, lower: str, upper: str
         checker.complain((*path, upper), f"{high:g}", f"a number above {lower}, {low:g}")
 
 
-def check_bounds(checker: Checker, path: Path, bounded: Parameter | Input, value: float | None) -> None:
+def check_bounds(
+    checker: Checker, path: Path, bounded: Parameter | Input, value: float | None
+) -> None:
     """A value of a parameter or an input within its bounds."""
     low, high = checker.number(bounded.min), checker.number(bounded.max)
-    if value is None or not ((low is not None and value < low) or (high is not None and value > high)):
+    if value is None or not (
+        (low is not None and value < low) or (high is not None and value > high)
+    ):
         return
     bounds = ((">=", low, bounded.min), ("<=", high, bounded.max))
-    named = ((sign, limit, f" ({text})" if isinstance(text, str) else "") for sign, limit, text in bounds if limit is not None)
-    checker.complain(path, f"{value:g}", "a number " + " and ".join(f"{sign} {limit:g}{text}" for sign, limit, text in named))
+    named = (
+        (sign, limit, f" ({text})" if isinstance(text, str) else "")
+        for sign, limit, text in bounds
+        if limit is not None
+    )
+    checker.complain(
+        path,
+        f"{value:g}",
+        "a number " + " and ".join(f"{sign} {limit:g}{text}" for sign, limit, text in named),
+    )
 
 
 def check_set(checker: Checker, path: Path, values: Mapping[str, float | str]) -> None:
@@ -55,4 +75,6 @@ def check_set(checker: Checker, path: Path, values: Mapping[str, float | str]) -
                 number = value if isinstance(value, float) else evaluate_constant(value, {})
             except ExpressionError:
                 continue
-            check_bounds(checker, (*path, "set", name), checker.description.parameters[name], number)
+            check_bounds(
+                checker, (*path, "set", name), checker.description.parameters[name], number
+            )

@@ -15,7 +15,13 @@ from pydantic import BaseModel
 from kinetree.models.description.errors import shown
 from kinetree.models.description.parts.value_parts import Output
 from kinetree.models.description.quantities import Expression
-from kinetree.models.description.units.dimensions import Clash, Dimension, alike, dimension_of, infer
+from kinetree.models.description.units.dimensions import (
+    Clash,
+    Dimension,
+    alike,
+    dimension_of,
+    infer,
+)
 from kinetree.models.description.units.joint_units import actuator_units, form_units, rate_unit
 from kinetree.models.description.units.si import Measured
 from kinetree.models.description.units.unit import UnitError, fits, parse_unit
@@ -47,7 +53,9 @@ class Units:
     def __init__(self, checker: Checker):
         self.checker = checker
         d = checker.description
-        self.known: dict[str, str] = {}  # not the time: sin(t) is written where one radian per second is meant
+        self.known: dict[
+            str, str
+        ] = {}  # not the time: sin(t) is written where one radian per second is meant
         for name in d.joints:
             if name in checker.forms:
                 self.known |= form_units(checker.forms[name])
@@ -64,8 +72,14 @@ class Units:
                     self.known[name] = unit
 
         for label, actuator in d.actuators.items():
-            way = "m" if actuator.coordinate is None else coordinate_units(checker).get(actuator.coordinate, "")
-            self.known |= {f"{label}.{key}": unit for key, unit in actuator_units(way).items() if way}
+            way = (
+                "m"
+                if actuator.coordinate is None
+                else coordinate_units(checker).get(actuator.coordinate, "")
+            )
+            self.known |= {
+                f"{label}.{key}": unit for key, unit in actuator_units(way).items() if way
+            }
 
     def of_target(self, name: str) -> tuple[str, ...]:
         """The unit of what an event or the end of a stage sets."""
@@ -98,21 +112,38 @@ def check_units(checker: Checker) -> None:
     for path, value, expected in numbers_of(checker.description, (), ()):
         if checker.full:
             return
-        expected = units.of_target(str(path[-1])) if path[0] in SETTING and path[-2] == "set" else expected_at(checker, path, expected)
+        expected = (
+            units.of_target(str(path[-1]))
+            if path[0] in SETTING and path[-2] == "set"
+            else expected_at(checker, path, expected)
+        )
         if isinstance(value, Measured):
             if expected and not any(fits(value.unit, each) for each in expected):
-                checker.complain(path, f"the unit {shown(value.unit)}", f"a unit of {' or '.join(expected)}")
+                checker.complain(
+                    path, f"the unit {shown(value.unit)}", f"a unit of {' or '.join(expected)}"
+                )
         else:
             check_expression(checker, units, path, value, expected)
     for name, output in checker.description.outputs.items():
         check_output_unit(checker, ("outputs", name, "unit"), output)
     for section in ("parameters", "inputs", "outputs", "states"):
         for name, table in getattr(checker.description, section).items():
-            if table.display_unit and good(table.unit) and good(table.display_unit) and not fits(table.display_unit, table.unit):
-                checker.complain((section, name, "display_unit"), shown(table.display_unit), f"a unit of {table.unit}")
+            if (
+                table.display_unit
+                and good(table.unit)
+                and good(table.display_unit)
+                and not fits(table.display_unit, table.unit)
+            ):
+                checker.complain(
+                    (section, name, "display_unit"),
+                    shown(table.display_unit),
+                    f"a unit of {table.unit}",
+                )
 
 
-def numbers_of(value: Any, path: Path, expected: tuple[str, ...]) -> Iterator[tuple[Path, Measured | Expression, tuple[str, ...]]]:
+def numbers_of(
+    value: Any, path: Path, expected: tuple[str, ...]
+) -> Iterator[tuple[Path, Measured | Expression, tuple[str, ...]]]:
     """Every expression and every number with a unit, with its path and the units declared for its place."""
     if isinstance(value, (Measured, Expression)):
         yield path, value, expected
@@ -134,14 +165,26 @@ def expected_at(checker: Checker, path: Path, declared: tuple[str, ...]) -> tupl
     """The declared units, narrowed by what stands beside the number: the coordinate of a force, the way of a transform, the exponent of a contact."""
     d = checker.description
     section, name, key = ([str(part) for part in path] + ["", "", ""])[:3]
-    if section in ("parameters", "inputs", "states", "outputs") and key in ("value", "min", "max", "start", "rate"):
+    if section in ("parameters", "inputs", "states", "outputs") and key in (
+        "value",
+        "min",
+        "max",
+        "start",
+        "rate",
+    ):
         unit = getattr(d, section)[name].unit
         return () if not good(unit) else (rate_unit(unit),) if key == "rate" else (unit,)
-    if section == "forces" and key == "stiffness" and getattr(d.forces[name], "exponent", 1.0) != 1.0:
+    if (
+        section == "forces"
+        and key == "stiffness"
+        and getattr(d.forces[name], "exponent", 1.0) != 1.0
+    ):
         return ()
     if section == "joints" and name in checker.forms:
         return joint_number(checker, path, declared)
-    owner = getattr(d, section).get(name) if section in ("forces", "actuators", "hydraulics") else None
+    owner = (
+        getattr(d, section).get(name) if section in ("forces", "actuators", "hydraulics") else None
+    )
     coordinate = getattr(owner, "coordinate", None)
     if len(declared) == 2 and coordinate is not None:
         angle = coordinate_units(checker).get(coordinate) == "rad"
@@ -154,7 +197,9 @@ def expected_at(checker: Checker, path: Path, declared: tuple[str, ...]) -> tupl
 
 def coordinate_units(checker: Checker) -> dict[str, str]:
     """Units of all coordinates and speeds."""
-    return {name: unit for form in checker.forms.values() for name, unit in form_units(form).items()}
+    return {
+        name: unit for form in checker.forms.values() for name, unit in form_units(form).items()
+    }
 
 
 def joint_number(checker: Checker, path: Path, declared: tuple[str, ...]) -> tuple[str, ...]:
@@ -169,7 +214,9 @@ def joint_number(checker: Checker, path: Path, declared: tuple[str, ...]) -> tup
     if key in ("transforms", "frame") and len(path) > 4 and len(declared) == 2:
         transform = (joint.transforms or () if key == "transforms" else joint.frame)[int(path[3])]
         return (declared[int(transform.rotate is not None)],)
-    if key in ("transforms", "frame") and len(path) > 5:  # components of an axis, or of a constant shift
+    if (
+        key in ("transforms", "frame") and len(path) > 5
+    ):  # components of an axis, or of a constant shift
         transform = (joint.transforms or () if key == "transforms" else joint.frame)[int(path[3])]
         return declared if transform.by is None and transform.coordinate is None else ()
     return declared
@@ -179,7 +226,9 @@ def joint_number(checker: Checker, path: Path, declared: tuple[str, ...]) -> tup
 ONE = re.compile(r"(?<![\w.\])])1(?:\.0*)?(?=\s*\*(?!\*))|(?<=\*)(?<!\*\*)(\s*)1(?:\.0*)?(?![\w.])")
 
 
-def check_expression(checker: Checker, units: Units, path: Path, text: Expression, expected: tuple[str, ...]) -> None:
+def check_expression(
+    checker: Checker, units: Units, path: Path, text: Expression, expected: tuple[str, ...]
+) -> None:
     """One expression against itself and against its place; without a declared unit in it a factor of 1 may be meant, as in -x for a spring."""
     try:
         node = parse(text)
@@ -194,15 +243,25 @@ def check_expression(checker: Checker, units: Units, path: Path, text: Expressio
     if found is None or not expected or any(alike(found, dimension_of(each)) for each in expected):
         return
     column = columns(text).get(node.key) if isinstance(node, Leaf) else None
-    checker.complain(path, f"{shown(text)} in {found}", f"a value in {' or '.join(expected)}", column=column)
+    checker.complain(
+        path, f"{shown(text)} in {found}", f"a value in {' or '.join(expected)}", column=column
+    )
 
 
 def check_output_unit(checker: Checker, path: Path, output: Output) -> None:
     """The unit in which a measured quantity is shown."""
     expected = measured_unit(checker, output)
-    wrong = [unit for unit in (output.display_unit, output.unit) if expected and good(unit) and not fits(unit, expected)]
+    wrong = [
+        unit
+        for unit in (output.display_unit, output.unit)
+        if expected and good(unit) and not fits(unit, expected)
+    ]
     if wrong:
-        checker.complain(path, shown(output.display_unit or output.unit), f"a unit of {expected} for {output.quantity}, such as {expected}")
+        checker.complain(
+            path,
+            shown(output.display_unit or output.unit),
+            f"a unit of {expected} for {output.quantity}, such as {expected}",
+        )
 
 
 def measured_unit(checker: Checker, output: Output) -> str:

@@ -14,31 +14,59 @@ class Shape(Part):
     """What a body looks like in pictures; exactly one of box, cylinder, capsule, sphere, extrusion, mesh."""
 
     box: Vector | None = Field(default=None, description="Edge lengths [m]")
-    cylinder: tuple[Number, Number] | None = Field(default=None, description="Radius and height along z [m]")
-    capsule: tuple[Number, Number] | None = Field(default=None, description="Radius, and distance of the centres of its round ends along z [m]")
+    cylinder: tuple[Number, Number] | None = Field(
+        default=None, description="Radius and height along z [m]"
+    )
+    capsule: tuple[Number, Number] | None = Field(
+        default=None,
+        description="Radius, and distance of the centres of its round ends along z [m]",
+    )
     sphere: Number | None = Field(default=None, description="Radius [m]")
     extrusion: tuple[tuple[Number, Number], ...] | None = Field(
         default=None, description="Corners x, y of an outline, drawn out along z by `height` [m]"
     )
-    height: Number | None = Field(default=None, description="Height of an extrusion, half of it on each side of `at` [m]")
-    mesh: str | None = Field(default=None, description="File (.stl, .obj, .ply, .glb, ...), beside the description where the path is relative")
+    height: Number | None = Field(
+        default=None, description="Height of an extrusion, half of it on each side of `at` [m]"
+    )
+    mesh: str | None = Field(
+        default=None,
+        description="File (.stl, .obj, .ply, .glb, ...), beside the description where the path is relative",
+    )
     scale: Number = Field(default=1.0, description="Metres per unit of the mesh's file")
-    at: Vector = Field(default=ORIGIN, description="Centre (of a mesh: its origin) in the body frame [m]")
-    axis: Axis | None = Field(default=None, description="Direction of the shape's z axis in the body frame")
-    rotate: Vector | None = Field(default=None, description="Instead of axis: angles about the body's x, then y, then z axis [rad]")
-    colour: str | None = Field(default=None, description="A name, as orange, or #rrggbb; left out: a colour by the body")
+    at: Vector = Field(
+        default=ORIGIN, description="Centre (of a mesh: its origin) in the body frame [m]"
+    )
+    axis: Axis | None = Field(
+        default=None, description="Direction of the shape's z axis in the body frame"
+    )
+    rotate: Vector | None = Field(
+        default=None,
+        description="Instead of axis: angles about the body's x, then y, then z axis [rad]",
+    )
+    colour: str | None = Field(
+        default=None, description="A name, as orange, or #rrggbb; left out: a colour by the body"
+    )
     opacity: Number = Field(default=1.0, description="1 solid ... 0 invisible [1]")
 
 
 class Transform(Part):
     """One elementary transform; with neither `by` nor `coordinate` a shift by a constant vector."""
 
-    shift: Axis | None = Field(default=None, description="Shift along this axis, or by this vector [m]")
+    shift: Axis | None = Field(
+        default=None, description="Shift along this axis, or by this vector [m]"
+    )
     rotate: Axis | None = Field(default=None, description="Rotation about this axis")
-    by: TimeNumber | None = Field(default=None, description="Constant amount, or a given function of t [m or rad]")
-    coordinate: str | None = Field(default=None, description="Name of the coordinate that is the amount")
+    by: TimeNumber | None = Field(
+        default=None, description="Constant amount, or a given function of t [m or rad]"
+    )
+    coordinate: str | None = Field(
+        default=None, description="Name of the coordinate that is the amount"
+    )
     follow: Following | None = Field(default=None, description="The amount is given by an input")
-    factor: Number | None = Field(default=None, description="Amount per unit of a coordinate that an earlier transform of the joint introduced")
+    factor: Number | None = Field(
+        default=None,
+        description="Amount per unit of a coordinate that an earlier transform of the joint introduced",
+    )
     start: Number = Field(default=0.0, description="Coordinate at the start [m or rad]")
     speed: Number = Field(default=0.0, description="Speed at the start [m/s or rad/s]")
 
@@ -46,12 +74,25 @@ class Transform(Part):
 class Body(Named):
     """A rigid body."""
 
-    mass: Number = Field(description="Mass [kg]; 0 is allowed where other inertia keeps the motion determined")
+    mass: Number = Field(
+        description="Mass [kg]; 0 is allowed where other inertia keeps the motion determined"
+    )
     com: Vector = Field(default=ORIGIN, description="Centre of mass in the body frame [m]")
-    inertia: Tensor | None = Field(default=None, description="xx yy zz xy xz yz of the tensor about the centre of mass, body axes [kg.m2]")
-    inertia_at_origin: Tensor | None = Field(default=None, description="The same about the origin of the body frame [kg.m2]")
-    frame: tuple[Transform, ...] = Field(default=(), description="Constant rotations from the body axes to the axes in which the tensor is given")
-    unphysical: bool = Field(default=False, description="Accept an inertia tensor no rigid body can have, as in published reduced data")
+    inertia: Tensor | None = Field(
+        default=None,
+        description="xx yy zz xy xz yz of the tensor about the centre of mass, body axes [kg.m2]",
+    )
+    inertia_at_origin: Tensor | None = Field(
+        default=None, description="The same about the origin of the body frame [kg.m2]"
+    )
+    frame: tuple[Transform, ...] = Field(
+        default=(),
+        description="Constant rotations from the body axes to the axes in which the tensor is given",
+    )
+    unphysical: bool = Field(
+        default=False,
+        description="Accept an inertia tensor no rigid body can have, as in published reduced data",
+    )
     shape: Shape | None = Field(default=None, description="For pictures only")
     shapes: tuple[Shape, ...] = Field(default=(), description="Several shapes, for pictures only")
     at: Vector | None = Field(default=None, description="Centre of the shape in the body frame [m]")
@@ -62,5 +103,9 @@ class Body(Named):
         if not self.frame:
             return self
         R = rotation_of(self.frame)
-        turned = {key: rotated(tensor, R) for key in ("inertia", "inertia_at_origin") if (tensor := getattr(self, key)) is not None}
+        turned = {
+            key: rotated(tensor, R)
+            for key in ("inertia", "inertia_at_origin")
+            if (tensor := getattr(self, key)) is not None
+        }
         return self.model_copy(update=turned | {"frame": ()})

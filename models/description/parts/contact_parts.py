@@ -9,7 +9,12 @@ from pydantic import Field
 from kinetree.models.description.parts.part import ORIGIN, Named, Part
 from kinetree.models.description.quantities import AXES, Axis, Number, Vector
 
-OFFERED = ("force", "friction", "impulse", "state")  # NAME.gap is known before the accelerations, these after them
+OFFERED = (
+    "force",
+    "friction",
+    "impulse",
+    "state",
+)  # NAME.gap is known before the accelerations, these after them
 
 
 class Sphere(Part):
@@ -24,18 +29,31 @@ class Contact(Named):
     """A point or a sphere of a body touches a plane (`on`, `at`, `normal`) or a sphere (`against`): rigid, one-sided, with impacts."""
 
     body: str = Field(description="The touching body")
-    point: Vector = Field(default=ORIGIN, description="The touching point, or the centre of the sphere, body frame [m]")
+    point: Vector = Field(
+        default=ORIGIN,
+        description="The touching point, or the centre of the sphere, body frame [m]",
+    )
     radius: Number = Field(default=0.0, description="Radius of the sphere; 0: a point [m]")
     on: str = Field(default="ground", description="The body that has the plane, or ground")
     at: Vector = Field(default=ORIGIN, description="A point of the plane, in the frame of `on` [m]")
-    normal: Axis = Field(default=AXES["z"], description="Normal of the plane, towards the touching body, in the frame of `on`")
-    against: Sphere | None = Field(default=None, description="The sphere that is touched instead of a plane")
+    normal: Axis = Field(
+        default=AXES["z"],
+        description="Normal of the plane, towards the touching body, in the frame of `on`",
+    )
+    against: Sphere | None = Field(
+        default=None, description="The sphere that is touched instead of a plane"
+    )
     restitution: Number = Field(default=0.0, description="Coefficient of restitution, 0 to 1 [1]")
     law: Literal["newton", "poisson", "energetic"] = Field(
-        default="newton", description="What restitution means: ratio of speeds, of impulses, or root of that of works"
+        default="newton",
+        description="What restitution means: ratio of speeds, of impulses, or root of that of works",
     )
-    friction: Number = Field(default=0.0, description="Coefficient of friction, of rest and of motion [1]")
-    rest_speed: Number = Field(default=1e-3, description="Slower approaches do not bounce: the contact stays closed [m/s]")
+    friction: Number = Field(
+        default=0.0, description="Coefficient of friction, of rest and of motion [1]"
+    )
+    rest_speed: Number = Field(
+        default=1e-3, description="Slower approaches do not bounce: the contact stays closed [m/s]"
+    )
 
 
 def contact_bodies(contact: Contact) -> set[str]:

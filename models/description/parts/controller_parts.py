@@ -19,21 +19,37 @@ from kinetree.models.description.tagged import OneOf
 class Controlled(Named):
     """What all controllers have: limits of the command, sampling, and what is wrong with a sensor."""
 
-    drives: str | None = Field(default=None, description="Actuator to whose force the command is added")
+    drives: str | None = Field(
+        default=None, description="Actuator to whose force the command is added"
+    )
     offset: Law = Field(default=0.0, description="Added to the command: a feed-forward")
     low: Number | None = Field(default=None, description="Least command")
     high: Number | None = Field(default=None, description="Largest command")
-    rate: Number | None = Field(default=None, description="Largest change of the command per second")
-    lag: Number = Field(default=1e-3, description="Time constant with which a continuous command follows inside its `rate` [s]")
-    period: Number | None = Field(default=None, description="Sampling period [s]; left out: continuous")
+    rate: Number | None = Field(
+        default=None, description="Largest change of the command per second"
+    )
+    lag: Number = Field(
+        default=1e-3,
+        description="Time constant with which a continuous command follows inside its `rate` [s]",
+    )
+    period: Number | None = Field(
+        default=None, description="Sampling period [s]; left out: continuous"
+    )
     delay: Number = Field(default=0.0, description="From the sample to its command [s]")
-    jitter: Number = Field(default=0.0, description="Largest further delay, drawn anew for every sample [s]")
+    jitter: Number = Field(
+        default=0.0, description="Largest further delay, drawn anew for every sample [s]"
+    )
     resolution: Number = Field(default=0.0, description="Step of the measured values")
     noise: Number = Field(
-        default=0.0, description="Density of the sensors' noise [unit/Hz**0.5] up to half the sampling rate: variance noise**2/(2 period)"
+        default=0.0,
+        description="Density of the sensors' noise [unit/Hz**0.5] up to half the sampling rate: variance noise**2/(2 period)",
     )
-    seed: int = Field(default=0, ge=0, description="Of the noise and the jitter: the same seed gives the same run")
-    start: Number = Field(default=0.0, description="Command until the first one comes; of a sampled controller")
+    seed: int = Field(
+        default=0, ge=0, description="Of the noise and the jitter: the same seed gives the same run"
+    )
+    start: Number = Field(
+        default=0.0, description="Command until the first one comes; of a sampled controller"
+    )
     unit: str = Field(default="", description="Unit of the command")
 
 
@@ -42,8 +58,13 @@ class Tracking(Controlled):
 
     measure: Law = Field(description="What is measured")
     setpoint: Law = Field(default=0.0, description="What it should be")
-    speed_forward: Number = Field(default=0.0, description="Feed-forward: times the rate of the setpoint, a law of time")
-    acceleration_forward: Number = Field(default=0.0, description="Feed-forward: times the second derivative of the setpoint, a law of time")
+    speed_forward: Number = Field(
+        default=0.0, description="Feed-forward: times the rate of the setpoint, a law of time"
+    )
+    acceleration_forward: Number = Field(
+        default=0.0,
+        description="Feed-forward: times the second derivative of the setpoint, a law of time",
+    )
 
 
 class PidController(Tracking):
@@ -53,10 +74,21 @@ class PidController(Tracking):
     kp: Number = Field(default=0.0, description="Proportional gain")
     ki: Number = Field(default=0.0, description="Integral gain, per second")
     kd: Number = Field(default=0.0, description="Derivative gain, seconds")
-    filter: Number = Field(default=0.0, description="Time constant of the derivative [s]; a continuous controller needs one")
-    setpoint_weight: Number = Field(default=1.0, description="Part of the setpoint in the proportional term")
-    derivative_weight: Number = Field(default=1.0, description="Part of the setpoint in the derivative term; 0: of the measure alone")
-    tracking: Number | None = Field(default=None, description="Time in which the integral follows a limited command [s]; left out: it stops there")
+    filter: Number = Field(
+        default=0.0,
+        description="Time constant of the derivative [s]; a continuous controller needs one",
+    )
+    setpoint_weight: Number = Field(
+        default=1.0, description="Part of the setpoint in the proportional term"
+    )
+    derivative_weight: Number = Field(
+        default=1.0,
+        description="Part of the setpoint in the derivative term; 0: of the measure alone",
+    )
+    tracking: Number | None = Field(
+        default=None,
+        description="Time in which the integral follows a limited command [s]; left out: it stops there",
+    )
 
 
 class LeadLagController(Tracking):
@@ -74,7 +106,10 @@ class NotchController(Tracking):
     kind: Literal["notch"] = "notch"
     gain: Number = Field(default=1.0, description="Gain at rest")
     frequency: Number = Field(description="Of the notch [Hz]")
-    depth: Number = Field(default=0.0, description="Damping ratio of the zeros; depth/width is what is left at the frequency")
+    depth: Number = Field(
+        default=0.0,
+        description="Damping ratio of the zeros; depth/width is what is left at the frequency",
+    )
     width: Number = Field(default=1.0, description="Damping ratio of the poles")
 
 
@@ -83,7 +118,9 @@ class StateFeedback(Controlled):
 
     kind: Literal["state-feedback"] = "state-feedback"
     gains: dict[str, Number] = Field(description="Gain of every value")
-    rests: dict[str, Law] = Field(default_factory=dict, description="Where a value should be; left out: 0")
+    rests: dict[str, Law] = Field(
+        default_factory=dict, description="Where a value should be; left out: 0"
+    )
 
 
 Rows = tuple[tuple[float, ...], ...]
@@ -102,8 +139,12 @@ class ObserverController(Controlled):
     B: Rows = Field(description="States by commands")
     C: Rows = Field(description="Measures by states")
     L: Rows = Field(description="States by measures")
-    K: Rows = Field(description="Commands by states; of several the values are NAME.u1, NAME.u2, ...")
-    commands: tuple[str, ...] = Field(default=(), description="Actuators that the commands drive, instead of `drives`")
+    K: Rows = Field(
+        description="Commands by states; of several the values are NAME.u1, NAME.u2, ..."
+    )
+    commands: tuple[str, ...] = Field(
+        default=(), description="Actuators that the commands drive, instead of `drives`"
+    )
 
 
 class Saturation(Controlled):

@@ -22,35 +22,71 @@ class Rolling(Part):
     """A body that rolls without slip on a plane: a sphere (`radius`), a sharp-edged disc (`radius` and `axis`) or an ellipsoid (`semiaxes`)."""
 
     body: str = Field(description="The body that rolls")
-    centre: Vector = Field(default=ORIGIN, description="Centre of its surface in the body frame [m]")
+    centre: Vector = Field(
+        default=ORIGIN, description="Centre of its surface in the body frame [m]"
+    )
     radius: Number | None = Field(default=None, description="Radius of the sphere or disc [m]")
-    axis: Axis | None = Field(default=None, description="Axis of the disc in the body frame; without it a sphere rolls")
-    semiaxes: Vector | None = Field(default=None, description="Semi-axes of an ellipsoid along the axes of the body frame [m]")
+    axis: Axis | None = Field(
+        default=None, description="Axis of the disc in the body frame; without it a sphere rolls"
+    )
+    semiaxes: Vector | None = Field(
+        default=None, description="Semi-axes of an ellipsoid along the axes of the body frame [m]"
+    )
     on: str = Field(default="ground", description="The body on whose plane it rolls, or ground")
     at: Vector = Field(default=ORIGIN, description="A point of the plane, in the frame of `on` [m]")
-    normal: Axis = Field(default=AXES["z"], description="Normal of the plane, out of the ground, in the frame of `on`")
+    normal: Axis = Field(
+        default=AXES["z"],
+        description="Normal of the plane, out of the ground, in the frame of `on`",
+    )
 
 
 class Coupling(Named):
     """A relation that always holds: `value` = 0 (with speeds `der(NAME)` it restricts speeds only), a distance, a blade or a rolling body."""
 
-    value: Law | None = Field(default=None, description="Expression over t, coordinates, speeds, states, inputs and measured places that stays zero")
-    point: Point | None = Field(default=None, description="Makes NAME[1], NAME[2], NAME[3] known: the place of this point in the frame of `on`")
-    on: str = Field(default="ground", description="The body in whose frame the place of `point` is taken, or ground")
-    between: tuple[Point, Point] | None = Field(default=None, description="Two points that keep the distance `length`")
-    length: Law | None = Field(default=None, description="Their distance: a number or an expression over t, states and inputs, not zero [m]")
-    blade: Blade | None = Field(default=None, description="No velocity of a point along a direction of its body")
+    value: Law | None = Field(
+        default=None,
+        description="Expression over t, coordinates, speeds, states, inputs and measured places that stays zero",
+    )
+    point: Point | None = Field(
+        default=None,
+        description="Makes NAME[1], NAME[2], NAME[3] known: the place of this point in the frame of `on`",
+    )
+    on: str = Field(
+        default="ground",
+        description="The body in whose frame the place of `point` is taken, or ground",
+    )
+    between: tuple[Point, Point] | None = Field(
+        default=None, description="Two points that keep the distance `length`"
+    )
+    length: Law | None = Field(
+        default=None,
+        description="Their distance: a number or an expression over t, states and inputs, not zero [m]",
+    )
+    blade: Blade | None = Field(
+        default=None, description="No velocity of a point along a direction of its body"
+    )
     rolling: Rolling | None = Field(default=None, description="Rolling without slip on a plane")
-    follow: tuple[Following, ...] = Field(default=(), description="Inputs of the relation whose rates other inputs give, or which a filter follows")
+    follow: tuple[Following, ...] = Field(
+        default=(),
+        description="Inputs of the relation whose rates other inputs give, or which a filter follows",
+    )
 
 
 def rows_of(name: str, coupling: Coupling) -> tuple[str, ...]:
     """Names of the constraint rows of a coupling; `force('ROW')` is the force that holds it."""
-    return (f"{name}.normal", f"{name}.along", f"{name}.across") if coupling.rolling is not None else (name,)
+    return (
+        (f"{name}.normal", f"{name}.along", f"{name}.across")
+        if coupling.rolling is not None
+        else (name,)
+    )
 
 
 def bodies_of(coupling: Coupling) -> set[str]:
     """Bodies that a coupling names."""
     ends = (coupling.point, *(coupling.between or ()), coupling.blade, coupling.rolling)
-    surfaces = (coupling.on, coupling.blade and coupling.blade.on, coupling.rolling and coupling.rolling.on)
+    surfaces = (
+        coupling.on,
+        coupling.blade and coupling.blade.on,
+        coupling.rolling and coupling.rolling.on,
+    )
     return {end.body for end in ends if end is not None} | {name for name in surfaces if name}

@@ -19,10 +19,17 @@ class Following(Part):
     """A motion that an input gives: the input itself with its rates by two more, or the state of a filter of second order that follows it."""
 
     input: str = Field(description="The input that gives the amount")
-    rate: str | None = Field(default=None, description="The input that gives its rate; with `acceleration`, instead of `bandwidth`")
-    acceleration: str | None = Field(default=None, description="The input that gives its second derivative; relations of speeds do not need it")
+    rate: str | None = Field(
+        default=None,
+        description="The input that gives its rate; with `acceleration`, instead of `bandwidth`",
+    )
+    acceleration: str | None = Field(
+        default=None,
+        description="The input that gives its second derivative; relations of speeds do not need it",
+    )
     bandwidth: Number | None = Field(
-        default=None, description="The motion is INPUT.reference, which follows the input with this natural frequency [rad/s]"
+        default=None,
+        description="The motion is INPUT.reference, which follows the input with this natural frequency [rad/s]",
     )
     damping: Number = Field(default=1.0, description="Damping ratio of the filter [1]")
 

@@ -18,7 +18,10 @@ class Part(BaseModel):
 class Named(Part):
     """A table with a name of its own, which `copies` can multiply."""
 
-    copies: int | str | None = Field(default=None, description="Makes N of this table; {i} in names and texts is the number of the copy, from 1")
+    copies: int | str | None = Field(
+        default=None,
+        description="Makes N of this table; {i} in names and texts is the number of the copy, from 1",
+    )
     text: str = Field(default="", description="What it is, in a few words")
 
 

@@ -33,8 +33,13 @@ class Parameter(Named):
     """A named number that others are computed from."""
 
     value: Number = Field(description="A number, or an expression over other parameters")
-    unit: str = Field(default="", description="Unit of the value and its bounds, for example N.m.s/rad or mm; they are converted to SI on reading")
-    display_unit: str = Field(default="", description="Unit in which it is shown; left out: `unit` as it was written")
+    unit: str = Field(
+        default="",
+        description="Unit of the value and its bounds, for example N.m.s/rad or mm; they are converted to SI on reading",
+    )
+    display_unit: str = Field(
+        default="", description="Unit in which it is shown; left out: `unit` as it was written"
+    )
     min: Number | None = Field(default=None, description="Smallest value allowed")
     max: Number | None = Field(default=None, description="Largest value allowed")
     tunable: bool = Field(default=False, description="May change while the FMU runs")
@@ -45,9 +50,12 @@ class Input(Named):
 
     start: Number = Field(default=0.0, description="Value until one is given")
     unit: str = Field(
-        default="", description="Unit of the start value and the bounds, which are converted to SI on reading; values come and go in SI"
+        default="",
+        description="Unit of the start value and the bounds, which are converted to SI on reading; values come and go in SI",
     )
-    display_unit: str = Field(default="", description="Unit in which it is shown; left out: `unit` as it was written")
+    display_unit: str = Field(
+        default="", description="Unit in which it is shown; left out: `unit` as it was written"
+    )
     min: Number | None = Field(default=None, description="Smallest value expected")
     max: Number | None = Field(default=None, description="Largest value expected")
 
@@ -61,21 +69,44 @@ class Output(Named):
     value: Law | None = Field(default=None, description="Expression")
     quantity: Quantity | None = Field(default=None, description="Measured quantity")  # type: ignore[valid-type]
     body: str | None = Field(default=None, description="Measured body")
-    point: Vector = Field(default=ORIGIN, description="Measured point, body frame [m]; for an angular momentum the point it is about, ground axes")
-    bodies: tuple[str, ...] | None = Field(default=None, description="Bodies that are taken together; left out: all")
-    about: Literal["point", "centre"] = Field(default="point", description="What an angular momentum is about: a fixed point, or the centre of mass")
-    between: tuple[Point, Point] | None = Field(default=None, description="Two points, for distance and distance_rate")
+    point: Vector = Field(
+        default=ORIGIN,
+        description="Measured point, body frame [m]; for an angular momentum the point it is about, ground axes",
+    )
+    bodies: tuple[str, ...] | None = Field(
+        default=None, description="Bodies that are taken together; left out: all"
+    )
+    about: Literal["point", "centre"] = Field(
+        default="point",
+        description="What an angular momentum is about: a fixed point, or the centre of mass",
+    )
+    between: tuple[Point, Point] | None = Field(
+        default=None, description="Two points, for distance and distance_rate"
+    )
     joint: str | None = Field(default=None, description="Joint, for reaction and power")
-    part: Literal["force", "moment"] = Field(default="force", description="What of a reaction or of a force element")
+    part: Literal["force", "moment"] = Field(
+        default="force", description="What of a reaction or of a force element"
+    )
     force: str | None = Field(default=None, description="Force element")
     actuator: str | None = Field(default=None, description="Actuator, for power")
     axis: Literal["x", "y", "z", "w", "norm"] | None = Field(
         default=None, description="Component; left out: every component as NAME[1], NAME[2], ..."
     )
-    frame: str = Field(default="ground", description="Axes in which a vector is taken: ground, body (the measured one), or the name of a body")
-    reference: Point | None = Field(default=None, description="Measured against this point, as it is seen from its body; left out: from the ground")
-    unit: str = Field(default="", description="Unit in which it is shown; the value itself is in SI; left out: known for measured quantities")
-    display_unit: str = Field(default="", description="The same; left out: `unit` as it was written")
+    frame: str = Field(
+        default="ground",
+        description="Axes in which a vector is taken: ground, body (the measured one), or the name of a body",
+    )
+    reference: Point | None = Field(
+        default=None,
+        description="Measured against this point, as it is seen from its body; left out: from the ground",
+    )
+    unit: str = Field(
+        default="",
+        description="Unit in which it is shown; the value itself is in SI; left out: known for measured quantities",
+    )
+    display_unit: str = Field(
+        default="", description="The same; left out: `unit` as it was written"
+    )
 
 
 class State(Named):
@@ -83,8 +114,13 @@ class State(Named):
 
     rate: Law = Field(description="Time derivative")
     start: Number = Field(default=0.0, description="Value at the start")
-    unit: str = Field(default="", description="Unit of the start value, which is converted to SI on reading; the rate is in SI")
-    display_unit: str = Field(default="", description="Unit in which it is shown; left out: `unit` as it was written")
+    unit: str = Field(
+        default="",
+        description="Unit of the start value, which is converted to SI on reading; the rate is in SI",
+    )
+    display_unit: str = Field(
+        default="", description="Unit in which it is shown; left out: `unit` as it was written"
+    )
 
 
 PARAMETER_NUMBERS = ("value", "min", "max")

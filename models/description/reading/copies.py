@@ -20,8 +20,27 @@ MOST_NODES = 1_000_000  # values of a whole description after expansion
 MOST_CHARACTERS = 30_000_000  # of a whole description after expansion
 
 BRACES = re.compile(r"\{([-+*/%() \t\di]{1,40})\}")
-OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod}
-SECTIONS = ("bodies", "joints", "couplings", "contacts", "forces", "inputs", "outputs", "states", "tables", "actuators", "controllers", "hydraulics")
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+SECTIONS = (
+    "bodies",
+    "joints",
+    "couplings",
+    "contacts",
+    "forces",
+    "inputs",
+    "outputs",
+    "states",
+    "tables",
+    "actuators",
+    "controllers",
+    "hydraulics",
+)
 
 
 class Copier:
@@ -35,7 +54,9 @@ class Copier:
         self.characters = 0
 
     def complain(self, path: tuple[str | int, ...], **what: Any) -> None:
-        self.problems.append(Problem(key=key_path(path), file=self.origin.file, line=self.origin.line(path), **what))
+        self.problems.append(
+            Problem(key=key_path(path), file=self.origin.file, line=self.origin.line(path), **what)
+        )
 
     def count(self, path: tuple[str | int, ...], copies: object) -> int:
         """How many copies; 0 when that cannot be told."""
@@ -62,7 +83,11 @@ class Copier:
         self.characters += characters * copies
         if self.nodes <= MOST_NODES and self.characters <= MOST_CHARACTERS:
             return True
-        self.complain((*path, "copies"), found=f"{copies} copies", expected=f"at most {MOST_NODES} values in the whole description")
+        self.complain(
+            (*path, "copies"),
+            found=f"{copies} copies",
+            expected=f"at most {MOST_NODES} values in the whole description",
+        )
         return False
 
     def section(self, name: str, tables: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +111,12 @@ class Copier:
     def add(self, made: dict[str, Any], section: str, name: str, table: Any, template: str) -> None:
         if name in made:
             if len(self.problems) < 50:
-                self.complain((section, template), found=f"'{name}' a second time", expected="different names", hint="put {i} into the name")
+                self.complain(
+                    (section, template),
+                    found=f"'{name}' a second time",
+                    expected="different names",
+                    hint="put {i} into the name",
+                )
             return
         made[name] = table
         if name != template:
@@ -100,19 +130,36 @@ class Copier:
             if not isinstance(stage, dict) or not {"copies", "sequence"} & stage.keys():
                 group, copies = [stage], 1
             else:
-                rest = {key: value for key, value in stage.items() if key not in ("copies", "sequence")}
+                rest = {
+                    key: value for key, value in stage.items() if key not in ("copies", "sequence")
+                }
                 group = stage.get("sequence", [rest])
                 if not isinstance(group, list) or ("sequence" in stage and rest):
-                    self.complain((*path, "sequence"), found=shown(rest or group), expected="a list of stages and nothing else but copies")
+                    self.complain(
+                        (*path, "sequence"),
+                        found=shown(rest or group),
+                        expected="a list of stages and nothing else but copies",
+                    )
                     continue
-                if any(isinstance(inner, dict) and {"copies", "sequence"} & inner.keys() for inner in group):
-                    self.complain((*path, "sequence"), found="copies inside a sequence", expected="copies of the sequence as a whole")
+                if any(
+                    isinstance(inner, dict) and {"copies", "sequence"} & inner.keys()
+                    for inner in group
+                ):
+                    self.complain(
+                        (*path, "sequence"),
+                        found="copies inside a sequence",
+                        expected="copies of the sequence as a whole",
+                    )
                     continue
                 copies = self.count(path, stage["copies"]) if "copies" in stage else 1
                 if not self.afford(path, group, copies):
                     continue
             try:
-                filled = group if copies == 1 and "copies" not in (stage if isinstance(stage, dict) else ()) else None
+                filled = (
+                    group
+                    if copies == 1 and "copies" not in (stage if isinstance(stage, dict) else ())
+                    else None
+                )
                 for i in range(1, copies + 1):
                     for inner in filled or fill(group, i):
                         self.origin.templates["stages", len(made)] = index
@@ -122,7 +169,9 @@ class Copier:
         return made
 
 
-def expand_copies(raw: dict[str, Any], values: Mapping[str, float], origin: Origin) -> tuple[dict[str, Any], list[Problem]]:
+def expand_copies(
+    raw: dict[str, Any], values: Mapping[str, float], origin: Origin
+) -> tuple[dict[str, Any], list[Problem]]:
     """The description with all copies made but those of parameters, and what is wrong with them."""
     copier = Copier(origin, values)
     made = dict(raw)
@@ -137,7 +186,16 @@ def expand_copies(raw: dict[str, Any], values: Mapping[str, float], origin: Orig
 def fill(value: Any, i: int) -> Any:
     """A value with {i} replaced everywhere, in names too."""
     if isinstance(value, str):
-        return BRACES.sub(lambda braces: braces[0] if "i" not in braces[1] else str(whole(braces[1].strip(), i)), value) if "{" in value else value
+        return (
+            BRACES.sub(
+                lambda braces: (
+                    braces[0] if "i" not in braces[1] else str(whole(braces[1].strip(), i))
+                ),
+                value,
+            )
+            if "{" in value
+            else value
+        )
     if isinstance(value, dict):
         return {fill(key, i): fill(inner, i) for key, inner in value.items()}
     return [fill(inner, i) for inner in value] if isinstance(value, list) else value
@@ -148,7 +206,9 @@ def whole(text: str, i: int) -> int:
     try:
         return calculate(ast.parse(text, mode="eval").body, i)
     except (SyntaxError, ZeroDivisionError, KeyError):
-        raise ExpressionError(f"cannot compute {{{text}}} for i = {i}: whole numbers, i, + - * // % and parentheses are allowed") from None
+        raise ExpressionError(
+            f"cannot compute {{{text}}} for i = {i}: whole numbers, i, + - * // % and parentheses are allowed"
+        ) from None
 
 
 def calculate(node: ast.expr, i: int) -> int:
@@ -159,7 +219,11 @@ def calculate(node: ast.expr, i: int) -> int:
     if isinstance(node, ast.BinOp):
         return OPERATORS[type(node.op)](calculate(node.left, i), calculate(node.right, i))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-        return -calculate(node.operand, i) if isinstance(node.op, ast.USub) else calculate(node.operand, i)
+        return (
+            -calculate(node.operand, i)
+            if isinstance(node.op, ast.USub)
+            else calculate(node.operand, i)
+        )
     raise KeyError(type(node).__name__)
 
 

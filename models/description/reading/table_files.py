@@ -16,7 +16,9 @@ KEYS = ("file", "columns", "units")
 def names_files(raw: dict[str, Any]) -> bool:
     """Whether a table of a raw description takes its points from a file."""
     given = raw.get("tables")
-    return isinstance(given, dict) and any(isinstance(table, dict) and "file" in table for table in given.values())
+    return isinstance(given, dict) and any(
+        isinstance(table, dict) and "file" in table for table in given.values()
+    )
 
 
 def fill_tables(raw: dict[str, Any], origin: Origin) -> list[Problem]:
@@ -30,10 +32,19 @@ def fill_tables(raw: dict[str, Any], origin: Origin) -> list[Problem]:
                 x, y = points(table, Path(origin.file).parent)
             except ValueError as error:
                 problems.append(
-                    Problem(key=f"tables.{name}", file=origin.file, line=origin.line(("tables", name)), found=shown(table["file"]), hint=str(error))
+                    Problem(
+                        key=f"tables.{name}",
+                        file=origin.file,
+                        line=origin.line(("tables", name)),
+                        found=shown(table["file"]),
+                        hint=str(error),
+                    )
                 )
                 x, y = [0.0, 1.0], [0.0, 0.0]
-            tables[name] = {key: value for key, value in table.items() if key not in KEYS} | {"x": x, "y": y}
+            tables[name] = {key: value for key, value in table.items() if key not in KEYS} | {
+                "x": x,
+                "y": y,
+            }
     return problems
 
 
@@ -48,7 +59,10 @@ def points(table: dict[str, Any], beside: Path) -> tuple[list[float], list[float
     given = read_columns(beside / str(table["file"]))
     columns = table.get("columns", list(given)[:2])
     units = table.get("units", ["", ""])
-    if not all(isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair) for pair in (columns, units)):
+    if not all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
+        for pair in (columns, units)
+    ):
         raise ValueError("columns and units are two texts each: of x and of y")
     found = []
     for column, unit in zip(columns, units, strict=True):
@@ -56,7 +70,11 @@ def points(table: dict[str, Any], beside: Path) -> tuple[list[float], list[float
             raise ValueError(f"no column '{column}'; {suggestion(column, tuple(given))}")
         values, own = given[column]
         try:
-            found.append(np.asarray(parse_unit(unit or own).to_si(values) if unit or own else values, dtype=float))
+            found.append(
+                np.asarray(
+                    parse_unit(unit or own).to_si(values) if unit or own else values, dtype=float
+                )
+            )
         except ValueError as error:
             raise ValueError(f"column '{column}': {error}") from None
     kept = np.isfinite(found[0]) & np.isfinite(found[1])

@@ -32,7 +32,9 @@ EXPECTED = {
 }
 
 
-def validate(raw: dict[str, Any], origin: Origin) -> tuple[Description | None, list[Problem], set[tuple[str, str | int]]]:
+def validate(
+    raw: dict[str, Any], origin: Origin
+) -> tuple[Description | None, list[Problem], set[tuple[str, str | int]]]:
     """The description, the problems, and the tables (section, name) that are incomplete because faulty parts were left out.
 
     What can be understood in spite of the problems is returned, so that checks can find the other errors in the same pass; faulty parts
@@ -46,7 +48,9 @@ def validate(raw: dict[str, Any], origin: Origin) -> tuple[Description | None, l
         except ValidationError as error:
             faults = [(plain_path(each["loc"]), each) for each in error.errors(include_url=False)]
             if attempt == 0:
-                problems += [as_problem(path, each, origin) for path, each in faults[:MOST_PROBLEMS]]
+                problems += [
+                    as_problem(path, each, origin) for path, each in faults[:MOST_PROBLEMS]
+                ]
             for path, each in sorted(faults, key=lambda fault: len(fault[0])):
                 leave_out(raw, path, each["type"])
                 if each["type"] != "extra_forbidden" or len(path) > 1:
@@ -71,25 +75,42 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
         model = model_at(tuple(names[:-1]))
         field = model.model_fields.get(names[-1]) if model else None
         text = ((field.description if field else None) or "a value").split(";")[0]
-        found, expected = "nothing", text[0].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+        found, expected = (
+            "nothing",
+            text[0].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text,
+        )
     elif kind == "extra_forbidden":
         model = model_at(error["loc"][:-1])
         found, expected = f"the unknown key {shown(path[-1])}", ""
-        hint = suggestion(path[-1], [key for key in model.model_fields if key != "copies"] if model else [])
+        hint = suggestion(
+            path[-1], [key for key in model.model_fields if key != "copies"] if model else []
+        )
         hint = hint or keys_told(path, error["loc"])
     elif kind in ("union_tag_not_found", "union_tag_invalid"):
         given = error["input"].get("kind") if isinstance(error["input"], dict) else error["input"]
         whose = {"forces": "force", "controllers": "controller"}.get(str(path[0]), "element")
-        found = f"kind {shown(given)}" if given is not None else f"keys that tell no kind of {whose}"
+        found = (
+            f"kind {shown(given)}" if given is not None else f"keys that tell no kind of {whose}"
+        )
         kinds = TAGGED[str(path[0])]
-        expected, hint = "kind = one of " + ", ".join(kinds), suggestion(given, kinds) if given is not None else ""
+        expected, hint = (
+            "kind = one of " + ", ".join(kinds),
+            suggestion(given, kinds) if given is not None else "",
+        )
     elif kind == "literal_error":
         expected = str(context["expected"]).replace(" or ", ", ")
         hint = suggestion(error["input"], [word.strip("'") for word in expected.split(", ")])
         hint = hint if hint.startswith("did") else ""
     elif not expected:
         expected = error["msg"]
-    return Problem(key=key_path(path), found=found, expected=expected, hint=hint, file=origin.file, line=origin.line(path))
+    return Problem(
+        key=key_path(path),
+        found=found,
+        expected=expected,
+        hint=hint,
+        file=origin.file,
+        line=origin.line(path),
+    )
 
 
 def keys_told(path: tuple[str | int, ...], location: tuple[str | int, ...]) -> str:
@@ -111,9 +132,15 @@ def model_at(path: tuple[str | int, ...]) -> type[BaseModel] | None:
                 if part in candidate.model_fields:
                     found += inner_types(candidate.model_fields[str(part)].annotation)
             else:
-                found += [each for argument in get_args(candidate) for each in inner_types(argument)]
+                found += [
+                    each for argument in get_args(candidate) for each in inner_types(argument)
+                ]
         candidates = found
-    models = list(dict.fromkeys(each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)))
+    models = list(
+        dict.fromkeys(
+            each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)
+        )
+    )
     return models[0] if len(models) == 1 else None
 
 

@@ -16,9 +16,30 @@ from kinetree.solvers.layout import Op
 ANGLE = BASE.index("rad")
 SAME = (Op.ADD, Op.SUB, Op.MIN, Op.MAX)
 COMPARISONS = (Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE)
-OF_NUMBERS = (Op.SIN, Op.COS, Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN, Op.SINH, Op.COSH, Op.TANH, Op.EXP, Op.LOG)
+OF_NUMBERS = (
+    Op.SIN,
+    Op.COS,
+    Op.TAN,
+    Op.ASIN,
+    Op.ACOS,
+    Op.ATAN,
+    Op.SINH,
+    Op.COSH,
+    Op.TANH,
+    Op.EXP,
+    Op.LOG,
+)
 KEEPING = (Op.NEG, Op.ABS)
-SIGNS = {Op.ADD: "+", Op.SUB: "-", Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">=", Op.EQ: "==", Op.NE: "!="}
+SIGNS = {
+    Op.ADD: "+",
+    Op.SUB: "-",
+    Op.LT: "<",
+    Op.LE: "<=",
+    Op.GT: ">",
+    Op.GE: ">=",
+    Op.EQ: "==",
+    Op.NE: "!=",
+}
 
 
 class Dimension(NamedTuple):
@@ -28,9 +49,16 @@ class Dimension(NamedTuple):
 
     def __str__(self) -> str:
         above, below = (
-            [f"{name}{abs(e):g}" if abs(e) != 1 else name for name, e in zip(BASE, self.exponents, strict=False) if e * sign > 0] for sign in (1, -1)
+            [
+                f"{name}{abs(e):g}" if abs(e) != 1 else name
+                for name, e in zip(BASE, self.exponents, strict=False)
+                if e * sign > 0
+            ]
+            for sign in (1, -1)
         )
-        divisor = "" if not below else "/" + (below[0] if len(below) == 1 else f"({'.'.join(below)})")
+        divisor = (
+            "" if not below else "/" + (below[0] if len(below) == 1 else f"({'.'.join(below)})")
+        )
         return (".".join(above) or "1") + divisor
 
 
@@ -43,7 +71,9 @@ NUMBER = Dimension((0.0,) * ANGLE)
 
 def dimension_of(unit: Unit | str) -> Dimension:
     """The dimension of a unit."""
-    return Dimension(tuple(map(float, (parse_unit(unit) if isinstance(unit, str) else unit).exponents[:ANGLE])))
+    return Dimension(
+        tuple(map(float, (parse_unit(unit) if isinstance(unit, str) else unit).exponents[:ANGLE]))
+    )
 
 
 def infer(root: Node, known: Callable[[str], Dimension | None]) -> Dimension | None:
@@ -91,7 +121,9 @@ def combined(node: Operation, d: list[Dimension | None]) -> Dimension | None:
         return Dimension(tuple(e * exponent.value for e in d[0].exponents)) if known else None  # type: ignore[union-attr]
     if op in (Op.MUL, Op.DIV) and d[0] is not None and d[1] is not None:
         sign = 1 if op == Op.MUL else -1
-        return Dimension(tuple(a + sign * b for a, b in zip(d[0].exponents, d[1].exponents, strict=True)))
+        return Dimension(
+            tuple(a + sign * b for a, b in zip(d[0].exponents, d[1].exponents, strict=True))
+        )
     return None
 
 
@@ -101,7 +133,9 @@ def common(node: Operation, *d: Dimension | None) -> Dimension | None:
     for each in told[1:]:
         if not alike(each, told[0]):
             raise Clash(f"{told[0]} {SIGNS.get(node.op, node.op.name.lower())} {each}")
-    unknown = any(each is None and arg is not ZERO for each, arg in zip(d, node.args[-len(d) :], strict=True))
+    unknown = any(
+        each is None and arg is not ZERO for each, arg in zip(d, node.args[-len(d) :], strict=True)
+    )
     return None if unknown or not told else told[0]
 
 

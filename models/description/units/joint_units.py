@@ -23,8 +23,12 @@ def joint_units(joints: Mapping[str, JointSpec], seen: dict[int, Units] | None =
         if id(spec) not in seen:
             form = joint_elements(spec, joint)
             units = form_units(form)
-            seen[id(spec)] = {name: (units[name], f"coordinate of joint {joint}") for name in form.coordinates}
-            seen[id(spec)] |= {name: (units[name], f"speed of joint {joint}") for name in form.speeds}
+            seen[id(spec)] = {
+                name: (units[name], f"coordinate of joint {joint}") for name in form.coordinates
+            }
+            seen[id(spec)] |= {
+                name: (units[name], f"speed of joint {joint}") for name in form.speeds
+            }
         found |= seen[id(spec)]
     return found
 
@@ -32,10 +36,14 @@ def joint_units(joints: Mapping[str, JointSpec], seen: dict[int, Units] | None =
 def form_units(form: JointForm) -> dict[str, str]:
     """Units of the coordinates and speeds of one joint."""
     found: dict[str, str] = {}
-    for element in reversed(form.elements):  # the first element that moves with a coordinate gives its unit
+    for element in reversed(
+        form.elements
+    ):  # the first element that moves with a coordinate gives its unit
         if element.coordinate is not None:
             move, k = MOVES[element.kind], element.coordinate
-            found |= dict(zip(form.coordinates[k:], move.units, strict=False)) | dict(zip(form.speeds[k:], move.speed_units, strict=False))
+            found |= dict(zip(form.coordinates[k:], move.units, strict=False)) | dict(
+                zip(form.speeds[k:], move.speed_units, strict=False)
+            )
     return {name: found[name] for name in (*form.coordinates, *form.speeds)}
 
 
@@ -48,7 +56,13 @@ def actuator_units(way: str) -> dict[str, str]:
     """Units of what an actuator is told and tells, by the unit of its way; force times speed is a power."""
     force, mass = {"m": ("N", "kg"), "rad": ("N.m", "kg.m2")}.get(way, ("J", "kg.m2"))
     told = {"force": force, "stiffness": f"{force}/{way}", "damping": f"{force}.s/{way}"}
-    return told | {"length": way, "speed": f"{way}/s", "acceleration": f"{way}/s2", "mean_speed": f"{way}/s", "effective_mass": mass}
+    return told | {
+        "length": way,
+        "speed": f"{way}/s",
+        "acceleration": f"{way}/s2",
+        "mean_speed": f"{way}/s",
+        "effective_mass": mass,
+    }
 
 
 def rate_unit(unit: str) -> str:

@@ -27,7 +27,9 @@ class Unit:
     @property
     def base(self) -> dict[str, int]:
         """Base units with their exponents, those with exponent 0 left out."""
-        return {name: exponent for name, exponent in zip(BASE, self.exponents, strict=True) if exponent}
+        return {
+            name: exponent for name, exponent in zip(BASE, self.exponents, strict=True) if exponent
+        }
 
     @property
     def coherent(self) -> bool:
@@ -76,8 +78,39 @@ UNITS |= {
     "Wb": derived(kg=1, m=2, s=-2, A=-1),
     "degC": derived(1.0, 273.15, K=1),
 }
-PREFIXES = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "c": 1e-2, "d": 1e-1, "h": 1e2, "k": 1e3, "M": 1e6, "G": 1e9}
-PREFIXED = ("m", "s", "g", "N", "J", "W", "Pa", "bar", "Hz", "V", "A", "F", "H", "Ohm", "C", "l", "L", "rad", "K", "T")
+PREFIXES = {
+    "n": 1e-9,
+    "u": 1e-6,
+    "m": 1e-3,
+    "c": 1e-2,
+    "d": 1e-1,
+    "h": 1e2,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+}
+PREFIXED = (
+    "m",
+    "s",
+    "g",
+    "N",
+    "J",
+    "W",
+    "Pa",
+    "bar",
+    "Hz",
+    "V",
+    "A",
+    "F",
+    "H",
+    "Ohm",
+    "C",
+    "l",
+    "L",
+    "rad",
+    "K",
+    "T",
+)
 FACTOR = re.compile(r"([A-Za-z%]+|1)(?:\^?(-?\d{1,2}))?$")
 
 
@@ -141,7 +174,9 @@ def factor_of(word: str) -> tuple[Unit, int]:
 def nearest(name: str) -> str:
     """A clause that names the known unit a text looks like."""
     known = {*UNITS, *(prefix + rest for prefix in PREFIXES for rest in PREFIXED)}
-    words = SPELLED.get(name.lower()) or next(iter(each for each in sorted(known) if each.lower() == name.lower()), None)
+    words = SPELLED.get(name.lower()) or next(
+        iter(each for each in sorted(known) if each.lower() == name.lower()), None
+    )
     near = [words] if words else difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
@@ -163,10 +198,19 @@ def coherent(text: str) -> str:
         match = FACTOR.match(word)
         assert match is not None
         name, power = match[1], int(match[2] or 1) * sign
-        plain = {} if name == "1" else COHERENT.get(name, {name: 1} if name in UNITS else COHERENT.get(name[1:], {name[1:]: 1}))
+        plain = (
+            {}
+            if name == "1"
+            else COHERENT.get(
+                name, {name: 1} if name in UNITS else COHERENT.get(name[1:], {name[1:]: 1})
+            )
+        )
         for each, exponent in plain.items():
             powers[each] = powers.get(each, 0) + exponent * power
-    above, below = ([f"{n}{abs(p) if abs(p) > 1 else ''}" for n, p in powers.items() if p * sign > 0] for sign in (1, -1))
+    above, below = (
+        [f"{n}{abs(p) if abs(p) > 1 else ''}" for n, p in powers.items() if p * sign > 0]
+        for sign in (1, -1)
+    )
     divisor = "" if not below else "/" + (below[0] if len(below) == 1 else f"({'.'.join(below)})")
     return (".".join(above) or "1") + divisor
 
@@ -183,4 +227,8 @@ def fits(text: str, expected: str) -> bool:
     if unit.exponents[:angle] != right.exponents[:angle]:
         return False
     massive, bare = right.exponents[0] != 0, not any(right.exponents[:angle])
-    return (massive or bare) and unit.exponents[angle] * right.exponents[angle] == 0 and unit.coherent | massive
+    return (
+        (massive or bare)
+        and unit.exponents[angle] * right.exponents[angle] == 0
+        and unit.coherent | massive
+    )

@@ -23,10 +23,15 @@ class BrakeForce(ForceTable):
 
     kind: Literal["brake"] = "brake"
     coordinate: str = Field(description="Name of a coordinate")
-    largest: Law = Field(description="Largest force or moment of the brake, such as an input times a constant [N or N.m]; 0: open")
+    largest: Law = Field(
+        description="Largest force or moment of the brake, such as an input times a constant [N or N.m]; 0: open"
+    )
     stiffness: Number = Field(description="Stiffness of the brake that holds [N/m or N.m/rad]")
     damping: Number = Field(0.0, description="Damping of the brake that holds [N.s/m or N.m.s/rad]")
-    reach: Number = Field(1e-3, description="Twist at which even the lightest brake slips: below `stiffness` times it the brake is softer [m or rad]")
+    reach: Number = Field(
+        1e-3,
+        description="Twist at which even the lightest brake slips: below `stiffness` times it the brake is softer [m or rad]",
+    )
     positive: ClassVar = ("stiffness", "reach")
     not_negative: ClassVar = ("damping",)
 
@@ -39,17 +44,24 @@ def add_brake(builder: Builder, label: str, force: BrakeForce) -> None:
     """Friction with true stiction."""
     key = f"forces.{label}"
     index, rate = speed_of(builder, force.coordinate)
-    limit, stiffness, damping = (E(builder.node(getattr(force, each), f"{key}.{each}")) for each in ("largest", "stiffness", "damping"))
+    limit, stiffness, damping = (
+        E(builder.node(getattr(force, each), f"{key}.{each}"))
+        for each in ("largest", "stiffness", "damping")
+    )
     reach = E(builder.node(force.reach, f"{key}.reach"))
     bristles = Bristles((builder.made(f"{label}.twist"),), (stiffness,), larger(limit, 0.0), reach)
     bristles.follow(builder, [rate])
     stored = bristles.stored()
     push(builder, index, define_force(builder, label, bristles.pull([rate], damping)[0], stored))
     value = name(f"force('{label}')")
-    builder.books[label] = Book(lambda: value * rate, lambda: bristles.lost([value], [rate]), stored)
+    builder.books[label] = Book(
+        lambda: value * rate, lambda: bristles.lost([value], [rate]), stored
+    )
 
 
-def drawn(force: BrakeForce, numbers: Any, axes: Any, size: float, parts: Any) -> dict[str, list[Any]]:
+def drawn(
+    force: BrakeForce, numbers: Any, axes: Any, size: float, parts: Any
+) -> dict[str, list[Any]]:
     from kinetree.models.scene.drives import brake
 
     return brake(axes[force.coordinate], size, parts) if force.coordinate in axes else {}

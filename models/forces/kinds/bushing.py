@@ -19,7 +19,14 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, choose, const, function, name, root
 from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.frames import Place, Quaternion, columns, composed, relative_quaternion, resolved
+from kinetree.models.compilation.frames import (
+    Place,
+    Quaternion,
+    columns,
+    composed,
+    relative_quaternion,
+    resolved,
+)
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import Vector, registers, vector_of
 from kinetree.models.description.checks.number_checks import Path
@@ -46,14 +53,22 @@ class BushingForce(ForceTable):
     """Elastic bearing between two frames: force and moment against shifts and turns, by six numbers or a matrix of six rows."""
 
     kind: Literal["bushing"] = "bushing"
-    between: Between = Field(description="Where it sits on the first body, whose axes it has, and on the second body")
-    stiffness: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(
-        NOTHING, description="Along x, y, z and about x, y, z, or the whole symmetric matrix [N/m, N, N.m/rad]"
+    between: Between = Field(
+        description="Where it sits on the first body, whose axes it has, and on the second body"
     )
-    damping: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(NOTHING, description="The same of the damping [N.s/m, N.s, N.m.s/rad]")
-    rotate: Numbers = Field(ORIGIN, description="Turns of its axes about x, then y, then z of the first body [rad]")
+    stiffness: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(
+        NOTHING,
+        description="Along x, y, z and about x, y, z, or the whole symmetric matrix [N/m, N, N.m/rad]",
+    )
+    damping: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(
+        NOTHING, description="The same of the damping [N.s/m, N.s, N.m.s/rad]"
+    )
+    rotate: Numbers = Field(
+        ORIGIN, description="Turns of its axes about x, then y, then z of the first body [rad]"
+    )
     turned: Numbers = Field(
-        ORIGIN, description="Rotation vector of the second body's axes in which it is without moment, axes of the first body [rad]"
+        ORIGIN,
+        description="Rotation vector of the second body's axes in which it is without moment, axes of the first body [rad]",
     )
 
 
@@ -105,16 +120,23 @@ class Turned:
 def add_bushing(builder: Builder, label: str, force: BushingForce) -> None:
     """Shifts and turns; names NAME.shift_x ... and NAME.turn_x ...; force('NAME') is the size of its force."""
     key = f"forces.{label}"
-    first, second = (Place(builder, each.body, vector_of(builder, each.point, f"{key}.between")) for each in force.between)
+    first, second = (
+        Place(builder, each.body, vector_of(builder, each.point, f"{key}.between"))
+        for each in force.between
+    )
     own = cardan_turn(builder, f"{key}.rotate", force.rotate)
     frame = product(first.quaternion(), own)
     axes = columns(frame)
-    K, C = (matrix(builder, f"{key}.{each}", getattr(force, each)) for each in ("stiffness", "damping"))
+    K, C = (
+        matrix(builder, f"{key}.{each}", getattr(force, each)) for each in ("stiffness", "damping")
+    )
     offset = second.position().minus(first.position())
     speed = second.velocity().minus(first.velocity()).minus(first.spin().cross(offset))
     shift, moving = resolved(offset, axes), resolved(speed, axes)
     turned = rotation(vector_of(builder, force.turned, f"{key}.turned"))
-    turn = Turned(product(relative_quaternion(frame, second.quaternion()), relative_quaternion(turned, own)))
+    turn = Turned(
+        product(relative_quaternion(frame, second.quaternion()), relative_quaternion(turned, own))
+    )
     twisting = turn.rate(resolved(second.spin().minus(first.spin()), axes))
     for suffix, value in zip(SUFFIXES, (*shift, *turn.vector), strict=True):
         builder.define(hidden(label, suffix), value.node)
@@ -125,15 +147,28 @@ def add_bushing(builder: Builder, label: str, force: BushingForce) -> None:
     moment = composed(axes, turn.moment(twist.plus(brake)).times(-1.0))
     potential = 0.5 * sum((a * b for a, b in zip(z, (*push, *twist), strict=True)), const(0.0))
     define_force(builder, label, root(pull.dot(pull) + TINY), potential)
-    add_pair(builder, first.body, second.body, registers(builder, first.point), registers(builder, second.point), pull, offset, moment)
+    add_pair(
+        builder,
+        first.body,
+        second.body,
+        registers(builder, first.point),
+        registers(builder, second.point),
+        pull,
+        offset,
+        moment,
+    )
 
     def lost() -> E:
-        return sum((a * b for a, b in zip((*drag, *brake), (*moving, *twisting), strict=True)), const(0.0))
+        return sum(
+            (a * b for a, b in zip((*drag, *brake), (*moving, *twisting), strict=True)), const(0.0)
+        )
 
     def power() -> E:
         return pull.dot(speed) + moment.dot(second.spin().minus(first.spin()))
 
-    builder.books[label] = Book(power, lost, potential, first.body, lambda: pull.times(-1.0), lambda: moment.times(-1.0))
+    builder.books[label] = Book(
+        power, lost, potential, first.body, lambda: pull.times(-1.0), lambda: moment.times(-1.0)
+    )
 
 
 def conjugate(e: Quaternion) -> Quaternion:
@@ -159,16 +194,28 @@ def check_bushing(checker: Checker, path: Path, force: BushingForce) -> None:
         checker.complain(path, "no law of the bushing", "stiffness or damping")
     for key in ("stiffness", "damping"):
         values = getattr(force, key)
-        rows = values if isinstance(values[0], tuple) else [[each if i == k else 0.0 for k in range(6)] for i, each in enumerate(values)]
+        rows = (
+            values
+            if isinstance(values[0], tuple)
+            else [[each if i == k else 0.0 for k in range(6)] for i, each in enumerate(values)]
+        )
         numbers = [[checker.number(each) for each in row] for row in rows]
         if any(each is None for row in numbers for each in row):
             continue
         found = np.array(numbers, dtype=float)
         size = float(np.abs(found).max())
         if key == "stiffness" and np.abs(found - found.T).max() > 1e-9 * size:
-            checker.complain((*path, key), "a matrix that is not symmetric", "a symmetric one, which has a potential")
+            checker.complain(
+                (*path, key),
+                "a matrix that is not symmetric",
+                "a symmetric one, which has a potential",
+            )
         elif np.linalg.eigvalsh(0.5 * (found + found.T)).min() < -1e-9 * size:
-            checker.complain((*path, key), "a matrix with a negative eigenvalue", "none below 0, so that it gives no energy")
+            checker.complain(
+                (*path, key),
+                "a matrix with a negative eigenvalue",
+                "none below 0, so that it gives no energy",
+            )
 
 
 def parts(force: BushingForce, numbers: Any, size: float) -> dict[str, list[Any]]:

@@ -8,12 +8,27 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import E
 from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import NOWHERE, Vector, position, registers, spin, vector_of, velocity
+from kinetree.models.compilation.space import (
+    NOWHERE,
+    Vector,
+    position,
+    registers,
+    spin,
+    vector_of,
+    velocity,
+)
 from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import Law, Number
 from kinetree.models.description.quantities import Vector as Numbers
-from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, sliding, warn_of_friction_speed
+from kinetree.models.forces.contacts import (
+    Acting,
+    add_load,
+    contact_book,
+    normal_force,
+    sliding,
+    warn_of_friction_speed,
+)
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.outlines import Opposite, Outline, check_outline
@@ -33,13 +48,28 @@ class ContactForce(Standing):
     """One-sided contact: of a point, a sphere or an outline of a body with the ground surface, or of two outlines of two bodies."""
 
     kind: Literal["contact"] = "contact"
-    point: Numbers = Field(default=ORIGIN, description="Touching point, or centre of the sphere or the outline, body frame [m]")
-    radius: Number = Field(default=0.0, description="Radius of a sphere, where no shape is given [m]")
+    point: Numbers = Field(
+        default=ORIGIN,
+        description="Touching point, or centre of the sphere or the outline, body frame [m]",
+    )
+    radius: Number = Field(
+        default=0.0, description="Radius of a sphere, where no shape is given [m]"
+    )
     shape: Outline | None = Field(default=None, description="Outline that touches")
-    against: Opposite | None = Field(default=None, description="What it touches, instead of the ground surface")
-    stiffness: Law = Field(default=0.0, description="Normal force per penetration**exponent [N/m for exponent 1]")
-    modulus: Number | None = Field(default=None, description="Hertz instead: effective modulus E, 1/E = (1 - nu1²)/E1 + (1 - nu2²)/E2 [Pa]")
-    dissipation: Law = Field(default=0.0, description="Hunt and Crossley: elastic force times 1 + 1.5 dissipation * rate of the penetration [s/m]")
+    against: Opposite | None = Field(
+        default=None, description="What it touches, instead of the ground surface"
+    )
+    stiffness: Law = Field(
+        default=0.0, description="Normal force per penetration**exponent [N/m for exponent 1]"
+    )
+    modulus: Number | None = Field(
+        default=None,
+        description="Hertz instead: effective modulus E, 1/E = (1 - nu1²)/E1 + (1 - nu2²)/E2 [Pa]",
+    )
+    dissipation: Law = Field(
+        default=0.0,
+        description="Hunt and Crossley: elastic force times 1 + 1.5 dissipation * rate of the penetration [s/m]",
+    )
     positive: ClassVar = (*Standing.positive, "modulus")
 
     def bodies(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -55,14 +85,29 @@ def add_contact(builder: Builder, label: str, force: ContactForce) -> None:
         return
     body, point = builder.body[force.body], vector_of(builder, force.point, f"forces.{label}.point")
     radius = E(builder.node(force.radius, f"forces.{label}.radius"))
-    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
+    place, speed = (
+        position(builder, hidden(label, "position"), body, point),
+        velocity(builder, hidden(label, "velocity"), body, point),
+    )
     ground = Ground(builder, label, force, place)
-    load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(speed), ground.soil, hertz=radius)
+    load = normal_force(
+        builder,
+        label,
+        force,
+        ground.depth + radius,
+        ground.sinking(speed),
+        ground.soil,
+        hertz=radius,
+    )
     arm, slip = NOWHERE, speed
     if force.radius != 0.0:
         arm = ground.normal.times(-radius)
         slip = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
-    sides = Vector(*sliding(builder, label, force, load, slip.across(ground.normal))) if force.friction != 0.0 else NOWHERE
+    sides = (
+        Vector(*sliding(builder, label, force, load, slip.across(ground.normal)))
+        if force.friction != 0.0
+        else NOWHERE
+    )
     add_load(builder, body, registers(builder, point), ground.away.times(load), sides, arm)
     contact_book(builder, label, body, ground, Acting(sides, speed, slip))
 
@@ -73,7 +118,9 @@ def check_contact(checker: Checker, path: Path, force: ContactForce) -> None:
     warn_of_friction_speed(checker, path, force)
     given = [key for key in ("stiffness", "modulus") if key in force.model_fields_set]
     if len(given) != 1 and path not in checker.incomplete:
-        checker.complain((*path, "stiffness"), " and ".join(given) or "nothing", "stiffness or modulus")
+        checker.complain(
+            (*path, "stiffness"), " and ".join(given) or "nothing", "stiffness or modulus"
+        )
     if force.modulus is not None and "exponent" in force.model_fields_set:
         checker.complain((*path, "exponent"), "modulus and exponent", "no exponent: Hertz says 1.5")
     if force.shape is None:
@@ -91,18 +138,27 @@ def check_contact(checker: Checker, path: Path, force: ContactForce) -> None:
     if force.against is not None:
         for key in ("height", "normal"):
             if key in force.model_fields_set:
-                checker.complain((*path, key), f"against and {key}", "one of them: the ground surface or a body")
+                checker.complain(
+                    (*path, key), f"against and {key}", "one of them: the ground surface or a body"
+                )
         if not check_outline(checker, (*path, "against"), force.against):
             return
         if force.against.body == force.body:
-            checker.complain((*path, "against", "body"), f"'{force.body}' against itself", "another body, or ground")
+            checker.complain(
+                (*path, "against", "body"),
+                f"'{force.body}' against itself",
+                "another body, or ground",
+            )
         second = force.against.shape
         if not pair(first, second)[0]:
             hint = (
-                "spheres touch everything, capsules each other and planes, boxes and cylinders planes and spheres; or describe it by several contacts"
+                "spheres touch everything, capsules each other and planes, "
+                "boxes and cylinders planes and spheres; or describe it by several contacts"
             )
             checker.complain((*path, "against"), f"a {first} against a {second}", hint=hint)
-    if force.modulus is not None and ("sphere" not in (first, second) or {first, second} - {"sphere"} - FLAT):
+    if force.modulus is not None and (
+        "sphere" not in (first, second) or {first, second} - {"sphere"} - FLAT
+    ):
         checker.complain(
             (*path, "modulus"),
             f"a {first} against {'the' if second == 'ground' else 'a'} {second}",
@@ -111,7 +167,9 @@ def check_contact(checker: Checker, path: Path, force: ContactForce) -> None:
 
 
 def touch(force: ContactForce, numbers: Any) -> tuple[Any, float] | None:
-    return (numbers.vector(force.point), numbers.number(force.radius)) if force.shape is None else None
+    return (
+        (numbers.vector(force.point), numbers.number(force.radius)) if force.shape is None else None
+    )
 
 
 FORCE = ForceKind(
@@ -119,11 +177,31 @@ FORCE = ForceKind(
     add_contact,
     says="N = max(0, stiffness d^exponent (1 + 1.5 dissipation ḋ) + damping ḋ) for d > 0; friction·N against the sliding",
     rank=6,
-    told_by=frozenset({"height", "radius", "normal", "friction", "soil", "stiffness", "shape", "against", "modulus"}),
+    told_by=frozenset(
+        {
+            "height",
+            "radius",
+            "normal",
+            "friction",
+            "soil",
+            "stiffness",
+            "shape",
+            "against",
+            "modulus",
+        }
+    ),
     measures={"penetration": "m"},
     states=soil_states,
     check=check_contact,
     clearance=True,
     touch=touch,
-    example={"radius": 0.2, "height": 0.3, "stiffness": 300.0, "damping": 2.0, "exponent": 1.5, "friction": 0.4, "friction_speed": 0.1},
+    example={
+        "radius": 0.2,
+        "height": 0.3,
+        "stiffness": 300.0,
+        "damping": 2.0,
+        "exponent": 1.5,
+        "friction": 0.4,
+        "friction_speed": 0.1,
+    },
 )

@@ -30,8 +30,12 @@ class CylinderForce(ForceTable):
     pressure_b: Law = Field(default=0.0, description="Pressure of the retracting side [Pa]")
     coulomb: Law = Field(default=0.0, description="Dry friction of the seals [N]")
     viscous: Law = Field(default=0.0, description="Viscous friction [N.s/m]")
-    speed: Number = Field(default=1e-3, description="Speed over which dry friction changes its sign [m/s]")
-    shortest: Number | None = Field(default=None, description="Length at the retracted end stop [m]")
+    speed: Number = Field(
+        default=1e-3, description="Speed over which dry friction changes its sign [m/s]"
+    )
+    shortest: Number | None = Field(
+        default=None, description="Length at the retracted end stop [m]"
+    )
     longest: Number | None = Field(default=None, description="Length at the extended end stop [m]")
     end_stiffness: Number = Field(default=1e8, description="Stiffness of the end stops [N/m]")
     end_damping: Number = Field(default=0.0, description="Damping of the end stops [N.s/m]")
@@ -43,10 +47,13 @@ def add_cylinder(builder: Builder, label: str, force: CylinderForce) -> None:
     """Double-acting cylinder of given pressures, with seal friction and end stops."""
     ends, length, rate = line_sensors(builder, label, force.between)
     part = {
-        k: E(builder.node(getattr(force, k), f"forces.{label}.{k}")) for k in ("area_a", "area_b", "pressure_a", "pressure_b", "coulomb", "viscous")
+        k: E(builder.node(getattr(force, k), f"forces.{label}.{k}"))
+        for k in ("area_a", "area_b", "pressure_a", "pressure_b", "coulomb", "viscous")
     }
     value = part["pressure_a"] * part["area_a"] - part["pressure_b"] * part["area_b"]
-    value = value + rubbing(builder, part["coulomb"], part["viscous"], E(builder.node(force.speed)), rate)
+    value = value + rubbing(
+        builder, part["coulomb"], part["viscous"], E(builder.node(force.speed)), rate
+    )
     value, potential = end_stops(builder, force, length, rate, value)
     builder.add_force(L.Force.LINE, *ends, define_force(builder, label, value, potential))
     line_book(builder, label, force.between, potential)
@@ -73,5 +80,13 @@ FORCE = ForceKind(
     check=check_cylinder,
     gives_energy=True,
     look=look,
-    example={"area_a": 1e-4, "area_b": 6e-5, "pressure_a": 3e4, "pressure_b": 1e4, "coulomb": 0.5, "viscous": 0.3, "speed": 0.1},
+    example={
+        "area_a": 1e-4,
+        "area_b": 6e-5,
+        "pressure_a": 3e4,
+        "pressure_b": 1e4,
+        "coulomb": 0.5,
+        "viscous": 0.3,
+        "speed": 0.1,
+    },
 )

@@ -22,9 +22,14 @@ class FrictionForce(ForceTable):
     kind: Literal["friction"] = "friction"
     coordinate: str = Field(description="Name of a coordinate")
     coulomb: Law = Field(default=0.0, description="Dry friction [N or N.m]")
-    coulomb_negative: Law | None = Field(default=None, description="Dry friction at negative speed, a magnitude [N or N.m]; left out: the same")
+    coulomb_negative: Law | None = Field(
+        default=None,
+        description="Dry friction at negative speed, a magnitude [N or N.m]; left out: the same",
+    )
     viscous: Law = Field(default=0.0, description="Viscous friction [N.s/m or N.m.s/rad]")
-    speed: Number = Field(default=1e-3, description="Speed over which dry friction changes its sign [m/s or rad/s]")
+    speed: Number = Field(
+        default=1e-3, description="Speed over which dry friction changes its sign [m/s or rad/s]"
+    )
     positive: ClassVar = ("speed",)
 
 
@@ -32,8 +37,14 @@ def add_friction(builder: Builder, label: str, force: FrictionForce) -> None:
     """Dry and viscous friction along a coordinate."""
     index, rate = speed_of(builder, force.coordinate)
     back = None if force.coulomb_negative is None else E(builder.node(force.coulomb_negative))
-    coulomb, viscous, speed = (E(builder.node(v, f"forces.{label}")) for v in (force.coulomb, force.viscous, force.speed))
-    push(builder, index, define_force(builder, label, rubbing(builder, coulomb, viscous, speed, rate, back)))
+    coulomb, viscous, speed = (
+        E(builder.node(v, f"forces.{label}")) for v in (force.coulomb, force.viscous, force.speed)
+    )
+    push(
+        builder,
+        index,
+        define_force(builder, label, rubbing(builder, coulomb, viscous, speed, rate, back)),
+    )
     along(builder, label, name(force.coordinate), rate, const(0.0))
 
 

@@ -32,10 +32,16 @@ class GearForce(ForceTable):
     kind: Literal["gear"] = "gear"
     coordinate: str = Field(description="Name of a coordinate")
     other: str = Field(description="Name of the coordinate it meshes with")
-    ratio: Number = Field(description="coordinate + ratio other stays near 0: teeth of other over teeth of coordinate; below 0 for inner teeth [1]")
-    stiffness: Number = Field(description="Stiffness of the teeth, along `coordinate` [N.m/rad or N/m]")
+    ratio: Number = Field(
+        description="coordinate + ratio other stays near 0: teeth of other over teeth of coordinate; below 0 for inner teeth [1]"
+    )
+    stiffness: Number = Field(
+        description="Stiffness of the teeth, along `coordinate` [N.m/rad or N/m]"
+    )
     damping: Number = Field(0.0, description="Damping of the teeth [N.m.s/rad or N.s/m]")
-    backlash: Number = Field(0.0, description="Play from tooth to tooth, along `coordinate` [rad or m]")
+    backlash: Number = Field(
+        0.0, description="Play from tooth to tooth, along `coordinate` [rad or m]"
+    )
     positive: ClassVar = ("stiffness",)
     not_negative: ClassVar = ("damping", "backlash")
 
@@ -47,19 +53,31 @@ class GearForce(ForceTable):
 def add_gear(builder: Builder, label: str, force: GearForce) -> None:
     """Elastic teeth; name NAME.mesh is δ."""
     key = f"forces.{label}"
-    (first, rate), (second, other) = speed_of(builder, force.coordinate), speed_of(builder, force.other)
-    ratio, k, c, play = (E(builder.node(getattr(force, each), f"{key}.{each}")) for each in ("ratio", "stiffness", "damping", "backlash"))
+    (first, rate), (second, other) = (
+        speed_of(builder, force.coordinate),
+        speed_of(builder, force.other),
+    )
+    ratio, k, c, play = (
+        E(builder.node(getattr(force, each), f"{key}.{each}"))
+        for each in ("ratio", "stiffness", "damping", "backlash")
+    )
     builder.define(hidden(label, "mesh"), (name(force.coordinate) + ratio * name(force.other)).node)
     builder.offer(f"{label}.mesh", hidden(label, "mesh"))
     way, moving = name(hidden(label, "mesh")), rate + ratio * other
     deep = way - larger(smaller(way, 0.5 * play), -(0.5 * play))
     total = k * deep + c * moving
-    touching = total if force.backlash == 0.0 else choose(deep > 0.0, larger(total, 0.0), choose(deep < 0.0, smaller(total, 0.0), 0.0))
+    touching = (
+        total
+        if force.backlash == 0.0
+        else choose(deep > 0.0, larger(total, 0.0), choose(deep < 0.0, smaller(total, 0.0), 0.0))
+    )
     potential = 0.5 * k * deep * deep
     push(builder, first, define_force(builder, label, -touching, potential))
     value = name(f"force('{label}')")
     push(builder, second, builder.register((ratio * value).node))
-    builder.books[label] = Book(lambda: value * moving, lambda: -((value + k * deep) * moving), potential)
+    builder.books[label] = Book(
+        lambda: value * moving, lambda: -((value + k * deep) * moving), potential
+    )
 
 
 def check_gear(checker: Checker, path: Path, force: GearForce) -> None:
@@ -67,7 +85,9 @@ def check_gear(checker: Checker, path: Path, force: GearForce) -> None:
         checker.complain((*path, "other"), f"'{force.other}' twice", "another coordinate")
 
 
-def drawn(force: GearForce, numbers: Any, axes: Any, size: float, parts: Any) -> dict[str, list[Any]]:
+def drawn(
+    force: GearForce, numbers: Any, axes: Any, size: float, parts: Any
+) -> dict[str, list[Any]]:
     from kinetree.models.scene.drives import gear
 
     first, second = axes.get(force.coordinate), axes.get(force.other)

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, choose, const, cos, function, larger, name, root, sin, smaller
+from kinetree.models.compilation.algebra import (
+    E,
+    choose,
+    const,
+    cos,
+    function,
+    larger,
+    name,
+    root,
+    sin,
+    smaller,
+)
 from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.frames import Place, composed, resolved
 from kinetree.models.compilation.hidden import hidden
@@ -23,7 +34,17 @@ from kinetree.models.description.parts.part import Part
 from kinetree.models.description.quantities import Number
 from kinetree.models.expressions.nodes import Lookup
 from kinetree.models.forces.contacts import normal_force, sliding, slope_by, warn_of_friction_speed
-from kinetree.models.forces.curves import HELIX_STEPS, SPLINE_STEPS, Arithmetic, At, angle, beginning, knots, nearest, winding
+from kinetree.models.forces.curves import (
+    HELIX_STEPS,
+    SPLINE_STEPS,
+    Arithmetic,
+    At,
+    angle,
+    beginning,
+    knots,
+    nearest,
+    winding,
+)
 from kinetree.models.forces.curves_tried import helix_fault, spline_fault
 from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.pairs import add_pair
@@ -55,10 +76,14 @@ class GuideForce(Rubbing):
     """Pin of the second body on a curve in space of the first body, with clearance: a spline through points, or a helix."""
 
     kind: Literal["guide"] = "guide"
-    between: Between = Field(description="Where the axes of the curve stand on its body; centre of the pin on the guided body")
+    between: Between = Field(
+        description="Where the axes of the curve stand on its body; centre of the pin on the guided body"
+    )
     points: Points | None = Field(None, description="Places that the curve runs through [m]")
     helix: Helix | None = Field(None, description="A helix instead")
-    closed: bool = Field(False, description="The curve goes on from its last point to its first one")
+    closed: bool = Field(
+        False, description="The curve goes on from its last point to its first one"
+    )
     clearance: Number = Field(0.0, description="Free play to all sides [m]")
 
 
@@ -91,10 +116,15 @@ def spline(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
     """A cubic spline through the points over the way from one to the next; a closed one runs on beyond both of its ends in the tables."""
     known, by = knots(force.points, force.closed), by_expressions(builder, label)
     for axis, values in zip("xyz", known.points.T, strict=True):
-        builder.registers.add_table(hidden(label, axis), known.s.tolist(), values.tolist(), cubic=True, extrapolate=True)
+        builder.registers.add_table(
+            hidden(label, axis), known.s.tolist(), values.tolist(), cubic=True, extrapolate=True
+        )
 
     def at(place: E) -> tuple[Vector, ...]:
-        return tuple(Vector(*(E(Lookup(op, hidden(label, axis), (place.node,))) for axis in "xyz")) for op in (Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD))
+        return tuple(
+            Vector(*(E(Lookup(op, hidden(label, axis), (place.node,))) for axis in "xyz"))
+            for op in (Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD)
+        )
 
     s = nearest(at, beginning(known, r, by), r, SPLINE_STEPS, by)
     return Curve(at, s, const(0.0), const(known.end), known.end if force.closed else None)
@@ -104,7 +134,10 @@ def coil(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
     """A helix."""
     assert force.helix is not None
     key = f"forces.{label}.helix"
-    radius, pitch, begin, end = (E(builder.node(getattr(force.helix, each), f"{key}.{each}")) for each in ("radius", "pitch", "begin", "end"))
+    radius, pitch, begin, end = (
+        E(builder.node(getattr(force.helix, each), f"{key}.{each}"))
+        for each in ("radius", "pitch", "begin", "end")
+    )
     rise, by = pitch / (2.0 * math.pi), by_expressions(builder, label)
     at = winding(radius, rise, by)
     return Curve(at, nearest(at, angle(rise, r, by), r, HELIX_STEPS, by), begin, end, None)
@@ -113,7 +146,10 @@ def coil(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
 def add_guide(builder: Builder, label: str, force: GuideForce) -> None:
     """Contact between pin and curve; names NAME.travel (s) and NAME.penetration."""
     key = f"forces.{label}"
-    track, pin = (Place(builder, each.body, vector_of(builder, each.point, f"{key}.between")) for each in force.between)
+    track, pin = (
+        Place(builder, each.body, vector_of(builder, each.point, f"{key}.between"))
+        for each in force.between
+    )
     offset, axes = pin.position().minus(track.position()), track.axes()
     for axis, value in zip("xyz", resolved(offset, axes), strict=True):
         builder.define(hidden(label, f"pin {axis}"), value.node)
@@ -129,20 +165,43 @@ def add_guide(builder: Builder, label: str, force: GuideForce) -> None:
     normal = composed(axes, away.times(1.0 / size))
     clearance = E(builder.node(force.clearance, f"{key}.clearance"))
     if curve.period is None:
-        depth = choose(s < curve.begin, -clearance - MIDDLE, choose(s > curve.end, -clearance - MIDDLE, size - clearance))
+        depth = choose(
+            s < curve.begin,
+            -clearance - MIDDLE,
+            choose(s > curve.end, -clearance - MIDDLE, size - clearance),
+        )
     else:
         depth = size - clearance
     speed = pin.velocity().minus(track.velocity()).minus(track.spin().cross(offset))
     load = normal_force(builder, label, force, depth, speed.dot(normal))
-    sides = Vector(*sliding(builder, label, force, load, speed.across(normal))) if force.friction != 0.0 else NOWHERE
+    sides = (
+        Vector(*sliding(builder, label, force, load, speed.across(normal)))
+        if force.friction != 0.0
+        else NOWHERE
+    )
     total = normal.times(-load).plus(sides)
-    add_pair(builder, track.body, pin.body, registers(builder, track.point), registers(builder, pin.point), total, offset)
+    add_pair(
+        builder,
+        track.body,
+        pin.body,
+        registers(builder, track.point),
+        registers(builder, pin.point),
+        total,
+        offset,
+    )
     potential, deep = builder.potential_of[label], name(hidden(label, "penetration"))
 
     def lost() -> E:
         return (load - slope_by(potential, deep)) * speed.dot(normal) - sides.dot(speed)
 
-    builder.books[label] = Book(lambda: total.dot(speed), lost, potential, track.body, lambda: total.times(-1.0), clearance=-deep)
+    builder.books[label] = Book(
+        lambda: total.dot(speed),
+        lost,
+        potential,
+        track.body,
+        lambda: total.times(-1.0),
+        clearance=-deep,
+    )
 
 
 def check_guide(checker: Checker, path: Path, force: GuideForce) -> None:
@@ -158,7 +217,9 @@ def check_guide(checker: Checker, path: Path, force: GuideForce) -> None:
             checker.complain((*path, "closed"), "a closed helix", "no closed: a helix has two ends")
 
 
-def check_points(checker: Checker, path: Path, points: Points, closed: bool, clearance: float | None) -> None:
+def check_points(
+    checker: Checker, path: Path, points: Points, closed: bool, clearance: float | None
+) -> None:
     least = 3 if closed else 2
     if not least <= len(points) <= MOST_POINTS:
         checker.complain(path, f"{len(points)} points", f"from {least} to {MOST_POINTS}")
@@ -168,24 +229,45 @@ def check_points(checker: Checker, path: Path, points: Points, closed: bool, cle
         checker.complain(path, "the same point twice in a row", "points apart from each other")
     elif clearance is not None and (fault := spline_fault(points, closed, clearance)):
         count = len(ways)
-        here, there = (f"points {way + 1} and {(way + 1) % len(points) + 1}" for way in (fault.way, fault.ended))
+        here, there = (
+            f"points {way + 1} and {(way + 1) % len(points) + 1}"
+            for way in (fault.way, fault.ended)
+        )
         if 1 < abs(fault.way - fault.ended) < (count - 1 if closed else count):
-            found, expected = f"a curve that comes too near to itself, between {here} and between {there}", "more room, or points closer together"
+            found, expected = (
+                f"a curve that comes too near to itself, between {here} and between {there}",
+                "more room, or points closer together",
+            )
         else:
             found = f"a bend of radius {fault.radius:.2g} m between {here}, {fault.length:.2g} m apart, with clearance {clearance:g} m"
             expected = "points closer together there, a rounder curve or less clearance"
-        checker.complain(path, found, expected, "the search for the place nearest to the pin would end elsewhere")
+        checker.complain(
+            path, found, expected, "the search for the place nearest to the pin would end elsewhere"
+        )
 
 
 def check_helix(checker: Checker, path: Path, helix: Helix, clearance: float | None) -> None:
-    radius, pitch, begin, end = (checker.number(getattr(helix, each)) for each in ("radius", "pitch", "begin", "end"))
+    radius, pitch, begin, end = (
+        checker.number(getattr(helix, each)) for each in ("radius", "pitch", "begin", "end")
+    )
     if begin is not None and end is not None and end <= begin:
         checker.complain((*path, "helix", "end"), f"{end:g}", f"more than begin, {begin:g}")
     if pitch == 0.0:
         checker.complain((*path, "helix", "pitch"), "0", "a rise; points and closed make a circle")
-    elif radius is not None and radius > 0.0 and pitch is not None and clearance is not None and helix_fault(radius, pitch, clearance):
+    elif (
+        radius is not None
+        and radius > 0.0
+        and pitch is not None
+        and clearance is not None
+        and helix_fault(radius, pitch, clearance)
+    ):
         hint = "the search for the place nearest to the pin would end elsewhere"
-        checker.complain((*path, "clearance"), f"{clearance:g}", f"well below the radius of the helix, {radius:g}", hint)
+        checker.complain(
+            (*path, "clearance"),
+            f"{clearance:g}",
+            f"well below the radius of the helix, {radius:g}",
+            hint,
+        )
 
 
 def parts(force: GuideForce, numbers: Any, size: float) -> dict[str, list[Any]]:

@@ -9,12 +9,28 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import E
 from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import NOWHERE, direction, position, rate_of, registers, spin, vector_of, velocity
+from kinetree.models.compilation.space import (
+    NOWHERE,
+    direction,
+    position,
+    rate_of,
+    registers,
+    spin,
+    vector_of,
+    velocity,
+)
 from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import Axis, Law
 from kinetree.models.description.quantities import Vector as Numbers
-from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces, warn_of_friction_speed
+from kinetree.models.forces.contacts import (
+    Acting,
+    add_load,
+    contact_book,
+    normal_force,
+    side_forces,
+    warn_of_friction_speed,
+)
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind, OwnState
 from kinetree.models.forces.outlines import plane_axes
@@ -31,13 +47,21 @@ class JackForce(Sided):
     """Outrigger jack: a leg of given extension whose foot stands on the ground surface and lifts off."""
 
     kind: Literal["jack"] = "jack"
-    stiffness: Law = Field(default=0.0, description="Stiffness of the leg per compression**exponent [N/m for exponent 1]")
+    stiffness: Law = Field(
+        default=0.0,
+        description="Stiffness of the leg per compression**exponent [N/m for exponent 1]",
+    )
     body: str = Field(description="The body that carries the jack")
     point: Numbers = Field(default=ORIGIN, description="Foot at extension 0, body frame [m]")
     axis: Axis = Field(default=DOWN, description="Direction in which the jack extends, body axes")
     extension: Law = Field(default=0.0, description="Extension of the unloaded leg [m]")
-    law: TableName | None = Field(default=None, description="Table: force of the leg over its compression, instead of the stiffness")
-    oil: ShutOil | None = Field(default=None, description="A shut cylinder as the leg, instead of the stiffness")
+    law: TableName | None = Field(
+        default=None,
+        description="Table: force of the leg over its compression, instead of the stiffness",
+    )
+    oil: ShutOil | None = Field(
+        default=None, description="A shut cylinder as the leg, instead of the stiffness"
+    )
 
 
 def pressures(force: JackForce) -> dict[str, str]:
@@ -46,7 +70,11 @@ def pressures(force: JackForce) -> dict[str, str]:
 
 def states(force: JackForce) -> dict[str, OwnState]:
     """The soil's, and the side travels of the foot."""
-    return soil_states(force) | ({} if force.side_stiffness == 0.0 else {"travel_1": OwnState("m"), "travel_2": OwnState("m")})
+    return soil_states(force) | (
+        {}
+        if force.side_stiffness == 0.0
+        else {"travel_1": OwnState("m"), "travel_2": OwnState("m")}
+    )
 
 
 def add_jack(builder: Builder, label: str, force: JackForce) -> None:
@@ -54,18 +82,29 @@ def add_jack(builder: Builder, label: str, force: JackForce) -> None:
     key, body = f"forces.{label}", builder.body[force.body]
     point = vector_of(builder, force.point, f"{key}.point")
     node = builder.node(force.extension, f"{key}.extension")
-    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
-    axis = direction(builder, hidden(label, "axis"), body, vector_of(builder, force.axis, f"{key}.axis"))
+    place, speed = (
+        position(builder, hidden(label, "position"), body, point),
+        velocity(builder, hidden(label, "velocity"), body, point),
+    )
+    axis = direction(
+        builder, hidden(label, "axis"), body, vector_of(builder, force.axis, f"{key}.axis")
+    )
     arm = axis.times(E(node))
     own = axis.times(rate_of(builder, node, f"{key}.extension"))
     speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm)).plus(own)
     ground = Ground(builder, label, force, place.plus(arm))
     leg = None if force.oil is None else partial(shut_oil, builder, label, force.oil, E(node))
-    load = normal_force(builder, label, force, ground.depth, ground.sinking(speed), ground.soil, leg)
+    load = normal_force(
+        builder, label, force, ground.depth, ground.sinking(speed), ground.soil, leg
+    )
     axes = plane_axes(ground.normal)
-    sides = side_forces(builder, label, force, ("travel_1", "travel_2"), load, [speed.dot(each) for each in axes])
+    sides = side_forces(
+        builder, label, force, ("travel_1", "travel_2"), load, [speed.dot(each) for each in axes]
+    )
     across = axes[0].times(sides[0]).plus(axes[1].times(sides[1]))
-    add_load(builder, body, registers(builder, point), NOWHERE, ground.away.times(load).plus(across), arm)
+    add_load(
+        builder, body, registers(builder, point), NOWHERE, ground.away.times(load).plus(across), arm
+    )
     contact_book(builder, label, body, ground, Acting(across, speed, speed, own))
 
 
@@ -84,7 +123,11 @@ def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
 def foot(force: JackForce, numbers: Any) -> tuple[Any, Any, float]:
     """Point at extension 0, direction, extension."""
     axis = numbers.vector(force.axis)
-    return numbers.vector(force.point), axis / (float((axis @ axis) ** 0.5) or 1.0), numbers.number(force.extension)
+    return (
+        numbers.vector(force.point),
+        axis / (float((axis @ axis) ** 0.5) or 1.0),
+        numbers.number(force.extension),
+    )
 
 
 def parts(force: JackForce, numbers: Any, size: float) -> dict[str, list[Any]]:

@@ -35,7 +35,9 @@ class LatchForce(ForceTable):
     stiffness: Number = Field(description="Stiffness while it holds [N/m]")
     damping: Number = Field(0.0, description="Damping while it holds [N.s/m]")
     length: Number = Field(description="Distance of the points without force [m]")
-    strength: InputNumber = Field(description="Elastic force at which it lets go, pulled or pushed [N]")
+    strength: InputNumber = Field(
+        description="Elastic force at which it lets go, pulled or pushed [N]"
+    )
     release: Number = Field(1e-3, description="Time in which it opens [s]")
     positive: ClassVar = ("stiffness", "release", "length")
     not_negative: ClassVar = ("damping",)
@@ -50,19 +52,39 @@ def add_latch(builder: Builder, label: str, force: LatchForce) -> None:
     key = f"forces.{label}"
     ends, length, rate = line_sensors(builder, label, force.between)
     k, c, free, strength, release = (
-        E(builder.node(getattr(force, each), f"{key}.{each}")) for each in ("stiffness", "damping", "length", "strength", "release")
+        E(builder.node(getattr(force, each), f"{key}.{each}"))
+        for each in ("stiffness", "damping", "length", "strength", "release")
     )
     state = builder.made(f"{label}.open")
     stretch, left = length - free, larger(1.0 - name(state), 0.0)
     going = choose(absolute(k * stretch) > strength, 1.0, choose(name(state) > BEGUN, 1.0, 0.0))
-    builder.define(rate_of_state(state), (going * choose(name(state) < 1.0, 1.01 - name(state), 0.0) / release).node)
+    builder.define(
+        rate_of_state(state),
+        (going * choose(name(state) < 1.0, 1.01 - name(state), 0.0) / release).node,
+    )
     potential = 0.5 * left * k * stretch * stretch
-    builder.add_force(L.Force.LINE, *ends, define_force(builder, label, -(left * (k * stretch + c * rate)), potential))
+    builder.add_force(
+        L.Force.LINE,
+        *ends,
+        define_force(builder, label, -(left * (k * stretch + c * rate)), potential),
+    )
     line_book(builder, label, force.between, potential)
     plain = builder.books[label]
-    fading = 0.5 * k * stretch * stretch * going * choose(name(state) < 1.0, 1.01 - name(state), 0.0) / release
+    fading = (
+        0.5
+        * k
+        * stretch
+        * stretch
+        * going
+        * choose(name(state) < 1.0, 1.01 - name(state), 0.0)
+        / release
+    )
     builder.books[label] = Book(
-        plain.power, lambda: left * c * rate * rate + choose(name(state) < 1.0, fading, 0.0), potential, plain.body, plain.force
+        plain.power,
+        lambda: left * c * rate * rate + choose(name(state) < 1.0, fading, 0.0),
+        potential,
+        plain.body,
+        plain.force,
     )
 
 

@@ -8,7 +8,13 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, choose, larger, smaller
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.forces.along import check_elastic, define_force, elastic, line_book, line_sensors
+from kinetree.models.forces.along import (
+    check_elastic,
+    define_force,
+    elastic,
+    line_book,
+    line_sensors,
+)
 from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.table import Between, Elastic
 from kinetree.solvers import layout as L
@@ -34,7 +40,9 @@ def add_line(builder: Builder, label: str, force: LineForce) -> None:
     if force.tension_only or force.compression_only:
         stretch = length - E(builder.node(0.0 if force.length is None else force.length))
         slack = stretch < 0.0 if force.tension_only else stretch > 0.0
-        value = choose(slack, 0.0, smaller(value, 0.0) if force.tension_only else larger(value, 0.0))
+        value = choose(
+            slack, 0.0, smaller(value, 0.0) if force.tension_only else larger(value, 0.0)
+        )
         potential = choose(slack, 0.0, potential)
     builder.add_force(L.Force.LINE, *ends, define_force(builder, label, value, potential))
     line_book(builder, label, force.between, potential)

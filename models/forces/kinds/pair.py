@@ -22,10 +22,14 @@ class PairForce(ForceTable):
     """Force and moment on the first body; the opposite acts on the second body at the same place."""
 
     kind: Literal["pair"] = "pair"
-    between: Between = Field(description="First body with the point of action, second body (its point is not used)")
+    between: Between = Field(
+        description="First body with the point of action, second body (its point is not used)"
+    )
     force: LawVector = Field(default=ORIGIN, description="Force on the first body [N]")
     moment: LawVector = Field(default=ORIGIN, description="Moment on the first body [N.m]")
-    frame: Literal["ground", "body"] = Field(default="ground", description="Axes of force and moment: ground, or those of the first body")
+    frame: Literal["ground", "body"] = Field(
+        default="ground", description="Axes of force and moment: ground, or those of the first body"
+    )
 
 
 def add_pair(builder: Builder, label: str, force: PairForce) -> None:

@@ -14,7 +14,16 @@ from pydantic import Field
 from kinetree.models.compilation.algebra import E, choose, larger, name, root
 from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, registers, spin, vector_of, velocity
+from kinetree.models.compilation.space import (
+    NOWHERE,
+    Vector,
+    direction,
+    position,
+    registers,
+    spin,
+    vector_of,
+    velocity,
+)
 from kinetree.models.description.checks.number_checks import Path, check_order
 from kinetree.models.description.quantities import Axis, Number
 from kinetree.models.expressions.differentiate import differentiate
@@ -35,14 +44,21 @@ class RailForce(Rubbing):
     """Guide rail with clearance: a pin of the second body in a tube or groove of the first body."""
 
     kind: Literal["rail"] = "rail"
-    between: Between = Field(description="Beginning of the rail on its body; centre of the pin on the guided body")
-    axis: Axis = Field(default=(1.0, 0.0, 0.0), description="Direction of the rail, axes of the first body")
+    between: Between = Field(
+        description="Beginning of the rail on its body; centre of the pin on the guided body"
+    )
+    axis: Axis = Field(
+        default=(1.0, 0.0, 0.0), description="Direction of the rail, axes of the first body"
+    )
     across: Axis | None = Field(
-        default=None, description="A groove: the only direction, across the rail, in which it holds the pin; left out: a tube"
+        default=None,
+        description="A groove: the only direction, across the rail, in which it holds the pin; left out: a tube",
     )
     clearance: Number = Field(default=0.0, description="Free play to each side [m]")
     begin: Number = Field(default=0.0, description="Where the rail begins, along the axis [m]")
-    end: Number | None = Field(default=None, description="Where the rail ends, along the axis [m]; left out: it never ends")
+    end: Number | None = Field(
+        default=None, description="Where the rail ends, along the axis [m]; left out: it never ends"
+    )
 
 
 def add_rail(builder: Builder, label: str, force: RailForce) -> None:
@@ -50,36 +66,70 @@ def add_rail(builder: Builder, label: str, force: RailForce) -> None:
     key = f"forces.{label}"
     rail, guided = force.between
     a, b = builder.body[rail.body], builder.body[guided.body]
-    begin, pin = vector_of(builder, rail.point, f"{key}.between"), vector_of(builder, guided.point, f"{key}.between")
+    begin, pin = (
+        vector_of(builder, rail.point, f"{key}.between"),
+        vector_of(builder, guided.point, f"{key}.between"),
+    )
     foot = position(builder, hidden(label, "rail"), a, begin)
     offset = position(builder, hidden(label, "pin"), b, pin).minus(foot)
-    axis = direction(builder, hidden(label, "axis"), a, vector_of(builder, force.axis, f"{key}.axis"))
-    carried = velocity(builder, hidden(label, "carried"), a, begin).plus(spin(builder, hidden(label, "spin"), a).cross(offset))
+    axis = direction(
+        builder, hidden(label, "axis"), a, vector_of(builder, force.axis, f"{key}.axis")
+    )
+    carried = velocity(builder, hidden(label, "carried"), a, begin).plus(
+        spin(builder, hidden(label, "spin"), a).cross(offset)
+    )
     speed = velocity(builder, hidden(label, "velocity"), b, pin).minus(carried)
     builder.define(hidden(label, "travel"), offset.dot(axis).node)
     builder.offer(f"{label}.travel", hidden(label, "travel"))
     normal, size = across(builder, label, force, a, axis, offset)
     clearance = E(builder.node(force.clearance, f"{key}.clearance"))
-    depth = choose(inside(builder, key, force, name(hidden(label, "travel"))), size - clearance, -clearance)
+    depth = choose(
+        inside(builder, key, force, name(hidden(label, "travel"))), size - clearance, -clearance
+    )
     load = normal_force(builder, label, force, depth, speed.dot(normal))
-    sides = Vector(*sliding(builder, label, force, load, speed.across(normal))) if force.friction != 0.0 else NOWHERE
+    sides = (
+        Vector(*sliding(builder, label, force, load, speed.across(normal)))
+        if force.friction != 0.0
+        else NOWHERE
+    )
     total = normal.times(-load).plus(sides)
     rail_book(builder, label, a, total, sides, speed, normal)
     add_pair(builder, a, b, registers(builder, begin), registers(builder, pin), total, offset)
 
 
-def rail_book(builder: Builder, label: str, rail: int, total: Vector, sides: Vector, speed: Vector, normal: Vector) -> None:
+def rail_book(
+    builder: Builder,
+    label: str,
+    rail: int,
+    total: Vector,
+    sides: Vector,
+    speed: Vector,
+    normal: Vector,
+) -> None:
     """What outputs can be told: `total` and `sides` act on the guided body, `speed` is that of the pin over the rail."""
-    load, depth, potential = name(f"force('{label}')"), name(hidden(label, "penetration")), builder.potential_of[label]
+    load, depth, potential = (
+        name(f"force('{label}')"),
+        name(hidden(label, "penetration")),
+        builder.potential_of[label],
+    )
 
     def dissipation() -> E:
         slope = E(differentiate(potential.node, lambda leaf: ONE if leaf is depth.node else None))
         return (load - slope) * speed.dot(normal) - sides.dot(speed)
 
-    builder.books[label] = Book(lambda: total.dot(speed), dissipation, potential, rail, lambda: total.times(-1.0), clearance=-depth)
+    builder.books[label] = Book(
+        lambda: total.dot(speed),
+        dissipation,
+        potential,
+        rail,
+        lambda: total.times(-1.0),
+        clearance=-depth,
+    )
 
 
-def across(builder: Builder, label: str, force: RailForce, a: int, axis: Vector, offset: Vector) -> tuple[Vector, E]:
+def across(
+    builder: Builder, label: str, force: RailForce, a: int, axis: Vector, offset: Vector
+) -> tuple[Vector, E]:
     """Outward unit normal at the pin, and the size of the offset along it."""
     if force.across is None:
         radial = offset.across(axis)
@@ -95,7 +145,11 @@ def across(builder: Builder, label: str, force: RailForce, a: int, axis: Vector,
 def inside(builder: Builder, key: str, force: RailForce, travel: E) -> E:
     """1 between the ends of the rail."""
     after = choose(travel < E(builder.node(force.begin, f"{key}.begin")), 0.0, 1.0)
-    return after if force.end is None else choose(travel > E(builder.node(force.end, f"{key}.end")), 0.0, after)
+    return (
+        after
+        if force.end is None
+        else choose(travel > E(builder.node(force.end, f"{key}.end")), 0.0, after)
+    )
 
 
 def check_rail(checker: Checker, path: Path, force: RailForce) -> None:
@@ -119,5 +173,13 @@ FORCE = ForceKind(
     check=check_rail,
     clearance=True,
     parts=parts,
-    example={"clearance": 0.05, "begin": -5.0, "end": 5.0, "stiffness": 100.0, "damping": 1.0, "friction": 0.2, "friction_speed": 0.1},
+    example={
+        "clearance": 0.05,
+        "begin": -5.0,
+        "end": 5.0,
+        "stiffness": 100.0,
+        "damping": 1.0,
+        "friction": 0.2,
+        "friction_speed": 0.1,
+    },
 )

@@ -43,7 +43,10 @@ class RopeForce(ForceTable):
 
     kind: Literal["rope"] = "rope"
     between: Between = Field(description="Both ends")
-    over: tuple[Point, ...] = Field((), description="Sheaves between them, in order: their middles, small against the pieces of the rope")
+    over: tuple[Point, ...] = Field(
+        (),
+        description="Sheaves between them, in order: their middles, small against the pieces of the rope",
+    )
     length: InputNumber = Field(description="Free length with the drum at 0 [m]")
     stiffness: Law = Field(description="Stiffness of the whole rope: tension per elongation [N/m]")
     damping: Law = Field(0.0, description="Damping of the elongation [N.s/m]")
@@ -63,18 +66,33 @@ def add_rope(builder: Builder, label: str, force: RopeForce) -> None:
     """Tension at all points; names NAME.length, NAME.rate (of the whole way) and NAME.elongation."""
     key = f"forces.{label}"
     points = (force.between[0], *force.over, force.between[1])
-    places = [Place(builder, point.body, vector_of(builder, point.point, f"{key}.between")) for point in points]
-    ways = [after.position().minus(before.position()) for before, after in zip(places, places[1:], strict=False)]
+    places = [
+        Place(builder, point.body, vector_of(builder, point.point, f"{key}.between"))
+        for point in points
+    ]
+    ways = [
+        after.position().minus(before.position())
+        for before, after in zip(places, places[1:], strict=False)
+    ]
     lengths = [root(way.dot(way)) for way in ways]
     along = [way.times(1.0 / length) for way, length in zip(ways, lengths, strict=True)]
-    speeds = [after.velocity().minus(before.velocity()) for before, after in zip(places, places[1:], strict=False)]
+    speeds = [
+        after.velocity().minus(before.velocity())
+        for before, after in zip(places, places[1:], strict=False)
+    ]
     builder.define(hidden(label, "length"), sum(lengths, const(0.0)).node)
     growth = const(0.0)
     for speed, way in zip(speeds, along, strict=True):
         growth = growth + speed.dot(way)
     builder.define(hidden(label, "rate"), growth.node)
     length, rate = name(hidden(label, "length")), name(hidden(label, "rate"))
-    free, wound, winding, index, radius = E(builder.node(force.length, f"{key}.length")), const(0.0), const(0.0), -1, const(0.0)
+    free, wound, winding, index, radius = (
+        E(builder.node(force.length, f"{key}.length")),
+        const(0.0),
+        const(0.0),
+        -1,
+        const(0.0),
+    )
     if force.drum is not None:
         index, turning = speed_of(builder, force.drum.coordinate)
         radius = E(builder.node(force.drum.radius, f"{key}.drum.radius"))
@@ -83,18 +101,41 @@ def add_rope(builder: Builder, label: str, force: RopeForce) -> None:
     for suffix in ("length", "rate", "elongation"):
         builder.offer(f"{label}.{suffix}", hidden(label, suffix))
     stretch, growing = name(hidden(label, "elongation")), rate + winding
-    k, c = (E(builder.node(getattr(force, each), f"{key}.{each}")) for each in ("stiffness", "damping"))
+    k, c = (
+        E(builder.node(getattr(force, each), f"{key}.{each}")) for each in ("stiffness", "damping")
+    )
     potential = 0.5 * k * larger(stretch, 0.0) * larger(stretch, 0.0)
-    define_force(builder, label, choose(stretch > 0.0, larger(k * stretch + c * growing, 0.0), 0.0), potential)
+    define_force(
+        builder,
+        label,
+        choose(stretch > 0.0, larger(k * stretch + c * growing, 0.0), 0.0),
+        potential,
+    )
     tension = name(f"force('{label}')")
     for number, place in enumerate(places):
-        pull = (along[number] if number < len(along) else NOWHERE).minus(along[number - 1] if number else NOWHERE).times(tension)
+        pull = (
+            (along[number] if number < len(along) else NOWHERE)
+            .minus(along[number - 1] if number else NOWHERE)
+            .times(tension)
+        )
         if place.body:
             nothing = registers(builder, NOWHERE)
-            builder.add_force(L.Force.WRENCH, place.body, registers(builder, place.point), registers(builder, pull), nothing, 0)
+            builder.add_force(
+                L.Force.WRENCH,
+                place.body,
+                registers(builder, place.point),
+                registers(builder, pull),
+                nothing,
+                0,
+            )
     if force.drum is not None:
         push(builder, index, builder.register((-(tension * radius)).node))
-    books = Book(lambda: -(tension * growing), lambda: (tension - k * larger(stretch, 0.0)) * growing, potential, places[0].body)
+    books = Book(
+        lambda: -(tension * growing),
+        lambda: (tension - k * larger(stretch, 0.0)) * growing,
+        potential,
+        places[0].body,
+    )
     books.force = lambda: along[0].times(tension)
     builder.books[label] = books
 
@@ -113,5 +154,10 @@ FORCE = ForceKind(
     told_by=frozenset({"over", "drum"}),
     measures={"length": "m", "rate": "m/s", "elongation": "m"},
     look=look,
-    example={"over": [{"body": "ground", "point": [0.4, 0.3, 1.5]}], "length": 1.2, "stiffness": 80.0, "damping": 0.6},
+    example={
+        "over": [{"body": "ground", "point": [0.4, 0.3, 1.5]}],
+        "length": 1.2,
+        "stiffness": 80.0,
+        "damping": 0.6,
+    },
 )

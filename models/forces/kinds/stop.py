@@ -23,11 +23,19 @@ class StopForce(ForceTable):
 
     kind: Literal["stop"] = "stop"
     coordinate: str = Field(description="Name of a coordinate")
-    lower: Number | None = Field(default=None, description="Lower bound [m or rad]; left out: no lower stop")
-    upper: Number | None = Field(default=None, description="Upper bound [m or rad]; left out: no upper stop")
+    lower: Number | None = Field(
+        default=None, description="Lower bound [m or rad]; left out: no lower stop"
+    )
+    upper: Number | None = Field(
+        default=None, description="Upper bound [m or rad]; left out: no upper stop"
+    )
     stiffness: Number = Field(description="Force at the bound [N or N.m]")
-    damping: Number = Field(default=0.0, description="Change of that force with speed [N.s/m or N.m.s/rad]")
-    sharpness: Number = Field(description="Exponent: growth of the force per unit of travel [1/m or 1/rad]")
+    damping: Number = Field(
+        default=0.0, description="Change of that force with speed [N.s/m or N.m.s/rad]"
+    )
+    sharpness: Number = Field(
+        description="Exponent: growth of the force per unit of travel [1/m or 1/rad]"
+    )
     positive: ClassVar = ("sharpness",)
 
 
@@ -35,7 +43,10 @@ def add_stop(builder: Builder, label: str, force: StopForce) -> None:
     """Exponential limit stops (theory of unilateral joints): push back near a bound, never pull."""
     index, rate = speed_of(builder, force.coordinate)
     x = name(force.coordinate)
-    k, mu, a = (E(builder.node(v, f"forces.{label}")) for v in (force.stiffness, force.damping, force.sharpness))
+    k, mu, a = (
+        E(builder.node(v, f"forces.{label}"))
+        for v in (force.stiffness, force.damping, force.sharpness)
+    )
     value = const(0.0)
     potential = const(0.0)
     if force.lower is not None:

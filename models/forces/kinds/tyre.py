@@ -8,11 +8,26 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, larger, name
 from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import NOWHERE, direction, position, registers, spin, vector_of, velocity
+from kinetree.models.compilation.space import (
+    NOWHERE,
+    direction,
+    position,
+    registers,
+    spin,
+    vector_of,
+    velocity,
+)
 from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import Axis, Number, Vector
-from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces, warn_of_friction_speed
+from kinetree.models.forces.contacts import (
+    Acting,
+    add_load,
+    contact_book,
+    normal_force,
+    side_forces,
+    warn_of_friction_speed,
+)
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind, OwnState
 from kinetree.models.forces.soil import check_soil, soil_states
@@ -30,7 +45,9 @@ class TyreForce(Sided):
     body: str = Field(description="The body that carries the wheel")
     point: Vector = Field(default=ORIGIN, description="Centre of the wheel, body frame [m]")
     radius: Number = Field(default=0.0, description="Free radius of the tyre [m]")
-    side: Axis = Field(default=(0.0, 1.0, 0.0), description="Direction of the wheel's axle, body axes")
+    side: Axis = Field(
+        default=(0.0, 1.0, 0.0), description="Direction of the wheel's axle, body axes"
+    )
 
 
 def states(force: TyreForce) -> dict[str, OwnState]:
@@ -41,17 +58,35 @@ def states(force: TyreForce) -> dict[str, OwnState]:
 def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
     """A wheel that rolls freely and holds along its axle."""
     key, body = f"forces.{label}", builder.body[force.body]
-    point, radius = vector_of(builder, force.point, f"{key}.point"), E(builder.node(force.radius, f"{key}.radius"))
-    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
+    point, radius = (
+        vector_of(builder, force.point, f"{key}.point"),
+        E(builder.node(force.radius, f"{key}.radius")),
+    )
+    place, speed = (
+        position(builder, hidden(label, "position"), body, point),
+        velocity(builder, hidden(label, "velocity"), body, point),
+    )
     ground = Ground(builder, label, force, place, radius)
-    rolling = NOWHERE if ground.soil is None else ground.soil.roll(speed.across(ground.normal), place)
-    load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(speed), ground.soil)
+    rolling = (
+        NOWHERE if ground.soil is None else ground.soil.roll(speed.across(ground.normal), place)
+    )
+    load = normal_force(
+        builder, label, force, ground.depth + radius, ground.sinking(speed), ground.soil
+    )
     drag = NOWHERE if ground.soil is None else rolling.times(load)
-    side = direction(builder, hidden(label, "side"), body, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
+    side = (
+        direction(
+            builder, hidden(label, "side"), body, vector_of(builder, force.side, f"{key}.side")
+        )
+        .across(ground.normal)
+        .unit()
+    )
     arm = ground.normal.times(larger(name(hidden(label, "penetration")), 0.0) - radius)
     slip = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
     sides = side.times(side_forces(builder, label, force, ("travel",), load, [slip.dot(side)])[0])
-    add_load(builder, body, registers(builder, point), ground.away.times(load).plus(drag), sides, arm)
+    add_load(
+        builder, body, registers(builder, point), ground.away.times(load).plus(drag), sides, arm
+    )
     contact_book(builder, label, body, ground, Acting(sides, speed, slip, drag=drag))
 
 
@@ -63,7 +98,11 @@ def check_tyre(checker: Checker, path: Path, force: TyreForce) -> None:
 def parts(force: TyreForce, numbers: Any, size: float) -> dict[str, list[Any]]:
     from kinetree.models.scene.elements import wheel
 
-    return {force.body: wheel(numbers.vector(force.point), numbers.vector(force.side), numbers.number(force.radius))}
+    return {
+        force.body: wheel(
+            numbers.vector(force.point), numbers.vector(force.side), numbers.number(force.radius)
+        )
+    }
 
 
 def touch(force: TyreForce, numbers: Any) -> tuple[Any, float]:

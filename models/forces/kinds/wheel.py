@@ -17,10 +17,31 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, absolute, const, cos, exp, larger, name, root, sin, smaller, tanh
+from kinetree.models.compilation.algebra import (
+    E,
+    absolute,
+    const,
+    cos,
+    exp,
+    larger,
+    name,
+    root,
+    sin,
+    smaller,
+    tanh,
+)
 from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, registers, spin, vector_of, velocity
+from kinetree.models.compilation.space import (
+    NOWHERE,
+    Vector,
+    direction,
+    position,
+    registers,
+    spin,
+    vector_of,
+    velocity,
+)
 from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.description.parts.part import ORIGIN, Part
 from kinetree.models.description.quantities import Axis, Law, Number
@@ -37,7 +58,14 @@ if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
     from kinetree.models.description.checks.checker import Checker
 
-NEAR = (2.0, -0.61198788, -0.86384999, 2.26968522, -3.5522129, 1.75836555)  # powers of f in x (1 - f)/f; they add up to 1
+NEAR = (
+    2.0,
+    -0.61198788,
+    -0.86384999,
+    2.26968522,
+    -3.5522129,
+    1.75836555,
+)  # powers of f in x (1 - f)/f; they add up to 1
 LEAST = 1e-6  # of the limit is left where the root of what is left would have no slope
 
 
@@ -59,16 +87,34 @@ class WheelForce(Standing):
     kind: Literal["wheel"] = "wheel"
     body: str = Field(description="The wheel itself: the body that spins")
     point: Numbers = Field(ORIGIN, description="Centre of the wheel, body frame [m]")
-    axle: Axis = Field((0.0, 1.0, 0.0), description="Axis about which it spins, body axes; it rolls towards axle x normal")
+    axle: Axis = Field(
+        (0.0, 1.0, 0.0),
+        description="Axis about which it spins, body axes; it rolls towards axle x normal",
+    )
     radius: Number = Field(description="Free radius of the tyre [m]")
     friction: Law = Field(0.0, description="Coefficient of friction of the patch [1]")
-    slip_stiffness: tuple[Number, Number] | None = Field(None, description="Force per slip along and across, with friction [N]")
-    patch_stiffness: tuple[Number, Number] = Field(description="Stiffness of the standing tyre, along and across [N/m]")
-    patch_damping: Number = Field(0.0, description="Damping of the standing tyre; it fades with rolling [N.s/m]")
-    patch_reach: Number = Field(1e-3, description="Deflection at which even an unloaded patch slips: light wheels stand softer [m]")
-    patch_length: Number = Field(0.0, description="Length of the patch, for the pneumatic trail of the side force [m]")
-    rolling: Number = Field(0.0, description="Coefficient of rolling resistance: moment over load times radius [1]")
-    standing_speed: Number = Field(0.2, description="Speed up to which the damping of the standing tyre counts, about [m/s]")
+    slip_stiffness: tuple[Number, Number] | None = Field(
+        None, description="Force per slip along and across, with friction [N]"
+    )
+    patch_stiffness: tuple[Number, Number] = Field(
+        description="Stiffness of the standing tyre, along and across [N/m]"
+    )
+    patch_damping: Number = Field(
+        0.0, description="Damping of the standing tyre; it fades with rolling [N.s/m]"
+    )
+    patch_reach: Number = Field(
+        1e-3,
+        description="Deflection at which even an unloaded patch slips: light wheels stand softer [m]",
+    )
+    patch_length: Number = Field(
+        0.0, description="Length of the patch, for the pneumatic trail of the side force [m]"
+    )
+    rolling: Number = Field(
+        0.0, description="Coefficient of rolling resistance: moment over load times radius [1]"
+    )
+    standing_speed: Number = Field(
+        0.2, description="Speed up to which the damping of the standing tyre counts, about [m/s]"
+    )
     shear: Shear | None = Field(None, description="Shear of soil instead of friction")
     positive: ClassVar = ("exponent", "radius", "friction_speed", "standing_speed", "patch_reach")
     not_negative: ClassVar = ("patch_damping", "patch_length", "rolling")
@@ -87,15 +133,25 @@ class Wheel:
 
     def __init__(self, builder: Builder, label: str, force: WheelForce):
         self.builder, self.label, self.force, self.key = builder, label, force, f"forces.{label}"
-        self.body, self.point = builder.body[force.body], vector_of(builder, force.point, f"{self.key}.point")
+        self.body, self.point = (
+            builder.body[force.body],
+            vector_of(builder, force.point, f"{self.key}.point"),
+        )
         radius = self.number("radius")
         place, self.speed = (
-            make(builder, hidden(label, word), self.body, self.point) for make, word in ((position, "position"), (velocity, "velocity"))
+            make(builder, hidden(label, word), self.body, self.point)
+            for make, word in ((position, "position"), (velocity, "velocity"))
         )
         self.turning = spin(builder, hidden(label, "spin"), self.body)
         self.ground = ground = Ground(builder, label, force, place, radius)
-        rolling = NOWHERE if ground.soil is None else ground.soil.roll(self.speed.across(ground.normal), place)
-        self.load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(self.speed), ground.soil)
+        rolling = (
+            NOWHERE
+            if ground.soil is None
+            else ground.soil.roll(self.speed.across(ground.normal), place)
+        )
+        self.load = normal_force(
+            builder, label, force, ground.depth + radius, ground.sinking(self.speed), ground.soil
+        )
         self.drag = NOWHERE if ground.soil is None else rolling.times(self.load)
         axle = vector_of(builder, force.axle, f"{self.key}.axle")
         self.side = direction(builder, hidden(label, "axle"), self.body, axle).across(ground.normal)
@@ -103,11 +159,16 @@ class Wheel:
         self.ahead = self.side.cross(ground.normal)
         depth = larger(name(hidden(label, "penetration")), 0.0)
         self.reach = radius - depth
-        self.rolled = self.turning.dot(self.side) * self.reach  # speed of the tread through the patch
+        self.rolled = (
+            self.turning.dot(self.side) * self.reach
+        )  # speed of the tread through the patch
         builder.define(hidden(label, "rolled"), self.rolled.node)
         self.rolled = name(hidden(label, "rolled"))
         self.bristles = Bristles(
-            tuple(builder.made(f"{label}.{each}") for each in STATES), self.pair("patch_stiffness"), self.limit(), self.number("patch_reach")
+            tuple(builder.made(f"{label}.{each}") for each in STATES),
+            self.pair("patch_stiffness"),
+            self.limit(),
+            self.number("patch_reach"),
         )
         self.left = left(self.bristles.share())
         self.arm = ground.normal.times(depth - radius).plus(self.ahead.times(-self.trail()))
@@ -120,7 +181,9 @@ class Wheel:
         return E(self.builder.node(getattr(self.force, key), f"{self.key}.{key}"))
 
     def pair(self, key: str) -> tuple[E, E]:
-        first, second = (E(self.builder.node(each, f"{self.key}.{key}")) for each in getattr(self.force, key))
+        first, second = (
+            E(self.builder.node(each, f"{self.key}.{key}")) for each in getattr(self.force, key)
+        )
         return first, second
 
     def sheared(self, key: str) -> E:
@@ -132,7 +195,9 @@ class Wheel:
             return self.number("friction") * self.load
         angle, cohesion = self.sheared("angle"), self.sheared("cohesion")
         ground = larger(smaller(self.load * 1e6, 1.0), 0.0)  # no cohesion in the air
-        return cohesion * self.sheared("width") * self.sheared("length") * ground + self.load * (sin(angle) / cos(angle))
+        return cohesion * self.sheared("width") * self.sheared("length") * ground + self.load * (
+            sin(angle) / cos(angle)
+        )
 
     def trail(self) -> E:
         """How far behind the middle the side force acts: a third of half the patch at small slip, nothing where all slides."""
@@ -149,15 +214,30 @@ class Wheel:
             y = self.left
             factor = 3.0 / (1.0 + y + y * y)
             factor = factor * self.bristles.lever()
-            return [rolled * factor * f / stiffness for f, stiffness in zip(self.bristles.forces(), self.pair("slip_stiffness"), strict=True)]
-        way = self.sheared("modulus") / self.sheared("length") * travel_over_share(self.bristles.share()) / self.bristles.own_limit()
+            return [
+                rolled * factor * f / stiffness
+                for f, stiffness in zip(
+                    self.bristles.forces(), self.pair("slip_stiffness"), strict=True
+                )
+            ]
+        way = (
+            self.sheared("modulus")
+            / self.sheared("length")
+            * travel_over_share(self.bristles.share())
+            / self.bristles.own_limit()
+        )
         return [rolled * way * f for f in self.bristles.forces()]
 
     def moment(self) -> Vector:
         """Rolling resistance."""
         if self.force.rolling == 0.0:
             return NOWHERE
-        drag = self.number("rolling") * self.load * self.reach * tanh(self.rolled / (0.1 * self.number("standing_speed")))
+        drag = (
+            self.number("rolling")
+            * self.load
+            * self.reach
+            * tanh(self.rolled / (0.1 * self.number("standing_speed")))
+        )
         return self.side.times(-drag)
 
 
@@ -186,7 +266,9 @@ def add_wheel(builder: Builder, label: str, force: WheelForce) -> None:
     for suffix in ("slip_along", "slip_across", "rolled"):
         builder.offer(f"{label}.{suffix}", hidden(label, suffix))
     standing = wheel.number("standing_speed")
-    damping = wheel.number("patch_damping") * exp(wheel.rolled * wheel.rolled * (-1.0 / (standing * standing)))
+    damping = wheel.number("patch_damping") * exp(
+        wheel.rolled * wheel.rolled * (-1.0 / (standing * standing))
+    )
     wheel.bristles.follow(builder, wheel.slips, wheel.renewed())
     pull = wheel.bristles.pull(wheel.slips, damping)
     for suffix, value in (("drive", pull[0]), ("side", pull[1])):
@@ -197,11 +279,20 @@ def add_wheel(builder: Builder, label: str, force: WheelForce) -> None:
     sides, moment = wheel.ahead.times(pull[0]).plus(wheel.side.times(pull[1])), wheel.moment()
     through = wheel.ground.away.times(wheel.load).plus(wheel.drag)
     total = registers(builder, wheel.arm.cross(sides).plus(moment))
-    builder.add_force(L.Force.WRENCH, wheel.body, registers(builder, wheel.point), registers(builder, through.plus(sides)), total, 0)
+    builder.add_force(
+        L.Force.WRENCH,
+        wheel.body,
+        registers(builder, wheel.point),
+        registers(builder, through.plus(sides)),
+        total,
+        0,
+    )
     wheel_book(builder, wheel, sides, moment, pull)
 
 
-def wheel_book(builder: Builder, wheel: Wheel, sides: Vector, moment: Vector, pull: list[E]) -> None:
+def wheel_book(
+    builder: Builder, wheel: Wheel, sides: Vector, moment: Vector, pull: list[E]
+) -> None:
     """What outputs can be told about a wheel."""
     label, ground = wheel.label, wheel.ground
     depth, potential = name(hidden(label, "penetration")), builder.potential_of[label]
@@ -209,11 +300,18 @@ def wheel_book(builder: Builder, wheel: Wheel, sides: Vector, moment: Vector, pu
 
     def power() -> E:
         along = pull[0] * wheel.slips[0] + pull[1] * wheel.slips[1]
-        return wheel.load * ground.away.dot(wheel.speed) + wheel.drag.dot(wheel.speed) + along + moment.dot(wheel.turning)
+        return (
+            wheel.load * ground.away.dot(wheel.speed)
+            + wheel.drag.dot(wheel.speed)
+            + along
+            + moment.dot(wheel.turning)
+        )
 
     def dissipation() -> E:
         sinking = ground.sinking(wheel.speed)
-        kept = slope_by(potential, depth) * (sinking - sum((rate for _, rate in states), const(0.0)))
+        kept = slope_by(potential, depth) * (
+            sinking - sum((rate for _, rate in states), const(0.0))
+        )
         kept = sum((slope_by(potential, state) * rate for state, rate in states), kept)
         own = wheel.load * sinking - kept - wheel.drag.dot(wheel.speed) - moment.dot(wheel.turning)
         return own + wheel.bristles.lost(pull, wheel.slips)
@@ -223,7 +321,9 @@ def wheel_book(builder: Builder, wheel: Wheel, sides: Vector, moment: Vector, pu
     def force() -> Vector:
         return ground.away.times(wheel.load).plus(sides).plus(wheel.drag)
 
-    builder.books[label] = Book(power, dissipation, stored, wheel.body, force, lambda: moment, clearance=-depth)
+    builder.books[label] = Book(
+        power, dissipation, stored, wheel.body, force, lambda: moment, clearance=-depth
+    )
 
 
 def check_wheel(checker: Checker, path: Path, force: WheelForce) -> None:
@@ -231,9 +331,15 @@ def check_wheel(checker: Checker, path: Path, force: WheelForce) -> None:
     warn_of_friction_speed(checker, path, force, elastic=True)
     given = [key for key in ("friction", "shear") if key in force.model_fields_set]
     if len(given) != 1:
-        checker.complain((*path, "friction"), " and ".join(given) or "nothing", "friction, or shear of soil")
+        checker.complain(
+            (*path, "friction"), " and ".join(given) or "nothing", "friction, or shear of soil"
+        )
     elif (force.slip_stiffness is None) == ("friction" in given):
-        found, wanted = ("nothing", "slip and cornering stiffness") if "friction" in given else ("a slip stiffness", "none: shear has its own")
+        found, wanted = (
+            ("nothing", "slip and cornering stiffness")
+            if "friction" in given
+            else ("a slip stiffness", "none: shear has its own")
+        )
         checker.complain((*path, "slip_stiffness"), found, wanted)
     for key in ("slip_stiffness", "patch_stiffness"):
         for k, each in enumerate(getattr(force, key) or ()):
@@ -245,7 +351,11 @@ def check_wheel(checker: Checker, path: Path, force: WheelForce) -> None:
 def parts(force: WheelForce, numbers: Any, size: float) -> dict[str, list[Any]]:
     from kinetree.models.scene.elements import wheel
 
-    return {force.body: wheel(numbers.vector(force.point), numbers.vector(force.axle), numbers.number(force.radius))}
+    return {
+        force.body: wheel(
+            numbers.vector(force.point), numbers.vector(force.axle), numbers.number(force.radius)
+        )
+    }
 
 
 def touch(force: WheelForce, numbers: Any) -> tuple[Any, float]:

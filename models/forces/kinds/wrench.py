@@ -31,7 +31,9 @@ class WrenchForce(ForceTable):
     point: Numbers = Field(default=ORIGIN, description="Where the force acts, body frame [m]")
     force: LawVector = Field(default=ORIGIN, description="Force [N]")
     moment: LawVector = Field(default=ORIGIN, description="Moment [N.m]")
-    frame: Literal["ground", "body"] = Field(default="ground", description="Axes of force and moment")
+    frame: Literal["ground", "body"] = Field(
+        default="ground", description="Axes of force and moment"
+    )
 
 
 def norm(builder: Builder, vector: tuple) -> E:
@@ -40,9 +42,14 @@ def norm(builder: Builder, vector: tuple) -> E:
     return root(x * x + y * y + z * z)
 
 
-def wrench_book(builder: Builder, label: str, law: WrenchForce | PairForce, at: Point, other: str | None) -> None:
+def wrench_book(
+    builder: Builder, label: str, law: WrenchForce | PairForce, at: Point, other: str | None
+) -> None:
     """What outputs can be told about a force and a moment on a body, and their opposites on another one at the same place."""
-    key, place = f"forces.{label}", Place(builder, at.body, vector_of(builder, at.point, f"forces.{label}.point"))
+    key, place = (
+        f"forces.{label}",
+        Place(builder, at.body, vector_of(builder, at.point, f"forces.{label}.point")),
+    )
 
     def turned(values: tuple) -> Vector:
         given = vector_of(builder, values, key)
@@ -53,7 +60,9 @@ def wrench_book(builder: Builder, label: str, law: WrenchForce | PairForce, at: 
             return place.velocity(), place.spin()
         carried = Place(builder, other)
         arm = place.position().minus(carried.position())
-        return place.velocity().minus(carried.velocity()).minus(carried.spin().cross(arm)), place.spin().minus(carried.spin())
+        return place.velocity().minus(carried.velocity()).minus(
+            carried.spin().cross(arm)
+        ), place.spin().minus(carried.spin())
 
     def force() -> Vector:
         return turned(law.force)
@@ -72,7 +81,13 @@ def add_wrench(builder: Builder, label: str, force: WrenchForce) -> None:
     """Force and moment from outside."""
     define_force(builder, label, norm(builder, force.force))
     frame = int(force.frame == "body")
-    arguments = (builder.body[force.body], builder.vector(force.point), builder.vector(force.force), builder.vector(force.moment), frame)
+    arguments = (
+        builder.body[force.body],
+        builder.vector(force.point),
+        builder.vector(force.force),
+        builder.vector(force.moment),
+        frame,
+    )
     builder.add_force(L.Force.WRENCH, *arguments)
     wrench_book(builder, label, force, Point(body=force.body, point=force.point), None)
 

@@ -12,8 +12,12 @@ from kinetree.models.description.tagged import OneOf
 from kinetree.models.hydraulics.kind import HydraulicKind
 from kinetree.models.registry import registered
 
-KINDS: dict[str, HydraulicKind] = registered(__name__, __path__, "HYDRAULIC", "kinds of hydraulic parts")
-TELLING = {key: name for name, kind in reversed(KINDS.items()) for key in kind.told_by} | {"path": "orifice"}  # several kinds have a path
+KINDS: dict[str, HydraulicKind] = registered(
+    __name__, __path__, "HYDRAULIC", "kinds of hydraulic parts"
+)
+TELLING = {key: name for name, kind in reversed(KINDS.items()) for key in kind.told_by} | {
+    "path": "orifice"
+}  # several kinds have a path
 
 
 def hydraulic_kind(value: Any) -> str | None:
@@ -28,4 +32,6 @@ def hydraulic_kind(value: Any) -> str | None:
 if TYPE_CHECKING:
     Hydraulic = Any
 else:
-    Hydraulic = Annotated[Any, OneOf({name: kind.table for name, kind in KINDS.items()}, hydraulic_kind)]
+    Hydraulic = Annotated[
+        Any, OneOf({name: kind.table for name, kind in KINDS.items()}, hydraulic_kind)
+    ]

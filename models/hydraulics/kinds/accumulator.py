@@ -30,9 +30,13 @@ class AccumulatorElement(Named):
 
 def add_accumulator(circuit: Circuit, label: str, element: AccumulatorElement) -> None:
     """Gas that is squeezed above its precharge; the bladder shuts the oil out below."""
-    full, precharge, n = (circuit.number(label, element, key) for key in ("gas", "precharge", "exponent"))
+    full, precharge, n = (
+        circuit.number(label, element, key) for key in ("gas", "precharge", "exponent")
+    )
     p = larger(pressure(element.at), precharge)
-    gas = circuit.report(label, "gas", full * (precharge / p) ** (1.0 / n), "m3", "Volume of the gas")
+    gas = circuit.report(
+        label, "gas", full * (precharge / p) ** (1.0 / n), "m3", "Volume of the gas"
+    )
     circuit.report(label, "oil", full - gas, "m3", "Oil in the accumulator")
     circuit.gas[element.at].append(choose(pressure(element.at) > precharge, gas / (n * p), 0.0))
 
@@ -43,4 +47,11 @@ def check_accumulator(checker: Checker, path: Path, element: AccumulatorElement)
         checker.complain((*path, "at"), f"'{element.at}', whose pressure is given", "a volume")
 
 
-HYDRAULIC = HydraulicKind(AccumulatorElement, add_accumulator, ("precharge", "gas"), ("gas", "oil"), rank=3, check=check_accumulator)
+HYDRAULIC = HydraulicKind(
+    AccumulatorElement,
+    add_accumulator,
+    ("precharge", "gas"),
+    ("gas", "oil"),
+    rank=3,
+    check=check_accumulator,
+)

@@ -28,7 +28,9 @@ class CheckElement(Edge):
 def add_check(circuit: Circuit, label: str, element: CheckElement) -> None:
     """Flow one way above the drop at which it opens."""
     drop = pressure(element.path[0]) - pressure(element.path[1])
-    value = circuit.number(label, element, "gain") * larger(drop - circuit.number(label, element, "opens"), 0.0)
+    value = circuit.number(label, element, "gain") * larger(
+        drop - circuit.number(label, element, "opens"), 0.0
+    )
     if element.rated_flow is not None:
         value = smaller(value, through(circuit, label, element, larger(drop, 0.0)))
     circuit.carry(label, element.path, value)

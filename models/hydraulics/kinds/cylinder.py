@@ -46,10 +46,18 @@ def add_cylinder(circuit: Circuit, label: str, cylinder: DoubleCylinder) -> None
     builder, ends = circuit.builder, measure(circuit, label, cylinder)
     length, speed = name(f"{label}.length"), name(f"{label}.speed")
     areas = circuit.number(label, cylinder, "area_a"), circuit.number(label, cylinder, "area_b")
-    circuit.oil[cylinder.a].append(areas[0] * (length - circuit.number(label, cylinder, "shortest")))
+    circuit.oil[cylinder.a].append(
+        areas[0] * (length - circuit.number(label, cylinder, "shortest"))
+    )
     circuit.oil[cylinder.b].append(areas[1] * (circuit.number(label, cylinder, "longest") - length))
     value = areas[0] * pressure(cylinder.a) - areas[1] * pressure(cylinder.b)
-    value, _ = end_stops(builder, cylinder, length, speed, displace(circuit, label, cylinder, areas, value, speed, "N/m"))
+    value, _ = end_stops(
+        builder,
+        cylinder,
+        length,
+        speed,
+        displace(circuit, label, cylinder, areas, value, speed, "N/m"),
+    )
     force = circuit.report(label, "force", value, "N", "Force, positive where it extends")
     if ends:
         builder.add_force(L.Force.LINE, *ends, builder.register(force.node))
@@ -61,10 +69,17 @@ def measure(circuit: Circuit, label: str, cylinder: DoubleCylinder) -> tuple[int
     if cylinder.between is None:
         for key, given in (("length", "length"), ("speed", "rate")):
             circuit.builder.define(f"{label}.{key}", circuit.number(label, cylinder, given).node)
-        circuit.builder.columns += [Column(f"{label}.{key}", 0, unit, text) for key, unit, text in columns]
+        circuit.builder.columns += [
+            Column(f"{label}.{key}", 0, unit, text) for key, unit, text in columns
+        ]
         return ()
     builder, (foot, eye) = circuit.builder, cylinder.between
-    ends = (builder.body[foot.body], builder.vector(foot.point), builder.body[eye.body], builder.vector(eye.point))
+    ends = (
+        builder.body[foot.body],
+        builder.vector(foot.point),
+        builder.body[eye.body],
+        builder.vector(eye.point),
+    )
     builder.add_sensor(f"{label}.length", DISTANCE, *ends)
     builder.add_sensor(f"{label}.speed", DISTANCE_RATE, *ends)
     builder.columns += [Column(f"{label}.{key}", 0, unit, text) for key, unit, text in columns]
@@ -73,8 +88,12 @@ def measure(circuit: Circuit, label: str, cylinder: DoubleCylinder) -> tuple[int
 
 def check_cylinder(checker: Checker, path: Path, cylinder: DoubleCylinder) -> None:
     given = {key for key in ("length", "rate") if getattr(cylinder, key) is not None}
-    if (cylinder.between is None) != (given == {"length", "rate"}) or (cylinder.between is not None and given):
-        checker.complain(path, "neither or too much of between, length and rate", "between, or length with rate")
+    if (cylinder.between is None) != (given == {"length", "rate"}) or (
+        cylinder.between is not None and given
+    ):
+        checker.complain(
+            path, "neither or too much of between, length and rate", "between, or length with rate"
+        )
     check_between(checker, path, cylinder.between)
     low, high = checker.number(cylinder.shortest), checker.number(cylinder.longest)
     if low is not None and high is not None and high <= low:

@@ -23,19 +23,31 @@ class MotorElement(Displacing):
 
     kind: Literal["motor"] = "motor"
     coordinate: str | None = Field(default=None, description="Coordinate driven")
-    rate: Law | None = Field(default=None, description="Speed, instead of a coordinate [rad/s or m/s]")
+    rate: Law | None = Field(
+        default=None, description="Speed, instead of a coordinate [rad/s or m/s]"
+    )
     displacement: Number = Field(description="Oil per unit of the coordinate [m3/rad or m2]")
 
 
 def add_motor(circuit: Circuit, label: str, motor: MotorElement) -> None:
     """Moment along a coordinate."""
     given = motor.coordinate is None
-    index, speed = (-1, circuit.number(label, motor, "rate")) if given else speed_of(circuit.builder, str(motor.coordinate))
+    index, speed = (
+        (-1, circuit.number(label, motor, "rate"))
+        if given
+        else speed_of(circuit.builder, str(motor.coordinate))
+    )
     speed = circuit.report(label, "speed", speed, "rad/s", "Speed")
     displacement = circuit.number(label, motor, "displacement")
     value = displacement * (pressure(motor.a) - pressure(motor.b))
     force = displace(circuit, label, motor, (displacement, displacement), value, speed, "N.m/rad")
-    push(circuit.builder, index, circuit.builder.register(circuit.report(label, "force", force, "N.m", "Moment or force").node))
+    push(
+        circuit.builder,
+        index,
+        circuit.builder.register(
+            circuit.report(label, "force", force, "N.m", "Moment or force").node
+        ),
+    )
 
 
 def check_motor(checker: Checker, path: Path, motor: MotorElement) -> None:

@@ -34,9 +34,15 @@ def add_orifice(circuit: Circuit, label: str, element: OrificeElement) -> None:
     drop = pressure(element.path[0]) - pressure(element.path[1])
     gain = None
     if element.area is not None:
-        area, discharge, density = (circuit.number(label, element, key) for key in ("area", "discharge", "density"))
+        area, discharge, density = (
+            circuit.number(label, element, key) for key in ("area", "discharge", "density")
+        )
         gain = area * discharge * root(2.0 / density)
-    circuit.carry(label, element.path, circuit.number(label, element, "opening") * through(circuit, label, element, drop, gain))
+    circuit.carry(
+        label,
+        element.path,
+        circuit.number(label, element, "opening") * through(circuit, label, element, drop, gain),
+    )
 
 
 def check_orifice(checker: Checker, path: Path, element: OrificeElement) -> None:
@@ -44,4 +50,6 @@ def check_orifice(checker: Checker, path: Path, element: OrificeElement) -> None
         checker.complain(path, "both or neither of rated_flow and area", "one of them")
 
 
-HYDRAULIC = HydraulicKind(OrificeElement, add_orifice, ("area", "opening"), ("flow",), rank=4, check=check_orifice)
+HYDRAULIC = HydraulicKind(
+    OrificeElement, add_orifice, ("area", "opening"), ("flow",), rank=4, check=check_orifice
+)

@@ -21,9 +21,16 @@ class PumpElement(Named):
     kind: Literal["pump"] = "pump"
     path: tuple[str, str] = Field(description="From this place, the tank, to that one")
     flow: Law = Field(description="Flow without back pressure [m3/s]")
-    leakage: Number = Field(default=0.0, description="Flow lost per pressure difference [m3/(s.Pa)]")
-    limit: Number | None = Field(default=None, description="Pressure of the outlet at which the flow is 0 [Pa]; left out: none")
-    range: Number = Field(default=5e5, description="Pressure below the limit over which the flow is cut back [Pa]")
+    leakage: Number = Field(
+        default=0.0, description="Flow lost per pressure difference [m3/(s.Pa)]"
+    )
+    limit: Number | None = Field(
+        default=None,
+        description="Pressure of the outlet at which the flow is 0 [Pa]; left out: none",
+    )
+    range: Number = Field(
+        default=5e5, description="Pressure below the limit over which the flow is cut back [Pa]"
+    )
 
 
 def add_pump(circuit: Circuit, label: str, element: PumpElement) -> None:
@@ -31,8 +38,15 @@ def add_pump(circuit: Circuit, label: str, element: PumpElement) -> None:
     inlet, outlet = map(pressure, element.path)
     value = circuit.number(label, element, "flow")
     if element.limit is not None:
-        value = value * between((circuit.number(label, element, "limit") - outlet) / circuit.number(label, element, "range"), 0.0, 1.0)
-    circuit.carry(label, element.path, value - circuit.number(label, element, "leakage") * (outlet - inlet))
+        value = value * between(
+            (circuit.number(label, element, "limit") - outlet)
+            / circuit.number(label, element, "range"),
+            0.0,
+            1.0,
+        )
+    circuit.carry(
+        label, element.path, value - circuit.number(label, element, "leakage") * (outlet - inlet)
+    )
 
 
 HYDRAULIC = HydraulicKind(PumpElement, add_pump, ("flow",), ("flow",), rank=6)

@@ -25,7 +25,13 @@ class SourcePlace(Named):
 
 def add_source(circuit: Circuit, label: str, source: SourcePlace) -> None:
     """A given pressure."""
-    circuit.report(label, "pressure", circuit.number(label, source, "pressure"), "Pa", source.text or "Pressure")
+    circuit.report(
+        label,
+        "pressure",
+        circuit.number(label, source, "pressure"),
+        "Pa",
+        source.text or "Pressure",
+    )
 
 
 def check_pressure(checker: Checker, path: Path, element: SourcePlace) -> None:
@@ -33,4 +39,6 @@ def check_pressure(checker: Checker, path: Path, element: SourcePlace) -> None:
     check_absolute(checker, (*path, "pressure"), element.pressure)
 
 
-HYDRAULIC = HydraulicKind(SourcePlace, add_source, ("pressure",), ("pressure",), rank=1, place=True, check=check_pressure)
+HYDRAULIC = HydraulicKind(
+    SourcePlace, add_source, ("pressure",), ("pressure",), rank=1, place=True, check=check_pressure
+)

@@ -31,12 +31,18 @@ class ValveElement(Edge):
     a: str = Field(description="Place on side a")
     b: str = Field(description="Place on side b")
     command: Law = Field(description="Wanted position of the spool, -1 to 1 [1]")
-    overlap: Number = Field(default=0.0, description="Stroke before an edge opens, part of the whole; negative: underlap [1]")
+    overlap: Number = Field(
+        default=0.0,
+        description="Stroke before an edge opens, part of the whole; negative: underlap [1]",
+    )
     open_edges: Number = Field(default=0.0, description="Part of every edge that never closes [1]")
     time_constant: Number | None = Field(
-        default=None, description="Of a spool of first order [s]; neither this nor frequency: the spool is the command"
+        default=None,
+        description="Of a spool of first order [s]; neither this nor frequency: the spool is the command",
     )
-    rate: Number | None = Field(default=None, description="Largest speed of a spool of first order [1/s]")
+    rate: Number | None = Field(
+        default=None, description="Largest speed of a spool of first order [1/s]"
+    )
     frequency: Number | None = Field(default=None, description="Of a spool of second order [Hz]")
     damping: Number = Field(default=0.7, description="Damping ratio of a spool of second order [1]")
     start: Number = Field(default=0.0, description="Spool at the start [1]")
@@ -45,13 +51,23 @@ class ValveElement(Edge):
 def add_valve(circuit: Circuit, label: str, valve: ValveElement) -> None:
     """Four edges that one spool opens in pairs."""
     spool = add_spool(circuit, label, valve)
-    overlap, open_edges = circuit.number(label, valve, "overlap"), circuit.number(label, valve, "open_edges")
+    overlap, open_edges = (
+        circuit.number(label, valve, "overlap"),
+        circuit.number(label, valve, "open_edges"),
+    )
     forwards, backwards = (between(x - overlap, 0.0, 1.0) + open_edges for x in (spool, -spool))
-    for side, place, fed, drained in (("a", valve.a, forwards, backwards), ("b", valve.b, backwards, forwards)):
+    for side, place, fed, drained in (
+        ("a", valve.a, forwards, backwards),
+        ("b", valve.b, backwards, forwards),
+    ):
         p = pressure(place)
         supplied = fed * through(circuit, label, valve, pressure(valve.supply) - p)
         returned = drained * through(circuit, label, valve, pressure(valve.tank) - p)
-        circuit.flows[place].append(circuit.report(label, f"flow_{side}", supplied + returned, "m3/s", f"Flow into side {side}"))
+        circuit.flows[place].append(
+            circuit.report(
+                label, f"flow_{side}", supplied + returned, "m3/s", f"Flow into side {side}"
+            )
+        )
         circuit.flows[valve.supply].append(-supplied)
         circuit.flows[valve.tank].append(-returned)
 
@@ -69,7 +85,10 @@ def add_spool(circuit: Circuit, label: str, valve: ValveElement) -> E:
         speed = circuit.builder.made(f"{label}.spool_speed")
         w, v = math.tau * circuit.number(label, valve, "frequency"), name(speed)
         circuit.builder.define(rate_of_state(f"{label}.spool"), v.node)
-        circuit.builder.define(rate_of_state(speed), (w * w * (aim - x) - 2.0 * circuit.number(label, valve, "damping") * w * v).node)
+        circuit.builder.define(
+            rate_of_state(speed),
+            (w * w * (aim - x) - 2.0 * circuit.number(label, valve, "damping") * w * v).node,
+        )
     else:
         circuit.report(label, "spool", aim, "1", "Position of the spool")
     return x
@@ -79,10 +98,14 @@ def states(label: str, valve: ValveElement, named: Callable[[str], str]) -> dict
     """Spool, and its speed where it is of second order."""
     if valve.time_constant is None and valve.frequency is None:
         return {}
-    spool = {f"{label}.spool": State(rate=0.0, start=valve.start, unit="1", text="Position of the spool")}
+    spool = {
+        f"{label}.spool": State(rate=0.0, start=valve.start, unit="1", text="Position of the spool")
+    }
     if valve.time_constant is not None:
         return spool
-    return spool | {named(f"{label}.spool_speed"): State(rate=0.0, unit="1/s", text="Speed of the spool")}
+    return spool | {
+        named(f"{label}.spool_speed"): State(rate=0.0, unit="1/s", text="Speed of the spool")
+    }
 
 
 def check_valve(checker: Checker, path: Path, valve: ValveElement) -> None:
@@ -92,16 +115,33 @@ def check_valve(checker: Checker, path: Path, valve: ValveElement) -> None:
     if valve.time_constant is not None and valve.frequency is not None:
         checker.complain(path, "time_constant and frequency", "one of them")
     if valve.rate is not None and valve.time_constant is None:
-        checker.complain((*path, "rate"), "a rate", "time_constant too: the rate limits a spool of first order")
+        checker.complain(
+            (*path, "rate"), "a rate", "time_constant too: the rate limits a spool of first order"
+        )
     for key, low, high in (("overlap", -1.0, 1.0), ("open_edges", 0.0, 1.0), ("start", -1.0, 1.0)):
         value = checker.number(getattr(valve, key))
         if value is not None and not low <= value <= high:
-            checker.complain((*path, key), f"{value:g}", f"a part of the stroke, {low:g} to {high:g}")
-    pressures = [checker.number(getattr(checker.description.hydraulics.get(place), "pressure", None)) for place in (valve.supply, valve.tank)]
+            checker.complain(
+                (*path, key), f"{value:g}", f"a part of the stroke, {low:g} to {high:g}"
+            )
+    pressures = [
+        checker.number(getattr(checker.description.hydraulics.get(place), "pressure", None))
+        for place in (valve.supply, valve.tank)
+    ]
     if pressures[0] is not None and pressures[1] is not None and pressures[0] <= pressures[1]:
         checker.complain(
-            (*path, "supply"), f"'{valve.supply}' at {pressures[0]:g} Pa", f"a pressure above that of '{valve.tank}', {pressures[1]:g} Pa"
+            (*path, "supply"),
+            f"'{valve.supply}' at {pressures[0]:g} Pa",
+            f"a pressure above that of '{valve.tank}', {pressures[1]:g} Pa",
         )
 
 
-HYDRAULIC = HydraulicKind(ValveElement, add_valve, ("command",), ("spool", "flow_a", "flow_b"), rank=7, states=states, check=check_valve)
+HYDRAULIC = HydraulicKind(
+    ValveElement,
+    add_valve,
+    ("command",),
+    ("spool", "flow_a", "flow_b"),
+    rank=7,
+    states=states,
+    check=check_valve,
+)

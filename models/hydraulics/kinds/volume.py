@@ -26,27 +26,42 @@ class VolumePlace(Named):
 
     kind: Literal["volume"] = "volume"
     volume: Number = Field(description="Volume without the stroke of cylinders [m3]")
-    bulk_modulus: Number = Field(default=1.4e9, description="Bulk modulus of the oil without air [Pa]")
-    air: Number = Field(default=0.0, description="Volume fraction of free air at atmospheric pressure [1]")
-    wall: Number | None = Field(default=None, description="Modulus of the walls, volume dp/dV, as of a hose [Pa]; left out: rigid")
+    bulk_modulus: Number = Field(
+        default=1.4e9, description="Bulk modulus of the oil without air [Pa]"
+    )
+    air: Number = Field(
+        default=0.0, description="Volume fraction of free air at atmospheric pressure [1]"
+    )
+    wall: Number | None = Field(
+        default=None,
+        description="Modulus of the walls, volume dp/dV, as of a hose [Pa]; left out: rigid",
+    )
     start: Number = Field(default=1e5, description="Pressure at the start [Pa]")
 
 
 def add_volume(circuit: Circuit, label: str, place: VolumePlace) -> None:
     """Rate of the pressure."""
     p, dead = pressure(label), circuit.number(label, place, "volume")
-    softness = 1.0 / bulk_modulus(circuit.number(label, place, "bulk_modulus"), circuit.number(label, place, "air"), p)
+    softness = 1.0 / bulk_modulus(
+        circuit.number(label, place, "bulk_modulus"), circuit.number(label, place, "air"), p
+    )
     if place.wall is not None:
         softness = softness + 1.0 / circuit.number(label, place, "wall")
     oil = larger(dead + total(circuit.oil[label]), LEAST_VOLUME * dead)
     circuit.builder.define(f"{label}.compliance", (oil * softness + total(circuit.gas[label])).node)
     rate = total(circuit.flows[label]) / name(f"{label}.compliance")
     left = smaller(larger(p, 0.0) / CAVITATION, 1.0)
-    circuit.builder.define(rate_of_state(f"{label}.pressure"), (larger(rate, 0.0) + left * smaller(rate, 0.0)).node)
+    circuit.builder.define(
+        rate_of_state(f"{label}.pressure"), (larger(rate, 0.0) + left * smaller(rate, 0.0)).node
+    )
 
 
 def states(label: str, place: VolumePlace, named: Callable[[str], str]) -> dict[str, State]:
-    return {f"{label}.pressure": State(rate=0.0, start=place.start, unit="Pa", text=place.text or "Pressure")}
+    return {
+        f"{label}.pressure": State(
+            rate=0.0, start=place.start, unit="Pa", text=place.text or "Pressure"
+        )
+    }
 
 
 def check_start(checker: Checker, path: Path, element: VolumePlace) -> None:
@@ -55,5 +70,13 @@ def check_start(checker: Checker, path: Path, element: VolumePlace) -> None:
 
 
 HYDRAULIC = HydraulicKind(
-    VolumePlace, add_volume, ("volume",), ("pressure", "compliance"), rank=2, place=True, gives_way=True, states=states, check=check_start
+    VolumePlace,
+    add_volume,
+    ("volume",),
+    ("pressure", "compliance"),
+    rank=2,
+    place=True,
+    gives_way=True,
+    states=states,
+    check=check_start,
 )

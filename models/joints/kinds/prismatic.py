@@ -3,4 +3,10 @@
 from kinetree.models.joints.elements import slide
 from kinetree.models.joints.kind import JointKind
 
-JOINT = JointKind("prismatic", "a shift along `axis`", coordinates=("s",), elements=lambda axes, pitch: (slide(axes[0]),), rank=3)
+JOINT = JointKind(
+    "prismatic",
+    "a shift along `axis`",
+    coordinates=("s",),
+    elements=lambda axes, pitch: (slide(axes[0]),),
+    rank=3,
+)

@@ -3,4 +3,10 @@
 from kinetree.models.joints.elements import turn
 from kinetree.models.joints.kind import JointKind
 
-JOINT = JointKind("revolute", "a turn about `axis`", coordinates=("angle",), elements=lambda axes, pitch: (turn(axes[0]),), rank=2)
+JOINT = JointKind(
+    "revolute",
+    "a turn about `axis`",
+    coordinates=("angle",),
+    elements=lambda axes, pitch: (turn(axes[0]),),
+    rank=2,
+)

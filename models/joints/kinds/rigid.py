@@ -2,4 +2,11 @@
 
 from kinetree.models.joints.kind import JointKind
 
-JOINT = JointKind("rigid", "nothing: the bodies are one", coordinates=(), elements=lambda axes, pitch: (), axes=(), rank=1)
+JOINT = JointKind(
+    "rigid",
+    "nothing: the bodies are one",
+    coordinates=(),
+    elements=lambda axes, pitch: (),
+    axes=(),
+    rank=1,
+)

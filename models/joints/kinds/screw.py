@@ -14,5 +14,10 @@ def elements(axes, pitch):
 
 
 JOINT = JointKind(
-    "screw", "a turn about `axis` that advances along it by `pitch` per turn", coordinates=("angle",), elements=elements, pitch=True, rank=8
+    "screw",
+    "a turn about `axis` that advances along it by `pitch` per turn",
+    coordinates=("angle",),
+    elements=elements,
+    pitch=True,
+    rank=8,
 )

@@ -26,7 +26,12 @@ def rates(q: Sequence[E], speeds: Sequence[E]) -> list[E]:
     """Half the quaternion times the angular velocity."""
     w, x, y, z = q
     a, b, c = (0.5 * speed for speed in speeds)
-    return [-(x * a + y * b + z * c), w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]
+    return [
+        -(x * a + y * b + z * c),
+        w * a + y * c - z * b,
+        w * b + z * a - x * c,
+        w * c + x * b - y * a,
+    ]
 
 
 def directions(q: np.ndarray) -> np.ndarray:
@@ -67,4 +72,7 @@ def transport(u: np.ndarray) -> np.ndarray:
 
 TURNS = ("turn_x", "turn_y", "turn_z")
 TANGENT = Tangent(TURNS, ("rad/s",) * 3, rates, directions, turned, turn_between, transport)
-MOVES = (Move("BALL", "ball", ("1",) * 4, held, TANGENT), Move("BALL_BACK", "ball", ("1",) * 4, held, TANGENT))
+MOVES = (
+    Move("BALL", "ball", ("1",) * 4, held, TANGENT),
+    Move("BALL_BACK", "ball", ("1",) * 4, held, TANGENT),
+)

@@ -51,7 +51,9 @@ def moved(q: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The shift and the turn that lead from a to b."""
-    return np.concatenate((rotated(a[3:] * (1, -1, -1, -1), b[:3] - a[:3]), ball.turn_between(a[3:], b[3:])))
+    return np.concatenate(
+        (rotated(a[3:] * (1, -1, -1, -1), b[:3] - a[:3]), ball.turn_between(a[3:], b[3:]))
+    )
 
 
 def transport(u: np.ndarray) -> np.ndarray:
@@ -62,5 +64,13 @@ def transport(u: np.ndarray) -> np.ndarray:
     return K
 
 
-TANGENT = Tangent(("shift_x", "shift_y", "shift_z", *ball.TURNS), ("m/s",) * 3 + ("rad/s",) * 3, rates, directions, moved, between, transport)
+TANGENT = Tangent(
+    ("shift_x", "shift_y", "shift_z", *ball.TURNS),
+    ("m/s",) * 3 + ("rad/s",) * 3,
+    rates,
+    directions,
+    moved,
+    between,
+    transport,
+)
 MOVES = (Move("FREE", "free", ("m",) * 3 + ("1",) * 4, held, TANGENT),)

@@ -18,12 +18,28 @@ def between(sensor: Kind):
         assert output.between is not None
         a, b = output.between
         for each, _ in wanted:
-            builder.add_sensor(each, sensor, builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point))
+            builder.add_sensor(
+                each,
+                sensor,
+                builder.body[a.body],
+                builder.vector(a.point),
+                builder.body[b.body],
+                builder.vector(b.point),
+            )
 
     return add
 
 
 QUANTITIES = (
-    QuantityKind("distance", "m", "of two points", needs=("between",), sensed=between(DISTANCE), rank=8),
-    QuantityKind("distance_rate", "m/s", "of two points", needs=("between",), sensed=between(DISTANCE_RATE), rank=9),
+    QuantityKind(
+        "distance", "m", "of two points", needs=("between",), sensed=between(DISTANCE), rank=8
+    ),
+    QuantityKind(
+        "distance_rate",
+        "m/s",
+        "of two points",
+        needs=("between",),
+        sensed=between(DISTANCE_RATE),
+        rank=9,
+    ),
 )

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
 
 
 QUANTITIES = (
-    QuantityKind("energy", "J", "kinetic and potential, of the whole", sensed=by_sensor(ENERGY), rank=22),
+    QuantityKind(
+        "energy", "J", "kinetic and potential, of the whole", sensed=by_sensor(ENERGY), rank=22
+    ),
     QuantityKind("kinetic_energy", "J", "of the whole", sensed=by_sensor(KINETIC_ENERGY), rank=23),
-    QuantityKind("potential_energy", "J", "of weight, springs and contacts, of the whole", sensed=by_sensor(POTENTIAL_ENERGY), rank=24),
+    QuantityKind(
+        "potential_energy",
+        "J",
+        "of weight, springs and contacts, of the whole",
+        sensed=by_sensor(POTENTIAL_ENERGY),
+        rank=24,
+    ),
 )

@@ -23,7 +23,12 @@ def value(builder: Builder, label: str, output: Output) -> Vector | E:
     if output.axis is None:
         return name(f"force('{output.force}')")
     assert book.force is not None  # the checks leave components to those that have some
-    return in_axes(builder, output, place_of(builder, book.body), book.moment() if output.part == "moment" else book.force())
+    return in_axes(
+        builder,
+        output,
+        place_of(builder, book.body),
+        book.moment() if output.part == "moment" else book.force(),
+    )
 
 
 def book_of(builder: Builder, output: Output) -> Book:
@@ -41,8 +46,16 @@ def power(builder: Builder, label: str, output: Output) -> E:
 
     if output.actuator is not None:
         there = stands(builder.description.actuators[output.actuator], builder.description)
-        return name(hidden(output.actuator, "value")) * name(f"{output.actuator}.speed") if there else const(0.0)
-    return power_along(builder, builder.forms[output.joint].coordinates) if output.joint is not None else book_of(builder, output).power()
+        return (
+            name(hidden(output.actuator, "value")) * name(f"{output.actuator}.speed")
+            if there
+            else const(0.0)
+        )
+    return (
+        power_along(builder, builder.forms[output.joint].coordinates)
+        if output.joint is not None
+        else book_of(builder, output).power()
+    )
 
 
 def power_along(builder: Builder, coordinates: tuple[str, ...]) -> E:
@@ -77,10 +90,31 @@ VALUE = "value of a law; with `axis` a component of what acts on the (first) bod
 POWER = "brought in by a force element, an actuator, or the forces along a joint"
 GAP = "gap of a contact, tyre, jack or rail, below 0 where it is pressed in"
 QUANTITIES = (
-    QuantityKind("force", "N", VALUE, 1, FORCE, ("part", "frame"), value, vector=True, moment=True, rank=11),
+    QuantityKind(
+        "force", "N", VALUE, 1, FORCE, ("part", "frame"), value, vector=True, moment=True, rank=11
+    ),
     QuantityKind("power", "W", POWER, 1, ("force", "actuator", "joint"), computed=power, rank=12),
-    QuantityKind("stored_energy", "J", "of a force element", 1, FORCE, computed=stored_energy, rank=13),
-    QuantityKind("dissipation", "W", "power that a force element takes and does not store", 1, FORCE, computed=dissipation, rank=14),
-    QuantityKind("dissipated_energy", "J", "integral of the dissipation over the run", 1, FORCE, computed=dissipation, state=True, rank=15),
+    QuantityKind(
+        "stored_energy", "J", "of a force element", 1, FORCE, computed=stored_energy, rank=13
+    ),
+    QuantityKind(
+        "dissipation",
+        "W",
+        "power that a force element takes and does not store",
+        1,
+        FORCE,
+        computed=dissipation,
+        rank=14,
+    ),
+    QuantityKind(
+        "dissipated_energy",
+        "J",
+        "integral of the dissipation over the run",
+        1,
+        FORCE,
+        computed=dissipation,
+        state=True,
+        rank=15,
+    ),
     QuantityKind("clearance", "m", GAP, 1, FORCE, computed=clearance, rank=16),
 )

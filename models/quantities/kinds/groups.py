@@ -22,9 +22,16 @@ class Group:
 
     def __init__(self, builder: Builder, bodies: Sequence[str] | None):
         self.builder, d = builder, builder.description
-        self.bodies = [name for name in (d.bodies if bodies is None else bodies) if name in d.bodies]
-        self.masses = [E(builder.node(d.bodies[name].mass, f"bodies.{name}.mass")) for name in self.bodies]
-        self.places = [Place(builder, name, vector_of(builder, d.bodies[name].com, f"bodies.{name}.com")) for name in self.bodies]
+        self.bodies = [
+            name for name in (d.bodies if bodies is None else bodies) if name in d.bodies
+        ]
+        self.masses = [
+            E(builder.node(d.bodies[name].mass, f"bodies.{name}.mass")) for name in self.bodies
+        ]
+        self.places = [
+            Place(builder, name, vector_of(builder, d.bodies[name].com, f"bodies.{name}.com"))
+            for name in self.bodies
+        ]
 
     def mass(self) -> E:
         return sum(self.masses, const(0.0))
@@ -48,9 +55,18 @@ class Group:
         total = NOWHERE
         for label, mass, place in zip(self.bodies, self.masses, self.places, strict=True):
             total = total.plus(place.position().minus(about).cross(place.velocity()).times(mass))
-            xx, yy, zz, xy, xz, yz = tensor(self.builder, self.builder.description.bodies[label], label, mass)
+            xx, yy, zz, xy, xz, yz = tensor(
+                self.builder, self.builder.description.bodies[label], label, mass
+            )
             x, y, z = resolved(place.spin(), place.axes())
-            total = total.plus(composed(place.axes(), Vector(xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z)))
+            total = total.plus(
+                composed(
+                    place.axes(),
+                    Vector(
+                        xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z
+                    ),
+                )
+            )
         return total
 
     def angular_momentum_about_centre(self) -> Vector:
@@ -61,7 +77,10 @@ class Group:
 def tensor(builder: Builder, body: Body, label: str, mass: E) -> list[E]:
     """xx yy zz xy xz yz about the centre of mass."""
     about_com = body.inertia is not None
-    given = [E(builder.node(each, f"bodies.{label}.inertia")) for each in (body.inertia or body.inertia_at_origin or (0.0,) * 6)]
+    given = [
+        E(builder.node(each, f"bodies.{label}.inertia"))
+        for each in (body.inertia or body.inertia_at_origin or (0.0,) * 6)
+    ]
     if about_com or body.inertia_at_origin is None:
         return given
     x, y, z = vector_of(builder, body.com, f"bodies.{label}.com")
@@ -82,7 +101,11 @@ def centre(kind: str):
 
     def computed(builder: Builder, label: str, output: Output) -> Vector:
         group = group_of(builder, output)
-        found = seen(kind, (group.centre, group.centre_velocity, lambda: NOWHERE), reference(builder, label, output))
+        found = seen(
+            kind,
+            (group.centre, group.centre_velocity, lambda: NOWHERE),
+            reference(builder, label, output),
+        )
         return in_axes(builder, output, None, found)
 
     return computed
@@ -96,15 +119,56 @@ def angular_momentum(builder: Builder, label: str, output: Output) -> Vector:
     group = group_of(builder, output)
     if output.about == "centre":
         return in_axes(builder, output, None, group.angular_momentum_about_centre())
-    return in_axes(builder, output, None, group.angular_momentum(vector_of(builder, output.point, f"outputs.{label}.point")))
+    return in_axes(
+        builder,
+        output,
+        None,
+        group.angular_momentum(vector_of(builder, output.point, f"outputs.{label}.point")),
+    )
 
 
 SEEN = (*GROUP, "reference")
 ANGULAR = "of all bodies or of some, about a fixed `point` or their centre of mass"
 QUANTITIES = (
-    QuantityKind("mass", "kg", "of all bodies, or of those in `bodies` that are there", 1, (), ("bodies",), mass, rank=17),
-    QuantityKind("centre_of_mass", "m", "position, of all bodies or of some", 3, (), SEEN, centre("position"), rank=18),
-    QuantityKind("centre_velocity", "m/s", "velocity of the centre of mass, of all bodies or of some", 3, (), SEEN, centre("velocity"), rank=19),
+    QuantityKind(
+        "mass",
+        "kg",
+        "of all bodies, or of those in `bodies` that are there",
+        1,
+        (),
+        ("bodies",),
+        mass,
+        rank=17,
+    ),
+    QuantityKind(
+        "centre_of_mass",
+        "m",
+        "position, of all bodies or of some",
+        3,
+        (),
+        SEEN,
+        centre("position"),
+        rank=18,
+    ),
+    QuantityKind(
+        "centre_velocity",
+        "m/s",
+        "velocity of the centre of mass, of all bodies or of some",
+        3,
+        (),
+        SEEN,
+        centre("velocity"),
+        rank=19,
+    ),
     QuantityKind("momentum", "kg.m/s", "of all bodies or of some", 3, (), GROUP, momentum, rank=20),
-    QuantityKind("angular_momentum", "kg.m2/s", ANGULAR, 3, (), (*GROUP, "point", "about"), angular_momentum, rank=21),
+    QuantityKind(
+        "angular_momentum",
+        "kg.m2/s",
+        ANGULAR,
+        3,
+        (),
+        (*GROUP, "point", "about"),
+        angular_momentum,
+        rank=21,
+    ),
 )

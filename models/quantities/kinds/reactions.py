@@ -34,8 +34,26 @@ def sensed(builder: Builder, output: Output, wanted: Wanted) -> None:
 def computed(builder: Builder, label: str, output: Output) -> Vector:
     names = [f"{hidden(f'outputs.{label}', 'reaction')}[{k}]" for k in (1, 2, 3)]
     measure(builder, output, list(zip(names, range(3), strict=True)), 0)
-    return in_axes(builder, output, Place(builder, builder.description.joints[output.joint or ""].child), Vector(*map(name, names)))
+    return in_axes(
+        builder,
+        output,
+        Place(builder, builder.description.joints[output.joint or ""].child),
+        Vector(*map(name, names)),
+    )
 
 
 SAYS = "force or moment that a joint transmits to its child, about the child's origin"
-QUANTITIES = (QuantityKind("reaction", "N", SAYS, 3, ("joint",), ("part", "frame"), computed, sensed, moment=True, rank=10),)
+QUANTITIES = (
+    QuantityKind(
+        "reaction",
+        "N",
+        SAYS,
+        3,
+        ("joint",),
+        ("part", "frame"),
+        computed,
+        sensed,
+        moment=True,
+        rank=10,
+    ),
+)

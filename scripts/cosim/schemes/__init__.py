@@ -18,16 +18,24 @@ def found() -> dict[str, Scheme]:
     """All schemes by name, in the order of docs."""
     modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
     schemes: list[Scheme] = [module.SCHEME for module in modules if hasattr(module, "SCHEME")]
-    return {scheme.name: scheme for scheme in sorted(schemes, key=lambda scheme: (scheme.place, scheme.name))}
+    return {
+        scheme.name: scheme
+        for scheme in sorted(schemes, key=lambda scheme: (scheme.place, scheme.name))
+    }
 
 
 SCHEMES = found()
 
 
-def couple(scheme: str, mechanism: Slave, drive: Slave, actuator: str, controller: Slave | None = None) -> Plan:
+def couple(
+    scheme: str, mechanism: Slave, drive: Slave, actuator: str, controller: Slave | None = None
+) -> Plan:
     """A drive on an actuator by a scheme; a controller measures the length and commands the valve."""
     plan = SCHEMES[scheme].plan(mechanism, drive, actuator)
     if controller is None:
         return plan
-    loop = (Wire(mechanism, f"{actuator}.length", controller, "measured"), Wire(controller, "command", drive, "control", hold=True))
+    loop = (
+        Wire(mechanism, f"{actuator}.length", controller, "measured"),
+        Wire(controller, "command", drive, "control", hold=True),
+    )
     return Plan(plan.master, (*plan.slaves, controller), (*plan.wires, *loop))

@@ -9,9 +9,23 @@ SIDES = ("a", "b")
 
 
 def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
-    flows = [Wire(drive, f"flow_{side}", mechanism, f"{actuator}.flow_{side}", bond=f"{actuator}.{side}") for side in SIDES]
-    pressures = [Wire(mechanism, f"{actuator}.pressure_{side}", drive, f"pressure_{side}", bond=f"{actuator}.{side}") for side in SIDES]
+    flows = [
+        Wire(drive, f"flow_{side}", mechanism, f"{actuator}.flow_{side}", bond=f"{actuator}.{side}")
+        for side in SIDES
+    ]
+    pressures = [
+        Wire(
+            mechanism,
+            f"{actuator}.pressure_{side}",
+            drive,
+            f"pressure_{side}",
+            bond=f"{actuator}.{side}",
+        )
+        for side in SIDES
+    ]
     return Plan("sequential", (drive, mechanism), (*flows, *pressures))
 
 
-SCHEME = Scheme("chambers", "the oil is inside the mechanism: flows in, pressures out", plan, place=5)
+SCHEME = Scheme(
+    "chambers", "the oil is inside the mechanism: flows in, pressures out", plan, place=5
+)

@@ -19,9 +19,25 @@ class Scheme(NamedTuple):
     place: int = 100  # in lists
 
 
-def exchanged(mechanism: Slave, drive: Slave, actuator: str, sloped: bool = False) -> tuple[Wire, ...]:
+def exchanged(
+    mechanism: Slave, drive: Slave, actuator: str, sloped: bool = False
+) -> tuple[Wire, ...]:
     """Force against motion: the length of the drive follows the speed."""
     return (
-        Wire(mechanism, f"{actuator}.speed", drive, "speed", f"{actuator}.acceleration" if sloped else "", bond=actuator),
-        Wire(drive, "force", mechanism, f"{actuator}.force", "force_rate" if sloped else "", bond=actuator),
+        Wire(
+            mechanism,
+            f"{actuator}.speed",
+            drive,
+            "speed",
+            f"{actuator}.acceleration" if sloped else "",
+            bond=actuator,
+        ),
+        Wire(
+            drive,
+            "force",
+            mechanism,
+            f"{actuator}.force",
+            "force_rate" if sloped else "",
+            bond=actuator,
+        ),
     )

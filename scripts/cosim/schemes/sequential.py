@@ -9,4 +9,6 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     return Plan("sequential", (drive, mechanism), exchanged(mechanism, drive, actuator))
 
 
-SCHEME = Scheme("sequential", "the drive steps first, then the mechanism with its answer", plan, place=3)
+SCHEME = Scheme(
+    "sequential", "the drive steps first, then the mechanism with its answer", plan, place=3
+)

@@ -12,7 +12,9 @@ from kinetree.scripts.cosim.slave import Slave
 
 def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     wires = (
-        Wire(drive, "force", mechanism, f"{actuator}.force", "resting_rate", mean=True, bond=actuator),
+        Wire(
+            drive, "force", mechanism, f"{actuator}.force", "resting_rate", mean=True, bond=actuator
+        ),
         Wire(drive, "stiffness", mechanism, f"{actuator}.stiffness", bond=actuator),
         Wire(drive, "damping", mechanism, f"{actuator}.damping"),
         Wire(mechanism, f"{actuator}.mean_speed", drive, "speed", mean=True, bond=actuator),
@@ -20,4 +22,6 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     return Plan("sequential", (mechanism, drive), wires)
 
 
-SCHEME = Scheme("told", "the mechanism is told dF/ds; the drive hears the mean speed", plan, place=6)
+SCHEME = Scheme(
+    "told", "the mechanism is told dF/ds; the drive hears the mean speed", plan, place=6
+)

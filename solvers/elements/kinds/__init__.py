@@ -23,7 +23,9 @@ class Kind(NamedTuple):
     turns: bool = False  # it can turn what comes after it
     quaternion: int = -1  # place of a unit quaternion among its coordinates; none: -1
     back: str = ""  # the kind that takes its place in a joint used from child to parent; none: such a joint is refused
-    whole: str = ""  # the pattern of the fast path where it ends a joint of constants (`layout.Joint`)
+    whole: str = (
+        ""  # the pattern of the fast path where it ends a joint of constants (`layout.Joint`)
+    )
     pure: bool = False  # what it moves is at rest at the origin after it: columns are rotations where it ends a joint
 
     @property
@@ -39,10 +41,16 @@ class Kind(NamedTuple):
 
 def found() -> tuple[Kind, ...]:
     """All kinds in the order of their codes."""
-    kinds: list[Kind] = [import_module(f"{__name__}.{module.name}").KIND for module in iter_modules(__path__)]
+    kinds: list[Kind] = [
+        import_module(f"{__name__}.{module.name}").KIND for module in iter_modules(__path__)
+    ]
     codes = [kind.code for kind in kinds]
-    if len(set(codes)) < len(codes) or min(codes) < 0 or max(codes) > 62:  # sets of codes are bits of a word
-        raise ValueError(f"two elements have one code, or a code is none of 0 to 62: {sorted(codes)}")
+    if (
+        len(set(codes)) < len(codes) or min(codes) < 0 or max(codes) > 62
+    ):  # sets of codes are bits of a word
+        raise ValueError(
+            f"two elements have one code, or a code is none of 0 to 62: {sorted(codes)}"
+        )
     return tuple(sorted(kinds, key=lambda kind: kind.code))
 
 

@@ -2,4 +2,12 @@
 
 from kinetree.solvers.elements.kinds import Kind
 
-KIND = Kind("SHIFT_T", 4, "along an axis by a given function of time", "shift.MOVING", given=True, shifts=True, back="SHIFT_T")
+KIND = Kind(
+    "SHIFT_T",
+    4,
+    "along an axis by a given function of time",
+    "shift.MOVING",
+    given=True,
+    shifts=True,
+    back="SHIFT_T",
+)

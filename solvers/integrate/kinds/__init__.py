@@ -27,7 +27,9 @@ class Integrator(NamedTuple):
 
 def found() -> tuple[Integrator, ...]:
     """All methods, those that stand first in docs first."""
-    methods = [import_module(f"{__name__}.{module.name}").INTEGRATOR for module in iter_modules(__path__)]
+    methods = [
+        import_module(f"{__name__}.{module.name}").INTEGRATOR for module in iter_modules(__path__)
+    ]
     codes = [method.code for method in methods]
     if len(set(codes)) < len(codes) or AUTO in codes:
         raise ValueError(f"two integrators have one code: {sorted(codes)}")

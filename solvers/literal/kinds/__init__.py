@@ -34,7 +34,9 @@ class Form(NamedTuple):
 
 def found() -> tuple[Form, ...]:
     """All forms, Lagrangian ones first."""
-    forms: list[Form] = [import_module(f"{__name__}.{module.name}").FORM for module in iter_modules(__path__)]
+    forms: list[Form] = [
+        import_module(f"{__name__}.{module.name}").FORM for module in iter_modules(__path__)
+    ]
     codes = [form.code for form in forms]
     if len(set(codes)) < len(codes):
         raise ValueError(f"two forms have one code: {sorted(codes)}")

@@ -2,4 +2,6 @@
 
 from kinetree.solvers.literal.kinds import MASS, Form
 
-FORM = Form("ITR-DIRECT", code=6, kernel="itr_direct.itr_direct", needs=MASS, iterated=True, place=6)
+FORM = Form(
+    "ITR-DIRECT", code=6, kernel="itr_direct.itr_direct", needs=MASS, iterated=True, place=6
+)

@@ -23,10 +23,18 @@ class Kind(NamedTuple):
 
 def found() -> tuple[Kind, ...]:
     """All kinds in the order of their codes."""
-    kinds: list[Kind] = [kind for module in iter_modules(__path__) for kind in import_module(f"{__name__}.{module.name}").SENSORS]
+    kinds: list[Kind] = [
+        kind
+        for module in iter_modules(__path__)
+        for kind in import_module(f"{__name__}.{module.name}").SENSORS
+    ]
     codes = [kind.code for kind in kinds]
-    if len(set(codes)) < len(codes) or min(codes) < 0 or max(codes) > 62:  # sets of codes are bits of a word
-        raise ValueError(f"two sensors have one code, or a code is none of 0 to 62: {sorted(codes)}")
+    if (
+        len(set(codes)) < len(codes) or min(codes) < 0 or max(codes) > 62
+    ):  # sets of codes are bits of a word
+        raise ValueError(
+            f"two sensors have one code, or a code is none of 0 to 62: {sorted(codes)}"
+        )
     return tuple(sorted(kinds, key=lambda kind: kind.code))
 
 

@@ -28,9 +28,19 @@ from kinetree.solvers.library.tools import LibraryError, compiler, run
 
 HERE = Path(__file__).parent
 RECORD = 8  # bytes
-SANITIZERS = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+SANITIZERS = (
+    "-g",
+    "-O1",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+)
 COUNTERS = ("-g", "-O0", "-fPIC", "--coverage")
-ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1", "UBSAN_OPTIONS": "print_stacktrace=1", "PATH": "/usr/bin:/bin"}
+ENVIRONMENT = {
+    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "PATH": "/usr/bin:/bin",
+}
 
 STAGED = {
     "format": "kinetree/1",
@@ -41,7 +51,10 @@ STAGED = {
         "limit": 0.1,
         "hits": 0.0,
     },
-    "inputs": {"pull": {"start": 3.0, "unit": "N", "min": -100, "max": 100}, "turn": {"unit": "N.m"}},
+    "inputs": {
+        "pull": {"start": 3.0, "unit": "N", "min": -100, "max": 100},
+        "turn": {"unit": "N.m"},
+    },
     "tables": {"command": {"x": [0.0, 0.05, 0.2], "y": [0.0, 2.0, -1.0]}},
     "states": {"lag": {"rate": "pull - 20*lag"}},
     "bodies": {
@@ -50,8 +63,21 @@ STAGED = {
         "load": {"mass": 0.4, "inertia": [0.01, 0.01, 0.01, 0, 0, 0]},
     },
     "joints": {
-        "slide": {"child": "sled", "type": "prismatic", "axis": "x", "coordinates": ["x"], "start": 0.05, "speed": 0.5},
-        "hinge": {"parent": "sled", "child": "arm", "type": "revolute", "axis": "x", "coordinates": ["a"]},
+        "slide": {
+            "child": "sled",
+            "type": "prismatic",
+            "axis": "x",
+            "coordinates": ["x"],
+            "start": 0.05,
+            "speed": 0.5,
+        },
+        "hinge": {
+            "parent": "sled",
+            "child": "arm",
+            "type": "revolute",
+            "axis": "x",
+            "coordinates": ["a"],
+        },
         "grip": {"parent": "arm", "child": "load", "type": "spherical", "at": [0, 0.6, 0]},
     },
     "forces": {
@@ -59,8 +85,15 @@ STAGED = {
         "motor": {"coordinate": "a", "value": "turn - 0.1*der(a)"},
     },
     "events": {"stop": {"when": "x > limit", "set": {"der(x)": "-0.5*der(x)", "hits": "hits + 1"}}},
-    "outputs": {"tip": {"quantity": "position", "body": "arm", "point": [0, 0.6, 0]}, "power": {"value": "pull*der(x)", "unit": "W"}},
-    "stages": [{"name": "held", "ends": {"when": "a < -0.15"}, "free": ["grip"]}, {"name": "let go", "ends": {"after": 0.1}, "drop": ["load"]}, {}],
+    "outputs": {
+        "tip": {"quantity": "position", "body": "arm", "point": [0, 0.6, 0]},
+        "power": {"value": "pull*der(x)", "unit": "W"},
+    },
+    "stages": [
+        {"name": "held", "ends": {"when": "a < -0.15"}, "free": ["grip"]},
+        {"name": "let go", "ends": {"after": 0.1}, "drop": ["load"]},
+        {},
+    ],
     "run": {"step_limit": 300, "tolerances": 1e-5},
 }
 
@@ -69,8 +102,19 @@ ENDLESS = {
     "name": "Endless",
     "states": {"n": {"rate": "0"}},
     "bodies": {"bead": {"mass": 1.0}},
-    "joints": {"slide": {"child": "bead", "type": "prismatic", "axis": "x", "coordinates": ["x"], "speed": 1.0}},
-    "events": {"a": {"when": "x > 0.02 and n < 0.5", "set": {"n": 1}}, "b": {"when": "n > 0.5", "set": {"n": 0}}},
+    "joints": {
+        "slide": {
+            "child": "bead",
+            "type": "prismatic",
+            "axis": "x",
+            "coordinates": ["x"],
+            "speed": 1.0,
+        }
+    },
+    "events": {
+        "a": {"when": "x > 0.02 and n < 0.5", "set": {"n": 1}},
+        "b": {"when": "n > 0.5", "set": {"n": 0}},
+    },
     "run": STAGED["run"],
 }
 
@@ -99,11 +143,24 @@ class Program:
 
     def command(self, name: str, *arguments: object) -> list[str]:
         place, token = self.places[name]
-        return [str(self.program), str(place), str(self.folder / f"damaged-{name}"), token, *map(str, arguments)]
+        return [
+            str(self.program),
+            str(place),
+            str(self.folder / f"damaged-{name}"),
+            token,
+            *map(str, arguments),
+        ]
 
     def played(self, name: str, *arguments: object, limit: float = 3600.0) -> tuple[int, str]:
         """What the program returned and said; a call that keeps it ends by the program's own alarm."""
-        done = subprocess.run(self.command(name, *arguments), capture_output=True, text=True, errors="replace", env=ENVIRONMENT, timeout=limit)
+        done = subprocess.run(
+            self.command(name, *arguments),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=ENVIRONMENT,
+            timeout=limit,
+        )
         if done.returncode == 0:
             for line in done.stdout.splitlines():
                 key, _, value = line.partition(" ")
@@ -148,7 +205,9 @@ class CallSequences:
             code, said = self.program.played(name, "threads", seed, 10)
             if code:
                 found.append(f"calls in threads: {cause(code, said)}: {name}, seed {seed}")
-        return {f"FMI {key}": value - before.get(key, 0) for key, value in self.program.tried.items()}, found
+        return {
+            f"FMI {key}": value - before.get(key, 0) for key, value in self.program.tried.items()
+        }, found
 
 
 def cause(code: int, said: str) -> str:
@@ -220,11 +279,34 @@ def compiled(folder: Path, source: Path, flags: tuple[str, ...]) -> None:
     starved = ("-Dmalloc=starved_malloc", "-Dcalloc=starved_calloc")
     room = "native" if source.parent != HERE else HERE.name
     own = (*flags, *starved) if room == "native" else ("-fPIC",) if "--coverage" in flags else flags
-    run([*compiler(), *plain, *own, *define, *includes, "-c", str(source), "-o", str(folder / f"{room}-{source.stem}.o")])
+    run(
+        [
+            *compiler(),
+            *plain,
+            *own,
+            *define,
+            *includes,
+            "-c",
+            str(source),
+            "-o",
+            str(folder / f"{room}-{source.stem}.o"),
+        ]
+    )
 
 
 def linked(folder: Path, flags: tuple[str, ...]) -> None:
     target = this_platform()
     assert target is not None
     codes = sorted((*folder.glob("native-*.o"), *folder.glob(f"{HERE.name}-*.o")))
-    run([*compiler(), *flags, *map(str, codes), *map(str, objects_for(target)), "-lm", "-lpthread", "-o", str(folder / "calls")])
+    run(
+        [
+            *compiler(),
+            *flags,
+            *map(str, codes),
+            *map(str, objects_for(target)),
+            "-lm",
+            "-lpthread",
+            "-o",
+            str(folder / "calls"),
+        ]
+    )

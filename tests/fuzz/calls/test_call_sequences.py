@@ -44,4 +44,6 @@ def test_sequences_reach_the_lines_of_the_shell(tmp_path):
 def test_sequences_are_shrunk():
     """Of 40 calls, two make it fail together: they stay."""
     content = b"".join(bytes([k] * 8) for k in range(40))
-    assert shrunk(content, lambda each: bytes([7] * 8) in each and bytes([31] * 8) in each) == bytes([7] * 8 + [31] * 8)
+    assert shrunk(
+        content, lambda each: bytes([7] * 8) in each and bytes([31] * 8) in each
+    ) == bytes([7] * 8 + [31] * 8)

@@ -23,7 +23,15 @@ from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.solvers.library.load import needed_library
 
 BOOKS = 1e-7  # of the momenta, energies and speeds at an impact
-SOFT = {"area_a": 1e-3, "area_b": 6e-4, "volume_a": 1e-3, "volume_b": 1e-3, "bulk_modulus": 2e6, "shortest": 0.01, "longest": 5.0}
+SOFT = {
+    "area_a": 1e-3,
+    "area_b": 6e-4,
+    "volume_a": 1e-3,
+    "volume_b": 1e-3,
+    "bulk_modulus": 2e6,
+    "shortest": 0.01,
+    "longest": 5.0,
+}
 
 
 class Crossing(Draft):
@@ -39,8 +47,15 @@ class Crossing(Draft):
         """Coordinates whose rate is their speed, with their start values."""
         system = load(description).compile()
         q, u = system.start()
-        starts, speeds = dict(zip(system.coordinates, q, strict=True)), dict(zip(system.speeds, u, strict=True))
-        return {name: (float(starts[name]), float(speeds[f"der({name})"])) for name in starts if f"der({name})" in speeds}
+        starts, speeds = (
+            dict(zip(system.coordinates, q, strict=True)),
+            dict(zip(system.speeds, u, strict=True)),
+        )
+        return {
+            name: (float(starts[name]), float(speeds[f"der({name})"]))
+            for name in starts
+            if f"der({name})" in speeds
+        }
 
     def contacts(self) -> None:
         """A plane near a point of a body, not touched at the start; sometimes a plane of another body."""
@@ -48,11 +63,20 @@ class Crossing(Draft):
             point = self.point(ground=False)
             others = [name for name in self.d["bodies"] if name != point["body"]]
             on = self.pick(others) if others and self.chance(0.25) else "ground"
-            seen = {"quantity": "position", **point, "frame": on, **({"reference": {"body": on}} if on != "ground" else {})}
-            system = load(self.d | {"outputs": {"seen": seen}, "stages": [], "events": {}}).compile()
+            seen = {
+                "quantity": "position",
+                **point,
+                "frame": on,
+                **({"reference": {"body": on}} if on != "ground" else {}),
+            }
+            system = load(
+                self.d | {"outputs": {"seen": seen}, "stages": [], "events": {}}
+            ).compile()
             values = system.outputs(0.0, *system.start())
             normal = np.array(unit(self.rng))
-            at = [values[f"seen[{i + 1}]"] for i in range(3)] - normal * float(self.rng.uniform(0.02, 0.12))
+            at = [values[f"seen[{i + 1}]"] for i in range(3)] - normal * float(
+                self.rng.uniform(0.02, 0.12)
+            )
             table = {
                 **point,
                 "on": on,
@@ -71,7 +95,16 @@ class Crossing(Draft):
             return
         name = self.pick(self.scalars)
         self.d["actuators"] = {"motor": {"coordinate": self.pick(self.scalars)}}
-        law = {"kind": "pid", "measure": name, "setpoint": "0.2*sin(3*t)", "kp": 8.0, "ki": 3.0, "kd": 0.5, "filter": 0.02, "drives": "motor"}
+        law = {
+            "kind": "pid",
+            "measure": name,
+            "setpoint": "0.2*sin(3*t)",
+            "kp": 8.0,
+            "ki": 3.0,
+            "kd": 0.5,
+            "filter": 0.02,
+            "drives": "motor",
+        }
         law |= self.pick(({}, {"period": 0.02, "delay": 0.005}, {"low": -1.5, "high": 1.0}))
         self.d["controllers"] = {"hold": law}
 
@@ -81,11 +114,16 @@ class Crossing(Draft):
             return
         self.d.setdefault("inputs", {}).setdefault("push", {"start": 1.0})
         word = self.pick(("rotate", "shift"))
-        joint["transforms"].append({word: unit(self.rng), "follow": {"input": "push", "bandwidth": 8.0, "damping": 0.8}})
+        joint["transforms"].append(
+            {word: unit(self.rng), "follow": {"input": "push", "bandwidth": 8.0, "damping": 0.8}}
+        )
 
     def oil(self) -> None:
         points = self.pair()
-        self.d.setdefault("actuators", {})["ram"] = {"between": points, "chambers": dict(SOFT, viscous=2.0)}
+        self.d.setdefault("actuators", {})["ram"] = {
+            "between": points,
+            "chambers": dict(SOFT, viscous=2.0),
+        }
 
 
 def crossing(seed: int) -> dict[str, Any]:
@@ -100,7 +138,11 @@ def crossing(seed: int) -> dict[str, Any]:
 # -- what must agree ------------------------------------------------------------------------------------------------------------------------
 def specialised(case: Case, rng: np.random.Generator) -> None:
     """Runs by straight-line code of the mechanism, for the parameters it was made with and for others."""
-    agree(case, "straight-line code", case.system.specialise().simulate(inputs=inputs_of(case.description), integrator="adams"))
+    agree(
+        case,
+        "straight-line code",
+        case.system.specialise().simulate(inputs=inputs_of(case.description), integrator="adams"),
+    )
 
 
 def ensembles(case: Case, rng: np.random.Generator) -> None:
@@ -108,18 +150,32 @@ def ensembles(case: Case, rng: np.random.Generator) -> None:
     values = [25.0, 30.0, 41.0]
     held = {name: f(0.0) for name, f in inputs_of(case.description).items()}
     names = [name for name in case.names if name in case.result]
-    runs = case.system.simulate_many({"k": np.array(values)}, inputs={name: np.full(3, x) for name, x in held.items()} or None, outputs=names)
+    runs = case.system.simulate_many(
+        {"k": np.array(values)},
+        inputs={name: np.full(3, x) for name, x in held.items()} or None,
+        outputs=names,
+    )
     for k, value in enumerate(values):
-        one = load(case.description).compile(k=value).simulate(inputs=held or None, integrator="adams")
+        one = (
+            load(case.description)
+            .compile(k=value)
+            .simulate(inputs=held or None, integrator="adams")
+        )
         if k in runs.failures or len(one.events) != len(case.result.events):
             continue
         for name in names:
             spread = 10.0 * float(np.nanmax(case.spread[name], initial=0.0))
-            wrong = np.abs(runs[name][k] - one[name]) > 100 * TOLERANCE * (1.0 + np.abs(one[name])) + spread
+            wrong = (
+                np.abs(runs[name][k] - one[name])
+                > 100 * TOLERANCE * (1.0 + np.abs(one[name])) + spread
+            )
             if wrong.any():
                 row = int(np.flatnonzero(wrong)[0])
                 found, right = runs[name][k][row], one[name][row]
-                raise Difference(f"ensemble ({runs.engine})", f"k = {value}: {name} at t = {one.time[row]:.4g}: {found!r}, alone {right!r}")
+                raise Difference(
+                    f"ensemble ({runs.engine})",
+                    f"k = {value}: {name} at t = {one.time[row]:.4g}: {found!r}, alone {right!r}",
+                )
 
 
 def set_on_the_way(case: Case, rng: np.random.Generator) -> None:
@@ -136,7 +192,13 @@ def set_on_the_way(case: Case, rng: np.random.Generator) -> None:
     device.step(STOP)
     names = [name for name in case.names if name in device.places and name in expected]
     found = dict(zip(names, device.get(names), strict=True))
-    compare(case, "parameter set on the way", {name: float(expected[name][-1]) for name in names}, found, 30 * TOLERANCE)
+    compare(
+        case,
+        "parameter set on the way",
+        {name: float(expected[name][-1]) for name in names},
+        found,
+        30 * TOLERANCE,
+    )
 
 
 def at_ease(case: Case, rng: np.random.Generator) -> None:
@@ -154,20 +216,32 @@ def impact_balances(case: Case, rng: np.random.Generator) -> None:
     if not case.description.get("contacts"):
         return
     given = inputs_of(case.description)
-    for impact in impacts(case.description, STOP, lambda t: {name: f(t) for name, f in given.items()}, step=0.05 if given else 0.0):
+    for impact in impacts(
+        case.description,
+        STOP,
+        lambda t: {name: f(t) for name, f in given.items()},
+        step=0.05 if given else 0.0,
+    ):
         if impact.worst > BOOKS:
             raise Difference("books of an impact", repr(impact))
 
 
 CROSSED: dict[str, Callable[[Case, np.random.Generator], None]] = {
-    **{name: CHECKS[name] for name in ("again", "books", "integrators", "output steps", "order", "cuts")},
+    **{
+        name: CHECKS[name]
+        for name in ("again", "books", "integrators", "output steps", "order", "cuts")
+    },
     "at ease": at_ease,
     "co-simulation": HOSTS["co-simulation"],
     "ensembles": ensembles,
     "impacts": impact_balances,
     "set on the way": set_on_the_way,
 }
-CROSSED_LONG = {**CROSSED, **{name: HOSTS[name] for name in ("engine as C99", "native", "model exchange")}, "specialised": specialised}
+CROSSED_LONG = {
+    **CROSSED,
+    **{name: HOSTS[name] for name in ("engine as C99", "native", "model exchange")},
+    "specialised": specialised,
+}
 
 
 class Crossings(Motions):

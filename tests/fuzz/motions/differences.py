@@ -27,7 +27,13 @@ NUDGE = 1e-7
 INSTANT = 1e-5  # s: as far apart events of two runs may lie
 BLOW = 1e-9  # of momentum and energy: less is none
 TOLERANCE = 1e-6  # of values of the order of 1, by integrators whose tolerance is 1e-10
-UNLUCKY = (Status.CHATTERING, Status.DEAD_POINT, Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS, Status.NO_CONTACT_FORCE)
+UNLUCKY = (
+    Status.CHATTERING,
+    Status.DEAD_POINT,
+    Status.STEP_TOO_SMALL,
+    Status.TOO_MANY_STEPS,
+    Status.NO_CONTACT_FORCE,
+)
 
 
 class Difference(Exception):
@@ -61,7 +67,9 @@ def inputs_of(description: dict[str, Any]) -> dict[str, Callable[[float], float]
 
 def run(system: System, description: dict[str, Any], **how: Any) -> Result:
     """A run; where oil may begin and cease to cavitate within some ms, or friction turn within 0.1 ms, no method sees that steps over them."""
-    if description.get("hydraulics") or any("chambers" in each for each in description.get("actuators", {}).values()):
+    if description.get("hydraulics") or any(
+        "chambers" in each for each in description.get("actuators", {}).values()
+    ):
         how["largest_step"] = 0.002
     if any("kind" in law and "friction" in law for law in description.get("forces", {}).values()):
         how["largest_step"] = 0.0005
@@ -70,7 +78,9 @@ def run(system: System, description: dict[str, Any], **how: Any) -> Result:
 
 def watched(result: Result) -> list[str]:
     """Columns that do not depend on how the mechanism is written down: places, speeds and turning of the bodies, and states."""
-    return [name for name in result.names if "_" in name and name[0] == "b" and "pull" not in name] + [n for n in result.names if n == "lag"]
+    return [
+        name for name in result.names if "_" in name and name[0] == "b" and "pull" not in name
+    ] + [n for n in result.names if n == "lag"]
 
 
 def at_rows(result: Result, name: str) -> np.ndarray:
@@ -85,9 +95,16 @@ def moments(result: Result) -> list[Event]:
     """
     found: list[Event] = []
     for event in result.events:
-        if event.cause.startswith("slip of contact") or (event.cause.startswith("contact") and without_a_blow(event)):
+        if event.cause.startswith("slip of contact") or (
+            event.cause.startswith("contact") and without_a_blow(event)
+        ):
             continue
-        again = found and event.cause.startswith("contact") and event.cause == found[-1].cause and abs(event.time - found[-1].time) < 1e-9
+        again = (
+            found
+            and event.cause.startswith("contact")
+            and event.cause == found[-1].cause
+            and abs(event.time - found[-1].time) < 1e-9
+        )
         found += [] if again else [event]
     return found
 
@@ -124,22 +141,40 @@ def case_of(description: dict[str, Any]) -> Case | None:
         other = run(load(nudged(description)).compile(), description, integrator="adams")
     except EvaluationError as error:
         # what was drawn may be determined, and three turns of a joint may come to lie in one plane
-        if error.status in (*UNLUCKY, Status.INCONSISTENT, Status.PENETRATES, Status.DRIVEN_TOGETHER, Status.CANNOT_SET, Status.SINGULAR_JOINT):
+        if error.status in (
+            *UNLUCKY,
+            Status.INCONSISTENT,
+            Status.PENETRATES,
+            Status.DRIVEN_TOGETHER,
+            Status.CANNOT_SET,
+            Status.SINGULAR_JOINT,
+        ):
             return None
         raise
     if history(result) != history(other):
         return None
-    if any(abs(mine.time - its.time) > INSTANT / 3 for mine, its in zip(moments(result), moments(other), strict=True)):
+    if any(
+        abs(mine.time - its.time) > INSTANT / 3
+        for mine, its in zip(moments(result), moments(other), strict=True)
+    ):
         return None  # as where a stage ends at a bound on which a loop holds what is asked for
     names = watched(result)
-    spread = {name: np.maximum.accumulate(np.abs(at_rows(result, name) - at_rows(other, name))) for name in names}
+    spread = {
+        name: np.maximum.accumulate(np.abs(at_rows(result, name) - at_rows(other, name)))
+        for name in names
+    }
     if any(np.nanmax(each, initial=0.0) > 3e-4 for each in spread.values()):
         return None
     return Case(description, system, result, spread)
 
 
 def agree(
-    case: Case, what: str, other: Result, factor: float = 1.0, rows: slice | list[int] = slice(None), errors: dict[str, np.ndarray] | None = None
+    case: Case,
+    what: str,
+    other: Result,
+    factor: float = 1.0,
+    rows: slice | list[int] = slice(None),
+    errors: dict[str, np.ndarray] | None = None,
 ) -> None:
     """The other run has the same motion at rows of the reference, but for its known errors, and the same events at the same instants."""
     if history(other) != history(case.result):
@@ -150,27 +185,45 @@ def agree(
     for name in case.names:
         a, b = at_rows(case.result, name)[rows], at_rows(other, name)
         b = b[rows] if b.size != a.size else b
-        allowed = factor * (TOLERANCE * (1.0 + np.abs(a)) + 3.0 * case.spread[name][rows]) + (errors[name] if errors else 0.0)
+        allowed = factor * (TOLERANCE * (1.0 + np.abs(a)) + 3.0 * case.spread[name][rows]) + (
+            errors[name] if errors else 0.0
+        )
         wrong = np.flatnonzero((np.abs(a - b) > allowed) | (np.isnan(a) != np.isnan(b)))
         if wrong.size:
             k = int(wrong[0])
-            raise Difference(what, f"{name} at t = {case.result.time[rows][k]:.4g}: {a[k]!r} and {b[k]!r}, allowed {allowed[k]:.2g}")
+            raise Difference(
+                what,
+                f"{name} at t = {case.result.time[rows][k]:.4g}: {a[k]!r} and {b[k]!r}, allowed {allowed[k]:.2g}",
+            )
 
 
 # -- what must agree ------------------------------------------------------------------------------------------------------------------------
 def integrators(case: Case, rng: np.random.Generator) -> None:
     """By others; radau, which takes what is not smooth with 0.1 rtol^(2/3), more exactly where laws have corners."""
     corners = case.description["forces"] or case.description.get("actuators")
-    for name in rng.permutation([each for each in NAMES if each not in (*FIXED, "auto", "adams")])[:2]:
+    for name in rng.permutation([each for each in NAMES if each not in (*FIXED, "auto", "adams")])[
+        :2
+    ]:
         finer = {"tolerance": 1e-12} if name == "radau" and corners else {}
-        agree(case, f"integrator {name}", run(case.system, case.description, integrator=str(name), **finer))
+        agree(
+            case,
+            f"integrator {name}",
+            run(case.system, case.description, integrator=str(name), **finer),
+        )
 
 
 def fixed_steps(case: Case, rng: np.random.Generator) -> None:
     """Fourth order: of the difference to twice the step its error is 1/15, for third order 1/7; only what is smooth, as corners cost an order."""
     if not case.description["forces"] and not case.result.events:
-        fine, coarse = (run(case.system, case.description, integrator="rk4", step=h) for h in (5e-4, 1e-3))
-        errors = {name: 2.0 / 15.0 * np.maximum.accumulate(np.abs(at_rows(fine, name) - at_rows(coarse, name))) for name in case.names}
+        fine, coarse = (
+            run(case.system, case.description, integrator="rk4", step=h) for h in (5e-4, 1e-3)
+        )
+        errors = {
+            name: 2.0
+            / 15.0
+            * np.maximum.accumulate(np.abs(at_rows(fine, name) - at_rows(coarse, name)))
+            for name in case.names
+        }
         agree(case, "integrator rk4", fine, errors=errors)
 
 
@@ -196,8 +249,16 @@ def forms(case: Case, rng: np.random.Generator) -> None:
         other = case.system.accelerations(t, q, u, method=name)
         if np.abs(other - reference).max(initial=0.0) > 1e-12 * size * condition:
             raise Difference(f"form {name}", f"accelerations {reference} and {other}")
-    name = str(rng.choice(sorted((LAGRANGE | HAMILTON).keys() if isinstance(LAGRANGE, dict) else LAGRANGE | HAMILTON)))
-    agree(case, f"run by {name}", run(case.system, case.description, method=name, integrator="adams"))
+    name = str(
+        rng.choice(
+            sorted(
+                (LAGRANGE | HAMILTON).keys() if isinstance(LAGRANGE, dict) else LAGRANGE | HAMILTON
+            )
+        )
+    )
+    agree(
+        case, f"run by {name}", run(case.system, case.description, method=name, integrator="adams")
+    )
 
 
 def rewritten(case: Case, rng: np.random.Generator) -> None:
@@ -210,7 +271,11 @@ def rewritten(case: Case, rng: np.random.Generator) -> None:
 
 def cuts(case: Case, rng: np.random.Generator) -> None:
     """A loop that is cut elsewhere; where the start does not close it, what moves to close it depends on which joint's start values count."""
-    if "closing" not in case.description["joints"] or case.description.get("stages") or case.description.get("couplings"):
+    if (
+        "closing" not in case.description["joints"]
+        or case.description.get("stages")
+        or case.description.get("couplings")
+    ):
         return
     if any(name in case.system.coordinates for name in case.system.start_changes):
         return
@@ -232,7 +297,12 @@ def parts(case: Case, rng: np.random.Generator) -> None:
     left = {body for stage in other.get("stages", ()) for body in stage.get("drop", ())}
     for name, body in case.description["bodies"].items():
         tensor = body.get("inertia")
-        if name in left or tensor is None or not all(isinstance(x, (int, float)) for x in (body["mass"], *tensor)) or rng.random() < 0.4:
+        if (
+            name in left
+            or tensor is None
+            or not all(isinstance(x, (int, float)) for x in (body["mass"], *tensor))
+            or rng.random() < 0.4
+        ):
             continue
         axis, angle, at = rng.normal(size=3), float(rng.normal()), rng.normal(0.0, 0.3, 3)
         axis /= np.linalg.norm(axis)
@@ -244,14 +314,25 @@ def parts(case: Case, rng: np.random.Generator) -> None:
         other["bodies"][name] |= {"mass": half, "inertia": [xx, yy, zz, xy, xz, yz]}
         com = R.T @ (np.array(body.get("com", [0.0, 0.0, 0.0])) - at)
         tensor = [float(x) for x in (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])]
-        other["bodies"][f"half_{name}"] = {"mass": half, "com": com.tolist(), "inertia": tensor, "unphysical": True}
+        other["bodies"][f"half_{name}"] = {
+            "mass": half,
+            "com": com.tolist(),
+            "inertia": tensor,
+            "unphysical": True,
+        }
         place = {"at": at.tolist(), "frame": [{"rotate": axis.tolist(), "by": angle}]}
-        other["joints"][f"half_{name}"] = {"parent": name, "child": f"half_{name}", "type": "rigid"} | place
+        other["joints"][f"half_{name}"] = {
+            "parent": name,
+            "child": f"half_{name}",
+            "type": "rigid",
+        } | place
     for merge in (True, False):
         system = load(other | {"run": other.get("run", {}) | {"merge": merge}}).compile()
         halves = len(other["bodies"]) - len(case.description["bodies"])
         if len(system.compiled.running.carriers) != merge * halves:
-            raise Difference("parts", f"{sorted(system.compiled.running.carriers)} of {halves} run with others")
+            raise Difference(
+                "parts", f"{sorted(system.compiled.running.carriers)} of {halves} run with others"
+            )
         agree(case, "parts merged" if merge else "parts", run(system, other, integrator="adams"))
 
 
@@ -264,10 +345,18 @@ def slopes(case: Case, rng: np.random.Generator) -> None:
     k = int(rng.integers(case.system.n))
     e = np.zeros(case.system.n)
     e[k] = h = 1e-5
-    difference = (case.system.accelerations(t, q, u + e) - case.system.accelerations(t, q, u - e)) / (2 * h)
+    difference = (
+        case.system.accelerations(t, q, u + e) - case.system.accelerations(t, q, u - e)
+    ) / (2 * h)
     found = np.asarray(exact.u)[:, k]
-    if np.abs(difference - found).max() > 1e-5 * (1.0 + np.abs(difference).max()) + 1e-9 * np.abs(case.system.accelerations(t, q, u)).max() / h:
-        raise Difference("slopes", f"by speed {case.system.speeds[k]}: {found} and by differences {difference}")
+    if (
+        np.abs(difference - found).max()
+        > 1e-5 * (1.0 + np.abs(difference).max())
+        + 1e-9 * np.abs(case.system.accelerations(t, q, u)).max() / h
+    ):
+        raise Difference(
+            "slopes", f"by speed {case.system.speeds[k]}: {found} and by differences {difference}"
+        )
 
 
 def lanes(case: Case, rng: np.random.Generator) -> None:
@@ -313,7 +402,9 @@ CHECKS: dict[str, Callable[[Case, np.random.Generator], None]] = {
 }
 
 
-def findings(description: dict[str, Any], seed: int, checks: dict[str, Callable] | None = None) -> Iterator[tuple[str, str]]:
+def findings(
+    description: dict[str, Any], seed: int, checks: dict[str, Callable] | None = None
+) -> Iterator[tuple[str, str]]:
     """Names of the ways that do not agree, and how."""
     try:
         case = case_of(description)

@@ -27,15 +27,26 @@ EXCHANGE = 1e-8  # tolerance of the host's integrator
 
 def held(case: Case) -> dict[str, float]:
     """Where the bodies are at the end with inputs that stay at their starts."""
-    result = case.system.simulate(integrator="adams") if inputs_of(case.description) else case.result
+    result = (
+        case.system.simulate(integrator="adams") if inputs_of(case.description) else case.result
+    )
     return {name: float(result[name][-1]) for name in case.names if name in result}
 
 
-def compare(case: Case, what: str, expected: dict[str, float], found: dict[str, float], tolerance: float, nudges: float = 10.0) -> None:
+def compare(
+    case: Case,
+    what: str,
+    expected: dict[str, float],
+    found: dict[str, float],
+    tolerance: float,
+    nudges: float = 10.0,
+) -> None:
     for name, value in expected.items():
         allowed = tolerance * (1.0 + abs(value)) + nudges * float(case.spread[name][-1])
         if not (abs(found[name] - value) <= allowed or (np.isnan(value) and np.isnan(found[name]))):
-            raise Difference(what, f"{name} at the end: {value!r} and {found[name]!r}, allowed {allowed:.2g}")
+            raise Difference(
+                what, f"{name} at the end: {value!r} and {found[name]!r}, allowed {allowed:.2g}"
+            )
 
 
 def communication_points(rng: np.random.Generator) -> np.ndarray:
@@ -50,14 +61,22 @@ def stepped(case: Case, rng: np.random.Generator) -> None:
     for t in communication_points(rng):
         unit.step(float(t))
     names = [name for name in held(case) if name in unit.places]
-    compare(case, "co-simulation in this process", held(case), dict(zip(names, unit.get(names), strict=True)), 30 * TOLERANCE)
+    compare(
+        case,
+        "co-simulation in this process",
+        held(case),
+        dict(zip(names, unit.get(names), strict=True)),
+        30 * TOLERANCE,
+    )
 
 
 def archived(case: Case, rng: np.random.Generator, backend: str, version: int) -> None:
     """An archive as a host has it: two instances that take turns, one of them restored from bytes on the way."""
     expected = held(case)
     with tempfile.TemporaryDirectory() as folder:
-        path = build_fmu(load(case.description), Path(folder) / "m.fmu", backend, version, integrator="adams")
+        path = build_fmu(
+            load(case.description), Path(folder) / "m.fmu", backend, version, integrator="adams"
+        )
         with Archive(path) as archive:
             hosts = [Host(archive).start() for _ in range(2)]
             points = communication_points(rng)
@@ -71,7 +90,13 @@ def archived(case: Case, rng: np.random.Generator, backend: str, version: int) -
                     hosts[1].restore(hosts[1].parsed(data, hosts[1].time))
             names = [name for name in expected if name in archive.references]
             for host in hosts:
-                compare(case, f"back end {backend}, FMI {version}", expected, dict(zip(names, host.get(names), strict=True)), 30 * TOLERANCE)
+                compare(
+                    case,
+                    f"back end {backend}, FMI {version}",
+                    expected,
+                    dict(zip(names, host.get(names), strict=True)),
+                    30 * TOLERANCE,
+                )
                 host.fmu.freeInstance()
 
 
@@ -91,7 +116,9 @@ def exchanged(case: Case, rng: np.random.Generator) -> None:
     """
     expected = held(case)
     with tempfile.TemporaryDirectory() as folder:
-        path = build_fmu(load(case.description), Path(folder) / "m.fmu", "native", int(rng.choice((2, 3))))
+        path = build_fmu(
+            load(case.description), Path(folder) / "m.fmu", "native", int(rng.choice((2, 3)))
+        )
         with Archive(path) as archive:
             try:
                 exchanged_in(archive, case, expected, 20)
@@ -100,7 +127,14 @@ def exchanged(case: Case, rng: np.random.Generator) -> None:
                 exchanged_in(archive, case, expected, 200, 0.01 * EXCHANGE)
 
 
-def exchanged_in(archive: Archive, case: Case, expected: dict[str, float], intervals: int, tolerance: float = EXCHANGE, factor: float = 1.0) -> None:
+def exchanged_in(
+    archive: Archive,
+    case: Case,
+    expected: dict[str, float],
+    intervals: int,
+    tolerance: float = EXCHANGE,
+    factor: float = 1.0,
+) -> None:
     """The same with so many intervals, at whose ends the host's steps end."""
     from fmpy import simulate_fmu
 
@@ -116,16 +150,33 @@ def exchanged_in(archive: Archive, case: Case, expected: dict[str, float], inter
     )
     # every event restarts its integrator with order 1: ten steps, each with an error of EXCHANGE, are a nudge
     nudges = 10.0 + len(case.result.events)
-    compare(case, "model exchange", expected, {name: float(found[name][-1]) for name in names}, 2e-4 * factor, nudges * factor)
+    compare(
+        case,
+        "model exchange",
+        expected,
+        {name: float(found[name][-1]) for name in names},
+        2e-4 * factor,
+        nudges * factor,
+    )
 
 
 def translated(case: Case, rng: np.random.Generator) -> None:
     """A run by the engine as C99, which the source back end packs."""
     with in_its_place():
-        agree(case, "engine as C99", run(load(case.description).compile(), case.description, integrator="adams"))
+        agree(
+            case,
+            "engine as C99",
+            run(load(case.description).compile(), case.description, integrator="adams"),
+        )
 
 
-HOSTS = {"co-simulation": stepped, "engine as C99": translated, "native": native, "model exchange": exchanged, "python": python}
+HOSTS = {
+    "co-simulation": stepped,
+    "engine as C99": translated,
+    "native": native,
+    "model exchange": exchanged,
+    "python": python,
+}
 
 
 # -- processor levels -------------------------------------------------------------------------------------------------------------------------
@@ -157,7 +208,13 @@ def other_levels() -> list[str]:
 def at_level(name: str, descriptions: list[dict[str, Any]]) -> list[dict[str, float]]:
     """Ends of runs on another level of this machine's processor, whose library is built for that."""
     build.make_library("core", name)
-    done = subprocess.run([sys.executable, "-c", CHILD, name], input=json.dumps(descriptions), capture_output=True, text=True, timeout=1800)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, name],
+        input=json.dumps(descriptions),
+        capture_output=True,
+        text=True,
+        timeout=1800,
+    )
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
     return json.loads(done.stdout.splitlines()[-1])

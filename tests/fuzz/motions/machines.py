@@ -14,7 +14,17 @@ from random_mechanisms import random_mechanism
 
 from kinetree.models.forces.kinds import KINDS
 
-DRAWN = {"coordinate", "line", "rope", "wrench", "pair", "contact", "cylinder", "friction", "stop"}  # by every random mechanism
+DRAWN = {
+    "coordinate",
+    "line",
+    "rope",
+    "wrench",
+    "pair",
+    "contact",
+    "cylinder",
+    "friction",
+    "stop",
+}  # by every random mechanism
 LAWS = tuple(name for name in KINDS if name not in DRAWN)
 OIL = 2e6  # Pa: bulk modulus of an oil soft enough for explicit integrators
 
@@ -31,7 +41,9 @@ class Machine(Crossing):
             if place is not None:
                 self.d["forces"][name] = {"kind": kind, **KINDS[kind].example, **place}
                 self.d["outputs"][f"b_{name}"] = {"value": f"force('{name}')"}
-                for suffix in KINDS[kind].states(KINDS[kind].table.model_validate(self.d["forces"][name])):
+                for suffix in KINDS[kind].states(
+                    KINDS[kind].table.model_validate(self.d["forces"][name])
+                ):
                     self.d["outputs"][f"b_{name}_{suffix}"] = {"value": f"{name}.{suffix}"}
 
     def place(self, key: str, example: Any) -> dict[str, Any] | None:

@@ -24,13 +24,19 @@ PATIENCE = 120  # seconds of the processor for one mechanism
 def has_a_dense_twin(description: dict[str, Any]) -> bool:
     """What the dense matrices know: no events, no ground contact, no rolling or speed couplings."""
     plain = not description.get("events") and not description.get("stages")
-    return plain and "slip" not in description.get("couplings", {}) and not any("height" in force for force in description["forces"].values())
+    return (
+        plain
+        and "slip" not in description.get("couplings", {})
+        and not any("height" in force for force in description["forces"].values())
+    )
 
 
 def plain(description: dict[str, Any]) -> dict[str, Any]:
     """The mechanism without events, stages and ground contacts."""
     forces = {name: force for name, force in description["forces"].items() if "height" not in force}
-    couplings = {name: each for name, each in description.get("couplings", {}).items() if name != "slip"}
+    couplings = {
+        name: each for name, each in description.get("couplings", {}).items() if name != "slip"
+    }
     return {**description, "forces": forces, "couplings": couplings, "events": {}, "stages": []}
 
 
@@ -40,29 +46,51 @@ def beside_dense(case: Case, rng: np.random.Generator, stop: float = 0.0) -> Non
         return
     d, system, inputs = case.description, case.system, inputs_of(case.description)
     dense = Dense(d, inputs)
-    y = dense.state(dict(zip((*system.coordinates, *system.speeds), [float(x) for part in system.start() for x in part], strict=True)))
+    y = dense.state(
+        dict(
+            zip(
+                (*system.coordinates, *system.speeds),
+                [float(x) for part in system.start() for x in part],
+                strict=True,
+            )
+        )
+    )
     if stop:
         q, u = dense.motion(y, stop)
         udot = None
     else:
         stop = 1e-9  # one-sided at corners at t = 0
-        q, u, udot = y[: dense.nq], y[dense.nq :][: dense.nu], dense.rates(stop, y)[dense.nq :][: dense.nu]
-    values = {name: case.result[name][-1] for name in case.names} if udot is None else outputs_at_start(case)
+        q, u, udot = (
+            y[: dense.nq],
+            y[dense.nq :][: dense.nu],
+            dense.rates(stop, y)[dense.nq :][: dense.nu],
+        )
+    values = (
+        {name: case.result[name][-1] for name in case.names}
+        if udot is None
+        else outputs_at_start(case)
+    )
     bodies = Bodies(dense, stop, q, u)
     for body in d["bodies"]:
         point = d["outputs"].get(f"{body}_place", {}).get("point")
         if point is None:
             continue
         x, v, a, J = bodies.point(body, point)
-        owns = {"place": x, "speed": v} if udot is None else {"place": x, "speed": v, "pull": a + J @ udot}
+        owns = (
+            {"place": x, "speed": v}
+            if udot is None
+            else {"place": x, "speed": v, "pull": a + J @ udot}
+        )
         for word, own in owns.items():
             for k in range(3):
                 name = f"{body}_{word}[{k + 1}]"
-                allowed = TOLERANCE * (1.0 + abs(own[k])) * (100.0 if word == "pull" else 1.0) + 3.0 * (
-                    case.spread[name][-1] if udot is None else 0.0
-                )
+                allowed = TOLERANCE * (1.0 + abs(own[k])) * (
+                    100.0 if word == "pull" else 1.0
+                ) + 3.0 * (case.spread[name][-1] if udot is None else 0.0)
                 if name in values and abs(values[name] - own[k]) > allowed:
-                    raise Difference(f"dense matrices: {word}", f"{name}: {values[name]!r}, dense {own[k]!r}")
+                    raise Difference(
+                        f"dense matrices: {word}", f"{name}: {values[name]!r}, dense {own[k]!r}"
+                    )
 
 
 def outputs_at_start(case: Case) -> dict[str, float]:
@@ -74,9 +102,18 @@ def dense_motion(case: Case, rng: np.random.Generator) -> None:
     beside_dense(case, rng, STOP)
 
 
-FAST: dict[str, Callable[[Case, np.random.Generator], None]] = {**CHECKS, "dense start": beside_dense, "co-simulation": HOSTS["co-simulation"]}
+FAST: dict[str, Callable[[Case, np.random.Generator], None]] = {
+    **CHECKS,
+    "dense start": beside_dense,
+    "co-simulation": HOSTS["co-simulation"],
+}
 LONG = {**FAST, **HOSTS, "dense motion": dense_motion}
-RARELY = {"native": 6, "python": 12, "model exchange": 6, "dense motion": 6}  # one mechanism of so many
+RARELY = {
+    "native": 6,
+    "python": 12,
+    "model exchange": 6,
+    "dense motion": 6,
+}  # one mechanism of so many
 
 
 class Motions:
@@ -92,21 +129,35 @@ class Motions:
 
     def round(self, draw: random.Random, out: Path) -> tuple[dict[str, int], list[str]]:
         seed = draw.randrange(2**31)
-        checks = {name: check for name, check in self.checks.items() if draw.randrange(self.rarely.get(name, 1)) == 0}
+        checks = {
+            name: check
+            for name, check in self.checks.items()
+            if draw.randrange(self.rarely.get(name, 1)) == 0
+        }
         told: list[str] = []
         try:
             description = self.draw(seed)
             with patience(PATIENCE):
                 found = list(findings(description, seed, checks))
-        except (ModelError, EvaluationError):  # no mechanism, or one whose loops the start does not close
+        except (
+            ModelError,
+            EvaluationError,
+        ):  # no mechanism, or one whose loops the start does not close
             return {f"{self.name} that are refused": 1}, []
         except Exception as error:  # what no way of running may raise, and what takes too long
             found = [(type(error).__name__, str(error))]
         for what, more in found:
             run = description["run"]  # hosts and single runs have the same end
-            small = shrunk(description, lambda each, what=what, run=run: each.get("run") == run and fails(each, seed, checks, what))
+            small = shrunk(
+                description,
+                lambda each, what=what, run=run: (
+                    each.get("run") == run and fails(each, seed, checks, what)
+                ),
+            )
             path = numbered(out, "motion")
-            path.write_text(json.dumps({"finding": what, "more": more, "seed": seed, "input": small}, indent=1))
+            path.write_text(
+                json.dumps({"finding": what, "more": more, "seed": seed, "input": small}, indent=1)
+            )
             told.append(f"motion: {what}: {more}: {path}")
         return {self.name: 1, "comparisons": len(checks)}, told
 

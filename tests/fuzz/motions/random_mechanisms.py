@@ -47,14 +47,19 @@ class Draft:
             "name": "random",
             "gravity": vector(rng.normal(0.0, 5.0, 3)),
             "parameters": {"k": {"value": 30.0, "tunable": True}, "count": 0.0},
-            "tables": {"path": {"x": [0.0, 0.13, 0.29, 0.7], "y": [0.0, 0.05, -0.02, 0.1]}, "law": {"x": [-1.0, 0.0, 0.3], "y": [-20.0, 0.0, 15.0]}},
+            "tables": {
+                "path": {"x": [0.0, 0.13, 0.29, 0.7], "y": [0.0, 0.05, -0.02, 0.1]},
+                "law": {"x": [-1.0, 0.0, 0.3], "y": [-20.0, 0.0, 15.0]},
+            },
             "bodies": {},
             "joints": {},
             "forces": {},
             "outputs": {},
             "run": dict(RUN),
         }
-        self.scalars: dict[str, tuple[float, float]] = {}  # coordinates whose rate is their speed, with their start values
+        self.scalars: dict[
+            str, tuple[float, float]
+        ] = {}  # coordinates whose rate is their speed, with their start values
 
     def chance(self, share: float) -> bool:
         return bool(self.rng.random() < share)
@@ -67,7 +72,10 @@ class Draft:
         return names[int(self.rng.integers(len(names)))]
 
     def point(self, ground: bool = True) -> dict[str, Any]:
-        return {"body": self.pick([*self.d["bodies"], *(["ground"] if ground else [])]), "point": self.some(0.4)}
+        return {
+            "body": self.pick([*self.d["bodies"], *(["ground"] if ground else [])]),
+            "point": self.some(0.4),
+        }
 
     def pair(self) -> list[dict[str, Any]]:
         """Points of two different bodies."""
@@ -82,8 +90,14 @@ class Draft:
             P = r @ r.T + 0.02 * np.eye(3)
             J = np.trace(P) * np.eye(3) - P
             tensor = [float(J[a, b]) for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
-            parent = self.pick([*self.d["bodies"], *(["ground"] if i == 1 or self.chance(0.3) else [])])
-            self.d["bodies"][f"b{i}"] = {"mass": float(self.rng.uniform(0.5, 3.0)), "com": self.some(0.1), "inertia": tensor}
+            parent = self.pick(
+                [*self.d["bodies"], *(["ground"] if i == 1 or self.chance(0.3) else [])]
+            )
+            self.d["bodies"][f"b{i}"] = {
+                "mass": float(self.rng.uniform(0.5, 3.0)),
+                "com": self.some(0.1),
+                "inertia": tensor,
+            }
             self.d["joints"][f"j{i}"] = self.joint(f"j{i}", parent, f"b{i}")
 
     def joint(self, name: str, parent: str, child: str) -> dict[str, Any]:
@@ -116,11 +130,16 @@ class Draft:
             table["speed"] = self.some(0.5, 6 if kind == "free" else 3)
         elif count:
             table["start"], table["speed"] = self.some(0.3, count), self.some(0.6, count)
-            self.scalars |= {f"{name}.{x}": each for x, each in zip(scalars, zip(table["start"], table["speed"]))}
+            self.scalars |= {
+                f"{name}.{x}": each for x, each in zip(scalars, zip(table["start"], table["speed"]))
+            }
         return table
 
     def transforms(self, name: str) -> list[dict[str, Any]]:
-        axes = {word: list(np.linalg.qr(self.rng.normal(size=(3, 3)))[0]) for word in ("rotate", "shift")}
+        axes = {
+            word: list(np.linalg.qr(self.rng.normal(size=(3, 3)))[0])
+            for word in ("rotate", "shift")
+        }
         found: list[dict[str, Any]] = []
         for k in range(int(self.rng.integers(1, 4))):
             word = self.pick(("rotate", "rotate", "shift"))
@@ -131,7 +150,10 @@ class Draft:
             found.append({word: axis, "coordinate": f"{name}c{k}", "start": start, "speed": speed})
             self.scalars[f"{name}c{k}"] = start, speed
         if self.chance(0.5):
-            found.insert(int(self.rng.integers(len(found) + 1)), {self.pick(("rotate", "shift")): unit(self.rng), "by": self.pick(GIVEN)})
+            found.insert(
+                int(self.rng.integers(len(found) + 1)),
+                {self.pick(("rotate", "shift")): unit(self.rng), "by": self.pick(GIVEN)},
+            )
         return found
 
     # -- forces ---------------------------------------------------------------------------------------------------------------------------
@@ -148,7 +170,13 @@ class Draft:
             return {"coordinate": coordinate} | {
                 "spring": {"stiffness": "k", "damping": 0.4, "length": start + 0.1},
                 "friction": {"coulomb": 1.0, "viscous": 0.3, "speed": 0.2},
-                "stop": {"lower": start - 0.2, "upper": start + 0.1, "stiffness": 2.0, "damping": 0.1, "sharpness": 12.0},
+                "stop": {
+                    "lower": start - 0.2,
+                    "upper": start + 0.1,
+                    "stiffness": 2.0,
+                    "damping": 0.1,
+                    "sharpness": 12.0,
+                },
                 "law": {"law": "law", "damping": 0.2},
             }[kind]
         if kind in ("line", "rope"):
@@ -156,15 +184,43 @@ class Draft:
             return {"between": self.pair(), "stiffness": "k", "damping": 0.3} | more
         if kind == "wrench":
             force = [f"{x}*cos(5*t)" for x in self.some(2.0)]
-            return self.point(ground=False) | {"force": force, "moment": self.some(0.3), "frame": self.pick(("ground", "body"))}
+            return self.point(ground=False) | {
+                "force": force,
+                "moment": self.some(0.3),
+                "frame": self.pick(("ground", "body")),
+            }
         if kind == "pair":
-            return {"between": self.pair(), "force": self.some(1.0), "moment": self.some(0.3), "frame": self.pick(("ground", "body"))}
+            return {
+                "between": self.pair(),
+                "force": self.some(1.0),
+                "moment": self.some(0.3),
+                "frame": self.pick(("ground", "body")),
+            }
         if kind == "cylinder":
-            return {"between": self.pair(), "area_a": 1e-3, "area_b": 6e-4, "pressure_a": 4e3, "pressure_b": 3e3, "viscous": 0.5}
+            return {
+                "between": self.pair(),
+                "area_a": 1e-3,
+                "area_b": 6e-4,
+                "pressure_a": 4e3,
+                "pressure_b": 3e3,
+                "viscous": 0.5,
+            }
         surface = (
-            {"height": "0.1*sin(ground.x) - 0.1"} if kind == "terrain" else {"height": float(self.rng.normal(-0.2, 0.2)), "normal": unit(self.rng)}
+            {"height": "0.1*sin(ground.x) - 0.1"}
+            if kind == "terrain"
+            else {"height": float(self.rng.normal(-0.2, 0.2)), "normal": unit(self.rng)}
         )
-        return self.point(ground=False) | {"stiffness": 200.0, "damping": 4.0, "friction": 0.3, "friction_speed": 0.2, "radius": 0.05} | surface
+        return (
+            self.point(ground=False)
+            | {
+                "stiffness": 200.0,
+                "damping": 4.0,
+                "friction": 0.3,
+                "friction_speed": 0.2,
+                "radius": 0.05,
+            }
+            | surface
+        )
 
     # -- what meets in a run --------------------------------------------------------------------------------------------------------------
     def states_and_inputs(self) -> None:
@@ -185,7 +241,9 @@ class Draft:
             if self.chance(0.7):
                 self.d["couplings"] = {"gear": f"{names[0]} - {r!r}*{names[1]} - {a - r * b!r}"}
             else:
-                self.d["couplings"] = {"slip": f"der({names[0]}) - {r!r}*der({names[1]})*cos({names[1]})"}
+                self.d["couplings"] = {
+                    "slip": f"der({names[0]}) - {r!r}*der({names[1]})*cos({names[1]})"
+                }
 
     def loop(self) -> None:
         """A rod of fixed length or a ball joint between points that meet at the start; needs freedoms to spare."""
@@ -211,7 +269,10 @@ class Draft:
                 "child_at": at,
             }
         elif values["far"] > 0.2:
-            self.d.setdefault("couplings", {})["rod"] = {"between": [first, second], "length": values["far"]}
+            self.d.setdefault("couplings", {})["rod"] = {
+                "between": [first, second],
+                "length": values["far"],
+            }
 
     def events(self) -> None:
         for i in range(int(self.rng.integers(0, 3))):
@@ -221,7 +282,13 @@ class Draft:
             start, speed = self.scalars[c]
             bound = round(start + math.copysign(float(self.rng.uniform(0.02, 0.2)), speed), 3)
             when = f"{c} {'>' if speed > 0 else '<'} {bound}"
-            change = self.pick(({f"der({c})": f"-0.6*der({c})"}, {f"der({c})": f"0.5*der({c})", "count": "count + 1"}, {"k": "k + 5"}))
+            change = self.pick(
+                (
+                    {f"der({c})": f"-0.6*der({c})"},
+                    {f"der({c})": f"0.5*der({c})", "count": "count + 1"},
+                    {"k": "k + 5"},
+                )
+            )
             self.d.setdefault("events", {})[f"e{i}"] = {"when": when, "set": change}
 
     def stages(self) -> None:
@@ -238,7 +305,11 @@ class Draft:
         leaves = [
             name
             for name in self.d["bodies"]
-            if not any(name in (j["parent"], j["child"]) for j in self.d["joints"].values() if j is not self.d["joints"]["j" + name[1:]])
+            if not any(
+                name in (j["parent"], j["child"])
+                for j in self.d["joints"].values()
+                if j is not self.d["joints"]["j" + name[1:]]
+            )
         ]
         way = self.pick(("free", "lock", "set", "drop"))
         if way == "free":
@@ -248,8 +319,16 @@ class Draft:
         elif way == "drop" and len(leaves) and len(self.d["bodies"]) > 1:
             first["drop"] = [self.pick(leaves)]
         else:
-            first["set"] = {"k": 60.0} | ({f"der({self.pick(self.scalars)})": 0.3} if self.scalars and self.chance(0.3) else {})
-        self.d["stages"] = [first, {"name": "second", "ends": {"after": 0.2}, "set": {"count": "count + 1"}}, {"name": "third"}]
+            first["set"] = {"k": 60.0} | (
+                {f"der({self.pick(self.scalars)})": 0.3}
+                if self.scalars and self.chance(0.3)
+                else {}
+            )
+        self.d["stages"] = [
+            first,
+            {"name": "second", "ends": {"after": 0.2}, "set": {"count": "count + 1"}},
+            {"name": "third"},
+        ]
 
     def outputs(self) -> None:
         for body in self.d["bodies"]:

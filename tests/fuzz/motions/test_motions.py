@@ -39,7 +39,16 @@ def test_all_ways_agree(seed):
         pytest.skip(f"what was drawn is no mechanism: {error}")
 
 
-@pytest.mark.parametrize("seed", [5, 11, 287336439, 1626534656, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (20, 34, 74, 122))])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        5,
+        11,
+        287336439,
+        1626534656,
+        *(pytest.param(seed, marks=pytest.mark.slow) for seed in (20, 34, 74, 122)),
+    ],
+)
 def test_features_that_meet_agree(seed):
     """Contacts, controllers, motions given by inputs and oil on top of loops, stages and events; these seeds found something once."""
     assert not list(findings(crossing(seed), seed, CROSSED))
@@ -61,7 +70,10 @@ def test_a_contact_that_a_corner_opens_does_not_touch_there():
     """A given motion stops at 1/3 s and lets a closed contact go: its gap, 0 by rounding, was another touch in runs whose rows lay so."""
     case = case_of(crossing(1395810335))
     assert case is not None
-    assert [event.time == pytest.approx(1 / 3, abs=1e-6) for event in case.result.events] == [False, False]
+    assert [event.time == pytest.approx(1 / 3, abs=1e-6) for event in case.result.events] == [
+        False,
+        False,
+    ]
 
 
 @pytest.mark.slow
@@ -75,9 +87,21 @@ def test_an_event_of_a_loop_happens_once_under_model_exchange():
 def test_loops_of_bodies_that_cannot_move_apart_change_nothing():
     """Their rows are rounding alone: they neither count as constraints here nor in the dense matrices."""
     tip = [0.3, -0.2, 0.1]
-    joints = {"j1": {"child": "b1", "type": "planar"}, "j2": {"parent": "b1", "child": "b2", "type": "rigid", "at": [0.1, 0.1, -0.2]}}
-    closing = {"parent": "b2", "child": "b1", "type": "spherical", "at": tip, "child_at": [0.4, -0.1, -0.1]}
-    bodies = dict.fromkeys(("b1", "b2"), {"mass": 1.0, "com": [0.1, 0.05, 0.1], "inertia": [0.3, 0.4, 0.5, 0.01, 0.02, 0.03]})
+    joints = {
+        "j1": {"child": "b1", "type": "planar"},
+        "j2": {"parent": "b1", "child": "b2", "type": "rigid", "at": [0.1, 0.1, -0.2]},
+    }
+    closing = {
+        "parent": "b2",
+        "child": "b1",
+        "type": "spherical",
+        "at": tip,
+        "child_at": [0.4, -0.1, -0.1],
+    }
+    bodies = dict.fromkeys(
+        ("b1", "b2"),
+        {"mass": 1.0, "com": [0.1, 0.05, 0.1], "inertia": [0.3, 0.4, 0.5, 0.01, 0.02, 0.03]},
+    )
     speeds = {"start": [0.2, 0.5, 0.4], "speed": [-0.3, 0.2, -0.5]}
     model = {
         "format": "kinetree/1",
@@ -86,7 +110,10 @@ def test_loops_of_bodies_that_cannot_move_apart_change_nothing():
         "joints": {**joints, "j1": joints["j1"] | speeds},
         "parameters": {"k": {"value": 1.0}},
     }
-    pull = {"b1_pull": {"quantity": "acceleration", "body": "b1", "point": tip}, "b1_place": {"quantity": "position", "body": "b1", "point": tip}}
+    pull = {
+        "b1_pull": {"quantity": "acceleration", "body": "b1", "point": tip},
+        "b1_place": {"quantity": "position", "body": "b1", "point": tip},
+    }
     closed = model | {
         "joints": {**model["joints"], "closing": closing},
         "outputs": pull,
@@ -110,7 +137,10 @@ def test_accelerations_are_those_of_dense_matrices(seed):
         beside_dense(case, np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("seed", [1003, pytest.param(1101, marks=pytest.mark.slow), pytest.param(1105, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "seed",
+    [1003, pytest.param(1101, marks=pytest.mark.slow), pytest.param(1105, marks=pytest.mark.slow)],
+)
 def test_motions_are_those_of_dense_matrices(seed):
     case = case_of(plain(drawn(seed)))
     assert case is not None
@@ -129,7 +159,9 @@ def test_hosts_get_the_motion(way):
 def test_processor_levels_agree():
     cases = [case for seed in range(1200, 1210) if (case := case_of(drawn(seed)))]
     for name in other_levels():
-        for case, found in zip(cases, at_level(name, [case.description for case in cases]), strict=True):
+        for case, found in zip(
+            cases, at_level(name, [case.description for case in cases]), strict=True
+        ):
             compare(case, f"level {name}", held(case), found, 1e-6)
 
 
@@ -145,10 +177,31 @@ def test_the_draw_has_every_kind():
             kind = joint.get("type", "transforms")
             seen[kind] += 1
             backwards[kind] += joint["parent"] == "b" + name[1:]
-        seen.update(key for key in ("events", "stages", "inputs", "states", "couplings") if d.get(key))
+        seen.update(
+            key for key in ("events", "stages", "inputs", "states", "couplings") if d.get(key)
+        )
         seen["closing"] += "closing" in d["joints"]
-        seen.update(word for joint in d["joints"].values() for part in joint.get("transforms", ()) for word in part if word == "by")
-    assert all(seen[kind] >= 10 for kind in (*KINDS, "transforms", "events", "stages", "inputs", "states", "couplings", "closing", "by")), seen
+        seen.update(
+            word
+            for joint in d["joints"].values()
+            for part in joint.get("transforms", ())
+            for word in part
+            if word == "by"
+        )
+    assert all(
+        seen[kind] >= 10
+        for kind in (
+            *KINDS,
+            "transforms",
+            "events",
+            "stages",
+            "inputs",
+            "states",
+            "couplings",
+            "closing",
+            "by",
+        )
+    ), seen
     assert all(backwards[kind] >= 3 for kind in KINDS if kind != "free"), backwards
 
 
@@ -157,7 +210,11 @@ def test_a_difference_is_seen():
     case = case_of(plain(drawn(1003)))
     assert case is not None
     other = copy.deepcopy(case.description)
-    joint = next(joint for joint in other["joints"].values() if joint.get("parent") == "ground" or joint.get("child") == "ground")
+    joint = next(
+        joint
+        for joint in other["joints"].values()
+        if joint.get("parent") == "ground" or joint.get("child") == "ground"
+    )
     joint.setdefault("at", [0.0, 0.0, 0.0])
     joint["at"] = [x + 1e-3 for x in joint["at"]]
     case.system = load(other).compile()
