@@ -23,6 +23,7 @@ VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "kinetree-setup.stamp"
 EXTRAS = "plots,tables,view,studio,control,studies,cluster,optimize,docs,peers,robots,cross,dev"
+TOP = "scripts/kinetree"  # what `import kinetree` finds; the rooms under their names beside it
 FOLDERS = {"solvers": "solvers", "models": "models", "fmu": "fmu_src", "scripts": "scripts"}
 OLDEST = (3, 11)
 
@@ -121,11 +122,12 @@ def link_for_types() -> None:
     """Links under the import names, for type checkers, which cannot see the import hook of an editable install."""
     folder = ROOT / "build" / "types" / "kinetree"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, target in FOLDERS.items():
+    names = {path.name: f"{TOP}/{path.name}" for path in (ROOT / TOP).glob("*.py*")} | FOLDERS
+    for name, target in names.items():
         link = folder / name
         if not link.exists():
             try:
-                link.symlink_to(ROOT / target, target_is_directory=True)
+                link.symlink_to(ROOT / target, target_is_directory=name in FOLDERS)
             except OSError as error:
                 print(f"No link {link} ({error}): the type check will know less")
 

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tree import ROOMS, ROOT
+from tree import PACKAGES, ROOMS, ROOT, import_path
 
 BUILT = {".pyc", ".so", ".dll", ".dylib", ".o", ".fmu"}
 
@@ -20,21 +20,18 @@ def project() -> dict:
 
 def packages_on_disk() -> set[str]:
     """Import names of the folders with an __init__.py."""
-    names = set()
-    for name, folder in ROOMS.items():
-        for init in (ROOT / folder).rglob("__init__.py"):
-            names.add(".".join([name, *init.parent.relative_to(ROOT / folder).parts]))
-    return names
+    inits = (init for folder in ROOMS.values() for init in (ROOT / folder).rglob("__init__.py"))
+    return {".".join(import_path(init.parent)) for init in inits}
 
 
 def files_of_rooms() -> set[str]:
     """Files as the wheel names them."""
-    names = set()
-    for name, folder in ROOMS.items():
-        for path in (ROOT / folder).rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts and path.suffix not in BUILT:
-                names.add("/".join([*name.split("."), *path.relative_to(ROOT / folder).parts]))
-    return names
+    return {
+        "/".join(import_path(path))
+        for folder in ROOMS.values()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in BUILT
+    }
 
 
 def test_listed_packages_are_the_folders():
@@ -59,8 +56,8 @@ def test_every_dependency_has_a_lower_bound():
 
 
 def test_types_reach_users():
-    """Each room has the mark of PEP 561: the namespace itself cannot carry one."""
-    assert all((ROOT / folder / "py.typed").exists() for folder in ROOMS.values())
+    """Each package that is mapped has the mark of PEP 561."""
+    assert all((ROOT / folder / "py.typed").exists() for folder in PACKAGES.values())
 
 
 @pytest.fixture(scope="module")
@@ -99,17 +96,40 @@ def test_wheel_is_the_tree(wheel: Path):
     assert content == files_of_rooms()
 
 
-def test_wheel_runs_alone(wheel: Path, tmp_path: Path):
-    """From the unpacked wheel, with the tree out of reach: the library is there and the command line starts."""
+@pytest.fixture(scope="module")
+def unpacked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the content of the wheel."""
+    folder = tmp_path_factory.mktemp("unpacked")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path)
+        archive.extractall(folder)
+    return folder
+
+
+def run_alone(unpacked: Path, *line: str) -> str:
+    """Output of Python in the folder of the unpacked wheel, whose packages come first."""
+    finished = subprocess.run([sys.executable, *line], capture_output=True, text=True, cwd=unpacked)
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+def test_wheel_runs_alone(unpacked: Path):
+    """With the tree out of reach: the library is there and the command line starts."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]); sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f).lower()]\n"
         "import kinetree.scripts.cli as cli; assert cli.__file__.startswith(sys.argv[1]), cli.__file__\n"
         "sys.exit(cli.main(['list']))"
     )
-    finished = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, cwd=tmp_path
+    assert "regulator" in run_alone(unpacked, "-c", program, str(unpacked))
+    assert "regulator" in run_alone(unpacked, "-m", "kinetree", "list")
+
+
+def test_top_level_offers_the_names_of_the_models(unpacked: Path):
+    """They are imported when they are used: `import kinetree` loads neither numpy nor typer."""
+    program = (
+        "import sys, kinetree; assert not {'numpy', 'typer'} & {*sys.modules}\n"
+        "assert {*kinetree.__all__, 'models'} <= {*dir(kinetree)} and kinetree.__version__\n"
+        "from kinetree import models; assert {*kinetree.__all__} == {*models.__all__}\n"
+        "assert all(getattr(kinetree, name) is getattr(models, name) for name in models.__all__)\n"
+        "assert kinetree.solvers and not hasattr(kinetree, 'nonsense')"
     )
-    assert finished.returncode == 0, finished.stderr
-    assert "regulator" in finished.stdout
+    run_alone(unpacked, "-c", program)

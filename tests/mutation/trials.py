@@ -67,6 +67,8 @@ class Copy:
         packages.mkdir(parents=True)
         for source, name in LAYERS.items():
             (packages / name).symlink_to(self.folder / source, target_is_directory=True)
+        for path in (self.folder / "scripts" / "kinetree").glob("*.py"):
+            (packages / path.name).symlink_to(path)
 
     def tried(
         self, name: str, changed: bytes, rounds: Sequence[tuple[Sequence[str], float]]

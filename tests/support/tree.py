@@ -11,6 +11,14 @@ ROOMS = {
     "kinetree.fmu": "fmu_src",
     "kinetree.scripts": "scripts",
 }
+TOP = "scripts/kinetree"  # what `import kinetree` finds
+PACKAGES = {"kinetree": TOP, **ROOMS}  # import names and their folders
+
+
+def import_path(path: Path) -> tuple[str, ...]:
+    """Parts of the name under which a file or folder of the rooms is imported."""
+    name, folder = next(each for each in PACKAGES.items() if path.is_relative_to(ROOT / each[1]))
+    return (*name.split("."), *path.relative_to(ROOT / folder).parts)
 
 
 @cache
