@@ -19,7 +19,7 @@ LAYERS = [
     "kinetree.fmu",
     "kinetree.scripts",
 ]  # each may import itself and what stands before it
-KERNEL_LINES, MODULE_LINES = 40, 300
+KERNEL_LINES, MODULE_LINES = 55, 460  # at most 100 characters wide
 ALLOCATING = {  # by what they are called on
     "np": set(
         "zeros empty ones full array zeros_like empty_like copy arange linspace eye concatenate dot outer sum where".split()
