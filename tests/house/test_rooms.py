@@ -21,7 +21,8 @@ ORDER: dict[str, list[set[str]]] = {
     ],
     "kinetree.fmu": [{"archive", "native", "slave"}, {"source"}],
     "kinetree.scripts": [
-        {"templates"}, {"terminal"}, {"ssp"}, {"cosim", "fmi"}, {"reports"}, {"hil"}, {"studies"}, {"commands"}, {"kinetree"}, {"studio"}, {"site"}, {"bench"},
+        {"templates"}, {"terminal"}, {"ssp"}, {"cosim", "fmi"}, {"reports"}, {"hil"}, {"studies"}, {"commands"}, {"kinetree"},
+        {"studio"}, {"site"}, {"bench"},
     ],
 }  # fmt: skip
 
