@@ -18,6 +18,7 @@ from kinetree.models.description.parts.contact_parts import Sphere
 from kinetree.models.description.parts.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.parts.coupling_parts import Blade, Rolling
 from kinetree.models.description.parts.following_parts import Following
+from kinetree.models.description.parts.material_parts import Material
 from kinetree.models.description.parts.part import Named, Point
 from kinetree.models.description.parts.report_parts import ReportPlot, ReportTable, Texts
 from kinetree.models.description.reading import copies, source
@@ -60,6 +61,7 @@ WORDS = {
 }
 TABLES: dict[str, type[BaseModel]] = {
     "[parameters]": value_parts.Parameter,
+    "[materials.NAME]": Material,
     "[bodies.NAME]": schema.Body,
     "shape, shapes, scenery": schema.Shape,
     "[joints.NAME]": schema.JointSpec,

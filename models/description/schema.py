@@ -16,6 +16,7 @@ from kinetree.models.description.parts.chain_parts import Chain
 from kinetree.models.description.parts.contact_parts import Contact
 from kinetree.models.description.parts.controller_parts import Controller
 from kinetree.models.description.parts.coupling_parts import Coupling
+from kinetree.models.description.parts.material_parts import Material
 from kinetree.models.description.parts.part import ORIGIN, Named, Part, Point
 from kinetree.models.description.parts.report_parts import Report
 from kinetree.models.description.parts.value_parts import (
@@ -281,6 +282,7 @@ class Description(Part):
         default=(), description="Shapes that stand on the ground, for pictures only"
     )
     parameters: dict[str, ParameterTable] = section("Numbers that others are computed from")
+    materials: dict[str, Material] = section("What bodies and beams are made of")
     bodies: dict[str, Body] = section("Rigid bodies")
     joints: dict[str, JointSpec] = section(
         "Joints between bodies; a second one into a body closes a loop"

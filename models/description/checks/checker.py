@@ -21,7 +21,7 @@ from kinetree.models.description.checks import (
     run_check,
     units_check,
 )
-from kinetree.models.description.checks.number_checks import check_bounds
+from kinetree.models.description.checks.number_checks import check_bounds, check_signs
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.frozen import frozen
 from kinetree.models.description.joints import joint_elements
@@ -45,6 +45,7 @@ from kinetree.models.joints.elements import JointForm, JointProblem
 Path = tuple[str | int, ...]
 VALUES = ("parameters", "inputs", "outputs", "states")  # sections whose names occur in expressions
 PLAIN = (
+    "materials",
     "bodies",
     "joints",
     "couplings",
@@ -172,6 +173,7 @@ def check(
     for path, name, before in checker.names.clashes:
         checker.complain(path, f"the name '{name}'", hint=f"it is already {before}")
     check_expressions(checker)
+    check_materials(checker)
     bodies_check.check_bodies(checker)
     check_paths(checker)
     couplings_check.check_couplings(checker)
@@ -259,6 +261,12 @@ def check_range(
         checker.complain(path, f"min {low:g} above max {high:g}")
     else:
         check_bounds(checker, path, bounded, value)
+
+
+def check_materials(checker: Checker) -> None:
+    """Complain about densities, moduli and strengths that are not positive."""
+    for name, material in checker.description.materials.items():
+        check_signs(checker, ("materials", name), material, material.positive)
 
 
 def check_joints(checker: Checker) -> None:

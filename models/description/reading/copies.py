@@ -28,6 +28,7 @@ OPERATORS = {
     ast.Mod: operator.mod,
 }
 SECTIONS = (
+    "materials",
     "bodies",
     "joints",
     "couplings",
