@@ -76,9 +76,14 @@ static const char *lay_out(Model *m, size_t size) {
 
 static int is_of(const Model *m, const char *token) { return token && strcmp(token, m->text + m->strings[1]) == 0; }
 
-#ifdef KINETREE_EMBEDDED /* the model stands in the sources: a copy of it, as from a file */
+#ifdef KINETREE_EMBEDDED /* the model stands in memory: a copy of it, as from a file */
+#ifdef KINETREE_MODEL_GIVEN /* the host puts it there before it makes an instance */
+extern const uint64_t *kinetree_model;
+extern size_t kinetree_model_size;
+#else /* it stands in the sources */
 extern const uint64_t kinetree_model[];
 extern const size_t kinetree_model_size;
+#endif
 
 const char *model_load(Model *m, const char *resources, const char *token) {
     (void)resources;
