@@ -28,12 +28,17 @@ if TYPE_CHECKING:
 
 MAX_PLOTTED_VARIABLES = 200
 SHOWN_AT_FIRST = 3
-READ_AS = {"Pa": "bar", "m3/s": "l/min"}  # units in which engineers read quantities without a unit of their own
+READ_AS = {
+    "Pa": "bar",
+    "m3/s": "l/min",
+}  # units in which engineers read quantities without a unit of their own
 SECONDARY = ("energy", "solver_steps", "constraint_residual", "lost_energy")
 
 
 def live_data(
-    mechanism: Mechanism, stop_time: float | None = None, say: Callable[[str], None] = lambda text: None
+    mechanism: Mechanism,
+    stop_time: float | None = None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Return the scene of a mechanism at its start, with everything that the page needs to compute its motion."""
     if mechanism.description.chain is not None:
@@ -51,7 +56,9 @@ def live_data(
         "token": token,
         "start_time": unit.run.start_time,
         "stop_time": stop_time or unit.run.stop_time,
-        "places": {name: U.UNIT_HEAD.at(name) for name in ("time", "stage", "events", "event_time")},
+        "places": {
+            name: U.UNIT_HEAD.at(name) for name in ("time", "stage", "events", "event_time")
+        },
         "row": {"position": L.W_P, "rotation": L.W_R},
         "stages": [stage_places(unit, data, k) for k in range(len(unit.stage_names))],
         "mass": sum(body["mass"] for body in data["bodies"]),
@@ -127,9 +134,10 @@ def plotted(unit: FmuUnit, table: Table) -> list[dict[str, Any]]:
         and v.name not in ("time",)
     ]
     wanted.sort(key=rank)
+    first = [v.name for v in wanted if not v.name.startswith(SECONDARY)][:SHOWN_AT_FIRST]
     return [
-        {"name": v.name, "text": v.text, "at": v.at, "shown": k < SHOWN_AT_FIRST, **display(v)}
-        for k, v in enumerate(wanted[:MAX_PLOTTED_VARIABLES])
+        {"name": v.name, "text": v.text, "at": v.at, "shown": v.name in first, **display(v)}
+        for v in wanted[:MAX_PLOTTED_VARIABLES]
     ]
 
 

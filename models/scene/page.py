@@ -16,6 +16,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent / "page"
 SCRIPTS = ("build.js", "stand.js", "motion.js", "plots.js", "page.js")
+LIVE_SCRIPTS = ("build.js", "stand.js", "motion.js", "plots.js", "engine.js", "live.js", "page.js")
 CARRIER = "nicegui"
 PLACES = ("elements/scene/dist/index.js", "elements/scene/lib/index.js")
 NEEDED = ("THREE", "OrbitControls")
@@ -64,7 +65,10 @@ def page(data: Mapping[str, Any]) -> str:
         "STYLE": (FOLDER / "page.css").read_text(encoding="utf-8"),
         "DATA": content,
         "THREE": three(),
-        "SCRIPT": "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS),
+        "SCRIPT": "\n".join(
+            (FOLDER / name).read_text(encoding="utf-8")
+            for name in (LIVE_SCRIPTS if data.get("live") else SCRIPTS)
+        ),
     }
     return re.sub(
         r"@([A-Z]+)@",

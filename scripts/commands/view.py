@@ -57,6 +57,13 @@ def view(
     stop_time: Annotated[
         float | None, typer.Option("--stop-time", help="End of the run of a description in s.")
     ] = None,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="The page computes while it is shown: inputs, parameters and bodies can be moved.",
+        ),
+    ] = False,
     settings: Settings = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     json: Json = False,
@@ -68,6 +75,16 @@ def view(
     writable(html, (".html", ".htm"), "--html")
     writable(video, (".mp4", ".gif"), "--video")
     writable(picture, (".png",), "--picture")
+    if live:
+        write_live(
+            file,
+            names or plot or deviation or json or video or picture or model,
+            html,
+            numbers(settings),
+            stop_time,
+            show,
+        )
+        return
     recorded = None
     if Path(file).suffix.lower() in READERS:
         recorded = read(Path(file), names, plot, deviation, json)
@@ -91,6 +108,40 @@ def view(
         import webbrowser
 
         webbrowser.open(target.resolve().as_uri())
+
+
+def write_live(
+    file: str,
+    other: object,
+    html: Path | None,
+    settings: dict[str, float],
+    stop_time: float | None,
+    show: bool,
+) -> None:
+    """Write a page that computes the mechanism while it is shown."""
+    from kinetree.fmu.live import live_data
+    from kinetree.models import load
+    from kinetree.scripts.terminal.recorded import READERS
+
+    if Path(file).suffix.lower() in READERS:
+        raise BadInput(
+            f"{file}: --live computes a mechanism, and this file holds results: name the description"
+        )
+    if other:
+        raise BadInput(
+            "--live writes one page: it goes with --html, --set, --stop-time and --open only"
+        )
+    target = html or Path(f"{Path(file.removeprefix('lib:')).stem}.html")
+    write(live_data(load(file, **settings), stop_time, say), target, None, None, None)
+    if show:
+        import webbrowser
+
+        webbrowser.open(target.resolve().as_uri())
+
+
+def say(text: str) -> None:
+    """Tell what takes long on the error channel."""
+    typer.echo(f"kinetree: {text}", err=True)
 
 
 def read(

@@ -15,26 +15,29 @@ function setTime(t) {
 }
 let slowest = 0;
 function play(on) {
-  playing = on && finish() > begin();
+  playing = on && (DATA.live ? !!live.engine && !live.failed : finish() > begin());
   if (!playing && eased) { slowest = eased; ease(0); dirty = true; } else if (playing) ease(slowest); // what was found out stays known
-  if (playing && now >= finish()) setTime(begin());
+  if (playing && !DATA.live && now >= finish()) setTime(begin());
   $("play-shape").setAttribute("d", playing ? "M5 3h3.6v14H5zM11.4 3H15v14h-3.6z" : "M5 3l12 7-12 7z");
+}
+function drawMarks() { // stages and events along the time
+  const span = finish() - begin() || 1, part = (t) => (100 * (t - begin())) / span;
+  $("bands").innerHTML = ""; $("ticks").innerHTML = "";
+  clip.marks.stages.forEach((stage, n) => { const i = document.createElement("i"), end = n + 1 < clip.marks.stages.length ? clip.marks.stages[n + 1].time : finish(); i.style.left = `${part(stage.time)}%`; i.style.width = `calc(${part(end) - part(stage.time)}% - 1px)`; i.title = stage.name; $("bands").append(i); });
+  clip.marks.events.forEach((event) => { const i = document.createElement("i"); i.style.left = `${part(event.time)}%`; i.title = event.name; $("ticks").append(i); });
 }
 function useClip(k) {
   clip = clips[k];
   $("clip").value = k;
   delete scales.forces; delete scales.reactions;
   Object.assign($("time"), { min: begin(), max: finish() });
-  const span = finish() - begin() || 1, part = (t) => (100 * (t - begin())) / span;
-  $("bands").innerHTML = ""; $("ticks").innerHTML = "";
-  clip.marks.stages.forEach((stage, n) => { const i = document.createElement("i"), end = n + 1 < clip.marks.stages.length ? clip.marks.stages[n + 1].time : finish(); i.style.left = `${part(stage.time)}%`; i.style.width = `calc(${part(end) - part(stage.time)}% - 1px)`; i.title = stage.name; $("bands").append(i); });
-  clip.marks.events.forEach((event) => { const i = document.createElement("i"); i.style.left = `${part(event.time)}%`; i.title = event.name; $("ticks").append(i); });
+  drawMarks();
   open.forEach((strip) => strip.box.remove());
   open = [];
   tracePaths();
   clip.plots.filter((plot) => plot.shown).forEach(addStrip);
   hint();
-  const rates = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], wish = clip.rate || Math.max(span / 20, Math.min(1, span / 4));
+  const span = finish() - begin() || 1, rates = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], wish = clip.rate || Math.max(span / 20, Math.min(1, span / 4));
   rate = clip.rate || rates.reduce((best, each) => Math.abs(Math.log(each / wish)) < Math.abs(Math.log(best / wish)) ? each : best);
   $("speed").replaceChildren(...[...new Set([...rates, rate])].sort((a, b) => a - b).map((each) => new Option(each < 1 ? `1:${Number((1 / each).toPrecision(3))}` : `${Number(each.toPrecision(3))}×`, each, each === rate, each === rate)));
   setTime(begin());
@@ -93,7 +96,7 @@ function buildPage() {
   document.querySelectorAll("[data-view]").forEach((button) => { button.onclick = () => { look(button.dataset.view); dirty = true; }; });
   document.onkeydown = (event) => {
     if (event.target.closest("input[type=search], select, button") && event.key === " ") return;
-    const keys = { " ": () => play(!playing), p: () => toggle($("panel-plots")), v: () => toggle($("panel-view")), t: () => $("theme").click(), s: () => $("beside").click(), h: () => { look(); dirty = true; }, ArrowRight: () => setTime(now + (finish() - begin()) / 200), ArrowLeft: () => setTime(now - (finish() - begin()) / 200) };
+    const keys = { " ": () => play(!playing), p: () => toggle($("panel-plots")), r: () => { if (DATA.live) { restart(); play(true); } }, v: () => toggle($("panel-view")), t: () => $("theme").click(), s: () => $("beside").click(), h: () => { look(); dirty = true; }, ArrowRight: () => setTime(now + (finish() - begin()) / 200), ArrowLeft: () => setTime(now - (finish() - begin()) / 200) };
     if (keys[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) { keys[event.key](); event.preventDefault(); }
   };
   controls.addEventListener("change", () => { dirty = true; });
@@ -105,9 +108,11 @@ function tick(stamp) {
   last = stamp;
   if (playing) {
     if (whole < 3) watch(whole); // more: the page was out of sight
-    if (now >= finish()) { if (clip.still) play(false); else setTime(begin()); } else setTime(now + passed * rate);
+    if (DATA.live) advanceLive(passed * rate);
+    else if (now >= finish()) { if (clip.still) play(false); else setTime(begin()); } else setTime(now + passed * rate);
   }
   controls.update();
+  if (DATA.live && live.cord) drawCord();
   if (dirty) { dirty = false; render(); frames++; }
   requestAnimationFrame(tick);
 }
@@ -125,7 +130,8 @@ function start() {
   look();
   if (DATA.follow !== null && DATA.follow !== undefined) { startFollowing(DATA.follow); $("follow").value = follow; }
   setTime(begin());
-  play(!matchMedia("(prefers-reduced-motion: reduce)").matches && !DATA.paused);
+  if (DATA.live) startLive();
+  else play(!matchMedia("(prefers-reduced-motion: reduce)").matches && !DATA.paused);
   requestAnimationFrame(tick);
 }
 start();
