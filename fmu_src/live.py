@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism
 
 MAX_PLOTTED_VARIABLES = 200
-SHOWN_AT_FIRST = 3
 READ_AS = {
     "Pa": "bar",
     "m3/s": "l/min",
@@ -134,9 +133,14 @@ def plotted(unit: FmuUnit, table: Table) -> list[dict[str, Any]]:
         and v.name not in ("time",)
     ]
     wanted.sort(key=rank)
-    first = [v.name for v in wanted if not v.name.startswith(SECONDARY)][:SHOWN_AT_FIRST]
     return [
-        {"name": v.name, "text": v.text, "at": v.at, "shown": v.name in first, **display(v)}
+        {
+            "name": v.name,
+            "text": v.text,
+            "at": v.at,
+            "first": not v.name.startswith(SECONDARY),
+            **display(v),
+        }
         for v in wanted[:MAX_PLOTTED_VARIABLES]
     ]
 

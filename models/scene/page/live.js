@@ -3,7 +3,7 @@ const LIVE = DATA.live, LIVE_POINTS = 40000, SAVED_BYTES = 96e6, REDRAW = 100; /
 const live = { engine: null, rows: 0, room: 0, time: null, poses: null, columns: [], vectors: [], forces: [], saved: [], failed: "", scriptTime: 0, speed: 1, slow: 0, drawn: 0, pulled: null, changed: new Map() };
 clips[0] = { name: "live", rate: 1, time: new Float64Array(1), poses: clip.poses, vectors: [], forces: [], ruts: [], origin: null, plots: [], marks: { stages: [], events: [] } };
 clip = clips[0];
-clip.plots = LIVE.variables.map((variable, k) => ({ name: variable.name, unit: variable.unit, text: variable.text, shown: variable.shown, get least() { return 1e-9 + 1e-7 * Math.abs(live.columns[k]?.[0] ?? 0); }, get values() { return live.columns[k] ? live.columns[k].subarray(0, live.rows) : new Float64Array(0); } }));
+clip.plots = LIVE.variables.map((variable, k) => ({ name: variable.name, unit: variable.unit, text: variable.text, shown: false, first: variable.first, get least() { return 1e-9 + 1e-7 * Math.abs(live.columns[k]?.[0] ?? 0); }, get values() { return live.columns[k] ? live.columns[k].subarray(0, live.rows) : new Float64Array(0); } }));
 
 const grown = (Kind, old, size) => { const made = new Kind(size); if (old) made.set(old.subarray(0, Math.min(old.length, size))); return made; };
 function makeRoom() {
@@ -92,6 +92,13 @@ function applyPull() {
   const turned = force.clone().applyQuaternion(object.turn.clone().invert()), moment = new THREE.Vector3(...point).cross(turned);
   live.engine.pull(body, turned.toArray(), moment.toArray());
 }
+function choosePlots() { // once something has moved: the first variables that do
+  live.chosen = true;
+  if (open.length) return;
+  const moves = (plot) => { const v = plot.values; return Math.max(...v) - Math.min(...v) > plot.least; };
+  const moving = clip.plots.filter((plot) => plot.first).filter(moves);
+  [...moving, ...clip.plots.filter((plot) => plot.first && !moving.includes(plot))].slice(0, 3).forEach(addStrip);
+}
 function advanceLive(seconds) { // one picture: the motion goes on by so many seconds of its own time
   if (!live.engine || live.failed || !(seconds > 0)) return;
   const began = performance.now(), before = live.engine.events, stage = live.engine.stage;
@@ -106,7 +113,8 @@ function advanceLive(seconds) { // one picture: the motion goes on by so many se
   live.speed = spent > 28 ? Math.max(0.02, 0.8 * live.speed) : Math.min(1, 1.02 * live.speed);
   $("live-speed").textContent = live.speed < 0.9 ? `computing limits the speed to ${Math.round(100 * live.speed)} %` : "";
   const due = performance.now() - live.drawn > REDRAW;
-  if (due) { live.drawn = performance.now(); tracePaths(); open.forEach((strip) => { strip.still = null; }); drawMarks(); }
+  if (!live.chosen && live.rows >= 20) choosePlots();
+  if (due) { if (shown.forces && largest("forces") > 1.2 * (live.largest ?? 0)) { live.largest = largest("forces"); delete scales.forces; } live.drawn = performance.now(); tracePaths(); open.forEach((strip) => { strip.still = null; }); drawMarks(); }
   setTime(finish());
 }
 function changeControl(control, shownValue, row) {
