@@ -60,8 +60,8 @@ def attach(unit: Any, system: ChainSystem, dt: float) -> None:
     """Add the record and its numbers to a compiled unit (`fmu.unit.FmuUnit`)."""
     from kinetree.fmu.variables import FmuError
     from kinetree.solvers import chain as C
-    from kinetree.solvers.chain.choice import choose
     from kinetree.solvers.chain.doubling import ladder
+    from kinetree.solvers.chain.series_order import choose
 
     chain = C.scale(system.mass, system.damping, system.elastic)
     channels = np.array(system.excitation(system.inputs())[0], dtype=int)
@@ -134,7 +134,7 @@ class Grown:
 
 def level(record: Grown, piece: Any, chain: Any, channels: int) -> np.ndarray:
     """Place of the matrices of one piece."""
-    from kinetree.solvers.chain import rows
+    from kinetree.solvers.chain import excitation_rows
 
     n = chain.n
     u, p, Y, K = piece.step
@@ -143,7 +143,7 @@ def level(record: Grown, piece: Any, chain: Any, channels: int) -> np.ndarray:
     R = piece.rows
     unit = R.unit[:channels] / np.arange(1, ORDERS + 1)[:, None, None]
     parts = (R.Y[:ORDERS, :channels], R.T[:ORDERS, :channels] + unit, R.Z[:ORDERS, :channels])
-    c_e, c_v = rows.columns(R, piece.dt)
+    c_e, c_v = excitation_rows.columns(R, piece.dt)
     return np.array(
         LEVEL.filled(
             width=width,
@@ -164,7 +164,7 @@ def level(record: Grown, piece: Any, chain: Any, channels: int) -> np.ndarray:
 
 def row_bands(a: Any, n: int, width: int, length: int) -> np.ndarray:
     """Rows of a band, every one from column clip(k - width, 0, n - length)."""
-    from kinetree.solvers.chain.band import dense
+    from kinetree.solvers.chain.band_matrices import dense
 
     full = dense(a, n)
     first = np.clip(np.arange(n) - width, 0, n - length)
@@ -173,7 +173,7 @@ def row_bands(a: Any, n: int, width: int, length: int) -> np.ndarray:
 
 def columns_below(B: Any, n: int) -> tuple[int, np.ndarray]:
     """Width and columns of a lower band, from the diagonal down."""
-    from kinetree.solvers.chain.band import diagonals
+    from kinetree.solvers.chain.band_matrices import diagonals
 
     below, elements = np.zeros((n, B.width + 1)), diagonals(B, n)
     for d in range(B.width + 1):

@@ -16,9 +16,9 @@ from kinetree.fmu.slave.loader import WITH_PYTHONFMU, loader
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers.entries import LIBRARIES
 from kinetree.solvers.library.build import build_all_levels, objects_for
+from kinetree.solvers.library.c_compiler import LibraryError
 from kinetree.solvers.library.platforms import PLATFORMS, this_platform
-from kinetree.solvers.library.store import SHIPPED, beside, library_folder, library_path
-from kinetree.solvers.library.tools import LibraryError
+from kinetree.solvers.library.verified_files import SHIPPED, beside, library_folder, library_path
 
 
 def ship(say: Callable[[str], None]) -> Path:

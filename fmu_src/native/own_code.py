@@ -13,9 +13,9 @@ from kinetree.fmu.variables import FmuError
 from kinetree.models.specialised.compiler import object_code
 from kinetree.models.specialised.motion import Motion, llvm_text
 from kinetree.solvers.library.build import objects_for
-from kinetree.solvers.library.levels import suffix_of
+from kinetree.solvers.library.c_compiler import LibraryError
 from kinetree.solvers.library.platforms import Platform, levels_for
-from kinetree.solvers.library.tools import LibraryError
+from kinetree.solvers.library.processor_levels import suffix_of
 
 
 @contextmanager

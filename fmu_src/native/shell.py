@@ -19,10 +19,10 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
 from kinetree.solvers.layout import Status
 from kinetree.solvers.library.build import object_path, objects_for, silent
-from kinetree.solvers.library.levels import suffix_of
+from kinetree.solvers.library.c_compiler import LibraryError, compiler, cross_compiler, run
 from kinetree.solvers.library.platforms import PLATFORMS, Platform, levels_for, this_platform
-from kinetree.solvers.library.store import library_folder, place, sound, written
-from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, run
+from kinetree.solvers.library.processor_levels import suffix_of
+from kinetree.solvers.library.verified_files import library_folder, place, sound, written
 from kinetree.solvers.model_records import HEADER
 
 HERE = Path(__file__).parent

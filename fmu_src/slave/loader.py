@@ -11,9 +11,9 @@ from xml.etree.ElementTree import fromstring
 from kinetree.fmu.native.shell import HERE as NATIVE
 from kinetree.fmu.native.shell import fmi_headers
 from kinetree.fmu.variables import FmuError
+from kinetree.solvers.library.c_compiler import LibraryError, compiler, cross_compiler, run
 from kinetree.solvers.library.platforms import PLATFORMS, Platform, this_platform
-from kinetree.solvers.library.store import library_folder, place, sound, written
-from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, run
+from kinetree.solvers.library.verified_files import library_folder, place, sound, written
 
 HERE = Path(__file__).parent
 WITH_PYTHONFMU = ("linux64", "win64")  # platforms for which pythonfmu and pythonfmu3 have a library

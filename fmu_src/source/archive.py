@@ -157,7 +157,7 @@ def build_description(identifier: str) -> bytes:
 
 def compile_sources(folder: str | Path, target: str | Path) -> Path:
     """Compile the sources of an unpacked archive as strict C99 into a library; a warning is an error."""
-    from kinetree.solvers.library.tools import LibraryError, compiler
+    from kinetree.solvers.library.c_compiler import LibraryError, compiler
 
     sources, target = Path(folder) / "sources", Path(target)
     files = sorted(sources.glob("*.c"))

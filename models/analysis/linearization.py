@@ -24,7 +24,7 @@ from kinetree.models.system.chart import Chart, Evaluation
 if TYPE_CHECKING:
     from kinetree.models.analysis.frequency import StateSpace
     from kinetree.models.system.system import System
-    from kinetree.solvers.chain.unit import Unit
+    from kinetree.solvers.chain.constant_step_unit import Unit
 
 RESTING = 1e-6  # m or rad beside the size of a state: what moves less does not move
 STANDS = 1e-4  # m/s or rad/s: below, a state is one of rest

@@ -82,7 +82,7 @@ def dual_slopes(
 
 
 def plan_of(instance: Instance) -> np.ndarray:
-    """The plan of `solvers/numbers/seeds.py`: all directions, each with the first body that moves; joint by joint, what moves late comes late."""
+    """The plan of `solvers/numbers/derivative_seeds.py`: all directions, each with the first body that moves; joint by joint, what moves late comes late."""
     ws, model = instance.ws, model_fields(instance.ints, instance.compiled.floats)
     nq, nu, bodies = ws.q.size, ws.u.size, model.parent.size
     places = [

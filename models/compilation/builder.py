@@ -27,7 +27,7 @@ from kinetree.models.expressions.text import ExpressionError, parse
 from kinetree.models.graph.tree import Topology
 from kinetree.models.joints.elements import ElementForm, JointForm
 from kinetree.solvers import layout as L
-from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
+from kinetree.solvers.literal.block_sparsity import pattern as pattern_of_blocks
 from kinetree.solvers.model_records import FORCE, SENSOR
 from kinetree.solvers.sensors.kinds import Kind
 

@@ -157,7 +157,7 @@ class Builder:
 
     @property
     def familiar(self) -> bool:
-        """Whether the factor of the accelerations serves for projections, see `solvers/loops/projection.py`."""
+        """Whether the factor of the accelerations serves for projections, see `solvers/loops/constraint_projection.py`."""
         model = self.recording.model
         return model.header.own_tangents == 0 and all(level == POSITIONS for level in model.l_level)
 

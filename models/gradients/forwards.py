@@ -13,11 +13,11 @@ from typing import Any, cast
 
 from kinetree.models.gradients import layout as A
 from kinetree.models.gradients.kept import kept
-from kinetree.solvers.boundary import call_own
 from kinetree.solvers.integrate.kinds import CODES
 from kinetree.solvers.integrate.linear_solver import factor, solve
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
+from kinetree.solvers.linked_kernels import call_own
 from kinetree.solvers.views import whole
 
 RK4 = CODES["rk4"]

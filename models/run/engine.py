@@ -29,7 +29,7 @@ def kind() -> str:
     from kinetree.solvers.library.load import load_library
 
     if load_library("core") is None:
-        from kinetree.solvers.library.announce import build_once
+        from kinetree.solvers.library.build_notice import build_once
 
         build_once("core")
         load_library.cache_clear()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.linearization import Linear
     from kinetree.models.run.ensemble import Ensemble
     from kinetree.models.system.system import System
-    from kinetree.solvers.chain.unit import Unit
+    from kinetree.solvers.chain.constant_step_unit import Unit
 
 
 class Analyses:

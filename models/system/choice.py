@@ -23,7 +23,7 @@ class Choice:
 
     def costs(self, iterations: float = 2) -> dict[str, float]:
         """Predicted floating-point operations of one evaluation by each method."""
-        from kinetree.solvers.literal.costs import costs
+        from kinetree.solvers.literal.operation_counts import costs
 
         if not self.bodies:  # a circuit by itself
             return dict.fromkeys(costs([1], [0], iterations), 0.0)

@@ -11,11 +11,16 @@ import numpy as np
 from kinetree.models.library import chains
 from kinetree.scripts.bench import chain_peers as peers
 from kinetree.solvers import chain
-from kinetree.solvers.chain import choice, energy, extended, literature
-from kinetree.solvers.chain.band import dense
+from kinetree.solvers.chain import (
+    energy_doubling,
+    extended_precision,
+    published_doubling,
+    series_order,
+)
+from kinetree.solvers.chain.band_matrices import dense
+from kinetree.solvers.chain.chain_motion import run
 from kinetree.solvers.chain.doubling import choose, generate
 from kinetree.solvers.chain.excitation import coefficients
-from kinetree.solvers.chain.motion import run
 
 ACCURACY = 1e-8
 RUNS = (
@@ -96,11 +101,11 @@ def by_matrices(c: peers.Case, accuracy: float = ACCURACY) -> tuple[np.ndarray, 
 @contextmanager
 def fill(part: float) -> Iterator[None]:
     """Products go to dense matrices from this half-width on."""
-    before, energy.FILL = energy.FILL, part
+    before, energy_doubling.FILL = energy_doubling.FILL, part
     try:
         yield
     finally:
-        energy.FILL = before
+        energy_doubling.FILL = before
 
 
 def bands(
@@ -123,13 +128,17 @@ def bands(
         beta = coefficients(c.force, "linear")
         with fill(2.0):
             half, whole = (generate(scaled, dt, channels, 2, ACCURACY) for dt in (0.5 * c.dt, c.dt))
-            band = least(lambda: energy.double(half.step, n, 0.1 * ACCURACY), repeats)  # noqa: B023
+            band = least(lambda: energy_doubling.double(half.step, n, 0.1 * ACCURACY), repeats)  # noqa: B023
         full = {
-            name: made._replace(step=energy.dense_step(*(dense(a, n) for a in made.step[:3])))
+            name: made._replace(
+                step=energy_doubling.dense_step(*(dense(a, n) for a in made.step[:3]))
+            )
             for name, made in (("half", half), ("whole", whole))
         }
         row = {"n": n, "steps": steps, "half_width": whole.step.u.width, "band_doubling": band}
-        row["dense_doubling"] = least(lambda: energy.double_dense(full["half"].step, n), repeats)  # noqa: B023
+        row["dense_doubling"] = least(
+            lambda: energy_doubling.double_dense(full["half"].step, n), repeats
+        )  # noqa: B023
         for name, made in (("band", whole), ("dense", full["whole"])):
             row[f"{name}_steps"] = least(
                 lambda: run(scaled, made, zero, zero, beta, steps),  # noqa: B023
@@ -164,8 +173,10 @@ def forms(n: int = 60, p: int = 3, repeats: int = 3) -> list[dict]:
         ways: dict[str, Callable[[], tuple[np.ndarray, ...]]] = {
             "extended precision": lambda: chain.matrices(m, F, C, dt, p),  # noqa: B023
             "energy form": lambda: double_precision(m, F, C, dt, p),  # noqa: B023
-            "printed, U and W": lambda: literature.matrices(scaled, dt, p, pick.r, pick.m),  # noqa: B023
-            "printed, U alone": lambda: literature.matrices(scaled, dt, p, pick.r, pick.m, True),  # noqa: B023
+            "printed, U and W": lambda: published_doubling.matrices(scaled, dt, p, pick.r, pick.m),  # noqa: B023
+            "printed, U alone": lambda: published_doubling.matrices(
+                scaled, dt, p, pick.r, pick.m, True
+            ),  # noqa: B023
         }
         exact = ways["extended precision"]()
         for name, way in ways.items():
@@ -188,11 +199,11 @@ def double_precision(
     m: np.ndarray, F: np.ndarray, C: np.ndarray, dt: float, p: int
 ) -> tuple[np.ndarray, ...]:
     """`chain.matrices` without extended precision."""
-    before, extended.LARGEST = extended.LARGEST, 0
+    before, extended_precision.LARGEST = extended_precision.LARGEST, 0
     try:
         return chain.matrices(m, F, C, dt, p)
     finally:
-        extended.LARGEST = before
+        extended_precision.LARGEST = before
 
 
 def choices(
@@ -211,14 +222,14 @@ def choices(
                 r = next(
                     (
                         r
-                        for r in choice.ORDERS
+                        for r in series_order.ORDERS
                         if angle / 2**m <= 4.0
-                        and choice.error(m, r, angle / 2**m) <= 0.1 * ACCURACY
+                        and series_order.error(m, r, angle / 2**m) <= 0.1 * ACCURACY
                     ),
                     None,
                 )
                 if r is not None:
-                    picks.setdefault((r, m), choice.Choice(r, m, 0.0, 0.0))
+                    picks.setdefault((r, m), series_order.Choice(r, m, 0.0, 0.0))
             times = dict.fromkeys(picks, np.inf)
             for _ in range(repeats):  # in turns, so that all see the same load
                 for key, pick in picks.items():

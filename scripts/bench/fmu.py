@@ -19,8 +19,8 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.native.shell import fmi_headers
 from kinetree.models import load
 from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.solvers.library.c_compiler import compiler
 from kinetree.solvers.library.platforms import this_platform
-from kinetree.solvers.library.tools import compiler
 
 HERE = Path(__file__).parent
 STEP = 1e-3

@@ -22,7 +22,7 @@ from kinetree.models.description.reading.source import library_names
 from kinetree.scripts.fmi.bare import HostError
 from kinetree.scripts.fmi.host import Archive
 from kinetree.scripts.fmi.hosts import FOREIGN, INTEGRATED, ForeignHost, Task, deviation, tasks
-from kinetree.solvers.library.tools import LibraryError, has_zig
+from kinetree.solvers.library.c_compiler import LibraryError, has_zig
 
 KINDS = ("CS 2.0", "ME 2.0", "CS 3.0", "ME 3.0", "Python")
 ARCHIVES = {"native": (2, KINDS[:2]), "native 3": (3, KINDS[2:4]), "python": (2, KINDS[4:])}

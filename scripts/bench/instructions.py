@@ -27,8 +27,8 @@ from kinetree.scripts.bench import fmu_counted
 from kinetree.scripts.bench.bytecodes import bytecodes
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.solvers.library.build import make_library
-from kinetree.solvers.library.levels import LEVELS, level, suffix_of
-from kinetree.solvers.library.store import library_path, sound
+from kinetree.solvers.library.processor_levels import LEVELS, level, suffix_of
+from kinetree.solvers.library.verified_files import library_path, sound
 
 GROWTH = 0.02
 NAMED = 5  # functions that are named

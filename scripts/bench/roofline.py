@@ -33,7 +33,7 @@ from kinetree.scripts.bench.instructions import (
     steps,
 )
 from kinetree.scripts.bench.robots import machine
-from kinetree.solvers.library.levels import suffix_of
+from kinetree.solvers.library.processor_levels import suffix_of
 
 SHORT, LONG = 20, 120  # evaluations or steps of the two calls
 ROUNDS = 100

@@ -13,9 +13,9 @@ from urllib.parse import quote
 from kinetree.fmu.native.shell import fmi_headers
 from kinetree.scripts.fmi.host import Archive
 from kinetree.solvers.cache import cache_root
+from kinetree.solvers.library.c_compiler import LibraryError, compiler, cross_compiler, has_zig, run
 from kinetree.solvers.library.platforms import Platform, this_platform
-from kinetree.solvers.library.store import sound, written
-from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, has_zig, run
+from kinetree.solvers.library.verified_files import sound, written
 
 ARM_LIBRARIES = Path("/usr/aarch64-linux-gnu")
 WINE = ("wine64", "wine", "/usr/lib/wine/wine64")

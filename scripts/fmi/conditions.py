@@ -21,7 +21,7 @@ from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.hosts import FOREIGN, Task
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.fmi.sensitivity import SAME, TAIL, deviation, rounded, run
-from kinetree.solvers.library.tools import LibraryError
+from kinetree.solvers.library.c_compiler import LibraryError
 
 if TYPE_CHECKING:
     from kinetree.scripts.fmi.verify import Report

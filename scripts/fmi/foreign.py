@@ -23,7 +23,7 @@ from kinetree.scripts.fmi.hosts import (
     deviation,
     tasks,
 )
-from kinetree.solvers.library.tools import LibraryError
+from kinetree.solvers.library.c_compiler import LibraryError
 
 if TYPE_CHECKING:
     from kinetree.scripts.fmi.verify import Report

@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.fmu.variables import Access
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.solvers.integrate.kinds import FIXED
-from kinetree.solvers.loops.projection import CLOSED
+from kinetree.solvers.loops.constraint_projection import CLOSED
 
 SAME = 1e-12  # same code on the same numbers: nothing but the compiler's rounding may differ
 HOST_SOLVER = (

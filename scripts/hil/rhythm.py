@@ -22,8 +22,8 @@ from kinetree.scripts.hil.mailbox import RING, Mailbox
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.scenario import LATE
 from kinetree.solvers.cache import cache_root
-from kinetree.solvers.library.store import sound, written
-from kinetree.solvers.library.tools import LibraryError, compiler, run
+from kinetree.solvers.library.c_compiler import LibraryError, compiler, run
+from kinetree.solvers.library.verified_files import sound, written
 
 STRETCH = 64  # steps between two looks of the terminal
 STOPPED, SET, STEP, GET = 1, 2, 3, 4  # what a stretch may end with

@@ -2,7 +2,7 @@
 
 import math
 
-from kinetree.solvers.algebra.choose import select
+from kinetree.solvers.algebra.lane_select import select
 from kinetree.solvers.algebra.trigonometry import sincos
 from kinetree.solvers.kernel import inline
 

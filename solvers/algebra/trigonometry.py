@@ -9,7 +9,7 @@ import math
 from numba import types
 from numba.extending import overload
 
-from kinetree.solvers.algebra.choose import whole_below
+from kinetree.solvers.algebra.lane_select import whole_below
 from kinetree.solvers.kernel import OPTIONS, inline
 
 # pi/2 in parts of 33 bits, and the rest

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.solvers.chain import kernels
-from kinetree.solvers.chain.band import (
+from kinetree.solvers.chain import band_kernels
+from kinetree.solvers.chain.band_factor import factor
+from kinetree.solvers.chain.band_matrices import (
     Band,
     dense,
     diagonals,
@@ -23,7 +24,6 @@ from kinetree.solvers.chain.band import (
     transposed,
     zeros,
 )
-from kinetree.solvers.chain.factor import factor
 
 SMALL = 40  # chains up to this size are dense from the start: calls cost more than operations
 DENSE_ABOVE = 0.25  # wider bands (as part of n) are stored as dense matrices
@@ -121,8 +121,8 @@ def as_band(value, n: int | None, name: str) -> tuple[Band, int]:
         diagonals(band, n)[:, 0] = full
     else:
         flat = np.ascontiguousarray(full).reshape(-1)
-        band = zeros(n, kernels.reach(flat, n))
-        kernels.add(band.data, band.base, band.stride, band.width, 1.0, flat, 0, n, n)
+        band = zeros(n, band_kernels.reach(flat, n))
+        band_kernels.add(band.data, band.base, band.stride, band.width, 1.0, flat, 0, n, n)
     return band, n
 
 

@@ -9,8 +9,8 @@ below, measured on the chains of the library from 30 to 1000 masses, 0.2 <= omeg
 import math
 from typing import NamedTuple
 
-from kinetree.solvers.chain import kernels
-from kinetree.solvers.chain.band import Band
+from kinetree.solvers.chain import band_kernels
+from kinetree.solvers.chain.band_matrices import Band
 from kinetree.solvers.chain.coefficients import Coefficients
 from kinetree.solvers.chain.doubling import choose, filled
 
@@ -50,7 +50,7 @@ def cheaper_than_runge_kutta(n: int, m: int) -> bool:
 
 def reach(a: Band, n: int) -> int:
     """Diagonals on either side that are not zero."""
-    return int(kernels.reach(a.data, n)) if a.is_dense else a.width
+    return int(band_kernels.reach(a.data, n)) if a.is_dense else a.width
 
 
 def operations(chain: Coefficients, dt: float, accuracy: float = 1e-8) -> Operations:

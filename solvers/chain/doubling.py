@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.solvers.chain import choice, energy, general, rows
+from kinetree.solvers.chain import energy_doubling, unsymmetric_doubling
+from kinetree.solvers.chain import excitation_rows as rows
+from kinetree.solvers.chain import series_order as choice
 from kinetree.solvers.chain.coefficients import Coefficients, force_rows
 
 CALL = 3e5  # flops that pass during the overhead of one product of small bands
@@ -16,7 +18,7 @@ PRODUCTS = 4  # products per term and per doubling
 
 class Generated(NamedTuple):
     dt: float
-    step: energy.Step
+    step: energy_doubling.Step
     rows: rows.Rows
     choice: choice.Choice
 
@@ -49,9 +51,9 @@ def ladder(
     R = rows.start(chain, unit, len(chain.free), max(p, 1), h, pick.r)
     drop = 0.1 * accuracy
     now = (
-        energy.start(chain, h, pick.r, drop / 2**pick.m)
+        energy_doubling.start(chain, h, pick.r, drop / 2**pick.m)
         if chain.B
-        else general.start(chain, h, pick.r)
+        else unsymmetric_doubling.start(chain, h, pick.r)
     )
     kept = []
     for i in range(pick.m):
@@ -59,11 +61,11 @@ def ladder(
             return []
         if pick.m - i <= levels:
             kept.append(Generated(h * 2**i, now, R, pick))
-        R = rows.double(R, h * 2**i, partial(energy.advance, now))
+        R = rows.double(R, h * 2**i, partial(energy_doubling.advance, now))
         now = (
-            energy.double(now, chain.n, drop / 2 ** (pick.m - i - 1))
+            energy_doubling.double(now, chain.n, drop / 2 ** (pick.m - i - 1))
             if chain.B
-            else general.double(now, chain.n)
+            else unsymmetric_doubling.double(now, chain.n)
         )
     return [*kept, Generated(dt, now, R, pick)]
 

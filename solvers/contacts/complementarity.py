@@ -10,12 +10,12 @@ once; with the last states as the first guess.
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.equations import eliminate_rows, fill
 from kinetree.solvers.contacts.responses import list_rows
 from kinetree.solvers.contacts.rows import SLIDE
 from kinetree.solvers.contacts.ways import DRIVEN, NOTHING, SLIPS, STICKS, motion_of, scales
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.linked_kernels import boundary
 
 REPEATS = 3  # of proximal steps; the error of regular systems falls by PROXIMAL in each
 TIGHT = 1e-11  # relative to the largest force or the largest motion: less contradicts nothing

@@ -41,8 +41,8 @@ from kinetree.solvers.contacts.ways import (
     slide_along_ways,
 )
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.residual import increments
-from kinetree.solvers.loops.response import carry
+from kinetree.solvers.loops.constraint_force_response import carry
+from kinetree.solvers.loops.constraint_residuals import increments
 
 SINGULAR = 1e-9  # part of its own mobility below which a sliding contact does not resist
 FAINT = 1e-9  # m/s: as fast as what opens or slips may be by the errors of the dense output alone

@@ -23,7 +23,7 @@ from kinetree.solvers.contacts.rows import (
 )
 from kinetree.solvers.contacts.ways import SURE
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import speed_scale
+from kinetree.solvers.loops.constraint_projection import speed_scale
 
 APART = 1e-12  # m: what is told at least of a contact whose bodies do not approach, beyond the roundings of indicators
 STEADY = 1e-12  # relative to the largest speed: slower approaches are roundings of speeds on closed loops

@@ -11,7 +11,6 @@ there is none, then what is slower together.
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import guess, solve_contacts
 from kinetree.solvers.contacts.forces import FULL, IMPULSE, close_contact
 from kinetree.solvers.contacts.responses import (
@@ -37,8 +36,9 @@ from kinetree.solvers.contacts.rows import (
 )
 from kinetree.solvers.contacts.ways import find_drifts, motion_of
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.least_change import place_loops
-from kinetree.solvers.loops.projection import DAMPING, speed_scale
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constraint_projection import DAMPING, speed_scale
+from kinetree.solvers.loops.minimum_norm_change import place_loops
 from kinetree.solvers.loops.set_speeds import free_change
 
 STILL = 1e-9  # relative to the largest speed: slower ones are none

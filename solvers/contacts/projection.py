@@ -1,7 +1,6 @@
 """Closed contacts stay closed: after a step their gaps, and the velocities they hold, go back by the least change in the metric of the masses."""
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import balance, guess, slides
 from kinetree.solvers.contacts.forces import follow_slip
 from kinetree.solvers.contacts.impacts import free_factors
@@ -24,8 +23,9 @@ from kinetree.solvers.contacts.rows import (
 )
 from kinetree.solvers.contacts.ways import scales
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.least_change import place_loops, retract
-from kinetree.solvers.loops.projection import ITERATIONS, project, reach, speed_scale
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constraint_projection import ITERATIONS, project, reach, speed_scale
+from kinetree.solvers.loops.minimum_norm_change import place_loops, retract
 
 DRIVEN_TOGETHER = int(L.Status.DRIVEN_TOGETHER)
 CLOSE = 1e-13  # relative to the reach, or to the largest speed: less needs no correction

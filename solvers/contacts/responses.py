@@ -5,14 +5,19 @@ is kept and brought back, so that the forces act in the end on what the eliminat
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.rows import increment_of_row, push_row
 from kinetree.solvers.contacts.ways import find_ways
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.ghosts import forget_debts, repay
-from kinetree.solvers.loops.residual import increments
-from kinetree.solvers.loops.response import forget_bias, place_multipliers, push_nothing, respond
-from kinetree.solvers.loops.substitution import solve_factor
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constraint_force_response import (
+    forget_bias,
+    place_multipliers,
+    push_nothing,
+    respond,
+)
+from kinetree.solvers.loops.constraint_residuals import increments
+from kinetree.solvers.loops.factor_solve import solve_factor
+from kinetree.solvers.loops.massless_bodies import forget_debts, repay
 
 KEPT_BODY, KEPT_SPEED = 12, 4  # numbers kept per body: W_N, W_F, W_DA, W_DB; per speed: C_UN, C_G
 

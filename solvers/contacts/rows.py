@@ -9,8 +9,8 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add_to3, dot3, get3, scale
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import reach
-from kinetree.solvers.loops.residual import accelerations_along, arm_wrench
+from kinetree.solvers.loops.constraint_projection import reach
+from kinetree.solvers.loops.constraint_residuals import accelerations_along, arm_wrench
 from kinetree.solvers.views import arm_at
 
 OPEN, STICK, SLIDE = int(L.Contact.OPEN), int(L.Contact.STICK), int(L.Contact.SLIDE)

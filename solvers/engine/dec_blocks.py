@@ -4,7 +4,7 @@ A chain of balls therefore loses no digits however long it is: nothing is subtra
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.choose import every
+from kinetree.solvers.algebra.lane_select import every
 from kinetree.solvers.algebra.vectors import (
     add3,
     dot3,

@@ -1,7 +1,7 @@
 """Freedoms of a joint eliminated one after another, last first: rank-one steps M* - M*A D⁻¹AᵀM* of [Sh24] (3.30), and the way back (3.31)."""
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.choose import every
+from kinetree.solvers.algebra.lane_select import every
 from kinetree.solvers.algebra.vectors import (
     add3,
     dot3,

@@ -1,11 +1,11 @@
 """One evaluation of the mechanism: registers, kinematics, loads, accelerations, outputs."""
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.boundary import boundary
+from kinetree.solvers.engine.derived_constants import run_phase
 from kinetree.solvers.engine.kinematics import motion, velocities
 from kinetree.solvers.engine.loads import loads
-from kinetree.solvers.engine.prepare import run_phase
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.sensors.measure import measure
 from kinetree.solvers.views import followed_at
 

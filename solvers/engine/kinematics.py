@@ -25,7 +25,7 @@ from kinetree.solvers.algebra.vectors import (
     sv,
 )
 from kinetree.solvers.elements.rotation import turn
-from kinetree.solvers.engine.elements import move_general
+from kinetree.solvers.engine.joint_elements import move_general
 from kinetree.solvers.kernel import inline, kernel
 
 ZERO = (0.0, 0.0, 0.0)

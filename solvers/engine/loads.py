@@ -6,7 +6,7 @@ The values are registers: spring, damper, contact and drive laws are register pr
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.choose import select
+from kinetree.solvers.algebra.lane_select import select
 from kinetree.solvers.algebra.vectors import add_to3, cross, dot3, get3, get9, mv, neg3, scale, sub3
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.sensors.points import arm, point_position

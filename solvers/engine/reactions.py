@@ -3,7 +3,7 @@
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.choose import select
+from kinetree.solvers.algebra.lane_select import select
 from kinetree.solvers.algebra.vectors import (
     add3,
     dot3,
@@ -17,9 +17,9 @@ from kinetree.solvers.algebra.vectors import (
     sub3,
     sv,
 )
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.response import carry
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constraint_force_response import carry
 
 
 @boundary("solve")

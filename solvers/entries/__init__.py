@@ -12,7 +12,7 @@ from kinetree.solvers.literal.kinds import LITERAL
 LIBRARIES = {
     "core": {
         "evaluate": ("prepare", "accelerations", "outputs", "repeat"),
-        "unit": (
+        "fmu_instance": (
             "unit_sizes",
             "unit_reset",
             "unit_start",
@@ -23,10 +23,10 @@ LIBRARIES = {
             "unit_event",
             "unit_corner",
         ),
-        "closure": ("assemble", "project", "constraints"),
+        "loop_closure": ("assemble", "project", "constraints"),
     },
     "forms": {
-        "literal": (
+        "literal_forms": (
             "literal_state",
             "literal_places",
             "literal_reactions",
@@ -39,10 +39,10 @@ LIBRARIES = {
         "form_motion": ("form_speeds", "form_rates", "form_momenta"),
     },
     "lanes": {
-        "lanes": ("many",),
-        "slopes": ("slopes",),
-        "ensemble": ("ensemble",),
-        "stretch": ("stretch",),
+        "many_states": ("many",),
+        "acceleration_slopes": ("slopes",),
+        "ensemble_runs": ("ensemble",),
+        "lanes_until_event": ("stretch",),
     },
 }
 BLOCKS = ("ints", "floats", "floats")
@@ -108,7 +108,7 @@ def entries(library: str) -> dict[str, Callable]:
 
 def jitted(name: str) -> Callable:
     """One entry point for calls from Python, with everything it needs compiled."""
-    from kinetree.solvers.boundary import provide
+    from kinetree.solvers.linked_kernels import provide
 
     found = entries(library_of(name))[name]
     provide()
@@ -119,7 +119,7 @@ def c_callback(name: str, function: Callable):
     """The C function of an entry point."""
     from numba import types
 
-    from kinetree.solvers.boundary import c_function
+    from kinetree.solvers.linked_kernels import c_function
 
     kinds = {
         "int": types.int64,
@@ -134,7 +134,7 @@ def as_pointer_function(name: str) -> Callable[..., int]:
     """One entry point compiled in this process, called with the addresses of its arrays."""
     import ctypes
 
-    from kinetree.solvers.boundary import provide
+    from kinetree.solvers.linked_kernels import provide
 
     callback = c_callback(name, entries(library_of(name))[name])
     provide()

@@ -1,13 +1,13 @@
 """Entry points for one evaluation of the mechanism."""
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.engine.derived_constants import prepare as prepare_constants
 from kinetree.solvers.engine.energy import kinetic, potential
 from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
-from kinetree.solvers.engine.prepare import prepare as prepare_constants
 from kinetree.solvers.engine.reactions import reactions as dec_reactions
 from kinetree.solvers.kernel import entry, kernel
-from kinetree.solvers.loops.solve import accelerations_of
+from kinetree.solvers.loops.constrained_accelerations import accelerations_of
 from kinetree.solvers.views import model_view, work_view
 
 

@@ -9,7 +9,13 @@ import math
 from numba import types
 from numba.extending import overload
 
-from kinetree.solvers.algebra.choose import larger_of, select, smaller_of, whole_above, whole_below
+from kinetree.solvers.algebra.lane_select import (
+    larger_of,
+    select,
+    smaller_of,
+    whole_above,
+    whole_below,
+)
 from kinetree.solvers.expressions.tables import lookup1, lookup2
 from kinetree.solvers.kernel import OPTIONS, exact, kernel
 from kinetree.solvers.layout import Op, Status

@@ -7,8 +7,8 @@ import sys
 import time
 
 from kinetree.solvers.library.build import build, objects_for
+from kinetree.solvers.library.c_compiler import LibraryError
 from kinetree.solvers.library.platforms import PLATFORMS
-from kinetree.solvers.library.tools import LibraryError
 
 
 def main() -> int:

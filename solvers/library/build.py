@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from kinetree.solvers.entries import LIBRARIES
-from kinetree.solvers.library.levels import level, suffix_of
+from kinetree.solvers.library.c_compiler import LibraryError, compiler, run
 from kinetree.solvers.library.platforms import Platform, levels_for, this_platform
-from kinetree.solvers.library.store import (
+from kinetree.solvers.library.processor_levels import level, suffix_of
+from kinetree.solvers.library.verified_files import (
     forget_old,
     library_folder,
     library_path,
@@ -25,7 +26,6 @@ from kinetree.solvers.library.store import (
     sound,
     written,
 )
-from kinetree.solvers.library.tools import LibraryError, compiler, run
 
 Say = Callable[[str], None]
 
@@ -147,7 +147,7 @@ def make_code(library: str) -> bytes:
     if sound(code_path(library)):
         return zlib.decompress(code_path(library).read_bytes())
     from kinetree.solvers.entries import entries
-    from kinetree.solvers.library.compile import keep_from_running, linked_module
+    from kinetree.solvers.library.compile_ahead import keep_from_running, linked_module
 
     keep_from_running()
     code = linked_module(entries(library)).as_bitcode()
@@ -166,7 +166,7 @@ def know_this_machine() -> None:
 
 def make_object(library: str, target: str, level_name: str) -> Path:
     """Object code of the core for one processor level of a platform."""
-    from kinetree.solvers.library.compile import emit
+    from kinetree.solvers.library.compile_ahead import emit
     from kinetree.solvers.library.platforms import PLATFORMS
 
     platform = PLATFORMS[target]
@@ -181,7 +181,7 @@ def make_object(library: str, target: str, level_name: str) -> Path:
 
 def make_library(library: str, processor: str = "") -> None:
     """Compile and link one library for this machine, or for another processor level of its platform."""
-    from kinetree.solvers.library.compile import emit
+    from kinetree.solvers.library.compile_ahead import emit
 
     processor = processor or level()
     path = library_folder() / library_path(library, processor).name

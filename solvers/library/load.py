@@ -6,9 +6,9 @@ import ctypes
 from functools import lru_cache
 
 from kinetree.solvers.entries import library_of, signature_of
-from kinetree.solvers.library.levels import level, suffix_of
-from kinetree.solvers.library.store import library_path, sound
-from kinetree.solvers.library.tools import LibraryError
+from kinetree.solvers.library.c_compiler import LibraryError
+from kinetree.solvers.library.processor_levels import level, suffix_of
+from kinetree.solvers.library.verified_files import library_path, sound
 
 KINDS = {
     "int": ctypes.c_int64,
@@ -29,7 +29,7 @@ def needed_library(name: str) -> ctypes.CDLL:
     """A library that has to be there: those that few commands use are built when they are first wanted."""
     library = load_library(name)
     if library is None:
-        from kinetree.solvers.library.announce import build_once
+        from kinetree.solvers.library.build_notice import build_once
 
         build_once(name)
         load_library.cache_clear()

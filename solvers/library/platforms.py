@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from typing import NamedTuple
 
-from kinetree.solvers.library.levels import LEVELS, packed_levels
+from kinetree.solvers.library.processor_levels import LEVELS, packed_levels
 
 
 class Platform(NamedTuple):

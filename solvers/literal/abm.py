@@ -4,11 +4,11 @@ H_j = E − M*_jA_jD_j⁻¹A_jᵀ, D_j = A_jᵀM*_jA_j ; M*_i = M_i + Σ C_jᵀH
 q̈_i = D_i⁻¹A_iᵀ(F*_i − M*_iw*_i) ; w_i = A_iq̈_i + w*_i ; R_i = M*_iw_i − F*_i   (3.8), [Sh24]. Cost (4.6), linear in N.
 """
 
-from kinetree.solvers.algebra.small import solve_lower, solve_upper
+from kinetree.solvers.algebra.small_triangular import solve_lower, solve_upper
 from kinetree.solvers.algebra.spatial import axpy6, dot6, mv6
 from kinetree.solvers.algebra.vectors import add6, get6, put6, sub6
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.articulated import (
+from kinetree.solvers.literal.articulated_inertia import (
     factor_joint,
     joint_columns,
     pass_inertia,

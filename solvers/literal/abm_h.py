@@ -4,12 +4,12 @@
 q̇_i = U_i(π*_i − M*_iv*_i) + D_i⁻¹p_i ; p*_i = M*_iv_i − π*_i ; v*_i = C_iv_κ + v̂_i     (3.17), [Sh24]
 """
 
-from kinetree.solvers.algebra.small import solve_lower, solve_upper
+from kinetree.solvers.algebra.small_triangular import solve_lower, solve_upper
 from kinetree.solvers.algebra.spatial import axpy6, dot6, mv6
 from kinetree.solvers.algebra.vectors import add6, get6, put6, sub6
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.literal.abm import apply_elimination, eliminate_inertia
-from kinetree.solvers.literal.articulated import start_inertias
+from kinetree.solvers.literal.articulated_inertia import start_inertias
 from kinetree.solvers.literal.newton_euler import carry_from, carry_to
 
 

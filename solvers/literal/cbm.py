@@ -4,8 +4,12 @@
 """
 
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.composite import composite_bodies, generalized_forces, mass_rows
-from kinetree.solvers.literal.path_rows import solve_forces
+from kinetree.solvers.literal.composite_bodies import (
+    composite_bodies,
+    generalized_forces,
+    mass_rows,
+)
+from kinetree.solvers.literal.mass_matrix_cholesky import solve_forces
 
 
 @kernel

@@ -7,11 +7,11 @@ M*_i = M_i + Σ C_jᵀH_jC_j ; F*_i = F'_i + Σ C_jᵀh_j
 w*_i = C_iw_κ + w'_i ; q̈_i = L_i⁻¹(u_i − U_iw*_i) ; w_i = A_iq̈_i + w*_i ; R_i = M*_iw_i − F*_i.
 """
 
-from kinetree.solvers.algebra.small import solve_lower, solve_upper
+from kinetree.solvers.algebra.small_triangular import solve_lower, solve_upper
 from kinetree.solvers.algebra.spatial import axpy6, dot6, mv6
 from kinetree.solvers.algebra.vectors import add6, get6, put6, sub6
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.articulated import start_inertias
+from kinetree.solvers.literal.articulated_inertia import start_inertias
 from kinetree.solvers.literal.dec_h import decompose
 from kinetree.solvers.literal.newton_euler import carry_from, carry_to
 

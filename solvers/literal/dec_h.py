@@ -5,11 +5,11 @@ M*_i = M_i + Σ C_jᵀH_jC_j ; π*_i = Σ C_jᵀh_j
 q̇_i = L_i⁻¹(u_i − U_iv*_i) ; v_i = A_iq̇_i + v*_i ; p*_i = M*_iv_i − π*_i, with v*_i = C_iv_κ + v̂_i, L_jᵀL_j = A_jᵀM*_jA_j. Linear in N.
 """
 
-from kinetree.solvers.algebra.small import solve_lower, solve_upper
+from kinetree.solvers.algebra.small_triangular import solve_lower, solve_upper
 from kinetree.solvers.algebra.spatial import axpy6, dot6, mv6
 from kinetree.solvers.algebra.vectors import add6, get6, put6, sub6
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.articulated import (
+from kinetree.solvers.literal.articulated_inertia import (
     factor_joint,
     joint_columns,
     pass_inertia,

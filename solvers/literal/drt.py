@@ -7,9 +7,9 @@ row i of blocks has eta_i columns, stored one after another.
 from kinetree.solvers.algebra.spatial import dot6
 from kinetree.solvers.algebra.vectors import get6, put6
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.composite import drift_accelerations
+from kinetree.solvers.literal.composite_bodies import drift_accelerations
+from kinetree.solvers.literal.mass_matrix_cholesky import solve_forces
 from kinetree.solvers.literal.newton_euler import body_mv, carry_to
-from kinetree.solvers.literal.path_rows import solve_forces
 
 
 @kernel

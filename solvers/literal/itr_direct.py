@@ -7,9 +7,13 @@ L (unit lower triangular, below the diagonal) and D stand in ws.Hq; a D that los
 import math
 
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.composite import composite_bodies, generalized_forces, mass_rows
-from kinetree.solvers.literal.itr import FLAT, NOISE, TOLERANCE, dot, residual, vector
-from kinetree.solvers.literal.path_rows import factor_mass, mass_matrix, solve_mass
+from kinetree.solvers.literal.composite_bodies import (
+    composite_bodies,
+    generalized_forces,
+    mass_rows,
+)
+from kinetree.solvers.literal.mass_matrix_cholesky import factor_mass, mass_matrix, solve_mass
+from kinetree.solvers.literal.variable_metric import FLAT, NOISE, TOLERANCE, dot, residual, vector
 
 
 @kernel

@@ -4,8 +4,8 @@
 """
 
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.composite import generalized_forces
-from kinetree.solvers.literal.itr import solve_iteratively, vector
+from kinetree.solvers.literal.composite_bodies import generalized_forces
+from kinetree.solvers.literal.variable_metric import solve_iteratively, vector
 
 
 @kernel

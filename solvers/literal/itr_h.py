@@ -4,9 +4,9 @@
 """
 
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.composite import composite_bodies, mass_rows, momentum_residual
-from kinetree.solvers.literal.itr import solve_iteratively, vector
+from kinetree.solvers.literal.composite_bodies import composite_bodies, mass_rows, momentum_residual
 from kinetree.solvers.literal.newton_euler import carried_momenta, sweep_up
+from kinetree.solvers.literal.variable_metric import solve_iteratively, vector
 
 
 @kernel

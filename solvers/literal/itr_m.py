@@ -4,8 +4,12 @@
 """
 
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.composite import composite_bodies, generalized_forces, mass_rows
-from kinetree.solvers.literal.itr import solve_iteratively, vector
+from kinetree.solvers.literal.composite_bodies import (
+    composite_bodies,
+    generalized_forces,
+    mass_rows,
+)
+from kinetree.solvers.literal.variable_metric import solve_iteratively, vector
 
 
 @kernel

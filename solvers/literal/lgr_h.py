@@ -5,7 +5,7 @@ p* = A(AᵀA)⁻¹p + Zλ ; v = M⁻¹Sᵀp* ; q̇ = (AᵀA)⁻¹Aᵀ(Sv − v̂
 
 from kinetree.solvers.algebra.vectors import put6
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.literal.frames import joint_wrench
+from kinetree.solvers.literal.body_axes_kinematics import joint_wrench
 from kinetree.solvers.literal.multiplier_matrix import (
     add_reactions,
     constraint_wrenches,

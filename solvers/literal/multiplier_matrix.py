@@ -20,8 +20,12 @@ from kinetree.solvers.algebra.vectors import (
     sv,
 )
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.literal.multiplier_cholesky import (
+    factor_multipliers,
+    order,
+    solve_multipliers,
+)
 from kinetree.solvers.literal.newton_euler import carry_from, carry_to
-from kinetree.solvers.literal.sibling_rows import factor_multipliers, order, solve_multipliers
 
 NOISE = 1e-13  # moments of inertia about the centre of mass below this part of those about O_i are rounding noise
 

@@ -5,15 +5,15 @@ the others start from turned guesses: the same ones every time. The guesses choo
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import ALL
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constraint_projection import speed_scale
+from kinetree.solvers.loops.constraint_rank import survey_ranks
+from kinetree.solvers.loops.constraint_residuals import largest, velocity_residual
+from kinetree.solvers.loops.envelope_cholesky import ALL
 from kinetree.solvers.loops.gauss_newton import CLOSED, SETTLED, close, weigh
-from kinetree.solvers.loops.least_change import least_change, place_loops, retract
-from kinetree.solvers.loops.nearest import slide_to_nearest
-from kinetree.solvers.loops.projection import speed_scale
-from kinetree.solvers.loops.rank import survey_ranks
-from kinetree.solvers.loops.residual import largest, velocity_residual
+from kinetree.solvers.loops.minimum_norm_change import least_change, place_loops, retract
+from kinetree.solvers.loops.nearest_assembly import slide_to_nearest
 
 SOFT = 1e-4  # weight of a given start value against a free one once it may give way
 ATTEMPTS = 24

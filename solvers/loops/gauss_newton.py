@@ -2,9 +2,9 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import PLACING
-from kinetree.solvers.loops.least_change import least_change, place_loops, retract
-from kinetree.solvers.loops.residual import largest, norm_squared, position_residual
+from kinetree.solvers.loops.constraint_residuals import largest, norm_squared, position_residual
+from kinetree.solvers.loops.envelope_cholesky import PLACING
+from kinetree.solvers.loops.minimum_norm_change import least_change, place_loops, retract
 
 CLOSED = 1e-13  # m, rad, and per second: nothing is gained below
 STEPS = 80

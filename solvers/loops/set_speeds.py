@@ -9,13 +9,11 @@ Cost: one response of O(N) per set speed, and the cube of their number.
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.dec import eliminate_all
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import ALL, PLACING
-from kinetree.solvers.loops.ghosts import forget_debts, repay
-from kinetree.solvers.loops.least_change import least_change, place_loops, retract
-from kinetree.solvers.loops.projection import (
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constraint_force_response import forget_bias, place_multipliers, respond
+from kinetree.solvers.loops.constraint_projection import (
     CLOSED,
     DAMPING,
     DRIFT,
@@ -25,9 +23,15 @@ from kinetree.solvers.loops.projection import (
     project_velocity,
     speed_scale,
 )
-from kinetree.solvers.loops.residual import acceleration_residual, largest, velocity_residual
-from kinetree.solvers.loops.response import forget_bias, place_multipliers, respond
-from kinetree.solvers.loops.substitution import solve_factor
+from kinetree.solvers.loops.constraint_residuals import (
+    acceleration_residual,
+    largest,
+    velocity_residual,
+)
+from kinetree.solvers.loops.envelope_cholesky import ALL, PLACING
+from kinetree.solvers.loops.factor_solve import solve_factor
+from kinetree.solvers.loops.massless_bodies import forget_debts, repay
+from kinetree.solvers.loops.minimum_norm_change import least_change, place_loops, retract
 
 DEPENDENT = 1e-7  # share of its own mobility below which a set speed is determined by the rest: damped constraints leave 1e-9 of it
 REACHED = 1e-8  # difference from the value asked for, relative to the largest speed or coordinate, that counts as none

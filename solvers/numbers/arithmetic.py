@@ -10,7 +10,7 @@ from numba.core import cgutils
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 
-from kinetree.solvers.numbers.types import (
+from kinetree.solvers.numbers.number_types import (
     DUAL,
     LANES,
     MASK,

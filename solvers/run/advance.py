@@ -8,7 +8,7 @@ from kinetree.solvers.contacts.projection import constrained, keep_closed, keep_
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH, STIFF
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project_near
+from kinetree.solvers.loops.constraint_projection import project_near
 from kinetree.solvers.run.beginning import begin_stage, reconsider, scratch
 from kinetree.solvers.run.corners import next_jump, side, turn_corner
 from kinetree.solvers.run.derivatives import get_state, guards, put_state, sided

@@ -6,8 +6,8 @@ from kinetree.solvers.algebra.vectors import get6 as get_symmetric
 from kinetree.solvers.contacts.rows import power_of_contacts
 from kinetree.solvers.engine.energy import kinetic, potential, weight
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.residual import power_of_couplings
-from kinetree.solvers.loops.response import carry
+from kinetree.solvers.loops.constraint_force_response import carry
+from kinetree.solvers.loops.constraint_residuals import power_of_couplings
 
 
 @kernel

@@ -3,7 +3,6 @@
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import slides
 from kinetree.solvers.contacts.forces import change_modes, close_contact
 from kinetree.solvers.contacts.impacts import STILL, collide, slip_after
@@ -23,9 +22,10 @@ from kinetree.solvers.contacts.rows import (
 )
 from kinetree.solvers.engine.evaluation import load
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.least_change import place_loops
-from kinetree.solvers.loops.projection import speed_scale
-from kinetree.solvers.loops.solve import accelerations_of
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constrained_accelerations import accelerations_of
+from kinetree.solvers.loops.constraint_projection import speed_scale
+from kinetree.solvers.loops.minimum_norm_change import place_loops
 
 PENETRATES = int(L.Status.PENETRATES)
 

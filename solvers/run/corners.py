@@ -9,13 +9,13 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import dot3, get3, put3, sub3
-from kinetree.solvers.boundary import boundary
+from kinetree.solvers.engine.derived_constants import run_phase
 from kinetree.solvers.engine.evaluation import place
 from kinetree.solvers.engine.kinematics import velocities
-from kinetree.solvers.engine.prepare import run_phase
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constraint_projection import project
 from kinetree.solvers.run.balances import energy_of_motion
 from kinetree.solvers.run.contact_events import strike
 from kinetree.solvers.run.derivatives import get_state, in_momenta, put_state

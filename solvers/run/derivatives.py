@@ -4,7 +4,6 @@ A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speed
 The literal forms are in a library of their own, which the hooks call.
 """
 
-from kinetree.solvers.boundary import boundary, hook
 from kinetree.solvers.contacts.forces import write_guards
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.contacts.rows import any_closed
@@ -13,13 +12,14 @@ from kinetree.solvers.engine.evaluation import finish, load, look
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.linked_kernels import boundary, hook
 from kinetree.solvers.literal.momentum_forms import has_momenta
-from kinetree.solvers.loops.solve import accelerations_of
+from kinetree.solvers.loops.constrained_accelerations import accelerations_of
 from kinetree.solvers.run.balances import power
 from kinetree.solvers.run.own_code import own_rates
 from kinetree.solvers.views import guard_at
 
-CHOSEN = "kinetree.solvers.literal.chosen"
+CHOSEN = "kinetree.solvers.literal.form_dispatch"
 form_speeds = hook(CHOSEN, "form_speeds")  # ws.u from ws.q, ws.p
 form_rates = hook(
     CHOSEN, "form_rates"

@@ -10,13 +10,13 @@ the next step, steps taken; then c, b, e (b minus the weights of the lower order
 
 import math
 
-from kinetree.solvers.algebra.choose import select
+from kinetree.solvers.algebra.lane_select import select
 from kinetree.solvers.engine.dec import dec
 from kinetree.solvers.engine.evaluation import finished, loaded
 from kinetree.solvers.engine.reactions import react
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import WIDTH, Status
-from kinetree.solvers.numbers.primitive import lane, lanes_of
+from kinetree.solvers.numbers.primitive_operations import lane, lanes_of
 from kinetree.solvers.run.derivatives import coordinate_rates
 
 RUNS, VARIED, ROWS, COLUMNS, STAGES, MOST = range(6)

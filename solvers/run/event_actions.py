@@ -8,9 +8,9 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import give_way, margin_at, parts_slowly
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.run.balances import write_books
 from kinetree.solvers.run.contact_events import settle, strike
 from kinetree.solvers.run.event_memory import LIFT, guard_part, keep_truth

@@ -3,8 +3,8 @@
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import CODES, SMOOTH
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.least_change import place_loops
-from kinetree.solvers.loops.projection import project
+from kinetree.solvers.loops.constraint_projection import project
+from kinetree.solvers.loops.minimum_norm_change import place_loops
 from kinetree.solvers.run.balances import energy_of_motion
 from kinetree.solvers.run.contact_events import strike
 from kinetree.solvers.run.derivatives import get_state, put_state, sided

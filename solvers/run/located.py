@@ -1,12 +1,12 @@
 """Events that the locator found on a run of our own: the state at the instant, what happens, and how the motion goes on."""
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import margin_at, rests
 from kinetree.solvers.contacts.hosts import found, hovers
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.run.derivatives import get_state, guards, put_state
 from kinetree.solvers.run.event_actions import happen_now
 from kinetree.solvers.run.event_memory import LIFT, due, guard_part, recall, take_fired

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from importlib import import_module
 
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.integrate.explicit import explicit
 from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.integrate.kinds import (
@@ -16,6 +15,7 @@ from kinetree.solvers.integrate.kinds import (
     Integrator,
 )
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.run.derivatives import derivatives
 
 KIND = 30  # offset in the memory of an integrator

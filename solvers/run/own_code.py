@@ -7,9 +7,9 @@ Status 0: done. Otherwise nothing counts and the engine answers: a parameter has
 singular position.
 """
 
-from kinetree.solvers.boundary import call_own
 from kinetree.solvers.engine.evaluation import move_inputs
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.linked_kernels import call_own
 
 
 @kernel

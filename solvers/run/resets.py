@@ -2,7 +2,7 @@
 
 import math
 
-from kinetree.solvers.engine.prepare import prepare
+from kinetree.solvers.engine.derived_constants import prepare
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.set_speeds import settle
 from kinetree.solvers.run.event_memory import guard_part

@@ -20,15 +20,15 @@ from kinetree.solvers.algebra.vectors import (
     sub3,
     sv,
 )
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.dec import accelerate, eliminate
+from kinetree.solvers.engine.derived_constants import prepare
 from kinetree.solvers.engine.evaluation import set_registers
 from kinetree.solvers.engine.kinematics import inertia_of, motion, velocities
-from kinetree.solvers.engine.prepare import prepare
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.ghosts import lend
-from kinetree.solvers.loops.projection import project
-from kinetree.solvers.loops.rank import survey_ranks
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constraint_projection import project
+from kinetree.solvers.loops.constraint_rank import survey_ranks
+from kinetree.solvers.loops.massless_bodies import lend
 from kinetree.solvers.run.contact_events import touch
 from kinetree.solvers.run.event_memory import judge
 from kinetree.solvers.run.unit import lay_out, load_states, save_states, stage_record, structure

@@ -6,7 +6,7 @@ actuator is 1/(J M⁻¹ Jᵀ): the inverse of the acceleration that a unit force
 
 from kinetree.solvers.engine.evaluation import finish, load
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.solve import accelerations_of
+from kinetree.solvers.loops.constrained_accelerations import accelerations_of
 from kinetree.solvers.views import latch_at, probe_at
 
 

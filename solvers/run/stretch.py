@@ -14,8 +14,8 @@ from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import react
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import WIDTH
-from kinetree.solvers.numbers.exchange import scatter
-from kinetree.solvers.numbers.primitive import lane, with_lane
+from kinetree.solvers.numbers.lane_packing import scatter
+from kinetree.solvers.numbers.primitive_operations import lane, with_lane
 from kinetree.solvers.run.ensemble import FIXED, WHOLE, accept_lanes, attempt, lane_rates
 from kinetree.solvers.views import guard_at
 

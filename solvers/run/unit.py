@@ -6,7 +6,6 @@ I: ints of the unit, F: floats, W: work (see `unit_layout.py`).
 import math
 
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import write_guards
 from kinetree.solvers.elements.chosen import has_own_tangent, unify_element
 from kinetree.solvers.engine.energy import kinetic, potential
@@ -14,8 +13,9 @@ from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.residual import opening, position_residual
-from kinetree.solvers.loops.solve import accelerations_of
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constrained_accelerations import accelerations_of
+from kinetree.solvers.loops.constraint_residuals import opening, position_residual
 from kinetree.solvers.run.balances import energy_of_motion
 from kinetree.solvers.run.derivatives import coordinate_rates
 from kinetree.solvers.run.events import events_size

@@ -3,7 +3,7 @@
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.choose import select
+from kinetree.solvers.algebra.lane_select import select
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mv, sub3
 from kinetree.solvers.kernel import kernel
 

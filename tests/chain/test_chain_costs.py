@@ -13,7 +13,7 @@ from kinetree.scripts.bench import chain as bench
 from kinetree.scripts.bench import chain_inside, chain_plots
 from kinetree.scripts.bench import chain_peers as peers
 from kinetree.solvers import chain
-from kinetree.solvers.chain import energy
+from kinetree.solvers.chain import energy_doubling
 
 
 def alone(name: str, settings: dict[str, str] | None = None) -> list[dict]:
@@ -90,7 +90,7 @@ def test_bands_beat_dense_matrices_below_the_fill_in_point():
         )
         assert row["band_memory_MB"] < row["dense_memory_MB"]
     assert narrow[0]["band_doubling"] < 0.2 * narrow[0]["dense_doubling"]
-    assert abs(chain_inside.fill_in(rows) - energy.FILL) < 0.2
+    assert abs(chain_inside.fill_in(rows) - energy_doubling.FILL) < 0.2
 
 
 def test_fill_in_lies_between_the_measured_points():

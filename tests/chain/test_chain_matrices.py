@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kinetree.models.library import chains
 from kinetree.solvers import chain
-from kinetree.solvers.chain import choice, extended, literature
-from kinetree.solvers.chain.band import pitch
+from kinetree.solvers.chain import extended_precision, published_doubling, series_order
+from kinetree.solvers.chain.band_matrices import pitch
 from kinetree.solvers.chain.coefficients import as_band
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "chain_matrices.json").read_text())[
@@ -53,7 +53,7 @@ def deviation(found, wanted) -> float:
     "case", [c for c in CASES if c["omega_dt"] <= 1e4], ids=lambda c: c["name"]
 )
 def test_references_to_1e_13(case):
-    assert extended.pays(len(case["mass"]), case["omega_dt"], 1e-13)
+    assert extended_precision.pays(len(case["mass"]), case["omega_dt"], 1e-13)
     assert deviation(matrices(case), reference(case)) < 1e-13
 
 
@@ -89,7 +89,7 @@ def test_uniform_chains_have_the_matrices_of_their_analytic_modes(n, omega_dt):
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c["name"])
 def test_double_grows_with_the_angle_of_the_fastest_mode(case, monkeypatch):
     """Every spring is known to epsilon, so a mode's angle to omega*dt*epsilon/2; the doublings multiply by 2^m what the first ones round."""
-    monkeypatch.setattr(extended, "LARGEST", 0)
+    monkeypatch.setattr(extended_precision, "LARGEST", 0)
     n = len(case["mass"])
     for found, wanted in zip(matrices(case), reference(case)):
         error = np.abs(found - wanted)[n:, n:].max()  # U_k: at most 1
@@ -135,7 +135,7 @@ def printed(case: dict, omega_dt: float, only_u: bool) -> tuple:
     arguments = [np.array(case[key]) for key in ("mass", "damping", "stiffness")]
     scaled = chain.scale(*arguments)
     dt = omega_dt / scaled.omega
-    found = literature.matrices(
+    found = published_doubling.matrices(
         scaled, dt, 3, 12, max(0, int(np.ceil(np.log2(omega_dt / 0.2)))), only_u
     )
     return found, chain.matrices(*arguments, dt)
@@ -167,7 +167,7 @@ def test_optimal_substeps_of_the_source():
         6: (0.06, 1e-11),
     }
     for r, (x, eps) in table.items():
-        found = choice.optimum(r)
+        found = series_order.optimum(r)
         assert abs(found[0] - x) <= 0.0051  # two decimals, 0.3125 printed as 0.31
         assert eps / 2.1 < found[1] < 2.1 * eps  # one digit
 
@@ -175,13 +175,13 @@ def test_optimal_substeps_of_the_source():
 @pytest.mark.parametrize("total", [0.01, 1.0, 1e2, 1e4, 1e6])
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-8, 1e-13])
 def test_choice_meets_the_error_formula_with_least_work(total, accuracy):
-    best = choice.choose(total, accuracy)
-    assert choice.error(best.m, best.r, total / 2**best.m) <= accuracy
+    best = series_order.choose(total, accuracy)
+    assert series_order.error(best.m, best.r, total / 2**best.m) <= accuracy
     for m in range(max(0, best.m - 6), best.m + 6):
         for r in range(2, 30):
             if (
-                choice.error(m, r, total / 2**m) <= accuracy
-                and total / 2**m <= choice.LARGEST_START
+                series_order.error(m, r, total / 2**m) <= accuracy
+                and total / 2**m <= series_order.LARGEST_START
             ):
                 assert best.work <= m + r
 

@@ -6,7 +6,7 @@ from scipy.linalg import lapack
 
 from kinetree.models.library import chains
 from kinetree.solvers import chain
-from kinetree.solvers.chain import band, modes, motion
+from kinetree.solvers.chain import band_matrices, chain_motion, modal_stepping
 
 LIBRARY = {
     "two-mass cars": lambda: chains.two_mass_train(30, 1e3),
@@ -80,7 +80,7 @@ def test_full_mass_matrix():
 def test_slow_modes_keep_their_digits(ratio):
     """Eigenvalues of C know omega_min to epsilon*ratio^2 (2e-4 at 1e6); from the strains the error is 4 epsilon*ratio at most."""
     m, F, C = chains.two_mass_train(40, ratio)
-    slow = modes.find(chain.scale(m, F, C), 1e-12).omega.min()
+    slow = modal_stepping.find(chain.scale(m, F, C), 1e-12).omega.min()
     below, above = (
         wall(-C[0, 1], 80, slow * (1 + side * 4 * np.finfo(float).eps * ratio)) for side in (-1, 1)
     )
@@ -101,7 +101,7 @@ def wall(frame: float, n: int, omega: float) -> float:
 def test_damping_that_couples_the_modes_takes_the_matrices():
     m, F, C = chains.train(12)
     F[3, 3] += 1e3
-    assert modes.find(chain.scale(m, F, C), 1e-10) is None
+    assert modal_stepping.find(chain.scale(m, F, C), 1e-10) is None
     with pytest.raises(chain.ChainError, match="commutes"):
         chain.simulate(m, F, C, np.zeros(12), np.ones(12), 0.1, 10, way="modes")
     x, _ = chain.simulate(m, F, C, np.zeros(12), np.ones(12), 0.1, 10)
@@ -130,19 +130,21 @@ def test_unknown_way_is_named():
 
 def test_the_faster_way_is_taken(monkeypatch):
     """Beyond SMALL narrow bands stay bands, bands that fill are given up for modes, and for very many steps modes pay although the band is narrow."""
-    monkeypatch.setattr(modes, "SMALL", 25)
+    monkeypatch.setattr(modal_stepping, "SMALL", 25)
     m, F, C = chains.train(60, damping=2e4)
     scaled = chain.scale(m, F, C)
     taken = lambda dt, steps: isinstance(  # noqa: E731
-        motion.prepare(scaled, dt, np.array([0]), 2, 1e-8, steps, "auto"), modes.Modes
+        chain_motion.prepare(scaled, dt, np.array([0]), 2, 1e-8, steps, "auto"),
+        modal_stepping.Modes,
     )
     assert not taken(0.1, 100) and taken(20.0, 100) and taken(0.1, 10**6)
-    monkeypatch.setattr(modes, "SMALL", 30)
+    monkeypatch.setattr(modal_stepping, "SMALL", 30)
     assert not taken(0.1, 50) and taken(0.1, 60)
     uneven = chain.scale(m, F + np.diag(np.arange(60.0)), C)
     for dt in (0.1, 20.0):
         assert not isinstance(
-            motion.prepare(uneven, dt, np.array([0]), 2, 1e-8, 10**6, "auto"), modes.Modes
+            chain_motion.prepare(uneven, dt, np.array([0]), 2, 1e-8, 10**6, "auto"),
+            modal_stepping.Modes,
         )
 
 
@@ -153,8 +155,8 @@ def test_modes_of_tridiagonal_chains_are_orthogonal_and_diagonal(monkeypatch, la
         monkeypatch.delattr(lapack, "dstevd", raising=False)
     couplings = np.tile(np.append(np.full(29, 3.0), 0.0), 3)[:-1]
     scaled = chain.scale(np.ones(90), None, chains.springs(couplings, 90))
-    assert modes.tridiagonal(scaled.Ch)
-    shapes, C = modes.eigenvectors(scaled.Ch, 90), band.dense(scaled.Ch, 90)
+    assert modal_stepping.tridiagonal(scaled.Ch)
+    shapes, C = modal_stepping.eigenvectors(scaled.Ch, 90), band_matrices.dense(scaled.Ch, 90)
     assert np.abs(shapes @ shapes.T - np.eye(90)).max() < 1e-13
     turned = shapes @ C @ shapes.T
     assert np.abs(turned - np.diag(turned.diagonal())).max() < 1e-13 * np.abs(C).max() * 10

@@ -10,7 +10,7 @@ from scipy.special import jv
 
 from kinetree.models.library import chains
 from kinetree.solvers import chain
-from kinetree.solvers.chain import band, energy
+from kinetree.solvers.chain import band_matrices, energy_doubling
 
 M, K = 20e3, 2e6  # sqrt(K/M) = 10 rad/s
 
@@ -57,7 +57,7 @@ def test_uniform_chain_keeps_its_modes(ends, n):
 def test_printed_frequencies():
     """Published digits of 5 cars against the wall, from the factor of the chain."""
     scaled = chain.scale(np.full(5, M), None, uniform("fixed-free", 5))
-    found = np.sort(np.linalg.svd(band.dense(scaled.Bh, 5), compute_uv=False))
+    found = np.sort(np.linalg.svd(band_matrices.dense(scaled.Bh, 5), compute_uv=False))
     assert np.allclose(
         found,
         [2.8462967654657, 8.30830026003773, 13.0972146789057, 16.8250706566236, 19.1898594722899],
@@ -193,7 +193,7 @@ def test_band_and_dense_agree(make, monkeypatch):
         m, F, C, np.zeros(n), np.zeros(n), dt, 30, force, [1, n - 1], way="matrices"
     )
     narrow = run()
-    monkeypatch.setattr(energy, "FILL", 0.0)
+    monkeypatch.setattr(energy_doubling, "FILL", 0.0)
     for a, b in zip(narrow, run()):
         assert np.abs(a - b).max() < 1e-9 * np.abs(b).max()
 
@@ -201,10 +201,10 @@ def test_band_and_dense_agree(make, monkeypatch):
 def test_half_widths_grow_as_the_source_says():
     """A_k has k diagonals on either side; every doubling adds the band to itself; what is dropped follows the wave."""
     scaled = chain.scale(np.ones(80), None, chains.springs(np.append(np.ones(80), 0.0), 80))
-    step = energy.start(scaled, 0.5, 5, 0.0)
+    step = energy_doubling.start(scaled, 0.5, 5, 0.0)
     widths = [step.u.width]
     for _ in range(2):
-        step = energy.double(step, 80, 0.0)
+        step = energy_doubling.double(step, 80, 0.0)
         widths.append(step.u.width)
     assert (
         widths[0] <= 5
@@ -212,9 +212,9 @@ def test_half_widths_grow_as_the_source_says():
         and widths[2] <= 4 * widths[0]
         and widths[2] > widths[0]
     )
-    front = energy.start(scaled, 0.5, 20, 1e-12)
+    front = energy_doubling.start(scaled, 0.5, 20, 1e-12)
     for _ in range(4):
-        front = energy.double(front, 80, 1e-12)
+        front = energy_doubling.double(front, 80, 1e-12)
     assert 8 < front.u.width < 25  # 8 masses travelled, and the tail
 
 

@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from kinetree.models.library import chains
 from kinetree.solvers import chain
-from kinetree.solvers.chain.piecewise import intercept
+from kinetree.solvers.chain.piecewise_linear import intercept
 
 
 def test_mass_between_constant_force_and_stop():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
 
-from kinetree.solvers.chain import choice, costs, doubling, excitation
-from kinetree.solvers.chain.band import Band
+from kinetree.solvers.chain import costs, doubling, excitation, series_order
+from kinetree.solvers.chain.band_matrices import Band
 from kinetree.solvers.chain.coefficients import ChainError
 
 
@@ -73,7 +73,7 @@ def test_operations_of_both_ways():
 def test_work_of_terms_and_doublings(monkeypatch: pytest.MonkeyPatch):
     """A term grows by the pitch, a doubling with the wave; calls and fetched elements count too. A tenth of the accuracy is the series'."""
     seen: list = []
-    monkeypatch.setattr(choice, "choose", lambda *arguments: seen.append(arguments))
+    monkeypatch.setattr(series_order, "choose", lambda *arguments: seen.append(arguments))
     doubling.choose(some(), 3.0, 1e-6)
     ((total, accuracy, term, double),) = seen
     assert (total, accuracy) == (6.0, pytest.approx(1e-7))
@@ -89,7 +89,7 @@ def test_the_choice_is_the_cheapest_that_is_accurate_enough():
     """Among all orders and some doublings, by any work; none where nothing moves; no start beyond the angle where the series loses digits."""
     term, double = (lambda k: 3.0 + 0.1 * k), (lambda x: 2.0 + x)
     for total, accuracy, lowest in ((0.7, 1e-8, 0), (30.0, 1e-12, 0), (3.0, 1e-6, 4)):
-        pick = choice.choose(total, accuracy, term, double, lowest)
+        pick = series_order.choose(total, accuracy, term, double, lowest)
         best = min(
             (
                 sum(term(k) for k in range(1, r + 1))
@@ -103,11 +103,14 @@ def test_the_choice_is_the_cheapest_that_is_accurate_enough():
         )
         assert (pick.work, pick.m, pick.r) == (pytest.approx(best[0]), *best[1:])
         assert (
-            pick.error == pytest.approx(choice.error(pick.m, pick.r, total / 2**pick.m))
+            pick.error == pytest.approx(series_order.error(pick.m, pick.r, total / 2**pick.m))
             and pick.error <= accuracy
         )
-    assert choice.choose(0.0, 1e-8, lowest=3) == (2, 3, 0.0, 0.0) and choice.error(3, 4, 0.0) == 0.0
-    assert choice.error(2, 3, 0.5) == pytest.approx(4 * 0.5**4 / 24) and choice.optimum(
+    assert (
+        series_order.choose(0.0, 1e-8, lowest=3) == (2, 3, 0.0, 0.0)
+        and series_order.error(3, 4, 0.0) == 0.0
+    )
+    assert series_order.error(2, 3, 0.5) == pytest.approx(4 * 0.5**4 / 24) and series_order.optimum(
         4
     ) == pytest.approx((6 / 32, (6 / 32) ** 4 / 120))
 

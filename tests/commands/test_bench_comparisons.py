@@ -8,7 +8,7 @@ import pytest
 from kinetree.scripts import cli
 from kinetree.scripts.bench import all as everything
 from kinetree.scripts.bench import instructions
-from kinetree.solvers.library.store import library_path, sound
+from kinetree.solvers.library.verified_files import library_path, sound
 
 REPORT = """
 --------------------------------------------------------------------------------

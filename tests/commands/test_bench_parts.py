@@ -19,7 +19,7 @@ from kinetree.scripts.bench import (
     trace_robots,
 )
 from kinetree.scripts.terminal.failure import BadInput
-from kinetree.solvers.library.levels import LEVELS
+from kinetree.solvers.library.processor_levels import LEVELS
 
 ROW = "{count:,} (10.0%)  ???:kinetree::solvers::engine::kinematics::{name}[abi:v65](model) [/c/{library}]\n"
 

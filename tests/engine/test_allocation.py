@@ -14,8 +14,8 @@ from kinetree.models.run.instance import Instance
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.solvers.entries import LIBRARIES, jitted
 from kinetree.solvers.library.build import library_path, object_path
-from kinetree.solvers.library.levels import level, packed_levels
 from kinetree.solvers.library.platforms import this_platform
+from kinetree.solvers.library.processor_levels import level, packed_levels
 
 FOREIGN = ("malloc", "calloc", "realloc", "NRT", "Py", "numba")
 

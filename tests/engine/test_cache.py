@@ -13,11 +13,17 @@ from stub_unit import stub_shell
 
 from kinetree.fmu.native.shell import linked
 from kinetree.solvers.cache import cache_root, usable
-from kinetree.solvers.library import store, tools
-from kinetree.solvers.library.levels import level
+from kinetree.solvers.library import c_compiler, verified_files
+from kinetree.solvers.library.c_compiler import LibraryError, compiler, cross_compiler, has_zig, run
 from kinetree.solvers.library.load import load_library
-from kinetree.solvers.library.store import library_folder, library_path, seal, sound, written
-from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, has_zig, run
+from kinetree.solvers.library.processor_levels import level
+from kinetree.solvers.library.verified_files import (
+    library_folder,
+    library_path,
+    seal,
+    sound,
+    written,
+)
 
 posix = pytest.mark.skipif(
     os.name != "posix", reason="owners and modes of files are those of POSIX"
@@ -137,7 +143,7 @@ def test_an_engine_that_came_with_the_package_needs_no_compiler(tmp_path, monkey
     for each in (name, f"{name}.sum"):
         shutil.copy(library_path("core", level()).parent / each, shipped)
     monkeypatch.setenv("KINETREE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(store, "SHIPPED", tmp_path / "built")
+    monkeypatch.setattr(verified_files, "SHIPPED", tmp_path / "built")
     monkeypatch.setenv("PATH", "")
     assert library_path("core", level()) == shipped / name and sound(shipped / name)
     load_library.cache_clear()
@@ -155,7 +161,7 @@ def test_without_any_compiler_the_way_out_is_named(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
     assert compiler()[1:3] == ["-m", "ziglang"] if has_zig() else True
-    monkeypatch.setattr(tools, "has_zig", lambda: False)
+    monkeypatch.setattr(c_compiler, "has_zig", lambda: False)
     with pytest.raises(LibraryError, match="pip install ziglang"):
         compiler()
     with pytest.raises(LibraryError, match="pip install ziglang"):
@@ -167,7 +173,7 @@ def test_zig_builds_what_the_compiler_builds(tmp_path, monkeypatch):
     """The only linker that is ever needed comes from pip."""
     if not has_zig():
         pytest.skip("zig is not installed: pip install ziglang")
-    monkeypatch.setattr(tools.shutil, "which", lambda name: None)
+    monkeypatch.setattr(c_compiler.shutil, "which", lambda name: None)
     (tmp_path / "x.c").write_text("double twice(double x) { return 2 * x; }")
     run([*compiler(), "-shared", "-fPIC", str(tmp_path / "x.c"), "-o", str(tmp_path / "x.so")])
     twice = ctypes.CDLL(str(tmp_path / "x.so")).twice

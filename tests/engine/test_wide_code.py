@@ -10,9 +10,9 @@ from llvmlite import binding, ir
 from numba import types
 
 from kinetree.solvers.layout import WIDTH
-from kinetree.solvers.numbers import arithmetic, exchange, primitive
-from kinetree.solvers.numbers import types as wide
-from kinetree.solvers.numbers.types import BIT, BITS, SCALAR, VECTOR
+from kinetree.solvers.numbers import arithmetic, lane_packing, primitive_operations
+from kinetree.solvers.numbers import number_types as wide
+from kinetree.solvers.numbers.number_types import BIT, BITS, SCALAR, VECTOR
 
 X = np.array([0.25, -1.5, 3.75, -0.0, 1e9 + 0.5, -7.25, 2.0, 0.5])
 Y = np.array([1.0, -1.5, 4.0, 0.0, -2.0, -7.5, 2.0, 0.75])
@@ -93,7 +93,7 @@ def computed(body, *arguments: object, results: int = 1, whole: bool = False) ->
 
 def act(name: str, *arguments: object, results: int = 1, whole: bool = False) -> list:
     """One primitive by its generator."""
-    made = getattr(primitive, name)._defn(None, *(None,) * len(arguments))
+    made = getattr(primitive_operations, name)._defn(None, *(None,) * len(arguments))
     signature, generate = made
     return computed(
         lambda builder, *given: generate(CONTEXT, builder, signature, given),
@@ -140,14 +140,14 @@ def test_masks_decide_lane_by_lane():
         return lambda builder, x, y: builder.fcmp_ordered(sign, x, y)
 
     less = X < Y
-    _, blend = primitive.blend._defn(None, None, None, None)
+    _, blend = primitive_operations.blend._defn(None, None, None, None)
     found = computed(
         lambda builder, x, y: blend(CONTEXT, builder, None, (compared("<")(builder, x, y), x, y)),
         X,
         Y,
     )[0]
     assert found.tolist() == np.where(less, X, Y).tolist() and less.any() and not less.all()
-    _, all_of = primitive.all_of._defn(None, None)
+    _, all_of = primitive_operations.all_of._defn(None, None)
     for y, said in ((Y, 0), (X + 1.0, 1), (np.where(np.arange(WIDTH) == 7, X, X + 1.0), 0)):
         assert (
             computed(
@@ -184,7 +184,7 @@ def test_quarter_turns_exchange_and_turn_signs(first: int):
 
 
 def test_pointers_that_lead_nowhere():
-    _, generate = exchange.has._defn(None, None)
+    _, generate = lane_packing.has._defn(None, None)
     for address, said in ((0, 0), (4096, 1)):
         pointer = lambda builder, n: generate(  # noqa: E731
             CONTEXT, builder, None, (builder.inttoptr(n, SCALAR.as_pointer()),)

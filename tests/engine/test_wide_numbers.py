@@ -263,7 +263,7 @@ def test_tables_at_wide_arguments(op: Op):
     tables.add("map", x, y, np.sin(3.0 * x)[:, None] * np.cos(y) + x[:, None] * y, cubic=True)
     arrays, k = tables.arrays(), int(op in (Op.TABLE2, Op.TABLE2_DX, Op.TABLE2_DY))
     wide, plain = (
-        KERNELS.module("kinetree.solvers.numbers.tables"),
+        KERNELS.module("kinetree.solvers.numbers.wide_tables"),
         KERNELS.module("kinetree.solvers.expressions.evaluate"),
     )
     at, h = (0.8, 1.3), 1e-6
@@ -315,7 +315,7 @@ def test_slopes_of_a_tree_need_no_second_elimination(joint: str):
     motion, dec = KERNELS.kernel("engine.kinematics", "motion"), KERNELS.kernel("engine.dec", "dec")
     start_ground, slopes = (
         KERNELS.kernel("engine.kinematics", "start_ground"),
-        KERNELS.module("kinetree.solvers.numbers.tree_slopes"),
+        KERNELS.module("kinetree.solvers.numbers.tree_derivatives"),
     )
     assert motion(model, ws, True) == 0 and dec(model, ws) == 0
     whole, swift = duals_of(ws), duals_of(ws)

@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 
 from kinetree.fmu.native.shell import FLAGS, HERE
-from kinetree.solvers.library.tools import compiler
+from kinetree.solvers.library.c_compiler import compiler
 
 
 def test_the_checksum_is_that_of_zlib(tmp_path):

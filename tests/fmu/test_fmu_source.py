@@ -19,7 +19,7 @@ from kinetree.models import load
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.fmi.sensitivity import deviation, horizon, rounded, run, step_error
 from kinetree.scripts.fmi.verify import verify
-from kinetree.solvers.library.tools import compiler, cross_compiler
+from kinetree.solvers.library.c_compiler import compiler, cross_compiler
 
 # the same operations in the same order, contracted or not: some roundings per step, which a regular motion of a second keeps below 1e-12
 SAME = 1e-12

@@ -11,7 +11,7 @@ from kinetree.fmu.source.archive import STRICT
 from kinetree.models import load
 from kinetree.models.run.unit import make_unit
 from kinetree.models.specialised.motion import motions
-from kinetree.solvers.library.tools import compiler
+from kinetree.solvers.library.c_compiler import compiler
 
 HEADER = (
     "#include <stddef.h>\n#include <stdint.h>\ntypedef int32_t (*OwnCode)(double t, const double *y, const double *val, double *ydot);\n"

@@ -15,8 +15,8 @@ from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.hosts import FOREIGN, Task, deviation, row_at, tasks
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.fmi.verify import Report, motion_of_model, twin_of
+from kinetree.solvers.library.c_compiler import LibraryError
 from kinetree.solvers.library.platforms import PLATFORMS
-from kinetree.solvers.library.tools import LibraryError
 
 # falls from 1 m, keeps 0.7 of its speed, g = 9.81: the third bounce is after 1.47 s
 G, E = 9.81, 0.7

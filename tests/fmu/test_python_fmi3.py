@@ -19,7 +19,7 @@ from kinetree.fmu.archive import build
 from kinetree.fmu.archive.build import FmuError, pack_unit
 from kinetree.fmu.slave import loader
 from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.solvers.library.tools import LibraryError
+from kinetree.solvers.library.c_compiler import LibraryError
 
 EARLY = {"limit": 0.3, "x": 0.2, "der(x)": 1.0}  # the stage changes after 129 ms
 KINDS = ("CoSimulation", "ModelExchange")

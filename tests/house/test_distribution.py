@@ -9,7 +9,7 @@ import pytest
 
 from kinetree.fmu.archive import ship
 from kinetree.scripts import distribution
-from kinetree.solvers.library.tools import LibraryError
+from kinetree.solvers.library.c_compiler import LibraryError
 
 
 class Programs:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinetree.solvers.literal.costs import FORMS, costs, sparse_solve
+from kinetree.solvers.literal.operation_counts import FORMS, costs, sparse_solve
 
 
 def chain(n, bodies):

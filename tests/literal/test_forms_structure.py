@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_trees import instance, random_tree
 
+from kinetree.solvers.literal.block_sparsity import pattern
 from kinetree.solvers.literal.kinds import LITERAL
-from kinetree.solvers.literal.pattern import pattern
 
 FORMS = tuple(form.entry for form in LITERAL if not form.momenta)
 ITERATED = tuple(form.entry for form in LITERAL if form.iterated and not form.momenta)

@@ -27,7 +27,7 @@ from places import places
 from reached_plugin import FAILED
 from trials import ROOT, Copy
 
-from kinetree.solvers.library.tools import LibraryError, compiler
+from kinetree.solvers.library.c_compiler import LibraryError, compiler
 
 SOURCE = '''"""A text is left alone."""
 

@@ -208,7 +208,7 @@ class Copy:
     def compiled(self, name: str, changed: bytes) -> str:
         """'invalid' when it does not compile, 'same' when the compiler makes the same code of it."""
         from kinetree.fmu.native import shell
-        from kinetree.solvers.library.tools import LibraryError, compiler, run
+        from kinetree.solvers.library.c_compiler import LibraryError, compiler, run
 
         codes = []
         (self.folder / "unit_layout.h").write_text(shell.layout_header())

@@ -24,9 +24,9 @@ from private_cache import private_cache
 
 from kinetree.fmu.native import shell
 from kinetree.solvers.library.build import objects_for
+from kinetree.solvers.library.c_compiler import compiler, run
 from kinetree.solvers.library.platforms import this_platform
-from kinetree.solvers.library.store import library_folder, seal
-from kinetree.solvers.library.tools import compiler, run
+from kinetree.solvers.library.verified_files import library_folder, seal
 
 ROOT = Path(__file__).resolve().parents[2]
 AIM = (95.0, 85.0)  # percent of the lines and of the branches

@@ -300,7 +300,7 @@ def test_where_the_loop_cannot_be_compiled_it_is_said_why(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     from kinetree.scripts.hil import rhythm
-    from kinetree.solvers.library.tools import LibraryError
+    from kinetree.solvers.library.c_compiler import LibraryError
 
     def none() -> list[str]:
         raise LibraryError("no C compiler found")

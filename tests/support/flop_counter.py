@@ -14,18 +14,18 @@ from random_trees import instance, random_tree
 from kinetree.solvers.literal import (
     abm,
     cbm,
-    composite,
+    composite_bodies,
     dec,
     drt,
     itr_g,
     itr_m,
     lgr,
-    path_rows,
-    sibling_rows,
+    mass_matrix_cholesky,
+    multiplier_cholesky,
 )
-from kinetree.solvers.literal import frames as literal
+from kinetree.solvers.literal import body_axes_kinematics as literal
 from kinetree.solvers.literal import multiplier_matrix as constraints
-from kinetree.solvers.literal.costs import costs, sparse_solve
+from kinetree.solvers.literal.operation_counts import costs, sparse_solve
 from kinetree.solvers.model_records import HEAD
 
 ops = {"multiply": 0, "add": 0, "divide": 0, "root": 0}
@@ -153,9 +153,9 @@ def count_factorisations(tree) -> dict:
     I = instance(tree)
     model = I.model
     assert literal.literal_kinematics(model, I.ws) == 0
-    composite.composite_bodies(model, I.ws)
-    composite.mass_rows(model, I.ws)
-    composite.generalized_forces(model, I.ws)
+    composite_bodies.composite_bodies(model, I.ws)
+    composite_bodies.mass_rows(model, I.ws)
+    composite_bodies.generalized_forces(model, I.ws)
     ws = numbers(I.ws)
     noise_test = 2 * len(tree.u)  # square and product of `diagonal_ok`
     rows = [
@@ -165,7 +165,10 @@ def count_factorisations(tree) -> dict:
     ]
     path = (
         counted(
-            lambda: (path_rows.factor_mass(model, ws), path_rows.solve_mass(model, ws, ws.Q))[0]
+            lambda: (
+                mass_matrix_cholesky.factor_mass(model, ws),
+                mass_matrix_cholesky.solve_mass(model, ws, ws.Q),
+            )[0]
         )
         - noise_test
     )
@@ -178,8 +181,8 @@ def count_factorisations(tree) -> dict:
     rows = [int(model.h_col[i + 1] + m[i]) - k for i in range(tree.bodies) for k in range(m[i])]
     sibling = counted(
         lambda: (
-            sibling_rows.factor_multipliers(model, ws),
-            sibling_rows.solve_multipliers(model, ws),
+            multiplier_cholesky.factor_multipliers(model, ws),
+            multiplier_cholesky.solve_multipliers(model, ws),
         )[0]
     ) - 2 * int(m.sum())
     return out | {"sibling": [sibling, sparse_solve(rows)]}

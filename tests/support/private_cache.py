@@ -8,7 +8,7 @@ from collections.abc import Container
 from pathlib import Path
 
 from kinetree.solvers.cache import cache_root
-from kinetree.solvers.library.store import library_folder
+from kinetree.solvers.library.verified_files import library_folder
 
 
 def private_cache(folder: Path, without: Container[str] = ()) -> Path:

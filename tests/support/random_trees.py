@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.models.compilation.blocks import GROUPS, allocate, model_fields, pack, work_sizes
 from kinetree.models.run.engine import bind
 from kinetree.solvers import layout as L
-from kinetree.solvers.literal.pattern import pattern
+from kinetree.solvers.literal.block_sparsity import pattern
 from kinetree.solvers.model_records import HEADER
 
 DRIVEN = (L.Element.SHIFT_T, L.Element.ROTATE_T)

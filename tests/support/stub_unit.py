@@ -13,7 +13,7 @@ from kinetree.models import load
 from kinetree.models.compilation.compiled import Column
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.cache import cache_root
-from kinetree.solvers.library.tools import compiler
+from kinetree.solvers.library.c_compiler import compiler
 from kinetree.solvers.model_records import HEADER
 
 SOURCE = Path(__file__).parents[1] / "data" / "stub_engine.c"

@@ -13,7 +13,7 @@ from filelock import FileLock
 import kinetree.models.run.unit as unit_module
 from kinetree.fmu.source.archive import STRICT, engine_text
 from kinetree.solvers.cache import cache_root
-from kinetree.solvers.library.tools import compiler
+from kinetree.solvers.library.c_compiler import compiler
 
 QUICK = tuple(
     "-O0" if flag == "-O2" else flag for flag in STRICT

@@ -22,9 +22,9 @@ from kinetree.fmu.variables import variable_table
 from kinetree.models import load
 from kinetree.models.description.reading.source import read
 from kinetree.solvers.library.build import objects_for
-from kinetree.solvers.library.levels import suffix_of
+from kinetree.solvers.library.c_compiler import LibraryError, compiler, run
 from kinetree.solvers.library.platforms import levels_for, this_platform
-from kinetree.solvers.library.tools import LibraryError, compiler, run
+from kinetree.solvers.library.processor_levels import suffix_of
 
 HERE = Path(__file__).parent
 RECORD = 8  # bytes

@@ -20,7 +20,7 @@ from kinetree.models import load
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.solvers.library import build
-from kinetree.solvers.library.levels import LEVELS, level
+from kinetree.solvers.library.processor_levels import LEVELS, level
 
 EXCHANGE = 1e-8  # tolerance of the host's integrator
 

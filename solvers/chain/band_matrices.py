@@ -1,0 +1,164 @@
+"""Band matrices: storage, and products that follow the growing band.
+
+A band is (data, base, stride, width): element (i, j), |i - j| <= width, is data[base + i*stride + j]. Rows are padded by PAD zeros on both sides,
+so that kernels may take several rows at a time. A dense n x n array is the band (data, 0, n, n - 1). Cost of a product: at most 2n(2w_a + 1)(2w_b
++ 1) flops.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.solvers.chain import band_kernels
+
+PAD = band_kernels.ROWS
+LEAST, MOST = (
+    2**20,
+    4 * 10**6,
+)  # numbers that are worth keeping in any process, and the most that glibc keeps (32 MB)
+
+
+class Band(NamedTuple):
+    data: np.ndarray
+    base: int
+    stride: int
+    width: int
+
+    @property
+    def is_dense(self) -> bool:
+        return self.base == 0
+
+
+def zeros(n: int, width: int) -> Band:
+    """A band of zeros."""
+    width = max(0, min(width, n - 1))
+    row = 2 * width + 1 + 2 * PAD
+    return Band(np.zeros(n * row), width + PAD, row - 1, width)
+
+
+def retain(count: int) -> None:
+    """Have as many numbers kept when bands are freed: glibc returns what exceeds twice the largest block it has seen so far, and to fetch memory
+    anew for every term costs up to as much as its arithmetic. The block itself is never touched."""
+    np.empty(min(max(count, LEAST), MOST))
+
+
+def identity(n: int) -> Band:
+    """The unit matrix as a band of half-width 0."""
+    unit = zeros(n, 0)
+    unit.data[unit.base :: unit.stride + 1] = 1.0
+    return unit
+
+
+def diagonals(a: Band, n: int) -> np.ndarray:
+    """View n x (2 width + 1) of the stored diagonals: column width + d holds the elements (i, i + d)."""
+    return a.data.reshape(n, a.stride + 1)[:, PAD:-PAD]
+
+
+def dense(a: Band, n: int) -> np.ndarray:
+    """The n x n array (a view when the band is dense)."""
+    if a.is_dense:
+        return a.data.reshape(n, n)
+    full = np.zeros(n * n)
+    band_kernels.add(full, 0, n, a.width, 1.0, a.data, a.base, a.stride, n)
+    return full.reshape(n, n)
+
+
+def pitch(bands: list[Band], n: int) -> int:
+    """Half-width that every further factor of a product adds: as reach(i), the last row tied to any of 0..i, grows from one reach(i) to the next.
+
+    Blocks of b coordinates tied to their neighbours have half-width 2b - 1 but grow by b. Patterns are symmetric.
+    """
+    width = max(a.width for a in bands)
+    if width <= 1 or any(a.is_dense for a in bands):
+        return width
+    reach = np.arange(n)
+    for a in bands:
+        above = diagonals(a, n)[:, a.width :] != 0.0
+        reach = np.maximum(
+            reach,
+            np.arange(n) + np.where(above.any(axis=1), a.width - above[:, ::-1].argmax(axis=1), 0),
+        )
+    reach = np.maximum.accumulate(np.minimum(reach, n - 1))
+    return int((reach[reach] - reach).max(initial=0))
+
+
+def from_dense(full: np.ndarray) -> Band:
+    """A dense array seen as a band."""
+    n = full.shape[0]
+    return Band(np.ascontiguousarray(full).reshape(n * n), 0, n, n - 1)
+
+
+def resized(a: Band, n: int, width: int, factor: float = 1.0) -> Band:
+    """factor*a with another half-width: cut or filled up with zeros."""
+    out = zeros(n, width)
+    band_kernels.add(
+        out.data, out.base, out.stride, min(out.width, a.width), factor, a.data, a.base, a.stride, n
+    )
+    return out
+
+
+def add(out: Band, factor: float, a: Band, n: int) -> None:
+    """out += factor*a for a band not wider than out."""
+    band_kernels.add(out.data, out.base, out.stride, a.width, factor, a.data, a.base, a.stride, n)
+
+
+def transposed(a: Band, n: int) -> Band:
+    """A transposed copy."""
+    if a.is_dense:
+        return from_dense(dense(a, n).T)
+    out = zeros(n, a.width)
+    band_kernels.transpose(out.data, a.data, a.base, a.stride, a.width, n)
+    return out
+
+
+def product(factor: float, a: Band, b: Band, n: int, width: int) -> Band:
+    """factor*a*b, of which no more than width diagonals on either side are not zero: by BLAS when one is dense."""
+    if a.is_dense or b.is_dense:
+        return from_dense(factor * (dense(a, n) @ dense(b, n)))
+    out = zeros(n, min(a.width + b.width, width))
+    band_kernels.multiply(*out, factor, *a, *b, n)
+    return out
+
+
+def profile(a: Band, n: int) -> np.ndarray:
+    """Largest |element| on the diagonals d and -d, d = 0..width."""
+    peak = np.zeros(a.width + 1)
+    band_kernels.profile(peak, *a, n)
+    return peak
+
+
+def needed(peaks: np.ndarray, drop: float) -> int:
+    """Smallest half-width outside which the sum of a row of elements bounded by peaks is at most drop."""
+    tail = 2.0 * np.cumsum(peaks[::-1])[::-1]
+    return (
+        int(np.count_nonzero(tail > drop)) - 1
+        if drop > 0.0
+        else int(np.flatnonzero(peaks)[-1])
+        if peaks.any()
+        else 0
+    )
+
+
+def square_width(peak: np.ndarray, drop: float) -> int:
+    """Half-width needed for a product of two bands with this profile: diagonal d is at most sum_e peak(|e|) peak(|d - e|)."""
+    both = np.concatenate((peak[:0:-1], peak))
+    return max(0, needed(np.convolve(both, both)[2 * len(peak) - 2 :], drop))
+
+
+def rows_product(rows: np.ndarray, b: Band) -> np.ndarray:
+    """rows*b for an array of row vectors."""
+    count, n = rows.shape
+    if b.is_dense:
+        return rows @ dense(b, n)
+    out = np.zeros((count, n))
+    first, last = used(rows)
+    band_kernels.multiply_rows(
+        out.reshape(-1), np.ascontiguousarray(rows).reshape(-1), first, last, count, *b, n
+    )
+    return out
+
+
+def used(*rows: np.ndarray) -> tuple[int, int]:
+    """First and last column that is not zero in all arrays."""
+    columns = np.flatnonzero(sum(np.abs(a).sum(axis=0) for a in rows))
+    return (int(columns[0]), int(columns[-1])) if len(columns) else (0, -1)

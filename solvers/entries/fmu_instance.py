@@ -1,0 +1,182 @@
+"""Entry points of a unit: reset, start, advance, and what hosts need besides. Arguments are the unit's blocks."""
+
+import math
+
+from kinetree.solvers.engine.derived_constants import prepare
+from kinetree.solvers.integrate import controller as C
+from kinetree.solvers.kernel import entry, kernel
+from kinetree.solvers.loops.assembly import assemble
+from kinetree.solvers.run.advance import advance
+from kinetree.solvers.run.contact_events import touch
+from kinetree.solvers.run.corners import host_time, pass_corner
+from kinetree.solvers.run.event_memory import arm, judge, keep_signs
+from kinetree.solvers.run.events import events_size
+from kinetree.solvers.run.host_events import (
+    close_again,
+    follow_host,
+    happen_by_guards,
+    locate_by_host,
+    look_closed,
+    refresh_for_host,
+)
+from kinetree.solvers.run.methods import memory_size
+from kinetree.solvers.run.step_start import latch
+from kinetree.solvers.run.unit import (
+    lay_out,
+    load_states,
+    locator,
+    memory,
+    open_books,
+    refresh,
+    structure,
+    unit_quaternions,
+)
+from kinetree.solvers.views import floats_view, unit_ints, unit_work
+
+BUDGET = 1e6  # steps of one advance, unless the caller allows more
+CLOSE_LOOPS, LOCATE, FOLLOW, LOOK = -1, 2, 3, 4  # options of unit_event
+
+
+@entry
+def unit_sizes(ints, floats, work, option, t):
+    """Lengths that a unit reserves for the memory of integrator `option` and that of its events; `work` holds the numbers of states and guards."""
+    sizes = floats_view(work)
+    states, guards = int(sizes[0]), int(sizes[1])
+    sizes[0] = memory_size(option, states)
+    sizes[1] = events_size(guards, states)
+    return 0
+
+
+@entry
+def unit_reset(ints, floats, work, option, t):
+    """A fresh instance: stage 0, registers at their image, default options."""
+    I, F, W = unit_ints(ints), floats_view(floats), unit_work(work)
+    for k in range(I.work_size):
+        W[k] = 0.0
+    W.relative = 1e-8
+    W.absolute = 1e-10
+    W.step = 1e-3
+    W.refresh = 1.0
+    W.budget = BUDGET
+    W.knot = W.turned = -math.inf
+    W.next = math.inf
+    lay_out(I, F, W)
+    return 0
+
+
+@kernel
+def close_all(model, ws, t):
+    """Loops and what touches, at the start of a motion."""
+    status = assemble(model, ws, t) if model.l_kind.size > 0 else 0
+    return touch(model, ws, t) if status == 0 and model.c_law.size > 0 else status
+
+
+@entry
+def unit_start(ints, floats, work, option, t):
+    """Constants, inputs and state from their registers, loops closed, columns evaluated. Option 1: keep the state that is there."""
+    I, F, W = unit_ints(ints), floats_view(floats), unit_work(work)
+    model, ws = structure(I, F, W)
+    status = prepare(model, ws)
+    if status != 0:
+        return status
+    for k in range(I.inputs):
+        if option == 0:
+            given = ws.val[
+                I.start_inputs + k
+            ]  # not a number: the host has not set any, and the description has an expression
+            ws.val[1 + I.parameters + k] = ws.val[I.preset_inputs + k] if given != given else given
+    if option == 0:
+        for k in range(ws.q.size):
+            ws.q[k] = ws.val[I.start_q + k]
+        for k in range(ws.u.size):
+            ws.u[k] = ws.val[I.start_u + k]
+        for k in range(ws.x.size):
+            ws.x[k] = ws.val[I.start_x + k]
+        ws.val[1 + I.parameters + I.inputs] = t
+    unit_quaternions(model, ws)
+    status = close_all(model, ws, t)
+    W.started = 0.0
+    W.knot = W.turned = -math.inf
+    W.next = math.inf
+    W.pending = 0.0
+    for k in range(2 * I.event_names):
+        W[I.at_truth + k] = 0.0
+    judge(I, W, model)
+    if status == 0:
+        status = refresh(I, F, W, t)
+    if status == 0 and model.header.latches > 0:
+        latch(model, ws)
+        status = refresh(I, F, W, t)
+    W.work = 0.0
+    W.energy_residual = 0.0
+    open_books(I, F, W)
+    W.status = status
+    arm(I, W, model, ws)
+    return status
+
+
+@entry
+def unit_prepare(ints, floats, work, option, t):
+    """After a parameter changed: constants anew, state kept."""
+    I, F, W = unit_ints(ints), floats_view(floats), unit_work(work)
+    model, ws = structure(I, F, W)
+    residual = W.energy_residual
+    if W.started != 0.0:
+        keep_signs(I, W, model, locator(I, W, model.header.guards, int(memory(I, W)[C.N])))
+    status = prepare(model, ws)
+    if status == 0 and model.c_law.size > 0:
+        status = touch(model, ws, W.time)
+    if status == 0:
+        status = refresh(I, F, W, W.time)
+    W.energy_residual = residual
+    open_books(I, F, W)
+    W.started = 0.0
+    return status
+
+
+@entry
+def unit_refresh(ints, floats, work, option, t):
+    """Columns of the present state, for instance after inputs changed."""
+    return refresh(unit_ints(ints), floats_view(floats), unit_work(work), t)
+
+
+@entry
+def unit_advance(ints, floats, work, option, t):
+    """Integrate to t. Option bit 0: return at the first event; bit 1: before and after every event, bit 2: while the log holds all new events."""
+    return advance(unit_ints(ints), floats_view(floats), unit_work(work), t, option)
+
+
+@entry
+def unit_derivatives(ints, floats, work, option, t):
+    """Model exchange: rates of the states of the union, columns and guards at the states given there; open loops are pulled closed."""
+    I, F, W = unit_ints(ints), floats_view(floats), unit_work(work)
+    model, ws = structure(I, F, W)
+    load_states(I, W, ws)
+    ws.head.stabilised = 1.0
+    status = refresh_for_host(I, F, W, host_time(W, t))
+    ws.head.stabilised = 0.0
+    W.time = t
+    return status
+
+
+@entry
+def unit_corner(ints, floats, work, option, t):
+    """Model exchange: carry out the corner of the laws of time announced in `next` if t has reached it, and announce the next one."""
+    return pass_corner(unit_ints(ints), floats_view(floats), unit_work(work), t)
+
+
+@entry
+def unit_event(ints, floats, work, option, t):
+    """Model exchange: carry out what the guards ask for at t; option 0: all positive ones, 1: those armed.
+
+    Before: 2: mark what the host has found, -1: close the loops. 3: after a step that the host has accepted. 4: the guards alone, with loops closed.
+    """
+    if option == LOOK:
+        return look_closed(unit_ints(ints), floats_view(floats), unit_work(work), t)
+    if option == FOLLOW:
+        return follow_host(unit_ints(ints), floats_view(floats), unit_work(work))
+    if option == LOCATE:
+        return locate_by_host(unit_ints(ints), floats_view(floats), unit_work(work))
+    if option == CLOSE_LOOPS:
+        return close_again(unit_ints(ints), floats_view(floats), unit_work(work), t)
+    return happen_by_guards(unit_ints(ints), floats_view(floats), unit_work(work), t, option)

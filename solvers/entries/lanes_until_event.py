@@ -1,0 +1,61 @@
+"""Entry point for many runs through events: WIDTH runs in one structure, as far as nothing happens in any of them."""
+
+from kinetree.solvers.entries.ensemble_runs import put_varied
+from kinetree.solvers.kernel import entry
+from kinetree.solvers.layout import WIDTH
+from kinetree.solvers.numbers import arithmetic, elementary_functions, wide_tables  # noqa: F401  (what operators and functions do with wide numbers)
+from kinetree.solvers.numbers.lane_packing import gather, scatter, spread_workspace
+from kinetree.solvers.numbers.wide_views import lanes_row, lanes_view
+from kinetree.solvers.run import stretch as S
+from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
+
+
+@entry
+def stretch(
+    ints,
+    floats,
+    work,
+    wide,
+    scratch,
+    plan,
+    method,
+    varied,
+    values,
+    states,
+    times,
+    columns,
+    table,
+    flags,
+):
+    """Rows of `states` (q, u, x of a lane) from the first to the row that is reached; `table`: lane by lane, row by row.
+
+    Where the plan says so the numbers of the lanes are first those of `work`, but for the `varied` ones, whose rows are `values`. `flags`: -1 for
+    lanes without a run; 1 afterwards where something happens in the last interval.
+    """
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    lanes = lanes_view(ints, wide)
+    memory, p, y = lanes_row(scratch), ints_view(plan), floats_view(states)
+    if p[S.FRESH] == 1:
+        spread_workspace(ws, lanes)
+        for k in range(p[S.VARIED]):
+            put_varied(
+                lanes, ints_view(varied)[k], gather(floats_view(values), p[S.VARIED], k, 0, WIDTH)
+            )
+    n = ws.q.size + ws.u.size + ws.x.size
+    for k in range(n):
+        memory[k] = gather(y, n, k, 0, WIDTH)
+    status = S.run_stretch(
+        model,
+        lanes,
+        memory,
+        p,
+        floats_view(method),
+        floats_view(times),
+        ints_view(columns),
+        floats_view(table),
+        floats_view(flags),
+    )
+    for k in range(n):
+        scatter(y, n, k, 0, WIDTH, memory[k])
+    return status

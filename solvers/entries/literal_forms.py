@@ -1,0 +1,152 @@
+"""Entry points of the literal forms.
+
+Lagrangian: `literal_state`, then the entry of a form (u̇ in udot), then `literal_reactions` when wanted.
+Hamiltonian: `literal_places`, then the entry of a momentum form (u, v, p* from p), then `literal_rates` (ṗ in pdot).
+Entries of forms solve `option` times, once for 0: what benchmarks time.
+"""
+
+from collections.abc import Callable, Sequence
+
+from kinetree.solvers.engine.evaluation import load
+from kinetree.solvers.kernel import entry, kernel
+from kinetree.solvers.literal import newton_euler
+from kinetree.solvers.literal.body_axes_kinematics import (
+    active_forces,
+    literal_kinematics,
+    literal_place,
+    literal_velocities,
+)
+from kinetree.solvers.literal.composite_bodies import composite_bodies, mass_rows
+from kinetree.solvers.literal.form_dispatch import form_momenta, kernel_of
+from kinetree.solvers.literal.kinds import LITERAL, Form
+from kinetree.solvers.literal.mass_matrix_cholesky import mass_matrix as spread_rows
+from kinetree.solvers.literal.momentum_rates import momentum_rates
+from kinetree.solvers.views import model_view, work_view
+
+
+@entry
+def literal_state(ints, floats, work, option, t):
+    """Literal kinematics and forces of the state in q, u, x."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = load(model, ws, t)
+    if status == 0:
+        status = literal_kinematics(model, ws)
+    return status
+
+
+@entry
+def literal_places(ints, floats, work, option, t):
+    """Literal kinematics of the position q."""
+    return literal_place(model_view(ints, floats), work_view(ints, work), t)
+
+
+KEPT = tuple(
+    form.code for form in LITERAL if not form.reactions
+)  # reactions that come with the accelerations
+FINDERS = tuple(
+    dict.fromkeys(form.reactions for form in LITERAL if form.reactions and not form.momenta)
+)
+
+
+def one_finder(paths: Sequence[str]) -> Callable:
+    """A kernel (model, ws, form) -> status that calls the kernel which finds the reactions of the form with that code."""
+    first, *others = paths
+    this, codes = kernel_of(first), tuple(form.code for form in LITERAL if form.reactions == first)
+
+    if not others:
+
+        @kernel
+        def last(model, ws, form):
+            return this(model, ws)
+
+        return last
+    rest = one_finder(others)
+
+    @kernel
+    def call(model, ws, form):
+        for code in codes:
+            if form == code:
+                return this(model, ws)
+        return rest(model, ws, form)
+
+    return call
+
+
+find_reactions = one_finder(sorted(FINDERS))
+
+
+@entry
+def literal_reactions(ints, floats, work, option, t):
+    """Reactions by the Lagrangian form of number `option` (layout.Method), whose accelerations are there."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    for code in KEPT:
+        if option == code:
+            return 0
+    status = find_reactions(model, ws, option)
+    return newton_euler.take_off_rotors(model, ws) if status == 0 else status
+
+
+@entry
+def literal_rates(ints, floats, work, option, t):
+    """ṗ after a momentum form; the loads are those at the speeds it found."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = load(model, ws, t)
+    if status == 0:
+        literal_velocities(model, ws)
+        active_forces(model, ws)
+        status = momentum_rates(model, ws)
+    return status
+
+
+@entry
+def momenta(ints, floats, work, option, t):
+    """p = BᵀMv of the state in q, u."""
+    return form_momenta(model_view(ints, floats), work_view(ints, work), t)
+
+
+@entry
+def mass_matrix(ints, floats, work, option, t):
+    """The mass matrix at q, full, in Mq."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = literal_place(model, ws, t)
+    if status == 0:
+        composite_bodies(model, ws)
+        mass_rows(model, ws)
+        status = spread_rows(model, ws)
+    return status
+
+
+@entry
+def inverse_dynamics(ints, floats, work, option, t):
+    """Generalised forces (in Q) that are needed, besides the applied ones, for the rates in udot; reactions with them."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = load(model, ws, t)
+    if status == 0:
+        status = literal_kinematics(model, ws)
+    if status == 0:
+        status = newton_euler.inverse_dynamics(model, ws)
+    return status
+
+
+def repeated(form: Form) -> Callable:
+    """The entry of a form on evaluated literal kinematics."""
+    solve = kernel_of(form.kernel)
+
+    def solved(ints, floats, work, option, t):
+        model = model_view(ints, floats)
+        ws = work_view(ints, work)
+        status = solve(model, ws)
+        for _ in range(1, option):
+            status = solve(model, ws)
+        return status
+
+    solved.__name__ = solved.__qualname__ = form.entry
+    return entry(solved)
+
+
+globals().update({form.entry: repeated(form) for form in LITERAL})

@@ -1,0 +1,33 @@
+"""Entry points for closed loops: assembly, projection, residuals."""
+
+from kinetree.solvers.kernel import entry
+from kinetree.solvers.loops.assembly import assemble as assemble_loops
+from kinetree.solvers.loops.constraint_projection import project as project_loops
+from kinetree.solvers.loops.constraint_residuals import position_residual, velocity_residual
+from kinetree.solvers.loops.minimum_norm_change import place_loops
+from kinetree.solvers.views import model_view, work_view
+
+
+@entry
+def assemble(ints, floats, work, option, t):
+    """Close the loops from the guesses in q and u; INCONSISTENT leaves the worst row in head.item."""
+    return assemble_loops(model_view(ints, floats), work_view(ints, work), t)
+
+
+@entry
+def project(ints, floats, work, option, t):
+    """Back onto the constraints with the least change of q and u."""
+    return project_loops(model_view(ints, floats), work_view(ints, work), t)
+
+
+@entry
+def constraints(ints, floats, work, option, t):
+    """Residual of the constraint rows in loop_r: positions (option 0) or velocities (1)."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = place_loops(model, ws, t)
+    if option == 0:
+        position_residual(model, ws)
+    else:
+        velocity_residual(model, ws)
+    return status

@@ -1,0 +1,121 @@
+"""Where built files lie, and whether they are what was written: each has a file beside it with its size and hash.
+
+A library cut short by a full disk ends the process that loads it, so nothing is loaded or packed before it was looked at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from kinetree.solvers.cache import cache_root, engine_hash, sources_hash
+from kinetree.solvers.library.c_compiler import LibraryError
+
+SHIPPED = Path(__file__).parent / "built"  # of a wheel that carries its engine
+KEPT = 24  # engines of former sources that stay
+
+
+def library_folder() -> Path:
+    """Where what is built from the present sources is kept."""
+    return cache_root() / "library" / engine_hash()
+
+
+def library_path(library: str, level: str) -> Path:
+    """File of a library for one processor level of this machine."""
+    return place(f"kinetree-{library}-{level}.so")
+
+
+def place(name: str) -> Path:
+    """Where a built file is: in the cache, else where the wheel has it; in the cache also when it is nowhere."""
+    shipped = SHIPPED / engine_hash() / name
+    return (
+        shipped
+        if not (library_folder() / name).exists() and shipped.exists()
+        else library_folder() / name
+    )
+
+
+def seal(path: Path) -> None:
+    """Note size and hash of a file."""
+    beside(path).write_text(f"{path.stat().st_size} {digest(path)}\n")
+
+
+def beside(path: Path) -> Path:
+    return path.with_name(path.name + ".sum")
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sound(path: Path) -> bool:
+    """Whether a file is there as it was written."""
+    try:
+        stat = path.stat()
+        return looked_at(path, stat.st_size, stat.st_mtime_ns, beside(path).read_text())
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=64)
+def looked_at(path: Path, size: int, changed: int, noted: str) -> bool:
+    return noted.split() == [str(size), digest(path)]
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """A place to write a file; it appears under its name complete and sealed, or not at all."""
+    folder = path.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            draft = Path(scratch) / path.name
+            yield draft
+            seal(draft)
+            beside(path).unlink(missing_ok=True)  # never a new file under an old sum
+            os.replace(draft, path)
+            os.replace(beside(draft), beside(path))
+    except OSError as error:
+        raise LibraryError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def one_builder(folder: Path, say: Callable[[str], None] = lambda text: None) -> Iterator[None]:
+    """Processes that want the same file wait for the first one instead of building it again."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(str(folder / "lock"), mode=0o600)
+    try:
+        lock.acquire(timeout=1)
+    except Timeout:
+        say("waiting for another process that builds it")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def forget_old(present: Path) -> None:
+    """Delete what was built from former sources but the latest ones."""
+    others = sorted(
+        (path for path in present.parent.iterdir() if path.is_dir() and path != present),
+        key=lambda path: path.stat().st_mtime,
+    )
+    for path in others[:-KEPT]:
+        shutil.rmtree(path, ignore_errors=True)
+    kept = cache_root() / "numba"
+    for path in kept.iterdir() if kept.is_dir() else ():
+        if (
+            not path.name.startswith(sources_hash())
+            and path.stat().st_mtime < time.time() - 30 * 86400
+        ):
+            shutil.rmtree(path, ignore_errors=True)

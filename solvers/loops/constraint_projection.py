@@ -1,0 +1,175 @@
+"""Back onto the constraints after a step of an integrator: positions, then speeds, with the least change in the metric of the masses."""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.linked_kernels import boundary
+from kinetree.solvers.loops.constraint_residuals import (
+    increments,
+    largest,
+    opening,
+    position_residual,
+    velocity_residual,
+)
+from kinetree.solvers.loops.envelope_cholesky import ALL, PLACING
+from kinetree.solvers.loops.minimum_norm_change import (
+    answer_residual,
+    least_change,
+    place_loops,
+    retract,
+)
+
+# residual that needs no correction, in units of the reach: fifty roundings. At an angle δ from a singular position a residual r leaves the speeds
+# wrong by r ω/δ² across the constraints, so that anything above rounding would be felt
+CLOSED = 1e-14
+DRIFT = 1e-9  # m, rad: residual after projection that still counts as closed
+DAMPING = 1e-9  # squared sine below which a direction is left alone: a correction there would be rounding divided by 1e-5
+ITERATIONS = 12
+SLOW = 0.01  # part of a residual that may be left of it where the factor of a neighbour serves: more, and the factor is made anew
+
+
+@kernel
+def look_at_loops(model, ws, t, before):
+    """Status, the largest residual of the positions, and whether to stop: it is small enough, small and hardly below `before`, or unknown."""
+    status = place_loops(model, ws, t)
+    if status != 0:
+        return status, before, True
+    position_residual(model, ws)
+    worst = largest(model, ws)
+    return (
+        status,
+        worst,
+        worst <= CLOSED * reach(model, ws)
+        or (before > 0.0 and worst <= DRIFT and worst > 0.1 * before),
+    )
+
+
+@kernel
+def project_position(model, ws, t):
+    """Close the loops; changes ws.q."""
+    worst, status = 0.0, 0
+    for _ in range(ITERATIONS):
+        status, worst, done = look_at_loops(model, ws, t, worst)
+        if done:
+            break
+        damping = min(1e-3, DAMPING + worst * worst)
+        status = least_change(model, ws, damping, True, PLACING)
+        if status != 0:
+            return status
+        retract(model, ws, ws.udot, 1.0)
+    if status != 0:
+        return status
+    return (
+        0
+        if worst <= DRIFT and opening(ws) <= DRIFT * reach(model, ws)
+        else L.Status.INCONSISTENT.value
+    )
+
+
+@kernel
+def project_velocity(model, ws, t):
+    """Make the speeds agree with the constraints; changes ws.u."""
+    worst = 0.0
+    for _ in range(ITERATIONS):
+        status = place_loops(model, ws, t)
+        if status != 0:
+            return status
+        velocity_residual(model, ws)
+        before = worst
+        worst = largest(model, ws)
+        if worst <= CLOSED * speed_scale(ws) or (before > 0.0 and worst > 0.1 * before):
+            return 0
+        status = least_change(model, ws, DAMPING, True, ALL)
+        if status != 0:
+            return status
+        for j in range(ws.u.size):
+            ws.u[j] += ws.udot[j]
+    return 0
+
+
+@kernel
+def reach(model, ws):
+    """1 or the largest coordinate of a point where loops are closed, m."""
+    top = 1.0
+    for g in range(model.l_kind.size):
+        if model.l_kind[g] == L.Loop.WELD:
+            at = model.l_b[g] * L.ROW + L.W_P
+            top = max(top, abs(ws.row[at]), abs(ws.row[at + 1]), abs(ws.row[at + 2]))
+    return top
+
+
+@kernel
+def speed_scale(ws):
+    """1 or the largest speed."""
+    top = 1.0
+    for j in range(ws.u.size):
+        top = max(top, abs(ws.u[j]))
+    return top
+
+
+@boundary("state")
+def project(model, ws, t):
+    """Back onto the constraints at position and velocity level; changes ws.q and ws.u."""
+    status = project_position(model, ws, t)
+    if status == 0:
+        status = project_velocity(model, ws, t)
+    return status
+
+
+@boundary("state")
+def project_near(model, ws, t):
+    """`project` for a state next to the one whose accelerations were evaluated last, as after a step: its factor serves, and no new one is made."""
+    return (
+        0
+        if familiar(model, ws) and positions_near(model, ws, t) and speeds_near(model, ws)
+        else project(model, ws, t)
+    )
+
+
+@kernel
+def familiar(model, ws):
+    """Whether rows and factor of the last evaluation say how positions move: all rows hold positions, no blocks of inertia are needed again."""
+    last = model.l_kind.size - 1
+    plain = model.header.own_tangents == 0 and model.ghosts.size == 0
+    return plain and ws.head.factored != 0.0 and model.l_level[last] == L.POSITIONS
+
+
+@kernel
+def positions_near(model, ws, t):
+    """Close the loops by simplified Newton steps; False where they do not converge at once."""
+    before = 0.0
+    for n in range(3):
+        if place_loops(model, ws, t) != 0:
+            return False
+        position_residual(model, ws)
+        worst = largest(model, ws)
+        if worst <= CLOSED * reach(model, ws):
+            return opening(ws) <= DRIFT * reach(model, ws)
+        if n > 0 and not worst <= SLOW * before:
+            return worst <= 10.0 * CLOSED * reach(model, ws) and opening(ws) <= DRIFT * reach(
+                model, ws
+            )
+        before = worst
+        answer_residual(model, ws)
+        retract(model, ws, ws.udot, 1.0)
+    return False
+
+
+@kernel
+def speeds_near(model, ws):
+    """Make the speeds agree, after `positions_near`: residuals are linear in them, so that what is left follows without placing again."""
+    velocity_residual(model, ws)
+    worst = largest(model, ws)
+    for _ in range(3):
+        if worst <= CLOSED * speed_scale(ws):
+            return True
+        answer_residual(model, ws)
+        increments(model, ws, ws.loop_d)
+        before, worst = worst, 0.0
+        for j in range(ws.u.size):
+            ws.u[j] += ws.udot[j]
+        for r in range(ws.loop_r.size):
+            ws.loop_r[r] += ws.loop_d[r]
+            worst = max(worst, abs(ws.loop_r[r]))
+        if not worst <= SLOW * before:
+            return worst <= 10.0 * CLOSED * speed_scale(ws)
+    return False

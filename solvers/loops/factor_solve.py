@@ -1,0 +1,69 @@
+"""Solution with the factor of `envelope`: forwards by groups, backwards by groups."""
+
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.block3_factor import back_three, lower_three, pass_three, upper_three
+from kinetree.solvers.loops.envelope_cholesky import block_at, rows_in
+
+
+@kernel
+def solve_factor(model, ws, x):
+    """x <- solution of G x = x in the kept rows, zero in the others; scratch: ws.loop_b."""
+    for k in range(model.l_kind.size):
+        rows = rows_in(model, k)
+        own = model.l_row[k]
+        for m in range(model.l_first[k], k):
+            at = block_at(model, k, m)
+            cols = rows_in(model, m)
+            if rows == 3 and ws.loop_even[m] != 0.0:
+                pass_three(ws, x, own, at, model.l_row[m])
+                continue
+            for r in range(rows):
+                for j in range(int(ws.loop_found[m])):
+                    x[own + r] -= ws.loop_g[at + r * cols + j] * ws.loop_b[model.l_row[m] + j]
+        at = block_at(model, k, k)
+        if ws.loop_even[k] != 0.0:
+            lower_three(ws, x, own, at)
+            continue
+        for c in range(int(ws.loop_found[k])):
+            p = int(ws.loop_pivot[own + c])
+            z = x[own + p]
+            for j in range(c):
+                z -= ws.loop_g[at + p * rows + j] * ws.loop_b[own + j]
+            ws.loop_b[own + c] = z * ws.loop_g[at + p * rows + c]
+    solve_transposed(model, ws, x)
+
+
+@kernel
+def solve_transposed(model, ws, x):
+    """Second half of `solve_factor`, last group first."""
+    for k in range(model.l_kind.size - 1, -1, -1):
+        rows = rows_in(model, k)
+        own = model.l_row[k]
+        at = block_at(model, k, k)
+        if ws.loop_even[k] != 0.0:
+            upper_three(ws, x, own, at)
+        else:
+            solve_by_pivots(ws, x, own, at, rows, int(ws.loop_found[k]))
+        for m in range(model.l_first[k], k):
+            block = block_at(model, k, m)
+            cols = rows_in(model, m)
+            if rows == 3 and ws.loop_even[m] != 0.0:
+                back_three(ws, x, own, block, model.l_row[m])
+                continue
+            for j in range(int(ws.loop_found[m])):
+                for r in range(rows):
+                    ws.loop_b[model.l_row[m] + j] -= ws.loop_g[block + r * cols + j] * x[own + r]
+
+
+@kernel
+def solve_by_pivots(ws, x, own, at, rows, rank):
+    """x = L⁻ᵀ ws.loop_b of one group whose rows were taken in the order of their pivots."""
+    for r in range(rows):
+        x[own + r] = 0.0
+    for c in range(rank - 1, -1, -1):
+        p = int(ws.loop_pivot[own + c])
+        z = ws.loop_b[own + c]
+        for j in range(c + 1, rank):
+            q = int(ws.loop_pivot[own + j])
+            z -= ws.loop_g[at + q * rows + c] * x[own + q]
+        x[own + p] = z * ws.loop_g[at + p * rows + c]

@@ -1,0 +1,118 @@
+"""The smallest change of speeds, or of coordinates, that takes a residual of the constraint rows away: Δ = -W Jᵀ (J W Jᵀ + damping)⁻¹ r.
+
+W is the inverse mass matrix, so that a correction does the least work, or the diagonal of `loop_weight`. The damping keeps directions that the
+constraints barely see, as near singular positions, from being pushed by rounding.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.elements.chosen import element_departure, has_own_tangent, retract_element
+from kinetree.solvers.engine.dec import accelerate_all, eliminate_all
+from kinetree.solvers.engine.derived_constants import run_phase
+from kinetree.solvers.engine.evaluation import place
+from kinetree.solvers.engine.kinematics import velocities
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.constraint_force_response import along, forget_bias, yield_to
+from kinetree.solvers.loops.constraint_jacobian import spread_rows
+from kinetree.solvers.loops.constraint_residuals import velocity_residual
+from kinetree.solvers.loops.envelope_cholesky import factor, form_gram
+from kinetree.solvers.loops.factor_solve import solve_factor
+from kinetree.solvers.loops.massless_bodies import lend, repay
+
+
+@kernel
+def place_loops(model, ws, t):
+    """Positions, velocities and registers of the state in ws.q, ws.u that the constraint rows need."""
+    status = place(model, ws, t, True)
+    velocities(model, ws)
+    if status == 0 and model.l_k[model.l_kind.size] + model.l_arm.size > 0:
+        status = run_phase(model, ws, 2)
+    return status
+
+
+@kernel
+def least_change(model, ws, damping, inertia, use):
+    """Write the change that takes ws.loop_r away to ws.udot; `inertia`: least in kinetic energy, else by ws.loop_weight; `use`: rows of `factor`."""
+    if inertia:
+        lend(model, ws)
+        status = eliminate_all(model, ws)
+        if status != 0:
+            return status
+    spread_rows(model, ws, L.MASSES if inertia else L.WEIGHTS)
+    form_gram(model, ws)
+    factor(model, ws, damping, use)
+    if inertia:
+        answer_residual(model, ws)
+        return repay(model, ws) if model.ghosts.size > 0 else 0
+    solve_residual(model, ws)
+    gather_change(model, ws)
+    return 0
+
+
+@kernel
+def solve_residual(model, ws):
+    """Multipliers that take ws.loop_r away, by the factor that is there."""
+    for r in range(ws.loop_lam.size):
+        ws.loop_lam[r] = -ws.loop_r[r]
+    solve_factor(model, ws, ws.loop_lam)
+
+
+@kernel
+def answer_residual(model, ws):
+    """The change of least kinetic energy that takes ws.loop_r away in ws.udot, by the rows, the factor and the elimination that are there."""
+    solve_residual(model, ws)
+    forget_bias(model, ws)
+    yield_to(model, ws)
+    accelerate_all(model, ws)
+
+
+@kernel
+def row_rates(model, ws, t):
+    """Fill ws.loop_r with J u of ws.u: without the rates that time, states and inputs give the rows."""
+    place_loops(model, ws, t)
+    velocity_residual(model, ws)
+    for r in range(ws.loop_r.size):
+        ws.loop_d[r] = ws.loop_r[r]
+    for j in range(ws.u.size):
+        ws.u[j] = -ws.u[j]
+    place_loops(model, ws, t)
+    velocity_residual(model, ws)
+    for r in range(ws.loop_r.size):
+        ws.loop_r[r] = 0.5 * (ws.loop_d[r] - ws.loop_r[r])
+    for j in range(ws.u.size):
+        ws.u[j] = -ws.u[j]
+
+
+@kernel
+def gather_change(model, ws):
+    """ws.udot = W Jᵀ λ for the weights of ws.loop_weight."""
+    for j in range(ws.udot.size):
+        ws.udot[j] = 0.0
+    for g in range(model.l_kind.size):
+        own = model.l_row[g]
+        for e in range(model.l_at[g], model.l_at[g + 1]):
+            first = model.u_at[model.l_body[e]]
+            rows = model.l_row[g + 1] - own
+            for k in range(model.u_at[model.l_body[e] + 1] - first):
+                ws.udot[first + k] += along(ws, model.l_x[e] + rows * k, own, rows)
+
+
+@kernel
+def retract(model, ws, change, scale):
+    """Move ws.q by scale times a change in the directions of the speeds."""
+    for j in range(model.u_q.size):
+        if model.u_q[j] >= 0:
+            ws.q[model.u_q[j]] += scale * change[j]
+    for e in range(model.e_kind.size):
+        if has_own_tangent(model.e_kind[e]):
+            retract_element(model, ws, e, (change, scale))
+
+
+@kernel
+def departure(model, ws, q, out):
+    """What leads from the coordinates q to ws.q, in the directions of the speeds: the inverse of `retract`."""
+    for j in range(model.u_q.size):
+        if model.u_q[j] >= 0:
+            out[j] = ws.q[model.u_q[j]] - q[model.u_q[j]]
+    for e in range(model.e_kind.size):
+        if has_own_tangent(model.e_kind[e]):
+            element_departure(model, ws, e, (q, out))
