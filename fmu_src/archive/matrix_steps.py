@@ -183,7 +183,7 @@ def columns_below(B: Any, n: int) -> tuple[int, np.ndarray]:
 
 def depends_on_time(system: ChainSystem) -> bool:
     """Whether forces or supports move by themselves."""
-    from kinetree.models.expressions.text import names, parse
+    from kinetree.models.expressions.parse import names, parse
 
     laws = (
         *system.chain.forces.values(),

@@ -10,8 +10,8 @@ from pathlib import Path
 from kinetree.fmu.archive.binaries import Binaries, silent
 from kinetree.fmu.native.shell import link
 from kinetree.fmu.variables import FmuError
-from kinetree.models.specialised.compiler import object_code
-from kinetree.models.specialised.motion import Motion, llvm_text
+from kinetree.models.specialised.llvm_compiler import object_code
+from kinetree.models.specialised.specialised_rates import Motion, llvm_text
 from kinetree.solvers.library.build import objects_for
 from kinetree.solvers.library.c_compiler import LibraryError
 from kinetree.solvers.library.platforms import Platform, levels_for

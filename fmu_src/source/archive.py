@@ -18,7 +18,7 @@ from kinetree.fmu.native.shell import fmi_headers, layout_header
 from kinetree.fmu.source.own_code import own_text
 from kinetree.fmu.source.program import engine_source
 from kinetree.fmu.variables import FmuError
-from kinetree.models.specialised.motion import Motion
+from kinetree.models.specialised.specialised_rates import Motion
 from kinetree.solvers.cache import SOURCES, cache_root, sources_hash
 from kinetree.solvers.entries import LIBRARIES
 

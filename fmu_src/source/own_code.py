@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from kinetree.models.equations.c import MOD, SPELL, c_number
 from kinetree.models.equations.printer import Language, Printer
-from kinetree.models.specialised.motion import Motion
-from kinetree.models.trace.blocks import Block, blocks
+from kinetree.models.specialised.specialised_rates import Motion
+from kinetree.models.trace.function_splitting import Block, blocks
 from kinetree.models.trace.operations import CONDITIONS
 from kinetree.solvers.integrate.kinds import INTEGRATORS
 

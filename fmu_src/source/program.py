@@ -8,7 +8,7 @@ from typing import Any
 
 from kinetree.fmu.source import kinds as K
 from kinetree.fmu.source.statements import Kernel
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers.model_records import HEADER
 
 HEAD = f"""#include <math.h>

@@ -18,7 +18,7 @@ from kinetree.models.analysis.sampled import Sampled, held
 from kinetree.models.controllers.expansion import commands_of, values_of
 from kinetree.models.controllers.laws import Law, law_of
 from kinetree.models.description.parts.controller_parts import Controlled
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.expressions.parse import evaluate_constant
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System
@@ -41,7 +41,7 @@ class ControlLoop:
 def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> list[ControlLoop]:
     """Loops of all controllers with one command that what they measure depends on."""
     from kinetree.models.analysis.linearization import linearize
-    from kinetree.models.system.variants import opened, resting
+    from kinetree.models.system.controller_variants import opened, resting
 
     written = system.description.written
     if not written.controllers:

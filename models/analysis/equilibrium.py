@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from kinetree.models.analysis.linearization import Linear, Modes, linearize
-from kinetree.models.system.chart import Evaluation
+from kinetree.models.system.local_coordinates import Evaluation
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System

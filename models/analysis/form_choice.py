@@ -93,7 +93,7 @@ def storage(system: System, method: str) -> float:
 
 def freedoms_of(system: System) -> list[int]:
     """n_i of the bodies 1..N."""
-    from kinetree.models.compilation.blocks import model_fields
+    from kinetree.models.compilation.flat_blocks import model_fields
 
     return np.diff(model_fields(system.compiled.ints, system.compiled.floats).u_at)[1:].tolist()
 

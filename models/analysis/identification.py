@@ -17,7 +17,7 @@ import numpy as np
 from kinetree.models.analysis.differences import bounded_differences
 from kinetree.models.analysis.identified import Estimate, Fit, Identification
 from kinetree.models.chain.system import ChainSystem
-from kinetree.models.compilation.additions import held_inputs
+from kinetree.models.compilation.element_states import held_inputs
 from kinetree.models.description.errors import suggestion
 from kinetree.models.result.result import Result
 from kinetree.models.run.trials import Trials
@@ -177,7 +177,7 @@ def checked_bounds(
 ) -> dict[str, tuple[float, float]]:
     """Bounds as given, else min and max of the description."""
     from kinetree.models.compilation.compile import parameter_values
-    from kinetree.models.expressions.text import evaluate_constant
+    from kinetree.models.expressions.parse import evaluate_constant
 
     for name in given:
         if name not in names:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.result.readable import fitting, written
-from kinetree.models.result.whole_file import whole_file
+from kinetree.models.result.atomic_file import whole_file
+from kinetree.models.result.number_format import fitting, written
 
 
 @dataclass(frozen=True)

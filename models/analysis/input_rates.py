@@ -17,7 +17,7 @@ from kinetree.models.analysis.differences import STEP, differences
 if TYPE_CHECKING:
     from kinetree.models.analysis.linearization import Linear
     from kinetree.models.analysis.tangents import Tangents
-    from kinetree.models.system.chart import Evaluation
+    from kinetree.models.system.local_coordinates import Evaluation
 
 LEFT = 1e-7  # part of what makes up the slope by a rate that is more than its errors
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.analysis.linearization import cleaned
-from kinetree.models.compilation.additions import held_inputs, inputs_of
-from kinetree.models.system.chart import Evaluation
+from kinetree.models.compilation.element_states import held_inputs, inputs_of
+from kinetree.models.system.local_coordinates import Evaluation
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.equilibrium import Equilibrium

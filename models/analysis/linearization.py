@@ -1,6 +1,6 @@
 """Small motions about a state: M ÿ + F ẏ + K y = G w and the first-order form ż = A z + B w, outputs C z + D w.
 
-z = (y, ẏ, x): local coordinates (models/system/chart.py), independent speeds, first-order states; w are changes of the inputs.
+z = (y, ẏ, x): local coordinates (models/system/local_coordinates.py), independent speeds, first-order states; w are changes of the inputs.
 Slopes are exact to rounding (models/analysis/slopes.py). K, F and G multiply those of the accelerations by the mass matrix.
 Cost: an evaluation on dual numbers per eight entries of z and w.
 """
@@ -19,7 +19,7 @@ from kinetree.models.analysis.moving_state import ROUNDING, changes, most
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.analysis.tangents import tangents
-from kinetree.models.system.chart import Chart, Evaluation
+from kinetree.models.system.local_coordinates import Chart, Evaluation
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.frequency import StateSpace

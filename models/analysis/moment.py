@@ -19,7 +19,7 @@ def linear_at_rest(
     system: System, inputs: Mapping[str, float] | None = None, outputs: Sequence[str] | None = None
 ) -> Linear:
     """Small motions about the state of rest."""
-    from kinetree.models.system.variants import resting
+    from kinetree.models.system.controller_variants import resting
 
     system = resting(system)
     rest = system.equilibrium(inputs=inputs)
@@ -36,7 +36,7 @@ def linear_at_time(
     """Small motions about the motion as it is at an instant of a run, in the structure of its stage."""
     from kinetree.models.run.simulation import Options, check, set_options
     from kinetree.models.run.unit import Run, make_unit
-    from kinetree.models.system.contact_refusal import refuse_contacts
+    from kinetree.models.system.contact_states import refuse_contacts
     from kinetree.models.system.system import System
     from kinetree.solvers.fields import REGISTERS
 

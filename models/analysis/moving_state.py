@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.models.analysis.scales import state_sizes
 
 if TYPE_CHECKING:
-    from kinetree.models.system.chart import Evaluation
+    from kinetree.models.system.local_coordinates import Evaluation
 
 TOLD = 3  # names that a sentence lists
 STEADY = 1e-6  # m/s², rad/s² or part of a state per second: below, nothing changes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.result.readable import DUST, as_read, written
+from kinetree.models.result.number_format import DUST, as_read, written
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.equilibrium import Equilibrium

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kinetree.models.compilation.additions import states_of
+from kinetree.models.compilation.element_states import states_of
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System

@@ -1,7 +1,8 @@
 """The one service for slopes: everything here that needs derivatives of a mechanism asks for them here.
 
 `Slopes` gives the rows (a, ẋ, outputs) by the columns (y, v, x, w): accelerations of the independent speeds, rates of the first-order states and
-chosen registers, by local coordinates (models/system/chart.py), independent speeds, states and inputs, along the constraints (`tangents`).
+chosen registers, by local coordinates (models/system/local_coordinates.py), independent speeds, states and inputs,
+along the constraints (`tangents`).
 They are exact to rounding, by dual numbers in eight directions an evaluation, O(N) each. Where a law has a corner they are those of one side.
 Where a slope is not finite (a law that is infinitely steep), or kernels run in plain Python, differences stand in (`differences`).
 """
@@ -17,10 +18,10 @@ import numpy as np
 
 from kinetree.models.analysis.differences import STEP, differences
 from kinetree.models.analysis.tangents import Tangents, allowed
-from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.run.engine import pointer_entry
 from kinetree.models.run.status import check_status
-from kinetree.models.system.chart import Chart, Evaluation
+from kinetree.models.system.local_coordinates import Chart, Evaluation
 from kinetree.solvers.layout import DUAL_STRIDE
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def dual_slopes(
 
 
 def plan_of(instance: Instance) -> np.ndarray:
-    """The plan of `solvers/numbers/derivative_seeds.py`: all directions, each with the first body that moves; joint by joint, what moves late comes late."""
+    """The plan of `solvers/numbers/derivative_seeds.py`: all directions, each with the first
+    body that moves; joint by joint, what moves late comes late."""
     ws, model = instance.ws, model_fields(instance.ints, instance.compiled.floats)
     nq, nu, bodies = ws.q.size, ws.u.size, model.parent.size
     places = [

@@ -1,6 +1,6 @@
 """Statics: the state of rest u̇(q, 0, x) = 0, ẋ(q, 0, x) = 0 that is reached downhill from a start, and what can be said about it.
 
-Newton's method in local coordinates y (models/system/chart.py) and first-order states x:
+Newton's method in local coordinates y (models/system/local_coordinates.py) and first-order states x:
 (S - ∂(a, ẋ)/∂(y, x)) (Δy, Δx) = (a, ẋ). The shift S = s 1 of the rows of y is the pseudo-transient term: s exceeds the largest positive eigenvalue
 of ∂a/∂y (x following at once, symmetric part in the metric of the masses), so that every step goes downhill and an unstable position is left; it is
 zero near a stable one, where convergence is quadratic and a line search guards each step. Slopes are exact (models/analysis/slopes.py).
@@ -23,10 +23,10 @@ from kinetree.models.analysis.one_thread import in_one_thread
 from kinetree.models.analysis.relaxation import relaxed, slopes
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
-from kinetree.models.compilation.additions import settlements
-from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.element_states import settlements
+from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.run.status import EvaluationError
-from kinetree.models.system.chart import Chart, Evaluation
+from kinetree.models.system.local_coordinates import Chart, Evaluation
 from kinetree.models.system.system import System
 from kinetree.solvers.layout import Status
 from kinetree.solvers.model_records import HEADER

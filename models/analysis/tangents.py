@@ -14,11 +14,11 @@ import numpy as np
 from scipy.linalg import qr
 
 from kinetree.models.analysis.differences import STEP, differences
-from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
-    from kinetree.models.system.chart import Chart, Evaluation
+    from kinetree.models.system.local_coordinates import Chart, Evaluation
 
 MET = 1e-5  # part of what the turning rows ask for that no speeds give, where they contradict each other
 

@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.names import expressions
-from kinetree.models.expressions.text import names, parse
+from kinetree.models.expressions.parse import names, parse
 from kinetree.models.system.mechanism import Mechanism
 
 MOST_TERMS = 600  # of one force; expressions have a largest size

@@ -14,7 +14,7 @@ from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.compiled import Column
 from kinetree.models.description.checks.elements_check import MOST_ROWS
 from kinetree.models.description.errors import ModelError, Problem
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.library.chains import springs
 from kinetree.models.result.result import Result
 

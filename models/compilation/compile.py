@@ -8,15 +8,12 @@ from functools import lru_cache
 import numpy as np
 
 from kinetree.models.compilation.actuators import add_actuators
-from kinetree.models.compilation.algebra import E, choose, function
-from kinetree.models.compilation.blocks import pack, work_sizes
-from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.contacts import Contacts, add_contact_guards, add_contacts
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
-from kinetree.models.compilation.following import add_followings
-from kinetree.models.compilation.loops import (
+from kinetree.models.compilation.flat_blocks import pack, work_sizes
+from kinetree.models.compilation.loop_cutting import (
     add_groups,
     live_groups,
     loop_arrays,
@@ -24,7 +21,7 @@ from kinetree.models.compilation.loops import (
     tree_of,
     with_twins,
 )
-from kinetree.models.compilation.merging import Around
+from kinetree.models.compilation.node_arithmetic import E, choose, function
 from kinetree.models.compilation.outputs import (
     add_deferred,
     add_integrals,
@@ -32,17 +29,20 @@ from kinetree.models.compilation.outputs import (
     add_outputs,
     add_rates,
 )
+from kinetree.models.compilation.prescribed_motion import add_followings
+from kinetree.models.compilation.rigid_body_merging import Around
+from kinetree.models.compilation.structure_builder import Builder
 from kinetree.models.description.errors import ModelError, Problem, shown
 from kinetree.models.description.names import expressions
 from kinetree.models.description.parameters import evaluate_parameters
-from kinetree.models.description.reading.origin import key_path
+from kinetree.models.description.reading.source_location import key_path
 from kinetree.models.description.schema import Description, Ends
 from kinetree.models.expressions.nodes import Name, UnknownName, names
-from kinetree.models.expressions.text import ExpressionError, evaluate_constant, parse
+from kinetree.models.expressions.parse import ExpressionError, evaluate_constant, parse
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.graph.tree import Topology
 from kinetree.models.hydraulics.circuit import add_hydraulics
-from kinetree.models.system.closure import find_ghosts, survey
+from kinetree.models.system.loop_queries import find_ghosts, survey
 from kinetree.solvers import layout as L
 from kinetree.solvers.elements.kinds import BY_CODE
 from kinetree.solvers.model_records import FOLLOWED, KNOT, TABLE

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinetree.models.compilation.algebra import E, root
-from kinetree.models.compilation.builder import NONE, Builder
 from kinetree.models.compilation.couplings import (
     Arm,
     constraint_row,
@@ -16,8 +14,10 @@ from kinetree.models.compilation.couplings import (
     slip,
     velocity_of,
 )
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import Vector, vector_of
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.node_arithmetic import E, root
+from kinetree.models.compilation.structure_builder import NONE, Builder
+from kinetree.models.compilation.vectors import Vector, vector_of
 from kinetree.models.description.parts.contact_parts import OFFERED, Contact, contact_bodies
 from kinetree.models.expressions.registers import STATE
 from kinetree.models.forces.outlines import plane_axes

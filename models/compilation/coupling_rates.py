@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kinetree.models.compilation.algebra import E, const, name, root
-from kinetree.models.compilation.builder import Builder
-from kinetree.models.compilation.hidden import early_name
-from kinetree.models.compilation.space import NOWHERE, Vector
+from kinetree.models.compilation.internal_names import early_name
+from kinetree.models.compilation.node_arithmetic import E, const, name, root
+from kinetree.models.compilation.structure_builder import Builder
+from kinetree.models.compilation.vectors import NOWHERE, Vector
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, ZERO, Der, Leaf, Name, Node, leaves, names

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kinetree.models.compilation.algebra import E, const, larger, name, smaller
-from kinetree.models.compilation.builder import NONE, Builder
-from kinetree.models.compilation.following import early
-from kinetree.models.compilation.hidden import STAGE_START
+from kinetree.models.compilation.internal_names import STAGE_START
+from kinetree.models.compilation.node_arithmetic import E, const, larger, name, smaller
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
+from kinetree.models.compilation.prescribed_motion import early
+from kinetree.models.compilation.structure_builder import NONE, Builder
 from kinetree.models.description.errors import ModelError, Problem, suggestion
 from kinetree.models.expressions.nodes import ZERO, ExpressionError, Node, Operation
 from kinetree.models.expressions.registers import ACCELERATION

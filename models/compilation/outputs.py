@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from kinetree.models.compilation.algebra import const, root
-from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Column
-from kinetree.models.compilation.hidden import rate_of_state
+from kinetree.models.compilation.internal_names import rate_of_state
+from kinetree.models.compilation.node_arithmetic import const, root
+from kinetree.models.compilation.structure_builder import Builder
 from kinetree.models.description.names import output_names
 from kinetree.models.description.parts.value_parts import Output
-from kinetree.models.quantities.kind import plain
 from kinetree.models.quantities.kinds import QUANTITIES
+from kinetree.models.quantities.quantity_kind import plain
 from kinetree.solvers.sensors.kinds.forces import MULTIPLIER, REACTION_FORCE
 from kinetree.solvers.sensors.kinds.speeds import SPEED_RATE
 

@@ -28,7 +28,7 @@ from kinetree.models.description.parts.controller_parts import (
 from kinetree.models.description.parts.value_parts import Input, Output, State
 from kinetree.models.description.schema import Description, Event
 from kinetree.models.description.units.joint_units import joint_units
-from kinetree.models.expressions.text import ExpressionError, evaluate_constant
+from kinetree.models.expressions.parse import ExpressionError, evaluate_constant
 from kinetree.models.forces.kinds import KINDS
 
 MODULUS, FACTORS = 2147483647, (16807, 48271)

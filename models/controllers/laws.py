@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from kinetree.models.description.parts import controller_parts as parts
 from kinetree.models.expressions.differentiate import time_derivatives
-from kinetree.models.expressions.text import ExpressionError, parse
-from kinetree.models.expressions.written import written
+from kinetree.models.expressions.parse import ExpressionError, parse
+from kinetree.models.expressions.to_text import written
 
 Limit = Callable[[str], str]
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kinetree.models.description.errors import shown
-from kinetree.models.description.parts.following_parts import amount_of
+from kinetree.models.description.parts.input_motion_parts import amount_of
 from kinetree.models.description.schema import JointSpec, Transform
-from kinetree.models.expressions.text import ExpressionError, names, parse
+from kinetree.models.expressions.parse import ExpressionError, names, parse
 from kinetree.models.joints.elements import (
     Amount,
     Direction,
@@ -23,7 +23,7 @@ from kinetree.models.joints.elements import (
     nonzero,
     scaled,
 )
-from kinetree.models.joints.kind import JointKind
+from kinetree.models.joints.joint_kind import JointKind
 from kinetree.models.joints.kinds import KINDS
 from kinetree.solvers.elements.kinds.rotate import KIND as ROTATE
 from kinetree.solvers.elements.kinds.rotate_q import KIND as ROTATE_Q

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kinetree.models.description.quantities import WITH_UNIT
+from kinetree.models.description.numbers_and_expressions import WITH_UNIT
 from kinetree.models.description.schema import Description
 
 FILE = Path(__file__).parent.parent / "schema" / "kinetree-1.schema.json"

@@ -12,13 +12,12 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from kinetree.models.controllers.expansion import expanded
-from kinetree.models.description.checks.checker import check
+from kinetree.models.description.checks.consistency_check import check
 from kinetree.models.description.errors import MOST_PROBLEMS, ModelError, Problem, shown, suggestion
 from kinetree.models.description.parameters import as_parameter_value, evaluate_parameters
 from kinetree.models.description.parts.value_parts import PARAMETER_NUMBERS
 from kinetree.models.description.reading.copies import Copier, expand_copies
-from kinetree.models.description.reading.origin import Origin
-from kinetree.models.description.reading.source import (
+from kinetree.models.description.reading.read_source import (
     Source,
     foreign_reader,
     is_foreign,
@@ -26,10 +25,11 @@ from kinetree.models.description.reading.source import (
     plain,
     read,
 )
+from kinetree.models.description.reading.source_location import Origin
 from kinetree.models.description.reading.table_files import fill_tables
 from kinetree.models.description.reading.validation import validate
 from kinetree.models.description.schema import Description
-from kinetree.models.description.units.si import in_si
+from kinetree.models.description.units.si_conversion import in_si
 
 __all__ = ["Source", "describe", "read"]
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from kinetree.models.description.errors import suggestion
+from kinetree.models.description.numbers_and_expressions import PLACE, Expression
 from kinetree.models.description.parts.contact_parts import OFFERED
 from kinetree.models.description.parts.coupling_parts import rows_of
-from kinetree.models.description.parts.following_parts import filter_states, followings
+from kinetree.models.description.parts.input_motion_parts import filter_states, followings
 from kinetree.models.description.parts.value_parts import Output
-from kinetree.models.description.quantities import PLACE, Expression
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.functions import RESERVED
 from kinetree.models.expressions.nodes import Lookup, postorder
-from kinetree.models.expressions.text import (
+from kinetree.models.expressions.parse import (
     ExpressionError,
     columns,
     evaluate_constant,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinetree.models.description.quantities import Expression, as_number
-from kinetree.models.expressions.text import ExpressionError, evaluate_constant, names, parse
+from kinetree.models.description.numbers_and_expressions import Expression, as_number
+from kinetree.models.expressions.parse import ExpressionError, evaluate_constant, names, parse
 
 MOST_SHOWN = 12  # names of a circle that a message tells
 

@@ -11,42 +11,42 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from kinetree.models.description import quantities, schema
+from kinetree.models.description import numbers_and_expressions, schema
 from kinetree.models.description.parts import value_parts
+from kinetree.models.description.parts.base_table import Named, Point
 from kinetree.models.description.parts.chain_parts import Chain, Couplings, Support
 from kinetree.models.description.parts.contact_parts import Sphere
 from kinetree.models.description.parts.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.parts.coupling_parts import Blade, Rolling
-from kinetree.models.description.parts.following_parts import Following
+from kinetree.models.description.parts.input_motion_parts import Following
 from kinetree.models.description.parts.material_parts import Material
-from kinetree.models.description.parts.part import Named, Point
 from kinetree.models.description.parts.report_parts import ReportPlot, ReportTable, Texts
-from kinetree.models.description.reading import copies, source
-from kinetree.models.expressions.meanings import MEANINGS, NAMES
+from kinetree.models.description.reading import copies, read_source
+from kinetree.models.expressions.function_help import MEANINGS, NAMES
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.forces.kinds.bushing import Six
 from kinetree.models.forces.kinds.guide import Helix
 from kinetree.models.forces.kinds.rope import Drum
 from kinetree.models.forces.kinds.wheel import Shear
+from kinetree.models.forces.locked_cylinder import ShutOil
 from kinetree.models.forces.outlines import Opposite, Outline
-from kinetree.models.forces.shut_oil import ShutOil
-from kinetree.models.forces.soil_parts import Soil, Track
+from kinetree.models.forces.soil_schema import Soil, Track
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.joints.kinds import KINDS as JOINTS
 
 FILE = Path(__file__).parents[2] / "docs" / "format.md"
 EXAMPLES = Path(__file__).parents[1] / "schema" / "examples"
 WORDS = {
-    quantities.Number: "number",
-    quantities.TimeNumber: "number of t",
-    quantities.InputNumber: "number of t and inputs",
-    quantities.Law: "law",
-    quantities.GroundNumber: "number of the place",
-    quantities.Vector: "3 numbers",
-    quantities.LawVector: "3 laws",
-    quantities.Tensor: "6 numbers",
-    quantities.Axis: "axis",
-    quantities.Axes: "axis or two",
+    numbers_and_expressions.Number: "number",
+    numbers_and_expressions.TimeNumber: "number of t",
+    numbers_and_expressions.InputNumber: "number of t and inputs",
+    numbers_and_expressions.Law: "law",
+    numbers_and_expressions.GroundNumber: "number of the place",
+    numbers_and_expressions.Vector: "3 numbers",
+    numbers_and_expressions.LawVector: "3 laws",
+    numbers_and_expressions.Tensor: "6 numbers",
+    numbers_and_expressions.Axis: "axis",
+    numbers_and_expressions.Axes: "axis or two",
     schema.Numbers: "numbers",
     schema.Values: "numbers",
     Couplings: "numbers or rows",
@@ -122,9 +122,11 @@ overrides (`--set`, keyword arguments) are in SI.
 `text` and `copies` may stand in every table with a name. `copies = N` makes N of the table; `{{i}}` in names and texts is the number of the copy,
 from 1, and `{{i-1}}`, `{{2*i}}`, `{{i//2}}` compute with it. N may be an expression over parameters.
 
-Limits, so that no file can stall a program: {source.LARGEST_FILE[".toml"] // 10**6} MB of TOML or {source.LARGEST_FILE[".json"] // 10**6} MB of JSON;
-{source.DEEPEST} levels of tables and lists; {copies.MOST_NODES:,} values and {copies.MOST_CHARACTERS:,} characters after all copies are made;
-{copies.MOST_COPIES:,} copies of one table; {quantities.LONGEST_EXPRESSION:,} characters in a text. Expressions are parsed, never executed.
+Limits, so that no file can stall a program: {read_source.LARGEST_FILE[".toml"] // 10**6} MB of TOML
+or {read_source.LARGEST_FILE[".json"] // 10**6} MB of JSON; {read_source.DEEPEST} levels of tables and lists;
+{copies.MOST_NODES:,} values and {copies.MOST_CHARACTERS:,} characters after all copies are made;
+{copies.MOST_COPIES:,} copies of one table;
+{numbers_and_expressions.LONGEST_EXPRESSION:,} characters in a text. Expressions are parsed, never executed.
 """
 
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from kinetree.models.description.errors import Problem
+from kinetree.models.description.numbers_and_expressions import Axes, Law, Number, Vector
+from kinetree.models.description.parts.base_table import ORIGIN, Named, Part, Point
 from kinetree.models.description.parts.body_parts import Body, Shape, Transform
 from kinetree.models.description.parts.chain_parts import Chain
 from kinetree.models.description.parts.contact_parts import Contact
 from kinetree.models.description.parts.controller_parts import Controller
 from kinetree.models.description.parts.coupling_parts import Coupling
 from kinetree.models.description.parts.material_parts import Material
-from kinetree.models.description.parts.part import ORIGIN, Named, Part, Point
 from kinetree.models.description.parts.report_parts import Report
 from kinetree.models.description.parts.value_parts import (
     InputTable,
@@ -27,7 +28,6 @@ from kinetree.models.description.parts.value_parts import (
     StateTable,
     table_or,
 )
-from kinetree.models.description.quantities import Axes, Law, Number, Vector
 from kinetree.models.forces.kinds import Force
 from kinetree.models.hydraulics.kinds import Hydraulic
 from kinetree.models.joints.kinds import KINDS as JOINT_KINDS

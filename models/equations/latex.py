@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kinetree.models.equations.flat import FlatPrinter, written_out
 from kinetree.models.equations.printer import Language, Printer
+from kinetree.models.equations.product_layout import FlatPrinter, written_out
 from kinetree.models.trace.trace import Trace
 
 GREEK = set(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from kinetree.models.trace.live_nodes import arguments, uses
 from kinetree.models.trace.operations import CONDITIONS
-from kinetree.models.trace.program import arguments, uses
 from kinetree.models.trace.trace import Trace
 
 SUM, PRODUCT, SIGN, ATOM = 1, 3, 2, 5  # how strongly an expression holds together
@@ -135,7 +135,7 @@ class Printer:
 
 def function_name(trace: Trace, name: str) -> str:
     """NAME_accelerations and its kin."""
-    from kinetree.models.trace.names import identifier
+    from kinetree.models.trace.readable_names import identifier
 
     own = identifier(name or trace.name)
     return f"{own}_{trace.of.replace(' ', '_')}"

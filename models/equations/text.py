@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinetree.models.equations.flat import FlatPrinter, written_out
 from kinetree.models.equations.printer import Language, Printer, argument_lines
+from kinetree.models.equations.product_layout import FlatPrinter, written_out
 from kinetree.models.trace.trace import Trace
 
 SPELL = {

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.models.description.tables import Tables
-from kinetree.models.expressions.fused import fused, two_steps
-from kinetree.models.expressions.knots import corners, instants
+from kinetree.models.expressions.fused_operations import fused, two_steps
 from kinetree.models.expressions.nodes import (
     Const,
     ExpressionError,
@@ -24,8 +23,9 @@ from kinetree.models.expressions.nodes import (
     names,
     postorder,
 )
+from kinetree.models.expressions.parse import suggestion
 from kinetree.models.expressions.simplify import substitute
-from kinetree.models.expressions.text import suggestion
+from kinetree.models.expressions.time_breakpoints import corners, instants
 from kinetree.solvers.layout import ANNOUNCED, INSTRUCTION, PHASES, Knot, Op
 
 PARAMETER, TIME, STATE, ACCELERATION, ENERGY = range(PHASES)

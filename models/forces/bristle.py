@@ -18,11 +18,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
-from kinetree.models.compilation.hidden import rate_of_state
+from kinetree.models.compilation.internal_names import rate_of_state
+from kinetree.models.compilation.node_arithmetic import (
+    E,
+    choose,
+    const,
+    larger,
+    name,
+    root,
+    smaller,
+)
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.structure_builder import Builder
 
 FORGET = 5e-3  # time constant in which what is beyond the limit is forgotten [s]
 SMALLEST_FORCE = 1e-9  # below which no direction is told [N or N.m]

@@ -12,21 +12,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
-from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.hidden import hidden, rate_of_state
-from kinetree.models.compilation.space import NOWHERE, Vector, registers
+from kinetree.models.compilation.force_energy import Book
+from kinetree.models.compilation.internal_names import hidden, rate_of_state
+from kinetree.models.compilation.node_arithmetic import (
+    E,
+    choose,
+    const,
+    larger,
+    name,
+    root,
+    smaller,
+)
+from kinetree.models.compilation.vectors import NOWHERE, Vector, registers
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, Lookup
-from kinetree.models.forces.along import define_force
+from kinetree.models.forces.force_schema import Rubbing, Sided
 from kinetree.models.forces.ground import Ground
+from kinetree.models.forces.line_laws import define_force
 from kinetree.models.forces.soil import Footprint
-from kinetree.models.forces.table import Rubbing, Sided
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
     from kinetree.models.description.checks.number_checks import Path
 
 FORGET = 5e-3  # time constant in which an unloaded contact forgets its side travel [s]

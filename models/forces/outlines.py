@@ -7,17 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, choose, const, cos, sin
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import Vector, direction, position, spin, vector_of, velocity
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.node_arithmetic import E, choose, const, cos, sin
+from kinetree.models.compilation.vectors import (
+    Vector,
+    direction,
+    position,
+    spin,
+    vector_of,
+    velocity,
+)
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.parts.part import ORIGIN, Part
-from kinetree.models.description.quantities import Axis, Number
-from kinetree.models.description.quantities import Vector as Numbers
+from kinetree.models.description.numbers_and_expressions import Axis, Number
+from kinetree.models.description.numbers_and_expressions import Vector as Numbers
+from kinetree.models.description.parts.base_table import ORIGIN, Part
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 SHAPES = ("sphere", "capsule", "box", "cylinder", "plane")
 

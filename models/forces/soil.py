@@ -23,7 +23,8 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.compilation.algebra import (
+from kinetree.models.compilation.internal_names import rate_of_state
+from kinetree.models.compilation.node_arithmetic import (
     E,
     absolute,
     choose,
@@ -33,16 +34,15 @@ from kinetree.models.compilation.algebra import (
     root,
     smaller,
 )
-from kinetree.models.compilation.hidden import rate_of_state
-from kinetree.models.compilation.space import Vector, vector_of
+from kinetree.models.compilation.vectors import Vector, vector_of
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.forces.kind import OwnState
-from kinetree.models.forces.soil_parts import Soil, Track
-from kinetree.models.forces.table import Standing
+from kinetree.models.forces.force_kind import OwnState
+from kinetree.models.forces.force_schema import Standing
+from kinetree.models.forces.soil_schema import Soil, Track
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 SMALLEST_SINKAGE = (
     1e-6  # below it Bekker's power is a straight line, so that slopes stay finite [m]

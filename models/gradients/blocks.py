@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.gradients.backwards import go_backwards
 from kinetree.models.gradients.codes import Codes
 from kinetree.models.gradients.forwards import go_forwards

@@ -12,15 +12,15 @@ from functools import cached_property
 
 import numpy as np
 
-from kinetree.models.compilation.blocks import model_fields
-from kinetree.models.specialised.compiler import POINTER, REAL, Machine, compiled
-from kinetree.models.specialised.motion import LARGEST, Motion, Place, llvm_text
+from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.specialised.llvm_compiler import POINTER, REAL, Machine, compiled
+from kinetree.models.specialised.specialised_rates import LARGEST, Motion, Place, llvm_text
 from kinetree.models.system.system import System
 from kinetree.models.trace.adjoint import sweep
-from kinetree.models.trace.kernels import KERNELS
-from kinetree.models.trace.mechanism import MOTION, cheapest_recorded, held_registers
-from kinetree.models.trace.program import finished
+from kinetree.models.trace.live_nodes import finished
+from kinetree.models.trace.mechanism_traces import MOTION, cheapest_recorded, held_registers
 from kinetree.models.trace.symbol import MATH
+from kinetree.models.trace.symbolic_kernels import KERNELS
 from kinetree.solvers.layout import POSITIONS
 from kinetree.solvers.model_records import HEADER, INSTRUCTION
 
@@ -60,7 +60,7 @@ class Codes:
         return out
 
 
-ENVELOPE = KERNELS.original("loops.envelope")
+ENVELOPE = KERNELS.original("loops.envelope_cholesky")
 ALL, PLACING = ENVELOPE.ALL, ENVELOPE.PLACING  # rows that a projection answers
 KEPT: dict[tuple, Codes] = {}
 
@@ -137,7 +137,7 @@ class Builder:
             length = MATH.sqrt(sum((ws.q[k + m] * ws.q[k + m] for m in range(4)), 0.0))
             ws.q[k : k + 4] = [ws.q[k + m] / length for m in range(4)]
         ws.u[:] = speeds
-        recording.run("loops.least_change", "place_loops", recording.t)
+        recording.run("loops.minimum_norm_change", "place_loops", recording.t)
         gains = self.answer("velocity_residual", ALL)
         coordinates = recording.nodes(ws.q)
         new = recording.nodes([ws.u[k] + gains[k] for k in range(nu)])
@@ -147,12 +147,12 @@ class Builder:
         """The least change that takes away what is left of the constraints at the state that was placed last."""
         recording = self.recording
         if not self.familiar:
-            recording.run("loops.least_change", "place_loops", recording.t)
-        recording.run_plainly("loops.residual", kind)
+            recording.run("loops.minimum_norm_change", "place_loops", recording.t)
+        recording.run_plainly("loops.constraint_residuals", kind)
         if self.familiar:
-            recording.run_plainly("loops.least_change", "answer_residual")
+            recording.run_plainly("loops.minimum_norm_change", "answer_residual")
         else:
-            recording.run("loops.least_change", "least_change", 0.0, True, rows)
+            recording.run("loops.minimum_norm_change", "least_change", 0.0, True, rows)
         return list(recording.ws.udot)
 
     @property

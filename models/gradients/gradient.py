@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.description.frozen import COPIES, frozen
+from kinetree.models.description.structural_parameters import COPIES, frozen
 from kinetree.models.gradients.blocks import Block, Blocks
 from kinetree.models.gradients.codes import Codes, codes
 from kinetree.models.gradients.events import STEP, Jump, differences, jump
 from kinetree.models.gradients.path import Happening, Piece, Recorder, Stages, origin, started
 from kinetree.models.gradients.starts import changed, followers, numbered, rest_slopes
 from kinetree.models.trace.adjoint import sweep
-from kinetree.models.trace.mechanism import MOTION, WORLD, latched, record, results
+from kinetree.models.trace.mechanism_traces import MOTION, WORLD, latched, record, results
 from kinetree.models.trace.trace import Trace
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.blocks import AT_WORK, fields_of
+from kinetree.models.compilation.flat_blocks import AT_WORK, fields_of
 from kinetree.models.run.inputs import Sampled, steps
 from kinetree.models.run.simulation import Options, check, give, set_options
 from kinetree.models.run.unit import Run, Unit
-from kinetree.models.specialised.motion import of_stage
+from kinetree.models.specialised.specialised_rates import of_stage
 from kinetree.models.system.system import System
-from kinetree.models.trace.mechanism import held_registers
+from kinetree.models.trace.mechanism_traces import held_registers
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 

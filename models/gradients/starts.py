@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.models.expressions.text import names as names_in
-from kinetree.models.expressions.text import parse
+from kinetree.models.expressions.parse import names as names_in
+from kinetree.models.expressions.parse import parse
 from kinetree.models.gradients.codes import Codes
 from kinetree.models.gradients.path import Piece
 from kinetree.models.run.cases import Cases

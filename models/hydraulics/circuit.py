@@ -3,7 +3,7 @@
     (V (1/E(p) + 1/E_wall) + Σ V_gas/(n p)) dp/dt = Σ flows in - Σ area ds/dt       V = volume + Σ area stroke
     flow through an edge: gain opening drop/(drop² + laminar²)^(1/4),  gain = rated_flow/sqrt(rated_drop)
     gas of an accumulator: V_gas = gas (precharge/p)^(1/n) above the precharge
-E(p) is the bulk modulus of oil with air of `terms.py`, where a fall of the pressure fades below CAVITATION too.
+E(p) is the bulk modulus of oil with air of `oil_terms.py`, where a fall of the pressure fades below CAVITATION too.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from kinetree.models.compilation.additions import stands
-from kinetree.models.compilation.algebra import E, name
-from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Column
+from kinetree.models.compilation.element_states import stands
+from kinetree.models.compilation.node_arithmetic import E, name
+from kinetree.models.compilation.structure_builder import Builder
 from kinetree.models.hydraulics.kinds import KINDS
 
 

@@ -6,7 +6,7 @@ the formulations on such chains and on stars.
 
 from typing import Any
 
-from kinetree.models.library.checks import several
+from kinetree.models.library.argument_checks import several
 
 MOST_BODIES = 2000
 AXES = ("x", "y")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.library import chains
-from kinetree.models.library.checks import whole
+from kinetree.models.library.argument_checks import whole
 
 MOST_LINKS = 60
 AXES = ("x", "y", "z", "rx", "ry", "rz")

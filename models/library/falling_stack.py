@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.models.library.checks import whole
+from kinetree.models.library.argument_checks import whole
 
 MOST = 12
 

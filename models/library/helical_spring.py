@@ -6,7 +6,7 @@ lib:helical_spring with turns; parameter rise; input load along the axis at the 
 from typing import Any
 
 from kinetree.models.library import chains
-from kinetree.models.library.checks import whole
+from kinetree.models.library.argument_checks import whole
 
 MOST_TURNS = 40
 AXES = ("x", "y", "z", "rx", "ry", "rz")

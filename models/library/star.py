@@ -7,8 +7,8 @@ compares the formulations on chains and on such stars.
 import math
 from typing import Any
 
+from kinetree.models.library.argument_checks import several
 from kinetree.models.library.chain import MOST_BODIES, count, frame, joint, rod
-from kinetree.models.library.checks import several
 
 
 def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:

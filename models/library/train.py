@@ -5,7 +5,7 @@ lib:train with cars; parameters mass, locomotive (mass of the first car), coupli
 
 from typing import Any
 
-from kinetree.models.library.checks import whole
+from kinetree.models.library.argument_checks import whole
 
 MOST_CARS = 2000
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.models.library.checks import whole
+from kinetree.models.library.argument_checks import whole
 
 Table = dict[str, Any]
 FRONT, REAR, HALF = 2.6, -1.6, 0.95  # axles before and behind the chassis frame, half the track [m]

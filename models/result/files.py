@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.result.whole_file import whole_file
+from kinetree.models.result.atomic_file import whole_file
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result

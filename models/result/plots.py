@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.result.readable import DUST, as_read
-from kinetree.models.result.whole_file import whole_file
+from kinetree.models.result.atomic_file import whole_file
+from kinetree.models.result.number_format import DUST, as_read
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
@@ -71,7 +71,7 @@ def drawn_rows(result: Result, window: Sequence[float] | None, stages: Sequence[
     if window is not None:
         found &= (result.time >= window[0]) & (result.time <= window[1])
     if stages:
-        from kinetree.models.result.stage_rows import label, matching
+        from kinetree.models.result.stage_tables import label, matching
 
         number = result["stage"].astype(int)
         names = {k: label(result, k) for k in dict.fromkeys(number.tolist())}

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.description.units.unit import parse_unit
+from kinetree.models.description.units.unit_of_measure import parse_unit
 from kinetree.models.result.orientations import quaternion_columns, turn_continuously
 from kinetree.solvers import unit_layout as U
 
 if TYPE_CHECKING:
     from kinetree.models.gradients.gradient import Way
-    from kinetree.models.result.stream import Stream
+    from kinetree.models.result.parquet_stream import Stream
     from kinetree.models.run.replay import Replay
     from kinetree.models.run.simulation import Options
     from kinetree.models.run.unit import Run, Unit
-    from kinetree.models.scene.show import Animation
+    from kinetree.models.scene.make_scenes import Animation
 
 
 CHUNK = 10_000  # rows that a stream passes on at once
@@ -116,7 +116,7 @@ class Result:
 
     def begin_stream(self, path: Path, shape: tuple[int, int]) -> None:
         """Have the rows go to a file while they are recorded."""
-        from kinetree.models.result.stream import Stream
+        from kinetree.models.result.parquet_stream import Stream
 
         stream = Stream(
             path, shape, self._index, [self.unit(name) for name in self._index], self._quaternions
@@ -277,8 +277,8 @@ class Result:
         self, path: str | Path, names: str | Iterable[str] | None = None, units: bool = False
     ) -> None:
         """Write time and the columns that `select(names)` finds; `units` adds a second row with units."""
+        from kinetree.models.result.atomic_file import whole_file
         from kinetree.models.result.files import write_csv
-        from kinetree.models.result.whole_file import whole_file
 
         with whole_file(path) as draft:
             write_csv(self, draft, self.select(names), units)
@@ -299,7 +299,7 @@ class Result:
 
     def animate(self, path: str | Path | None = None) -> Animation:
         """The moving mechanism in three dimensions with its plots: shown in notebooks, written to `path` (.html, .mp4, .gif) when one is given."""
-        from kinetree.models.scene.show import Animation, run_data
+        from kinetree.models.scene.make_scenes import Animation, run_data
 
         made = Animation(run_data(self))
         if path is not None:
@@ -321,18 +321,18 @@ class Result:
 
     def to_dataframe(self, names: str | Iterable[str] | None = None):
         """The columns that `select(names)` finds as a pandas DataFrame over the time; units stand in its `attrs`."""
-        from kinetree.models.result.frames import to_dataframe
+        from kinetree.models.result.data_frames import to_dataframe
 
         return to_dataframe(self, self.select(names))
 
     def to_xarray(self, names: str | Iterable[str] | None = None):
         """The columns that `select(names)` finds as an xarray Dataset over the time; every variable has its unit in `attrs["units"]`."""
-        from kinetree.models.result.frames import to_xarray
+        from kinetree.models.result.data_frames import to_xarray
 
         return to_xarray(self, self.select(names))
 
     def table(self, kind: str = "max_deviation") -> dict:
         """Summary per stage: values at its "start", at its "end", or the largest deviations from the start of the run ("max_deviation")."""
-        from kinetree.models.result.tables import table
+        from kinetree.models.result.stage_summary import table
 
         return table(self, kind)

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.errors import suggestion
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.run.instance import Instance
 from kinetree.models.run.retuned import described, retuned, retuned_run
 from kinetree.models.run.unit import LATER, later
+from kinetree.models.system.controller_variants import system_of, unprepared
 from kinetree.models.system.system import System
-from kinetree.models.system.variants import system_of, unprepared
 
 FULLY = 2  # runs all of whose structures are compiled to see whether registers tell
 CHECKED: WeakKeyDictionary[System, dict[frozenset[str], dict[str, tuple[float, float]]]] = (

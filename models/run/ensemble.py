@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.run.cases import Cases
 from kinetree.models.run.engine import pointer_entry
 from kinetree.models.run.instance import Instance, aligned

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.run.not_finite import without_value
 from kinetree.models.run.status import message
 from kinetree.solvers import unit_layout as U

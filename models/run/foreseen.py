@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.expressions.nodes import names
-from kinetree.models.expressions.text import parse
-from kinetree.models.result.stage_rows import not_there
+from kinetree.models.expressions.parse import parse
+from kinetree.models.result.stage_tables import not_there
 from kinetree.models.run.instance import Instance
 from kinetree.models.run.simulation import blank
 from kinetree.models.run.stages import Structure

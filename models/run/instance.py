@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.additions import told_inputs
-from kinetree.models.compilation.blocks import allocate, model_fields, with_groups
 from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.compilation.element_states import told_inputs
+from kinetree.models.compilation.flat_blocks import allocate, model_fields, with_groups
 from kinetree.models.run.direct import ALL_BUT_FORCES, EVERYTHING, NOTHING, Direct, direct
 from kinetree.models.run.engine import Call, bind, held_address, quick
 from kinetree.models.run.not_finite import finite

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.additions import states_of
-from kinetree.models.compilation.blocks import AT_WORK, model_fields
 from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.compilation.element_states import states_of
+from kinetree.models.compilation.flat_blocks import AT_WORK, model_fields
 from kinetree.models.description.parts.coupling_parts import rows_of
 from kinetree.models.description.units.joint_units import Units, joint_units, rate_unit
 from kinetree.models.run.instance import Instance

@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.checks.elements_check import MOST_ROWS
 from kinetree.models.description.checks.run_check import ROWS
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.result.result import Event, Result
 from kinetree.models.run.failure import failure
 from kinetree.models.run.inputs import Sampled, steps, valued

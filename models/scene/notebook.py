@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.result.readable import DUST, as_read, written
+from kinetree.models.result.number_format import DUST, as_read, written
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.equilibrium import Equilibrium
@@ -39,7 +39,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def picture(data: dict[str, Any], part: float = 0.0) -> str:
     """One instant of a scene as an image, nothing where the tools for it are missing."""
-    from kinetree.models.scene.plates import tools
+    from kinetree.models.scene.overlays import tools
     from kinetree.models.scene.video import Painter
 
     try:
@@ -55,7 +55,7 @@ def picture(data: dict[str, Any], part: float = 0.0) -> str:
 
 def system_html(system: System) -> str:
     """Name, counts, a picture of the start, what it moves by, takes and gives."""
-    from kinetree.models.scene.show import start_scene
+    from kinetree.models.scene.make_scenes import start_scene
 
     d = system.description
     bodies, freedoms, stages = len(system.bodies), system.freedoms, len(system.stages)

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.description.schema import Description
-from kinetree.models.scene import automatic, drives, elements, ground
-from kinetree.models.scene.curves import curves, marks, packed
-from kinetree.models.scene.first_view import FAR, followed, view_of
-from kinetree.models.scene.motion import Motion
-from kinetree.models.scene.outlines import blades, outlines
-from kinetree.models.scene.places import Numbers, Place, held_points, places
+from kinetree.models.scene import (
+    default_shapes,
+    force_graphics,
+    ground_surface,
+    joint_drive_graphics,
+)
+from kinetree.models.scene.attachments import Numbers, Place, held_points, places
+from kinetree.models.scene.body_poses import Motion
+from kinetree.models.scene.camera import FAR, followed, view_of
+from kinetree.models.scene.contact_shapes import blades, outlines
+from kinetree.models.scene.plotted_columns import curves, marks, packed
 from kinetree.models.scene.shapes import Part, given_part, matrix
 
 if TYPE_CHECKING:
@@ -69,7 +74,7 @@ class Scene:
         self.follow = followed(self)
         self.view = view_of(self)
         self.middle, self.reach = self.view.middle, self.view.reach
-        self.terrain = ground.under(self)
+        self.terrain = ground_surface.under(self)
 
     # -- what there is ----------------------------------------------------------------------------------------------------------------------
     def _points(self) -> dict[str, list[np.ndarray]]:
@@ -116,7 +121,7 @@ class Scene:
         seen, core = [], []
         for name in self.bodies:
             com = self.numbers.vector(self.description.bodies[name].com)
-            own = self.at_start(name, [com, *automatic.shape_points(self.given[name])])
+            own = self.at_start(name, [com, *default_shapes.shape_points(self.given[name])])
             core += own
             seen += [*own, *self.at_start(name, self.points[name])]
         inner, found = extent(core), extent([*seen, *self.points["ground"]])
@@ -194,7 +199,7 @@ class Scene:
     def _parts(self) -> tuple[dict[str, list[Part]], dict[str, list[Part]]]:
         """Parts of bodies and of the ground, and those that show joints."""
         size, ranges = self.size, self.ranges()
-        standing, self.contacts = elements.standing(self.description, self.numbers, size)
+        standing, self.contacts = force_graphics.standing(self.description, self.numbers, size)
         for name, pieces in blades(self.description, self.numbers, size).items():
             standing.setdefault(name, []).extend(pieces)
         parts: dict[str, list[Part]] = {
@@ -210,7 +215,7 @@ class Scene:
                 if not self.given[name] and name in standing and not self.points[name]
                 else self.given[name]
             )
-            made = automatic.body_parts(
+            made = default_shapes.body_parts(
                 body, own, self.points[name], self.jointed[name], self.numbers, size
             )
             parts[name] = [*made, *standing.get(name, ())]
@@ -224,15 +229,20 @@ class Scene:
                 ),
                 default=0.0,
             )
-            for body, pieces in automatic.joint_parts(
+            for body, pieces in default_shapes.joint_parts(
                 place, ranges, size, clearance, not self.given.get(place.child)
             ).items():
                 joints[body] += pieces
             if self.weight and self.host is None:
-                joints["ground"] += automatic.pedestal(
+                joints["ground"] += default_shapes.pedestal(
                     place, self.up if self.hangs(place) else -self.up, size
                 )
-        drives.dress(self, drives.axes_of(self.places, self.motion.poses, ranges), parts, joints)
+        joint_drive_graphics.dress(
+            self,
+            joint_drive_graphics.axes_of(self.places, self.motion.poses, ranges),
+            parts,
+            joints,
+        )
         return parts, joints
 
     def hangs(self, place: Place) -> bool:
@@ -258,7 +268,7 @@ class Scene:
             return float(min(known))
         if not self.weight or not self.bodies or self.host is not None:
             return None
-        standing = automatic.shape_points(self.parts["ground"])
+        standing = default_shapes.shape_points(self.parts["ground"])
         if standing:  # scenery stands on it
             return float((np.array(standing) @ self.up).min())
         lowest = float(
@@ -351,7 +361,7 @@ class Scene:
             "vectors": [self.vectors(arrow, motion) for arrow in arrows],
             "forces": [None if values is None else packed(np.nan_to_num(values)) for values in forces],
             "plots": curves(clip.result, motion, self.description), "marks": marks(clip.result, motion), "rate": clip.rate,
-            "ruts": [ground.ruts(strip, clip.result, motion.rows) for strip in self.strips],
+            "ruts": [ground_surface.ruts(strip, clip.result, motion.rows) for strip in self.strips],
         }  # fmt: skip
 
     def data(self, more: Sequence[Clip] = ()) -> dict[str, Any]:
@@ -362,8 +372,11 @@ class Scene:
              "com": self.numbers.vector(d.bodies[name].com).tolist(), "mass": self.numbers.number(d.bodies[name].mass)}
             for k, name in enumerate(self.bodies)
         ]  # fmt: skip
-        self.strips = ground.strips(d, self.numbers, self.size)
-        lines, arrows = elements.stretched(d, self.numbers, self.motion, self.size), self.arrows()
+        self.strips = ground_surface.strips(d, self.numbers, self.size)
+        lines, arrows = (
+            force_graphics.stretched(d, self.numbers, self.motion, self.size),
+            self.arrows(),
+        )
         return {
             "name": d.name, "text": d.text, "size": self.size, "middle": self.middle.tolist(), "reach": self.reach, "up": self.up.tolist(),
             "normal": None if self.normal is None else self.normal.tolist(), "ground": self.ground_height(), "bodies": bodies,

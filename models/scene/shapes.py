@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.models.description.colours import rgb
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.schema import Shape
-from kinetree.models.scene.places import Numbers, turned
+from kinetree.models.scene.attachments import Numbers, turned
 
 Part = dict[
     str, Any

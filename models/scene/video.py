@@ -9,13 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.result.whole_file import whole_file
-from kinetree.models.scene.automatic import ROD
-from kinetree.models.scene.ground import COLOUR
-from kinetree.models.scene.plates import beside, tools
-from kinetree.models.scene.raster import Eye, fill, stencil
+from kinetree.models.result.atomic_file import whole_file
+from kinetree.models.scene.default_shapes import ROD
+from kinetree.models.scene.ground_surface import COLOUR
+from kinetree.models.scene.overlays import beside, tools
 from kinetree.models.scene.shapes import along, matrix, part
-from kinetree.models.scene.triangles import Triangles, line_parts, rgb_of, triangles, turn_of_wire
+from kinetree.models.scene.software_renderer import Eye, fill, stencil
+from kinetree.models.scene.triangle_meshes import (
+    Triangles,
+    line_parts,
+    rgb_of,
+    triangles,
+    turn_of_wire,
+)
 
 SIZES = {".mp4": (1280, 720), ".gif": (720, 405), ".png": (1280, 720)}
 RATES = {".mp4": 30, ".gif": 15}  # frames per second

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.models.run.instance import Numbers
-from kinetree.models.system.contact_refusal import refuse_contacts
+from kinetree.models.system.contact_states import refuse_contacts
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.equilibrium import Equilibrium
@@ -52,7 +52,7 @@ class Analyses:
     ) -> Equilibrium:
         """The state of rest downhill from `q` and the first-order `states` (default: the start), with loads, small motions and stability."""
         from kinetree.models.analysis.statics import equilibrium
-        from kinetree.models.system.variants import resting
+        from kinetree.models.system.controller_variants import resting
 
         refuse_contacts(self._whole, "a state of rest")
         return equilibrium(
@@ -71,7 +71,7 @@ class Analyses:
     ) -> list[Equilibrium]:
         """States of rest one after another, each from the last: of every stage, or after steps that set parameters, inputs or the `stage`."""
         from kinetree.models.analysis.preparation import equilibria
-        from kinetree.models.system.variants import resting
+        from kinetree.models.system.controller_variants import resting
 
         refuse_contacts(self._whole, "states of rest")
         return equilibria(resting(self._whole), steps, inputs)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models.chain.system import ChainSystem
-from kinetree.models.compilation.collector import uncollected
+from kinetree.models.compilation.garbage_collection import uncollected
 from kinetree.models.description.loader import describe
-from kinetree.models.description.reading.source import Text
+from kinetree.models.description.reading.read_source import Text
 from kinetree.models.description.schema import Description
+from kinetree.models.system.controller_variants import system_of
 from kinetree.models.system.system import System
-from kinetree.models.system.variants import system_of
 
 
 class Mechanism:

@@ -16,9 +16,8 @@ from kinetree.models.run.instance import Instance, Numbers, shaped
 from kinetree.models.run.not_finite import MAY_BE_INFINITE
 from kinetree.models.run.stages import Structure
 from kinetree.models.system.analyses import Analyses
-from kinetree.models.system.choice import Choice
-from kinetree.models.system.closure import Closure
-from kinetree.models.system.contact_refusal import refuse_contacts
+from kinetree.models.system.contact_states import refuse_contacts
+from kinetree.models.system.form_selection import Choice
 from kinetree.models.system.forms import (
     GROUPS,
     HAMILTON,
@@ -28,7 +27,8 @@ from kinetree.models.system.forms import (
     entry_name,
     known,
 )
-from kinetree.models.system.traced import Traced
+from kinetree.models.system.loop_queries import Closure
+from kinetree.models.system.tracing import Traced
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.derivatives import Derivatives

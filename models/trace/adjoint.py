@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kinetree.models.trace.program import alive, arguments, finished
+from kinetree.models.trace.live_nodes import alive, arguments, finished
 from kinetree.models.trace.tape import Tape
 from kinetree.models.trace.trace import Trace
 

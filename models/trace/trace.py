@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.trace.matrices import Matrix
+from kinetree.models.trace.live_nodes import alive, operations
 from kinetree.models.trace.operations import VALUE
-from kinetree.models.trace.program import alive, operations
 from kinetree.models.trace.tape import Tape
+from kinetree.models.trace.tree_matrices import Matrix
 
 Numbers = Sequence[Any] | np.ndarray
 # what an operation costs beside an addition: divisions and roots wait for each other, functions are dozens of operations

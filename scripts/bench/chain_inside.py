@@ -137,8 +137,9 @@ def bands(
         }
         row = {"n": n, "steps": steps, "half_width": whole.step.u.width, "band_doubling": band}
         row["dense_doubling"] = least(
-            lambda: energy_doubling.double_dense(full["half"].step, n), repeats
-        )  # noqa: B023
+            lambda: energy_doubling.double_dense(full["half"].step, n),  # noqa: B023
+            repeats,
+        )
         for name, made in (("band", whole), ("dense", full["whole"])):
             row[f"{name}_steps"] = least(
                 lambda: run(scaled, made, zero, zero, beta, steps),  # noqa: B023
@@ -170,13 +171,12 @@ def forms(n: int = 60, p: int = 3, repeats: int = 3) -> list[dict]:
         scaled = chain.scale(m, F, C)
         dt = angle / scaled.omega
         pick = choose(scaled, dt, 1e-13)
+        printed = published_doubling.matrices
         ways: dict[str, Callable[[], tuple[np.ndarray, ...]]] = {
             "extended precision": lambda: chain.matrices(m, F, C, dt, p),  # noqa: B023
             "energy form": lambda: double_precision(m, F, C, dt, p),  # noqa: B023
-            "printed, U and W": lambda: published_doubling.matrices(scaled, dt, p, pick.r, pick.m),  # noqa: B023
-            "printed, U alone": lambda: published_doubling.matrices(
-                scaled, dt, p, pick.r, pick.m, True
-            ),  # noqa: B023
+            "printed, U and W": lambda: printed(scaled, dt, p, pick.r, pick.m),  # noqa: B023
+            "printed, U alone": lambda: printed(scaled, dt, p, pick.r, pick.m, True),  # noqa: B023
         }
         exact = ways["extended precision"]()
         for name, way in ways.items():

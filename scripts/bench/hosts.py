@@ -18,7 +18,7 @@ from typer.exceptions import Exit
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.models.description.reading.source import library_names
+from kinetree.models.description.reading.read_source import library_names
 from kinetree.scripts.fmi.bare import HostError
 from kinetree.scripts.fmi.host import Archive
 from kinetree.scripts.fmi.hosts import FOREIGN, INTEGRATED, ForeignHost, Task, deviation, tasks

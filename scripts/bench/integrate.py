@@ -20,8 +20,8 @@ import typer
 from kinetree.models.run.engine import bind
 from kinetree.models.run.simulation import Options, set_options
 from kinetree.models.run.unit import Run, make_unit
-from kinetree.models.specialised.compiler import Machine
-from kinetree.models.specialised.motion import Motion, attach, machine_of, motions
+from kinetree.models.specialised.llvm_compiler import Machine
+from kinetree.models.specialised.specialised_rates import Motion, attach, machine_of, motions
 from kinetree.models.system.system import System
 from kinetree.scripts.bench.integrate_cases import CASES, Case
 from kinetree.scripts.bench.integrate_exudyn import exudyn_points

@@ -17,7 +17,7 @@ import typer
 from kinetree.models import load
 from kinetree.models.run.simulation import Options, set_options
 from kinetree.models.run.unit import Run, make_unit
-from kinetree.models.specialised.system import Specialised
+from kinetree.models.specialised.specialised_system import Specialised
 from kinetree.scripts.bench import loops_peers as peers
 from kinetree.scripts.bench import loops_plane, loops_spatial
 from kinetree.scripts.terminal.failure import BadInput

@@ -10,8 +10,8 @@ import numpy as np
 
 from kinetree.models import load
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.expressions.text import evaluate_constant
-from kinetree.models.specialised.system import Specialised
+from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.specialised.specialised_system import Specialised
 from kinetree.models.system.system import System
 from kinetree.scripts.bench.loops_peers import call_overhead
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.models import load
-from kinetree.models.specialised.system import Specialised
+from kinetree.models.specialised.specialised_system import Specialised
 from kinetree.models.system.system import System
 from kinetree.scripts.bench.loops_peers import call_overhead
 from kinetree.scripts.bench.robots import folder

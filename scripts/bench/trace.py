@@ -16,13 +16,13 @@ import numpy as np
 import typer
 
 from kinetree.models import load
-from kinetree.models.description.reading.source import library_names
-from kinetree.models.specialised.compiler import compiled
-from kinetree.models.specialised.functions import llvm_text
-from kinetree.models.specialised.system import REPEATS, Specialised
+from kinetree.models.description.reading.read_source import library_names
+from kinetree.models.specialised.llvm_compiler import compiled
+from kinetree.models.specialised.llvm_functions import llvm_text
+from kinetree.models.specialised.specialised_system import REPEATS, Specialised
 from kinetree.models.system.system import System
-from kinetree.models.trace.iterated import STEPS
-from kinetree.models.trace.mechanism import BODY, WORLD, traced
+from kinetree.models.trace.fixed_iterations import STEPS
+from kinetree.models.trace.mechanism_traces import BODY, WORLD, traced
 from kinetree.scripts.bench import dynamics_own as own
 from kinetree.scripts.bench import dynamics_peers, dynamics_trees, trace_large
 from kinetree.scripts.bench.dynamics import machine, versions

@@ -10,11 +10,11 @@ import numpy as np
 import typer
 
 from kinetree.models import load
-from kinetree.models.specialised import functions
-from kinetree.models.specialised.compiler import compiled
-from kinetree.models.specialised.system import Specialised
+from kinetree.models.specialised import llvm_functions
+from kinetree.models.specialised.llvm_compiler import compiled
+from kinetree.models.specialised.specialised_system import Specialised
 from kinetree.models.system.system import System
-from kinetree.models.trace.blocks import blocks
+from kinetree.models.trace.function_splitting import blocks
 from kinetree.models.trace.trace import Trace
 from kinetree.scripts.bench import loops_peers
 from kinetree.scripts.bench.loops import timed
@@ -26,14 +26,14 @@ Timed = tuple[dict[str, float], dict[str, Callable[[], object]]]
 
 def code(trace: Trace, system: System, name: str, whole: bool) -> Timed:
     """Seconds of the processor to compile and bytes of a straight line in one piece or in blocks, and the call to be timed."""
-    before = functions.blocks
-    functions.blocks = lambda order, needs: blocks(order, needs, whole=10**9 if whole else 0)
+    before = llvm_functions.blocks
+    llvm_functions.blocks = lambda order, needs: blocks(order, needs, whole=10**9 if whole else 0)
     try:
         begin = time.process_time()
-        machine = compiled(f"; {time.time_ns()}\n{functions.llvm_text(trace)}")
+        machine = compiled(f"; {time.time_ns()}\n{llvm_functions.llvm_text(trace)}")
         seconds = time.process_time() - begin
     finally:
-        functions.blocks = before
+        llvm_functions.blocks = before
     fast = Specialised.of(system, trace, machine)
     assert fast.machine is not None
     return {f"{name}_compile_s": seconds, f"{name}_bytes": machine.size}, {
@@ -63,7 +63,7 @@ def chain_row(bodies: int) -> dict[str, Any]:
 
 def best(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
     """Least time of each over some rounds in turn, µs per evaluation."""
-    from kinetree.models.specialised.system import REPEATS
+    from kinetree.models.specialised.specialised_system import REPEATS
 
     found = dict.fromkeys(calls, np.inf)
     for _ in range(7):

@@ -17,9 +17,9 @@ import numpy as np
 import typer
 
 from kinetree.models import load
-from kinetree.models.specialised.compiler import compiled
-from kinetree.models.specialised.functions import llvm_text
-from kinetree.models.specialised.system import LARGEST, Specialised
+from kinetree.models.specialised.llvm_compiler import compiled
+from kinetree.models.specialised.llvm_functions import llvm_text
+from kinetree.models.specialised.specialised_system import LARGEST, Specialised
 from kinetree.models.system.system import System
 from kinetree.scripts.bench.robots import FILES, folder, ours, repeated, states, timed
 
@@ -247,7 +247,7 @@ def peer_of_nothing(work: Path) -> Callable[..., int]:
 
 def in_engine(times: dict[str, float]) -> dict[str, float]:
     """Times without what the calls from Python cost."""
-    from kinetree.models.specialised.system import REPEATS
+    from kinetree.models.specialised.specialised_system import REPEATS
 
     empty, call = times.pop("empty"), times.pop("call", 0.0)
     times["specialised"] /= REPEATS

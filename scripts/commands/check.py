@@ -61,7 +61,7 @@ def counted(number: int, one: str, many: str) -> str:
 def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     """Counts and warnings of a good description."""
     from kinetree.models import load
-    from kinetree.models.description.frozen import kept_by_fmus
+    from kinetree.models.description.structural_parameters import kept_by_fmus
     from kinetree.models.run.foreseen import foreseen
 
     mechanism = load(file, **settings)

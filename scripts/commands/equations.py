@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kinetree.models.result.whole_file import write_text
+from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of
 from kinetree.scripts.terminal.as_json import Json, show_json
@@ -72,7 +72,7 @@ def equations(
 ) -> None:
     """Print the equations of a mechanism: text, LaTeX, C, Python, Modelica, CasADi."""
     from kinetree.models import load
-    from kinetree.models.trace.mechanism import PARAMETERS
+    from kinetree.models.trace.mechanism_traces import PARAMETERS
     from kinetree.scripts.terminal.failure import BadInput
 
     language = one_of(to, LANGUAGES, "--to")
@@ -114,7 +114,7 @@ def equations(
 
 def controllers(mechanism: "Mechanism", language: str, output: Path | None, quiet: bool) -> None:
     """The laws of [controllers] as C."""
-    from kinetree.models.equations.controllers import controllers_in_c
+    from kinetree.models.equations.controllers_c import controllers_in_c
     from kinetree.scripts.terminal.failure import BadInput
 
     if language != "c":

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.models.expressions.meanings import MEANINGS
+from kinetree.models.expressions.function_help import MEANINGS
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.advice import advice
 from kinetree.scripts.terminal.as_json import Json, show_json

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kinetree.models.result.whole_file import write_text
+from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import writable
 from kinetree.scripts.terminal.as_json import Json, show_json
@@ -45,7 +45,7 @@ def import_robot(
     from inspect import signature
 
     from kinetree.models import load
-    from kinetree.models.description.reading.source import foreign_reader, is_foreign
+    from kinetree.models.description.reading.read_source import foreign_reader, is_foreign
     from kinetree.models.foreign.toml_text import toml_text
 
     if not is_foreign(file):

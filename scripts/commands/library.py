@@ -23,7 +23,7 @@ def library(
 
         rows = {name: (kind.table.__doc__ or "").splitlines()[0] for name, kind in KINDS.items()}
     else:
-        from kinetree.models.description.reading.source import library_names
+        from kinetree.models.description.reading.read_source import library_names
 
         rows = {f"lib:{name}": title(name) for name in library_names()}
     if json:
@@ -35,7 +35,7 @@ def library(
 
 def title(name: str) -> str:
     """What a library entry is, without making it: text or name of a file, first line of the docstring of a generator."""
-    from kinetree.models.description.reading.source import LIBRARY
+    from kinetree.models.description.reading.read_source import LIBRARY
 
     paths = (
         LIBRARY / f"{stem}{suffix}"

@@ -167,7 +167,7 @@ def linearize(
 
 def seen_inputs(system: System) -> list[str]:
     """Inputs that hosts see."""
-    from kinetree.models.compilation.additions import held_inputs
+    from kinetree.models.compilation.element_states import held_inputs
 
     hidden = held_inputs(system.description)
     return [name for name in system.compiled.inputs if name not in hidden]
@@ -185,7 +185,7 @@ def names_of(text: str) -> list[str]:
 
 
 def inputs_known(system: System) -> dict[str, Any]:
-    from kinetree.models.compilation.additions import inputs_of
+    from kinetree.models.compilation.element_states import inputs_of
 
     return inputs_of(system.description)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.models.result.whole_file import write_text
+from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import one_of
 from kinetree.scripts.terminal.as_json import Json, show_json
@@ -52,7 +52,7 @@ def new(
 
 def content(template: str, title: str) -> str:
     """The text of a template under another name."""
-    from kinetree.models.description.reading.source import LIBRARY
+    from kinetree.models.description.reading.read_source import LIBRARY
 
     source, _ = TEMPLATES[template]
     path = (

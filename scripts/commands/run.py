@@ -26,7 +26,7 @@ from kinetree.solvers.integrate.kinds import NAMES
 if TYPE_CHECKING:
     from kinetree.models import Result, System
     from kinetree.models.chain.system import ChainSystem
-    from kinetree.models.specialised.motion import Motion
+    from kinetree.models.specialised.specialised_rates import Motion
 
 TABLES = (".csv", ".parquet", ".h5", ".mat")
 PICTURES = (".png", ".pdf", ".svg")
@@ -314,7 +314,7 @@ def said_of(motions: "Sequence[Motion | str]") -> str:
 def end_of(system: "System", stop_time: float | None) -> float:
     """When the run will end, 0 where the description does not say; it may be an expression over parameters."""
     from kinetree.models.compilation.compile import parameter_values
-    from kinetree.models.expressions.text import evaluate_constant
+    from kinetree.models.expressions.parse import evaluate_constant
 
     given = system.description.run.stop_time
     return (
@@ -363,7 +363,7 @@ def check_columns(
         return
     import numpy as np
 
-    from kinetree.models.result.stage_rows import not_there
+    from kinetree.models.result.stage_tables import not_there
     from kinetree.models.run.simulation import blank
     from kinetree.models.run.unit import make_unit
     from kinetree.scripts.reports.stage_report import check_tables

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.models.result.whole_file import write_text
+from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import writable
 from kinetree.scripts.terminal.failure import BadInput

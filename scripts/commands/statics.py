@@ -60,7 +60,7 @@ def statics(
     writable(html, (".html", ".htm"), "--html")
     found = system.equilibria(steps, given)
     if html is not None:
-        from kinetree.models.scene.show import Animation, rest_data
+        from kinetree.models.scene.make_scenes import Animation, rest_data
 
         Animation(rest_data(system, found, ["at rest", *(then or ())])).save(html)
     if json:
@@ -82,7 +82,7 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
     from rich.markup import escape
 
     from kinetree.models.analysis.rest_rows import rest_rows, shape_of
-    from kinetree.models.result.readable import written
+    from kinetree.models.result.number_format import written
     from kinetree.scripts.commands.info import grid
 
     effort = (

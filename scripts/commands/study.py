@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kinetree.models.result.whole_file import opened
+from kinetree.models.result.atomic_file import opened
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, numbers, writable
 from kinetree.scripts.terminal.as_json import Json, show_json

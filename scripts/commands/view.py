@@ -183,7 +183,7 @@ def scene(
 ) -> dict[str, Any]:
     """The scene of a description that runs now, or that moves by the columns of a file."""
     from kinetree.models import load
-    from kinetree.models.scene.show import run_data
+    from kinetree.models.scene.make_scenes import run_data
 
     mechanism = load(source, **settings)
     if mechanism.description.chain is not None:
@@ -206,7 +206,7 @@ def scene(
 
 def recorded_data(system: Any, recorded: "Recorded") -> dict[str, Any]:
     """A mechanism that moves by the columns of a file."""
-    from kinetree.models.scene.motion import of_columns
+    from kinetree.models.scene.body_poses import of_columns
     from kinetree.models.scene.scene import Scene
 
     known = {name: recorded[name] for name in recorded.names}
@@ -226,7 +226,7 @@ def write(
     picture: Path | None,
     at: float | None,
 ) -> None:
-    from kinetree.models.scene.show import Animation
+    from kinetree.models.scene.make_scenes import Animation
 
     made = Animation(data)
     for path in filter(None, (html, video, picture)):

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetree.models.result.whole_file import whole_file
+from kinetree.models.result.atomic_file import whole_file
 from kinetree.scripts.cosim.run import cosimulate
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.two_masses import ENERGY, coupled_by_displacement, energy

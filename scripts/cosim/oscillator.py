@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.result.whole_file import whole_file
+from kinetree.models.result.atomic_file import whole_file
 from kinetree.scripts.cosim.schemes import SCHEMES
 
 NAME = "lift"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.result.whole_file import write_text
+from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.cosim.bonds import bonds_of
 from kinetree.scripts.cosim.control import StepControl
 from kinetree.scripts.cosim.monolithic import reference

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.result.whole_file import opened
+from kinetree.models.result.atomic_file import opened
 from kinetree.scripts.terminal.as_json import keep_json
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.models.analysis.frequency import Margins, StateSpace
 from kinetree.models.analysis.linearization import Linear
-from kinetree.models.result.whole_file import whole_file
+from kinetree.models.result.atomic_file import whole_file
 
 COLOURS = ("#1f5fa8", "#c0562b", "#2e7d4f", "#7a4ea3", "#8c6d1f", "#3a8f9c")
 

@@ -17,7 +17,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from kinetree.models.result.whole_file import write_text
+from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.terminal.failure import BadInput
 
 TEMPLATE = Path(__file__).parent.parent / "templates" / "report.html"

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.result.readable import as_read
-from kinetree.models.result.tables import lasting
-from kinetree.models.result.whole_file import whole_file
+from kinetree.models.result.atomic_file import whole_file
+from kinetree.models.result.number_format import as_read
+from kinetree.models.result.stage_summary import lasting
 
 PANELS = 16  # at most
 NAMED = 8  # lines of a panel that a legend names

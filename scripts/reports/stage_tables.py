@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.result.readable import DUST, fitting, written
-from kinetree.models.result.tables import Summary, lasting, samples, summarise
+from kinetree.models.result.number_format import DUST, fitting, written
+from kinetree.models.result.stage_summary import Summary, lasting, samples, summarise
 
 TITLES = {
     "start": "At the start of each stage",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.result.readable import DUST, as_read, written
+from kinetree.models.result.number_format import DUST, as_read, written
 
 if TYPE_CHECKING:
     from rich.console import Console

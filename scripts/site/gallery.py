@@ -31,7 +31,7 @@ class Seen:
 
 def sources() -> dict[str, str]:
     """Name of a scene and what is loaded for it: the mechanisms of the tutorials, then those of the library."""
-    from kinetree.models.description.reading.source import library_names
+    from kinetree.models.description.reading.read_source import library_names
 
     examples = {
         f"example-{Path(path).parent.name}": str(EXAMPLES / path) for path in SHOWN_EXAMPLES
@@ -42,8 +42,8 @@ def sources() -> dict[str, str]:
 def see(name: str, source: str) -> Seen:
     """Run a mechanism as its file says and draw it."""
     from kinetree.models import load
-    from kinetree.models.scene.page import page
-    from kinetree.models.scene.show import run_data
+    from kinetree.models.scene.html_page import page
+    from kinetree.models.scene.make_scenes import run_data
 
     mechanism = load(source)
     run = mechanism.description.run
@@ -71,7 +71,7 @@ def see(name: str, source: str) -> Seen:
 
 def picture(data: dict[str, Any]) -> bytes:
     """One instant of a scene as PNG with few colours."""
-    from kinetree.models.scene.plates import tools
+    from kinetree.models.scene.overlays import tools
     from kinetree.models.scene.video import Painter
 
     painter = Painter({**data, "clips": [{**data["clips"][0], "plots": []}]}, SIZE)

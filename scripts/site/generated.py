@@ -24,8 +24,8 @@ INTERFACE: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Chains": ("kinetree.models.chain.system", ("ChainSystem",)),
     "Equations": ("kinetree.models.trace.trace", ("Trace",)),
-    "Straight-line code": ("kinetree.models.specialised.system", ("Specialised",)),
-    "Scenes": ("kinetree.models.scene.show", ("Animation",)),
+    "Straight-line code": ("kinetree.models.specialised.specialised_system", ("Specialised",)),
+    "Scenes": ("kinetree.models.scene.make_scenes", ("Animation",)),
 }
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kinetree.models.description.reading.source import Source, read
+from kinetree.models.description.reading.read_source import Source, read
 from kinetree.models.foreign.toml_text import toml_text
 from kinetree.scripts.terminal.failure import BadInput
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from kinetree.models import Result, load
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.library import carrier
 from kinetree.models.library.carrier_drives import LIFT, SLEW
 from kinetree.models.library.carrier_parts import JACKS, RING, WHEELS
-from kinetree.models.result.whole_file import whole_file
+from kinetree.models.result.atomic_file import whole_file
 from kinetree.models.scene.shapes import matrix
 
 if TYPE_CHECKING:

@@ -129,7 +129,7 @@ def working_point(
 ) -> tuple[Linear, dict[str, float]]:
     """The linearised motion and the values that it is about: at rest, or as the run begins, with the loops' offsets as commands."""
     from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
-    from kinetree.models.system.variants import resting
+    from kinetree.models.system.controller_variants import resting
 
     if scenario.at == "rest":
         rest = resting(system).equilibrium(inputs=inputs or None)

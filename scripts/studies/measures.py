@@ -49,7 +49,7 @@ class AtRest:
     """What rest measures look at, each found once."""
 
     def __init__(self, system: Any, inputs: Mapping[str, float] | None):
-        from kinetree.models.system.variants import resting
+        from kinetree.models.system.controller_variants import resting
 
         self.system, self.inputs = resting(system), inputs
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from kinetree.models.analysis.experiments import Experiment
-from kinetree.models.expressions.text import ExpressionError, evaluate_constant, names, parse
+from kinetree.models.expressions.parse import ExpressionError, evaluate_constant, names, parse
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
 

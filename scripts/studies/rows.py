@@ -254,7 +254,7 @@ def on_cluster(
         from dask.distributed import Client, as_completed
     except ImportError:
         raise BadInput("--cluster needs dask: pip install 'kinetree[cluster]'") from None
-    from kinetree.models.description.reading.source import read
+    from kinetree.models.description.reading.read_source import read
 
     sent = source if source.startswith("lib:") else json.dumps(read(source)[0])
     try:

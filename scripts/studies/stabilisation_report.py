@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models import Result
-from kinetree.models.result.whole_file import whole_file
+from kinetree.models.result.atomic_file import whole_file
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.page import Section, write_page

@@ -16,7 +16,7 @@ import numpy as np
 
 from kinetree.models import ModelError, Result, load
 from kinetree.models.description.errors import suggestion
-from kinetree.models.forces.table import Standing
+from kinetree.models.forces.force_schema import Standing
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.studies.stabilisation import settling
 from kinetree.scripts.studies.supports_file import GROUND, SPECIAL, Supports

@@ -57,7 +57,7 @@ def swept(
     """From `low` to `high` [Hz], with an amplitude in the unit of the input."""
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.models.analysis.linearization import linearize
-    from kinetree.models.system.variants import resting
+    from kinetree.models.system.controller_variants import resting
     from kinetree.scripts.fmi.host import Archive, Host
 
     rest = resting(system).equilibrium(inputs=held)

@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from kinetree.models.description.reading.source import library_names
+from kinetree.models.description.reading.read_source import library_names
 from kinetree.models.description.schema import INTEGRATORS
 from kinetree.scripts.commands.new import TEMPLATES
 from kinetree.scripts.studio.panels import HEADING, number, parameter_rows, structure

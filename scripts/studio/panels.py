@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from kinetree.models.analysis.equilibrium import Equilibrium
-from kinetree.models.result.readable import written
+from kinetree.models.result.number_format import written
 from kinetree.scripts.reports.summary import read_extremes
 from kinetree.scripts.studio.graph import GROUND, Graph, graph_of
 from kinetree.scripts.studio.session import Finished, Session

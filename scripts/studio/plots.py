@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from nicegui import ui
 
+from kinetree.models.result.number_format import as_read
 from kinetree.models.result.plots import default_columns
-from kinetree.models.result.readable import as_read
 from kinetree.scripts.studio.session import Finished, Session
 from kinetree.scripts.studio.texts import with_plots
 from kinetree.scripts.studio.timeline import spans

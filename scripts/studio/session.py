@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from kinetree.models import Mechanism, ModelError, Result, load
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.parts.value_parts import Parameter
-from kinetree.models.description.reading.source import Text
-from kinetree.models.result.whole_file import write_text
+from kinetree.models.description.reading.read_source import Text
+from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.studio.texts import LIBRARY, NEW, is_json, text_of, with_values
 from kinetree.scripts.studio.values import as_csv, read_values
 
@@ -262,7 +262,7 @@ class Session:
 
     def start_page(self) -> str:
         """The mechanism at its start, in three dimensions."""
-        from kinetree.models.scene.show import Animation, start_scene
+        from kinetree.models.scene.make_scenes import Animation, start_scene
 
         mechanism = self.ready()
         if mechanism.description.chain is not None:
@@ -277,7 +277,7 @@ class Session:
 
     def statics(self) -> tuple[Equilibrium, str]:
         """The state of rest, and its page with the small motions."""
-        from kinetree.models.scene.show import Animation, rest_data
+        from kinetree.models.scene.make_scenes import Animation, rest_data
 
         system = self.ready().compile()
         rest = system.equilibrium(inputs=dict(self.inputs) or None)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models import load
-from kinetree.models.description.reading.source import (
+from kinetree.models.description.reading.read_source import (
     FOREIGN,
     library_entry,
     parse_json,
@@ -74,7 +74,7 @@ def in_json(text: str, name: str, value: float) -> str:
 
 def in_toml(text: str, name: str, value: float) -> str:
     """The line that gives the value; what was made is read again before it is believed."""
-    from kinetree.models.description.units.unit import parse_unit
+    from kinetree.models.description.units.unit_of_measure import parse_unit
 
     given = plain(text).get("parameters", {}).get(name)
     if given is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from nicegui import ui
 
-from kinetree.models.result.readable import written
+from kinetree.models.result.number_format import written
 from kinetree.scripts.studio.session import Finished, Session
 
 COLOURS = (

@@ -10,7 +10,7 @@ from typing import Any
 
 from kinetree.models.description.errors import suggestion
 from kinetree.models.description.parts.value_parts import Parameter
-from kinetree.models.description.units.unit import fits, parse_unit
+from kinetree.models.description.units.unit_of_measure import fits, parse_unit
 
 HEAD = ("name", "value", "unit", "text")
 DIGITS = 12

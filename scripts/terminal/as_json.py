@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kinetree.models.result.whole_file import write_text
+from kinetree.models.result.atomic_file import write_text
 
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 

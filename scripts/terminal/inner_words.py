@@ -14,7 +14,7 @@ Lines = list[tuple[str, str]]
 
 def values(word: str) -> Lines:
     """Types of joints, integrators, methods and units by their names."""
-    from kinetree.models.description.units.unit import UnitError, parse_unit
+    from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
     from kinetree.models.joints.kinds import KINDS
     from kinetree.solvers.integrate.kinds import INTEGRATORS
 

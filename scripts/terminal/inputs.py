@@ -67,9 +67,9 @@ def driven(path: Path, maps: dict[str, tuple[str, str]], system: System) -> dict
     import numpy as np
 
     from kinetree.models.analysis.identification import held as linear
-    from kinetree.models.compilation.additions import inputs_of
+    from kinetree.models.compilation.element_states import inputs_of
     from kinetree.models.description.errors import suggestion
-    from kinetree.models.description.units.unit import parse_unit
+    from kinetree.models.description.units.unit_of_measure import parse_unit
     from kinetree.models.result.read_files import read_columns
     from kinetree.models.run.inputs import Signal
 

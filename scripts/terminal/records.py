@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.description.errors import suggestion
-from kinetree.models.description.units.unit import UnitError, fits, parse_unit
+from kinetree.models.description.units.unit_of_measure import UnitError, fits, parse_unit
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.recorded import Recorded
 
@@ -63,7 +63,7 @@ def names_of(maps: list[str] | None, data: Recorded, path: Path) -> dict[str, tu
 
 def units_of(mechanism: Mechanism) -> dict[str, str]:
     """Units of what a run of the mechanism shows and of its inputs."""
-    from kinetree.models.compilation.additions import inputs_of
+    from kinetree.models.compilation.element_states import inputs_of
     from kinetree.models.run.unit import make_unit
 
     if mechanism.description.chain is not None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kinetree.models.description.errors import shown, suggestion
-from kinetree.models.description.reading.origin import key_path
+from kinetree.models.description.reading.source_location import key_path
 from kinetree.scripts.terminal.failure import BadInput
 
 Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]

@@ -1,6 +1,7 @@
 """Entry point for the slopes of the accelerations, and of what follows from them, about the state that the workspace holds with its accelerations.
 
-`wide` is a workspace of duals, aligned to 64 bytes. Trees take the slopes of their equations (`numbers/tree_slopes.py`), loops are solved on duals.
+`wide` is a workspace of duals, aligned to 64 bytes. Trees take the slopes of their equations
+(`numbers/tree_derivatives.py`), loops are solved on duals.
 """
 
 from kinetree.solvers.engine.dec import apply_loads

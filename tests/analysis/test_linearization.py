@@ -7,7 +7,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.joints.moves.ball import turned
-from kinetree.models.system.chart import Chart
+from kinetree.models.system.local_coordinates import Chart
 from kinetree.solvers import chain
 
 g = 9.81

@@ -7,7 +7,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.analysis.slopes import Slopes
-from kinetree.models.system.chart import Chart, Evaluation
+from kinetree.models.system.local_coordinates import Chart, Evaluation
 
 compiled = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="dual numbers exist in compiled kernels only"

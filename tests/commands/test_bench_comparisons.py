@@ -94,7 +94,7 @@ def test_counts_repeat_to_the_last_instruction(tmp_path, capsys):
     assert kept == json.loads((tmp_path / "second.json").read_text())
     loops = kept["instructions"]["10 plane loops"]
     loops["total"] *= 0.9
-    loops["loops.plane.spread_in_plane"] = 0.0
+    loops["loops.planar_loops.spread_in_plane"] = 0.0
     first.write_text(json.dumps(kept))
     assert cli.main(["bench", "instructions", "--quick", "--against", str(first)]) != 0
     assert "10 plane loops" in capsys.readouterr().err

@@ -222,7 +222,7 @@ def test_rows_of_robots(
         "call": 0.25,
         "mujoco": 4.5,
     }
-    from kinetree.models.specialised.system import REPEATS
+    from kinetree.models.specialised.specialised_system import REPEATS
 
     found = trace_robots.in_engine(dict(times))
     expected = {

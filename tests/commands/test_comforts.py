@@ -8,8 +8,8 @@ from tree import ROOT
 from kinetree.models import load
 from kinetree.models.description.parts.controller_parts import CONTROLLERS
 from kinetree.models.description.reference import TABLES
+from kinetree.models.expressions.function_help import MEANINGS as EXPLAINED
 from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, RESERVED
-from kinetree.models.expressions.meanings import MEANINGS as EXPLAINED
 from kinetree.models.forces.kinds import KINDS as FORCES
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.scripts.cli import main

@@ -262,7 +262,7 @@ def test_equations_are_asked_for_as_the_line_says(
 def test_controllers_are_written_as_c_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
-    from kinetree.models.equations import controllers as laws
+    from kinetree.models.equations import controllers_c as laws
 
     monkeypatch.setattr(laws, "controllers_in_c", lambda description: "void c(void);\n")
     machine: Any = SimpleNamespace(description=SimpleNamespace(name="arm"))

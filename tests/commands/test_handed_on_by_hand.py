@@ -12,7 +12,7 @@ import pytest
 from kinetree import models
 from kinetree.fmu.archive import build
 from kinetree.models.analysis import mode_matching
-from kinetree.models.description import frozen
+from kinetree.models.description import structural_parameters
 from kinetree.scripts import cli, commands
 from kinetree.scripts.commands import fmu, identify, optimize, run
 from kinetree.scripts.studies import optimise, optimise_file
@@ -215,7 +215,7 @@ def test_a_mechanism_is_packed_as_the_line_says(
     )
     monkeypatch.setattr(build, "build_fmu", pack)
     monkeypatch.setattr(build, "fixed_integrator", lambda mechanism: "its own")
-    monkeypatch.setattr(frozen, "kept_by_fmus", lambda description: ["a stays"])
+    monkeypatch.setattr(structural_parameters, "kept_by_fmus", lambda description: ["a stays"])
     monkeypatch.setattr(fmu, "platforms_in", lambda path: (["linux64"], []))
     monkeypatch.setattr(fmu, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
     line = [
@@ -294,7 +294,7 @@ def test_a_robot_is_read_checked_and_written(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """With the options that its reader knows; what is no mechanism is refused before anything is written; what is left out is said."""
-    from kinetree.models.description.reading import source
+    from kinetree.models.description.reading import read_source as source
 
     monkeypatch.chdir(tmp_path)
     asked: list[Any] = []

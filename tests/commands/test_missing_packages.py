@@ -14,8 +14,8 @@ from kinetree.models.foreign import urdf
 from kinetree.models.foreign.mjcf import describe
 from kinetree.models.foreign.xacro_text import expanded
 from kinetree.models.result import plots
-from kinetree.models.result.frames import to_dataframe, to_xarray
-from kinetree.models.scene import plates
+from kinetree.models.result.data_frames import to_dataframe, to_xarray
+from kinetree.models.scene import overlays
 from kinetree.models.scene.shapes import extruded, read_mesh, signed_area, triangulated
 from kinetree.models.scene.video import write_video
 from kinetree.scripts.reports.page import write_page
@@ -31,7 +31,7 @@ RESULT: Any = SimpleNamespace(time=np.zeros(1), name="r", stage_names=())
     [
         (
             "PIL",
-            lambda folder: plates.tools(),
+            lambda folder: overlays.tools(),
             r"films and pictures need Pillow: pip install kinetree\[view\]",
         ),
         (
@@ -109,9 +109,9 @@ def test_the_package_that_is_missing_is_named(
 
 def test_letters_are_found_without_other_packages(monkeypatch: pytest.MonkeyPatch):
     """Pillow has some of its own, where neither matplotlib nor the machine has any."""
-    monkeypatch.setattr(plates, "find_spec", lambda name: None)
-    monkeypatch.setattr(plates, "FACES", ("there is no such file.ttf",))
-    own = plates.face.__wrapped__(20)
+    monkeypatch.setattr(overlays, "find_spec", lambda name: None)
+    monkeypatch.setattr(overlays, "FACES", ("there is no such file.ttf",))
+    own = overlays.face.__wrapped__(20)
     assert own.getbbox("A")[2] > 5
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from kinetree import models
 from kinetree.models.result import plots
-from kinetree.models.scene import show as scenes
+from kinetree.models.scene import make_scenes as scenes
 from kinetree.scripts import cli
 from kinetree.scripts.commands import fmu, statics, view
 from kinetree.scripts.fmi import foreign

@@ -231,10 +231,10 @@ SYSTEM: Any = SimpleNamespace(compiled=SimpleNamespace(inputs=("push", "turn")),
 
 def test_inputs_are_driven_by_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Times in their unit, rows without a number left out, units of the file converted; what is on the line wins."""
-    from kinetree.models.compilation import additions
+    from kinetree.models.compilation import element_states
 
     monkeypatch.setattr(
-        additions,
+        element_states,
         "inputs_of",
         lambda description: {"push": SimpleNamespace(unit="N"), "turn": SimpleNamespace(unit="")},
     )

@@ -16,7 +16,7 @@ from fmpy import simulate_fmu
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers.contacts.rows import STICK
 
 MU = 0.3

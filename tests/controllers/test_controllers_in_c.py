@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 
 from kinetree.models import load
 from kinetree.models.controllers.expansion import Expansion, Made, values_of
-from kinetree.models.equations.controllers import controllers_in_c
+from kinetree.models.equations.controllers_c import controllers_in_c
 from kinetree.scripts import cli
 
 T = 0.01

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.system.chart import Evaluation
+from kinetree.models.system.local_coordinates import Evaluation
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.controller_description import controller_description
 from kinetree.scripts.cosim.drive import Drive

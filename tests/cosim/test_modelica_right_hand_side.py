@@ -9,7 +9,7 @@ from modelica_package import FILES, HOME, MODELS, TEXT, compiled
 from modelica_residual import Equations
 
 from kinetree.models import load
-from kinetree.models.system.chart import Evaluation
+from kinetree.models.system.local_coordinates import Evaluation
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.monolithic import with_drive
 from kinetree.scripts.cosim.oil import Cylinder, Valve

@@ -9,7 +9,7 @@ import pytest
 
 from kinetree.models import ModelError
 from kinetree.models.description.loader import describe
-from kinetree.models.description.reading import source as reading
+from kinetree.models.description.reading import read_source as reading
 from kinetree.models.description.reading.copies import MOST_COPIES, fill
 
 CARRIER = """

@@ -9,9 +9,9 @@ from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import ModelError, load
-from kinetree.models.description.reading.source import library_names
+from kinetree.models.description.reading.read_source import library_names
 from kinetree.models.description.units.dimensions import dimension_of
-from kinetree.models.description.units.unit import (
+from kinetree.models.description.units.unit_of_measure import (
     PREFIXED,
     PREFIXES,
     UNITS,

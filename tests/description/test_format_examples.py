@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from kinetree.models import load
+from kinetree.models.description.parts.base_table import Named
 from kinetree.models.description.parts.controller_parts import CONTROLLERS
-from kinetree.models.description.parts.part import Named
 from kinetree.models.description.reference import EXAMPLES, TABLES, slug
 from kinetree.models.description.schema import Description
+from kinetree.models.expressions.function_help import MEANINGS
 from kinetree.models.expressions.functions import RESERVED
-from kinetree.models.expressions.meanings import MEANINGS
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 

@@ -7,14 +7,21 @@ import pytest
 from plant_description import PLANT, changed, said
 
 from kinetree.models import ModelError
-from kinetree.models.description.frozen import behind, frozen, kept_by_fmus
 from kinetree.models.description.loader import describe
-from kinetree.models.description.reader import DEEPEST, LARGEST
-from kinetree.models.description.reading import source, table_files
-from kinetree.models.description.reading.source import Text, parse_json, parse_toml, plain, read
+from kinetree.models.description.reading import read_source as source
+from kinetree.models.description.reading import table_files
+from kinetree.models.description.reading.read_source import (
+    Text,
+    parse_json,
+    parse_toml,
+    plain,
+    read,
+)
 from kinetree.models.description.reading.table_files import fill_tables, names_files, points
+from kinetree.models.description.structural_parameters import behind, frozen, kept_by_fmus
 from kinetree.models.expressions.nodes import ExpressionError
-from kinetree.models.expressions.text import parse
+from kinetree.models.expressions.parse import parse
+from kinetree.models.expressions.parser import DEEPEST, LARGEST
 
 
 def refused(source, file: str = "f") -> str:

@@ -11,18 +11,18 @@ from kinetree.models import ModelError
 from kinetree.models.description.colours import COLOURS, rgb
 from kinetree.models.description.errors import ModelError as Errors
 from kinetree.models.description.errors import Problem, shown, suggestion
+from kinetree.models.description.inertia_rotation import rotated, turn
 from kinetree.models.description.loader import describe
+from kinetree.models.description.numbers_and_expressions import AXES, as_axes
 from kinetree.models.description.parameters import evaluate_parameters, shortened
-from kinetree.models.description.quantities import AXES, as_axes
 from kinetree.models.description.reading.copies import Copier, calculate, fill, volume
-from kinetree.models.description.reading.origin import Origin, key_path, scan
+from kinetree.models.description.reading.source_location import Origin, key_path, scan
 from kinetree.models.description.reading.validation import leave_out, model_at, plain_path
 from kinetree.models.description.tables import Tables
-from kinetree.models.description.tensors import rotated, turn
 from kinetree.models.description.units.dimensions import Clash, Dimension, dimension_of, infer
 from kinetree.models.description.units.joint_units import actuator_units, rate_unit
-from kinetree.models.description.units.si import converted
-from kinetree.models.description.units.unit import (
+from kinetree.models.description.units.si_conversion import converted
+from kinetree.models.description.units.unit_of_measure import (
     UNITS,
     UnitError,
     coherent,
@@ -31,7 +31,7 @@ from kinetree.models.description.units.unit import (
     parse_unit,
 )
 from kinetree.models.expressions.nodes import ExpressionError
-from kinetree.models.expressions.text import evaluate_constant, parse
+from kinetree.models.expressions.parse import evaluate_constant, parse
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as PARTS
 from kinetree.models.joints.elements import scaled

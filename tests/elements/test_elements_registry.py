@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from random_trees import Element, Tree, instance
 
-from kinetree.models.compilation.algebra import E, name
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.compilation.node_arithmetic import E, name
+from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.joints.elements import ElementForm
 from kinetree.models.joints.moves import MOVES, along, ball, found
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers import layout as L
 from kinetree.solvers.elements.kinds import BY_NAME, KINDS, Kind
 
@@ -134,7 +134,7 @@ def test_both_ways_through_the_tree_agree(kind: Kind):
     for at, size in ((L.W_R, 9), (L.W_OM, 3), (L.W_AL, 3), (L.W_A0, 3), (L.W_P, 3)):
         a.ws.row[at : at + size] = np.eye(3).ravel() if size == 9 else 0.0
     a.model.u_kind[:] = L.Column.GENERAL
-    kernel("engine.elements", "move_general")(a.model, a.ws, 1)
+    kernel("engine.joint_elements", "move_general")(a.model, a.ws, 1)
     assert np.allclose(a.ws.row[L.ROW + L.W_R : L.ROW + L.W_R + 9].reshape(3, 3), R, atol=1e-13)
     assert np.allclose(a.ws.row[L.ROW + L.W_D : L.ROW + L.W_D + 3], place, atol=1e-13)
     for j in range(a.n):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.compilation.blocks import allocate, model_fields
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.compilation.flat_blocks import allocate, model_fields
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import HEADER, SENSOR
 
@@ -22,7 +22,7 @@ def placed(description):
     _, ws = allocate(instance.ints, system.compiled.floats)
     kernels = PlainKernels(symbolic=False)
     ws.q[:], ws.u[:], ws.added[:] = q, u, 0.0
-    assert kernels.kernel("engine.prepare", "prepare")(model, ws) == 0
+    assert kernels.kernel("engine.derived_constants", "prepare")(model, ws) == 0
     return kernels, model, ws, instance.ws
 
 

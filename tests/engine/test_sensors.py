@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers import layout as L
 from kinetree.solvers.sensors.kinds import KINDS
 

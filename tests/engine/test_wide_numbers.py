@@ -20,10 +20,10 @@ KERNELS = wide_kernels()
 FUNCTIONS, CHOOSE, SEEDS, EXCHANGE, ARITHMETIC = (
     KERNELS.module(f"kinetree.solvers.{name}")
     for name in (
-        "numbers.functions",
-        "algebra.choose",
-        "numbers.seeds",
-        "numbers.exchange",
+        "numbers.elementary_functions",
+        "algebra.lane_select",
+        "numbers.derivative_seeds",
+        "numbers.lane_packing",
         "numbers.arithmetic",
     )
 )

@@ -6,7 +6,6 @@ import pytest
 
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.functions import OPERATIONS, explain
-from kinetree.models.expressions.knots import candidates, corners, instants, paces
 from kinetree.models.expressions.nodes import (
     ONE,
     Const,
@@ -19,9 +18,10 @@ from kinetree.models.expressions.nodes import (
     postorder,
     tables,
 )
+from kinetree.models.expressions.parse import columns, evaluate_constant, parse
 from kinetree.models.expressions.simplify import make, product, rebuild, substitute
-from kinetree.models.expressions.text import columns, evaluate_constant, parse
-from kinetree.models.expressions.written import LONGEST, written
+from kinetree.models.expressions.time_breakpoints import candidates, corners, instants, paces
+from kinetree.models.expressions.to_text import LONGEST, written
 from kinetree.solvers.layout import Knot, Op
 
 TIME = 1  # the phase of what depends on t alone

@@ -7,8 +7,8 @@ import pytest
 
 from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.nodes import Const, Name
+from kinetree.models.expressions.parse import ExpressionError, evaluate_constant, parse
 from kinetree.models.expressions.registers import ACCELERATION, PARAMETER, STATE, TIME, Registers
-from kinetree.models.expressions.text import ExpressionError, evaluate_constant, parse
 from kinetree.solvers.expressions.evaluate import evaluate
 from kinetree.solvers.layout import INSTRUCTION, Op, Status
 

@@ -9,8 +9,8 @@ from scipy.interpolate import CubicSpline, RectBivariateSpline
 from kinetree.models.description.tables import Tables
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, ExpressionError, Name
+from kinetree.models.expressions.parse import parse
 from kinetree.models.expressions.registers import STATE, Registers
-from kinetree.models.expressions.text import parse
 from kinetree.solvers.expressions.evaluate import evaluate
 from kinetree.solvers.expressions.tables import lookup1, lookup2, weights
 from kinetree.solvers.kernel import kernel

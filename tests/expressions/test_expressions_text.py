@@ -9,8 +9,7 @@ import pytest
 from work_counted import calls
 
 from kinetree.models.expressions.nodes import Const, Name
-from kinetree.models.expressions.registers import Registers
-from kinetree.models.expressions.text import (
+from kinetree.models.expressions.parse import (
     ExpressionError,
     columns,
     evaluate_constant,
@@ -18,6 +17,7 @@ from kinetree.models.expressions.text import (
     parse,
     tables,
 )
+from kinetree.models.expressions.registers import Registers
 
 VALUES = {
     "x": 0.7,

@@ -12,8 +12,8 @@ from numba import config
 from kinetree.models.expressions.differentiate import differentiate, time_derivatives
 from kinetree.models.expressions.functions import OPERATIONS
 from kinetree.models.expressions.nodes import ONE, Const, ExpressionError, Name, Operation
+from kinetree.models.expressions.parse import evaluate_constant, parse
 from kinetree.models.expressions.registers import STATE, Registers
-from kinetree.models.expressions.text import evaluate_constant, parse
 from kinetree.solvers.expressions.evaluate import evaluate
 from kinetree.solvers.layout import INSTRUCTION, Op, Status
 

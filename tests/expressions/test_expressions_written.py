@@ -5,8 +5,8 @@ import pytest
 from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.functions import FUNCTIONS
 from kinetree.models.expressions.nodes import ExpressionError, Name
-from kinetree.models.expressions.text import parse
-from kinetree.models.expressions.written import LONGEST, SIGNS, written
+from kinetree.models.expressions.parse import parse
+from kinetree.models.expressions.to_text import LONGEST, SIGNS, written
 
 CALLS = [
     f"{name}({', '.join(('t', 'x', 't*x')[:count])})" for name, (_, count) in FUNCTIONS.items()

@@ -16,7 +16,7 @@ from fmpy.validation import validate_fmu
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
-from kinetree.models.description.reading.source import library_names
+from kinetree.models.description.reading.read_source import library_names
 from kinetree.scripts.bench.fmu import chain
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.in_process import InProcess

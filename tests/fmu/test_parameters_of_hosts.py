@@ -8,7 +8,7 @@ import pytest
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.unit import Parameter, fmu_unit
 from kinetree.models import ModelError, load
-from kinetree.models.description.reading.source import library_names
+from kinetree.models.description.reading.read_source import library_names
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.in_process import InProcess

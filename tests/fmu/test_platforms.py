@@ -9,7 +9,7 @@ import pytest
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.models.description.reading.source import library_names
+from kinetree.models.description.reading.read_source import library_names
 from kinetree.scripts.cli import main
 from kinetree.scripts.fmi.bare import BareHost, why_not
 from kinetree.scripts.fmi.host import Archive, Host

@@ -5,10 +5,10 @@ import math
 import pytest
 from laws_alone import Bench
 
-from kinetree.models.compilation.algebra import const, name
+from kinetree.models.compilation.node_arithmetic import const, name
 from kinetree.models.hydraulics.circuit import Circuit
 from kinetree.models.hydraulics.kinds import KINDS, TELLING, hydraulic_kind
-from kinetree.models.hydraulics.terms import between, bulk_modulus, total
+from kinetree.models.hydraulics.oil_terms import between, bulk_modulus, total
 from kinetree.solvers import layout as L
 
 PLACES = {

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from test_shapes import PAIRS as TRIED
 
+from kinetree.models.forces.contact_geometry import ON_PLANES, pair
 from kinetree.models.forces.kinds import KINDS, force_kind
 from kinetree.models.forces.outlines import SHAPES
-from kinetree.models.forces.touching import ON_PLANES, pair
 from kinetree.scripts.site.blocks import blocks
 
 HERE, DOCS = Path(__file__).parent, Path(__file__).parents[2] / "docs"

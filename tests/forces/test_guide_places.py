@@ -10,9 +10,9 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from kinetree.models import ModelError, load
-from kinetree.models.compilation.space import Vector
+from kinetree.models.compilation.vectors import Vector
+from kinetree.models.forces.curve_validation import NUMBERS, helix_fault, spline_fault
 from kinetree.models.forces.curves import HELIX_STEPS, angle, nearest, winding
-from kinetree.models.forces.curves_tried import NUMBERS, helix_fault, spline_fault
 from kinetree.models.forces.kinds import KINDS, guide
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ import pytest
 from boom_with_circuit import one_system
 
 from kinetree.models import ModelError, load
-from kinetree.models.system.chart import Evaluation
+from kinetree.models.system.local_coordinates import Evaluation
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.oil import Cylinder, Valve

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from laws_alone import Bench
 
-from kinetree.models.compilation.algebra import E, const, name
-from kinetree.models.compilation.space import Vector
+from kinetree.models.compilation.node_arithmetic import E, const, name
+from kinetree.models.compilation.vectors import Vector
 from kinetree.models.description.loader import describe
-from kinetree.models.forces.along import end_stops, rubbing
 from kinetree.models.forces.bristle import Bristles
 from kinetree.models.forces.contacts import (
     add_load,
@@ -19,15 +18,16 @@ from kinetree.models.forces.contacts import (
     side_forces,
     sliding,
 )
-from kinetree.models.forces.kind import ForceKind
+from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.forces.kinds.wheel import left, travel_over_share
-from kinetree.models.forces.pairs import add_pair
-from kinetree.models.forces.shut_oil import ShutOil, shut_oil
+from kinetree.models.forces.line_laws import end_stops, rubbing
+from kinetree.models.forces.locked_cylinder import ShutOil, shut_oil
 from kinetree.models.forces.soil import Footprint, power
-from kinetree.models.forces.soil_parts import Soil
-from kinetree.models.scene.automatic import ROD
-from kinetree.models.scene.places import Numbers
+from kinetree.models.forces.soil_schema import Soil
+from kinetree.models.forces.wrench_pairs import add_pair
+from kinetree.models.scene.attachments import Numbers
+from kinetree.models.scene.default_shapes import ROD
 from kinetree.solvers import layout as L
 
 

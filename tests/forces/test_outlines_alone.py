@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from laws_alone import Bench
 
-from kinetree.models.compilation.algebra import const, name
-from kinetree.models.compilation.space import Vector
+from kinetree.models.compilation.node_arithmetic import const, name
+from kinetree.models.compilation.vectors import Vector
+from kinetree.models.forces.contact_geometry import PAIRS, Spot, corners, on_ground, pair
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.forces.outline_contact_law import FLAT, add_shapes, hertz_radius
 from kinetree.models.forces.outlines import Opposite, Outline, Placed, plane_axes
-from kinetree.models.forces.patch import Patch, mixed, patch_on_ground, patch_on_plane
-from kinetree.models.forces.shapes import FLAT, add_shapes, hertz_radius
-from kinetree.models.forces.touching import PAIRS, Spot, corners, on_ground, pair
+from kinetree.models.forces.plane_contact_patch import Patch, mixed, patch_on_ground, patch_on_plane
 
 UPRIGHT = np.eye(3)  # columns: axes x, y, z of an outline
 LIES = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # z of the outline along x

@@ -5,8 +5,8 @@ import pytest
 from random_forces import random_mechanism
 
 from kinetree.models import ModelError, load
-from kinetree.models.description.reading.source import library_names
-from kinetree.models.forces.shut_oil import CAVITATION
+from kinetree.models.description.reading.read_source import library_names
+from kinetree.models.forces.locked_cylinder import CAVITATION
 
 OIL = {
     "area_a": 0.002,

@@ -233,7 +233,7 @@ def test_visuals_become_shapes(tmp_path: Path):
 
 def test_written_file_is_the_same_robot(tmp_path: Path):
     """What `kinetree import` writes moves as the robot's file does."""
-    from kinetree.models.description.reading.source import foreign_reader
+    from kinetree.models.description.reading.read_source import foreign_reader
     from kinetree.models.foreign.toml_text import toml_text
 
     path = written(tmp_path)

@@ -21,10 +21,10 @@ from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import FmuError
 from kinetree.models import ModelError, load
 from kinetree.models.description.json_schema import json_schema
-from kinetree.models.description.reading.origin import key_path
+from kinetree.models.description.reading.source_location import key_path
 from kinetree.models.description.reference import EXAMPLES
 from kinetree.models.run.status import EvaluationError
-from kinetree.models.scene.show import start_scene
+from kinetree.models.scene.make_scenes import start_scene
 
 AXES = ("x", "y", "z", "-x", "-y", "-z")
 TOLD = ("text", "name", "format")  # said to people, or the only word there is

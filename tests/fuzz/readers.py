@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 
 from kinetree.models import ModelError, load
 from kinetree.models.description.json_schema import json_schema
-from kinetree.models.description.reading.source import library_names, read
+from kinetree.models.description.reading.read_source import library_names, read
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.cosim.scenario import SCENARIOS, scenario_of
 from kinetree.scripts.ssp.read import read_ssd

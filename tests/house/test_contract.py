@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.models.description.reading.source import library_names
+from kinetree.models.description.reading.read_source import library_names
 
 SIGNATURES = {  # method of System -> parameters that callers may name
     "start": [],

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kinetree.models import load
-from kinetree.models.description.reading.source import LIBRARY, library_names
+from kinetree.models.description.reading.read_source import LIBRARY, library_names
 
 FILES = sorted(path.name for path in LIBRARY.glob("*.toml"))
 PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 
 KERNELS = PlainKernels(symbolic=False)
 CT = KERNELS.module("kinetree.solvers.integrate.controller")

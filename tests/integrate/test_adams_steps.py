@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
 
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 
 KERNELS = PlainKernels(symbolic=False)
 CT = KERNELS.module("kinetree.solvers.integrate.controller")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers.layout import Status
 
 CT = PlainKernels(symbolic=False).module("kinetree.solvers.integrate.controller")

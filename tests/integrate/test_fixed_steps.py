@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
 
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers.integrate.kinds.tsit5 import INTEGRATOR
 from kinetree.solvers.integrate.tableau import Tableau
 from kinetree.solvers.layout import Status

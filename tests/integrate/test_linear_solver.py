@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 
 LU = PlainKernels(symbolic=False).module("kinetree.solvers.integrate.linear_solver")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.library import carrier_drives
 from kinetree.models.library.carrier_parts import RING, Settings
 from kinetree.scripts import demo

@@ -159,7 +159,7 @@ def test_closed_loop():
 
 
 def both_of_four_bar():
-    from kinetree.models.description.reading.source import read
+    from kinetree.models.description.reading.read_source import read
 
     plain, _ = read("lib:four-bar")
     name = next(

@@ -5,7 +5,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers.layout import Status
 
 KERNELS = PlainKernels(symbolic=False)
@@ -13,12 +13,12 @@ A, N, S, V, T, P, K = (
     KERNELS.module(f"kinetree.solvers.loops.{name}")
     for name in (
         "assembly",
-        "nearest",
+        "nearest_assembly",
         "set_speeds",
-        "solve",
-        "stabilisation",
-        "projection",
-        "rank",
+        "constrained_accelerations",
+        "baumgarte",
+        "constraint_projection",
+        "constraint_rank",
     )
 )
 FAILED = int(Status.INCONSISTENT)

@@ -6,12 +6,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 
 KERNELS = PlainKernels(symbolic=False)
 E, B, S, G, R = (
     KERNELS.module(f"kinetree.solvers.loops.{name}")
-    for name in ("envelope", "blocks", "substitution", "gauss_newton", "residual")
+    for name in (
+        "envelope_cholesky",
+        "block3_factor",
+        "factor_solve",
+        "gauss_newton",
+        "constraint_residuals",
+    )
 )
 POSITIONS, SPEEDS = 0, 1
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kinetree.models.trace.kernels import PlainKernels
+from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Status
 
@@ -14,16 +14,16 @@ KERNELS = PlainKernels(symbolic=False)
 P, A, G, N, S, T, K, R, C, GH = (
     KERNELS.module(f"kinetree.solvers.loops.{name}")
     for name in (
-        "projection",
+        "constraint_projection",
         "assembly",
         "gauss_newton",
-        "nearest",
+        "nearest_assembly",
         "set_speeds",
-        "stabilisation",
-        "rank",
-        "rows",
-        "least_change",
-        "ghosts",
+        "baumgarte",
+        "constraint_rank",
+        "constraint_jacobian",
+        "minimum_norm_change",
+        "massless_bodies",
     )
 )
 

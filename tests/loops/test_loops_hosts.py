@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kinetree.models import load
-from kinetree.models.description.reading.source import read
+from kinetree.models.description.reading.read_source import read
 from kinetree.models.run.unit import Run, make_unit
 
 TOLERANCE = 1e-6

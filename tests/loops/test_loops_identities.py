@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.run.status import EvaluationError
 
 LIBRARY = Path(__file__).parents[2] / "models" / "library"

@@ -8,7 +8,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.description.parts.report_parts import ReportTable
-from kinetree.models.result.stage_rows import stage_table
+from kinetree.models.result.stage_tables import stage_table
 from kinetree.scripts.cli import main
 from kinetree.scripts.reports.stage_tables import books
 

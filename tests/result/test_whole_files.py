@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kinetree.models import load
-from kinetree.models.result.whole_file import opened, whole_file, write_text
+from kinetree.models.result.atomic_file import opened, whole_file, write_text
 
 # a limit on the size of files stops a writer in the middle, as a full disk does
 RUN = ("lib:pendulum", "--stop-time", "1")

@@ -220,7 +220,7 @@ def test_a_plant_is_linearised_at_rest_or_where_the_run_begins(
 ):
     """At rest with the inputs that are set; at the beginning with the offsets of the loops as commands, too."""
     import kinetree.models.analysis.moment as moment
-    import kinetree.models.system.variants as variants
+    import kinetree.models.system.controller_variants as variants
 
     asked: list[Any] = []
     rest = SimpleNamespace(outputs={"y": 1.0}, coordinates={"x": 2.0}, states={"s": 3.0})

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.scripts import cli
 from kinetree.scripts.studies.supports import Study, study, tilted
 from kinetree.scripts.studies.supports_file import read_supports

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.scripts.reports.page import Section
 from kinetree.scripts.studies import supports, supports_report
 from kinetree.scripts.studies.supports import Case, NotPossible, Study, tilted

@@ -70,7 +70,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What a sweep asks of a plant that falls by exp(-2 t), whose answers are the number of the frequency."""
     import kinetree.fmu.archive.build as build
     import kinetree.models.analysis.linearization as linearization
-    import kinetree.models.system.variants as variants
+    import kinetree.models.system.controller_variants as variants
     import kinetree.scripts.fmi.host as host
 
     log: list[Any] = []

@@ -17,7 +17,7 @@ from nicegui.testing.user_interaction import UserInteraction
 from nicegui.testing.user_simulation import user_simulation
 
 from kinetree.models import load
-from kinetree.models.description.reading.source import Text
+from kinetree.models.description.reading.read_source import Text
 from kinetree.scripts.commands.new import content
 from kinetree.scripts.studio.page import StudioPage
 from kinetree.scripts.studio.session import Session

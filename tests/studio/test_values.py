@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kinetree.models import load
-from kinetree.models.description.reading.source import Text
+from kinetree.models.description.reading.read_source import Text
 from kinetree.scripts.studio.session import Session
 from kinetree.scripts.studio.texts import with_plots, with_values
 from kinetree.scripts.studio.values import inside, shown, unit_of

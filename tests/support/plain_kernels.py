@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.run.unit import Run
-from kinetree.models.trace.kernels import ROOT, PlainKernels, named
+from kinetree.models.trace.symbolic_kernels import ROOT, PlainKernels, named
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import AT_FLOATS, AT_INTS, AT_WORK
@@ -60,10 +60,10 @@ def scatter(
 
 PLAIN = PlainKernels(symbolic=False)
 # lanes are arrays
-PLAIN.modules[ROOT + "numbers.primitive"] = named(
+PLAIN.modules[ROOT + "numbers.primitive_operations"] = named(
     "primitive", lane=lane, lanes_of=lanes_of, with_lane=with_lane
 )
-PLAIN.modules[ROOT + "numbers.exchange"] = named("exchange", scatter=scatter)
+PLAIN.modules[ROOT + "numbers.lane_packing"] = named("exchange", scatter=scatter)
 vars(PLAIN.modules[ROOT + "views"]).update(model_view=model_view, work_view=work_view)
 
 

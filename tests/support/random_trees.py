@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from kinetree.models.compilation.blocks import GROUPS, allocate, model_fields, pack, work_sizes
+from kinetree.models.compilation.flat_blocks import GROUPS, allocate, model_fields, pack, work_sizes
 from kinetree.models.run.engine import bind
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.block_sparsity import pattern

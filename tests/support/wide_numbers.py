@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.trace.kernels import ROOT, PlainKernels, named, unchanged
+from kinetree.models.trace.symbolic_kernels import ROOT, PlainKernels, named, unchanged
 from kinetree.solvers.layout import WIDTH
 
 
@@ -255,8 +255,8 @@ def wide_kernels() -> PlainKernels:
         "numba.core": {"cgutils": template},
         "numba.core.imputils": {"lower_builtin": lower_builtin},
         "numba.core.typing.templates": {"AbstractTemplate": object, "infer_global": lambda op: unchanged, "signature": lambda *kinds: kinds},
-        ROOT + "numbers.primitive": PRIMITIVE,
-        ROOT + "numbers.types": {
+        ROOT + "numbers.primitive_operations": PRIMITIVE,
+        ROOT + "numbers.number_types": {
             "LANES": LANES, "DUAL": DUAL, "MASK": MASK, "LanesType": LanesType, "DualType": DualType, "MaskType": MaskType, "spread": spread,
             "make_dual": lambda context, builder, value, slopes: Dual(value, slopes),
         },
@@ -265,10 +265,10 @@ def wide_kernels() -> PlainKernels:
         kernels.modules[name] = named(name, **content)
     kernels.module(ROOT + "numbers.arithmetic")
     functions, choose = (
-        kernels.module(ROOT + "numbers.functions"),
-        kernels.module(ROOT + "algebra.choose"),
+        kernels.module(ROOT + "numbers.elementary_functions"),
+        kernels.module(ROOT + "algebra.lane_select"),
     )
-    kernels.module(ROOT + "numbers.tables")
+    kernels.module(ROOT + "numbers.wide_tables")
     for name in ("select", "every", "larger_of", "smaller_of", "whole_below", "whole_above"):
         original = getattr(choose, name)
         setattr(choose, name, dispatched(original))

@@ -9,8 +9,8 @@ from random_descriptions import random_body, unit, vector
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.models.compilation.merging import words
-from kinetree.models.system.variants import system_of
+from kinetree.models.compilation.rigid_body_merging import words
+from kinetree.models.system.controller_variants import system_of
 
 MOVING = ("revolute", "prismatic", "universal", "spherical", "screw")
 

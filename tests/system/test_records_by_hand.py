@@ -7,7 +7,7 @@ import pytest
 from plant_description import PLANT
 
 from kinetree.models import ModelError, load
-from kinetree.models.compilation.blocks import (
+from kinetree.models.compilation.flat_blocks import (
     GROUPS,
     allocate,
     model_fields,
@@ -15,7 +15,7 @@ from kinetree.models.compilation.blocks import (
     with_groups,
     work_sizes,
 )
-from kinetree.models.compilation.collector import uncollected
+from kinetree.models.compilation.garbage_collection import uncollected
 from kinetree.models.run.stages import compile_stage, structures
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import ACTION, GUARD, HEADER

@@ -7,20 +7,17 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.compilation.additions import inputs_of, settlements, states_of, told_inputs
-from kinetree.models.compilation.algebra import E, const
-from kinetree.models.compilation.events import guard_of
-from kinetree.models.compilation.frames import (
-    GROUND_AXES,
-    cardan,
-    columns,
-    composed,
-    relative_quaternion,
-    resolved,
+from kinetree.models.compilation.element_states import (
+    inputs_of,
+    settlements,
+    states_of,
+    told_inputs,
 )
-from kinetree.models.compilation.hidden import free_name
-from kinetree.models.compilation.locking import locked_form
-from kinetree.models.compilation.loops import (
+from kinetree.models.compilation.events import guard_of
+from kinetree.models.compilation.internal_names import free_name
+from kinetree.models.compilation.joint_locking import locked_form
+from kinetree.models.compilation.joint_patterns import column_kinds, pattern
+from kinetree.models.compilation.loop_cutting import (
     Group,
     anchor,
     body_shares,
@@ -33,7 +30,17 @@ from kinetree.models.compilation.loops import (
     twin_of,
     with_twins,
 )
-from kinetree.models.compilation.merging import (
+from kinetree.models.compilation.measurement_frames import (
+    GROUND_AXES,
+    cardan,
+    columns,
+    composed,
+    relative_quaternion,
+    resolved,
+)
+from kinetree.models.compilation.node_arithmetic import E, const
+from kinetree.models.compilation.register_usage import moved, registers_read, whole
+from kinetree.models.compilation.rigid_body_merging import (
     attached,
     constant,
     in_loops,
@@ -45,14 +52,12 @@ from kinetree.models.compilation.merging import (
     weightless,
     words,
 )
-from kinetree.models.compilation.patterns import column_kinds, pattern
-from kinetree.models.compilation.readers import moved, registers_read, whole
-from kinetree.models.compilation.space import Vector
+from kinetree.models.compilation.vectors import Vector
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.loader import describe
 from kinetree.models.description.schema import Body, JointSpec
-from kinetree.models.expressions.text import evaluate_constant, parse
-from kinetree.models.expressions.written import written
+from kinetree.models.expressions.parse import evaluate_constant, parse
+from kinetree.models.expressions.to_text import written
 from kinetree.models.graph.cycles import elementary_cycles
 from kinetree.models.graph.tree import regular_numbering
 from kinetree.models.joints.elements import ElementForm, JointForm
@@ -715,7 +720,7 @@ def test_sensors_of_vectors_are_one():
 
 def test_registers_that_something_reads():
     """Operands of instructions, up to three from every record on; conditions that guards name as -1 - register."""
-    from kinetree.models.compilation.readers import FIELDS
+    from kinetree.models.compilation.register_usage import FIELDS
 
     empty = {name: np.zeros(0, dtype=np.int64) for name in FIELDS}
     ints = empty | {

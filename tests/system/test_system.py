@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.compilation.blocks import GROUPS, model_fields, with_groups, work_sizes
-from kinetree.models.system.chart import Chart
+from kinetree.models.compilation.flat_blocks import GROUPS, model_fields, with_groups, work_sizes
+from kinetree.models.system.local_coordinates import Chart
 from kinetree.solvers import layout as L
 from kinetree.solvers.fields import AT_WORK
 from kinetree.solvers.model_records import HEADER

@@ -8,8 +8,8 @@ from kinetree.fmu.archive.payload import with_checksum
 from kinetree.models import load
 from kinetree.models.run.simulation import Options, simulate
 from kinetree.models.run.unit import make_unit
-from kinetree.models.specialised.compiler import compiled
-from kinetree.models.specialised.motion import Motion, attach, motions, own_place
+from kinetree.models.specialised.llvm_compiler import compiled
+from kinetree.models.specialised.specialised_rates import Motion, attach, motions, own_place
 from kinetree.scripts.fmi.host import Archive, Host
 
 # other operations in the same steps: a rounding per step, which a regular motion of a second hardly magnifies

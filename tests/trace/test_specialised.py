@@ -5,11 +5,11 @@ import pytest
 from random_descriptions import random_description
 
 from kinetree.models import load
-from kinetree.models.specialised import functions
-from kinetree.models.specialised.compiler import compiled
-from kinetree.models.specialised.functions import llvm_text
-from kinetree.models.specialised.system import Specialised
-from kinetree.models.trace.blocks import blocks
+from kinetree.models.specialised import llvm_functions
+from kinetree.models.specialised.llvm_compiler import compiled
+from kinetree.models.specialised.llvm_functions import llvm_text
+from kinetree.models.specialised.specialised_system import Specialised
+from kinetree.models.trace.function_splitting import blocks
 
 RELATIVE = 1e-12
 MODELS = (
@@ -142,7 +142,7 @@ def test_blocks_hand_everything_on(name: str, monkeypatch):
     system = load(LAW if name == "servo-law" else f"lib:{name}").compile()
     right = forced(system)
     whole = right.accelerations_many(*given(system))
-    monkeypatch.setattr(functions, "blocks", lambda order, needs: blocks(order, needs, 6, 0))
+    monkeypatch.setattr(llvm_functions, "blocks", lambda order, needs: blocks(order, needs, 6, 0))
     cut = forced(system)
     found = cut.accelerations_many(*given(system))
     assert cut.machine.size != right.machine.size

@@ -5,7 +5,7 @@ import pytest
 from random_descriptions import random_description
 
 from kinetree.models import load
-from kinetree.models.trace.mechanism import BODY, WORLD, traced
+from kinetree.models.trace.mechanism_traces import BODY, WORLD, traced
 
 # both are backward stable for the same equations: eps times the condition of the mass matrix, here below 1e4
 RELATIVE = 1e-12

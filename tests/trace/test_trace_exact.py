@@ -11,8 +11,8 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.joints.kinds import KINDS
-from kinetree.models.trace.mechanism import WORLD, traced
-from kinetree.models.trace.record import Recording
+from kinetree.models.trace.kernel_recording import Recording
+from kinetree.models.trace.mechanism_traces import WORLD, traced
 
 AXIS, PITCH = (
     {"axis": [0, 1, 0]},

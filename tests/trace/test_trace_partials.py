@@ -8,8 +8,8 @@ from scipy.interpolate import CubicSpline, RectBivariateSpline
 
 from kinetree.models.trace.adjoint import partials, swept
 from kinetree.models.trace.operations import VALUE
+from kinetree.models.trace.piecewise_tables import Axis, Piecewise
 from kinetree.models.trace.symbol import Symbol
-from kinetree.models.trace.tables import Axis, Piecewise
 from kinetree.models.trace.tape import Tape
 
 ONE = {

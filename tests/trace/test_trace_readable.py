@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.expressions.parse import evaluate_constant
 
 MODELS = ("regulator", "three-link-rods", "puma560", "flyball", "boom-drive")
 QUANTITIES = ("accelerations", "mass_matrix", "momenta", "energy", "hamilton")

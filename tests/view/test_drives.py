@@ -7,10 +7,10 @@ import pytest
 from tree import ROOT
 
 from kinetree.models import load
-from kinetree.models.scene.commanded import CONTROLLED
-from kinetree.models.scene.drives import CALLIPER, MOTOR
+from kinetree.models.scene.command_targets import CONTROLLED
+from kinetree.models.scene.joint_drive_graphics import CALLIPER, MOTOR
+from kinetree.models.scene.make_scenes import run_data, start_scene
 from kinetree.models.scene.shapes import matrix
-from kinetree.models.scene.show import run_data, start_scene
 from kinetree.models.scene.video import unpacked
 
 
@@ -207,7 +207,7 @@ def test_commands_that_act_along_no_coordinate_are_seen_where_they_arrive():
 
 def test_a_valve_tells_its_own_cylinder_alone():
     from kinetree.models.description.parts.controller_parts import PidController
-    from kinetree.models.scene.commanded import commanded
+    from kinetree.models.scene.command_targets import commanded
 
     described = load(str(ROOT / "examples" / "excavator" / "excavator.toml")).description
     assert commanded(described) == set()

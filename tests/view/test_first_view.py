@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.scene.outlines import ellipsoid
-from kinetree.models.scene.show import run_data
+from kinetree.models.scene.contact_shapes import ellipsoid
+from kinetree.models.scene.make_scenes import run_data
 from kinetree.models.scene.video import Painter, unpacked
 
 BALL = {

@@ -8,7 +8,7 @@ import pytest
 from browser import DESK, PHONE, browser, needs_browser, opened
 
 from kinetree.models import load
-from kinetree.models.scene.show import Animation, rest_data, run_data, start_scene
+from kinetree.models.scene.make_scenes import Animation, rest_data, run_data, start_scene
 
 pytestmark = needs_browser
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.scene.ground import terrain
-from kinetree.models.scene.places import Numbers
+from kinetree.models.scene.attachments import Numbers
+from kinetree.models.scene.ground_surface import terrain
+from kinetree.models.scene.make_scenes import start_scene
 from kinetree.models.scene.shapes import matrix
-from kinetree.models.scene.show import start_scene
 from kinetree.models.scene.video import instant
 
 
@@ -143,7 +143,7 @@ def test_ground_is_a_surface_where_its_height_is_one(
 
 
 def test_the_instant_of_a_picture_lies_in_the_run():
-    from kinetree.models.scene.show import run_data
+    from kinetree.models.scene.make_scenes import run_data
 
     data = run_data(load("lib:pendulum").compile().simulate(1.0, output_step=0.1))
     assert instant(data, None) == 0.0 and instant(data, 0.52) == 0.5 and instant(data, 1.0) == 1.0

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetree.models import ModelError, load
-from kinetree.models.description.reading.source import library_names
-from kinetree.models.scene.motion import of_columns, of_result
+from kinetree.models.description.reading.read_source import library_names
+from kinetree.models.scene.body_poses import of_columns, of_result
+from kinetree.models.scene.make_scenes import run_data, start_scene
 from kinetree.models.scene.scene import Scene
 from kinetree.models.scene.shapes import along, distance_outside, extruded, matrix, part, quaternion
-from kinetree.models.scene.show import run_data, start_scene
 
 SHORT = {"carrier": 1.3, "carrier-detailed": 0.6, "gyroscope": 50.0}
 CIRCUITS = ("servo-drive",)

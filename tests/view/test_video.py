@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.scene import raster
-from kinetree.models.scene.plates import face, ticks
-from kinetree.models.scene.raster import Eye, fill, stencil
+from kinetree.models.scene import software_renderer
+from kinetree.models.scene.make_scenes import run_data
+from kinetree.models.scene.overlays import face, ticks
 from kinetree.models.scene.shapes import matrix, part
-from kinetree.models.scene.show import run_data
-from kinetree.models.scene.triangles import surface, turn_of_wire
+from kinetree.models.scene.software_renderer import Eye, fill, stencil
+from kinetree.models.scene.triangle_meshes import surface, turn_of_wire
 from kinetree.models.scene.video import Painter, write_video
 
 VOLUMES = {
@@ -120,7 +120,11 @@ def test_names_are_written_with_their_accents_and_signs():
 
 def test_pixels_are_those_whose_middle_lies_in_the_triangle(monkeypatch: pytest.MonkeyPatch):
     """In plain Python: colours and nearness by barycentric coordinates, cut off at the border; what is behind the eye is not drawn."""
-    monkeypatch.setattr(raster, "seen", getattr(raster.seen, "py_func", raster.seen))
+    monkeypatch.setattr(
+        software_renderer,
+        "seen",
+        getattr(software_renderer.seen, "py_func", software_renderer.seen),
+    )
     draw, cover = (getattr(each, "py_func", each) for each in (fill, stencil))
     a, b, c = np.array([[-2.0, 1.0, 0.5], [7.0, -1.0, 0.25], [3.0, 9.0, 0.75]])
     tints = np.random.default_rng(0).random((3, 3))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.result.readable import fitting, written
+from kinetree.models.result.number_format import fitting, written
 from kinetree.scripts.cli import main
 
 

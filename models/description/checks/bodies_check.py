@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.models.description.colours import COLOURS, rgb
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
     from kinetree.models.description.schema import Shape
 
 SHAPES = ("box", "cylinder", "capsule", "sphere", "extrusion", "mesh")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinetree.models.description.names import expressions, name_fault
-from kinetree.models.expressions.text import ExpressionError, parse, tables
+from kinetree.models.expressions.parse import ExpressionError, parse, tables
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
 
 FOREIGN = (
     "bodies",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kinetree.models.expressions.knots import LEVEL
 from kinetree.models.expressions.nodes import (
     Const,
     ExpressionError,
@@ -15,11 +14,12 @@ from kinetree.models.expressions.nodes import (
     names,
     postorder,
 )
-from kinetree.models.expressions.text import parse
+from kinetree.models.expressions.parse import parse
+from kinetree.models.expressions.time_breakpoints import LEVEL
 from kinetree.solvers.layout import Op
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
     from kinetree.models.description.schema import Stage
 
 Path = tuple[str | int, ...]

@@ -8,7 +8,7 @@ from kinetree.models.description.checks.couplings_check import check_direction
 from kinetree.models.description.parts.contact_parts import Contact, contact_bodies
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
 
 PLANE = ("on", "at", "normal")
 

@@ -20,11 +20,11 @@ from kinetree.models.description.parts.controller_parts import (
     Tracking,
 )
 from kinetree.models.expressions.differentiate import time_derivatives
-from kinetree.models.expressions.text import ExpressionError, names, parse
-from kinetree.models.expressions.written import written
+from kinetree.models.expressions.parse import ExpressionError, names, parse
+from kinetree.models.expressions.to_text import written
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
 
 Path = tuple[str | int, ...]
 NOT_NEGATIVE = ("delay", "jitter", "resolution", "noise", "filter", "depth")

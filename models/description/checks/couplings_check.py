@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kinetree.models.description.parts.coupling_parts import Coupling
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
 
 KINDS = ("value", "between", "blade", "rolling")
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from kinetree.models.description.checks.number_checks import check_order, check_set, check_signs
 from kinetree.models.description.errors import shown
+from kinetree.models.description.numbers_and_expressions import Axis
 from kinetree.models.description.parameters import shortened
-from kinetree.models.description.parts.part import Part, Point
+from kinetree.models.description.parts.base_table import Part, Point
 from kinetree.models.description.parts.value_parts import Output
-from kinetree.models.description.quantities import Axis
-from kinetree.models.expressions.text import ExpressionError, names, parse
+from kinetree.models.expressions.parse import ExpressionError, names, parse
+from kinetree.models.forces.force_schema import ForceTable, TableName
 from kinetree.models.forces.kinds import KINDS
-from kinetree.models.forces.table import ForceTable, TableName
 from kinetree.models.graph.tree import GROUND
-from kinetree.models.quantities.kind import CHOICES, QuantityKind
 from kinetree.models.quantities.kinds import QUANTITIES
+from kinetree.models.quantities.quantity_kind import CHOICES, QuantityKind
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
 
 Path = tuple[str | int, ...]
 POSITIVE = ("speed", "area_a", "volume_a", "volume_b", "bulk_modulus")  # of chambers

@@ -9,7 +9,7 @@ from kinetree.models.description.errors import shown, suggestion
 from kinetree.models.hydraulics.kinds import KINDS, Hydraulic
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
 
 POSITIVE = (
     "volume", "bulk_modulus", "wall", "gas", "precharge", "exponent", "rated_flow", "rated_drop", "laminar", "area", "discharge", "density", "gain",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.description.parts.part import Part
-from kinetree.models.expressions.text import ExpressionError, evaluate_constant
+from kinetree.models.description.parts.base_table import Part
+from kinetree.models.expressions.parse import ExpressionError, evaluate_constant
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
     from kinetree.models.description.parts.value_parts import Input, Parameter
 
 Path = tuple[str | int, ...]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kinetree.solvers.integrate.kinds import FIXED
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
 
 UNIT = 1e-3  # how far a quaternion of few digits may be from length 1
 STEP_OF_FMUS = (

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from kinetree.models.description.errors import shown
+from kinetree.models.description.numbers_and_expressions import Expression
 from kinetree.models.description.parts.value_parts import Output
-from kinetree.models.description.quantities import Expression
 from kinetree.models.description.units.dimensions import (
     Clash,
     Dimension,
@@ -23,15 +23,15 @@ from kinetree.models.description.units.dimensions import (
     infer,
 )
 from kinetree.models.description.units.joint_units import actuator_units, form_units, rate_unit
-from kinetree.models.description.units.si import Measured
-from kinetree.models.description.units.unit import UnitError, fits, parse_unit
+from kinetree.models.description.units.si_conversion import Measured
+from kinetree.models.description.units.unit_of_measure import UnitError, fits, parse_unit
 from kinetree.models.expressions.nodes import Leaf, leaves
-from kinetree.models.expressions.text import ExpressionError, columns, parse
+from kinetree.models.expressions.parse import ExpressionError, columns, parse
 from kinetree.models.forces.kinds import offered
 from kinetree.models.quantities.kinds import QUANTITIES
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
 
 Path = tuple[str | int, ...]
 BRACKETS = re.compile(r"\[([^\]]+)\]")

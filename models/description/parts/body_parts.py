@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from kinetree.models.description.parts.following_parts import Following
-from kinetree.models.description.parts.part import ORIGIN, Named, Part
-from kinetree.models.description.quantities import Axis, Number, Tensor, TimeNumber, Vector
-from kinetree.models.description.tensors import rotated, rotation_of
+from kinetree.models.description.inertia_rotation import rotated, rotation_of
+from kinetree.models.description.numbers_and_expressions import (
+    Axis,
+    Number,
+    Tensor,
+    TimeNumber,
+    Vector,
+)
+from kinetree.models.description.parts.base_table import ORIGIN, Named, Part
+from kinetree.models.description.parts.input_motion_parts import Following
 
 
 class Shape(Part):

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from kinetree.models.description.parts.part import Part
-from kinetree.models.description.quantities import (
+from kinetree.models.description.numbers_and_expressions import (
     NUMBER_SCHEMA,
     Expression,
     InputNumber,
@@ -17,6 +16,7 @@ from kinetree.models.description.quantities import (
     fault,
     problem,
 )
+from kinetree.models.description.parts.base_table import Part
 
 MEMBER = re.compile(r"(r?[xyz])(\d+)")  # coordinates of one member of six: x3, ry3
 COUPLINGS = "a number, a list of numbers, or a matrix as a list of rows"

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from kinetree.models.description.parts.part import ORIGIN, Named, Part
-from kinetree.models.description.quantities import AXES, Axis, Number, Vector
+from kinetree.models.description.numbers_and_expressions import AXES, Axis, Number, Vector
+from kinetree.models.description.parts.base_table import ORIGIN, Named, Part
 
 OFFERED = (
     "force",

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.description.parts.part import Named
-from kinetree.models.description.quantities import Law, Number
-from kinetree.models.description.tagged import OneOf
+from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.description.parts.base_table import Named
+from kinetree.models.description.tagged_union import OneOf
 
 
 class Controlled(Named):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from kinetree.models.description.parts.following_parts import Following
-from kinetree.models.description.parts.part import ORIGIN, Named, Part, Point
-from kinetree.models.description.quantities import AXES, Axis, Law, Number, Vector
+from kinetree.models.description.numbers_and_expressions import AXES, Axis, Law, Number, Vector
+from kinetree.models.description.parts.base_table import ORIGIN, Named, Part, Point
+from kinetree.models.description.parts.input_motion_parts import Following
 
 
 class Blade(Part):

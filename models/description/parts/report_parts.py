@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from kinetree.models.description.parts.part import Part
+from kinetree.models.description.parts.base_table import Part
 
 ROWS = (
     "start",

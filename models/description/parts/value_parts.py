@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from kinetree.models.description.parts.part import ORIGIN, Named, Part, Point
-from kinetree.models.description.quantities import NUMBER_SCHEMA, Law, Number, Vector
-from kinetree.models.description.units.si import in_si
+from kinetree.models.description.numbers_and_expressions import NUMBER_SCHEMA, Law, Number, Vector
+from kinetree.models.description.parts.base_table import ORIGIN, Named, Part, Point
+from kinetree.models.description.units.si_conversion import in_si
 from kinetree.models.quantities.kinds import QUANTITIES
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models.description.errors import Problem, shown, suggestion
-from kinetree.models.description.reading.origin import Origin
-from kinetree.models.description.units.unit import parse_unit
+from kinetree.models.description.reading.source_location import Origin
+from kinetree.models.description.units.unit_of_measure import parse_unit
 
 MOST_ROWS = 200_000
 KEYS = ("file", "columns", "units")

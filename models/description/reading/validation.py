@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.parts.controller_parts import CONTROLLERS
-from kinetree.models.description.reading.origin import Origin, key_path
+from kinetree.models.description.reading.source_location import Origin, key_path
 from kinetree.models.description.schema import Description
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS

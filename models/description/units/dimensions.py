@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kinetree.models.description.units.unit import BASE, Unit, parse_unit
+from kinetree.models.description.units.unit_of_measure import BASE, Unit, parse_unit
 from kinetree.models.expressions.nodes import ZERO, Const, Leaf, Lookup, Node, Operation, postorder
 from kinetree.solvers.layout import Op
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, larger, name
-from kinetree.models.compilation.books import Book
-from kinetree.models.description.quantities import Law, Number
-from kinetree.models.forces.along import define_force, push, speed_of
+from kinetree.models.compilation.force_energy import Book
+from kinetree.models.compilation.node_arithmetic import E, larger, name
+from kinetree.models.description.numbers_and_expressions import Law, Number
 from kinetree.models.forces.bristle import Bristles
-from kinetree.models.forces.kind import ForceKind, OwnState
-from kinetree.models.forces.table import ForceTable
+from kinetree.models.forces.force_kind import ForceKind, OwnState
+from kinetree.models.forces.force_schema import ForceTable
+from kinetree.models.forces.line_laws import define_force, push, speed_of
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.structure_builder import Builder
 
 
 class BrakeForce(ForceTable):
@@ -62,7 +62,7 @@ def add_brake(builder: Builder, label: str, force: BrakeForce) -> None:
 def drawn(
     force: BrakeForce, numbers: Any, axes: Any, size: float, parts: Any
 ) -> dict[str, list[Any]]:
-    from kinetree.models.scene.drives import brake
+    from kinetree.models.scene.joint_drive_graphics import brake
 
     return brake(axes[force.coordinate], size, parts) if force.coordinate in axes else {}
 

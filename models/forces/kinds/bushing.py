@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, choose, const, function, name, root
-from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.frames import (
+from kinetree.models.compilation.force_energy import Book
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.measurement_frames import (
     Place,
     Quaternion,
     columns,
@@ -27,21 +27,21 @@ from kinetree.models.compilation.frames import (
     relative_quaternion,
     resolved,
 )
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import Vector, registers, vector_of
+from kinetree.models.compilation.node_arithmetic import E, choose, const, function, name, root
+from kinetree.models.compilation.vectors import Vector, registers, vector_of
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.parts.part import ORIGIN
-from kinetree.models.description.quantities import Number
-from kinetree.models.description.quantities import Vector as Numbers
-from kinetree.models.forces.along import define_force
-from kinetree.models.forces.kind import ForceKind
-from kinetree.models.forces.pairs import add_pair
-from kinetree.models.forces.table import Between, ForceTable
+from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.description.numbers_and_expressions import Vector as Numbers
+from kinetree.models.description.parts.base_table import ORIGIN
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import Between, ForceTable
+from kinetree.models.forces.line_laws import define_force
+from kinetree.models.forces.wrench_pairs import add_pair
 from kinetree.solvers.layout import Op
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 Six = tuple[Number, Number, Number, Number, Number, Number]
 NOTHING: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -219,7 +219,7 @@ def check_bushing(checker: Checker, path: Path, force: BushingForce) -> None:
 
 
 def parts(force: BushingForce, numbers: Any, size: float) -> dict[str, list[Any]]:
-    from kinetree.models.scene.elements import bearing
+    from kinetree.models.scene.force_graphics import bearing
 
     return bearing(force, numbers, size)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import (
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.node_arithmetic import E
+from kinetree.models.compilation.vectors import (
     NOWHERE,
     Vector,
     position,
@@ -18,9 +18,10 @@ from kinetree.models.compilation.space import (
     velocity,
 )
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.parts.part import ORIGIN
-from kinetree.models.description.quantities import Law, Number
-from kinetree.models.description.quantities import Vector as Numbers
+from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.description.numbers_and_expressions import Vector as Numbers
+from kinetree.models.description.parts.base_table import ORIGIN
+from kinetree.models.forces.contact_geometry import pair
 from kinetree.models.forces.contacts import (
     Acting,
     add_load,
@@ -29,19 +30,18 @@ from kinetree.models.forces.contacts import (
     sliding,
     warn_of_friction_speed,
 )
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import Standing
 from kinetree.models.forces.ground import Ground
-from kinetree.models.forces.kind import ForceKind
+from kinetree.models.forces.outline_contact_law import FLAT, add_shapes
 from kinetree.models.forces.outlines import Opposite, Outline, check_outline
-from kinetree.models.forces.shapes import FLAT, add_shapes
 from kinetree.models.forces.soil import check_soil, soil_states
-from kinetree.models.forces.table import Standing
-from kinetree.models.forces.touching import pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class ContactForce(Standing):

@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import name
-from kinetree.models.forces.along import along, check_elastic, define_force, elastic, push, speed_of
-from kinetree.models.forces.kind import ForceKind
-from kinetree.models.forces.table import Elastic
+from kinetree.models.compilation.node_arithmetic import name
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import Elastic
+from kinetree.models.forces.line_laws import (
+    along,
+    check_elastic,
+    define_force,
+    elastic,
+    push,
+    speed_of,
+)
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.structure_builder import Builder
 
 
 class CoordinateForce(Elastic):

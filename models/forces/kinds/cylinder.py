@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E
+from kinetree.models.compilation.node_arithmetic import E
 from kinetree.models.description.checks.number_checks import Path, check_order
-from kinetree.models.description.quantities import Law, Number
-from kinetree.models.forces.along import define_force, end_stops, line_book, line_sensors, rubbing
-from kinetree.models.forces.kind import ForceKind
-from kinetree.models.forces.table import Between, ForceTable
+from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import Between, ForceTable
+from kinetree.models.forces.line_laws import (
+    define_force,
+    end_stops,
+    line_book,
+    line_sensors,
+    rubbing,
+)
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class CylinderForce(ForceTable):
@@ -65,7 +71,7 @@ def check_cylinder(checker: Checker, path: Path, force: CylinderForce) -> None:
 
 def look(force: CylinderForce, numbers: Any, size: float, low: float) -> dict[str, Any]:
     """Barrel and rod."""
-    from kinetree.models.scene.elements import cylinder_look
+    from kinetree.models.scene.force_graphics import cylinder_look
 
     return cylinder_look(force, numbers, size, low)
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, choose, larger, name, smaller
-from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.hidden import hidden
+from kinetree.models.compilation.force_energy import Book
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.node_arithmetic import E, choose, larger, name, smaller
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.quantities import Number
-from kinetree.models.forces.along import define_force, push, speed_of
-from kinetree.models.forces.kind import ForceKind
-from kinetree.models.forces.table import ForceTable
+from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import ForceTable
+from kinetree.models.forces.line_laws import define_force, push, speed_of
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class GearForce(ForceTable):
@@ -88,7 +88,7 @@ def check_gear(checker: Checker, path: Path, force: GearForce) -> None:
 def drawn(
     force: GearForce, numbers: Any, axes: Any, size: float, parts: Any
 ) -> dict[str, list[Any]]:
-    from kinetree.models.scene.drives import gear
+    from kinetree.models.scene.joint_drive_graphics import gear
 
     first, second = axes.get(force.coordinate), axes.get(force.other)
     return gear(first, second, numbers.number(force.ratio), size, parts) if first and second else {}

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import (
+from kinetree.models.compilation.force_energy import Book
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.measurement_frames import Place, composed, resolved
+from kinetree.models.compilation.node_arithmetic import (
     E,
     choose,
     const,
@@ -25,15 +28,13 @@ from kinetree.models.compilation.algebra import (
     sin,
     smaller,
 )
-from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.frames import Place, composed, resolved
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import NOWHERE, Vector, registers, vector_of
+from kinetree.models.compilation.vectors import NOWHERE, Vector, registers, vector_of
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.parts.part import Part
-from kinetree.models.description.quantities import Number
+from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.description.parts.base_table import Part
 from kinetree.models.expressions.nodes import Lookup
 from kinetree.models.forces.contacts import normal_force, sliding, slope_by, warn_of_friction_speed
+from kinetree.models.forces.curve_validation import helix_fault, spline_fault
 from kinetree.models.forces.curves import (
     HELIX_STEPS,
     SPLINE_STEPS,
@@ -45,15 +46,14 @@ from kinetree.models.forces.curves import (
     nearest,
     winding,
 )
-from kinetree.models.forces.curves_tried import helix_fault, spline_fault
-from kinetree.models.forces.kind import ForceKind
-from kinetree.models.forces.pairs import add_pair
-from kinetree.models.forces.table import Between, Rubbing
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import Between, Rubbing
+from kinetree.models.forces.wrench_pairs import add_pair
 from kinetree.solvers.layout import Op
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 MOST_POINTS = 60
 MIDDLE = 1e-12  # offset below which no direction is told [m]
@@ -271,7 +271,7 @@ def check_helix(checker: Checker, path: Path, helix: Helix, clearance: float | N
 
 
 def parts(force: GuideForce, numbers: Any, size: float) -> dict[str, list[Any]]:
-    from kinetree.models.scene.elements import track
+    from kinetree.models.scene.force_graphics import track
 
     return track(force, numbers, size)
 

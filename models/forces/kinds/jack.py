@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import (
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.node_arithmetic import E
+from kinetree.models.compilation.vectors import (
     NOWHERE,
     direction,
     position,
@@ -20,9 +20,9 @@ from kinetree.models.compilation.space import (
     velocity,
 )
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.parts.part import ORIGIN
-from kinetree.models.description.quantities import Axis, Law
-from kinetree.models.description.quantities import Vector as Numbers
+from kinetree.models.description.numbers_and_expressions import Axis, Law
+from kinetree.models.description.numbers_and_expressions import Vector as Numbers
+from kinetree.models.description.parts.base_table import ORIGIN
 from kinetree.models.forces.contacts import (
     Acting,
     add_load,
@@ -31,16 +31,16 @@ from kinetree.models.forces.contacts import (
     side_forces,
     warn_of_friction_speed,
 )
+from kinetree.models.forces.force_kind import ForceKind, OwnState
+from kinetree.models.forces.force_schema import DOWN, Sided, TableName
 from kinetree.models.forces.ground import Ground
-from kinetree.models.forces.kind import ForceKind, OwnState
+from kinetree.models.forces.locked_cylinder import PRESSURES, ShutOil, shut_oil
 from kinetree.models.forces.outlines import plane_axes
-from kinetree.models.forces.shut_oil import PRESSURES, ShutOil, shut_oil
 from kinetree.models.forces.soil import check_soil, soil_states
-from kinetree.models.forces.table import DOWN, Sided, TableName
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class JackForce(Sided):
@@ -131,7 +131,7 @@ def foot(force: JackForce, numbers: Any) -> tuple[Any, Any, float]:
 
 
 def parts(force: JackForce, numbers: Any, size: float) -> dict[str, list[Any]]:
-    from kinetree.models.scene.elements import leg
+    from kinetree.models.scene.force_graphics import leg
 
     return {force.body: leg(*foot(force, numbers), size)}
 

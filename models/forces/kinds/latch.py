@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, absolute, choose, larger, name
-from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.hidden import rate_of_state
-from kinetree.models.description.quantities import InputNumber, Number
-from kinetree.models.forces.along import define_force, line_book, line_sensors
-from kinetree.models.forces.kind import ForceKind, OwnState
-from kinetree.models.forces.table import Between, ForceTable
+from kinetree.models.compilation.force_energy import Book
+from kinetree.models.compilation.internal_names import rate_of_state
+from kinetree.models.compilation.node_arithmetic import E, absolute, choose, larger, name
+from kinetree.models.description.numbers_and_expressions import InputNumber, Number
+from kinetree.models.forces.force_kind import ForceKind, OwnState
+from kinetree.models.forces.force_schema import Between, ForceTable
+from kinetree.models.forces.line_laws import define_force, line_book, line_sensors
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.structure_builder import Builder
 
 BEGUN = 1e-6  # from here on it opens by itself
 
@@ -89,7 +89,7 @@ def add_latch(builder: Builder, label: str, force: LatchForce) -> None:
 
 
 def look(force: LatchForce, numbers: Any, size: float, low: float) -> dict[str, Any]:
-    from kinetree.models.scene.elements import ROD, cylinder_look
+    from kinetree.models.scene.force_graphics import ROD, cylinder_look
 
     return cylinder_look(force, numbers, size, low) | {"radius": 0.8 * ROD * size}
 

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, choose, larger, smaller
+from kinetree.models.compilation.node_arithmetic import E, choose, larger, smaller
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.forces.along import (
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import Between, Elastic
+from kinetree.models.forces.line_laws import (
     check_elastic,
     define_force,
     elastic,
     line_book,
     line_sensors,
 )
-from kinetree.models.forces.kind import ForceKind
-from kinetree.models.forces.table import Between, Elastic
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class LineForce(Elastic):
@@ -58,7 +58,7 @@ def check_line(checker: Checker, path: Path, force: LineForce) -> None:
 
 def look(force: LineForce, numbers: Any, size: float, low: float) -> dict[str, Any]:
     """A rope, a spring, or a rod for what is given."""
-    from kinetree.models.scene.elements import ROD, ROPE, SPRING, cylinder_look
+    from kinetree.models.scene.force_graphics import ROD, ROPE, SPRING, cylinder_look
 
     if force.tension_only:
         return {"kind": "rope", "radius": 0.35 * ROD * size, "colour": ROPE}

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.description.parts.part import ORIGIN
-from kinetree.models.description.quantities import LawVector
-from kinetree.models.forces.along import define_force
-from kinetree.models.forces.kind import ForceKind
+from kinetree.models.description.numbers_and_expressions import LawVector
+from kinetree.models.description.parts.base_table import ORIGIN
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import Between, ForceTable
 from kinetree.models.forces.kinds.wrench import norm, wrench_book
-from kinetree.models.forces.table import Between, ForceTable
+from kinetree.models.forces.line_laws import define_force
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.structure_builder import Builder
 
 
 class PairForce(ForceTable):

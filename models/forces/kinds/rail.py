@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, choose, larger, name, root
-from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import (
+from kinetree.models.compilation.force_energy import Book
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.node_arithmetic import E, choose, larger, name, root
+from kinetree.models.compilation.vectors import (
     NOWHERE,
     Vector,
     direction,
@@ -25,17 +25,17 @@ from kinetree.models.compilation.space import (
     velocity,
 )
 from kinetree.models.description.checks.number_checks import Path, check_order
-from kinetree.models.description.quantities import Axis, Number
+from kinetree.models.description.numbers_and_expressions import Axis, Number
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE
 from kinetree.models.forces.contacts import normal_force, sliding, warn_of_friction_speed
-from kinetree.models.forces.kind import ForceKind
-from kinetree.models.forces.pairs import add_pair
-from kinetree.models.forces.table import Between, Rubbing
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import Between, Rubbing
+from kinetree.models.forces.wrench_pairs import add_pair
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 AXIS_LIMIT = 1e-12  # offset below which a pin is in the middle: no direction is told [m]
 
@@ -158,7 +158,7 @@ def check_rail(checker: Checker, path: Path, force: RailForce) -> None:
 
 
 def parts(force: RailForce, numbers: Any, size: float) -> dict[str, list[Any]]:
-    from kinetree.models.scene.elements import rail
+    from kinetree.models.scene.force_graphics import rail
 
     return rail(force, numbers, size)
 

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, choose, const, larger, name, root
-from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.frames import Place
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import NOWHERE, registers, vector_of
-from kinetree.models.description.parts.part import Part, Point
-from kinetree.models.description.quantities import InputNumber, Law, Number
-from kinetree.models.forces.along import define_force, push, speed_of
-from kinetree.models.forces.kind import ForceKind
-from kinetree.models.forces.table import Between, ForceTable
+from kinetree.models.compilation.force_energy import Book
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.measurement_frames import Place
+from kinetree.models.compilation.node_arithmetic import E, choose, const, larger, name, root
+from kinetree.models.compilation.vectors import NOWHERE, registers, vector_of
+from kinetree.models.description.numbers_and_expressions import InputNumber, Law, Number
+from kinetree.models.description.parts.base_table import Part, Point
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import Between, ForceTable
+from kinetree.models.forces.line_laws import define_force, push, speed_of
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.structure_builder import Builder
 
 
 class Drum(Part):
@@ -141,7 +141,7 @@ def add_rope(builder: Builder, label: str, force: RopeForce) -> None:
 
 
 def look(force: RopeForce, numbers: Any, size: float, low: float) -> dict[str, Any]:
-    from kinetree.models.scene.elements import ROD, ROPE
+    from kinetree.models.scene.force_graphics import ROD, ROPE
 
     return {"kind": "rope", "radius": 0.35 * ROD * size, "colour": ROPE}
 

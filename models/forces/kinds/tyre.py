@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, larger, name
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import (
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.node_arithmetic import E, larger, name
+from kinetree.models.compilation.vectors import (
     NOWHERE,
     direction,
     position,
@@ -18,8 +18,8 @@ from kinetree.models.compilation.space import (
     velocity,
 )
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.parts.part import ORIGIN
-from kinetree.models.description.quantities import Axis, Number, Vector
+from kinetree.models.description.numbers_and_expressions import Axis, Number, Vector
+from kinetree.models.description.parts.base_table import ORIGIN
 from kinetree.models.forces.contacts import (
     Acting,
     add_load,
@@ -28,14 +28,14 @@ from kinetree.models.forces.contacts import (
     side_forces,
     warn_of_friction_speed,
 )
+from kinetree.models.forces.force_kind import ForceKind, OwnState
+from kinetree.models.forces.force_schema import Sided
 from kinetree.models.forces.ground import Ground
-from kinetree.models.forces.kind import ForceKind, OwnState
 from kinetree.models.forces.soil import check_soil, soil_states
-from kinetree.models.forces.table import Sided
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class TyreForce(Sided):
@@ -96,7 +96,7 @@ def check_tyre(checker: Checker, path: Path, force: TyreForce) -> None:
 
 
 def parts(force: TyreForce, numbers: Any, size: float) -> dict[str, list[Any]]:
-    from kinetree.models.scene.elements import wheel
+    from kinetree.models.scene.force_graphics import wheel
 
     return {
         force.body: wheel(

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import (
+from kinetree.models.compilation.force_energy import Book
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.node_arithmetic import (
     E,
     absolute,
     const,
@@ -30,9 +32,7 @@ from kinetree.models.compilation.algebra import (
     smaller,
     tanh,
 )
-from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import (
+from kinetree.models.compilation.vectors import (
     NOWHERE,
     Vector,
     direction,
@@ -43,20 +43,20 @@ from kinetree.models.compilation.space import (
     velocity,
 )
 from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.parts.part import ORIGIN, Part
-from kinetree.models.description.quantities import Axis, Law, Number
-from kinetree.models.description.quantities import Vector as Numbers
+from kinetree.models.description.numbers_and_expressions import Axis, Law, Number
+from kinetree.models.description.numbers_and_expressions import Vector as Numbers
+from kinetree.models.description.parts.base_table import ORIGIN, Part
 from kinetree.models.forces.bristle import Bristles
 from kinetree.models.forces.contacts import normal_force, slope_by, warn_of_friction_speed
+from kinetree.models.forces.force_kind import ForceKind, OwnState
+from kinetree.models.forces.force_schema import Standing
 from kinetree.models.forces.ground import Ground
-from kinetree.models.forces.kind import ForceKind, OwnState
 from kinetree.models.forces.soil import check_soil, soil_states
-from kinetree.models.forces.table import Standing
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
 
 NEAR = (
     2.0,
@@ -349,7 +349,7 @@ def check_wheel(checker: Checker, path: Path, force: WheelForce) -> None:
 
 
 def parts(force: WheelForce, numbers: Any, size: float) -> dict[str, list[Any]]:
-    from kinetree.models.scene.elements import wheel
+    from kinetree.models.scene.force_graphics import wheel
 
     return {
         force.body: wheel(

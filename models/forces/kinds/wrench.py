@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, const, root
-from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.frames import Place, composed
-from kinetree.models.compilation.space import Vector, vector_of
-from kinetree.models.description.parts.part import ORIGIN, Point
-from kinetree.models.description.quantities import LawVector
-from kinetree.models.description.quantities import Vector as Numbers
-from kinetree.models.forces.along import define_force
-from kinetree.models.forces.kind import ForceKind
-from kinetree.models.forces.table import ForceTable
+from kinetree.models.compilation.force_energy import Book
+from kinetree.models.compilation.measurement_frames import Place, composed
+from kinetree.models.compilation.node_arithmetic import E, const, root
+from kinetree.models.compilation.vectors import Vector, vector_of
+from kinetree.models.description.numbers_and_expressions import LawVector
+from kinetree.models.description.numbers_and_expressions import Vector as Numbers
+from kinetree.models.description.parts.base_table import ORIGIN, Point
+from kinetree.models.forces.force_kind import ForceKind
+from kinetree.models.forces.force_schema import ForceTable
+from kinetree.models.forces.line_laws import define_force
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.structure_builder import Builder
     from kinetree.models.forces.kinds.pair import PairForce
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kinetree.models.description.tagged import OneOf
-from kinetree.models.hydraulics.kind import HydraulicKind
+from kinetree.models.description.tagged_union import OneOf
+from kinetree.models.hydraulics.circuit_kind import HydraulicKind
 from kinetree.models.registry import registered
 
 KINDS: dict[str, HydraulicKind] = registered(

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import larger, smaller
-from kinetree.models.description.quantities import Number
-from kinetree.models.hydraulics.edge import Edge, through
-from kinetree.models.hydraulics.kind import HydraulicKind
-from kinetree.models.hydraulics.terms import pressure
+from kinetree.models.compilation.node_arithmetic import larger, smaller
+from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.hydraulics.circuit_kind import HydraulicKind
+from kinetree.models.hydraulics.oil_terms import pressure
+from kinetree.models.hydraulics.throttle_edge import Edge, through
 
 if TYPE_CHECKING:
     from kinetree.models.hydraulics.circuit import Circuit

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import name
 from kinetree.models.compilation.compiled import Column
+from kinetree.models.compilation.node_arithmetic import name
 from kinetree.models.description.checks.elements_check import Path, check_between
-from kinetree.models.description.parts.part import Point
-from kinetree.models.description.quantities import Law, Number
-from kinetree.models.forces.along import end_stops
-from kinetree.models.hydraulics.displacing import Displacing, displace
-from kinetree.models.hydraulics.kind import HydraulicKind
-from kinetree.models.hydraulics.terms import pressure
+from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.description.parts.base_table import Point
+from kinetree.models.forces.line_laws import end_stops
+from kinetree.models.hydraulics.circuit_kind import HydraulicKind
+from kinetree.models.hydraulics.displacement_units import Displacing, displace
+from kinetree.models.hydraulics.oil_terms import pressure
 from kinetree.solvers import layout as L
 from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

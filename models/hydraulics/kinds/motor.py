@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from kinetree.models.description.checks.elements_check import Path, check_coordinate
-from kinetree.models.description.quantities import Law, Number
-from kinetree.models.forces.along import push, speed_of
-from kinetree.models.hydraulics.displacing import Displacing, displace
-from kinetree.models.hydraulics.kind import HydraulicKind
-from kinetree.models.hydraulics.terms import pressure
+from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.forces.line_laws import push, speed_of
+from kinetree.models.hydraulics.circuit_kind import HydraulicKind
+from kinetree.models.hydraulics.displacement_units import Displacing, displace
+from kinetree.models.hydraulics.oil_terms import pressure
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

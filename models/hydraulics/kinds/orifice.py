@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import root
+from kinetree.models.compilation.node_arithmetic import root
 from kinetree.models.description.checks.elements_check import Path
-from kinetree.models.description.quantities import Law, Number
-from kinetree.models.hydraulics.edge import Edge, through
-from kinetree.models.hydraulics.kind import HydraulicKind
-from kinetree.models.hydraulics.terms import pressure
+from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.hydraulics.circuit_kind import HydraulicKind
+from kinetree.models.hydraulics.oil_terms import pressure
+from kinetree.models.hydraulics.throttle_edge import Edge, through
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

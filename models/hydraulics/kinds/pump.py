@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.description.parts.part import Named
-from kinetree.models.description.quantities import Law, Number
-from kinetree.models.hydraulics.kind import HydraulicKind
-from kinetree.models.hydraulics.terms import between, pressure
+from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.description.parts.base_table import Named
+from kinetree.models.hydraulics.circuit_kind import HydraulicKind
+from kinetree.models.hydraulics.oil_terms import between, pressure
 
 if TYPE_CHECKING:
     from kinetree.models.hydraulics.circuit import Circuit

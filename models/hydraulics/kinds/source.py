@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from kinetree.models.description.checks.number_checks import Path, check_absolute
-from kinetree.models.description.parts.part import Named
-from kinetree.models.description.quantities import Law
-from kinetree.models.hydraulics.kind import HydraulicKind
+from kinetree.models.description.numbers_and_expressions import Law
+from kinetree.models.description.parts.base_table import Named
+from kinetree.models.hydraulics.circuit_kind import HydraulicKind
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import larger, name, smaller
-from kinetree.models.compilation.hidden import rate_of_state
+from kinetree.models.compilation.internal_names import rate_of_state
+from kinetree.models.compilation.node_arithmetic import larger, name, smaller
 from kinetree.models.description.checks.number_checks import Path, check_absolute
-from kinetree.models.description.parts.part import Named
+from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.description.parts.base_table import Named
 from kinetree.models.description.parts.value_parts import State
-from kinetree.models.description.quantities import Number
-from kinetree.models.hydraulics.kind import HydraulicKind
-from kinetree.models.hydraulics.terms import CAVITATION, LEAST_VOLUME, bulk_modulus, pressure, total
+from kinetree.models.hydraulics.circuit_kind import HydraulicKind
+from kinetree.models.hydraulics.oil_terms import (
+    CAVITATION,
+    LEAST_VOLUME,
+    bulk_modulus,
+    pressure,
+    total,
+)
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.consistency_check import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

@@ -6,7 +6,7 @@ random mechanisms come from the registry. A new typed joint is one file with a J
 
 from __future__ import annotations
 
-from kinetree.models.joints.kind import JointKind
+from kinetree.models.joints.joint_kind import JointKind
 from kinetree.models.registry import registered
 
 KINDS: dict[str, JointKind] = registered(__name__, __path__, "JOINT", "kinds of joints")

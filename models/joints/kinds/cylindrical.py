@@ -1,7 +1,7 @@
 """A shaft in a long bush."""
 
 from kinetree.models.joints.elements import slide, turn
-from kinetree.models.joints.kind import JointKind
+from kinetree.models.joints.joint_kind import JointKind
 
 JOINT = JointKind(
     "cylindrical",

@@ -1,7 +1,7 @@
 """A body that nothing holds."""
 
 from kinetree.models.joints.elements import ElementForm
-from kinetree.models.joints.kind import POSITION, QUATERNION, TURNING, JointKind
+from kinetree.models.joints.joint_kind import POSITION, QUATERNION, TURNING, JointKind
 from kinetree.solvers.elements.kinds.free import KIND as FREE
 
 JOINT = JointKind(

@@ -1,7 +1,7 @@
 """A plate on a table."""
 
 from kinetree.models.joints.elements import perpendiculars, slide, turn
-from kinetree.models.joints.kind import JointKind
+from kinetree.models.joints.joint_kind import JointKind
 
 
 def elements(axes, pitch):

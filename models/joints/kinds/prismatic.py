@@ -1,7 +1,7 @@
 """A slide."""
 
 from kinetree.models.joints.elements import slide
-from kinetree.models.joints.kind import JointKind
+from kinetree.models.joints.joint_kind import JointKind
 
 JOINT = JointKind(
     "prismatic",

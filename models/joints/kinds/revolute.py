@@ -1,7 +1,7 @@
 """A hinge."""
 
 from kinetree.models.joints.elements import turn
-from kinetree.models.joints.kind import JointKind
+from kinetree.models.joints.joint_kind import JointKind
 
 JOINT = JointKind(
     "revolute",

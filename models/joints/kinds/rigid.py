@@ -1,6 +1,6 @@
 """No freedom: the child is fixed to its parent."""
 
-from kinetree.models.joints.kind import JointKind
+from kinetree.models.joints.joint_kind import JointKind
 
 JOINT = JointKind(
     "rigid",

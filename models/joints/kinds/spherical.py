@@ -1,7 +1,7 @@
 """A ball in a socket."""
 
 from kinetree.models.joints.elements import ElementForm
-from kinetree.models.joints.kind import QUATERNION, TURNING, JointKind
+from kinetree.models.joints.joint_kind import QUATERNION, TURNING, JointKind
 from kinetree.solvers.elements.kinds.ball import KIND as BALL
 
 JOINT = JointKind(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from kinetree.models.joints.move import Move
+from kinetree.models.joints.element_motion import Move
 from kinetree.solvers.elements.kinds import BY_NAME, KINDS, Kind
 
 

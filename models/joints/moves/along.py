@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.models.compilation.algebra import E
+from kinetree.models.compilation.node_arithmetic import E
+from kinetree.models.joints.element_motion import Move
 from kinetree.models.joints.elements import ElementForm
-from kinetree.models.joints.move import Move
 from kinetree.solvers.elements.kinds.rotate_t import KIND as ROTATE_T
 from kinetree.solvers.elements.kinds.shift_q import KIND as SHIFT_Q
 from kinetree.solvers.elements.kinds.shift_t import KIND as SHIFT_T

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.models.compilation.algebra import E, choose, const, function, root
+from kinetree.models.compilation.node_arithmetic import E, choose, const, function, root
 from kinetree.models.expressions.nodes import Node
+from kinetree.models.joints.element_motion import Move, Tangent
 from kinetree.models.joints.elements import ElementForm
-from kinetree.models.joints.move import Move, Tangent
 from kinetree.solvers.elements.kinds.rotate import KIND as ROTATE
 from kinetree.solvers.layout import Op
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.models.compilation.algebra import E
-from kinetree.models.compilation.space import Vector
+from kinetree.models.compilation.node_arithmetic import E
+from kinetree.models.compilation.vectors import Vector
+from kinetree.models.joints.element_motion import Move, Tangent
 from kinetree.models.joints.elements import ElementForm
-from kinetree.models.joints.move import Move, Tangent
 from kinetree.models.joints.moves import ball
 from kinetree.solvers.elements.kinds.shift import KIND as SHIFT
 

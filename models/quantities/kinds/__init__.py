@@ -6,7 +6,7 @@ sensors is an entry of a file here; one that needs a sensor of its own has that 
 
 from __future__ import annotations
 
-from kinetree.models.quantities.kind import QuantityKind
+from kinetree.models.quantities.quantity_kind import QuantityKind
 from kinetree.models.registry import registered
 
 QUANTITIES: dict[str, QuantityKind] = registered(__name__, __path__, "QUANTITIES", "quantities")

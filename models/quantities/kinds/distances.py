@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.quantities.kind import QuantityKind, Wanted
+from kinetree.models.quantities.quantity_kind import QuantityKind, Wanted
 from kinetree.solvers.sensors.kinds import Kind
 from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.structure_builder import Builder
     from kinetree.models.description.parts.value_parts import Output
 
 

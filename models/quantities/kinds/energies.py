@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.quantities.kind import QuantityKind, by_sensor
+from kinetree.models.quantities.quantity_kind import QuantityKind, by_sensor
 from kinetree.solvers.sensors.kinds.energies import ENERGY, KINETIC_ENERGY, POTENTIAL_ENERGY
 
 if TYPE_CHECKING:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.algebra import E, const, name
-from kinetree.models.compilation.frames import Place
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import Vector
-from kinetree.models.quantities.kind import QuantityKind
-from kinetree.models.quantities.places import in_axes
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.measurement_frames import Place
+from kinetree.models.compilation.node_arithmetic import E, const, name
+from kinetree.models.compilation.vectors import Vector
+from kinetree.models.quantities.measurement_frame import in_axes
+from kinetree.models.quantities.quantity_kind import QuantityKind
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.books import Book
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.force_energy import Book
+    from kinetree.models.compilation.structure_builder import Builder
     from kinetree.models.description.parts.value_parts import Output
 
 
@@ -42,7 +42,7 @@ def place_of(builder: Builder, body: int) -> Place:
 
 def power(builder: Builder, label: str, output: Output) -> E:
     """Brought in by a force element, an actuator, or the forces along the coordinates of a joint."""
-    from kinetree.models.compilation.additions import stands
+    from kinetree.models.compilation.element_states import stands
 
     if output.actuator is not None:
         there = stands(builder.description.actuators[output.actuator], builder.description)

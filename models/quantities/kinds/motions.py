@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.frames import (
+from kinetree.models.compilation.measurement_frames import (
     Place,
     Quaternion,
     cardan,
     relative,
     relative_quaternion,
 )
-from kinetree.models.compilation.space import Vector, vector_of
-from kinetree.models.quantities.kind import PLACED, QuantityKind, Wanted
-from kinetree.models.quantities.places import in_axes, reference
+from kinetree.models.compilation.vectors import Vector, vector_of
+from kinetree.models.quantities.measurement_frame import in_axes, reference
+from kinetree.models.quantities.quantity_kind import PLACED, QuantityKind, Wanted
 from kinetree.solvers.sensors.kinds import Kind
 from kinetree.solvers.sensors.kinds.bodies import (
     ANGULAR_ACCELERATION,
@@ -23,7 +23,7 @@ from kinetree.solvers.sensors.kinds.bodies import (
 from kinetree.solvers.sensors.kinds.points import ACCELERATION, POSITION, VELOCITY
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.structure_builder import Builder
     from kinetree.models.description.parts.value_parts import Output
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.algebra import name
-from kinetree.models.compilation.frames import Place
-from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import Vector
-from kinetree.models.quantities.kind import QuantityKind, Wanted
-from kinetree.models.quantities.places import in_axes
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.measurement_frames import Place
+from kinetree.models.compilation.node_arithmetic import name
+from kinetree.models.compilation.vectors import Vector
+from kinetree.models.quantities.measurement_frame import in_axes
+from kinetree.models.quantities.quantity_kind import QuantityKind, Wanted
 from kinetree.solvers.sensors.kinds.forces import REACTION_FORCE, REACTION_MOMENT
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.compilation.structure_builder import Builder
     from kinetree.models.description.parts.value_parts import Output
 
 

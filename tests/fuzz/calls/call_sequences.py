@@ -20,7 +20,7 @@ from kinetree.fmu.native import shell
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import load
-from kinetree.models.description.reading.source import read
+from kinetree.models.description.reading.read_source import read
 from kinetree.solvers.library.build import objects_for
 from kinetree.solvers.library.c_compiler import LibraryError, compiler, run
 from kinetree.solvers.library.platforms import levels_for, this_platform

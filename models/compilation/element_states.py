@@ -1,0 +1,122 @@
+"""Inputs and first-order states that force elements and actuators bring along, besides those that a description names itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kinetree.models.compilation.internal_names import free_name, hidden
+from kinetree.models.description.joints import joint_elements
+from kinetree.models.description.parts.input_motion_parts import filter_states, followings
+from kinetree.models.description.parts.value_parts import Input, State
+from kinetree.models.description.schema import Actuator, Description
+from kinetree.models.description.units.joint_units import actuator_units, way_driven
+from kinetree.models.forces.kinds import KINDS
+from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
+from kinetree.models.hydraulics.kinds import Hydraulic
+from kinetree.models.quantities.kinds import QUANTITIES
+
+HELD = {
+    "s0": "length",
+    "v0": "speed",
+}  # what an actuator holds from the beginning of a communication step on; t0 is its time
+
+
+def inputs_of(description: Description) -> dict[str, Input]:
+    """All inputs: of the description, of its actuators, and last those that hosts do not see; all structures of a mechanism have the same ones."""
+    found = dict(description.inputs)
+    for label, actuator in description.actuators.items():
+        units = actuator_units(way_driven(description.joints, actuator.coordinate))
+        found[f"{label}.force"] = Input(
+            start=actuator.force, unit=units["force"], text="Force at the beginning of the step"
+        )
+        found[f"{label}.stiffness"] = Input(
+            unit=units["stiffness"],
+            text="dF/ds: change of the force with the length within the step",
+        )
+        found[f"{label}.damping"] = Input(
+            unit=units["damping"], text="dF/dv: change of the force with the speed within the step"
+        )
+        if actuator.chambers is not None:
+            for side in "ab":
+                found[f"{label}.flow_{side}"] = Input(unit="m3/s", text=f"Flow into chamber {side}")
+    return found | {
+        name: Input(text="Held from the beginning of the step on")
+        for name in held_inputs(description)
+    }
+
+
+def held(label: str) -> tuple[str, ...]:
+    """Registers an actuator holds during a communication step; inputs of the engine that hosts do not see."""
+    return (*(hidden(label, key) for key in HELD), hidden(label, "t0"))
+
+
+def told_inputs(names: Collection[str]) -> frozenset[str]:
+    """Those of some inputs that tell an actuator how its force changes on the way since a communication step began."""
+    labels = {
+        name.removesuffix(hidden("", "t0")) for name in names if name.endswith(hidden("", "t0"))
+    }
+    return frozenset(f"{label}.{key}" for label in labels for key in ("stiffness", "damping"))
+
+
+def held_inputs(description: Description) -> tuple[str, ...]:
+    """All inputs that only the engine writes."""
+    return tuple(name for label in description.actuators for name in held(label))
+
+
+def states_of(description: Description) -> dict[str, State]:
+    """All first-order states: those of the description, of force elements, of chambers and of hydraulic circuits.
+
+    The rate of a state that an element brings along is known by `rate_of_state`; its name yields to the description's.
+    """
+    found = dict(description.states)
+    for label, force in description.forces.items():
+        for suffix, own in KINDS[force.kind].states(force).items():
+            found[free_name(f"{label}.{suffix}", description.own_names)] = own.state()
+    for _, follow in followings(description):
+        if follow.bandwidth is not None:
+            given = description.inputs[follow.input]
+            way, rate = filter_states(follow.input)
+            found[way] = State(
+                rate=0.0, start=given.start, unit=given.unit, text=f"What follows {follow.input}"
+            )
+            found[rate] = State(rate=0.0, text=f"Rate of what follows {follow.input}")
+    for label, output in description.outputs.items():
+        if output.quantity is not None and QUANTITIES[output.quantity].state:
+            found[label] = State(
+                rate=0.0,
+                unit=QUANTITIES[output.quantity].unit,
+                text=output.text,
+                display_unit=output.display_unit,
+            )
+    for label, actuator in description.actuators.items():
+        if actuator.chambers is not None and stands(actuator, description):
+            for side in "ab":
+                start = getattr(actuator.chambers, f"pressure_{side}")
+                found[f"{label}.pressure_{side}"] = State(rate=0.0, start=start, unit="Pa")
+    for label, element in description.hydraulics.items():
+        found |= HYDRAULICS[element.kind].states(
+            label, element, lambda name: free_name(name, description.own_names)
+        )
+    return found
+
+
+def stands(element: Actuator | Hydraulic, description: Description) -> bool:
+    """Whether what an element acts on is there."""
+    between, coordinate = getattr(element, "between", None), getattr(element, "coordinate", None)
+    if between is not None:
+        return {point.body for point in between} <= {"ground", *description.bodies}
+    return coordinate is None or any(
+        coordinate in joint_elements(joint, label).coordinates
+        for label, joint in description.joints.items()
+    )
+
+
+def settlements(description: Description) -> frozenset[str]:
+    """Names of the states that only grow, whatever else is called so."""
+    forces = description.forces.items()
+    return frozenset(
+        f"{label}.{suffix}"
+        for label, force in forces
+        for suffix, own in KINDS[force.kind].states(force).items()
+        if own.settles
+    )

@@ -1,0 +1,25 @@
+"""A joint whose coordinates are constants: every moving element becomes a constant or given one with the value of a `locked(...)` register."""
+
+from __future__ import annotations
+
+from kinetree.models.compilation.node_arithmetic import name
+from kinetree.models.joints.elements import ElementForm, JointForm
+from kinetree.models.joints.moves import MOVES
+
+
+def locked_form(form: JointForm) -> JointForm:
+    """The form without coordinates."""
+    elements: list[ElementForm] = []
+    for element in form.elements:
+        move, first = MOVES.get(element.kind), element.coordinate
+        if move is None or move.locked is None or first is None:
+            elements.append(element)
+        else:
+            elements += move.locked(
+                element,
+                [
+                    name(f"locked({each})")
+                    for each in form.coordinates[first : first + len(move.units)]
+                ],
+            )
+    return JointForm(tuple(elements))

@@ -1,0 +1,239 @@
+"""Where outlines touch: spots with a place, a direction, a depth; against the ground surface, planes of bodies, and one another.
+
+Against a surface: a sphere at its lowest point, a capsule at both ends, a box at its corners, a cylinder at three points of either rim, the lowest
+and those 120 degrees from it (so that it rolls on its side and stands on its end). Depths against a plane are exact; a terrain is that of every spot.
+One another: the deepest spot of sphere and sphere, capsule, box, cylinder, and of two capsules, by the nearest points of centre, segment and solid.
+It lies in the middle between the two surfaces: of two bodies of one material each gives way by half the depth, whatever their radii (Hertz), and
+which of them is named first does not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from kinetree.models.compilation.node_arithmetic import (
+    E,
+    absolute,
+    choose,
+    const,
+    larger,
+    root,
+    smaller,
+)
+from kinetree.models.compilation.vectors import Vector
+from kinetree.models.forces.ground import Ground
+from kinetree.models.forces.outlines import Placed
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.forces.force_schema import Standing
+
+TINY = 1e-12  # distance below which no direction is told [m]
+LEAST_SLANT = 1e-9  # below it all of a rim is equally low
+PARALLEL = 1e-12  # square of the sine of the angle below which segments count as parallel
+
+
+@dataclass
+class Spot:
+    """Where two things touch: `arm` from the first one's centre, the directions in which the load and across which friction acts on it, depth, rate.
+
+    `speed` is that of the first one's material over the other's.
+    """
+
+    arm: Vector
+    away: Vector
+    normal: Vector
+    depth: E
+    sinking: E
+    speed: Vector
+
+
+def corners(first: Placed, normal: Vector) -> tuple[list[Vector], E]:
+    """Points of an outline that may touch a surface, from its centre, and the radius about them."""
+    sizes = first.sizes()
+    if first.shape == "sphere":
+        return [Vector(const(0.0), const(0.0), const(0.0))], sizes[0]
+    if first.shape == "capsule":
+        half = first.z.times(0.5 * sizes[1])
+        return [half, half.times(-1.0)], sizes[0]
+    if first.shape == "box":
+        x, y, z = (axis.times(0.5 * size) for axis, size in zip(first.axes, sizes, strict=True))
+        lower = [x.times(i).plus(y.times(j)) for i, j in product((-1.0, 1.0), repeat=2)]
+        return [each.plus(z) for each in lower] + [each.minus(z) for each in lower], const(0.0)
+    return rims(first, normal, *sizes), const(0.0)
+
+
+def rims(first: Placed, normal: Vector, radius: E, height: E) -> list[Vector]:
+    """Three points of either rim of a cylinder."""
+    low, across = rim_axes(first, normal)
+    aside = across.times(0.5 * 3.0**0.5)
+    points = [low, low.times(-0.5).plus(aside), low.times(-0.5).minus(aside)]
+    half = first.z.times(0.5 * height)
+    return [end.plus(point.times(radius)) for end in (half, half.times(-1.0)) for point in points]
+
+
+def rim_axes(first: Placed, normal: Vector) -> tuple[Vector, Vector]:
+    """Unit vectors across the axis of a cylinder: to its lowest point, and the third one."""
+    axis = first.z
+    down = axis.times(normal.dot(axis)).minus(normal)
+    slant = root(down.dot(down))
+    low = Vector(
+        *(
+            choose(slant > LEAST_SLANT, a / larger(slant, LEAST_SLANT), b)
+            for a, b in zip(down, first.axis(0), strict=True)
+        )
+    )
+    return low, axis.cross(low)
+
+
+def on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> list[Spot]:
+    """Spots of an outline on the ground surface."""
+    middle = Ground(builder, label, force, first.centre)
+    points, radius = corners(first, middle.normal)
+    spots = []
+    for point in points:
+        ground = (
+            middle if len(points) == 1 else Ground(builder, label, force, first.centre.plus(point))
+        )
+        arm = point if is_zero(radius) else point.minus(ground.normal.times(radius))
+        speed = first.speed(arm)
+        spots.append(
+            Spot(
+                arm, ground.away, ground.normal, ground.depth + radius, ground.sinking(speed), speed
+            )
+        )
+    return spots
+
+
+def sphere_plane(first: Placed, second: Placed) -> list[Spot]:
+    """The lowest point over the plane of a body; of other outlines see `patch`."""
+    arm = second.z.times(-first.sizes()[0])
+    reach = first.centre.plus(arm).minus(second.centre)
+    return [spot(first, second, arm, reach, second.z, -reach.dot(second.z))]
+
+
+def spot(
+    first: Placed, second: Placed, arm: Vector, reach: Vector, normal: Vector, depth: E
+) -> Spot:
+    """A spot at `arm` from the first and `reach` from the second centre."""
+    speed = first.speed(arm).minus(second.speed(reach))
+    return Spot(arm, normal, normal, depth, -speed.dot(normal), speed)
+
+
+def is_zero(value: E) -> bool:
+    return value.node is const(0.0).node
+
+
+def apart(first: Placed, second: Placed, a: Vector, b: Vector, radius: E, other: E) -> list[Spot]:
+    """The spot between two spheres, at `a` and `b` from the centres."""
+    between = first.centre.plus(a).minus(second.centre.plus(b))
+    distance = larger(root(between.dot(between)), TINY)
+    normal, depth = between.times(1.0 / distance), radius + other - distance
+    arm = a.minus(normal.times(radius - 0.5 * depth))
+    return [spot(first, second, arm, first.centre.plus(arm).minus(second.centre), normal, depth)]
+
+
+NONE = Vector(const(0.0), const(0.0), const(0.0))
+
+
+def sphere_sphere(first: Placed, second: Placed) -> list[Spot]:
+    return apart(first, second, NONE, NONE, first.sizes()[0], second.sizes()[0])
+
+
+def sphere_capsule(first: Placed, second: Placed) -> list[Spot]:
+    """Nearest point of the segment."""
+    radius, length = second.sizes()
+    along = clamped(first.centre.minus(second.centre).dot(second.z), 0.5 * length)
+    return apart(first, second, NONE, second.z.times(along), first.sizes()[0], radius)
+
+
+def capsule_capsule(first: Placed, second: Placed) -> list[Spot]:
+    """Nearest points of two segments; of parallel ones the middle of what lies side by side."""
+    (ra, la), (rb, lb) = first.sizes(), second.sizes()
+    between, turned = first.centre.minus(second.centre), first.z.dot(second.z)
+    pa, pb = first.z.dot(between), second.z.dot(between)
+    sine = 1.0 - turned * turned
+    beside = 0.5 * (larger(-0.5 * la, -pa - 0.5 * lb) + smaller(0.5 * la, 0.5 * lb - pa))
+    s = choose(
+        sine > PARALLEL, clamped((turned * pb - pa) / larger(sine, PARALLEL), 0.5 * la), beside
+    )
+    t = clamped(pb + s * turned, 0.5 * lb)
+    s = clamped(t * turned - pa, 0.5 * la)
+    return apart(first, second, first.z.times(s), second.z.times(t), ra, rb)
+
+
+def sphere_box(first: Placed, second: Placed) -> list[Spot]:
+    """Nearest point of the solid; from inside, the nearest face."""
+    middle = first.centre.minus(second.centre)
+    at = [middle.dot(axis) for axis in second.axes]
+    halves = [0.5 * size for size in second.sizes()]
+    out = [c - clamped(c, h) for c, h in zip(at, halves, strict=True)]
+    inner = [h - absolute(c) for c, h in zip(at, halves, strict=True)]
+    least = smaller(smaller(inner[0], inner[1]), inner[2])
+    nearest = [inner[0] - least < TINY, const(0.0), const(0.0)]
+    nearest[1] = choose(nearest[0], 0.0, inner[1] - least < TINY)
+    nearest[2] = 1.0 - nearest[0] - nearest[1]
+    faces = [pick * choose(c < 0.0, -1.0, 1.0) for pick, c in zip(nearest, at, strict=True)]
+    return from_solid(first, second, second.axes, out, faces, least)
+
+
+def sphere_cylinder(first: Placed, second: Placed) -> list[Spot]:
+    """The same with a cylinder, in the plane of its axis and the sphere's centre."""
+    radius, height = second.sizes()
+    middle = first.centre.minus(second.centre)
+    along = middle.dot(second.z)
+    aside = middle.minus(second.z.times(along))
+    distance = root(aside.dot(aside))
+    sideways = Vector(
+        *(
+            choose(distance > TINY, a / larger(distance, TINY), b)
+            for a, b in zip(aside, second.axis(0), strict=True)
+        )
+    )
+    inner = [radius - distance, 0.5 * height - absolute(along)]
+    out = [larger(-inner[0], 0.0), along - clamped(along, 0.5 * height)]
+    side = inner[0] < inner[1]
+    faces = [choose(side, 1.0, 0.0), choose(side, 0.0, choose(along < 0.0, -1.0, 1.0))]
+    return from_solid(first, second, (sideways, second.z), out, faces, smaller(*inner))
+
+
+def from_solid(
+    first: Placed, second: Placed, axes: tuple[Vector, ...], out: list[E], faces: list[E], inner: E
+) -> list[Spot]:
+    """The spot of a sphere that is outside a solid by `out`, or inside, `inner` behind the face with the normal `faces`."""
+    distance = root(sum((each * each for each in out), const(0.0)))
+    outside = distance > TINY
+    share = [
+        choose(outside, a / larger(distance, TINY), b) for a, b in zip(out, faces, strict=True)
+    ]
+    normal = NONE
+    for part, axis in zip(share, axes, strict=True):
+        normal = normal.plus(axis.times(part))
+    radius = first.sizes()[0]
+    depth = radius - choose(outside, distance, -inner)
+    arm = normal.times(0.5 * depth - radius)
+    return [spot(first, second, arm, first.centre.plus(arm).minus(second.centre), normal, depth)]
+
+
+def clamped(x: E, limit: E) -> E:
+    return larger(smaller(x, limit), -limit)
+
+
+PAIRS = {
+    ("sphere", "sphere"): sphere_sphere,
+    ("sphere", "capsule"): sphere_capsule,
+    ("sphere", "box"): sphere_box,
+    ("sphere", "cylinder"): sphere_cylinder,
+    ("capsule", "capsule"): capsule_capsule,
+    ("sphere", "plane"): sphere_plane,
+}
+ON_PLANES = ("capsule", "box", "cylinder")  # whose contact with a plane is a patch
+
+
+def pair(first: str, second: str) -> tuple[bool, bool]:
+    """Whether two shapes can touch, and whether they have to change places for it."""
+    if second == "plane" and first in ON_PLANES:
+        return True, False
+    return ((first, second) in PAIRS or (second, first) in PAIRS), (first, second) not in PAIRS

@@ -1,0 +1,163 @@
+"""What laws along a coordinate or along the line between two points share."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from kinetree.models.compilation.force_energy import Book, one_way
+from kinetree.models.compilation.internal_names import hidden
+from kinetree.models.compilation.measurement_frames import Place
+from kinetree.models.compilation.node_arithmetic import E, choose, const, larger, name, tanh
+from kinetree.models.compilation.vectors import Vector, vector_of
+from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.description.parts.base_table import Point
+from kinetree.models.expressions.nodes import Lookup, Node
+from kinetree.models.expressions.parse import parse
+from kinetree.models.forces.force_schema import Elastic
+from kinetree.solvers import layout as L
+from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.checks.consistency_check import Checker
+
+
+def speed_of(builder: Builder, coordinate: str) -> tuple[int, E]:
+    """Index of the speed that is a coordinate's derivative, and its value; -1 for a locked coordinate."""
+    index = 0
+    for joint in builder.topology.joint:
+        form = builder.forms[joint]
+        if coordinate in form.coordinates and not form.quaternion:
+            return index + form.coordinates.index(coordinate), name(f"der({coordinate})")
+        index += len(form.speeds)
+    return -1, name(f"der({coordinate})")
+
+
+def push(builder: Builder, index: int, value: int) -> None:
+    """A force along a coordinate; a locked one does not feel it."""
+    if index >= 0:
+        builder.add_force(L.Force.COORDINATE, index, value)
+
+
+def elastic(builder: Builder, key: str, force: Elastic, x: E, rate: E) -> tuple[E, E]:
+    """Value and potential of the law -(stiffness (x - length) + damping rate), tables added."""
+    if force.value is not None:
+        return E(builder.node(force.value, f"{key}.value")), const(0.0)
+    numbers = (
+        (force.stiffness, "stiffness"),
+        (force.damping, "damping"),
+        (0.0 if force.length is None else force.length, "length"),
+    )
+    nodes = (builder.node(value, f"{key}.{name}") for value, name in numbers)
+    return elastic_law(*nodes, x.node, rate.node, force.law, force.damping_law)
+
+
+@lru_cache(maxsize=1024)
+def elastic_law(
+    stiffness: Node,
+    damping: Node,
+    length: Node,
+    x: Node,
+    rate: Node,
+    law: str | None,
+    damping_law: str | None,
+) -> tuple[E, E]:
+    """The law of `elastic` in nodes; the structures of a mechanism share it."""
+    k, stretch = E(stiffness), E(x) - E(length)
+    value = -(k * stretch + E(damping) * E(rate))
+    if law is not None:
+        value = value - E(Lookup(L.Op.TABLE1, law, (stretch.node,)))
+    if damping_law is not None:
+        value = value - E(Lookup(L.Op.TABLE1, damping_law, (rate,)))
+    return value, 0.5 * k * stretch * stretch
+
+
+def check_elastic(checker: Checker, path: Path, force: Elastic) -> None:
+    """A value alone, or a law."""
+    extra = {"stiffness", "damping", "length", "law", "damping_law"} & force.model_fields_set
+    if force.value is not None and extra:
+        checker.complain(
+            path, "value and " + ", ".join(sorted(extra)), "value alone, or the others"
+        )
+    if (
+        force.value is None
+        and not {"stiffness", "damping", "law", "damping_law"} & extra
+        and path not in checker.incomplete
+    ):
+        checker.complain(path, "no law of the force", "value, stiffness, damping or law")
+
+
+def define_force(builder: Builder, label: str, value: E, potential: E | None = None) -> int:
+    """Name the value of a force element, keep its potential; returns the register of the value."""
+    builder.define(f"force('{label}')", value.node)
+    builder.potential_of[label] = const(0.0) if potential is None else potential
+    if potential is not None and potential.node is not parse(0.0):
+        builder.store(potential.node)
+    return builder.register(name(f"force('{label}')").node)
+
+
+def along(builder: Builder, label: str, x: E, rate: E, potential: E) -> None:
+    """What outputs can be told about a force along a coordinate."""
+    builder.books[label] = Book(*one_way(name(f"force('{label}')"), x, rate, potential), potential)
+
+
+def line_book(builder: Builder, label: str, between: tuple[Point, Point], potential: E) -> None:
+    """What outputs can be told about a force between two points; positive values push its first body away from the second."""
+    value, length, rate = (
+        name(f"force('{label}')"),
+        name(hidden(label, "length")),
+        name(hidden(label, "rate")),
+    )
+    first, second = (
+        Place(builder, point.body, vector_of(builder, point.point, f"forces.{label}.between"))
+        for point in between
+    )
+
+    def force() -> Vector:
+        return first.position().minus(second.position()).times(value / length)
+
+    builder.books[label] = Book(
+        *one_way(value, length, rate, potential), potential, first.body, force
+    )
+
+
+def line_sensors(
+    builder: Builder, label: str, between: tuple[Point, Point]
+) -> tuple[tuple[int, int, int, int], E, E]:
+    """Ends of a line, and its measured length and rate as LABEL.length and LABEL.rate."""
+    a, b = between
+    ends = (
+        builder.body[a.body],
+        builder.vector(a.point),
+        builder.body[b.body],
+        builder.vector(b.point),
+    )
+    for key, kind in (("length", DISTANCE), ("rate", DISTANCE_RATE)):
+        builder.add_sensor(hidden(label, key), kind, *ends)
+        builder.offer(f"{label}.{key}", hidden(label, key))
+    return ends, name(hidden(label, "length")), name(hidden(label, "rate"))
+
+
+def rubbing(
+    builder: Builder, coulomb: E, viscous: E, speed: E, rate: E, back: E | None = None
+) -> E:
+    """-(coulomb tanh(v/speed) + viscous v), with another dry friction backwards if given."""
+    dry = coulomb if back is None else choose(rate < 0.0, back, coulomb)
+    return -(dry * tanh(rate / speed) + viscous * rate)
+
+
+def end_stops(builder: Builder, force: Any, length: E, rate: E, value: E) -> tuple[E, E]:
+    """One-sided springs and dampers at the shortest and the longest length."""
+    k = E(builder.node(force.end_stiffness))
+    c = E(builder.node(force.end_damping))
+    potential = const(0.0)
+    if force.shortest is not None:
+        depth = larger(E(builder.node(force.shortest)) - length, 0.0)
+        value = value + choose(depth > 0.0, larger(k * depth - c * rate, 0.0), 0.0)
+        potential = potential + 0.5 * k * depth * depth
+    if force.longest is not None:
+        depth = larger(length - E(builder.node(force.longest)), 0.0)
+        value = value - choose(depth > 0.0, larger(k * depth + c * rate, 0.0), 0.0)
+        potential = potential + 0.5 * k * depth * depth
+    return value, potential

@@ -1,0 +1,43 @@
+"""What is to be known about a kind of place or element of a circuit; a file of `kinds` fills one of these in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kinetree.models.description.parts.base_table import Named
+from kinetree.models.description.parts.value_parts import State
+
+if TYPE_CHECKING:
+    from kinetree.models.description.checks.consistency_check import Checker
+    from kinetree.models.hydraulics.circuit import Circuit
+
+
+def none(label: str, element: Any, named: Callable[[str], str]) -> dict[str, State]:
+    return {}
+
+
+@dataclass(frozen=True)
+class HydraulicKind:
+    """A place or an element. Names are LABEL.suffix; `element` is its table."""
+
+    table: type[Named]  # keys; the docstring is its line in docs and in `kinetree explain`
+    law: Callable[
+        [Circuit, str, Any], None
+    ]  # lowers it to registers and records: circuit, label, element
+    told_by: tuple[str, ...]  # any of these keys tells it where `kind` is not written
+    measures: tuple[str, ...]  # suffixes of the names that it offers
+    rank: int  # place in docs; of two kinds that keys tell the later one is meant
+    place: bool = False  # has a pressure: others can stand at it
+    gives_way: bool = False  # a place whose pressure follows from the flows; lowered last, when all that is on it is known
+    states: Callable[[str, Any, Callable[[str], str]], dict[str, State]] = (
+        none  # label, element, and a name that yields to the description's
+    )
+    check: Callable[[Checker, tuple[str | int, ...], Any], None] | None = (
+        None  # complains about keys that do not go together
+    )
+
+    @property
+    def name(self) -> str:
+        return self.table.model_fields["kind"].default

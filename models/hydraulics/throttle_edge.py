@@ -1,0 +1,36 @@
+"""What throttles, check valves and valves share: the flow through an open edge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from kinetree.models.compilation.node_arithmetic import E, root
+from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.description.parts.base_table import Named
+
+if TYPE_CHECKING:
+    from kinetree.models.hydraulics.circuit import Circuit
+
+
+class Edge(Named):
+    """The flow through an open edge: rated_flow sqrt(drop/rated_drop), proportional to the drop below `laminar`."""
+
+    rated_flow: Number | None = Field(default=None, description="Flow fully open [m3/s] ...")
+    rated_drop: Number = Field(
+        default=35e5, description="... at this pressure drop over one edge [Pa]"
+    )
+    laminar: Number = Field(
+        default=1e5, description="Pressure drop below which the flow is laminar [Pa]"
+    )
+
+
+def through(circuit: Circuit, label: str, element: Edge, drop: E, gain: E | None = None) -> E:
+    """Flow through a fully open edge; `gain` is its flow per root of the drop where no rated flow tells it."""
+    laminar = circuit.number(label, element, "laminar")
+    if gain is None:
+        gain = circuit.number(label, element, "rated_flow") / root(
+            circuit.number(label, element, "rated_drop")
+        )
+    return gain * drop / (drop * drop + laminar * laminar) ** 0.25

@@ -1,0 +1,30 @@
+"""From where a quantity is seen, and in which axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.models.compilation.measurement_frames import GROUND_AXES, Place, resolved
+from kinetree.models.compilation.vectors import Vector, vector_of
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.parts.value_parts import Output
+
+
+def reference(builder: Builder, label: str, output: Output) -> Place:
+    """The point from whose body a quantity is seen."""
+    if output.reference is None:
+        return Place(builder, "ground")
+    return Place(
+        builder,
+        output.reference.body,
+        vector_of(builder, output.reference.point, f"outputs.{label}.reference"),
+    )
+
+
+def in_axes(builder: Builder, output: Output, measured: Place | None, vector: Vector) -> Vector:
+    """A vector in ground axes brought to those the output asks for."""
+    if output.frame == "body":
+        return resolved(vector, measured.axes() if measured else GROUND_AXES)
+    return resolved(vector, Place(builder, output.frame).axes())

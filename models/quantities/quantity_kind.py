@@ -1,0 +1,75 @@
+"""What is to be known about a quantity that outputs can measure; a file of `kinds` fills some of these in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kinetree.solvers.sensors.kinds import Kind
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.structure_builder import Builder
+    from kinetree.models.description.parts.value_parts import Output
+
+Wanted = Sequence[
+    tuple[str, int]
+]  # names of columns with the components they tell; 3 is the length of a vector
+PLACED = ("point", "frame", "reference")
+GROUP = ("bodies", "frame")
+CHOICES = (
+    "body",
+    "between",
+    "joint",
+    "force",
+    "actuator",
+    "bodies",
+    "reference",
+)  # keys that name something
+AXES_OF = {1: (), 3: ("x", "y", "z", "norm"), 4: ("w", "x", "y", "z")}
+
+
+@dataclass(frozen=True)
+class QuantityKind:
+    """A quantity. It is read off sensors where they tell it (`sensed`), else it is an expression over sensors (`computed`)."""
+
+    name: str
+    unit: str
+    says: str  # as docs write it
+    components: int = 1
+    needs: tuple[str, ...] = ()  # one of these keys must be given; none: nothing
+    takes: tuple[str, ...] = ()  # further keys that mean something
+    computed: Callable[[Builder, str, Output], Any] | None = (
+        None  # builder, label, output: a value, three components or a quaternion
+    )
+    sensed: Callable[[Builder, Output, Wanted], None] | None = (
+        None  # adds sensors under the wanted names, in axes of the ground or the body
+    )
+    vector: bool = False  # has three components where an axis is asked for, else one
+    moment: bool = False  # a force, or where the part says so a moment
+    state: bool = False  # the integral of a rate, which has a column of its own
+    rank: int = 100  # place in docs
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Components that may be asked for."""
+        return AXES_OF[3 if self.vector else self.components]
+
+    def unit_of(self, output: Output) -> str:
+        """Unit of one output; forces and reactions may be moments."""
+        return "N.m" if self.moment and output.part == "moment" else self.unit
+
+
+def plain(output: Output) -> bool:
+    """Whether sensors can tell it: seen from the ground, in its axes or those of the body."""
+    return output.reference is None and output.frame in ("ground", "body")
+
+
+def by_sensor(sensor: Kind) -> Callable[[Builder, Output, Wanted], None]:
+    """A quantity of the whole that one sensor tells."""
+
+    def add(builder: Builder, output: Output, wanted: Wanted) -> None:
+        for name, axis in wanted:
+            builder.add_sensor(name, sensor, axis=axis)
+
+    return add

@@ -1,0 +1,123 @@
+"""What bodies touch or roll with, as shapes for bodies that have none: spheres and outlines of contacts, rolling discs, ellipsoids, blades."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.description.parts.coupling_parts import Rolling
+from kinetree.models.description.schema import Description
+from kinetree.models.scene.attachments import Numbers, turned
+from kinetree.models.scene.shapes import Part, along, part
+
+DISC = 0.05  # thickness of a sharp-edged disc by its radius
+BLADE = 0.035  # radius of the wheel that shows a blade, by the size of the scene
+RINGS, AROUND = 14, 28  # of an ellipsoid
+DARK = "#2b2f36"
+
+
+def outlines(description: Description, numbers: Numbers) -> dict[str, list[Part]]:
+    """By body."""
+    found: dict[str, list[Part]] = {}
+
+    def add(body: str, piece: Part | None) -> None:
+        if piece is not None and body != "ground":
+            found.setdefault(body, []).append(piece)
+
+    for coupling in description.couplings.values():
+        if coupling.rolling is not None:
+            add(coupling.rolling.body, rolling_part(coupling.rolling, numbers))
+    for contact in description.contacts.values():
+        add(contact.body, ball(contact, numbers))
+        if contact.against is not None:
+            add(contact.against.body, ball(contact.against, numbers))
+    force: Any  # kinds differ in their keys
+    for force in description.forces.values():
+        touching, against = getattr(force, "shape", None), getattr(force, "against", None)
+        if touching is not None:
+            add(force.body, outline_part(touching, numbers.vector(force.point), numbers))
+        elif force.kind == "contact":
+            add(force.body, ball(force, numbers))
+        if against is not None:
+            add(against.body, outline_part(against, numbers.vector(against.point), numbers))
+    return found
+
+
+def ball(touching: Any, numbers: Numbers) -> Part | None:
+    """The sphere of a contact; a point shows nothing."""
+    radius = numbers.number(touching.radius)
+    return (
+        part("sphere", (radius,), numbers.vector(touching.point), np.eye(3))
+        if radius > 0.0
+        else None
+    )
+
+
+def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | None:
+    """Sphere, capsule, box or cylinder of a contact; a plane shows nothing."""
+    R = np.eye(3)
+    if outline.axis is not None:
+        R = along(numbers.vector(outline.axis))
+    elif outline.rotate is not None:
+        for axis, angle in zip(np.eye(3), numbers.vector(outline.rotate), strict=True):
+            R = turned(axis, angle) @ R
+    for kind in ("capsule", "box", "cylinder"):
+        if getattr(outline, kind) is not None:
+            return part(kind, numbers.vector(getattr(outline, kind)), point, R)
+    return (
+        part("sphere", (numbers.number(outline.sphere),), point, R)
+        if outline.sphere is not None
+        else None
+    )
+
+
+def rolling_part(rolling: Rolling, numbers: Numbers) -> Part:
+    """A ball, a thin disc, an ellipsoid."""
+    centre = numbers.vector(rolling.centre)
+    if rolling.semiaxes is not None:
+        return part("mesh", (), centre, np.eye(3), **ellipsoid(numbers.vector(rolling.semiaxes)))
+    radius = numbers.number(rolling.radius)
+    if rolling.axis is not None:
+        return part(
+            "cylinder", (radius, DISC * radius), centre, along(numbers.vector(rolling.axis))
+        )
+    return part("sphere", (radius,), centre, np.eye(3))
+
+
+def ellipsoid(semiaxes: np.ndarray) -> Part:
+    """Rings of triangles."""
+    theta, phi = np.linspace(0.0, np.pi, RINGS + 1), np.arange(AROUND) * 2.0 * np.pi / AROUND
+    ball = np.stack(
+        [
+            np.outer(np.sin(theta), np.cos(phi)),
+            np.outer(np.sin(theta), np.sin(phi)),
+            np.outer(np.cos(theta), np.ones(AROUND)),
+        ],
+        axis=-1,
+    )
+    triangles = []
+    for i in range(RINGS):
+        for j in range(AROUND):
+            a, b, c, d = (
+                r * AROUND + s % AROUND for r, s in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))
+            )
+            triangles += [*([a, b, c] if i < RINGS - 1 else []), *([a, c, d] if i else [])]
+    return {"points": (ball.reshape(-1, 3) * semiaxes).ravel().tolist(), "triangles": triangles}
+
+
+def blades(description: Description, numbers: Numbers, size: float) -> dict[str, list[Part]]:
+    """A narrow wheel where a body cuts the ground like a blade."""
+    found: dict[str, list[Part]] = {}
+    for coupling in description.couplings.values():
+        if coupling.blade is not None:
+            blade, radius = coupling.blade, BLADE * size
+            piece = part(
+                "cylinder",
+                (radius, 0.3 * radius),
+                numbers.vector(blade.point),
+                along(numbers.vector(blade.normal)),
+                DARK,
+            )
+            found.setdefault(blade.body, []).append(piece)
+    return found

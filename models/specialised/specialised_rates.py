@@ -1,0 +1,168 @@
+"""Straight-line code for the right-hand side of runs: rates of coordinates, speeds and states, and the power of the loads, of every structure.
+
+    int32 own(double t, const double *y, const double *val, double *ydot)           (`solvers/run/own_code.py` calls it)
+
+The code holds for the parameters it was made for, which it compares; inputs, locked joints and what actuators hold are read from the registers `val`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.run.stages import Structure
+from kinetree.models.specialised.llvm_compiler import Machine, compiled
+from kinetree.models.specialised.llvm_functions import function
+from kinetree.models.specialised.llvm_operations import Code, real
+from kinetree.models.system.system import System
+from kinetree.models.trace.mechanism_traces import MOTION, cheapest, held_registers
+from kinetree.models.trace.trace import Trace
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.model_records import HEADER
+
+if TYPE_CHECKING:
+    from kinetree.models.run.unit import Unit
+
+LARGEST = 100_000  # operations up to which straight-line code is made: above, it leaves the caches, where the generic engine is faster
+FOLDED = 3  # how many operations of the formulas become one: beyond LARGEST of these nothing is traced to see
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the code finds an argument."""
+
+    array: str  # y or val
+    at: int
+
+
+@dataclass
+class Motion:
+    """The right-hand side of one structure as operations, and where they find their arguments."""
+
+    trace: Trace
+    places: dict[str, list[Place]]
+    parameters: list[tuple[int, float]]  # registers and the values that are built in
+
+
+def motion(system: System) -> Motion:
+    """The operations of a structure; ValueError tells why there are none."""
+    c = system.compiled
+    if c.counts["nc"]:
+        raise ValueError("contacts that open and close are switched by the engine")
+    if c.counts["nfi"]:
+        raise ValueError(
+            "couplings follow the rates of inputs, which straight-line code does not know"
+        )
+    estimate = system.costs()["DEC"] if system.bodies else 0.0
+    if estimate > FOLDED * LARGEST:
+        raise ValueError(f"about {estimate:.0f} operations are too many for straight-line code")
+    trace = cheapest(system, MOTION)
+    if trace.operations > LARGEST:
+        raise ValueError(f"{trace.operations} operations are too many for straight-line code")
+    nq, nu, nx = len(c.coordinates), len(c.speeds), len(c.states)
+    places = {
+        "q": [Place("y", k) for k in range(nq)],
+        "u": [Place("y", nq + k) for k in range(nu)],
+        "x": [Place("y", nq + nu + k) for k in range(nx)],
+        "inputs": [Place("val", c.registers[name]) for name in c.inputs],
+        "held": [Place("val", register) for register in held_registers(system)],
+    }
+    return Motion(
+        trace, places, [(c.registers[name], value) for name, value in trace.values.items()]
+    )
+
+
+def motions(unit: Unit) -> list[Motion | str]:
+    """Of every structure of a unit: its operations, or why it has none."""
+    found: list[Motion | str] = []
+    for stage, structure in zip(unit.stages, unit.compiled, strict=True):
+        try:
+            found.append(motion(of_stage(unit, stage, structure)))
+        except (ValueError, ArithmeticError) as error:
+            found.append(str(error))
+    return found
+
+
+def of_stage(unit: Unit, stage: Structure, structure: Compiled) -> System:
+    """A structure as a system of its own."""
+    return (
+        unit.system
+        if structure is unit.system.compiled
+        else System(stage.description, structure, (stage,))
+    )
+
+
+def machine_of(found: Sequence[Motion | str]) -> Machine | None:
+    """Machine code of motions; None where no structure has any."""
+    return compiled(llvm_text(found)) if any(isinstance(each, Motion) for each in found) else None
+
+
+def own_place(ints: np.ndarray, stage: int) -> int:
+    """Where in the ints of a unit the address for a structure stands."""
+    return int(U.STAGE.of(ints, U.UNIT.size + U.STAGE.size * stage).ints) + HEADER.at("own")
+
+
+def attach(unit: Unit, found: Sequence[Motion | str], machine: Machine | None) -> None:
+    """Let the structures of a unit run by their motions; what has none runs by the engine."""
+    unit.own = machine
+    for k, each in enumerate(found):
+        if machine is not None and isinstance(each, Motion):
+            unit.ints[own_place(unit.ints, k)] = machine.address(f"own_{k}")
+
+
+class MotionCode(Code):
+    """LLVM text of a motion."""
+
+    def __init__(self, motion: Motion):
+        super().__init__(motion.trace)
+        self.motion = motion
+
+    def symbol(self, group: str, k: int) -> str:
+        """An argument."""
+        return "%t" if group == "t" else self.number(self.motion.places[group][k])
+
+    def number(self, place: Place) -> str:
+        pointer = self.new(f"getelementptr double, ptr %{place.array}, i64 {place.at}")
+        return self.new(f"load double, ptr {pointer}")
+
+    def further_conditions(self, results: Sequence[int], first: bool) -> list[str]:
+        """Parameters as built in; rates that are finite."""
+        known = self.motion.parameters if first else []
+        found = [
+            self.compare("oeq", self.number(Place("val", register)), real(value))
+            for register, value in known
+            if value == value
+        ]
+        total = real(0.0)
+        for i in results:
+            total = self.exact("fadd", total, self.exact("fmul", self.value[i], real(0.0)))
+        return [*found, self.compare("oeq", total, real(0.0))]
+
+
+def llvm_text(motions: Sequence[Motion | str], suffix: str = "", table: bool = False) -> str:
+    """A module with `own_K` for every structure that has operations; `table`: their addresses in `kt_own_table`, 0 where there is none."""
+    called: set[str] = set()
+    functions = []
+    for k, each in enumerate(motions):
+        if isinstance(each, Motion):
+            code = MotionCode(each)
+            parameters = [
+                "double %t",
+                "ptr noalias readonly %y",
+                "ptr noalias readonly %val",
+                "ptr noalias %out",
+            ]
+            functions.append(function(code, f"own_{k}", parameters, "internal " if table else ""))
+            called |= code.called
+    entries = ", ".join(
+        f"ptr @own_{k}" if isinstance(each, Motion) else "ptr null"
+        for k, each in enumerate(motions)
+    )
+    tables = (
+        [f"@kt_own_table{suffix} = constant [{len(motions)} x ptr] [{entries}]"] if table else []
+    )
+    return "\n".join([*sorted(called), *tables, *functions])

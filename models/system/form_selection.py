@@ -1,0 +1,57 @@
+"""The part of System that knows what the methods cost, and chooses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from kinetree.models.compilation.compiled import Compiled
+
+if TYPE_CHECKING:
+    from kinetree.models.description.schema import Description
+    from kinetree.models.system.system import System
+
+
+class Choice:
+    """Predicted and measured costs of the methods."""
+
+    compiled: Compiled
+    description: Description
+    bodies: tuple[str, ...]
+    parents: tuple[int, ...]
+
+    def costs(self, iterations: float = 2) -> dict[str, float]:
+        """Predicted floating-point operations of one evaluation by each method."""
+        from kinetree.solvers.literal.operation_counts import costs
+
+        if not self.bodies:  # a circuit by itself
+            return dict.fromkeys(costs([1], [0], iterations), 0.0)
+        freedoms = np.diff(self._freedom_ends())[
+            : len(self.parents)
+        ]  # without the bodies that close loops
+        return costs([int(n) for n in freedoms], list(self.parents), iterations)
+
+    def _freedom_ends(self) -> np.ndarray:
+        from kinetree.models.compilation.flat_blocks import model_fields
+
+        return model_fields(self.compiled.ints, self.compiled.floats).u_at[1:]
+
+    def choose(self, measured: bool = False) -> str:
+        """Name of the cheapest method: by predicted operations, or by times measured on this machine; closed loops are solved by DEC."""
+        if self.compiled.loops:
+            return "DEC"
+        if measured:
+            from kinetree.models.analysis.form_choice import measured_times
+
+            times = measured_times(cast("System", self))
+            return min(times, key=times.__getitem__)
+        costs = self.costs()
+        if self.rotors:  # the form of the first kind has no place for them
+            del costs["LGR"]
+        return min(costs, key=costs.__getitem__)
+
+    @property
+    def rotors(self) -> bool:
+        """Whether motors at joints have inertia of their own."""
+        return any(joint.rotor_inertia is not None for joint in self.description.joints.values())

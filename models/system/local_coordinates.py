@@ -1,0 +1,232 @@
+"""Local coordinates about a position: as many numbers as freedoms, quaternions by rotation vectors, closed loops by independent coordinates.
+
+Without loops the local coordinates y are changes of the coordinates; a quaternion's are the rotation vector in child axes, a free body's also the
+shift in child axes. With loops the constraints leave the speeds u = T ẏ; independent speeds, chosen by pivoting, have rows of the unit matrix in T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import qr
+
+from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.joints.element_motion import Tangent
+from kinetree.models.joints.moves import MOVES
+from kinetree.solvers import layout as L
+from kinetree.solvers.elements.kinds import BY_CODE
+
+if TYPE_CHECKING:
+    from kinetree.models.system.system import System
+
+CORRECTIONS = 30  # of the independent coordinates after a projection; each one gains a factor of the order of the step, three do for differences
+EXACT = 1e-15
+
+Projection = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+class Evaluation:
+    """Rates and outputs of a system at one time, first-order states and inputs as arrays."""
+
+    def __init__(self, system: System, t: float, inputs: Mapping[str, float] | None = None):
+        self.system, self.t = system, t
+        self.instance, c = system._fast, system.compiled
+        self.instance.refuse_told(inputs)
+        self.instance.set_inputs(inputs)
+        self.inputs = self.instance.ws.val[[c.registers[name] for name in c.inputs]].copy()
+        self.start_x = self.instance.ws.val[c.start_x : c.start_x + len(c.states)].copy()
+
+    def place(
+        self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None
+    ) -> None:
+        """Write a state and the inputs, other ones if they are given."""
+        c = self.system.compiled
+        values = self.inputs if inputs is None else inputs
+        self.instance.set_state(q, u, dict(zip(c.inputs, map(float, values), strict=True)))
+        self.instance.ws.x[:] = x
+
+    def call(
+        self,
+        entry: str,
+        q: np.ndarray,
+        u: np.ndarray,
+        x: np.ndarray,
+        inputs: np.ndarray | None = None,
+    ) -> None:
+        """Evaluate an entry point of a state."""
+        self.place(q, u, x, inputs)
+        self.instance.call(entry, 0, self.t)
+
+    def outputs(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> None:
+        """Evaluate everything that can be measured at a state, where a communication step begins."""
+        self.place(q, u, x)
+        self.instance.outputs(self.t)
+
+    def begin(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> None:
+        """Let a communication step begin at a state: what actuators hold is what they have there."""
+        self.outputs(q, u, x)
+        registers = self.system.compiled.registers
+        self.inputs[:] = self.instance.ws.val[
+            [registers[name] for name in self.system.compiled.inputs]
+        ]
+
+    def project(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Back onto the constraints as these states and the inputs have them."""
+        if self.system.compiled.loops:
+            self.call("project", q, u, x)
+            return self.instance.ws.q.copy(), self.instance.ws.u.copy()
+        return q, u
+
+    def residuals(
+        self,
+        level: int,
+        q: np.ndarray,
+        u: np.ndarray,
+        x: np.ndarray,
+        inputs: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Of the constraint rows: of positions (level 0) or of speeds (1)."""
+        self.place(q, u, x, inputs)
+        self.instance.call("constraints", level, self.t)
+        return self.instance.ws.loop_r.copy()
+
+    @property
+    def rated(self) -> list[int]:
+        """Numbers of the inputs whose rates constraint rows ask for."""
+        c = self.system.compiled
+        return [k for k, name in enumerate(c.inputs) if f"slope({name})" in c.registers]
+
+    @contextmanager
+    def moving_input(self, k: int, rate: float = 0.0, bend: float = 0.0) -> Iterator[None]:
+        """Input k has these first and second rates, as a host's may; all others are held."""
+        ws = self.instance.ws
+        ws.given[:], ws.slope[:], ws.curve[:] = self.inputs, 0.0, 0.0
+        ws.slope[k], ws.curve[L.CURVE * k] = rate, 0.5 * bend
+        ws.head.given_at, ws.head.sloped = self.t, 2.0
+        try:
+            yield
+        finally:
+            ws.head.sloped = 0.0
+
+    def rates(
+        self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None
+    ) -> np.ndarray:
+        """u̇ and ẋ."""
+        self.call("accelerations", q, u, x, inputs)
+        return np.concatenate((self.instance.ws.udot, self.instance.ws.xdot))
+
+
+class Chart:
+    """Local coordinates about a position of a system."""
+
+    def __init__(self, system: System, t: float, q: np.ndarray, project: Projection | None = None):
+        self.system, self.t, self.q = system, t, q
+        self.project = project or (lambda q, u: system.project(t, q, u))
+        fields = model_fields(system.compiled.ints, system.compiled.floats)
+        self.plain = [(j, int(k)) for j, k in enumerate(fields.u_q) if k >= 0]
+        self.curved: list[
+            tuple[Tangent, slice, slice]
+        ] = []  # with the places of its coordinates and of its speeds
+        for code, k, j in zip(
+            fields.e_kind.tolist(), fields.e_q.tolist(), fields.e_u.tolist(), strict=True
+        ):
+            kind = BY_CODE[code]
+            move = MOVES.get(kind)
+            if move is not None and move.tangent is not None:
+                self.curved.append(
+                    (move.tangent, slice(k, k + kind.coordinates), slice(j, j + kind.speeds))
+                )
+        self.T, self.independent = self._tangent()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the local coordinates of all speeds."""
+        names = {j: self.system.coordinates[k] for j, k in self.plain}
+        for tangent, _, j in self.curved:
+            joints = [speed.rpartition(".")[0] for speed in self.system.speeds[j]]
+            names |= dict(
+                zip(
+                    range(j.start, j.stop),
+                    (f"{joint}.{name}" for joint, name in zip(joints, tangent.names, strict=True)),
+                    strict=True,
+                )
+            )
+        return tuple(names[j] for j in range(self.system.n))
+
+    def _tangent(self) -> tuple[np.ndarray, np.ndarray]:
+        """T and the independent speeds; the singular values of an oblique projector are 0 or at least 1."""
+        n = self.system.n
+        if not self.system.compiled.loops:
+            return np.eye(n), np.arange(n)
+        driven = self.project(self.q, np.zeros(n))[1]  # what rows that move by themselves ask for
+        allowed = np.column_stack(
+            [self.project(self.q, column)[1] - driven for column in np.eye(n)]
+        )
+        left, sizes, _ = np.linalg.svd(allowed)
+        basis = left[:, : int((sizes > 0.5).sum())]
+        _, order = qr(basis.T, mode="r", pivoting=True)  # type: ignore[misc]
+        chosen = np.sort(order[: basis.shape[1]])
+        T = np.linalg.solve(basis[chosen].T, basis.T).T
+        T[chosen] = np.eye(chosen.size)
+        return T, chosen
+
+    def position(self, y: np.ndarray) -> np.ndarray:
+        """Coordinates at the local coordinates y."""
+        q = self.moved(self.q, self.T @ y)
+        if self.system.compiled.loops:
+            for _ in range(CORRECTIONS):
+                q = self.project(q, np.zeros(self.system.n))[0]
+                missing = y - self.local(q)[self.independent]
+                if np.abs(missing).max(initial=0.0) <= EXACT:
+                    break
+                q = self.moved(q, self.T @ missing)
+        return q
+
+    def speeds(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Speeds at a position whose independent ones are v."""
+        u = self.T @ v
+        if self.system.compiled.loops and v.any():
+            for _ in range(CORRECTIONS):
+                u = self.project(q, u)[1]
+                missing = v - u[self.independent]
+                if np.abs(missing).max() <= EXACT * np.abs(v).max():
+                    break
+                u += self.T @ missing
+        return u
+
+    def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """The position reached by the speeds `step` in unit time, constraints left aside."""
+        q = q.copy()
+        for j, k in self.plain:
+            q[k] += step[j]
+        for tangent, k, j in self.curved:
+            q[k] = tangent.moved(q[k], step[j])
+        return q
+
+    def rates(self) -> np.ndarray:
+        """∂q̇/∂u at the chart's position, which is ∂q/∂δ of the local coordinates δ of all speeds."""
+        G = np.zeros((self.q.size, self.system.n))
+        for j, k in self.plain:
+            G[k, j] = 1.0
+        for tangent, k, j in self.curved:
+            G[k, j] = tangent.directions(self.q[k])
+        return G
+
+    def local(self, q: np.ndarray) -> np.ndarray:
+        """What `moved` needs to get from the chart's position to q."""
+        step = np.zeros(self.system.n)
+        for j, k in self.plain:
+            step[j] = q[k] - self.q[k]
+        for tangent, k, j in self.curved:
+            step[j] = tangent.between(self.q[k], q[k])
+        return step
+
+    def transport(self, u: np.ndarray) -> np.ndarray:
+        """∂δ̇/∂δ of the local coordinates δ about a moving position."""
+        K = np.zeros((u.size, u.size))
+        for tangent, _, j in self.curved:
+            K[j, j] = tangent.transport(u[j])
+        return K

@@ -1,0 +1,323 @@
+"""What a compiled mechanism says about its closed loops: freedoms, cut joints, redundant rows, residuals, reactions of all joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.run.instance import Instance, Numbers
+from kinetree.models.run.status import EvaluationError
+from kinetree.models.system.joint_reactions import joint_reactions
+from kinetree.solvers import layout as L
+
+if TYPE_CHECKING:
+    from kinetree.models.description.schema import Description
+
+SMALL = 1e-3  # part of the largest inertia that a body without any may borrow: repaid a thousandfold per round, at the cost of three digits
+CLOSED = 1e-9  # m or 1: residuals of loops that are closed
+CHANGED = 1e-4  # m, rad and per second, or part of the value: change of a given start that is said
+ROUNDING = 1e-12  # part of what was given: less is shown as zero
+DIRECTIONS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
+
+
+class Closure:
+    """The part of System that concerns closed loops; on a tree everything here is empty."""
+
+    compiled: Compiled
+    description: Description
+    n: int
+
+    @property
+    def _fast(self) -> Instance:
+        raise NotImplementedError
+
+    _assembled: tuple[np.ndarray, np.ndarray] | None = None
+
+    def _closed(self, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Start values that agree with the constraints."""
+        if not self.compiled.loops:
+            return q, u
+        if self._assembled is None:
+            self._assembled = self.assemble(self.compiled.start_time, q, u)
+        return self._assembled[0].copy(), self._assembled[1].copy()
+
+    @property
+    def start_changes(self) -> dict[str, tuple[float, float]]:
+        """Start values of the description that the loops did not allow: by coordinate or speed what was given and what it became."""
+        if not self.compiled.loops:
+            return {}
+        c, val, fields = (
+            self.compiled,
+            self._fast.ws.val,
+            model_fields(self.compiled.ints, self.compiled.floats),
+        )
+        q, u = self.start()  # type: ignore[attr-defined]
+        held_q, held_u = (fields.u_held & bit for bit in (1, 2))
+        given_q = {int(k): bool(held_q[j]) for j, k in enumerate(fields.u_q) if k >= 0}
+        for first in c.quaternions:
+            j = next(
+                int(fields.u_at[i])
+                for i in range(1, fields.u_at.size - 1)
+                if fields.q_at[i] <= first < fields.q_at[i + 1]
+            )
+            given_q |= dict.fromkeys(range(first, first + 4), bool(held_q[j]))
+        pairs = [
+            (name, val[c.start_q + k], q[k])
+            for k, name in enumerate(c.coordinates)
+            if given_q.get(k)
+        ]
+        pairs += [(name, val[c.start_u + j], u[j]) for j, name in enumerate(c.speeds) if held_u[j]]
+        changed = (
+            (name, float(a), float(b))
+            for name, a, b in pairs
+            if abs(b - a) > CHANGED * max(1.0, abs(a))
+        )
+        return {name: (a, b if abs(b) > ROUNDING * abs(a) else 0.0) for name, a, b in changed}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a run will silently do otherwise than the description seems to say."""
+        said = []
+        for name, (a, b) in self.start_changes.items():
+            objecting = self._objecting(name, a)
+            said.append(
+                f"the loops do not allow the start of '{name}': {a:g} became {b:g}{f' ({objecting})' if objecting else ''}"
+            )
+        return (*said, *self.inputs_as_they_are)
+
+    def _objecting(self, name: str, given: float) -> str:
+        """Which constraint a start value of the description would violate most beside the start as it is."""
+        q, u = self.start()  # type: ignore[attr-defined]
+        t, place = self.compiled.start_time, name in self.compiled.coordinates
+        (q if place else u)[
+            (self.compiled.coordinates if place else self.compiled.speeds).index(name)
+        ] = given
+        try:
+            found = (
+                {key: each[0] for key, each in self.constraint_residuals(t, q, u).items()}
+                if place
+                else self.constraint_rates(t, q, u)
+            )
+        except EvaluationError:
+            return ""
+        worst = max(found, key=lambda key: found[key], default="")
+        if not worst or not found[worst] > CLOSED:
+            return ""
+        return (
+            f"'{worst}' would be open by {found[worst]:.3g}"
+            if place
+            else f"'{worst}' would open at {found[worst]:.3g} per second"
+        )
+
+    @property
+    def inputs_as_they_are(self) -> list[str]:
+        """Inputs of couplings that lack their rates where nobody gives slopes beside values."""
+        jumps = dict.fromkeys(self.compiled.followed, " where it jumps the mechanism jumps,")
+        wrong = "hosts that give no derivatives of inputs move it wrongly; `follow` tells its rate or filters it"
+        return [
+            f"a coupling takes the input '{name}' as it is:{jumps.get(name, '')} {wrong}"
+            for name in self.compiled.sloped
+        ]
+
+    def assemble(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and speeds that close the loops, from guesses; values that the description gives are kept if possible."""
+        try:
+            return self._moved("assemble", t, q, u)
+        except EvaluationError as error:
+            if error.status == L.Status.INCONSISTENT:
+                self._blame_speeds(t, error)
+            raise
+
+    def _blame_speeds(self, t: float, error: EvaluationError) -> None:
+        """Say so where the loops close and only their speeds do not: a given motion asks for more than they can follow."""
+        self._fast.call("constraints", 0, t)
+        if float(np.abs(self._fast.ws.loop_r).max()) > CLOSED:
+            return
+        which = str(error).split(" stays open")[0]
+        said = f"{which} closes at the start, but no speeds keep it closed: given motions ask for more than it can follow"
+        raise EvaluationError(said, L.Status.INCONSISTENT) from None
+
+    def project(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and speeds on the constraints, with the least change in the metric of the masses."""
+        return self._moved("project", t, q, u)
+
+    def _moved(self, entry: str, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
+        self._fast.set_state(q, u)
+        if self.compiled.loops:
+            self._fast.call(entry, 0, t)
+        return self._fast.ws.q.copy(), self._fast.ws.u.copy()
+
+    @property
+    def cut_joints(self) -> tuple[str, ...]:
+        """Joints outside the tree."""
+        return self.compiled.topology.cuts
+
+    @property
+    def freedoms(self) -> int:
+        """Degrees of freedom: speeds minus independent constraint rows."""
+        return self.n - sum(self._ranks())
+
+    @property
+    def position_freedoms(self) -> int:
+        """Freedoms of the positions: more than `freedoms` where blades or rolling bodies restrict speeds only."""
+        levels = model_fields(self.compiled.ints, self.compiled.floats).l_level
+        return self.n - sum(
+            rank for rank, level in zip(self._ranks(), levels, strict=True) if level == L.POSITIONS
+        )
+
+    def constraint_forces(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        inputs: Mapping[str, float] | None = None,
+        loads=None,
+    ) -> np.ndarray:
+        """Generalised forces Jᵀλ along the speeds by which loops and couplings are held."""
+        self._fast.set_state(q, u, inputs, loads)
+        self._fast.call("accelerations", 0, t)
+        forces = self._fast.finite(t, "constraint forces", self._fast.ws.loop_lam.copy())
+        rows = []
+        for column in (np.zeros(self.n), *np.eye(self.n)):  # residuals of speeds are linear in them
+            self._fast.set_state(q, column, inputs)
+            self._fast.call("constraints", 1, t)
+            rows.append(self._fast.ws.loop_r.copy())
+        return (np.array(rows[1:]) - rows[0]) @ forces
+
+    def _ranks(self) -> list[int]:
+        return [int(rank) for rank in model_fields(self.compiled.ints, self.compiled.floats).l_rank]
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """Constraint rows that follow from the others at the start, as 'joint: direction' in ground axes."""
+        if not self.compiled.loops:
+            return ()
+        q, u = self.start()  # type: ignore[attr-defined]
+        self._fast.set_state(q, u)
+        self._fast.call("accelerations", 0, self.compiled.start_time)
+        ws, fields = self._fast.ws, model_fields(self.compiled.ints, self.compiled.floats)
+        names = []
+        for k, loop in enumerate(self.compiled.loops):
+            first = fields.l_row[k]
+            kept = {
+                int(fields.l_part[first + int(row)])
+                for row in ws.loop_pivot[first : first + int(ws.loop_found[k])]
+            }
+            rows = DIRECTIONS if fields.l_kind[k] == L.Loop.WELD else ("coupling",)
+            names += [f"{loop}: {row}" for r, row in enumerate(rows) if r not in kept]
+        return tuple(names)
+
+    def constraint_residuals(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers | None = None,
+        inputs: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
+    ) -> dict[str, tuple[float, float]]:
+        """Largest position and velocity residual of every cut joint and coupling; relations may follow inputs and first-order states."""
+        self._fast.set_state(q, u, inputs)
+        for name, value in (states or {}).items():
+            self._fast.ws.x[self.compiled.states.index(name)] = value
+        worst = []
+        for level in range(2):
+            self._fast.call("constraints", level, t)
+            worst.append(self._fast.ws.loop_open.tolist())
+        self._fast.finite(t, "residuals of constraints", np.array(worst).T, self.compiled.loops)
+        return {name: (worst[0][k], worst[1][k]) for k, name in enumerate(self.compiled.loops)}
+
+    def constraint_residual(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers | None = None,
+        inputs: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
+    ) -> float:
+        """Largest violation of the constraints: of positions, and of velocities too when `u` is given."""
+        found = self.constraint_residuals(t, q, u, inputs, states).values()
+        return max((max(each) if u is not None else each[0] for each in found), default=0.0)
+
+    def constraint_rates(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        inputs: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
+    ) -> dict[str, float]:
+        """How fast the speeds violate every cut joint and coupling, those of speeds alone (blades, rolling, drives) too: per second, m or rad."""
+        return {
+            name: each[1]
+            for name, each in self.constraint_residuals(t, q, u, inputs, states).items()
+        }
+
+    def joint_reactions(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        loads=None,
+        inputs: Mapping[str, float] | None = None,
+    ) -> dict[str, np.ndarray]:
+        """Reaction of every joint, cut or not, on its child: force and moment about the origin of the child's frame, in the child's axes."""
+        self._fast.set_state(q, u, inputs, loads)
+        self._fast.call("outputs", 0, t)
+        found = self.reactions_found()
+        self._fast.finite(t, "reactions", np.array(list(found.values())), tuple(found))
+        return found
+
+    def reactions_found(self) -> dict[str, np.ndarray]:
+        """The reactions that the last evaluation of all outputs left."""
+        return joint_reactions(self._fast, self.description.joints)
+
+
+def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
+    """Ranks of the groups of rows in general position, and the shares of their scale that the rows have; None when the guesses do not close."""
+    instance = Instance(compiled)
+    ws, c = instance.ws, compiled
+    try:
+        instance.set_state(
+            ws.val[c.start_q : c.start_q + len(c.coordinates)],
+            ws.val[c.start_u : c.start_u + len(c.speeds)],
+        )
+        instance.call("assemble", 0, compiled.start_time)
+    except EvaluationError:
+        return None
+    return ws.loop_rank.copy(), ws.loop_live.copy()
+
+
+def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[float, float]]:
+    """Bodies without inertia of their own that the elimination of the tree stumbles over, and what mass and moment of inertia they may borrow.
+
+    With `pushed` forces act along all speeds: they find out bodies that cannot pay back.
+    """
+    instance = Instance(compiled)
+    ws, c = instance.ws, compiled
+    instance.set_state(
+        ws.val[c.start_q : c.start_q + len(c.coordinates)],
+        ws.val[c.start_u : c.start_u + len(c.speeds)],
+    )
+    try:
+        instance.call("assemble", 0, compiled.start_time)
+        instance.ws.added[:] = np.cos(np.arange(ws.u.size)) if pushed else 0.0
+        instance.call("accelerations", 0, compiled.start_time)
+    except EvaluationError as error:
+        if error.status == L.Status.SINGULAR_JOINT:
+            body, row = ws.body.reshape(-1, L.BODY), ws.row.reshape(-1, L.ROW)
+            masses = body[1:, L.B_MASS]
+            turning = (
+                body[1:, L.B_J]
+                + body[1:, L.B_J + 3]
+                + body[1:, L.B_J + 5]
+                + masses * (row[1:, L.W_D : L.W_D + 3] ** 2).sum(axis=1)
+            )
+            if masses.max(initial=0.0) > 0.0 and turning.max(initial=0.0) > 0.0:
+                return {
+                    int(ws.head.item): (SMALL * float(masses.max()), SMALL * float(turning.max()))
+                }
+    return {}

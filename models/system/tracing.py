@@ -1,0 +1,42 @@
+"""The part of System that makes code of one mechanism: its equations, and an engine of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from kinetree.models.system.contact_states import refuse_contacts
+
+if TYPE_CHECKING:
+    from kinetree.models.specialised.specialised_system import Specialised
+    from kinetree.models.system.system import System
+    from kinetree.models.trace.trace import Trace
+
+
+class Traced:
+    """Equations of the mechanism as straight-line operations."""
+
+    def trace(
+        self,
+        of: str = "accelerations",
+        parameters: str = "numbers",
+        form: str = "auto",
+        stage: int | str | None = None,
+    ) -> Trace:
+        """Operations that give accelerations, mass_matrix, outputs, rates, reactions, energy, momenta, hamilton, guards or matrices (of every body);
+        `parameters` as numbers or symbols; `form` auto takes the form and the axes with the fewest operations; `stage`: its name or number."""
+        from kinetree.models.trace.mechanism_traces import INERTIAL, trace
+        from kinetree.models.trace.stage_system import of_one_stage
+
+        system = cast("System", self)
+        chosen, name = (system, "") if stage is None else of_one_stage(system, stage)
+        if of not in INERTIAL:
+            refuse_contacts(chosen, f"{of} in a trace")
+        found = trace(chosen, of, parameters, form)
+        found.stage = name
+        return found
+
+    def specialise(self) -> Specialised:
+        """The same interface with machine code of this mechanism, compiled now or found on disk, where measurement finds it faster."""
+        from kinetree.models.specialised.specialised_system import Specialised
+
+        return Specialised(cast("System", self))

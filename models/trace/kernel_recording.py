@@ -1,0 +1,201 @@
+"""Runs kernels on symbols: one compiled structure, its arguments as symbols, its numbers as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.run.instance import Instance
+from kinetree.models.run.status import EvaluationError
+from kinetree.models.trace.symbol import number, wrap
+from kinetree.models.trace.symbolic_kernels import KERNELS
+from kinetree.models.trace.tape import Tape
+from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import HEAD, HEADER
+
+GROUPS = ("q", "u", "x", "inputs", "parameters")
+
+
+class Field(list):
+    """A field of a block as kernels see it."""
+
+    @property
+    def size(self) -> int:
+        return len(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = list.__getitem__(self, index)
+        return Field(found) if found.__class__ is list else found
+
+
+class Recording:
+    """A tape with the arguments of a mechanism on it, and views of its blocks for plain kernels."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        witness: tuple[np.ndarray, np.ndarray],
+        parameters: str | Collection[str] = "numbers",
+        momenta: bool = False,
+        held: Sequence[int] = (),
+    ):
+        self.tape = Tape()
+        self.compiled = instance.compiled
+        self.instance = instance
+        self.t = wrap(self.tape, self.tape.symbol("t", 0, 0.37))
+        c = self.compiled
+        fields = vars(model_fields(instance.ints, c.floats))
+        self.model = SimpleNamespace(
+            header=HEADER.of(instance.ints[: HEADER.size].tolist()),
+            **{name: Field(field.tolist()) for name, field in fields.items()},
+        )
+        self.ws = SimpleNamespace(
+            **{name: Field(field[:].tolist()) for name, field in vars(instance.ws).items()}
+        )
+        self.ws.head = HEAD.of(self.ws.head)
+        q, u = witness
+        self.ws.q[:] = self.symbols("q", q)
+        self.ws.p[:] = self.symbols("u", u) if momenta else self.ws.p
+        self.ws.u[:] = self.ws.u if momenta else self.symbols("u", u)
+        val = instance.ws.val
+        self.ws.x[:] = self.symbols("x", val[c.start_x : c.start_x + len(c.states)] + 0.01)
+        for k, name in enumerate(c.inputs):
+            start = val[c.registers[name]]
+            self.ws.val[c.registers[name]] = self.symbol(
+                "inputs", k, start + 0.1 * abs(start) + 0.05
+            )
+        for k, register in enumerate(held):
+            self.ws.val[register] = self.symbol("held", k, val[register])
+        symbolic = (
+            c.parameters
+            if parameters == "symbols"
+            else ()
+            if parameters == "numbers"
+            else parameters
+        )
+        for k, name in enumerate(c.parameters):
+            if name in symbolic:
+                self.ws.val[c.registers[name]] = self.symbol(
+                    "parameters", k, val[c.registers[name]]
+                )
+        if symbolic or held:
+            self.prepare()
+        self.ws.head.sloped = 0.0
+        self.wanted: set[str] = set()
+
+    def symbol(self, group: str, k: int, value: float) -> Any:
+        return wrap(self.tape, self.tape.symbol(group, k, float(value)))
+
+    def symbols(self, group: str, values: Sequence[float] | np.ndarray) -> list[Any]:
+        return [self.symbol(group, k, value) for k, value in enumerate(values)]
+
+    def prepare(self) -> None:
+        """Derived constants of symbolic parameters; special cases of single values are not taken."""
+        with self.tape.unrecorded():
+            self.run("engine.derived_constants", "prepare")
+
+    def run(self, module: str, name: str, *arguments: Any) -> None:
+        """Call a kernel on the blocks; a status other than success is an error."""
+        status = KERNELS.kernel(module, name)(self.model, self.ws, *arguments)
+        self.check(name, status)
+
+    def run_plainly(self, module: str, name: str) -> None:
+        """Call a kernel that returns nothing."""
+        KERNELS.kernel(module, name)(self.model, self.ws)
+
+    def entry(self, module: str, name: str, option: int = 0, t: Any = 0.0) -> None:
+        """Call an entry point."""
+        self.check(
+            name,
+            KERNELS.kernel(f"entries.{module}", name)(self.model, self.model, self.ws, option, t),
+        )
+
+    def check(self, name: str, status: Any) -> None:
+        if status:
+            found = L.Status(int(status))
+            raise EvaluationError(
+                f"'{name}' cannot be traced in general position: {found.name.lower().replace('_', ' ')}",
+                found,
+            )
+
+    def node(self, value: Any) -> int:
+        """The node of a number that a kernel left."""
+        return number(self.tape, value)
+
+    def value(self, node: int) -> Any:
+        """What a node looks like to a kernel."""
+        return wrap(self.tape, node)
+
+    def nodes(self, values: Sequence[Any]) -> list[int]:
+        return [number(self.tape, each) for each in values]
+
+    # -- quantities ---------------------------------------------------------------------------------------------------------------------
+    def accelerations(self, form: str) -> list[int]:
+        """u̇ by a Lagrangian form."""
+        if form == "DEC":
+            self.entry("evaluate", "accelerations", 0, self.t)
+        else:
+            self.entry("literal", "literal_state", 0, self.t)
+            self.entry("literal", form.lower().replace("-", "_"), 0, self.t)
+        return self.nodes(self.ws.udot)
+
+    def hamilton(self, form: str) -> list[int]:
+        """u and ṗ by a Hamiltonian form."""
+        self.entry("literal", "literal_places", 0, self.t)
+        self.entry("literal", form.lower().replace("-", "_"), 0, self.t)
+        self.entry("literal", "literal_rates", 0, self.t)
+        return self.nodes([*self.ws.u, *self.ws.pdot])
+
+    def mass_matrix(self) -> list[int]:
+        """The mass matrix row by row."""
+        self.entry("literal", "mass_matrix", 0, self.t)
+        return self.nodes(self.ws.Mq)
+
+    def momenta(self) -> list[int]:
+        """p = BᵀMv."""
+        self.entry("literal", "momenta", 0, self.t)
+        return self.nodes(self.ws.p)
+
+    def evaluate(self) -> None:
+        """Everything a result can hold, by the default engine."""
+        self.entry("evaluate", "outputs", 0, self.t)
+
+    def coordinate_rates(self) -> list[int]:
+        """q̇ of the speeds."""
+        rates = Field([0.0] * len(self.ws.q))
+        KERNELS.kernel("run.derivatives", "coordinate_rates")(rates, self.model, self.ws)
+        return self.nodes(rates)
+
+    def power(self) -> int:
+        """Power of the loads, after the accelerations."""
+        if len(self.model.forces) == 0:
+            KERNELS.kernel("run.derivatives", "velocities_if_given")(self.model, self.ws)
+        return self.node(KERNELS.kernel("run.balances", "power")(self.model, self.ws))
+
+    def registers(self, wanted: Sequence[int]) -> list[int]:
+        """Registers after `evaluate`."""
+        return self.nodes([self.ws.val[k] for k in wanted])
+
+
+def general_position(
+    instance: Instance,
+    q: np.ndarray,
+    u: np.ndarray,
+    project: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None,
+):
+    """A state near the start without special angles: the witness of a tape. Closed loops are closed again by `project`."""
+    rng = np.random.default_rng(20)
+    away = q + rng.uniform(0.1, 0.3, q.size) * (0.2 if project else 1.0)
+    for k in instance.compiled.quaternions:
+        away[k : k + 4] /= np.linalg.norm(away[k : k + 4])
+    speeds = u + rng.uniform(0.1, 0.5, u.size)
+    if project is None:
+        return away, speeds
+    try:
+        return project(away, speeds)
+    except (EvaluationError, ValueError):
+        return q, u
