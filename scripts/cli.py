@@ -11,7 +11,7 @@ import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from kinetree.scripts.commands import asked_for
-from kinetree.scripts.terminal.failure import exit_code, report
+from kinetree.scripts.terminal.error_messages import exit_code, report
 
 os.environ.setdefault(
     "PYDANTIC_DISABLE_PLUGINS", "__all__"

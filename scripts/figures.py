@@ -251,8 +251,8 @@ def results(path: Path) -> None:
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.scripts.cosim.monolithic import reference
     from kinetree.scripts.cosim.scenario import read_scenario
-    from kinetree.scripts.cosim.units import actuated, settled
-    from kinetree.scripts.fmi.exchange import exchange
+    from kinetree.scripts.cosim.scenario_units import actuated, settled
+    from kinetree.scripts.fmi.model_exchange import exchange
 
     scenario = read_scenario("lib:boom")
     raw = actuated(scenario)

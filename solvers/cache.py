@@ -136,5 +136,5 @@ def engine_hash() -> str:
 
 def of_engine(path: Path) -> bool:
     if path.parent.name == "library":
-        return path.name == "compile.py"
+        return path.name == "compile_ahead.py"
     return path.parent.name != "chain" and path.name != "cache.py"

@@ -20,7 +20,7 @@ import numpy as np
 import scipy
 
 from kinetree.models.library import chains
-from kinetree.scripts.bench import chain_inside
+from kinetree.scripts.bench import chain_components
 from kinetree.scripts.bench import chain_peers as peers
 from kinetree.scripts.bench.chain_plots import plot, show
 from kinetree.solvers import chain
@@ -272,15 +272,15 @@ def measure(quick: bool, source: str | None = None) -> dict:
         for r in results
         if (r["n"], round(r["ratio"], -3)) == HEADLINE
     )
-    report["bands"] = chain_inside.bands(150 if quick else 600)
+    report["bands"] = chain_components.bands(150 if quick else 600)
     report["fill_in"] = {
-        what: chain_inside.fill_in(report["bands"], what) for what in ("doubling", "steps")
+        what: chain_components.fill_in(report["bands"], what) for what in ("doubling", "steps")
     }
     if not quick:
         report |= {
-            "forms": chain_inside.forms(),
-            "choices": chain_inside.choices(),
-            "rule": chain_inside.rule(),
+            "forms": chain_components.forms(),
+            "choices": chain_components.choices(),
+            "rule": chain_components.rule(),
         }
     return report
 

@@ -17,7 +17,7 @@ import typer
 from kinetree.models.analysis.form_choice import processor
 from kinetree.models.run.engine import kind
 from kinetree.models.system.forms import HAMILTON, LAGRANGE
-from kinetree.scripts.bench import dynamics_own as own
+from kinetree.scripts.bench import dynamics_kinetree as own
 from kinetree.scripts.bench import dynamics_peers as peers
 from kinetree.scripts.bench import dynamics_plots as plots_of
 from kinetree.scripts.bench import dynamics_regions as regions

@@ -3,7 +3,7 @@
 A first body carries equal branches; all joints have 1, 2, 3 or 4 freedoms. Forms that need many times the operations of the cheapest are not timed.
 """
 
-from kinetree.scripts.bench import dynamics_own as own
+from kinetree.scripts.bench import dynamics_kinetree as own
 from kinetree.scripts.bench import dynamics_trees as trees
 
 GRID = (1, 2, 3, 5, 8, 13, 20)

@@ -19,9 +19,16 @@ from typer.exceptions import Exit
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.models.description.reading.read_source import library_names
-from kinetree.scripts.fmi.bare import HostError
+from kinetree.scripts.fmi.bare_c_host import HostError
 from kinetree.scripts.fmi.host import Archive
-from kinetree.scripts.fmi.hosts import FOREIGN, INTEGRATED, ForeignHost, Task, deviation, tasks
+from kinetree.scripts.fmi.host_programs import (
+    FOREIGN,
+    INTEGRATED,
+    ForeignHost,
+    Task,
+    deviation,
+    tasks,
+)
 from kinetree.solvers.library.c_compiler import LibraryError, has_zig
 
 KINDS = ("CS 2.0", "ME 2.0", "CS 3.0", "ME 3.0", "Python")

@@ -23,9 +23,9 @@ import typer
 from kinetree.models import load
 from kinetree.models.run.simulation import Options, set_options
 from kinetree.models.run.unit import Run, make_unit
-from kinetree.scripts.bench import fmu_counted
-from kinetree.scripts.bench.bytecodes import bytecodes
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.bench import fmu_step_instructions
+from kinetree.scripts.bench.bytecode_counts import bytecodes
+from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.library.build import make_library
 from kinetree.solvers.library.processor_levels import LEVELS, level, suffix_of
 from kinetree.solvers.library.verified_files import library_path, sound
@@ -158,11 +158,15 @@ def watched(name: str, folder: Path, host: str, *arguments: str) -> str:
 def fmu_step(name: str) -> dict[str, float]:
     """Instructions by function of a step of a native FMU, as the difference of a long and a short run."""
     with tempfile.TemporaryDirectory() as folder:
-        library, arguments = fmu_counted.unpacked(FMU_MODEL, "rk4", FMU_STEP, Path(folder))
+        library, arguments = fmu_step_instructions.unpacked(
+            FMU_MODEL, "rk4", FMU_STEP, Path(folder)
+        )
         host = (str(library), *arguments)
         long, short = (
             functions(
-                watched(name, Path(folder), fmu_counted.HOST, *host, str(steps), str(FMU_STEP)),
+                watched(
+                    name, Path(folder), fmu_step_instructions.HOST, *host, str(steps), str(FMU_STEP)
+                ),
                 library.name,
             )
             for steps in (2 * STEPS, STEPS)

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from kinetree.scripts.bench.methods import FIXED, METHODS, memory
-from kinetree.scripts.bench.methods import run as run_method
-from kinetree.scripts.bench.problems import (
+from kinetree.scripts.bench.integrator_list import FIXED, METHODS, memory
+from kinetree.scripts.bench.integrator_list import run as run_method
+from kinetree.scripts.bench.integrator_problems import (
     ARENSTORF_ORBIT,
     HIRES_END,
     VAN_DER_POL_STIFF,

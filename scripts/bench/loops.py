@@ -20,7 +20,7 @@ from kinetree.models.run.unit import Run, make_unit
 from kinetree.models.specialised.specialised_system import Specialised
 from kinetree.scripts.bench import loops_peers as peers
 from kinetree.scripts.bench import loops_plane, loops_spatial
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 LOOPS = (1, 2, 5, 10, 20, 40, 80)
 QUICK = (2, 10, 40)

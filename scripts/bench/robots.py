@@ -19,7 +19,7 @@ import typer
 
 from kinetree.models import load
 from kinetree.models.foreign.urdf import describe
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 FILES = (
     "ur_description/urdf/ur5_robot", "panda_description/urdf/panda", "kinova_description/robots/kinova", "xarm_description/urdf/xarm7",

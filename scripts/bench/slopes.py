@@ -16,7 +16,7 @@ from kinetree.models.analysis.slopes import slope_call
 from kinetree.scripts.bench.dynamics_peers import pinocchio_model
 from kinetree.scripts.bench.dynamics_trees import chain, star, state, system
 from kinetree.scripts.bench.robots import FILES, folder, machine, ours, repeated, states, timed
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 AIM = 1.5  # times Pinocchio's time
 APART = 1e-8  # largest difference of slopes, as part of the largest slope; Pinocchio's rounding on long chains is most of it

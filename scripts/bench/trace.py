@@ -23,7 +23,7 @@ from kinetree.models.specialised.specialised_system import REPEATS, Specialised
 from kinetree.models.system.system import System
 from kinetree.models.trace.fixed_iterations import STEPS
 from kinetree.models.trace.mechanism_traces import BODY, WORLD, traced
-from kinetree.scripts.bench import dynamics_own as own
+from kinetree.scripts.bench import dynamics_kinetree as own
 from kinetree.scripts.bench import dynamics_peers, dynamics_trees, trace_large
 from kinetree.scripts.bench.dynamics import machine, versions
 from kinetree.scripts.bench.trace_robots import robots

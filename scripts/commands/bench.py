@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 FOLDER = Path(__file__).parent.parent / "bench"
 

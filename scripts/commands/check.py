@@ -8,7 +8,7 @@ from typer.exceptions import Exit
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Settings, Source, numbers
-from kinetree.scripts.terminal.as_json import Json, show_json
+from kinetree.scripts.terminal.json_output import Json, show_json
 
 
 def check(file: Source, settings: Settings = None, json: Json = False) -> None:

@@ -10,7 +10,7 @@ from typer.exceptions import Exit
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, one_of, writable
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.own_process import OwnProcess
 
 if TYPE_CHECKING:
@@ -96,15 +96,15 @@ def cosim(
       chambers    the oil is inside the mechanism: the same, in any host
       jacobian    Newton's method on the interface, with rollback
     """
-    from kinetree.scripts.cosim.control import ControlSpec
-    from kinetree.scripts.cosim.imported import scenario_of_ssp
+    from kinetree.scripts.cosim.import_ssp import scenario_of_ssp
     from kinetree.scripts.cosim.masters import ORDERS
     from kinetree.scripts.cosim.report import show, write_csv, write_plot
     from kinetree.scripts.cosim.scenario import positive, read_scenario, spanned
+    from kinetree.scripts.cosim.scenario_units import UNITS
+    from kinetree.scripts.cosim.scenario_verdict import run_coupled, write_json
     from kinetree.scripts.cosim.schemes import SCHEMES
-    from kinetree.scripts.cosim.study import run_coupled, write_json
-    from kinetree.scripts.cosim.units import UNITS
-    from kinetree.scripts.cosim.wired import run_wired
+    from kinetree.scripts.cosim.step_size_control import ControlSpec
+    from kinetree.scripts.cosim.wired_scenario import run_wired
     from kinetree.scripts.terminal.progress import progress
 
     writable(json_file, (".json",), "--json")
@@ -167,8 +167,8 @@ def export(
     quiet: bool,
 ) -> None:
     """Write the FMUs or the system structure; the latter, without a choice, by the scheme that suits every host."""
-    from kinetree.scripts.cosim.exported import FOR_HOSTS, export_ssp
-    from kinetree.scripts.cosim.units import pack_scenario
+    from kinetree.scripts.cosim.export_ssp import FOR_HOSTS, export_ssp
+    from kinetree.scripts.cosim.scenario_units import pack_scenario
     from kinetree.scripts.ssp.structure import VERSIONS
 
     if units == "process":

@@ -8,7 +8,7 @@ import typer
 from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of
-from kinetree.scripts.terminal.as_json import Json, show_json
+from kinetree.scripts.terminal.json_output import Json, show_json
 
 if TYPE_CHECKING:
     from kinetree.models import Mechanism
@@ -73,7 +73,7 @@ def equations(
     """Print the equations of a mechanism: text, LaTeX, C, Python, Modelica, CasADi."""
     from kinetree.models import load
     from kinetree.models.trace.mechanism_traces import PARAMETERS
-    from kinetree.scripts.terminal.failure import BadInput
+    from kinetree.scripts.terminal.error_messages import BadInput
 
     language = one_of(to, LANGUAGES, "--to")
     of = one_of(of, QUANTITIES, "--of")
@@ -115,7 +115,7 @@ def equations(
 def controllers(mechanism: "Mechanism", language: str, output: Path | None, quiet: bool) -> None:
     """The laws of [controllers] as C."""
     from kinetree.models.equations.controllers_c import controllers_in_c
-    from kinetree.scripts.terminal.failure import BadInput
+    from kinetree.scripts.terminal.error_messages import BadInput
 
     if language != "c":
         raise BadInput(f"--of controllers is written as C: --to c, not {language}")

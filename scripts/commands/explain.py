@@ -8,10 +8,10 @@ import typer
 
 from kinetree.models.expressions.function_help import MEANINGS
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.advice import advice
-from kinetree.scripts.terminal.as_json import Json, show_json
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.inner_words import choices, example, inside, values
+from kinetree.scripts.terminal.error_hints import advice
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.explain_lookup import choices, example, inside, values
+from kinetree.scripts.terminal.json_output import Json, show_json
 
 
 def explain(

@@ -8,7 +8,7 @@ import typer
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of, writable
-from kinetree.scripts.terminal.as_json import Json, show_json
+from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.solvers.integrate.kinds import NAMES
 
 

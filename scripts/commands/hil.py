@@ -8,7 +8,7 @@ import typer
 from kinetree.models.result.atomic_file import opened
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
-from kinetree.scripts.terminal.as_json import Json, show_json
+from kinetree.scripts.terminal.json_output import Json, show_json
 
 if TYPE_CHECKING:
     from kinetree.scripts.hil.loop import Record
@@ -35,7 +35,7 @@ def hil(
 ) -> None:
     """Step a native FMU against the wall clock, exchange frames over UDP, and tell what was late or lost and what that costs in margins."""
     from kinetree.scripts.hil.scenario import read_scenario
-    from kinetree.scripts.terminal.failure import BadInput
+    from kinetree.scripts.terminal.error_messages import BadInput
     from kinetree.scripts.terminal.progress import progress
 
     writable(output, (".csv",), "--output")

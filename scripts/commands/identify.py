@@ -7,8 +7,8 @@ import typer
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, held, numbers, writable
-from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.json_output import Json, keep_json, show_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.identified import Identification
     from kinetree.models.analysis.mode_matching import Matched
     from kinetree.models.system.mechanism import Mechanism
-    from kinetree.scripts.terminal.records import Record
+    from kinetree.scripts.terminal.measured_files import Record
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -92,7 +92,7 @@ def identify(
 ) -> None:
     """Find parameters of a MODEL by least squares over its motion; with DATA alone, the modes of a free decay."""
     from kinetree.models import load
-    from kinetree.scripts.terminal import records
+    from kinetree.scripts.terminal import measured_files
 
     writable(output, (".json",), "--output")
     writable(plot, PICTURES, "--plot")
@@ -105,7 +105,7 @@ def identify(
             raise BadInput(
                 "--parameters needs a MODEL before the data: kinetree identify MODEL DATA --parameters ..."
             )
-        data = records.single(files[0], maps)
+        data = measured_files.single(files[0], maps)
         if diagram:
             draw_diagram(data, chosen, diagram)
         return tell_decay(decay_of(data, chosen, order), output, plot, quiet, json)
@@ -117,7 +117,7 @@ def identify(
         )
     if (modes or diagram) and len(files) > 2:
         raise BadInput("--modes and --diagram take one record")
-    data = [records.single(text, maps, mechanism) for text in files[1:]]
+    data = [measured_files.single(text, maps, mechanism) for text in files[1:]]
     if modes:
         from kinetree.models.analysis.mode_matching import match_modes
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Settings, Source, numbers
-from kinetree.scripts.terminal.as_json import Json, show_json
+from kinetree.scripts.terminal.json_output import Json, show_json
 
 ROWS = 60  # bodies and parameters beyond this many are counted, not shown
 
@@ -16,7 +16,7 @@ def info(
 ) -> None:
     """Show tree, joints, freedoms, cut joints, inputs, outputs, cost of every method, the one that runs and the cheapest by count."""
     from kinetree.models import load
-    from kinetree.scripts.terminal.anatomy import anatomy
+    from kinetree.scripts.terminal.model_info import anatomy
 
     mechanism = load(file, **numbers(settings))
     chain = mechanism.chain() if mechanism.description.chain is not None else None

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.as_json import Json, show_json
+from kinetree.scripts.terminal.json_output import Json, show_json
 
 
 def library(

@@ -18,8 +18,8 @@ from kinetree.scripts.terminal.arguments import (
     one_of,
     writable,
 )
-from kinetree.scripts.terminal.as_json import Json, show_json
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.json_output import Json, show_json
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.linearization import Linear

@@ -9,8 +9,8 @@ import typer
 from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import one_of
-from kinetree.scripts.terminal.as_json import Json, show_json
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.json_output import Json, show_json
 
 STARTER = Path(__file__).parent.parent / "templates" / "starter.toml"
 TEMPLATES = {

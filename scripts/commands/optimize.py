@@ -8,7 +8,7 @@ import typer
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
-from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
+from kinetree.scripts.terminal.json_output import Json, keep_json, show_json
 
 if TYPE_CHECKING:
     from kinetree.scripts.studies.optimise import Found
@@ -162,7 +162,7 @@ def notes(task: "Task", found: "Found") -> list[str]:
 def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
     """The report."""
     from kinetree.scripts.reports.linear_pictures import figure_of
-    from kinetree.scripts.reports.page import Section, write_page
+    from kinetree.scripts.reports.study_page import Section, write_page
 
     figure, axes = figure_of(1, 1, 7.0, 3.5)
     axes[0, 0].plot(range(1, len(found.history) + 1), found.history)
@@ -192,7 +192,7 @@ def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
 def front_section(task: "Task", found: "Found") -> Any:
     """The Pareto front as picture and table."""
     from kinetree.scripts.reports.linear_pictures import figure_of
-    from kinetree.scripts.reports.page import Section
+    from kinetree.scripts.reports.study_page import Section
 
     first, second = task.measures
     points = [(row["measures"][second], row["measures"][first]) for row in found.front]

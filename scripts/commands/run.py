@@ -17,9 +17,9 @@ from kinetree.scripts.terminal.arguments import (
     one_of,
     writable,
 )
-from kinetree.scripts.terminal.as_json import Json, show_json
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.inputs import Driven, Maps, given
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.input_signals import Driven, Maps, given
+from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.scripts.terminal.progress import progress
 from kinetree.solvers.integrate.kinds import NAMES
 

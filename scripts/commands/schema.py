@@ -8,7 +8,7 @@ import typer
 from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import writable
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 TAPLO = """include = ["*.toml"]
 

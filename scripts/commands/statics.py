@@ -15,7 +15,7 @@ from kinetree.scripts.terminal.arguments import (
     one_of,
     writable,
 )
-from kinetree.scripts.terminal.as_json import Json, show_json
+from kinetree.scripts.terminal.json_output import Json, show_json
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,8 +9,8 @@ import typer
 from kinetree.models.result.atomic_file import opened
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, numbers, writable
-from kinetree.scripts.terminal.as_json import Json, show_json
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.scripts.terminal.progress import progress
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def tell_failures(wanted: "Study", rows: list[list[float]]) -> None:
 def comparison(file: Path) -> "Comparison | None":
     """A file with [ways], or the one that ships; None for other studies."""
     from kinetree.scripts.studies.stabilisation import read_comparison
-    from kinetree.scripts.terminal.tables import read_toml
+    from kinetree.scripts.terminal.input_files import read_toml
 
     if str(file) == STABILISATION:
         return read_comparison()
@@ -208,7 +208,7 @@ def comparison(file: Path) -> "Comparison | None":
 def standing_on(file: Path) -> "Supports | None":
     """A file with supports, or the one that ships; None for other studies."""
     from kinetree.scripts.studies.supports_file import read_supports
-    from kinetree.scripts.terminal.tables import read_toml
+    from kinetree.scripts.terminal.input_files import read_toml
 
     if str(file) == SUPPORTS:
         return read_supports()

@@ -8,7 +8,7 @@ import typer
 from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
-from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
+from kinetree.scripts.terminal.json_output import Json, keep_json, show_json
 
 if TYPE_CHECKING:
     from kinetree.scripts.studies.designs import Design
@@ -51,7 +51,7 @@ def tune(
     """
     from kinetree.scripts.hil.scenario import read_scenario
     from kinetree.scripts.studies.designs import design
-    from kinetree.scripts.terminal.failure import BadInput
+    from kinetree.scripts.terminal.error_messages import BadInput
 
     writable(output, (".json", ".toml"), "--output")
     writable(into, (".toml",), "--into")

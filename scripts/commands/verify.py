@@ -7,8 +7,8 @@ import typer
 from typer.exceptions import Exit
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.as_json import Json, show_json
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.scripts.terminal.own_process import OwnProcess
 
 WIDE = 400  # columns
@@ -41,7 +41,7 @@ def verify(
     from rich.markup import escape
     from rich.table import Table
 
-    from kinetree.scripts.fmi.foreign import in_hosts
+    from kinetree.scripts.fmi.external_host_checks import in_hosts
     from kinetree.scripts.fmi.verify import verify as check
 
     if not file.exists():
@@ -72,7 +72,7 @@ def verify(
 
 def hosts_of(text: str) -> list[str]:
     """Names of hosts from the option."""
-    from kinetree.scripts.fmi.hosts import FOREIGN
+    from kinetree.scripts.fmi.host_programs import FOREIGN
 
     names = (
         list(FOREIGN)

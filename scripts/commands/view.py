@@ -7,12 +7,12 @@ import typer
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Settings, numbers, writable
-from kinetree.scripts.terminal.as_json import Json, show_json
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.scripts.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from kinetree.scripts.terminal.recorded import Recorded
+    from kinetree.scripts.terminal.result_columns import Recorded
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -69,7 +69,7 @@ def view(
     json: Json = False,
 ) -> None:
     """Show start, end and extremes of the variables of a result and draw them; show a mechanism in three dimensions."""
-    from kinetree.scripts.terminal.recorded import READERS
+    from kinetree.scripts.terminal.result_columns import READERS
 
     writable(plot, PICTURES, "--plot")
     writable(html, (".html", ".htm"), "--html")
@@ -149,7 +149,7 @@ def read(
 ) -> "Recorded":
     """Print and draw the wanted columns of a result file."""
     from kinetree.scripts.reports.summary import columns_table, extremes, show_table
-    from kinetree.scripts.terminal.recorded import Recorded
+    from kinetree.scripts.terminal.result_columns import Recorded
 
     recorded = Recorded(path)
     wanted = recorded.select(patterns)

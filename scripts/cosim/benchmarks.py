@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.models.result.atomic_file import whole_file
-from kinetree.scripts.cosim.run import cosimulate
+from kinetree.scripts.cosim.run_master import cosimulate
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.two_masses import ENERGY, coupled_by_displacement, energy
-from kinetree.scripts.cosim.wired import run_wired
+from kinetree.scripts.cosim.wired_scenario import run_wired
 
 END = 2.0  # of the oscillator's run [s]
 CASES = {

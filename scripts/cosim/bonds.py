@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 class Domain(NamedTuple):

@@ -11,7 +11,7 @@ I_(k+1) = I_k + h e_k/integral_time + h (u_k - v_k)/(gain tracking_time) (Astrom
 import math
 from dataclasses import dataclass
 
-from kinetree.scripts.cosim.profile import Profile, slope_at, value_at
+from kinetree.scripts.cosim.time_profile import Profile, slope_at, value_at
 
 
 class ControllerError(ValueError):

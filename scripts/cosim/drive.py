@@ -6,8 +6,8 @@ adds to it. Its FMU is made of a description (`drive_description.py`); this is t
 
 import math
 
-from kinetree.scripts.cosim.oil import Cylinder, DriveError, Valve
-from kinetree.scripts.cosim.profile import Profile, value_at
+from kinetree.scripts.cosim.time_profile import Profile, value_at
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, DriveError, Valve
 
 LARGEST_STEP = 2.5e-4  # of the internal integration [s]
 DAMPED = (

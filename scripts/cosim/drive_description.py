@@ -12,8 +12,8 @@ from dataclasses import asdict
 from typing import Any
 
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.oil import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC
-from kinetree.scripts.cosim.profile import Profile, value_at
+from kinetree.scripts.cosim.time_profile import Profile, value_at
+from kinetree.scripts.cosim.valve_cylinder import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC
 
 Table = dict[str, Any]
 LINEAR = {

@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.scripts.cosim.slave import CosimError, known
 from kinetree.scripts.fmi.host import Archive, Host, Reals
 from kinetree.scripts.ssp.structure import INTEGERS, REALS
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 DISCARD = 2
 NUMBERS = (*REALS, *INTEGERS, "Boolean", "Enumeration")

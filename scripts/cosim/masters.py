@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.scripts.cosim.slave import Slave
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 ORDERS = (0, 1, 2)  # of the extrapolation
 

@@ -10,7 +10,13 @@ from kinetree.models.result.result import Result
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import points
-from kinetree.scripts.cosim.oil import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC, Cylinder, Valve
+from kinetree.scripts.cosim.valve_cylinder import (
+    ATMOSPHERE,
+    LEAST_PRESSURE,
+    POLYTROPIC,
+    Cylinder,
+    Valve,
+)
 
 BIT = 1e-6  # over which the slope of the setpoint is taken [s]
 

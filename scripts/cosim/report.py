@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.models.result.atomic_file import opened, whole_file
-from kinetree.scripts.cosim.study import BAR, SIDES, Outcome
+from kinetree.scripts.cosim.scenario_verdict import BAR, SIDES, Outcome
 
 ROWS = 12  # of a picture without a reference
 VERDICTS = {

@@ -7,13 +7,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from kinetree.scripts.cosim.control import ControlSpec
 from kinetree.scripts.cosim.controller import Pid
-from kinetree.scripts.cosim.oil import Cylinder, Valve
-from kinetree.scripts.cosim.profile import Profile
 from kinetree.scripts.cosim.scenario_file import ScenarioFile, UnitTable
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.tables import checked, read_toml
+from kinetree.scripts.cosim.step_size_control import ControlSpec
+from kinetree.scripts.cosim.time_profile import Profile
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.input_files import checked, read_toml
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 MECHANISM = {"format", "bodies", "joints"}  # keys of a description

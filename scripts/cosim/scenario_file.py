@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from kinetree.models.description.errors import shown
 from kinetree.scripts.cosim.masters import ORDERS
 from kinetree.scripts.cosim.schemes import SCHEMES
-from kinetree.scripts.terminal.tables import FileTable, Positive, Real
+from kinetree.scripts.terminal.input_files import FileTable, Positive, Real
 
 KINDS = ("description", "fmu", "drive", "controller")
 FILE_NAME = 'the name of a file: at most 200 bytes, no dot or space at the beginning, none of / \\ : * ? " < > |'

@@ -14,7 +14,7 @@ from kinetree.scripts.cosim.controller_description import units_of_controller
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import units_of_drive
 from kinetree.scripts.fmi.in_process import InProcess
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 class CosimError(Exception):

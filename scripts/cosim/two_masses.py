@@ -7,9 +7,9 @@ Both halves are solved exactly within a step, so that the error is the coupling'
 
 from __future__ import annotations
 
+from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.oscillator import LinearSlave
-from kinetree.scripts.cosim.plan import Plan
 
 K1, KC, K2 = 10.0, 100.0, 1000.0
 SPEED = 100.0

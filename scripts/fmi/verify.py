@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.run.status import EvaluationError
-from kinetree.scripts.fmi.conditions import conditions
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.instance_handling import conditions
 from kinetree.scripts.fmi.sensitivity import (
     GROWTH,
     HOST_SOLVER,

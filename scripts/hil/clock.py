@@ -25,7 +25,7 @@ from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.prompt import prompt
 from kinetree.scripts.hil.rhythm import Rhythm, library
 from kinetree.scripts.hil.scenario import Scenario
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 SPIN = 3e-4  # s before a deadline from which the process does not sleep
 BARE = 1000  # steps of the loop that only waits

@@ -91,7 +91,7 @@ def controller_of(text: Mapping[str, Any]) -> Iterator[Answering]:
         yield Controller(text["measures"], text["loops"])
         return
     from kinetree.scripts.fmi.host import Archive, Host
-    from kinetree.scripts.terminal.failure import BadInput
+    from kinetree.scripts.terminal.error_messages import BadInput
 
     with Archive(Path(given["fmu"])) as archive:
         for name in (*given["inputs"], *given["outputs"]):

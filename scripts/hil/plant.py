@@ -9,7 +9,7 @@ from types import TracebackType
 
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.hil.scenario import Scenario
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 class Plant:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.scripts.hil.loop import Record
-from kinetree.scripts.reports.page import Section, write_page
+from kinetree.scripts.reports.study_page import Section, write_page
 
 SHARES = (50.0, 99.0, 99.9)
 

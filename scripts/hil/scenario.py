@@ -47,8 +47,8 @@ from typing import Any
 
 from kinetree.scripts.hil.controller import Loop
 from kinetree.scripts.hil.frame import MOST
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.tables import number, only, read_toml
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.input_files import number, only, read_toml
 
 KEYS = {
     "mechanism",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinetree.models.result.atomic_file import opened
-from kinetree.scripts.terminal.as_json import keep_json
+from kinetree.scripts.terminal.json_output import keep_json
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.linearization import Linear

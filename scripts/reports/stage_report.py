@@ -14,7 +14,7 @@ from kinetree.models.description.parts.report_parts import ROWS, ReportTable
 from kinetree.models.result.atomic_file import opened, write_text
 from kinetree.models.result.stage_tables import StageTable, not_there, stage_table
 from kinetree.scripts.terminal.arguments import one_of
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 ENDINGS = (".html", ".csv", ".tex")
 LATEX = {

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kinetree.scripts.site.blocks import DOCS, ROOT, pictures, run_shell
-from kinetree.scripts.site.links import broken
+from kinetree.scripts.site.code_blocks import DOCS, ROOT, pictures, run_shell
+from kinetree.scripts.site.link_check import broken
 
 SITE = ROOT / "out" / "site"
 

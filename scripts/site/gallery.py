@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kinetree.scripts.site.blocks import EXAMPLES
+from kinetree.scripts.site.code_blocks import EXAMPLES
 
 SHOWN = 0.4  # part of the run at which the picture is taken
 SIZE = (640, 400)

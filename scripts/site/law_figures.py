@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.models import load
 from kinetree.scripts.figures import ACCENT, FOLDER, INK, SECOND, THIRD, plain
-from kinetree.scripts.site.blocks import DOCS, blocks
+from kinetree.scripts.site.code_blocks import DOCS, blocks
 
 HEAVY = 1e9  # kg, of a body whose motion no law changes: it shows the law
 SOILS = Path(__file__).parents[2] / "tests" / "data" / "soils.json"

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from kinetree.scripts.ssp.structure import MAIN
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 LARGEST = 2_000_000_000  # bytes of all files together
 STRETCH = 200  # unpacked bytes per packed one, of an archive above SMALL

@@ -34,7 +34,7 @@ from kinetree.scripts.ssp.structure import (
     own_name,
 )
 from kinetree.scripts.ssp.wiring import Edge, Ends, direct
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 FMU = "application/x-fmu-sharedlibrary"
 PARAMETERS = "application/x-ssp-parameter-set"

@@ -14,7 +14,7 @@ from typing import Any
 
 from kinetree.models.description.reading.read_source import Source, read
 from kinetree.models.foreign.toml_text import toml_text
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 DIGITS = 10
 WHOLE = 1e-9  # of a step, by which a whole number of them is missed

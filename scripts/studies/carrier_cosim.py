@@ -21,16 +21,16 @@ from kinetree.models import Result, load
 from kinetree.models.library.carrier_parts import JACKS
 from kinetree.scripts.cosim.bonds import bonds_of
 from kinetree.scripts.cosim.controller import Controller
+from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.packing import build_controller_fmu, build_drive_fmu
-from kinetree.scripts.cosim.plan import Plan
-from kinetree.scripts.cosim.run import Trace, cosimulate
+from kinetree.scripts.cosim.pack_drives import build_controller_fmu, build_drive_fmu
+from kinetree.scripts.cosim.run_master import Trace, cosimulate
 from kinetree.scripts.cosim.scenario import ControllerSpec, DriveSpec, Scenario, read_scenario
+from kinetree.scripts.cosim.scenario_units import drive_of as made_drive
 from kinetree.scripts.cosim.schemes import SCHEMES
 from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
-from kinetree.scripts.cosim.units import drive_of as made_drive
 
 LABELS = {"slew_left": "slew", "slew_right": "slew", "luff_drive": "luff"}  # axis of each drive
 WATCHED = ("slew", "luff", "der(slew)", "der(luff)", "heave", "pitch", "roll")

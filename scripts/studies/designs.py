@@ -27,7 +27,7 @@ from kinetree.scripts.studies.tuning import (
     regulator,
     tuned,
 )
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 INSTANT = 1e-9  # s, of a run that tells how it begins
 NUMBERS = ("kp", "ki", "kd", "filter")

@@ -16,7 +16,7 @@ import numpy as np
 from kinetree.models.analysis.experiments import Experiment, informed
 from kinetree.models.analysis.identification import checked_parameters
 from kinetree.models.run.status import EvaluationError
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def salib() -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.scripts.studies.optimise_search import Search
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def ipopt(search: Search, start: np.ndarray, scale: float) -> Any:

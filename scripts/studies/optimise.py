@@ -16,7 +16,7 @@ import numpy as np
 
 from kinetree.scripts.studies.optimise_file import Task
 from kinetree.scripts.studies.optimise_search import BAD, KEPT, Search
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 Told = Callable[[float, float], None]
 

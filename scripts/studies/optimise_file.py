@@ -35,8 +35,8 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.scripts.studies.measures import parsed
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.tables import number, only, read_toml
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.input_files import number, only, read_toml
 
 METHODS = ("slsqp", "trust-constr", "differential-evolution", "ipopt", "minimax")
 GRADIENTS = ("auto", "adjoint", "differences")

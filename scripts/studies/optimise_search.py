@@ -20,7 +20,7 @@ import numpy as np
 
 from kinetree.scripts.studies.measures import AtRest, columns_of, measured, parsed
 from kinetree.scripts.studies.optimise_file import Task, orders_of
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 if TYPE_CHECKING:
     from kinetree.models.run.trials import Trials

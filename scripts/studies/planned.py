@@ -24,8 +24,8 @@ from pydantic import Field
 
 from kinetree.models.analysis.experiments import Experiment
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant, names, parse
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.input_files import FileTable, Positive, Real, checked, read_toml
 
 if TYPE_CHECKING:
     from kinetree.models.expressions.nodes import Node

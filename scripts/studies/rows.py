@@ -13,7 +13,7 @@ from typing import Any
 from kinetree.models.description.errors import ModelError
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.studies.measures import AtRest, columns_of, measured
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 AHEAD = 4  # tasks per worker that wait
 TOGETHER = 16  # cases of a task, at most

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.scripts.studies.study import Study
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 ENDINGS = (".csv", ".parquet")
 PART = 64  # rows of a part, at least

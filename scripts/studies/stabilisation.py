@@ -30,8 +30,8 @@ from kinetree.models import Result, load
 from kinetree.models.description.errors import suggestion
 from kinetree.scripts.studies.samplers import Correlated, Distribution, drawn
 from kinetree.scripts.studies.study import RunTable, as_distribution
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.input_files import FileTable, Positive, Real, checked, read_toml
 
 SHIPPED = Path(__file__).parent.parent / "templates" / "stabilisation.toml"
 ROUNDING = 1e-9  # below which a shown deviation is zero

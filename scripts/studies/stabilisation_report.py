@@ -11,7 +11,7 @@ from kinetree.models import Result
 from kinetree.models.result.atomic_file import whole_file
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
-from kinetree.scripts.reports.page import Section, write_page
+from kinetree.scripts.reports.study_page import Section, write_page
 from kinetree.scripts.studies.measures import AtRest, growth, swings
 from kinetree.scripts.studies.stabilisation import (
     Comparison,

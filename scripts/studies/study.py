@@ -41,7 +41,7 @@ from kinetree.models.description.schema import INTEGRATORS, METHODS
 from kinetree.scripts.studies.measures import MEASURES, REST, VALUE
 from kinetree.scripts.studies.rows import rows_of
 from kinetree.scripts.studies.samplers import FORMS, SPREADS, Correlated, Distribution, drawn
-from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
+from kinetree.scripts.terminal.input_files import FileTable, Positive, Real, checked, read_toml
 
 COMBINATIONS = ("grid", "pairs", *SPREADS)
 MOST_RUNS = 1_000_000

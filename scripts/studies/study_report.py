@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.scripts.reports.page import Section, write_page
+from kinetree.scripts.reports.study_page import Section, write_page
 from kinetree.scripts.studies.indices import indices
 from kinetree.scripts.studies.rows import failed
 from kinetree.scripts.studies.study import Study

@@ -20,7 +20,7 @@ from kinetree.models.forces.force_schema import Standing
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.studies.stabilisation import settling
 from kinetree.scripts.studies.supports_file import GROUND, SPECIAL, Supports
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 NEVER = 1e15  # load that no soil of a study ever sees [N]
 SETTLING = (

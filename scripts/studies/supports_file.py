@@ -36,7 +36,7 @@ from typing import Annotated, Any
 from pydantic import Field, PrivateAttr, model_validator
 
 from kinetree.scripts.studies.study import RunTable
-from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
+from kinetree.scripts.terminal.input_files import FileTable, Positive, Real, checked, read_toml
 
 SHIPPED = Path(__file__).parent.parent / "templates" / "supports.toml"
 GROUND = ("bedding", "damping", "footprint", "bearing", "hardening")

@@ -13,7 +13,7 @@ from kinetree.scripts.studies.optimise import Found, optimise
 from kinetree.scripts.studies.optimise_file import Task, Variable
 from kinetree.scripts.studies.samplers import Distribution
 from kinetree.scripts.studies.study import Study
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 DEVIATIONS = 3.0
 GENERATIONS = 40

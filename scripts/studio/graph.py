@@ -43,7 +43,7 @@ class Graph:
 
 def graph_of(mechanism: Mechanism) -> Graph:
     """Joints of the spanning tree and those that close loops, elements between two bodies, and those that hold one to the ground."""
-    from kinetree.scripts.terminal.anatomy import anatomy
+    from kinetree.scripts.terminal.model_info import anatomy
 
     system = mechanism.compile()
     content, description = anatomy(system), mechanism.description

@@ -103,7 +103,7 @@ def structure(session: Session, ink: str) -> None:
         ui.label("A linear chain." if mechanism else "").classes("text-sm")
         return
     from kinetree.scripts.commands.info import count
-    from kinetree.scripts.terminal.anatomy import anatomy
+    from kinetree.scripts.terminal.model_info import anatomy
 
     content = anatomy(mechanism.compile())
     joints = {joint["name"]: joint for joint in content["joints"]}

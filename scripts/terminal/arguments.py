@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 Source = Annotated[
     str,

@@ -15,7 +15,7 @@ from kinetree.models.analysis.stabilisation_diagram import diagram
 from kinetree.scripts.cli import main
 from kinetree.scripts.studies import excitation
 from kinetree.scripts.studies.planned import told_by
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 SLIDER = {
     "name": "slider", "gravity": [0, 0, 0], "parameters": {"m": 2.0, "k": 200.0, "c": 3.0, "x0": 0.0},

@@ -10,7 +10,7 @@ import pytest
 
 from kinetree.scripts import cli
 from kinetree.scripts.bench import chain as bench
-from kinetree.scripts.bench import chain_inside, chain_plots
+from kinetree.scripts.bench import chain_components, chain_plots
 from kinetree.scripts.bench import chain_peers as peers
 from kinetree.solvers import chain
 from kinetree.solvers.chain import energy_doubling
@@ -40,7 +40,7 @@ def test_printed_rule():
 def test_large_angles_and_many_steps_belong_to_the_matrices():
     few, many = (
         chain.operations(chain.scale(c.mass, c.damping, c.stiffness), c.dt)
-        for c in (chain_inside.uniform(100, a, 1) for a in (0.2, 50.0))
+        for c in (chain_components.uniform(100, a, 1) for a in (0.2, 50.0))
     )
     assert not few.pays(3) and many.pays(400) and not many.pays(400, renewals=10**6)
 
@@ -49,7 +49,7 @@ def test_large_angles_and_many_steps_belong_to_the_matrices():
 def test_rule_agrees_with_measured_times():
     """Which way is cheaper, wherever the times differ by more than half; counted ratios within a factor of three of the measured ones."""
     rows = alone("rule()")
-    assert len(rows) == len(chain_inside.RUNS) + len(chain_inside.LIBRARY_RUNS)
+    assert len(rows) == len(chain_components.RUNS) + len(chain_components.LIBRARY_RUNS)
     assert [row for row in rows if not row["agree"] and not 2 / 3 < row["measured"] < 3 / 2] == []
     assert [row for row in rows if not 1 / 3 < row["counted"] / row["measured"] < 3.0] == []
 
@@ -90,7 +90,7 @@ def test_bands_beat_dense_matrices_below_the_fill_in_point():
         )
         assert row["band_memory_MB"] < row["dense_memory_MB"]
     assert narrow[0]["band_doubling"] < 0.2 * narrow[0]["dense_doubling"]
-    assert abs(chain_inside.fill_in(rows) - energy_doubling.FILL) < 0.2
+    assert abs(chain_components.fill_in(rows) - energy_doubling.FILL) < 0.2
 
 
 def test_fill_in_lies_between_the_measured_points():
@@ -99,7 +99,8 @@ def test_fill_in_lies_between_the_measured_points():
         for w in (2, 4, 6)
     ]
     assert (
-        chain_inside.fill_in(rows) == pytest.approx(0.5) and chain_inside.fill_in(rows[:2]) == 1.0
+        chain_components.fill_in(rows) == pytest.approx(0.5)
+        and chain_components.fill_in(rows[:2]) == 1.0
     )
 
 
@@ -139,7 +140,7 @@ def test_forms_of_the_doubling():
     """The energy form keeps its digits where the printed one loses them; U alone is no better."""
     rows = {
         (row["omega_dt"], row["ratio"], row["form"]): row
-        for row in chain_inside.forms(12, repeats=1)
+        for row in chain_components.forms(12, repeats=1)
     }
     stiff = {
         form: rows[1e4, 1e4, form]["U_0"]
@@ -165,7 +166,7 @@ def test_pictures(tmp_path):
         }
         for n in (10, 200)
     ]
-    chain_plots.plot({"results": rows, "bands": chain_inside.bands(40, 10, 1)}, tmp_path)
+    chain_plots.plot({"results": rows, "bands": chain_components.bands(40, 10, 1)}, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         "chain_size.png",
         "chain_stretch.png",

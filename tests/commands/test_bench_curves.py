@@ -14,13 +14,13 @@ from kinetree.scripts.bench import all as everything
 from kinetree.scripts.bench import (
     carrier,
     chain,
-    chain_inside,
+    chain_components,
     chain_plots,
     dynamics,
     fmu,
     integrate,
+    integrator_problems,
     integrators,
-    problems,
 )
 from kinetree.scripts.bench import chain_peers as peers
 from kinetree.scripts.bench.integrate_cases import Case
@@ -36,7 +36,9 @@ def test_integrators_beside_their_peers(monkeypatch: pytest.MonkeyPatch, tmp_pat
     def kepler(t: float, y: np.ndarray) -> np.ndarray:
         return np.concatenate((y[2:], -y[:2] / np.hypot(*y[:2]) ** 3))
 
-    def run(name: str, case: problems.Problem, times: np.ndarray, memory: dict) -> SimpleNamespace:
+    def run(
+        name: str, case: integrator_problems.Problem, times: np.ndarray, memory: dict
+    ) -> SimpleNamespace:
         """In the place of ours, which take seconds to compile: an explicit method at the tolerance."""
         if memory.get("rtol") == 1e-3:
             return SimpleNamespace(status=7, seconds=1.0)
@@ -54,7 +56,10 @@ def test_integrators_beside_their_peers(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(
         integrators,
         "cases",
-        lambda quick: [problems.kepler(0.5, 1.0), problems.kepler(0.5, 0.5)._replace(stiff=True)],
+        lambda quick: [
+            integrator_problems.kepler(0.5, 1.0),
+            integrator_problems.kepler(0.5, 0.5)._replace(stiff=True),
+        ],
     )
     report = integrators.run(True, tmp_path / "kept.json", tmp_path)
     orbit, part = report["problems"].values()
@@ -69,8 +74,8 @@ def test_integrators_beside_their_peers(monkeypatch: pytest.MonkeyPatch, tmp_pat
             assert errors[-1] <= max(errors[0], 1e-11) and points[-1]["evaluations"] > 0, name
     assert orbit["adams"][0] == {"setting": 1e-3, "status": 7}, "what fails is kept as such"
     assert integrators.with_reference(
-        problems.kepler(0.5, 1.0)._replace(end=None)
-    ).end == pytest.approx(problems.kepler(0.5, 1.0).end, abs=1e-5)
+        integrator_problems.kepler(0.5, 1.0)._replace(end=None)
+    ).end == pytest.approx(integrator_problems.kepler(0.5, 1.0).end, abs=1e-5)
     assert (
         integrators.best(orbit["adams"], 1e-6)["error"] <= 1e-6
         and integrators.best(orbit["adams"], 0.0) is None
@@ -147,22 +152,22 @@ def test_a_chain_beside_its_peers(
         all(row["error"] < 1e-4 for row in made) and sum(row["error"] < 1e-7 for row in made) >= 6
     )
     made += chain.compare("soft support", chain.case("soft support", 4, 1e2, 4), 1)
-    bands = chain_inside.bands(12, 3, 1, (0.1, 0.5))
-    rows = chain_inside.choices(1, ("uniform, 30",), (1.0,))
+    bands = chain_components.bands(12, 3, 1, (0.1, 0.5))
+    rows = chain_components.choices(1, ("uniform, 30",), (1.0,))
     assert rows[0]["slower"] >= 0.0 and rows[0]["chosen"]
-    monkeypatch.setattr(chain_inside, "RUNS", ((6, 1.0, 3),))
-    monkeypatch.setattr(chain_inside, "LIBRARY_RUNS", ())
+    monkeypatch.setattr(chain_components, "RUNS", ((6, 1.0, 3),))
+    monkeypatch.setattr(chain_components, "LIBRARY_RUNS", ())
     report = {
         "machine": chain.machine(),
         "results": made,
         "headline": 3.0,
         "bands": bands,
         "choices": rows,
-        "rule": chain_inside.rule(),
+        "rule": chain_components.rule(),
     }
     report |= {
-        "fill_in": {what: chain_inside.fill_in(bands, what) for what in ("doubling", "steps")},
-        "forms": chain_inside.forms(6, 3, 1),
+        "fill_in": {what: chain_components.fill_in(bands, what) for what in ("doubling", "steps")},
+        "forms": chain_components.forms(6, 3, 1),
     }
     chain_plots.show(report)
     said = capsys.readouterr().out
@@ -195,7 +200,7 @@ def test_the_chain_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def peers_case(n: int, steps: int) -> peers.Case:
-    return chain_inside.uniform(n, 1.0, steps)
+    return chain_components.uniform(n, 1.0, steps)
 
 
 def test_fmus_beside_the_smallest(

@@ -7,7 +7,7 @@ import pytest
 
 from kinetree.scripts.bench import (
     dynamics,
-    dynamics_own,
+    dynamics_kinetree,
     dynamics_peers,
     dynamics_plots,
     dynamics_regions,
@@ -32,7 +32,7 @@ def test_peers_hold_the_same_tree(case):
     found = {peer.name: peer for peer in dynamics_peers.peers(case, q, u)}
     assert set(found) == {"pinocchio", "mujoco"}
     for peer in found.values():
-        assert dynamics_own.deviation(peer.udot, udot) < 2.2e-16 * 1e5
+        assert dynamics_kinetree.deviation(peer.udot, udot) < 2.2e-16 * 1e5
     assert found["pinocchio"].residual(udot) < 1e-13
 
 
@@ -102,7 +102,7 @@ def test_judgement_of_predictions():
 
 def test_quick_run_writes_results_and_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr(dynamics, "QUICK", (("revolute", 3), ("spherical", 2)))
-    monkeypatch.setattr(dynamics_own, "ROUNDS", 3)
+    monkeypatch.setattr(dynamics_kinetree, "ROUNDS", 3)
     dynamics.run(True, tmp_path / "out.json", tmp_path)
     data = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert {"machine", "versions", "results"} <= set(data)

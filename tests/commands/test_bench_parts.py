@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from kinetree.scripts.bench import (
-    bytecodes,
+    bytecode_counts,
     fmu,
-    fmu_counted,
+    fmu_step_instructions,
     instructions,
     integrate_exudyn,
     loops,
     trace_robots,
 )
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.library.processor_levels import LEVELS
 
 ROW = "{count:,} (10.0%)  ???:kinetree::solvers::engine::kinematics::{name}[abi:v65](model) [/c/{library}]\n"
@@ -84,7 +84,9 @@ def test_a_step_of_an_fmu_is_the_difference_of_two_runs(
         )
 
     monkeypatch.setattr(
-        fmu_counted, "unpacked", lambda *what: (tmp_path / "unit.so", ["guid", "file:///resources"])
+        fmu_step_instructions,
+        "unpacked",
+        lambda *what: (tmp_path / "unit.so", ["guid", "file:///resources"]),
     )
     monkeypatch.setattr(instructions, "watched", watched)
     found = instructions.fmu_step("a step")
@@ -129,7 +131,8 @@ def test_instructions_of_python_leave_a_tracer_as_it_was():
     """Nothing of ours was called: nothing is counted, and whoever traced before goes on."""
     before = sys.gettrace()
     assert (
-        bytecodes.bytecodes(lambda: sum(range(10))) == {"total": 0.0} and sys.gettrace() is before
+        bytecode_counts.bytecodes(lambda: sum(range(10))) == {"total": 0.0}
+        and sys.gettrace() is before
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from kinetree.scripts.bench import instructions, roofline
 from kinetree.scripts.cosim import benchmarks, oscillator
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 # by kind: loads, stores, operations
 TOLD = """==1==  type        Loads       Stores       AluOps

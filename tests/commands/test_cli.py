@@ -12,7 +12,7 @@ import pytest
 
 from kinetree.scripts import cli
 from kinetree.scripts.commands import found
-from kinetree.scripts.terminal.recorded import Recorded
+from kinetree.scripts.terminal.result_columns import Recorded
 
 COMMANDS = found()
 HEAVY = (

@@ -14,7 +14,7 @@ from kinetree.models.forces.kinds import KINDS as FORCES
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.scripts.cli import main
 from kinetree.scripts.commands.new import TEMPLATES, content
-from kinetree.scripts.terminal.advice import ADVICE
+from kinetree.scripts.terminal.error_hints import ADVICE
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -117,7 +117,7 @@ def test_advice_is_about_messages_that_there_are():
         path.read_text()
         for room in ("models", "scripts", "fmu_src")
         for path in (ROOT / room).rglob("*.py")
-        if path.name != "advice.py"
+        if path.name != "error_hints.py"
     )
     assert not [phrase for phrase in ADVICE if phrase not in code]
 

@@ -14,13 +14,19 @@ from plant_by_hand import scenario as loop_scenario
 from kinetree import models
 from kinetree.scripts import cli
 from kinetree.scripts.commands import check, cosim, hil
-from kinetree.scripts.cosim import exported, report, study, units, wired
-from kinetree.scripts.cosim import imported as imported_ssp
+from kinetree.scripts.cosim import (
+    export_ssp,
+    report,
+    scenario_units,
+    scenario_verdict,
+    wired_scenario,
+)
+from kinetree.scripts.cosim import import_ssp as imported_ssp
 from kinetree.scripts.cosim import scenario as scenarios
 from kinetree.scripts.hil import clock, mailbox
 from kinetree.scripts.hil import scenario as loops
 from kinetree.scripts.terminal import progress
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 @dataclass(frozen=True)
@@ -64,9 +70,11 @@ def coupled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
 
         return found
 
-    monkeypatch.setattr(study, "run_coupled", run("coupled"))
-    monkeypatch.setattr(wired, "run_wired", run("wired"))
-    monkeypatch.setattr(study, "write_json", lambda outcome, path: log.append(("json", path.name)))
+    monkeypatch.setattr(scenario_verdict, "run_coupled", run("coupled"))
+    monkeypatch.setattr(wired_scenario, "run_wired", run("wired"))
+    monkeypatch.setattr(
+        scenario_verdict, "write_json", lambda outcome, path: log.append(("json", path.name))
+    )
     monkeypatch.setattr(report, "write_csv", lambda outcome, path: log.append(("csv", path.name)))
     monkeypatch.setattr(report, "write_plot", lambda outcome, path: log.append(("plot", path.name)))
     monkeypatch.setattr(
@@ -155,7 +163,7 @@ def test_systems_are_written_for_other_hosts(
         SimpleNamespace(path="b.fmu", start={}),
     ]
     monkeypatch.setattr(
-        units,
+        scenario_units,
         "pack_scenario",
         lambda scenario, scheme, kind, folder: (
             coupled.append((scenario.step_size, scheme, kind, folder.name)),
@@ -163,7 +171,7 @@ def test_systems_are_written_for_other_hosts(
         )[1],
     )
     monkeypatch.setattr(
-        exported, "export_ssp", lambda *given: (coupled.append(given[1:]), ["a note"])[1]
+        export_ssp, "export_ssp", lambda *given: (coupled.append(given[1:]), ["a note"])[1]
     )
     line = ["cosim", "s.toml", "--step-size", "0.5"]
     assert (
@@ -182,11 +190,11 @@ def test_systems_are_written_for_other_hosts(
         == cli.main(["cosim", "wires", "--ssp", "a.ssp", "-q"])
     )
     assert coupled == [
-        (exported.FOR_HOSTS, 0.5, 2.0, Path("a.ssp"), "native", "2.0"),
+        (export_ssp.FOR_HOSTS, 0.5, 2.0, Path("a.ssp"), "native", "2.0"),
         ("held", 0.25, 2.0, Path("a.ssp"), "native", "1.0"),
     ]
     assert capsys.readouterr().out.splitlines() == [
-        f"wrote a.ssp: s.toml, scheme {exported.FOR_HOSTS}, step 0.5 s, SSP 2.0",
+        f"wrote a.ssp: s.toml, scheme {export_ssp.FOR_HOSTS}, step 0.5 s, SSP 2.0",
         "a note",
     ]
     assert (

@@ -15,7 +15,7 @@ from kinetree.scripts import cli
 from kinetree.scripts.commands import linearize, tune
 from kinetree.scripts.reports import linear_files, linear_pictures, linear_text
 from kinetree.scripts.studies import sweep
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.layout import Status
 
 

@@ -11,9 +11,9 @@ from kinetree.models.forces.kinds import KINDS
 from kinetree.scripts.cli import main
 from kinetree.scripts.commands import bench, equations, explain, import_robot, library
 from kinetree.scripts.commands.new import TEMPLATES, content
-from kinetree.scripts.terminal import inner_words
-from kinetree.scripts.terminal.advice import ADVICE, advice
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal import explain_lookup
+from kinetree.scripts.terminal.error_hints import ADVICE, advice
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 @pytest.mark.parametrize(
@@ -73,29 +73,31 @@ def test_names_of_the_user_stand_for_their_section():
 
 def test_words_that_are_values():
     """Units by their factor to the base units, and from where they are counted."""
-    assert inner_words.values("kN") == [("unit: kN", "1000 kg.m.s-2")] and inner_words.values(
+    assert explain_lookup.values("kN") == [("unit: kN", "1000 kg.m.s-2")] and explain_lookup.values(
         "degC"
     ) == [("unit: degC", "1 K, from 273.15")]
     assert (
-        inner_words.values("m2") == [("unit: m2", "1 m2")]
-        and inner_words.values("%") == [("unit: %", "0.01 1")]
-        and inner_words.values("1") == []
+        explain_lookup.values("m2") == [("unit: m2", "1 m2")]
+        and explain_lookup.values("%") == [("unit: %", "0.01 1")]
+        and explain_lookup.values("1") == []
     )
-    ((place, what),) = inner_words.values("radau")
+    ((place, what),) = explain_lookup.values("radau")
     assert (
         place == "integrator: radau"
         and "order 5: " in what
-        and inner_words.values("nothing of it") == []
+        and explain_lookup.values("nothing of it") == []
     )
-    assert [place for place, _ in inner_words.values("revolute")] == ["type of a joint: revolute"]
+    assert [place for place, _ in explain_lookup.values("revolute")] == [
+        "type of a joint: revolute"
+    ]
     tables = dict(explain.tables())
-    assert [each.__name__ for each in inner_words.inside(tables["description"], "joints")] == [
+    assert [each.__name__ for each in explain_lookup.inside(tables["description"], "joints")] == [
         "JointSpec"
     ]
-    assert inner_words.inside(tables["description"], "forces") == [], "one of many kinds"
+    assert explain_lookup.inside(tables["description"], "forces") == [], "one of many kinds"
     assert (
-        inner_words.example("[forces] kind = line").startswith("[forces.")
-        and inner_words.example("nope") == ""
+        explain_lookup.example("[forces] kind = line").startswith("[forces.")
+        and explain_lookup.example("nope") == ""
     )
 
 
@@ -119,7 +121,7 @@ def test_explanations_are_printed_in_two_columns_with_their_examples(capsys: pyt
         found = [
             text
             for text in dict.fromkeys(
-                inner_words.example(place) for place, _ in explain.meanings(asked)
+                explain_lookup.example(place) for place, _ in explain.meanings(asked)
             )
             if text
         ]

@@ -16,7 +16,7 @@ from kinetree.models.description import structural_parameters
 from kinetree.scripts import cli, commands
 from kinetree.scripts.commands import fmu, identify, optimize, run
 from kinetree.scripts.studies import optimise, optimise_file
-from kinetree.scripts.terminal import progress, records
+from kinetree.scripts.terminal import measured_files, progress
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def fitted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
         )
 
     monkeypatch.setattr(
-        records,
+        measured_files,
         "single",
         lambda text, maps=None, mechanism=None: (text, maps, mechanism is not None),
     )

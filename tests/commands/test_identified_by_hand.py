@@ -16,7 +16,7 @@ from kinetree.scripts.commands import identify, optimize
 from kinetree.scripts.studies import planned
 from kinetree.scripts.studies.optimise import Found
 from kinetree.scripts.studies.optimise_file import Task, Variable
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def printed(capsys: pytest.CaptureFixture) -> list[str]:
@@ -231,16 +231,16 @@ def test_bounds_that_are_touched_and_starts_that_agree():
 
 def test_a_search_is_told_on_a_page(monkeypatch: pytest.MonkeyPatch):
     """Values, measures, the way there and where every start ended; a front as a picture and a table."""
-    from kinetree.scripts.reports import page
+    from kinetree.scripts.reports import study_page
 
     drawn, pages = [], []
     monkeypatch.setattr(
-        page.Section,
+        study_page.Section,
         "picture",
         lambda section, figure, caption: (drawn.append((figure, caption)), section)[1],
     )
     monkeypatch.setattr(
-        page,
+        study_page,
         "write_page",
         lambda path, title, sections, more: pages.append((path, title, sections, more)),
     )

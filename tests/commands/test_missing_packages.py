@@ -18,10 +18,10 @@ from kinetree.models.result.data_frames import to_dataframe, to_xarray
 from kinetree.models.scene import overlays
 from kinetree.models.scene.shapes import extruded, read_mesh, signed_area, triangulated
 from kinetree.models.scene.video import write_video
-from kinetree.scripts.reports.page import write_page
+from kinetree.scripts.reports.study_page import write_page
 from kinetree.scripts.studies import rows, rows_file
 from kinetree.scripts.studies.ipopt import ipopt
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 RESULT: Any = SimpleNamespace(time=np.zeros(1), name="r", stage_names=())
 

@@ -13,8 +13,8 @@ from kinetree.scripts.bench import chain
 from kinetree.scripts.commands import optimize
 from kinetree.scripts.commands.linearize import sweep_data
 from kinetree.scripts.cosim import report as coupled
-from kinetree.scripts.cosim.run import Trace
-from kinetree.scripts.cosim.study import Outcome
+from kinetree.scripts.cosim.run_master import Trace
+from kinetree.scripts.cosim.scenario_verdict import Outcome
 from kinetree.scripts.reports import linear_text
 from kinetree.scripts.studies.optimise import Found
 from kinetree.scripts.studies.optimise_file import Task, Variable, places

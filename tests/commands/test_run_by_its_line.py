@@ -13,7 +13,7 @@ from kinetree.models.result import plots
 from kinetree.scripts import cli
 from kinetree.scripts.commands import run
 from kinetree.scripts.reports import stage_pictures, stage_report, stage_tables, summary
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 class Result(dict):

@@ -13,10 +13,10 @@ from kinetree.models.result import plots
 from kinetree.models.scene import make_scenes as scenes
 from kinetree.scripts import cli
 from kinetree.scripts.commands import fmu, statics, view
-from kinetree.scripts.fmi import foreign
+from kinetree.scripts.fmi import external_host_checks
 from kinetree.scripts.fmi import verify as checks
 from kinetree.scripts.fmi.verify import Report
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def system_of(**more: Any) -> Any:
@@ -199,7 +199,7 @@ def test_checks_of_an_fmu_are_told(
     monkeypatch.setattr(rich.console, "Console", Console)
     monkeypatch.setattr(checks, "verify", check)
     monkeypatch.setattr(
-        foreign, "in_hosts", lambda report, file, names: asked.append((file, names))
+        external_host_checks, "in_hosts", lambda report, file, names: asked.append((file, names))
     )
     assert cli.main(["verify", str(path), "--stop-time", "2.5", "--host", "bare"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -308,7 +308,7 @@ def test_chains_and_mechanisms_are_told_apart(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     from kinetree.scripts.commands import info
-    from kinetree.scripts.terminal import anatomy
+    from kinetree.scripts.terminal import model_info
 
     shown: list[Any] = []
     chain = SimpleNamespace(anatomy=lambda: {"is": "chain"})
@@ -316,7 +316,7 @@ def test_chains_and_mechanisms_are_told_apart(
         description=SimpleNamespace(chain={}), chain=lambda: chain, compile=lambda: "system"
     )
     monkeypatch.setattr(models, "load", lambda source, **settings: mechanism)
-    monkeypatch.setattr(anatomy, "anatomy", lambda system: {"is": system})
+    monkeypatch.setattr(model_info, "anatomy", lambda system: {"is": system})
     monkeypatch.setattr(info, "show_chain", lambda content: shown.append(("chain", content)))
     monkeypatch.setattr(info, "show", lambda content: shown.append(("whole", content)))
     for table, title, name in (({}, "chain", "chain"), (None, "whole", "system")):

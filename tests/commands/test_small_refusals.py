@@ -18,8 +18,8 @@ from kinetree.scripts.cosim.slave import CosimError
 from kinetree.scripts.reports import stage_report
 from kinetree.scripts.studies.samplers import Distribution
 from kinetree.scripts.studies.worst_case import bounds, worst_case
-from kinetree.scripts.terminal import failure, tables
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal import error_messages, input_files
+from kinetree.scripts.terminal.error_messages import BadInput
 
 INERTIA = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 JOINT = '<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>'
@@ -148,16 +148,16 @@ def test_files_of_studies_are_read_or_refused_by_name(
 ):
     path = tmp_path / "s.toml"
     with pytest.raises(FileNotFoundError, match="no such file"):
-        tables.read_toml(path)
+        input_files.read_toml(path)
     path.write_text("\ufeffa = 1\n", encoding="utf-8")
-    assert tables.read_toml(path) == {"a": 1}
+    assert input_files.read_toml(path) == {"a": 1}
     path.write_text("a = " + 20_000 * "[" + 20_000 * "]")
     with pytest.raises(BadInput, match=r"s.toml: tables or lists nested too deeply|s.toml: .*"):
-        tables.read_toml(path)
-    monkeypatch.setattr(tables, "LARGEST_FILE", 3)
+        input_files.read_toml(path)
+    monkeypatch.setattr(input_files, "LARGEST_FILE", 3)
     path.write_text("a = 1")
     with pytest.raises(BadInput, match="s.toml: 5 bytes, expected at most 3"):
-        tables.read_toml(path)
+        input_files.read_toml(path)
 
 
 def test_errors_are_a_line_each_and_nobody_elses_words(capsys: pytest.CaptureFixture):
@@ -178,7 +178,7 @@ def test_errors_are_a_line_each_and_nobody_elses_words(capsys: pytest.CaptureFix
         (BadInput("one\ntwo"), "one\nkinetree: two"),
         (BadInput("no column 'x'; \nno column 'y'; "), "no column 'x'\nkinetree: no column 'y'"),
     ):
-        failure.report(error)
+        error_messages.report(error)
         assert capsys.readouterr().err == f"kinetree: {said}\n"
 
 

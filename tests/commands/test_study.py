@@ -8,7 +8,7 @@ import pytest
 
 from kinetree.scripts import cli
 from kinetree.scripts.studies.study import read_study
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 POINT_MASS = """
 format = "kinetree/1"

@@ -13,7 +13,7 @@ from kinetree.scripts.commands import hil, identify, info, statics, study, tune
 from kinetree.scripts.reports import linear_text
 from kinetree.scripts.studies import planned, worst_case
 from kinetree.scripts.studies.sweep import Sweep
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 HERTZ = 2 * math.pi
 

@@ -14,16 +14,16 @@ from pydantic import Field
 from kinetree.models.description.errors import ModelError
 from kinetree.scripts.terminal import (
     arguments,
-    as_json,
-    failure,
-    inputs,
+    error_messages,
+    input_files,
+    input_signals,
+    json_output,
+    measured_files,
     own_process,
     progress,
-    records,
-    tables,
 )
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.recorded import Recorded
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.result_columns import Recorded
 
 
 def test_settings_are_numbers_by_name():
@@ -82,11 +82,11 @@ def test_plain_data_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture):
         "n": None,
         "s": [3],
     }
-    assert as_json.plain(found) == plain
-    as_json.show_json(found)
+    assert json_output.plain(found) == plain
+    json_output.show_json(found)
     assert json.loads(shown := capsys.readouterr().out) == plain and shown.startswith('{\n  "1": [')
-    as_json.keep_json({"ü": 1}, tmp_path / "a.json")
-    as_json.keep_json({"ü": 1}, None)
+    json_output.keep_json({"ü": 1}, tmp_path / "a.json")
+    json_output.keep_json({"ü": 1}, None)
     assert (tmp_path / "a.json").read_text(encoding="utf-8") == '{\n  "ü": 1\n}\n' and list(
         tmp_path.iterdir()
     ) == [tmp_path / "a.json"]
@@ -101,21 +101,21 @@ def test_codes_of_failures():
         FileNotFoundError(2, "x"),
         IsADirectoryError(21, "x"),
     ]
-    assert [failure.exit_code(each) for each in wrong] == [2] * 5
+    assert [error_messages.exit_code(each) for each in wrong] == [2] * 5
     assert [
-        failure.exit_code(each)
+        error_messages.exit_code(each)
         for each in (ArithmeticError(), PermissionError(13, "x"), KeyError("x"), OSError(28, "x"))
     ] == [1] * 4
 
 
-class Inner(tables.FileTable):
-    size: tables.Real = 1.0
+class Inner(input_files.FileTable):
+    size: input_files.Real = 1.0
 
 
-class Outer(tables.FileTable):
+class Outer(input_files.FileTable):
     count: Annotated[int, Field(strict=True, ge=2)] = 2
     way: Literal["a", "b"] = "a"
-    width: tables.Positive
+    width: input_files.Positive
     share: Annotated[float, Field(le=1.0, gt=-2.0)] = 0.5
     inner: dict[str, Inner] = {}
     rows: list[float] = []
@@ -142,7 +142,7 @@ class Outer(tables.FileTable):
 )  # fmt: skip
 def test_every_mistake_of_a_table_is_a_line(raw: dict[str, Any], said: list[str]):
     with pytest.raises(BadInput) as error:
-        tables.checked(Outer, raw, "s.toml")
+        input_files.checked(Outer, raw, "s.toml")
     lines = str(error.value).splitlines()
     assert len(lines) == len(said) and all(
         line.startswith(f"s.toml: {words}") for line, words in zip(lines, said, strict=True)
@@ -151,23 +151,23 @@ def test_every_mistake_of_a_table_is_a_line(raw: dict[str, Any], said: list[str]
 
 def test_good_tables_and_numbers_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """As many bytes as are allowed, twenty mistakes at most."""
-    assert tables.checked(Outer, {"width": 1.0, "from": 2.0}, "").spelt == 2.0
-    assert tables.number(2, "") == 2.0 and type(tables.number(2, "")) is float
+    assert input_files.checked(Outer, {"width": 1.0, "from": 2.0}, "").spelt == 2.0
+    assert input_files.number(2, "") == 2.0 and type(input_files.number(2, "")) is float
     for wrong in (True, "1", math.nan, math.inf, None):
         with pytest.raises(BadInput, match=f"here: found {wrong!r}, expected a number"):
-            tables.number(wrong, "here")
-    tables.only({"a": 1}, {"a", "b"}, "here")
+            input_files.number(wrong, "here")
+    input_files.only({"a": 1}, {"a", "b"}, "here")
     with pytest.raises(BadInput, match="here: unknown key 'c', expected one of a, b"):
-        tables.only({"a": 1, "c": 1}, {"b", "a"}, "here")
+        input_files.only({"a": 1, "c": 1}, {"b", "a"}, "here")
     with pytest.raises(BadInput) as error:
-        tables.checked(Outer, {f"k{k}": 1 for k in range(30)}, "s")
+        input_files.checked(Outer, {f"k{k}": 1 for k in range(30)}, "s")
     assert len(str(error.value).splitlines()) == 20
-    monkeypatch.setattr(tables, "LARGEST_FILE", 5)
+    monkeypatch.setattr(input_files, "LARGEST_FILE", 5)
     (tmp_path / "s.toml").write_text("a = 1")
-    assert tables.read_toml(tmp_path / "s.toml") == {"a": 1}
+    assert input_files.read_toml(tmp_path / "s.toml") == {"a": 1}
     (tmp_path / "s.toml").write_text("a = x")
     with pytest.raises(BadInput, match="s.toml: Invalid value"):
-        tables.read_toml(tmp_path / "s.toml")
+        input_files.read_toml(tmp_path / "s.toml")
 
 
 def test_columns_are_found_by_name_or_pattern(tmp_path: Path):
@@ -204,8 +204,10 @@ def test_records_get_the_names_and_units_of_the_mechanism(
     """--map wins over the file; what has no unit stays as it is; settings hold in that record alone."""
     path = tmp_path / "r.csv"
     path.write_text("time,a [mm],b [deg],c\n0,1,180,3\n1,2,360,4\n")
-    monkeypatch.setattr(records, "units_of", lambda mechanism: {"way": "m", "b": "rad"})
-    found = records.single(f"{path}@ m=2,k=1e3,", ["a=way", "c = q : km "], SimpleNamespace())  # type: ignore[arg-type]
+    monkeypatch.setattr(measured_files, "units_of", lambda mechanism: {"way": "m", "b": "rad"})
+    found = measured_files.single(
+        f"{path}@ m=2,k=1e3,", ["a=way", "c = q : km "], SimpleNamespace()
+    )  # type: ignore[arg-type]
     assert (
         found.settings == {"m": 2.0, "k": 1000.0}
         and list(found.columns) == ["way", "b", "q"]
@@ -214,7 +216,7 @@ def test_records_get_the_names_and_units_of_the_mechanism(
     assert found.columns["way"] == pytest.approx([1e-3, 2e-3]) and found.columns[
         "b"
     ] == pytest.approx([np.pi, 2 * np.pi])
-    assert found.columns["q"] == pytest.approx([3000.0, 4000.0]) and records.single(
+    assert found.columns["q"] == pytest.approx([3000.0, 4000.0]) and measured_files.single(
         str(path)
     ).columns["c"].tolist() == [3.0, 4.0]
     for text, maps, said in (
@@ -223,7 +225,7 @@ def test_records_get_the_names_and_units_of_the_mechanism(
         (path, ["c=q:what"], "column 'c': "), (f"{path}@m", None, "expected FILE@NAME=VALUE"), (f"{path}@m=x", None, "expected FILE@NAME=VALUE"),
     ):  # fmt: skip
         with pytest.raises(BadInput, match=said):
-            records.single(str(text), maps, SimpleNamespace())  # type: ignore[arg-type]
+            measured_files.single(str(text), maps, SimpleNamespace())  # type: ignore[arg-type]
 
 
 SYSTEM: Any = SimpleNamespace(compiled=SimpleNamespace(inputs=("push", "turn")), description=None)
@@ -240,14 +242,14 @@ def test_inputs_are_driven_by_columns(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     path = tmp_path / "p.csv"
     path.write_text("Time [ms],push [kN],other,spin\n0,1,5,1\n500,nan,5,2\n1000,3,5,3\n")
-    found: Any = inputs.given([str(path)], ["spin=turn:kN"], SYSTEM)
+    found: Any = input_signals.given([str(path)], ["spin=turn:kN"], SYSTEM)
     assert [found["push"](t) for t in (0.0, 0.25, 1.0)] == [1000.0, 1500.0, 3000.0] and found[
         "turn"
     ](0.25) == 1500.0
-    assert set(found) == {"push", "turn"} and inputs.given(None, None, SYSTEM) is None
+    assert set(found) == {"push", "turn"} and input_signals.given(None, None, SYSTEM) is None
     assert (
-        inputs.given(["turn=2"], None, SYSTEM) == {"turn": 2}
-        and inputs.given([str(path), "push=4"], None, SYSTEM)["push"] == 4
+        input_signals.given(["turn=2"], None, SYSTEM) == {"turn": 2}
+        and input_signals.given([str(path), "push=4"], None, SYSTEM)["push"] == 4
     )  # type: ignore[index]
     for text, maps, said in (
         ("time,push\n0,1\n0,2\n", None, "the times in 'time' do not ascend"),
@@ -258,9 +260,9 @@ def test_inputs_are_driven_by_columns(tmp_path: Path, monkeypatch: pytest.Monkey
     ):  # fmt: skip
         path.write_text(text)
         with pytest.raises(BadInput, match=said):
-            inputs.given([str(path)], maps, SYSTEM)
+            input_signals.given([str(path)], maps, SYSTEM)
     with pytest.raises(BadInput, match="there is no --input file whose columns"):
-        inputs.given(["push=1"], ["x=push"], SYSTEM)
+        input_signals.given(["push=1"], ["x=push"], SYSTEM)
 
 
 def test_progress_away_from_a_terminal_is_a_line_every_five_seconds(

@@ -9,7 +9,7 @@ import pytest
 from kinetree.scripts.ssp import archive
 from kinetree.scripts.ssp.structure import Connector
 from kinetree.scripts.ssp.wiring import Edge, direct
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 HERE = Path("a.ssp")
 

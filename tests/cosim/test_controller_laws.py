@@ -12,8 +12,8 @@ from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.controller_description import controller_description
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.monolithic import with_drive
-from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.slave import ControllerSlave, MechanismSlave
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 
 FULL = Pid(3.0, 0.5, 0.1, 0.03, 0.2, 0.25, 0.05, -0.4, 0.6)
 PROFILE = ((0.0, 1.0), (0.2, 1.5), (0.45, 1.1))

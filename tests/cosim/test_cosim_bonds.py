@@ -6,9 +6,9 @@ from typing import Any, cast
 import pytest
 
 from kinetree.scripts.cosim.bonds import bonds_of, suspected
+from kinetree.scripts.cosim.energy_monitor import Range
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.slave import Slave
-from kinetree.scripts.cosim.watch import Range
 
 
 def unit(name: str, **units: str) -> Slave:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from kinetree.scripts.cli import main
-from kinetree.scripts.cosim.control import ControlSpec
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.oil import Cylinder, DriveError, Valve
 from kinetree.scripts.cosim.scenario import read_scenario
-from kinetree.scripts.cosim.study import BAR, run_coupled
+from kinetree.scripts.cosim.scenario_verdict import BAR, run_coupled
+from kinetree.scripts.cosim.step_size_control import ControlSpec
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, DriveError, Valve
 
 BOOM = read_scenario("lib:boom")
 

@@ -8,7 +8,7 @@ import pytest
 
 from kinetree.scripts.cosim.controller import Controller, ControllerError, Pid
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
-from kinetree.scripts.cosim.packing import build_controller_fmu
+from kinetree.scripts.cosim.pack_drives import build_controller_fmu
 from kinetree.scripts.cosim.slave import ControllerSlave, CosimError
 
 PID = Pid(

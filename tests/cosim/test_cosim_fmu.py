@@ -11,14 +11,14 @@ import pytest
 from fmpy.fmi1 import FMICallException
 
 from kinetree.scripts.cli import main
+from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.oil import Cylinder, Valve
-from kinetree.scripts.cosim.packing import build_drive_fmu
-from kinetree.scripts.cosim.plan import Plan
-from kinetree.scripts.cosim.run import cosimulate
+from kinetree.scripts.cosim.pack_drives import build_drive_fmu
+from kinetree.scripts.cosim.run_master import cosimulate
 from kinetree.scripts.cosim.slave import CosimError
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 from kinetree.scripts.fmi.host import Archive, Host
 
 

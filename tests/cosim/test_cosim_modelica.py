@@ -6,7 +6,7 @@ from modelica_package import compiled
 from scipy.integrate import solve_ivp
 
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.oil import Cylinder, Valve
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 
 pytest.importorskip("rumoca")
 

@@ -8,7 +8,7 @@ from kinetree.models.compilation.actuators import bulk_modulus
 from kinetree.models.compilation.node_arithmetic import const
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.scripts.cosim import drive_description, monolithic
-from kinetree.scripts.cosim.oil import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC, Cylinder
+from kinetree.scripts.cosim.valve_cylinder import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC, Cylinder
 
 OIL = 1.4e9
 

@@ -9,10 +9,10 @@ import pytest
 
 from kinetree.models import load
 from kinetree.scripts.cosim.benchmarks import ARM_PUBLISHED, ARM_SUM, arm_error, arm_sum
-from kinetree.scripts.cosim.run import Trace
+from kinetree.scripts.cosim.run_master import Trace
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.slave import MechanismSlave
-from kinetree.scripts.cosim.wired import run_wired
+from kinetree.scripts.cosim.wired_scenario import run_wired
 
 DATA = Path(__file__).parents[1] / "data"
 ROOT3 = math.sqrt(3.0)

@@ -8,7 +8,7 @@ import pytest
 
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.scenario import read_scenario
-from kinetree.scripts.cosim.study import BAR, Outcome, run_coupled
+from kinetree.scripts.cosim.scenario_verdict import BAR, Outcome, run_coupled
 
 
 def outcome(name: str, scheme: str, step: float, stop: float | None = None) -> Outcome:
@@ -67,7 +67,7 @@ def test_platform_arrives_and_the_load_swings_on():
 
 def test_release_throws_the_boom_as_far_as_its_oil_was_compressed():
     """The load's part of the force, over the stiffness of closed oil, is the new place of rest: the first swing goes twice as far."""
-    from kinetree.scripts.cosim.units import actuated, settled
+    from kinetree.scripts.cosim.scenario_units import actuated, settled
 
     found = outcome("staged", "told", 0.001)
     drive, _ = settled(read_scenario("lib:staged"), actuated(read_scenario("lib:staged")), False)

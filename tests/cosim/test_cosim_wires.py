@@ -11,16 +11,16 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.exported import links_of_scenario, links_of_wires
+from kinetree.scripts.cosim.export_ssp import links_of_scenario, links_of_wires
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.jacobian import InterfaceJacobian
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.oil import Cylinder, Valve
-from kinetree.scripts.cosim.packing import build_drive_fmu
+from kinetree.scripts.cosim.pack_drives import build_drive_fmu
 from kinetree.scripts.cosim.scenario import read_scenario, scenario_of
-from kinetree.scripts.cosim.study import run_coupled
-from kinetree.scripts.cosim.wired import run_wired, wire_of
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.cosim.scenario_verdict import run_coupled
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
+from kinetree.scripts.cosim.wired_scenario import run_wired, wire_of
+from kinetree.scripts.terminal.error_messages import BadInput
 
 HOLD = "4256.454355978347"  # force that holds the boom of the library at its start [N]
 LENGTH = "1.8632196"  # of the cylinder there, to 1e-7 m

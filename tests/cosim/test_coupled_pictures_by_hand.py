@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.linalg import expm
 
-from kinetree.scripts.cosim import benchmarks, oscillator, study
+from kinetree.scripts.cosim import benchmarks, oscillator, scenario_verdict
 from kinetree.scripts.cosim.bonds import Bond, bonds_of, suspected
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.oscillator import (
@@ -23,9 +23,9 @@ from kinetree.scripts.cosim.oscillator import (
     largest_step,
 )
 from kinetree.scripts.cosim.report import write_csv
-from kinetree.scripts.cosim.run import Trace
+from kinetree.scripts.cosim.run_master import Trace
 from kinetree.scripts.cosim.scenario import Coupling, DriveSpec, Scenario, UnitSpec
-from kinetree.scripts.cosim.study import Outcome
+from kinetree.scripts.cosim.scenario_verdict import Outcome
 from kinetree.scripts.cosim.two_masses import (
     K1,
     K2,
@@ -34,7 +34,7 @@ from kinetree.scripts.cosim.two_masses import (
     coupled_by_displacement,
     coupled_by_force,
 )
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-9, 0.3, 1.0, 40.0])
@@ -272,10 +272,12 @@ def test_a_coupled_run_is_compared_with_one_system(
     ]
     closed, asked = list[str](), dict[str, Any]()
     plan = SimpleNamespace(wires=(), make=lambda order: asked.update(order=order))
-    monkeypatch.setattr(study, "actuated", lambda scenario: {"raw": scenario.step_size})
-    monkeypatch.setattr(study, "coupled", lambda *given: units)
-    monkeypatch.setattr(study, "couple", lambda *given: asked.update(couple=given) or plan)
-    monkeypatch.setattr(study, "settled", lambda scenario, raw, inside: (inside, None))
+    monkeypatch.setattr(scenario_verdict, "actuated", lambda scenario: {"raw": scenario.step_size})
+    monkeypatch.setattr(scenario_verdict, "coupled", lambda *given: units)
+    monkeypatch.setattr(
+        scenario_verdict, "couple", lambda *given: asked.update(couple=given) or plan
+    )
+    monkeypatch.setattr(scenario_verdict, "settled", lambda scenario, raw, inside: (inside, None))
 
     def cosimulate(
         master: Any, stop: float, h: float, recorded: Any, bonds: Any, progress: Any, control: Any
@@ -296,11 +298,11 @@ def test_a_coupled_run_is_compared_with_one_system(
         rows = {"pressure_a": [0.0, 2.0], "pressure_b": [1.0, 1.0], "lift_length": [2.0, 3.0]}
         return Rows({key: np.array(row) for key, row in rows.items()})
 
-    monkeypatch.setattr(study, "cosimulate", cosimulate)
-    monkeypatch.setattr(study, "reference", reference)
+    monkeypatch.setattr(scenario_verdict, "cosimulate", cosimulate)
+    monkeypatch.setattr(scenario_verdict, "reference", reference)
     specs = (UnitSpec("m", "x"), UnitSpec("d", drive=DriveSpec(rotary=rotary)))
     scenario = Scenario("s.toml", "s", specs, Coupling("m", "lift", "d"), extrapolation=2)
-    found = study.run_coupled(scenario, scheme, step, 2.0)
+    found = scenario_verdict.run_coupled(scenario, scheme, step, 2.0)
     assert (found.peak_pressure_error, found.controlled, found.place) == (
         4.0,
         False,

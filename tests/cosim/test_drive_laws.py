@@ -18,8 +18,8 @@ from kinetree.scripts.cosim.controller_description import (
 )
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import drive_description, points
-from kinetree.scripts.cosim.oil import Cylinder, DriveError, Valve
 from kinetree.scripts.cosim.slave import DriveSlave, MechanismSlave
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, DriveError, Valve
 
 MODELICA = Path(__file__).parents[2] / "models" / "modelica" / "Kinetree"
 PLAIN = Cylinder(area_a=2.0, area_b=1.0, volume_a=3.0, volume_b=4.0, shortest=1.0, longest=2.0)

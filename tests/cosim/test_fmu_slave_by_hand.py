@@ -11,7 +11,7 @@ from scipy.linalg import expm
 from kinetree.scripts.cosim import fmu_slave
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.slave import CosimError
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 class Refused(Exception):

@@ -18,8 +18,8 @@ from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.monolithic import reference
 from kinetree.scripts.cosim.scenario import read_scenario
-from kinetree.scripts.cosim.units import actuated, settled
-from kinetree.scripts.fmi.exchange import exchange
+from kinetree.scripts.cosim.scenario_units import actuated, settled
+from kinetree.scripts.fmi.model_exchange import exchange
 
 PAGE = (ROOT / "docs" / "openmodelica.md").read_text(encoding="utf-8")
 BLOCK = """

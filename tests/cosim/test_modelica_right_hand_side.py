@@ -12,9 +12,9 @@ from kinetree.models import load
 from kinetree.models.system.local_coordinates import Evaluation
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.monolithic import with_drive
-from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.scenario import read_scenario
-from kinetree.scripts.cosim.units import actuated, settled
+from kinetree.scripts.cosim.scenario_units import actuated, settled
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 
 rumoca = pytest.importorskip("rumoca")
 CYLINDER = Cylinder(

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from kinetree.scripts.cosim import run
+from kinetree.scripts.cosim import run_master
 from kinetree.scripts.cosim.bonds import Bond
 from kinetree.scripts.cosim.masters import Master
 from kinetree.scripts.cosim.slave import CosimError, Slave
@@ -37,7 +37,7 @@ def test_steps_are_counted_and_the_last_ends_with_the_run(
 ):
     """A billionth of a step that would be left belongs to the last one."""
     master, seen = Steps(), list[float]()
-    trace = run.cosimulate(master, stop, step, [], progress=seen.append)
+    trace = run_master.cosimulate(master, stop, step, [], progress=seen.append)
     assert (
         trace.time.tolist() == times and seen == times[1:] and trace.stable and trace.message == ""
     )
@@ -46,7 +46,7 @@ def test_steps_are_counted_and_the_last_ends_with_the_run(
     ] and trace.energy_residual.tolist() == [0.0] * len(times)
     for wrong in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(ValueError, match="expected a positive number"):
-            run.cosimulate(master, stop, wrong, [])
+            run_master.cosimulate(master, stop, wrong, [])
 
 
 class Told:
@@ -71,11 +71,11 @@ def watched(
     said: list[str],
     fails: float = math.inf,
     crosses: str = "",
-) -> run.Trace:
-    monkeypatch.setattr(run, "Watch", Told)
+) -> run_master.Trace:
+    monkeypatch.setattr(run_master, "Watch", Told)
     Told.said, bond = {"b": said}, Bond("b", 0, 0, meant=meant)
-    monkeypatch.setattr(run, "crossed", lambda *_: [(bond, crosses)] * 2 if crosses else [])
-    return run.cosimulate(Steps(fails), 1.0, 0.25, [], [bond])
+    monkeypatch.setattr(run_master, "crossed", lambda *_: [(bond, crosses)] * 2 if crosses else [])
+    return run_master.cosimulate(Steps(fails), 1.0, 0.25, [], [bond])
 
 
 def test_what_a_watch_says_ends_a_run_where_the_bond_is_meant(monkeypatch: pytest.MonkeyPatch):
@@ -122,14 +122,14 @@ def test_values_that_are_no_numbers_end_a_run():
     """The row in which they are is kept, with the energies up to it; lengths of steps are those that a control wants."""
     values = iter([1.0, 2.0, math.inf, 4.0])
     unit = SimpleNamespace(name="a", get=lambda name: next(values), units={"y": "m"})
-    trace = run.cosimulate(Steps(), 1.0, 0.25, [(cast(Slave, unit), "y")], [])
+    trace = run_master.cosimulate(Steps(), 1.0, 0.25, [(cast(Slave, unit), "y")], [])
     assert trace.message == "unstable: values are no longer finite at t = 0.5 s" and trace[
         "a.y"
     ].tolist() == [1.0, 2.0, math.inf]
     assert trace.units == {"a.y": "m"} and not trace.stable
     lengths = iter([0.5, 0.125, 1.0, 1.0])
     control: Any = SimpleNamespace(following=lambda watches, h: next(lengths))
-    assert run.cosimulate(Steps(), 1.0, 0.25, [], control=control).time.tolist() == [
+    assert run_master.cosimulate(Steps(), 1.0, 0.25, [], control=control).time.tolist() == [
         0.0,
         0.25,
         0.75,

@@ -10,12 +10,10 @@ import pytest
 
 from kinetree.models import ModelError
 from kinetree.models.description.errors import shown
-from kinetree.scripts.cosim import units
-from kinetree.scripts.cosim.control import ControlSpec
+from kinetree.scripts.cosim import scenario_units
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.scenario import (
     Connection,
     ControllerSpec,
@@ -30,7 +28,7 @@ from kinetree.scripts.cosim.scenario import (
 )
 from kinetree.scripts.cosim.scenario_file import FILE_NAME
 from kinetree.scripts.cosim.schemes import SCHEMES
-from kinetree.scripts.cosim.schemes.kind import Scheme
+from kinetree.scripts.cosim.schemes.scheme_kind import Scheme
 from kinetree.scripts.cosim.slave import (
     ControllerSlave,
     CosimError,
@@ -38,8 +36,10 @@ from kinetree.scripts.cosim.slave import (
     ProgramSlave,
     known,
 )
-from kinetree.scripts.cosim.wired import parted, unconnected
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.cosim.step_size_control import ControlSpec
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
+from kinetree.scripts.cosim.wired_scenario import parted, unconnected
+from kinetree.scripts.terminal.error_messages import BadInput
 
 FILE = "folder/s.toml"
 DRIVE = {
@@ -205,7 +205,7 @@ def block(
 ) -> Scenario:
     """A block of 4 kN on a drive, perhaps under control."""
     monkeypatch.setattr(
-        units,
+        scenario_units,
         "read",
         lambda source: (BLOCK, SimpleNamespace(file="block.toml", place=lambda *_: "")),
     )
@@ -220,37 +220,37 @@ def block(
 def test_a_coupled_drive_carries_the_load_at_rest(monkeypatch: pytest.MonkeyPatch):
     """4 kN at 1.25 m, found by two accelerations; the described force and oil make place for the drive's."""
     scenario = block(monkeypatch)
-    raw = units.actuated(scenario)
+    raw = scenario_units.actuated(scenario)
     assert (
         raw["actuators"] == {"lift": {"coordinate": "s"}} and "force" in BLOCK["actuators"]["lift"]
     )
-    drive, controller = units.settled(scenario, raw, False)
+    drive, controller = scenario_units.settled(scenario, raw, False)
     assert (
         controller is None
         and (drive.length, drive.inside) == (1.25, False)
         and drive.force == pytest.approx(4000.0, rel=1e-12)
     )
-    parts = units.parts_of(scenario, "told", raw)
+    parts = scenario_units.parts_of(scenario, "told", raw)
     assert parts.start == {"lift.force": parts.drive.force} and not parts.drive.inside
-    inside = units.parts_of(scenario, "chambers", raw)
+    inside = scenario_units.parts_of(scenario, "chambers", raw)
     assert (
         inside.start == {"lift.force": 0.0}
         and inside.drive.inside
         and "chambers" not in raw["actuators"]["lift"]
     )
-    mechanism, oil = units.coupled(scenario, "chambers", raw, "process", Path())
+    mechanism, oil = scenario_units.coupled(scenario, "chambers", raw, "process", Path())
     assert (mechanism.get("lift.pressure_a"), mechanism.get("lift.pressure_b")) == (
         drive.pressure_a,
         drive.pressure_b,
     ) and oil.name == "d"
-    mechanism, oil = units.coupled(scenario, "held", raw, "process", Path())
+    mechanism, oil = scenario_units.coupled(scenario, "held", raw, "process", Path())
     assert (mechanism.get("lift.force"), oil.get("force")) == (
         drive.force,
         drive.force,
     ) and oil.units["force"] == "N"
     assert mechanism.get("lift.acceleration") == pytest.approx(0.0, abs=1e-11)
     with pytest.raises(BadInput, match="has no actuator 'tip'; actuators: lift"):
-        units.actuated(replace(scenario, coupling=Coupling("m", "tip", "d")))
+        scenario_units.actuated(replace(scenario, coupling=Coupling("m", "tip", "d")))
     narrow = replace(
         scenario,
         units=(
@@ -259,7 +259,7 @@ def test_a_coupled_drive_carries_the_load_at_rest(monkeypatch: pytest.MonkeyPatc
         ),
     )
     with pytest.raises(BadInput, match="s.toml: units.d.drive: the cylinder's length is 1.25 m"):
-        units.settled(narrow, raw, False)
+        scenario_units.settled(narrow, raw, False)
 
 
 def test_what_does_not_move_with_its_force_is_told():
@@ -270,7 +270,7 @@ def test_what_does_not_move_with_its_force_is_told():
             get=lambda name, g=given, w=way: w * g[-1],
         )
         with pytest.raises(BadInput, match="actuator 'lift' does not move with its force"):
-            units.load_of(stuck, "lift")
+            scenario_units.load_of(stuck, "lift")
 
 
 @pytest.mark.parametrize(
@@ -287,38 +287,40 @@ def test_a_coupled_controller_is_at_rest_where_it_measures(
 ):
     """Without a setpoint it holds its place; its command is that of the drive from the start."""
     scenario = block(monkeypatch, "c", start, pid=Pid(gain=0.5), profile=profile, unit="rad")
-    raw = units.actuated(scenario)
-    drive, controller = units.settled(scenario, raw, False)
+    raw = scenario_units.actuated(scenario)
+    drive, controller = scenario_units.settled(scenario, raw, False)
     assert controller is not None and (
         controller.measured,
         controller.before,
         controller.target,
     ) == (1.25, 1.25, target)
     assert drive.control == controller.command == 0.5 * ((1.0 if profile else 0.0) + target - 1.25)
-    slaves = units.coupled(scenario, "held", raw, "process", Path())
+    slaves = scenario_units.coupled(scenario, "held", raw, "process", Path())
     assert slaves[2].name == "c" and slaves[2].units["measured"] == "rad"
 
 
 def test_settings_are_parameters_of_the_description(monkeypatch: pytest.MonkeyPatch):
     block(monkeypatch)
-    made = units.raw_description(UnitSpec("m", "block.toml", settings={"k": 3.0}), Path())
+    made = scenario_units.raw_description(UnitSpec("m", "block.toml", settings={"k": 3.0}), Path())
     assert made["parameters"]["k"] in (3.0, {"value": 3.0}) and BLOCK["parameters"]["k"] == 1.0
     with pytest.raises(ModelError, match="kk"):
-        units.raw_description(UnitSpec("m", "block.toml", settings={"kk": 3.0}), Path())
+        scenario_units.raw_description(UnitSpec("m", "block.toml", settings={"kk": 3.0}), Path())
 
 
 def test_written_units_start_with_what_is_given():
     """At 1.2 m and without a load where nothing is said; what no valve could hold is refused."""
     scenario = Scenario("s.toml", "s", ())
-    drive = units.resting(
+    drive = scenario_units.resting(
         UnitSpec("d", drive=DriveSpec(), start={"load": 1e4, "length": 1.5}), scenario
     )
     assert drive.length == 1.5 and drive.force == pytest.approx(1e4)
-    drive = units.resting(UnitSpec("d"), scenario)
+    drive = scenario_units.resting(UnitSpec("d"), scenario)
     assert drive.length == pytest.approx(1.2) and drive.force == pytest.approx(0.0, abs=1e-9)
     with pytest.raises(BadInput, match="s.toml: units.d: the load of 1e.09 N needs"):
-        units.resting(UnitSpec("d", start={"load": 1e9}), scenario)
-    controller = units.controller_of(ControllerSpec(Pid(bias=0.25), ((0.0, 1.0),)), {"measured": 2})
+        scenario_units.resting(UnitSpec("d", start={"load": 1e9}), scenario)
+    controller = scenario_units.controller_of(
+        ControllerSpec(Pid(bias=0.25), ((0.0, 1.0),)), {"measured": 2}
+    )
     assert (controller.measured, controller.target, controller.pid.bias, controller.profile) == (
         2.0,
         0.0,
@@ -326,8 +328,8 @@ def test_written_units_start_with_what_is_given():
         ((0.0, 1.0),),
     )
     assert (
-        units.controller_of(ControllerSpec(), {"target": 3}).target == 3.0
-        and units.controller_of(ControllerSpec(), {}).measured == 0.0
+        scenario_units.controller_of(ControllerSpec(), {"target": 3}).target == 3.0
+        and scenario_units.controller_of(ControllerSpec(), {}).measured == 0.0
     )
 
 
@@ -400,17 +402,21 @@ def test_units_are_packed_with_what_they_start_with(
     """By the back end that is asked for, for the communication step; a drive that has its oil carries the load, else the mechanism does."""
     built: list[tuple[Any, ...]] = []
     monkeypatch.setattr(
-        units, "build_fmu", lambda made, path, backend: built.append((path.name, backend)) or path
+        scenario_units,
+        "build_fmu",
+        lambda made, path, backend: built.append((path.name, backend)) or path,
     )
     for name in ("build_drive_fmu", "build_controller_fmu"):
         monkeypatch.setattr(
-            units, name, lambda made, path, *given: built.append((path.name, *given)) or path
+            scenario_units,
+            name,
+            lambda made, path, *given: built.append((path.name, *given)) or path,
         )
     scenario = replace(
         block(monkeypatch, "c", {"target": 2.0}, pid=Pid(gain=0.5), unit="rad"), step_size=0.125
     )
-    parts = units.parts_of(scenario, "told", units.actuated(scenario))
-    told = units.pack_scenario(scenario, "told", "python", tmp_path)
+    parts = scenario_units.parts_of(scenario, "told", scenario_units.actuated(scenario))
+    told = scenario_units.pack_scenario(scenario, "told", "python", tmp_path)
     force, command = parts.drive.force, 0.375
     assert [(unit.name, unit.path, unit.start) for unit in told] == [
         ("m", tmp_path / "m.fmu", {"lift.force": force}), ("d", tmp_path / "d.fmu", {"control": command, "load": force, "length": 1.25}),
@@ -422,21 +428,23 @@ def test_units_are_packed_with_what_they_start_with(
         ("c.fmu", "rad", "python", 0.125),
     ]
     assert built == expected
-    inside = units.pack_scenario(scenario, "chambers", "native", tmp_path)
+    inside = scenario_units.pack_scenario(scenario, "chambers", "native", tmp_path)
     assert [unit.start for unit in inside] == [
         {"lift.force": 0.0},
         {"control": command},
         {"measured": 1.25, "target": 2.0},
     ]
     built.clear()
-    monkeypatch.setattr(units, "load", lambda raw: raw)
-    written = units.pack_scenario(replace(scenario, coupling=None), "held", "python", tmp_path)
+    monkeypatch.setattr(scenario_units, "load", lambda raw: raw)
+    written = scenario_units.pack_scenario(
+        replace(scenario, coupling=None), "held", "python", tmp_path
+    )
     assert built == expected and [unit.start for unit in written] == [{}, {}, {"target": 2.0}]
     foreign = UnitSpec("f", fmu="f.fmu", start={"p": 1.0})
     there = replace(scenario, file=str(tmp_path / "s.toml"))
     with pytest.raises(FileNotFoundError):
-        units.pack_unit(foreign, there, "native", tmp_path)
+        scenario_units.pack_unit(foreign, there, "native", tmp_path)
     (tmp_path / "f.fmu").touch()
-    assert units.pack_unit(foreign, there, "native", tmp_path / "x") == units.Packed(
-        "f", tmp_path / "f.fmu", {"p": 1.0}
-    )
+    assert scenario_units.pack_unit(
+        foreign, there, "native", tmp_path / "x"
+    ) == scenario_units.Packed("f", tmp_path / "f.fmu", {"p": 1.0})

@@ -12,19 +12,19 @@ from matplotlib.figure import Figure
 from test_masters_by_hand import Sum
 
 from kinetree.models import load
-from kinetree.scripts.cosim import monolithic, packing, study, wired
-from kinetree.scripts.cosim.control import ControlSpec, StepControl
+from kinetree.scripts.cosim import monolithic, pack_drives, scenario_verdict, wired_scenario
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.jacobian import InterfaceJacobian
 from kinetree.scripts.cosim.masters import GaussSeidel, Wire
-from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.report import plot_columns, steps_of
-from kinetree.scripts.cosim.run import Trace
+from kinetree.scripts.cosim.run_master import Trace
 from kinetree.scripts.cosim.scenario import Connection, Scenario, UnitSpec
+from kinetree.scripts.cosim.scenario_verdict import Outcome
 from kinetree.scripts.cosim.slave import MechanismSlave
-from kinetree.scripts.cosim.study import Outcome
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.cosim.step_size_control import ControlSpec, StepControl
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 class Jump(Sum):
@@ -58,15 +58,17 @@ def test_an_interface_is_solved_to_a_billionth_of_its_values(
 
 def test_units_are_packed_with_what_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     made: list[Any] = []
-    monkeypatch.setattr(packing, "load", lambda raw: raw)
+    monkeypatch.setattr(pack_drives, "load", lambda raw: raw)
     monkeypatch.setattr(
-        packing, "build_fmu", lambda raw, path, backend: made.append((raw, path, backend)) or path
+        pack_drives,
+        "build_fmu",
+        lambda raw, path, backend: made.append((raw, path, backend)) or path,
     )
     drive, controller = Drive(Cylinder(), Valve()), Controller(Pid())
-    packing.build_drive_fmu(drive, tmp_path)
-    packing.build_drive_fmu(drive, tmp_path, True, "python", 0.5)
-    packing.build_controller_fmu(controller, tmp_path)
-    packing.build_controller_fmu(controller, tmp_path, "rad", "python", 0.5)
+    pack_drives.build_drive_fmu(drive, tmp_path)
+    pack_drives.build_drive_fmu(drive, tmp_path, True, "python", 0.5)
+    pack_drives.build_controller_fmu(controller, tmp_path)
+    pack_drives.build_controller_fmu(controller, tmp_path, "rad", "python", 0.5)
     assert [backend for _, _, backend in made] == ["native", "python"] * 2
     assert [raw["parameters"]["horizon"]["value"] for raw, _, _ in made[:2]] == [0.0, 0.5]
     assert [raw["parameters"]["load"]["unit"] for raw, _, _ in made[:2]] == ["N", "N.m"]
@@ -170,9 +172,9 @@ def test_a_run_of_wires(monkeypatch: pytest.MonkeyPatch):
         )
         return Trace(np.zeros(1), {}, warnings=["a warning"])
 
-    monkeypatch.setattr(wired, "unit_of", unit_of)
-    monkeypatch.setattr(wired, "cosimulate", cosimulate)
-    monkeypatch.setattr(wired, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr(wired_scenario, "unit_of", unit_of)
+    monkeypatch.setattr(wired_scenario, "cosimulate", cosimulate)
+    monkeypatch.setattr(wired_scenario, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     plain = {"slope": "", "factor": 1.0, "offset": 0.0, "mean": False, "hold": False, "bond": ""}
     wires = tuple(
         Connection(a, b, **plain)
@@ -180,7 +182,7 @@ def test_a_run_of_wires(monkeypatch: pytest.MonkeyPatch):
     )
     units = (UnitSpec("a", fmu="a", start={"u": 2.0}), UnitSpec("b", fmu="b"))
     scenario = Scenario("s.toml", "s", units, None, wires, (), extrapolation=1, notes=("a note",))
-    found = wired.run_wired(scenario, "told", 0.25, 2.0)
+    found = wired_scenario.run_wired(scenario, "told", 0.25, 2.0)
     assert type(asked["master"]) is GaussSeidel and [
         slave.name for slave in asked["master"].slaves
     ] == ["b", "a"]
@@ -197,10 +199,10 @@ def test_a_run_of_wires(monkeypatch: pytest.MonkeyPatch):
     )
     shown = Scenario("s.toml", "s", units, None, wires, ("b.y", "a.rate"), control=ControlSpec(0.5))
     with pytest.raises(BadInput, match="step_control needs power bonds"):
-        wired.run_wired(shown, "held", 0.25, 2.0)
+        wired_scenario.run_wired(shown, "held", 0.25, 2.0)
     assert made["a"].told[-1] == made["b"].told[-1] == "closed"
-    monkeypatch.setattr(wired, "suspected", lambda wires: ["a bond"])
-    controlled = wired.run_wired(shown, "held", 0.25, 2.0)
+    monkeypatch.setattr(wired_scenario, "suspected", lambda wires: ["a bond"])
+    controlled = wired_scenario.run_wired(shown, "held", 0.25, 2.0)
     assert (
         asked["recorded"] == [("b", "y"), ("a", "rate")]
         and controlled.controlled
@@ -225,7 +227,7 @@ def test_a_report_is_written_line_by_line(tmp_path: Path):
         0.12346,
         controlled=True,
     )
-    study.write_json(outcome, tmp_path / "r.json")
+    scenario_verdict.write_json(outcome, tmp_path / "r.json")
     lines = (tmp_path / "r.json").read_text().splitlines()
     assert lines[:2] == ["{", ' "scenario": "s",'] and len(lines) == 2 + len(outcome.report())
     told = json.loads("".join(lines))

@@ -15,8 +15,8 @@ import pytest
 from kinetree.models import load
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.scenario import read_scenario
-from kinetree.scripts.cosim.study import BAR, run_coupled
-from kinetree.scripts.cosim.wired import run_wired
+from kinetree.scripts.cosim.scenario_verdict import BAR, run_coupled
+from kinetree.scripts.cosim.wired_scenario import run_wired
 from kinetree.scripts.ssp.structure import VERSIONS
 from kinetree.scripts.ssp.write import identifiers
 

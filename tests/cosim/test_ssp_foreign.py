@@ -9,11 +9,11 @@ import pytest
 
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.controller import Controller, Pid
-from kinetree.scripts.cosim.packing import build_controller_fmu
+from kinetree.scripts.cosim.pack_drives import build_controller_fmu
 from kinetree.scripts.ssp.archive import unpack
 from kinetree.scripts.ssp.read import other_step, read_ssd
 from kinetree.scripts.ssp.structure import OMS, OSP, SSC, Structure
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 HEAD = (
     '<?xml version="1.0"?><s:SystemStructureDescription xmlns:s="http://ssp-standard.org/SSP1/SystemStructureDescription"'

@@ -16,11 +16,11 @@ from test_ssp_foreign import (
     system,
 )
 
-from kinetree.scripts.cosim.imported import scenario_of_ssp
+from kinetree.scripts.cosim.import_ssp import scenario_of_ssp
 from kinetree.scripts.ssp import archive
 from kinetree.scripts.ssp.structure import Base, Component, Connector, Link, Structure
 from kinetree.scripts.ssp.wiring import Edge, direct
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 KINDS = {
     "y": "output",

@@ -9,8 +9,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import fmpy
 import pytest
 
-from kinetree.scripts.cosim.exported import component_of, notes_on, value_of
-from kinetree.scripts.cosim.units import Packed
+from kinetree.scripts.cosim.export_ssp import component_of, notes_on, value_of
+from kinetree.scripts.cosim.scenario_units import Packed
 from kinetree.scripts.ssp.archive import unpack
 from kinetree.scripts.ssp.read import read_ssd
 from kinetree.scripts.ssp.structure import (
@@ -24,7 +24,7 @@ from kinetree.scripts.ssp.structure import (
     Structure,
 )
 from kinetree.scripts.ssp.write import type_of, write_ssp, written
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 BAR = Base({"kg": 1, "m": -1, "s": -2}, 1e5)
 WARM = Base({"K": 1}, 1.0, 273.15)

@@ -9,8 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from kinetree.scripts.cosim.report import VERDICTS, plot_columns, show, steps_of
-from kinetree.scripts.cosim.run import Trace
-from kinetree.scripts.cosim.study import Outcome
+from kinetree.scripts.cosim.run_master import Trace
+from kinetree.scripts.cosim.scenario_verdict import Outcome
 
 BAR = 1e5  # Pa
 PEAK = 76 * BAR

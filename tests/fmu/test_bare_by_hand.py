@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kinetree.scripts.fmi import bare, foreign, hosts
-from kinetree.scripts.fmi.bare import BareHost, HostError
+from kinetree.scripts.fmi import bare_c_host, external_host_checks, host_programs
+from kinetree.scripts.fmi.bare_c_host import BareHost, HostError
 from kinetree.solvers.library.platforms import PLATFORMS
 
 LINUX, WINDOWS, ARM = (PLATFORMS[name] for name in ("linux64", "win64", "aarch64-linux"))
@@ -19,20 +19,20 @@ def test_a_host_is_built_once_by_the_tools_of_its_platform(
 ):
     """The compiler here, zig elsewhere; Windows has neither of the libraries of the others, but an ending."""
     target, lines = PLATFORMS[name], []
-    monkeypatch.setattr(bare, "this_platform", lambda: LINUX)
-    monkeypatch.setattr(bare, "cache_root", lambda: tmp_path)
-    monkeypatch.setattr(bare, "compiler", lambda: ["cc"])
-    monkeypatch.setattr(bare, "cross_compiler", lambda target: ["zig", target])
-    monkeypatch.setattr(bare, "fmi_headers", lambda: Path("headers"))
+    monkeypatch.setattr(bare_c_host, "this_platform", lambda: LINUX)
+    monkeypatch.setattr(bare_c_host, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(bare_c_host, "compiler", lambda: ["cc"])
+    monkeypatch.setattr(bare_c_host, "cross_compiler", lambda target: ["zig", target])
+    monkeypatch.setattr(bare_c_host, "fmi_headers", lambda: Path("headers"))
 
     def run(line: list[str]) -> None:
         lines.append(line)
         Path(line[line.index("-o") + 1]).write_bytes(b"program")
 
-    monkeypatch.setattr(bare, "run", run)
-    found = bare.native_program("bare_host", target)
+    monkeypatch.setattr(bare_c_host, "run", run)
+    found = bare_c_host.native_program("bare_host", target)
     assert (
-        found == bare.native_program("bare_host", target)
+        found == bare_c_host.native_program("bare_host", target)
         and found.read_bytes() == b"program"
         and len(lines) == 1
     )
@@ -41,7 +41,7 @@ def test_a_host_is_built_once_by_the_tools_of_its_platform(
         "bare_host.exe" if windows else "bare_host"
     ) and found.parent.name.endswith(f"-{name}")
     tool = ["cc"] if target == LINUX else ["zig", target.zig]
-    source = Path(bare.__file__).with_name("bare_host.c")
+    source = Path(bare_c_host.__file__).with_name("bare_host.c")
     head = [*tool, "-std=c11", "-O1", "-w", "-Iheaders", str(source), "-o"]
     assert lines[0][: len(head)] == head and lines[0][len(head) + 1 :] == (
         [] if windows else ["-ldl", "-lpthread", "-lm"]
@@ -55,17 +55,18 @@ def test_resources_lie_where_a_platform_finds_them():
         (3, WINDOWS, "Z:/a b/resources/"),
     ):  # fmt: skip
         assert (
-            bare.resources_place(SimpleNamespace(version=version, folder="/a b"), target) == place
+            bare_c_host.resources_place(SimpleNamespace(version=version, folder="/a b"), target)
+            == place
         )  # type: ignore[arg-type]
 
 
 def test_wine_runs_quietly_in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(bare, "this_platform", lambda: LINUX)
-    monkeypatch.setattr(bare, "has_zig", lambda: True)
+    monkeypatch.setattr(bare_c_host, "this_platform", lambda: LINUX)
+    monkeypatch.setattr(bare_c_host, "has_zig", lambda: True)
     monkeypatch.setattr(
-        bare, "found", lambda names: "/usr/bin/wine" if names == bare.WINE else None
+        bare_c_host, "found", lambda names: "/usr/bin/wine" if names == bare_c_host.WINE else None
     )
-    monkeypatch.setattr(bare, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(bare_c_host, "cache_root", lambda: tmp_path)
     monkeypatch.setenv("PATH", "/here")
     quiet = {
         "WINEDEBUG": "-all",
@@ -75,7 +76,7 @@ def test_wine_runs_quietly_in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatc
         "DISPLAY": "",
     }
     for _ in range(2):
-        assert bare.launcher(WINDOWS) == (["/usr/bin/wine"], quiet | {"PATH": "/here"})
+        assert bare_c_host.launcher(WINDOWS) == (["/usr/bin/wine"], quiet | {"PATH": "/here"})
 
 
 @pytest.mark.parametrize("command", [[], ["wine"]])
@@ -86,15 +87,15 @@ def test_a_call_of_the_bare_host_is_a_line(
     asked: list[Any] = []
     (tmp_path / "binaries" / "linux64").mkdir(parents=True)
     (tmp_path / "binaries" / "linux64" / "m.so").write_text("")
-    monkeypatch.setattr(bare, "launcher", lambda target: (command, {"A": "b"}))
-    monkeypatch.setattr(bare, "native_program", lambda name, target: Path(f"/{name}"))
+    monkeypatch.setattr(bare_c_host, "launcher", lambda target: (command, {"A": "b"}))
+    monkeypatch.setattr(bare_c_host, "native_program", lambda name, target: Path(f"/{name}"))
     said = ["value 1.5\nstate 3 4\nvalue -2\n"]
 
     def told(line: list[str], environment: dict[str, str], tries: int) -> Any:
         asked.append((line, environment, tries))
         return SimpleNamespace(returncode=0, stdout=said[0], stderr="")
 
-    monkeypatch.setattr(bare, "told", told)
+    monkeypatch.setattr(bare_c_host, "told", told)
     description = SimpleNamespace(guid="g")
     archive: Any = SimpleNamespace(
         folder=str(tmp_path), description=description, references={"a": 7, "b": 9}, version=3
@@ -147,27 +148,29 @@ def test_all_kinds_of_an_archive_run_in_all_hosts_that_are_asked(monkeypatch: py
         def __exit__(self, *reason: object) -> None:
             pass
 
-    monkeypatch.setattr(foreign, "Archive", Opened)
+    monkeypatch.setattr(external_host_checks, "Archive", Opened)
     monkeypatch.setattr(
-        foreign, "by_fmpy", lambda task, platform: [task.step, task.count, float(task.exchange)]
+        external_host_checks,
+        "by_fmpy",
+        lambda task, platform: [task.step, task.count, float(task.exchange)],
     )
     monkeypatch.setattr(
-        foreign,
+        external_host_checks,
         "report_host",
         lambda report, host, task, expected: rows.append(
             (host.name, task.kind, task.names, expected)
         ),
     )
-    foreign.in_hosts("report", Path("a.fmu"), [])  # type: ignore[arg-type]
+    external_host_checks.in_hosts("report", Path("a.fmu"), [])  # type: ignore[arg-type]
     assert not opened
-    foreign.in_hosts("report", Path("a.fmu"), ["bare", "fmpy"])  # type: ignore[arg-type]
+    external_host_checks.in_hosts("report", Path("a.fmu"), ["bare", "fmpy"])  # type: ignore[arg-type]
     assert rows == [
         (host, kind, ["x"], [0.25, 100, 0.0])
         for host in ("bare", "fmpy")
         for kind in ("CS 2.0", "ME 2.0")
     ]
     description.coSimulation = None
-    assert [task.kind for task in hosts.tasks(archive, 0.5, 3)] == ["ME 2.0"]  # type: ignore[arg-type]
+    assert [task.kind for task in host_programs.tasks(archive, 0.5, 3)] == ["ME 2.0"]  # type: ignore[arg-type]
 
 
 def test_what_every_host_takes_and_may_differ_by():
@@ -181,7 +184,7 @@ def test_what_every_host_takes_and_may_differ_by():
             each.stepped,
             each.seen,
         )
-        for name, each in hosts.FOREIGN.items()
+        for name, each in host_programs.FOREIGN.items()
     }
     both, most = (2, 3), 2e-3
     assert table == {

@@ -10,8 +10,8 @@ import pytest
 from host_by_hand import NAMES, Unit, archive_of, variable
 
 from kinetree.fmu.variables import Access
-from kinetree.scripts.fmi import conditions, foreign
-from kinetree.scripts.fmi.bare import HostError
+from kinetree.scripts.fmi import external_host_checks, instance_handling
+from kinetree.scripts.fmi.bare_c_host import HostError
 from kinetree.scripts.fmi.verify import Report
 
 GRID = [0.25 * k for k in range(5)]
@@ -34,7 +34,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             )
             self.note("made", *options)
 
-    monkeypatch.setattr(conditions, "Host", Instance)
+    monkeypatch.setattr(instance_handling, "Host", Instance)
     monkeypatch.setattr(Unit, "steps", [0])
     return done
 
@@ -50,9 +50,9 @@ def calls(log: list[Any]) -> list[Any]:
 
 def test_a_reset_comes_after_the_whole_grid_and_before_it_all_again(log: list[Any]):
     report = Report(Path())
-    conditions.reset(report, archive_of(), GRID, list(NAMES), TABLE)
+    instance_handling.reset(report, archive_of(), GRID, list(NAMES), TABLE)
     assert calls(log) == ["start", *GRID[1:], "reset", "start", *GRID[1:], "close"]
-    conditions.reset(report, archive_of(broken=["reset"]), GRID, list(NAMES), TABLE)
+    instance_handling.reset(report, archive_of(broken=["reset"]), GRID, list(NAMES), TABLE)
     none = "largest deviation 0.00e+00 (allowed 0e+00)"
     assert told(report) == [
         ("after a reset", none, True),
@@ -62,12 +62,12 @@ def test_a_reset_comes_after_the_whole_grid_and_before_it_all_again(log: list[An
 
 def test_two_instances_take_turns_half_a_grid_apart(log: list[Any]):
     report = Report(Path())
-    conditions.interleaved(report, archive_of(), GRID, list(NAMES), TABLE)
+    instance_handling.interleaved(report, archive_of(), GRID, list(NAMES), TABLE)
     a, b = "0", "1"
     assert [(each[0], each[1]) for each in log if each[1] != "made"] == [
         (a, "start"), (b, "start"), (a, 0.25), (a, 0.5), (a, 0.75), (b, 0.25), (a, 1.0), (b, 0.5), (b, 0.75), (b, 1.0), (a, "close"), (b, "close"),
     ]  # fmt: skip
-    conditions.interleaved(report, archive_of(broken=["alone"]), GRID, list(NAMES), TABLE)
+    instance_handling.interleaved(report, archive_of(broken=["alone"]), GRID, list(NAMES), TABLE)
     assert [(what, good) for what, _, good in told(report)] == [
         ("two instances, step by step", True),
         ("two instances, step by step", False),
@@ -77,7 +77,7 @@ def test_two_instances_take_turns_half_a_grid_apart(log: list[Any]):
 def test_every_quarter_is_gone_through_twice(log: list[Any]):
     """From what was saved at its beginning, both times; quarters of 10 steps end at steps 2, 5, 8 and 10, halves going to the even one."""
     report, grid = Report(Path()), [0.25 * k for k in range(11)]
-    conditions.rewinds(report, archive_of(), grid, list(NAMES))
+    instance_handling.rewinds(report, archive_of(), grid, list(NAMES))
     quarters = [(0, 2), (2, 5), (5, 8), (8, 10)]
     expected = [
         each
@@ -85,7 +85,7 @@ def test_every_quarter_is_gone_through_twice(log: list[Any]):
         for each in ("save", *[("restore", grid[a]), *grid[a + 1 : b + 1]] * 2, "forget")
     ]
     assert calls(log) == ["start", *expected, "close"]
-    conditions.rewinds(report, archive_of(broken=["restore"]), grid, list(NAMES))
+    instance_handling.rewinds(report, archive_of(broken=["restore"]), grid, list(NAMES))
     first, second = told(report)
     assert first == (
         "4 rewinds over all stages",
@@ -99,7 +99,7 @@ def test_every_quarter_is_gone_through_twice(log: list[Any]):
 
 def test_steps_grow_from_a_tenth_of_the_grid_to_its_end(log: list[Any]):
     report = Report(Path())
-    conditions.growing(
+    instance_handling.growing(
         report,
         archive_of(),
         [0.25, 0.75, 1.0, 4.0],
@@ -114,7 +114,7 @@ def test_steps_grow_from_a_tenth_of_the_grid_to_its_end(log: list[Any]):
         and times[-1] == 4.0
     )
     assert 0.0 < steps[-1] <= 1.3 * steps[-2]
-    conditions.growing(report, archive_of(broken=["steps"]), GRID, list(NAMES), TABLE)
+    instance_handling.growing(report, archive_of(broken=["steps"]), GRID, list(NAMES), TABLE)
     assert [(what, good) for what, _, good in told(report)] == [
         ("growing steps", True),
         ("growing steps", False),
@@ -147,7 +147,9 @@ def test_a_parameter_changes_in_the_middle(log: list[Any], version: int):
         variable("x", Access.TUNABLE, 1.0),
         log=done,
     )
-    conditions.parameters(report, archive_of(version), twin, GRID, list(NAMES), straight=False)
+    instance_handling.parameters(
+        report, archive_of(version), twin, GRID, list(NAMES), straight=False
+    )
     change = ("set", {"k": 1.02})
     modes = ["update", "update", "step mode"]
     wanted = ["start", 0.25, change, 0.5, 0.75, 1.0]
@@ -161,11 +163,11 @@ def test_a_parameter_changes_in_the_middle(log: list[Any], version: int):
     assert told(report) == [
         ("k changed at run time", "largest deviation 0.00e+00 (allowed 1e-12)", True)
     ]
-    conditions.parameters(
+    instance_handling.parameters(
         report, archive_of(version, broken=["set"]), twin, GRID, list(NAMES), straight=False
     )
     assert not report.checks[1].good
-    conditions.parameters(
+    instance_handling.parameters(
         report, archive_of(version), twin_of(*others, *edges), GRID, list(NAMES), straight=False
     )
     assert told(report)[2] == ("parameter changed at run time", "no tunable parameter", True)
@@ -175,10 +177,10 @@ def test_straight_line_code_may_differ_by_what_roundings_do(
     log: list[Any], monkeypatch: pytest.MonkeyPatch
 ):
     """Eight times what those drawn make of it; of the engine itself nothing but the compiler's."""
-    monkeypatch.setattr(conditions, "rounded", lambda twin, motion: 1e-3)
+    monkeypatch.setattr(instance_handling, "rounded", lambda twin, motion: 1e-3)
     for straight, allowed in ((True, "8e-03"), (False, "1e-12")):
         report = Report(Path())
-        conditions.parameters(
+        instance_handling.parameters(
             report,
             archive_of(),
             twin_of(variable("k", Access.TUNABLE, 1.0)),
@@ -202,9 +204,9 @@ def test_all_conditions_begin_with_twenty_steps(monkeypatch: pytest.MonkeyPatch)
         "bare_process",
     ):
         monkeypatch.setattr(
-            conditions, name, lambda *given, name=name: asked.append((name, *given))
+            instance_handling, name, lambda *given, name=name: asked.append((name, *given))
         )
-    monkeypatch.setattr(conditions, "Host", Unit)
+    monkeypatch.setattr(instance_handling, "Host", Unit)
     grid, names = [0.25 * k for k in range(40)], ["x"]
     few, first = grid[:21], np.array([[2.0**-t] for t in grid[:21]])
     for part, offered in (
@@ -215,7 +217,7 @@ def test_all_conditions_begin_with_twenty_steps(monkeypatch: pytest.MonkeyPatch)
         asked.clear()
         archive = archive_of()
         archive.description.coSimulation = SimpleNamespace(**{part: True})
-        conditions.conditions("report", archive, "twin", grid, names, "expected", True)  # type: ignore[arg-type]
+        instance_handling.conditions("report", archive, "twin", grid, names, "expected", True)  # type: ignore[arg-type]
         assert [each[0] for each in asked if each[0] != "rewinds" or offered] == [
             each[0] for each in asked
         ]
@@ -259,17 +261,17 @@ def test_another_fmu_beside_moves_as_if_alone(log: list[Any], monkeypatch: pytes
             (mechanism.description.name, backend, version)
         ),
     )
-    monkeypatch.setattr(conditions, "Archive", lambda path: nullcontext("other"))
-    hosts = conditions.Host
+    monkeypatch.setattr(instance_handling, "Archive", lambda path: nullcontext("other"))
+    hosts = instance_handling.Host
     monkeypatch.setattr(
-        conditions,
+        instance_handling,
         "Host",
         lambda archive: Guest(log=log, name="guest") if archive == "other" else hosts(archive),
     )
     for error, good in ((0.0, True), (0.9e-5, True), (1.2e-5, False)):
         log.clear()
         Guest.error, report = error, Report(Path())
-        conditions.beside_another(report, archive_of(3), GRID, list(NAMES), TABLE)
+        instance_handling.beside_another(report, archive_of(3), GRID, list(NAMES), TABLE)
         assert [(what, ok) for what, _, ok in told(report)] == [
             ("beside another FMU", True),
             ("the other FMU", good),
@@ -284,7 +286,7 @@ def test_another_fmu_beside_moves_as_if_alone(log: list[Any], monkeypatch: pytes
 
     monkeypatch.setattr(build, "build_fmu", cannot)
     report = Report(Path())
-    conditions.beside_another(report, archive_of(), GRID, list(NAMES), TABLE)
+    instance_handling.beside_another(report, archive_of(), GRID, list(NAMES), TABLE)
     assert told(report) == [("beside another FMU", "not run: no compiler", True)]
 
 
@@ -310,13 +312,13 @@ def test_a_bare_process_runs_in_an_awkward_folder(monkeypatch: pytest.MonkeyPatc
         return [0.5, 1.0 + 3e-12]
 
     bare = SimpleNamespace(cannot=lambda task: "", run=run, platform="here")
-    monkeypatch.setitem(conditions.FOREIGN, "bare", bare)
+    monkeypatch.setitem(instance_handling.FOREIGN, "bare", bare)
     archive, title, report = (
         archive_of(folder=str(tmp_path)),
         "empty environment, awkward folder",
         Report(Path()),
     )
-    conditions.bare_process(
+    instance_handling.bare_process(
         report, archive, [0.125, 0.375, *GRID[2:]], list(NAMES), np.array([0.5, 1.0])
     )
     ((exchange, names, step, count, folder, copied),) = asked
@@ -328,11 +330,11 @@ def test_a_bare_process_runs_in_an_awkward_folder(monkeypatch: pytest.MonkeyPatc
         True,
     ) and archive.folder == str(tmp_path)
     assert folder.name == "Ünterlagen %23 + #1" and not folder.exists()
-    conditions.bare_process(report, archive, GRID, list(NAMES), np.array([0.5, 1.0 + 3e-12]))
+    instance_handling.bare_process(report, archive, GRID, list(NAMES), np.array([0.5, 1.0 + 3e-12]))
     why[0] = "ended with 3"
-    conditions.bare_process(report, archive, GRID, list(NAMES), TABLE[-1])
+    instance_handling.bare_process(report, archive, GRID, list(NAMES), TABLE[-1])
     bare.cannot = lambda task: "no compiler"
-    conditions.bare_process(report, archive, GRID, list(NAMES), TABLE[-1])
+    instance_handling.bare_process(report, archive, GRID, list(NAMES), TABLE[-1])
     assert told(report) == [
         (title, "largest deviation 3.00e-12 (allowed 1e-12)", False), (title, "largest deviation 0.00e+00 (allowed 1e-12)", True),
         (title, "ended with 3", False), (title, "not run: no compiler", True),
@@ -354,11 +356,15 @@ def test_rows_of_foreign_hosts(monkeypatch: pytest.MonkeyPatch):
     def cannot_run(task: Any, platform: Any) -> list[float]:
         raise HostError("ended with 9")
 
-    monkeypatch.setattr(foreign, "BareHost", Bare)
-    monkeypatch.setattr(foreign, "by_c_program", lambda task, platform: [1.0])
+    monkeypatch.setattr(external_host_checks, "BareHost", Bare)
+    monkeypatch.setattr(external_host_checks, "by_c_program", lambda task, platform: [1.0])
     here = SimpleNamespace(name="linux64")
     host: Any = SimpleNamespace(
-        name="bare", platform=here, cannot=lambda task: "", run=foreign.by_c_program, stepped=1e-7
+        name="bare",
+        platform=here,
+        cannot=lambda task: "",
+        run=external_host_checks.by_c_program,
+        stepped=1e-7,
     )
     report = Report(Path())
     for exchange, version in ((False, 2), (True, 2), (False, 3)):
@@ -370,11 +376,11 @@ def test_rows_of_foreign_hosts(monkeypatch: pytest.MonkeyPatch):
             step=0.5,
             count=9,
         )
-        foreign.report_host(report, host, task, [1.0])
+        external_host_checks.report_host(report, host, task, [1.0])
     host.run = cannot_run
-    foreign.report_host(report, host, task, [1.0])
+    external_host_checks.report_host(report, host, task, [1.0])
     host.cannot = lambda task: "not installed"
-    foreign.report_host(report, host, task, [1.0])
+    external_host_checks.report_host(report, host, task, [1.0])
     assert told(report) == [
         ("host bare (linux64), CS 2.0, 100 steps", "largest deviation 0.00e+00 (allowed 1e-07)", True),
         ("host bare (linux64), CS 2.0, a state resumed", "largest deviation 2.00e-09 (allowed 1e-09)", False),

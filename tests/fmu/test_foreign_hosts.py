@@ -9,10 +9,10 @@ from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.scripts.bench import hosts as table
 from kinetree.scripts.cli import main
-from kinetree.scripts.fmi import bare, conditions
-from kinetree.scripts.fmi.bare import HostError, why_not
+from kinetree.scripts.fmi import bare_c_host, instance_handling
+from kinetree.scripts.fmi.bare_c_host import HostError, why_not
 from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.scripts.fmi.hosts import FOREIGN, Task, deviation, row_at, tasks
+from kinetree.scripts.fmi.host_programs import FOREIGN, Task, deviation, row_at, tasks
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.fmi.verify import Report, motion_of_model, twin_of
 from kinetree.solvers.library.c_compiler import LibraryError
@@ -113,31 +113,33 @@ def test_without_a_compiler_the_c_host_is_not_run(archive, monkeypatch):
     def none() -> list[str]:
         raise LibraryError("no C compiler found")
 
-    monkeypatch.setattr(bare, "compiler", none)
+    monkeypatch.setattr(bare_c_host, "compiler", none)
     assert FOREIGN["bare"].cannot(tasks(archive, 0.01, 1)[0]) == "no C compiler found"
 
 
 def test_verify_holds_another_fmu_beside_and_moves_to_an_awkward_folder(archive):
     """Both checks run for every kind of archive; a motion that differs is told."""
     report, names, grid = Report(archive.path), ["height"], [0.01 * k for k in range(21)]
-    first = conditions.rows(Host(archive).start(), grid, names)
-    conditions.beside_another(report, archive, grid, names, first)
-    conditions.bare_process(report, archive, grid, names, first[-1])
+    first = instance_handling.rows(Host(archive).start(), grid, names)
+    instance_handling.beside_another(report, archive, grid, names, first)
+    instance_handling.bare_process(report, archive, grid, names, first[-1])
     assert [check.what for check in report.checks] == [
         "beside another FMU",
         "the other FMU",
         "empty environment, awkward folder",
     ]
     assert report.good and not any("not run" in check.result for check in report.checks)
-    conditions.beside_another(report, archive, grid, names, first + 1e-9)
-    conditions.bare_process(report, archive, grid, names, first[-1] + 1e-9)
+    instance_handling.beside_another(report, archive, grid, names, first + 1e-9)
+    instance_handling.bare_process(report, archive, grid, names, first[-1] + 1e-9)
     assert [check.good for check in report.checks[3:]] == [False, True, False]
 
 
 def test_verify_changes_a_parameter_during_the_run(archive):
     """FMI 3.0 only allows it in event mode."""
     report, grid = Report(archive.path), [0.01 * k for k in range(21)]
-    conditions.parameters(report, archive, twin_of(archive), grid, ["height"], straight=False)
+    instance_handling.parameters(
+        report, archive, twin_of(archive), grid, ["height"], straight=False
+    )
     assert [(check.what, check.good) for check in report.checks] == [
         ("scale changed at run time", True)
     ]

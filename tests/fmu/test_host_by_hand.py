@@ -10,9 +10,9 @@ import pytest
 
 from kinetree.fmu.variables import Access
 from kinetree.models.run.status import EvaluationError
-from kinetree.scripts.cosim.profile import value_at
-from kinetree.scripts.fmi import exchange, hosts
-from kinetree.scripts.fmi.bare import HostError
+from kinetree.scripts.cosim.time_profile import value_at
+from kinetree.scripts.fmi import host_programs, model_exchange
+from kinetree.scripts.fmi.bare_c_host import HostError
 from kinetree.scripts.fmi.host import Archive, Host, Reals
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.solvers.library.platforms import PLATFORMS
@@ -232,10 +232,10 @@ def test_a_mechanism_and_a_drive_are_one_right_hand_side(monkeypatch: pytest.Mon
         def set(self, values: dict[str, float]) -> None:
             log.append(values)
 
-    monkeypatch.setattr(exchange, "Host", Stub)
+    monkeypatch.setattr(model_exchange, "Host", Stub)
     archive: Any = SimpleNamespace(description=SimpleNamespace(numberOfContinuousStates=2))
     drive: Any = Drive()
-    whole = exchange.Exchanged(archive, drive, "lift")
+    whole = model_exchange.Exchanged(archive, drive, "lift")
     assert whole.start.tolist() == [5.0, 6.0, 2.0, 3.0, 0.25] and log == [
         "ModelExchange",
         {"lift.force": 9.0},
@@ -255,10 +255,10 @@ def test_last_values_by_fmpy(monkeypatch: pytest.MonkeyPatch):
         get=lambda names: (done.append(names), [1.0])[1],
         close=lambda: done.append("close"),
     )
-    monkeypatch.setattr(hosts, "Host", lambda archive: SimpleNamespace(start=lambda: stub))
-    task = hosts.Task(SimpleNamespace(folder="f"), False, ["x"], 0.1, 3)  # type: ignore[arg-type]
+    monkeypatch.setattr(host_programs, "Host", lambda archive: SimpleNamespace(start=lambda: stub))
+    task = host_programs.Task(SimpleNamespace(folder="f"), False, ["x"], 0.1, 3)  # type: ignore[arg-type]
     assert (
-        hosts.by_fmpy(task, PLATFORMS["linux64"]) == [1.0]
+        host_programs.by_fmpy(task, PLATFORMS["linux64"]) == [1.0]
         and done == [0.1, 0.2, 3 * 0.1, ["x"], "close"]
         and task.end == 3 * 0.1
     )
@@ -266,8 +266,8 @@ def test_last_values_by_fmpy(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
         fmpy, "simulate_fmu", lambda folder, **options: (done.append((folder, options)), result)[1]
     )
-    task = hosts.Task(SimpleNamespace(folder="f"), True, ["x"], 0.25, 2)  # type: ignore[arg-type]
-    assert hosts.by_fmpy(task, PLATFORMS["linux64"]) == [2.0]
+    task = host_programs.Task(SimpleNamespace(folder="f"), True, ["x"], 0.25, 2)  # type: ignore[arg-type]
+    assert host_programs.by_fmpy(task, PLATFORMS["linux64"]) == [2.0]
     wanted = {
         "stop_time": 0.5,
         "fmi_type": "ModelExchange",
@@ -286,9 +286,9 @@ def test_the_line_of_the_c_program(monkeypatch: pytest.MonkeyPatch):
         guid="g", instantiationToken="t", modelVariables=variables, numberOfEventIndicators=None, coSimulation=SimpleNamespace(modelIdentifier="m"),
         modelExchange=SimpleNamespace(modelIdentifier="e"),
     )  # fmt: skip
-    monkeypatch.setattr(hosts, "launcher", lambda platform: (["run"], {"A": "b"}))
-    monkeypatch.setattr(hosts, "native_program", lambda name, platform: Path(f"/{name}"))
-    monkeypatch.setattr(hosts, "resources_place", lambda archive, platform: "place")
+    monkeypatch.setattr(host_programs, "launcher", lambda platform: (["run"], {"A": "b"}))
+    monkeypatch.setattr(host_programs, "native_program", lambda name, platform: Path(f"/{name}"))
+    monkeypatch.setattr(host_programs, "resources_place", lambda archive, platform: "place")
 
     def finished(
         line: list[str], folder: Path, environment: dict[str, str], read: Any
@@ -296,7 +296,7 @@ def test_the_line_of_the_c_program(monkeypatch: pytest.MonkeyPatch):
         asked.append((line, folder, environment))
         return read("noise\nvalue 1.5\nvalues 3\nvalue -2\n")
 
-    monkeypatch.setattr(hosts, "finished", finished)
+    monkeypatch.setattr(host_programs, "finished", finished)
     for version, is_exchange, words in (
         (2, False, ["g", "fmi2", "cs"]),
         (3, True, ["t", "fmi3", "me"]),
@@ -304,8 +304,8 @@ def test_the_line_of_the_c_program(monkeypatch: pytest.MonkeyPatch):
         archive: Any = SimpleNamespace(
             folder="/f", version=version, description=description, references={"a": 7, "b": 9}
         )
-        task = hosts.Task(archive, is_exchange, ["b", "a"], 0.5, 4)
-        assert hosts.by_c_program(task, PLATFORMS["linux64"]) == [1.5, -2.0]
+        task = host_programs.Task(archive, is_exchange, ["b", "a"], 0.5, 4)
+        assert host_programs.by_c_program(task, PLATFORMS["linux64"]) == [1.5, -2.0]
         line, folder, environment = asked.pop()
         assert (
             line[:2] == ["run", "/motion_host"]
@@ -325,15 +325,20 @@ def test_tables_are_read_at_a_time(tmp_path: Path):
     path.write_text(
         "time,model.root.a, b ,c[1,2],f(g(x,y),z)\n1.0,1,2,3,4\n2.0000029,5,6,7,8\n2.0,9,10,11,12\n2.0000031,0,0,0,0\n"
     )
-    assert hosts.row_at(path, ["f(g(x,y),z)", "c[1,2]", "b", "a"], 2.0) == [12.0, 11.0, 10.0, 9.0]
-    assert hosts.row_at(path, ["a"], 1.0 + 1.9e-6) == [1.0]
+    assert host_programs.row_at(path, ["f(g(x,y),z)", "c[1,2]", "b", "a"], 2.0) == [
+        12.0,
+        11.0,
+        10.0,
+        9.0,
+    ]
+    assert host_programs.row_at(path, ["a"], 1.0 + 1.9e-6) == [1.0]
     with pytest.raises(HostError, match="no row at t = 1"):
-        hosts.row_at(path, ["a"], 1.0 + 2.1e-6)
+        host_programs.row_at(path, ["a"], 1.0 + 2.1e-6)
     path.write_text("time,a\n0.000001,1\n")
     with pytest.raises(HostError, match="no row at t = 0"):
-        hosts.row_at(path, ["a"], 0.0)
+        host_programs.row_at(path, ["a"], 0.0)
     names = ["x", "x_residual", "y.mean_speed", "der(x,2)", "z"]
-    assert hosts.outputs(SimpleNamespace(names=lambda causality: names)) == ["x", "z"]  # type: ignore[arg-type]
+    assert host_programs.outputs(SimpleNamespace(names=lambda causality: names)) == ["x", "z"]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("status", [0, 2])

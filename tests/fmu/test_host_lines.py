@@ -9,39 +9,39 @@ from types import SimpleNamespace
 
 import pytest
 
-from kinetree.scripts.fmi import hosts
-from kinetree.scripts.fmi.bare import HostError, told
+from kinetree.scripts.fmi import host_programs
+from kinetree.scripts.fmi.bare_c_host import HostError, told
 from kinetree.solvers.library.platforms import PLATFORMS
 
 LINUX = PLATFORMS["linux64"]
 
 
-def task(exchange: bool = False, **archive: object) -> hosts.Task:
+def task(exchange: bool = False, **archive: object) -> host_programs.Task:
     part = SimpleNamespace(modelIdentifier="m")
     told = {
         "version": 2, "needs_python": False, "compiled": False, "folder": "nowhere", "references": {"a": 7, "b": 9},
         "description": SimpleNamespace(modelExchange=part, coSimulation=part),
     }  # fmt: skip
-    return hosts.Task(SimpleNamespace(**told | archive), exchange, ["a", "b"], 0.01, 100)  # type: ignore[arg-type]
+    return host_programs.Task(SimpleNamespace(**told | archive), exchange, ["a", "b"], 0.01, 100)  # type: ignore[arg-type]
 
 
 def test_lines_of_programs(tmp_path: Path):
     table = tmp_path / "t.csv"
-    line = " ".join(hosts.fmusim(task(True), table))
+    line = " ".join(host_programs.fmusim(task(True), table))
     assert (
         "--interface-type me " in line
         and "--stop-time 1.0 " in line
         and line.endswith("--output-variable a --output-variable b")
     )
-    line = " ".join(hosts.omsimulator(task(), table))
+    line = " ".join(host_programs.omsimulator(task(), table))
     assert "--mode=cs" in line and "--stopTime=2.0" in line and "--intervals=200" in line, (
         "it takes a stop time of 1 s for none at all"
     )
-    assert "--stopTime=0.5" in " ".join(hosts.omsimulator(replace(task(), count=50), table))
+    assert "--stopTime=0.5" in " ".join(host_programs.omsimulator(replace(task(), count=50), table))
 
 
 def test_why_a_host_does_not_run_an_archive():
-    host = hosts.ForeignHost(
+    host = host_programs.ForeignHost(
         "h",
         LINUX,
         lambda task, platform: [],
@@ -67,7 +67,7 @@ def test_why_a_host_does_not_run_an_archive():
 
 def test_what_a_host_says_is_kept_when_it_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def ran(code: str) -> list[float]:
-        return hosts.finished(
+        return host_programs.finished(
             [sys.executable, "-c", code], tmp_path, {}, lambda said: [float(said)]
         )
 
@@ -80,18 +80,18 @@ def test_what_a_host_says_is_kept_when_it_fails(tmp_path: Path, monkeypatch: pyt
     def late(*given: object, **options: object) -> None:
         raise subprocess.TimeoutExpired("h", 1.0)
 
-    monkeypatch.setattr(hosts.subprocess, "run", late)
+    monkeypatch.setattr(host_programs.subprocess, "run", late)
     with pytest.raises(HostError, match="not done after"):
         ran("")
 
 
 def test_deviations_of_what_is_no_number_are_infinite():
     assert (
-        hosts.deviation([1.0, math.nan], [1.0, 2.0]) == math.inf
-        and hosts.deviation([1.0], [1.0]) == 0.0
+        host_programs.deviation([1.0, math.nan], [1.0, 2.0]) == math.inf
+        and host_programs.deviation([1.0], [1.0]) == 0.0
     )
     with pytest.raises(HostError, match="1 values, expected 2"):
-        hosts.deviation([1.0], [1.0, 2.0])
+        host_programs.deviation([1.0], [1.0, 2.0])
 
 
 def test_a_program_that_never_ran_is_asked_again_and_no_other(tmp_path: Path):

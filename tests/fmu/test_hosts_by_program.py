@@ -12,12 +12,12 @@ import pytest
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.scripts.bench import fmu_counted
+from kinetree.scripts.bench import fmu_step_instructions
 from kinetree.scripts.bench import hosts as table
-from kinetree.scripts.fmi import bare, foreign, hosts
-from kinetree.scripts.fmi.bare import BareHost, HostError, launcher, why_not
+from kinetree.scripts.fmi import bare_c_host, external_host_checks, host_programs
+from kinetree.scripts.fmi.bare_c_host import BareHost, HostError, launcher, why_not
 from kinetree.scripts.fmi.host import Archive
-from kinetree.scripts.fmi.hosts import FOREIGN, Task
+from kinetree.scripts.fmi.host_programs import FOREIGN, Task
 from kinetree.scripts.fmi.verify import Report
 from kinetree.solvers.library.platforms import PLATFORMS, Platform
 
@@ -44,7 +44,7 @@ def test_each_host_has_its_rows(archive: Archive, monkeypatch: pytest.MonkeyPatc
     """One that agrees, one that is off, one that fails, one that cannot; our C host resumes a state of another process too."""
 
     def stepped(task: Task, platform: Platform) -> list[float]:
-        return hosts.by_fmpy(replace(task, exchange=False), platform)
+        return host_programs.by_fmpy(replace(task, exchange=False), platform)
 
     made = {
         "good": replace(FOREIGN["bare"], name="good", missing=lambda: "", run=stepped),
@@ -62,11 +62,11 @@ def test_each_host_has_its_rows(archive: Archive, monkeypatch: pytest.MonkeyPatc
         ),
         "bare": FOREIGN["bare"],
     }
-    monkeypatch.setattr(foreign, "FOREIGN", FOREIGN | made)
+    monkeypatch.setattr(external_host_checks, "FOREIGN", FOREIGN | made)
     report = Report(archive.path)
-    foreign.in_hosts(report, archive.path, ())
+    external_host_checks.in_hosts(report, archive.path, ())
     assert report.checks == []
-    foreign.in_hosts(report, archive.path, list(made))
+    external_host_checks.in_hosts(report, archive.path, list(made))
     rows = {check.what: check for check in report.checks}
     assert (
         len(rows) == len(report.checks)
@@ -116,7 +116,7 @@ def test_programs_are_asked_for_the_motion_and_their_table_is_read(
         assert env["HOME"] == str(cwd) and Path(where).parent == cwd
         return SimpleNamespace(returncode=0, stdout="", stderr="")
 
-    monkeypatch.setattr(hosts.subprocess, "run", run)
+    monkeypatch.setattr(host_programs.subprocess, "run", run)
     task = Task(archive, True, ["y"], 0.01, 50)
     assert FOREIGN["fmusim"].run(task, PLATFORMS["linux64"]) == [0.6]
     assert FOREIGN["omsimulator"].run(
@@ -138,56 +138,56 @@ def test_scripts_answer_in_a_line_of_their_own(archive: Archive):
     """By names or by references, whatever else is printed; last words of what fails are told."""
     task = Task(archive, False, ["y"], 0.25, 4)
     echo = "import json, sys\nprint('hello')\nprint('RESULT', json.dumps([float(sys.argv[2]) * int(sys.argv[3]), len(json.loads(sys.argv[4]))]))"
-    assert hosts.by_script(echo, True)(task, PLATFORMS["linux64"]) == [1.0, 1]
+    assert host_programs.by_script(echo, True)(task, PLATFORMS["linux64"]) == [1.0, 1]
     kind = "import json, sys\nprint('RESULT', json.dumps([isinstance(json.loads(sys.argv[4])[0], str)]))"
     assert [
-        hosts.by_script(kind, named)(task, PLATFORMS["linux64"]) for named in (True, False)
+        host_programs.by_script(kind, named)(task, PLATFORMS["linux64"]) for named in (True, False)
     ] == [[True], [False]]
     with pytest.raises(HostError, match="StopIteration: no result"):
-        hosts.by_script("print('no result')", True)(task, PLATFORMS["linux64"])
+        host_programs.by_script("print('no result')", True)(task, PLATFORMS["linux64"])
     with pytest.raises(HostError, match="^ended with 3: farewell$"):
-        hosts.by_script("import sys; print('farewell'); sys.exit(3)", True)(
+        host_programs.by_script("import sys; print('farewell'); sys.exit(3)", True)(
             task, PLATFORMS["linux64"]
         )
 
 
 def test_a_host_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(hosts, "LIMIT", 0.05)
+    monkeypatch.setattr(host_programs, "LIMIT", 0.05)
     with pytest.raises(HostError, match=r"not done after 0.05 s"):
-        hosts.finished(
+        host_programs.finished(
             [sys.executable, "-c", "import time; time.sleep(20)"], tmp_path, {}, lambda said: []
         )
 
 
 def test_model_exchange_by_fmpy_decays(archive: Archive):
-    (found,) = hosts.by_fmpy(Task(archive, True, ["y"], 0.1, 10), PLATFORMS["linux64"])
+    (found,) = host_programs.by_fmpy(Task(archive, True, ["y"], 0.1, 10), PLATFORMS["linux64"])
     assert found == pytest.approx(0.36787944, abs=1e-6)
 
 
 def test_what_a_machine_lacks_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Reasons in the order in which they would be mended; what is there is started as it has to be."""
     win, arm = (PLATFORMS[name] for name in ("win64", "aarch64-linux"))
-    monkeypatch.setattr(bare, "this_platform", lambda: PLATFORMS["linux64"])
-    monkeypatch.setattr(bare, "has_zig", lambda: False)
+    monkeypatch.setattr(bare_c_host, "this_platform", lambda: PLATFORMS["linux64"])
+    monkeypatch.setattr(bare_c_host, "has_zig", lambda: False)
     assert (
         why_not(PLATFORMS["linux64"]) == ""
         and why_not(win) == "zig is missing: pip install ziglang"
     )
     with pytest.raises(HostError, match="no host for win64: zig is missing"):
         launcher(win)
-    monkeypatch.setattr(bare, "has_zig", lambda: True)
+    monkeypatch.setattr(bare_c_host, "has_zig", lambda: True)
     there: list[str] = []
     monkeypatch.setattr(
-        bare,
+        bare_c_host,
         "found",
         lambda names: next((f"/usr/bin/{name}" for name in names if name in there), None),
     )
-    monkeypatch.setattr(bare, "ARM_LIBRARIES", tmp_path / "arm")
+    monkeypatch.setattr(bare_c_host, "ARM_LIBRARIES", tmp_path / "arm")
     assert "apt-get install wine64" in why_not(win) and "qemu-user-static" in why_not(arm)
     there += ["wine64", "qemu-aarch64"]
     assert why_not(win) == "" and "libc6-arm64-cross" in why_not(arm)
     (tmp_path / "arm").mkdir()
-    monkeypatch.setattr(bare, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(bare_c_host, "cache_root", lambda: tmp_path)
     assert launcher(arm) == (
         ["/usr/bin/qemu-aarch64", "-L", str(tmp_path / "arm")],
         {},
@@ -198,16 +198,16 @@ def test_what_a_machine_lacks_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
         and environment["WINEPREFIX"] == str(tmp_path / "wine")
         and (tmp_path / "wine").is_dir()
     )
-    monkeypatch.setattr(bare, "this_platform", lambda: arm)
+    monkeypatch.setattr(bare_c_host, "this_platform", lambda: arm)
     assert why_not(PLATFORMS["linux64"]) == "nothing here runs programs for linux64"
-    monkeypatch.setattr(hosts, "find_spec", lambda name: None)
-    assert hosts.ecos_missing() == "ecospy is missing: pip install ecospy"
-    monkeypatch.setattr(hosts, "find_spec", lambda name: name)
-    monkeypatch.setattr(hosts.shutil, "which", lambda name: name)
+    monkeypatch.setattr(host_programs, "find_spec", lambda name: None)
+    assert host_programs.ecos_missing() == "ecospy is missing: pip install ecospy"
+    monkeypatch.setattr(host_programs, "find_spec", lambda name: name)
+    monkeypatch.setattr(host_programs.shutil, "which", lambda name: name)
     monkeypatch.setattr(
-        hosts.subprocess, "run", lambda line, **options: SimpleNamespace(stdout="libm.so.6")
+        host_programs.subprocess, "run", lambda line, **options: SimpleNamespace(stdout="libm.so.6")
     )
-    assert hosts.ecos_missing() == "its library is missing: apt-get install libtbb12"
+    assert host_programs.ecos_missing() == "its library is missing: apt-get install libtbb12"
 
 
 def test_what_the_bare_host_says_is_told(archive: Archive, monkeypatch: pytest.MonkeyPatch):
@@ -216,29 +216,31 @@ def test_what_the_bare_host_says_is_told(archive: Archive, monkeypatch: pytest.M
     host = BareHost(archive, PLATFORMS["linux64"], ["y"])
     real = subprocess.run
     monkeypatch.setattr(
-        bare.subprocess,
+        bare_c_host.subprocess,
         "run",
         lambda line, **options: SimpleNamespace(returncode=139, stdout="half", stderr=" of it\n"),
     )
     with pytest.raises(HostError, match="the host for linux64 ended with 139: half of it"):
         host.values("run", 0.1, 1)
     monkeypatch.setattr(
-        bare.subprocess,
+        bare_c_host.subprocess,
         "run",
         lambda line, **options: SimpleNamespace(returncode=0, stdout="step 3\nvalue 1", stderr=""),
     )
     with pytest.raises(HostError, match=r"could not run it: \{'step': \['3'\]"):
         host.values("run", 0.1, 1)
-    monkeypatch.setattr(bare.subprocess, "run", real)
+    monkeypatch.setattr(bare_c_host.subprocess, "run", real)
     with pytest.raises(HostError, match="no binary for win64"):
-        monkeypatch.setattr(bare, "launcher", lambda target: ([], {}))
-        monkeypatch.setattr(bare, "native_program", lambda name, target: Path(name))
+        monkeypatch.setattr(bare_c_host, "launcher", lambda target: ([], {}))
+        monkeypatch.setattr(bare_c_host, "native_program", lambda name, target: Path(name))
         BareHost(archive, PLATFORMS["win64"], ["y"])
 
 
 def test_steps_are_counted_in_an_unpacked_archive(tmp_path: Path):
     """The counting host runs it by itself, in a Python without packages."""
-    library, (guid, resources) = fmu_counted.unpacked("lib:pendulum", "rk4", 1e-3, tmp_path)
+    library, (guid, resources) = fmu_step_instructions.unpacked(
+        "lib:pendulum", "rk4", 1e-3, tmp_path
+    )
     assert (
         library.is_file()
         and resources.startswith("file://")
@@ -250,7 +252,7 @@ def test_steps_are_counted_in_an_unpacked_archive(tmp_path: Path):
             "-I",
             "-S",
             "-c",
-            fmu_counted.HOST,
+            fmu_step_instructions.HOST,
             str(library),
             token,
             resources,

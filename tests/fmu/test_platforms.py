@@ -11,9 +11,9 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.models.description.reading.read_source import library_names
 from kinetree.scripts.cli import main
-from kinetree.scripts.fmi.bare import BareHost, why_not
+from kinetree.scripts.fmi.bare_c_host import BareHost, why_not
 from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.scripts.fmi.hosts import FOREIGN
+from kinetree.scripts.fmi.host_programs import FOREIGN
 from kinetree.solvers.library.platforms import PLATFORMS
 
 pytestmark = pytest.mark.platforms

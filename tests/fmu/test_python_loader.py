@@ -10,9 +10,9 @@ from stub_unit import stub_shell, stub_unit
 
 from kinetree.fmu.archive.build import pack_unit
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.oil import Cylinder, Valve
-from kinetree.scripts.cosim.packing import build_drive_fmu
-from kinetree.scripts.fmi.bare import BareHost, HostError
+from kinetree.scripts.cosim.pack_drives import build_drive_fmu
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
+from kinetree.scripts.fmi.bare_c_host import BareHost, HostError
 from kinetree.scripts.fmi.host import Archive
 from kinetree.solvers.library.platforms import PLATFORMS
 

@@ -16,7 +16,7 @@ from kinetree.models import load
 from kinetree.models.description.loader import read
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import drive_description
-from kinetree.scripts.cosim.oil import Cylinder, Valve
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 
 OIL = {
     "area_a": 50e-4,

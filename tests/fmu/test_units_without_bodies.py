@@ -12,9 +12,9 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import ModelError, load
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.oil import Cylinder, Valve
-from kinetree.scripts.cosim.packing import build_controller_fmu, build_drive_fmu
-from kinetree.scripts.fmi.bare import BareHost
+from kinetree.scripts.cosim.pack_drives import build_controller_fmu, build_drive_fmu
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
+from kinetree.scripts.fmi.bare_c_host import BareHost
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.verify import verify
 from kinetree.solvers.library.platforms import PLATFORMS

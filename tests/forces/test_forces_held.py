@@ -10,7 +10,7 @@ from test_shapes import PAIRS as TRIED
 from kinetree.models.forces.contact_geometry import ON_PLANES, pair
 from kinetree.models.forces.kinds import KINDS, force_kind
 from kinetree.models.forces.outlines import SHAPES
-from kinetree.scripts.site.blocks import blocks
+from kinetree.scripts.site.code_blocks import blocks
 
 HERE, DOCS = Path(__file__).parent, Path(__file__).parents[2] / "docs"
 LAWS, OUTSIDE = "forces.md", "test_laws_outside.py"

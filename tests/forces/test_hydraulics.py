@@ -10,7 +10,7 @@ from kinetree.models import ModelError, load
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.cosim.monolithic import reference
 from kinetree.scripts.cosim.scenario import read_scenario
-from kinetree.scripts.cosim.units import actuated, settled
+from kinetree.scripts.cosim.scenario_units import actuated, settled
 
 BULK = 1.4e9
 WALL = {"b": {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}}

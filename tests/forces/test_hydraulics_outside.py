@@ -13,7 +13,7 @@ from kinetree.models import ModelError, load
 from kinetree.models.system.local_coordinates import Evaluation
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.oil import Cylinder, Valve
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 
 BAR = 1e5
 OURS = Cylinder(

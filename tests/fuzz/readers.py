@@ -29,8 +29,8 @@ from kinetree.scripts.cosim.scenario import SCENARIOS, scenario_of
 from kinetree.scripts.ssp.read import read_ssd
 from kinetree.scripts.ssp.structure import MAIN
 from kinetree.scripts.studies.study import Study
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.tables import checked
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.input_files import checked
 
 PATIENCE = 20  # seconds of the processor for one input
 SMALL = 30_000  # characters of a library mechanism that is taken

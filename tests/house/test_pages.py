@@ -11,7 +11,7 @@ from tree import ROOT
 
 from kinetree.models import load
 from kinetree.scripts.commands import found
-from kinetree.scripts.site.blocks import (
+from kinetree.scripts.site.code_blocks import (
     EXAMPLES,
     blocks,
     folder_of,
@@ -94,7 +94,7 @@ def test_commands_and_options_on_pages_exist():
     wrong = []
     shared = "".join(
         (ROOT / "scripts" / "terminal" / name).read_text()
-        for name in ("arguments.py", "inputs.py", "as_json.py")
+        for name in ("arguments.py", "inputs.py", "json_output.py")
     )
     for page, text in SHOWN.items():
         lines = [
@@ -121,7 +121,7 @@ def test_commands_and_options_on_pages_exist():
 
 def test_every_page_has_a_place_in_the_navigation():
     """What is not in mkdocs.yml is a page that nobody finds; what is there and not in docs/ is written by the build or a slot for a page to come."""
-    from kinetree.scripts.site.hooks import SLOTS
+    from kinetree.scripts.site.mkdocs_hooks import SLOTS
 
     named = set(re.findall(r"([\w./-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)) - {
         "/decisions/[0-9]*.md"
@@ -137,7 +137,7 @@ def test_every_page_has_a_place_in_the_navigation():
 
 def test_examples_belong_to_tutorials():
     """A folder of examples has its page, and so its test, or a slot in the navigation for it."""
-    from kinetree.scripts.site.hooks import SLOTS
+    from kinetree.scripts.site.mkdocs_hooks import SLOTS
 
     known = {name.removeprefix("docs/") for name in SHOWN} | set(SLOTS)
     wrong = [
@@ -154,9 +154,9 @@ def test_examples_belong_to_tutorials():
 
 
 def test_pages_from_the_code_say_something():
-    from kinetree.scripts.site import generated
+    from kinetree.scripts.site import generated_pages
 
-    api, commands = generated.api(), generated.commands()
+    api, commands = generated_pages.api(), generated_pages.commands()
     assert all(f"## `kinetree {name}`" in commands for name in COMMANDS)
     assert "`--table`" in commands and ".simulate(" in api and "### `identify`" in api
     undocumented = re.findall(r"\*\*`\.(\w+)[^`]*`\*\*\n\n: *\n", api)

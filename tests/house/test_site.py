@@ -7,8 +7,8 @@ import pytest
 
 from kinetree.scripts import figures
 from kinetree.scripts.site import __main__ as site
-from kinetree.scripts.site import blocks, gallery, law_figures
-from kinetree.scripts.site.links import broken
+from kinetree.scripts.site import code_blocks, gallery, law_figures
+from kinetree.scripts.site.link_check import broken
 
 GOOD = '<h1 id="top">Top</h1><a href="#top">up</a><a href="inner/">in</a><a href="https://elsewhere.example">out</a><img src="p.png">'
 
@@ -73,11 +73,13 @@ def test_commands_of_a_page_are_run_and_what_they_do_not_print_is_told(tmp_path:
     page, folder = tmp_path / "page.md", tmp_path / "room"
     folder.mkdir()
     page.write_text(PAGE)
-    assert blocks.run_shell(page, folder) == ["this is not printed"]
-    assert blocks.pictures(page, folder) == [((tmp_path / "b.png").resolve(), folder / "b.png")]
+    assert code_blocks.run_shell(page, folder) == ["this is not printed"]
+    assert code_blocks.pictures(page, folder) == [
+        ((tmp_path / "b.png").resolve(), folder / "b.png")
+    ]
     page.write_text("```sh\necho said; exit 3\n```\n")
     with pytest.raises(AssertionError, match="exit code 3\nsaid"):
-        blocks.run_shell(page, folder)
+        code_blocks.run_shell(page, folder)
 
 
 def test_pictures_of_tutorials_are_renewed_and_the_site_is_built(
@@ -86,7 +88,7 @@ def test_pictures_of_tutorials_are_renewed_and_the_site_is_built(
     tutorials = tmp_path / "docs" / "tutorials"
     tutorials.mkdir(parents=True)
     (tutorials / "page.md").write_text(PAGE)
-    for module in (site, blocks):
+    for module in (site, code_blocks):
         monkeypatch.setattr(module, "DOCS", tmp_path / "docs")
     monkeypatch.setattr(site, "ROOT", tmp_path)
     monkeypatch.setattr("sys.argv", ["dev.py docs", "--renew"])
@@ -120,7 +122,7 @@ def test_pictures_of_tutorials_are_renewed_and_the_site_is_built(
 def test_scenes_join_the_site(monkeypatch: pytest.MonkeyPatch):
     """A page and a picture of every mechanism; moving scenes where a page asks for them."""
     pytest.importorskip("mkdocs")
-    from kinetree.scripts.site import generated, hooks
+    from kinetree.scripts.site import generated_pages, mkdocs_hooks
 
     assert {"pendulum", "example-crane"} <= set(
         gallery.sources()
@@ -129,11 +131,11 @@ def test_scenes_join_the_site(monkeypatch: pytest.MonkeyPatch):
         gallery, "sources", lambda: {"pendulum": "lib:pendulum", "train": "lib:train"}
     )
     for name in ("api", "commands", "changes"):
-        monkeypatch.setattr(generated, name, lambda name=name: f"# {name}")
+        monkeypatch.setattr(generated_pages, name, lambda name=name: f"# {name}")
     config = SimpleNamespace(
         plugins=SimpleNamespace(_current_plugin="site"), site_dir="b", use_directory_urls=True
     )
-    files = {file.src_uri: file for file in hooks.on_files([], config)}
+    files = {file.src_uri: file for file in mkdocs_hooks.on_files([], config)}
     assert set(files) == {
         "api.md",
         "commands.md",
@@ -151,14 +153,14 @@ def test_scenes_join_the_site(monkeypatch: pytest.MonkeyPatch):
             {"More": [{"Control": "tutorials/control.md"}, {"None": "contacts.md"}]},
         ]
     }
-    monkeypatch.setattr(hooks, "SLOTS", ("contacts.md",))
-    monkeypatch.setattr(hooks, "DOCS", Path("nowhere"))
-    assert hooks.on_config(nav)["nav"] == [
+    monkeypatch.setattr(mkdocs_hooks, "SLOTS", ("contacts.md",))
+    monkeypatch.setattr(mkdocs_hooks, "DOCS", Path("nowhere"))
+    assert mkdocs_hooks.on_config(nav)["nav"] == [
         {"Start": "README.md"},
         {"More": [{"Control": "tutorials/control.md"}]},
     ]
     page = SimpleNamespace(file=SimpleNamespace(src_uri="tutorials/a.md"))
-    made = hooks.on_page_markdown(
+    made = mkdocs_hooks.on_page_markdown(
         "a\n\n    kinetree run a.toml\n\n| 47 102 | `1e-16 2 300` | 1e-16 |\n<!-- scene: crane -->",
         page,
         None,
@@ -172,7 +174,7 @@ def test_scenes_join_the_site(monkeypatch: pytest.MonkeyPatch):
     )
     assert 'src="../scenes/crane.html#bare"' in made
     monkeypatch.undo()
-    notes = hooks.on_page_markdown(
+    notes = mkdocs_hooks.on_page_markdown(
         "# Decisions",
         SimpleNamespace(file=SimpleNamespace(src_uri="decisions/README.md")),
         None,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from integrator_runs import METHODS, block, memory, problem, run, slope
 
-from kinetree.scripts.bench.problems import DECAY, Problem, kepler
+from kinetree.scripts.bench.integrator_problems import DECAY, Problem, kepler
 from kinetree.solvers.integrate.adams_fixed import DIFFERENCES
 from kinetree.solvers.integrate.controller import EVALUATIONS, F_NEW, ORDER, T_NEW, Y_NEW
 

@@ -5,7 +5,7 @@ import pytest
 from integrator_runs import METHODS, block, memory, problem, run, state_of, time_of
 from plain_kernels import plain
 
-from kinetree.scripts.bench.problems import (
+from kinetree.scripts.bench.integrator_problems import (
     DECAY,
     SPRINGS,
     VAN_DER_POL_STIFF,

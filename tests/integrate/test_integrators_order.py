@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from integrator_runs import METHODS, end_errors, memory, problem, run, slope, state_of, time_of
 
-from kinetree.scripts.bench.methods import FIXED as BY_STEPS
-from kinetree.scripts.bench.problems import SPRINGS, Problem, kepler, kepler_end
+from kinetree.scripts.bench.integrator_list import FIXED as BY_STEPS
+from kinetree.scripts.bench.integrator_problems import SPRINGS, Problem, kepler, kepler_end
 from kinetree.solvers.integrate.controller import EVALUATIONS, STEPS
 
 ORBIT = kepler(0.2, 6.0)

@@ -7,7 +7,7 @@ import pytest
 from integrator_runs import METHODS, memory, run
 
 from kinetree.models.description.schema import INTEGRATORS as IN_DESCRIPTIONS
-from kinetree.scripts.bench.problems import kepler, kepler_end
+from kinetree.scripts.bench.integrator_problems import kepler, kepler_end
 from kinetree.solvers import unit_layout
 from kinetree.solvers.integrate.controller import STEPS, T_NEW, T_OLD
 from kinetree.solvers.integrate.kinds import CODES, INTEGRATORS

@@ -5,9 +5,16 @@ import pytest
 from allocation import allocations
 from integrator_runs import METHODS, block, cut, memory, problem, state_of, step_of, time_of
 
-from kinetree.scripts.bench import methods as compiled
-from kinetree.scripts.bench.methods import FIXED
-from kinetree.scripts.bench.problems import BLOW_UP, DECAY, HIRES_END, Problem, kepler, kepler_end
+from kinetree.scripts.bench import integrator_list as compiled
+from kinetree.scripts.bench.integrator_list import FIXED
+from kinetree.scripts.bench.integrator_problems import (
+    BLOW_UP,
+    DECAY,
+    HIRES_END,
+    Problem,
+    kepler,
+    kepler_end,
+)
 from kinetree.solvers.integrate import controller
 from kinetree.solvers.integrate.controller import HARD, STEPS, T_NEW, T_OLD, Y_OLD
 from kinetree.solvers.layout import Status

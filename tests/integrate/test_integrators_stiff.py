@@ -15,7 +15,7 @@ from integrator_runs import (
 )
 from plain_kernels import plain
 
-from kinetree.scripts.bench.problems import (
+from kinetree.scripts.bench.integrator_problems import (
     ARENSTORF_ORBIT,
     DECAY,
     HIRES_END,

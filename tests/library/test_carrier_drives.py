@@ -11,7 +11,7 @@ from kinetree.models.library import carrier_drives
 from kinetree.models.library.carrier_parts import RING, Settings
 from kinetree.scripts import demo
 from kinetree.scripts.cosim.scenario import read_scenario, scenario_of
-from kinetree.scripts.cosim.wired import run_wired
+from kinetree.scripts.cosim.wired_scenario import run_wired
 from kinetree.scripts.reports import stage_pictures
 from kinetree.scripts.reports.html import write_report
 from kinetree.scripts.reports.stage_tables import books, show, stage_table, tables
@@ -19,7 +19,7 @@ from kinetree.scripts.studies import carrier_cosim, stabilisation
 from kinetree.scripts.studies.carrier_cosim import LABELS, run_carrier
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import read_task
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 ON = Settings(
     1, 0, full=0, hydraulic=0, soil=0, contacts=0, outside=1, drives=0, cylinders=1, forward=0

@@ -20,14 +20,14 @@ from kinetree.scripts.reports import (
     linear_files,
     linear_pictures,
     linear_text,
-    page,
     stage_pictures,
     stage_report,
     stage_tables,
+    study_page,
 )
-from kinetree.scripts.reports.page import MOST_ROWS, Section, plain, written
+from kinetree.scripts.reports.study_page import MOST_ROWS, Section, plain, written
 from kinetree.scripts.studies.sweep import Sweep
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def test_cells_have_six_digits_and_no_sign_of_nothing():
@@ -80,9 +80,9 @@ def test_long_tables_of_a_page_are_cut_and_say_so():
 
 def test_a_page_says_how_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The command as it could be given again; packages that are not there are no facts."""
-    monkeypatch.setattr(page.sys, "argv", ["/bin/kinetree", "study", "a file.toml"])
-    monkeypatch.setattr(page, "PACKAGES", ("numpy", "no-such-package"))
-    path = page.write_page(
+    monkeypatch.setattr(study_page.sys, "argv", ["/bin/kinetree", "study", "a file.toml"])
+    monkeypatch.setattr(study_page, "PACKAGES", ("numpy", "no-such-package"))
+    path = study_page.write_page(
         tmp_path / "p.html",
         "Title",
         [Section("One").say("first", "second")],
@@ -100,7 +100,7 @@ def test_a_page_says_how_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (
         "first" in text
         and "second" in text
-        and page.write_page(tmp_path / "q.html", "Title", []).exists()
+        and study_page.write_page(tmp_path / "q.html", "Title", []).exists()
     )
 
 

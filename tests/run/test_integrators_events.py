@@ -7,7 +7,7 @@ import pytest
 from integrator_runs import METHODS, cut, memory, problem, time_of
 from plain_kernels import plain
 
-from kinetree.scripts.bench.problems import FALL, Problem, kepler
+from kinetree.scripts.bench.integrator_problems import FALL, Problem, kepler
 from kinetree.solvers.layout import Status
 from kinetree.solvers.run.event_search import CALLS, DIRECTION, EVENT_TIME, FIRED, WATCH
 

@@ -17,7 +17,7 @@ from kinetree.scripts.studies.blocks import (
     with_blocks,
     without_idle,
 )
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from kinetree.scripts.studies import optimise as searching
 from kinetree.scripts.studies.optimise import Found, front, locally, part_of, state_of
 from kinetree.scripts.studies.optimise_file import Task, Variable
 from kinetree.scripts.studies.optimise_search import Search
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def found_of(wanted: Task, values: float, measures: dict[str, float], **more: Any) -> Found:

@@ -30,7 +30,7 @@ from kinetree.scripts.hil.mailbox import Mailbox
 from kinetree.scripts.hil.prompt import prompt
 from kinetree.scripts.hil.report import margin_rows
 from kinetree.scripts.hil.scenario import read_scenario
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 compiled = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="native FMUs carry compiled kernels"

@@ -7,7 +7,7 @@ import pytest
 
 from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.hil.scenario import Channel, Scenario, read_scenario
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 WHOLE = """
 fmu = "boom.fmu"

@@ -26,7 +26,7 @@ from kinetree.scripts.studies.measures import (
 from kinetree.scripts.studies.samplers import Correlated, Distribution, cube, drawn
 from kinetree.scripts.studies.stabilisation import Comparison, shown_unit, spans, spread
 from kinetree.scripts.studies.study import Study, run_study
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.layout import Status
 
 EPS = float(np.finfo(float).eps)

@@ -12,7 +12,7 @@ from kinetree.scripts import cli
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import read_task
 from kinetree.scripts.studies.optimise_search import Search
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def mass(value: str, parameters: dict, **more) -> dict:

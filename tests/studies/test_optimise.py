@@ -15,7 +15,7 @@ from kinetree.scripts.studies import measures, optimise_search
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import MOST_PLACES, places, read_task
 from kinetree.scripts.studies.optimise_search import Search
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def mass(law: str, cost: str, start: float = 1.0, **parameters: float) -> dict:

@@ -16,7 +16,7 @@ from kinetree.scripts.hil import clock, mailbox, partner
 from kinetree.scripts.hil.controller import Controller, FmuController, Loop, controller_of
 from kinetree.scripts.hil.design import loop_of, pid
 from kinetree.scripts.hil.frame import Frame, unpacked
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def test_a_controller_filters_bounds_and_holds():

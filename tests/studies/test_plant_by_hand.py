@@ -12,7 +12,7 @@ from plant_by_hand import scenario
 from kinetree import models
 from kinetree.fmu.archive import build
 from kinetree.scripts.hil import plant
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 @pytest.fixture

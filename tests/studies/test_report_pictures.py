@@ -21,9 +21,9 @@ from kinetree.scripts.hil.loop import simulate
 from kinetree.scripts.hil.report import write_report
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.reports import linear_pictures
-from kinetree.scripts.reports.page import Section
 from kinetree.scripts.reports.stage_pictures import LABELS, draw_stages, panels
 from kinetree.scripts.reports.stage_pictures import drawn as drawn_of
+from kinetree.scripts.reports.study_page import Section
 from kinetree.scripts.studies.indices import saltelli
 from kinetree.scripts.studies.samplers import Distribution, drawn
 from kinetree.scripts.studies.stabilisation_report import robustness

@@ -8,7 +8,7 @@ import pytest
 from browser import DESK, PHONE, browser, needs_browser
 
 from kinetree.scripts.reports import html
-from kinetree.scripts.reports.page import Section, write_page
+from kinetree.scripts.reports.study_page import Section, write_page
 
 LONG = "hydraulic_manipulator_with_a_name_that_nobody_breaks.boom.lift_cylinder.chamber_a.pressure"
 HEAD, ROW = ("measure", *(f"{LONG}_{k}" for k in range(5))), (LONG, *(1.23456e-7 for _ in range(5)))

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.scripts.cosim.control import ControlSpec
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import drive_description
-from kinetree.scripts.cosim.oil import Cylinder, Valve
-from kinetree.scripts.cosim.profile import slope_at, value_at
 from kinetree.scripts.cosim.scenario import read_scenario
+from kinetree.scripts.cosim.step_size_control import ControlSpec
+from kinetree.scripts.cosim.time_profile import slope_at, value_at
+from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 from kinetree.scripts.hil.frame import MOST, Frame, unpacked
 from kinetree.scripts.hil.loop import Arrivals, Record, apply
 from kinetree.scripts.hil.scenario import Channel

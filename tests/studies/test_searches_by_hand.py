@@ -19,7 +19,7 @@ from kinetree.scripts.studies.optimise_file import (
     variable,
 )
 from kinetree.scripts.studies.optimise_search import Search, stored, worth
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 FREE = (-math.inf, math.inf)
 EPS = float(np.finfo(float).eps)

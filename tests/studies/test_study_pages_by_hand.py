@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinetree.models.run.status import EvaluationError
-from kinetree.scripts.reports.page import Section
+from kinetree.scripts.reports.study_page import Section
 from kinetree.scripts.studies import planned, stabilisation_report, study_report
 from kinetree.scripts.studies.indices import indices, problem, saltelli
 from kinetree.scripts.studies.planned import Plan, law_of, searched
@@ -23,7 +23,7 @@ from kinetree.scripts.studies.study_report import (
     summary,
     write_report,
 )
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.solvers.layout import Status
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinetree.models.expressions.parse import evaluate_constant
-from kinetree.scripts.reports.page import Section
+from kinetree.scripts.reports.study_page import Section
 from kinetree.scripts.studies import supports, supports_report
 from kinetree.scripts.studies.supports import Case, NotPossible, Study, tilted
 from kinetree.scripts.studies.supports_file import Supports

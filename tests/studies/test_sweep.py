@@ -12,7 +12,7 @@ from kinetree.models import load
 from kinetree.scripts import cli
 from kinetree.scripts.studies import sweep
 from kinetree.scripts.studies.sweep import swept
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 compiled = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="native FMUs carry compiled kernels"

@@ -106,7 +106,7 @@ def test_margins_are_of_a_single_loop(monkeypatch: pytest.MonkeyPatch):
 
 def test_the_page_has_what_there_is(monkeypatch: pytest.MonkeyPatch):
     """A picture of every column over the time; histograms in microseconds up to the last thousandth where times were taken; margins if any."""
-    from kinetree.scripts.reports.page import Section
+    from kinetree.scripts.reports.study_page import Section
 
     drawn, written, late = [], [], [1e-6 * k for k in range(1001)]
     monkeypatch.setattr(

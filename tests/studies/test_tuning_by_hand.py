@@ -24,7 +24,7 @@ from kinetree.scripts.studies.tuning import (
     snippet,
     tuned,
 )
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 EPS = float(np.finfo(float).eps)
 T = 0.125

@@ -15,7 +15,7 @@ from tree import ROOT
 
 from kinetree.models.controllers.expansion import first_seed
 from kinetree.scripts import cli
-from kinetree.scripts.site.blocks import blocks
+from kinetree.scripts.site.code_blocks import blocks
 from kinetree.scripts.studies.samplers import Distribution, drawn
 
 pytestmark = pytest.mark.slow

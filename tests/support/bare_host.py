@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from kinetree.scripts.fmi.bare import BareHost
+from kinetree.scripts.fmi.bare_c_host import BareHost
 from kinetree.scripts.fmi.host import Archive
 from kinetree.solvers.library.platforms import PLATFORMS
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from plain_kernels import PLAIN, plain
 
-from kinetree.scripts.bench.problems import Problem
+from kinetree.scripts.bench.integrator_problems import Problem
 
 
 def plain_bench(name: str) -> Any:

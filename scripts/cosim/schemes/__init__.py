@@ -8,9 +8,9 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
+from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.plan import Plan
-from kinetree.scripts.cosim.schemes.kind import Scheme
+from kinetree.scripts.cosim.schemes.scheme_kind import Scheme
 from kinetree.scripts.cosim.slave import Slave
 
 

@@ -1,8 +1,8 @@
 """The oil is inside the mechanism: flows go in, pressures come out; the valve steps first."""
 
+from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.plan import Plan
-from kinetree.scripts.cosim.schemes.kind import Scheme
+from kinetree.scripts.cosim.schemes.scheme_kind import Scheme
 from kinetree.scripts.cosim.slave import Slave
 
 SIDES = ("a", "b")

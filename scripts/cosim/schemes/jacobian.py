@@ -1,7 +1,7 @@
 """Values at the end of the step are solved for with the derivatives of the interface."""
 
-from kinetree.scripts.cosim.plan import Plan
-from kinetree.scripts.cosim.schemes.kind import Scheme, exchanged
+from kinetree.scripts.cosim.coupling_plan import Plan
+from kinetree.scripts.cosim.schemes.scheme_kind import Scheme, exchanged
 from kinetree.scripts.cosim.slave import Slave
 
 

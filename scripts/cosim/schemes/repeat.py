@@ -1,7 +1,7 @@
 """Every step is made twice, the second time with the values that the first one has found."""
 
-from kinetree.scripts.cosim.plan import Plan
-from kinetree.scripts.cosim.schemes.kind import Scheme, exchanged
+from kinetree.scripts.cosim.coupling_plan import Plan
+from kinetree.scripts.cosim.schemes.scheme_kind import Scheme, exchanged
 from kinetree.scripts.cosim.slave import Slave
 
 

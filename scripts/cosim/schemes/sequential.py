@@ -1,7 +1,7 @@
 """The drive steps first, the mechanism with what it answers (Gauss-Seidel)."""
 
-from kinetree.scripts.cosim.plan import Plan
-from kinetree.scripts.cosim.schemes.kind import Scheme, exchanged
+from kinetree.scripts.cosim.coupling_plan import Plan
+from kinetree.scripts.cosim.schemes.scheme_kind import Scheme, exchanged
 from kinetree.scripts.cosim.slave import Slave
 
 

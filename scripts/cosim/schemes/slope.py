@@ -1,7 +1,7 @@
 """Both units step with the values of the beginning and their slopes."""
 
-from kinetree.scripts.cosim.plan import Plan
-from kinetree.scripts.cosim.schemes.kind import Scheme, exchanged
+from kinetree.scripts.cosim.coupling_plan import Plan
+from kinetree.scripts.cosim.schemes.scheme_kind import Scheme, exchanged
 from kinetree.scripts.cosim.slave import Slave
 
 

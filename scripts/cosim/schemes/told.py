@@ -4,9 +4,9 @@ So the drive compresses exactly the oil that the mechanism has displaced. What t
 mean over the step: as a ramp it would be nearer, but stable only below a step of pi/omega.
 """
 
+from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.plan import Plan
-from kinetree.scripts.cosim.schemes.kind import Scheme
+from kinetree.scripts.cosim.schemes.scheme_kind import Scheme
 from kinetree.scripts.cosim.slave import Slave
 
 

@@ -15,12 +15,12 @@ import numpy as np
 
 from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.cosim.bonds import bonds_of
-from kinetree.scripts.cosim.control import StepControl
 from kinetree.scripts.cosim.monolithic import reference
-from kinetree.scripts.cosim.run import Trace, cosimulate
+from kinetree.scripts.cosim.run_master import Trace, cosimulate
 from kinetree.scripts.cosim.scenario import Scenario
+from kinetree.scripts.cosim.scenario_units import actuated, coupled, settled
 from kinetree.scripts.cosim.schemes import couple
-from kinetree.scripts.cosim.units import actuated, coupled, settled
+from kinetree.scripts.cosim.step_size_control import StepControl
 
 BAR = 1e5
 FINE = 5e-4  # largest output step of the reference [s]

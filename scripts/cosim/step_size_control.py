@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.scripts.cosim.watch import Watch
+from kinetree.scripts.cosim.energy_monitor import Watch
 
 SAFETY = 0.8  # part of the tolerance that is aimed at
 INTEGRAL, PROPORTIONAL = 0.3, 0.2  # exponents

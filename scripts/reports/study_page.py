@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models.result.atomic_file import write_text
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 TEMPLATE = Path(__file__).parent.parent / "templates" / "report.html"
 PACKAGES = ("kinetree", "numpy", "scipy")

@@ -8,8 +8,8 @@ from typing import Any
 
 from mkdocs.structure.files import File
 
-from kinetree.scripts.site import gallery, generated
-from kinetree.scripts.site.blocks import DOCS
+from kinetree.scripts.site import gallery, generated_pages
+from kinetree.scripts.site.code_blocks import DOCS
 
 SLOTS = ("tutorials/control.md", "contacts.md", "records.md")
 COMMANDS = re.compile(r"(?:^ {4}(?:kinetree|python3) .*\n)+", re.M)  # indented, outside of lists
@@ -21,9 +21,9 @@ def on_files(files: Any, config: Any) -> Any:
     """Generated files join those of docs/."""
     seen = [gallery.see(name, source) for name, source in gallery.sources().items()]
     made: dict[str, str | bytes] = {
-        "api.md": generated.api(),
-        "commands.md": generated.commands(),
-        "changes.md": generated.changes(),
+        "api.md": generated_pages.api(),
+        "commands.md": generated_pages.commands(),
+        "changes.md": generated_pages.changes(),
         "gallery.md": gallery.gallery(seen),
     }
     for one in seen:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from kinetree.scripts.site.blocks import ROOT
+from kinetree.scripts.site.code_blocks import ROOT
 
 INTERFACE: dict[str, tuple[str, tuple[str, ...]]] = {
     "Load and compile": ("kinetree.models", ("load", "Mechanism", "System", "ModelError")),

@@ -9,12 +9,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
+from kinetree.scripts.cosim.coupling_plan import of_wires
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.plan import of_wires
 from kinetree.scripts.cosim.scenario import Scenario
+from kinetree.scripts.cosim.scenario_units import Packed, actuated, coupled, pack_scenario
 from kinetree.scripts.cosim.schemes import couple
-from kinetree.scripts.cosim.units import Packed, actuated, coupled, pack_scenario
-from kinetree.scripts.cosim.wired import end_of
+from kinetree.scripts.cosim.wired_scenario import end_of
 from kinetree.scripts.ssp.structure import (
     INTEGERS,
     REALS,
@@ -26,7 +26,7 @@ from kinetree.scripts.ssp.structure import (
     Value,
 )
 from kinetree.scripts.ssp.write import write_ssp
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 KINDS = ("input", "output", "parameter")
 FOR_HOSTS = "chambers"  # the scheme that stays stable where a host steps all units at once

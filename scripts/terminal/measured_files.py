@@ -10,8 +10,8 @@ import numpy as np
 
 from kinetree.models.description.errors import suggestion
 from kinetree.models.description.units.unit_of_measure import UnitError, fits, parse_unit
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.recorded import Recorded
+from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.result_columns import Recorded
 
 if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kinetree.scripts.cosim.jacobian import InterfaceJacobian
 from kinetree.scripts.cosim.masters import GaussSeidel, Master, Repeat, Wire
 from kinetree.scripts.cosim.slave import Slave
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 TOLD, STIFFNESS = "told", ".stiffness"
 MASTERS: dict[str, type[Master]] = {

@@ -1,4 +1,4 @@
-"""An archive in hosts of their own (kinetree.scripts.fmi.hosts): each kind of it, and states that go from one process to another.
+"""An archive in hosts of their own (kinetree.scripts.fmi.host_programs): each kind of it, and states that go from one process to another.
 
 Whatever cannot run here is said with what is missing; a host that runs has to give the numbers of fmpy on this machine, and take states of others.
 """
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetree.scripts.fmi.bare import BareHost, HostError
+from kinetree.scripts.fmi.bare_c_host import BareHost, HostError
 from kinetree.scripts.fmi.host import Archive
-from kinetree.scripts.fmi.hosts import (
+from kinetree.scripts.fmi.host_programs import (
     FOREIGN,
     INTEGRATED,
     SINES,

@@ -9,15 +9,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kinetree.scripts.cosim.bonds import bonds_of, suspected
-from kinetree.scripts.cosim.control import StepControl
+from kinetree.scripts.cosim.coupling_plan import Plan, of_wires
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.plan import Plan, of_wires
-from kinetree.scripts.cosim.run import cosimulate
+from kinetree.scripts.cosim.run_master import cosimulate
 from kinetree.scripts.cosim.scenario import Connection, Scenario
+from kinetree.scripts.cosim.scenario_units import unit_of
+from kinetree.scripts.cosim.scenario_verdict import Outcome
 from kinetree.scripts.cosim.slave import Slave
-from kinetree.scripts.cosim.study import Outcome
-from kinetree.scripts.cosim.units import unit_of
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.cosim.step_size_control import StepControl
+from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def run_wired(

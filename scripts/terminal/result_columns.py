@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.models.result.read_files import READERS, read_columns
 from kinetree.models.result.result import Event, Result, shape_of
 from kinetree.scripts.terminal.arguments import one_of
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 __all__ = ["READERS", "Recorded"]
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from kinetree.fmu.archive.binaries import place_of
 from kinetree.scripts.fmi import sensitivity
-from kinetree.scripts.fmi.bare import (
+from kinetree.scripts.fmi.bare_c_host import (
     HostError,
     launcher,
     native_program,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.scripts.terminal.arguments import one_of
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 if TYPE_CHECKING:
     from kinetree.models import Signal, System

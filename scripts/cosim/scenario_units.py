@@ -15,11 +15,11 @@ from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
-from kinetree.scripts.cosim.oil import DriveError
-from kinetree.scripts.cosim.packing import build_controller_fmu, build_drive_fmu
+from kinetree.scripts.cosim.pack_drives import build_controller_fmu, build_drive_fmu
 from kinetree.scripts.cosim.scenario import ControllerSpec, Coupling, DriveSpec, Scenario, UnitSpec
 from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.cosim.valve_cylinder import DriveError
+from kinetree.scripts.terminal.error_messages import BadInput
 
 UNITS = ("process", "python", "native")  # in this process, or FMUs of a back end
 PROBE = 1e3  # force by which the load of an actuator is found [N or N.m]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kinetree.scripts.cosim.plan import MASTERS
+from kinetree.scripts.cosim.coupling_plan import MASTERS
 from kinetree.scripts.cosim.scenario import Connection, Scenario, UnitSpec
 from kinetree.scripts.ssp.archive import unpack
 from kinetree.scripts.ssp.read import read_ssd
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.error_messages import BadInput
 
 DEFAULT_STOP, STEPS = 1.0, 1000  # of experiments that say nothing
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.scripts.bench.problems import Problem, problem
+from kinetree.scripts.bench.integrator_problems import Problem, problem
 from kinetree.solvers.integrate import controller
 from kinetree.solvers.integrate.dense_output import sample
 from kinetree.solvers.integrate.interface import Kernels

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.plan import Plan
 from kinetree.scripts.cosim.slave import Slave
 
 
