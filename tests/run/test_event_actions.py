@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from hand_made_unit import EMPTY, HandMade, guard
 from plain_kernels import plain
+from unit_stand_in import EMPTY, HandMade, guard
 
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Guard, Status

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from hand_made_unit import EMPTY, HandMade, guard
 from known_guards import Locator, S, one
 from plain_kernels import plain
+from unit_stand_in import EMPTY, HandMade, guard
 
 from kinetree.solvers.layout import Guard, Status
 from kinetree.solvers.unit_layout import CLOSED, DUE, JUDGED, NOT_YET, TRUE_NOW

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hand_made_unit import HandMade, guard
 from plain_kernels import plain
+from unit_stand_in import HandMade, guard
 
 from kinetree.solvers.layout import Guard, Status
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from boom_by_hand import FRICTION, START, Held, Margins, T, lever, margins_of
+from boom_reference import FRICTION, START, Held, Margins, T, lever, margins_of
 from report_page import Page, numbers
 from scipy.optimize import minimize
 from tree import ROOT

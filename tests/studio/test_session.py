@@ -155,7 +155,7 @@ def test_the_door_opens_to_who_has_the_token_only(kind: str):
 
 
 def test_the_page_is_served(tmp_path):
-    """By the command, in a process of its own; pages of chains and of drives: test_page_alone."""
+    """By the command, in a process of its own; pages of chains and of drives: test_page_without_browser."""
     command = [sys.executable, "-m", "kinetree.scripts.cli", "studio", "lib:four-bar", "--no-open"]
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTEST")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from test_masters_by_hand import Sum
+from test_master_steps import Sum
 
 from kinetree.models import load
 from kinetree.scripts.cosim import monolithic, pack_drives, scenario_verdict, wired_scenario

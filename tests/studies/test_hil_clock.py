@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from plant_by_hand import BEGUN, STEP, Arrays, Plant, commands, scenario
+from plant_stand_in import BEGUN, STEP, Arrays, Plant, commands, scenario
 
 from kinetree.scripts.hil import clock
 from kinetree.scripts.hil.frame import Frame, unpacked

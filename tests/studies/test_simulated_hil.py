@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
-from plant_by_hand import BEGUN, STEP, Plant, commands, scenario
+from plant_stand_in import BEGUN, STEP, Plant, commands, scenario
 
 from kinetree.scripts.hil import loop
 from kinetree.scripts.hil.frame import Frame

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hand_made_unit import HandMade, guard
 from known_guards import Locator, S, one
 from noted_calls import FAILURE, Noted
 from plain_kernels import plain
+from unit_stand_in import HandMade, guard
 
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import AUTO, CODES

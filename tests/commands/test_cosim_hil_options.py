@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from plant_by_hand import scenario as loop_scenario
+from plant_stand_in import scenario as loop_scenario
 
 from kinetree import models
 from kinetree.scripts import cli

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from laws_alone import Bench
+from force_law_values import Bench
 
 from kinetree.models.compilation.node_arithmetic import E, const, name
 from kinetree.models.compilation.vectors import Vector

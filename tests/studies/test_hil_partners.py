@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from plant_by_hand import scenario
+from plant_stand_in import scenario
 
 from kinetree.models.analysis.frequency import StateSpace
 from kinetree.scripts.hil import clock, mailbox, partner

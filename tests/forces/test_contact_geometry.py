@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from laws_alone import Bench
+from force_law_values import Bench
 
 from kinetree.models.compilation.node_arithmetic import const, name
 from kinetree.models.compilation.vectors import Vector

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_searches_by_hand import measured_by, search, task
+from test_optimizer_search import measured_by, search, task
 
 from kinetree.scripts.studies import optimise as searching
 from kinetree.scripts.studies.optimise import Found, front, locally, part_of, state_of

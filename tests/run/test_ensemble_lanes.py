@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hand_made_unit import guard
 from plain_kernels import plain
+from unit_stand_in import guard
 
 from kinetree.models.run.ensemble import CLASSICAL, TABLES
 from kinetree.solvers.layout import WIDTH, Status

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from laws_alone import Bench, Moving
+from force_law_values import Bench, Moving
 
 from kinetree.models.forces.kinds import KINDS
 from kinetree.solvers import layout as L

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from laws_alone import Bench
+from force_law_values import Bench
 
 from kinetree.models.compilation.node_arithmetic import const, name
 from kinetree.models.hydraulics.circuit import Circuit

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fmpy.fmi1 import FMICallException
-from plant_by_hand import scenario
+from plant_stand_in import scenario
 
 from kinetree import models
 from kinetree.fmu.archive import build

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from host_by_hand import NAMES, Unit, archive_of, variable
+from host_stand_in import NAMES, Unit, archive_of, variable
 
 from kinetree.fmu.variables import Access
 from kinetree.scripts.fmi import external_host_checks, instance_handling

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hand_made_unit import HandMade, action, guard
 from noted_calls import FAILURE, Noted
 from plain_kernels import blocks, plain, structure
+from unit_stand_in import HandMade, action, guard
 
 from kinetree.models import load
 from kinetree.models.run.unit import Run, make_unit

@@ -8,7 +8,7 @@ from typing import Any
 import fmpy.validation
 import numpy as np
 import pytest
-from host_by_hand import Unit, archive_of
+from host_stand_in import Unit, archive_of
 
 from kinetree.scripts.fmi import verify
 from kinetree.scripts.fmi.verify import Report
