@@ -118,7 +118,7 @@ class PlainKernels:
                 "entry": unchanged,
                 "OPTIONS": {},
             },
-            ROOT + "boundary": {
+            ROOT + "linked_kernels": {
                 "boundary": lambda shape: unchanged,
                 "hook": lambda module, name: Hook(self, module, name),
                 "call_own": OWN,

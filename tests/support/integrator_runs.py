@@ -20,9 +20,9 @@ def plain_bench(name: str) -> Any:
     return PLAIN.modules[whole]
 
 
-problem = plain_bench("problems").problem
+problem = plain_bench("integrator_problems").problem
 METHODS, memory, run = (
-    getattr(plain_bench("methods"), name) for name in ("METHODS", "memory", "run")
+    getattr(plain_bench("integrator_list"), name) for name in ("METHODS", "memory", "run")
 )
 CONTROLLER = plain("integrate.controller")
 block, cut, state_of, step_of, time_of = (
