@@ -15,8 +15,8 @@ from kinetree.fmu.native.shell import HERE as SHELL
 from kinetree.fmu.native.shell import layout_header
 from kinetree.fmu.source.archive import ENGINE, LAYOUT, engine_text
 from kinetree.fmu.variables import FmuError
-from kinetree.solvers.library.store import library_folder, place, sound, written
-from kinetree.solvers.library.tools import LibraryError, cross_compiler, run
+from kinetree.solvers.library.c_compiler import LibraryError, cross_compiler, run
+from kinetree.solvers.library.verified_files import library_folder, place, sound, written
 
 HERE = Path(__file__).parent
 TARGET = "wasm32-wasi"

@@ -121,7 +121,7 @@ def write_live(
     """Write a page that computes the mechanism while it is shown."""
     from kinetree.fmu.live import live_data
     from kinetree.models import load
-    from kinetree.scripts.terminal.recorded import READERS
+    from kinetree.scripts.terminal.result_columns import READERS
 
     if Path(file).suffix.lower() in READERS:
         raise BadInput(

@@ -10,8 +10,8 @@ from browser import DESK, PHONE, browser, needs_browser, opened
 from kinetree.fmu.live import live_data
 from kinetree.fmu.variables import FmuError
 from kinetree.models import load
-from kinetree.models.scene.motion import of_result
-from kinetree.models.scene.page import page as page_text
+from kinetree.models.scene.body_poses import of_result
+from kinetree.models.scene.html_page import page as page_text
 
 pytestmark = [
     needs_browser,

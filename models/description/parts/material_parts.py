@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from kinetree.models.description.parts.part import Named
-from kinetree.models.description.quantities import Number
+from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.description.parts.base_table import Named
 
 SHEAR_RATIO = 2.6  # E/G of an isotropic material with Poisson's ratio 0.3
 
