@@ -117,7 +117,7 @@ def own_names(identifier: str) -> str:
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(SHELL.glob("*.h")))
     found = re.findall(r"^(?:EXPORTED )?(?:const )?\w+ \*?([a-z_]+)\(", text, re.M)
     found += [
-        *(f"kt_{name}" for name in LIBRARIES["core"]["unit"]),
+        *(f"kt_{name}" for name in LIBRARIES["core"]["fmu_instance"]),
         "kinetree_model",
         "kinetree_model_size",
         "kt_own_table",

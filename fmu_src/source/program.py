@@ -120,7 +120,7 @@ def engine_source(entries: Sequence[tuple[str, str]] = ()) -> str:
     from kinetree.solvers.entries import LIBRARIES
 
     program = Program()
-    wanted = entries or [("unit", name) for name in LIBRARIES["core"]["unit"]]
+    wanted = entries or [("fmu_instance", name) for name in LIBRARIES["core"]["fmu_instance"]]
     bodies = [program.entry(module, name) for module, name in wanted]
     whole = "\n".join([*program.text, *bodies])
     helpers = [text for name, text in HELPERS.items() if f"{name}(" in whole]

@@ -84,16 +84,16 @@ def first_guess(model: Any, ws: Any) -> None:
 
 def iterated_accelerations(recording: Recording, form: str) -> list[int]:
     """u̇ by ITR-M or ITR-G."""
-    recording.entry("literal", "literal_state", 0, recording.t)
+    recording.entry("literal_forms", "literal_state", 0, recording.t)
     return recording.nodes(iterated(recording, form))
 
 
 def iterated_momenta(recording: Recording) -> list[int]:
     """u and ṗ by ITR-H."""
-    recording.entry("literal", "literal_places", 0, recording.t)
+    recording.entry("literal_forms", "literal_places", 0, recording.t)
     ws = recording.ws
     ws.u[:] = iterated(recording, "ITR-H")
     KERNELS.kernel("literal.newton_euler", "sweep_up")(ws.v, recording.model, ws, ws.u, ws.vh)
     KERNELS.kernel("literal.newton_euler", "carried_momenta")(recording.model, ws)
-    recording.entry("literal", "literal_rates", 0, recording.t)
+    recording.entry("literal_forms", "literal_rates", 0, recording.t)
     return recording.nodes([*ws.u, *ws.pdot])

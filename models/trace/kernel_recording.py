@@ -139,25 +139,25 @@ class Recording:
         if form == "DEC":
             self.entry("evaluate", "accelerations", 0, self.t)
         else:
-            self.entry("literal", "literal_state", 0, self.t)
-            self.entry("literal", form.lower().replace("-", "_"), 0, self.t)
+            self.entry("literal_forms", "literal_state", 0, self.t)
+            self.entry("literal_forms", form.lower().replace("-", "_"), 0, self.t)
         return self.nodes(self.ws.udot)
 
     def hamilton(self, form: str) -> list[int]:
         """u and ṗ by a Hamiltonian form."""
-        self.entry("literal", "literal_places", 0, self.t)
-        self.entry("literal", form.lower().replace("-", "_"), 0, self.t)
-        self.entry("literal", "literal_rates", 0, self.t)
+        self.entry("literal_forms", "literal_places", 0, self.t)
+        self.entry("literal_forms", form.lower().replace("-", "_"), 0, self.t)
+        self.entry("literal_forms", "literal_rates", 0, self.t)
         return self.nodes([*self.ws.u, *self.ws.pdot])
 
     def mass_matrix(self) -> list[int]:
         """The mass matrix row by row."""
-        self.entry("literal", "mass_matrix", 0, self.t)
+        self.entry("literal_forms", "mass_matrix", 0, self.t)
         return self.nodes(self.ws.Mq)
 
     def momenta(self) -> list[int]:
         """p = BᵀMv."""
-        self.entry("literal", "momenta", 0, self.t)
+        self.entry("literal_forms", "momenta", 0, self.t)
         return self.nodes(self.ws.p)
 
     def evaluate(self) -> None:

@@ -156,7 +156,7 @@ def record(
 def accelerations(recording: Recording, form: str, axes: str) -> list[int]:
     """u̇; DEC in body axes is its literal form."""
     if form == "DEC" and axes == BODY:
-        recording.entry("literal", "literal_state", 0, recording.t)
+        recording.entry("literal_forms", "literal_state", 0, recording.t)
         recording.run("literal.dec", "dec")
         return recording.nodes(recording.ws.udot)
     return (

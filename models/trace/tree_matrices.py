@@ -54,7 +54,7 @@ def vanishes(tape: Tape, node: int) -> bool:
 
 def matrices(recording: Recording) -> tuple[list[int], list[str], list[Matrix]]:
     """Nodes of all entries row by row, their names, and the matrices that they make up."""
-    recording.entry("literal", "literal_state", 0, recording.t)
+    recording.entry("literal_forms", "literal_state", 0, recording.t)
     found = list(every(recording))
     tape, nodes, labels = recording.tape, [], []
     for matrix, values in found:

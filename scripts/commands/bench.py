@@ -1,5 +1,6 @@
 """`kinetree bench`: the benchmarks of scripts/bench, each with its peers in the same run."""
 
+import re
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -18,7 +19,7 @@ def benchmarks() -> list[str]:
     return sorted(
         path.stem.replace("_", "-")
         for path in FOLDER.glob("*.py")
-        if "\ndef run(quick" in path.read_text(encoding="utf-8")
+        if re.search(r"^def run\(\s*quick", path.read_text(encoding="utf-8"), re.MULTILINE)
     )
 
 

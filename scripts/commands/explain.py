@@ -1,4 +1,4 @@
-"""`kinetree explain`: what a key, a table, a function or an error message is about."""
+"""`kinetree explain`: explains keys, tables, functions, words of the glossary and messages."""
 
 import re
 from functools import cache
@@ -11,6 +11,7 @@ from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.error_hints import advice
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.explain_lookup import choices, example, inside, values
+from kinetree.scripts.terminal.glossary import TERMS, glossary_entries
 from kinetree.scripts.terminal.json_output import Json, show_json
 
 
@@ -18,21 +19,22 @@ def explain(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="KEY|MESSAGE",
-            help="A key (bodies.arm.inertia), table, function, or a message in quotes.",
+            metavar="KEY|WORD|MESSAGE",
+            help="A key (bodies.arm.inertia), table, function, word, or a message in quotes.",
         ),
     ],
     json: Json = False,
 ) -> None:
-    """Tell what a key of a description, a function or an error message is about."""
+    """Explain a key of a description, a function, a word of the glossary or an error message."""
     asked = " ".join(words).strip()
-    found = [*meanings(asked), *(values(asked) if " " not in asked else []), *advice(asked)]
+    found = [*meanings(asked), *(values(asked) if " " not in asked else [])]
+    found += [*glossary_entries(asked), *advice(asked)]
     if not found:
         from difflib import get_close_matches
 
         near = get_close_matches(asked.lower(), known(), 3, 0.6)
         raise BadInput(
-            f"'{asked}' is neither a key, a table nor a function"
+            f"'{asked}' is neither a key, a table, a function nor a word of the glossary"
             + (f"; did you mean {', '.join(near)}?" if near else "")
         )
     if json:
@@ -80,7 +82,9 @@ def known() -> list[str]:
     """Every word that has a meaning."""
     every = tables()
     keys = {key for _, model in every for key in model.model_fields}  # type: ignore[attr-defined]
-    return sorted({*MEANINGS, *keys, *(word for label, _ in every for word in path_of(label))})
+    words = {word for terms in TERMS.values() for word in terms}
+    labels = {word for label, _ in every for word in path_of(label)}
+    return sorted({*MEANINGS, *keys, *words, *labels})
 
 
 def meanings(asked: str) -> list[tuple[str, str]]:

@@ -119,7 +119,7 @@ def inverse_dynamics(system):
     q, u = system.start()
     recording = Recording(instance, (q + 0.1, u + 0.1), "symbols")
     recording.ws.udot[:] = recording.symbols("x", np.full(system.n, 0.3))
-    recording.entry("literal", "inverse_dynamics", 0, recording.t)
+    recording.entry("literal_forms", "inverse_dynamics", 0, recording.t)
     nodes = recording.nodes(recording.ws.Q)
     trace = traced(system, "accelerations", "symbols", "DEC", WORLD)
     return replace(trace, tape=recording.tape, results=nodes, labels=list(system.speeds), names={})
