@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from kinetree.models.beams.springs import add_springs
 from kinetree.models.compilation.actuators import add_actuators
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.contacts import Contacts, add_contact_guards, add_contacts
@@ -109,6 +110,7 @@ def assemble(builder: Builder) -> Compiled:
     add_places(builder)
     for label, force in d.forces.items():
         KINDS[force.kind].law(builder, label, force)
+    add_springs(builder)
     add_actuators(builder)
     add_hydraulics(builder)
     add_deferred(builder)

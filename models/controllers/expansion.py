@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kinetree.models.beams.expansion import with_beams
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.parts.controller_parts import (
@@ -78,7 +79,8 @@ def values_of(description: Description) -> dict[str, float]:
 
 
 def expanded(description: Description, rest: bool = False, broken: str = "") -> Description:
-    """The description with its controllers carried out by other tables."""
+    """The description with its beams and controllers carried out by other tables."""
+    written, description = description, with_beams(description)
     if not description.controllers:
         return description
     made, values = Made(), values_of(description)
@@ -90,7 +92,7 @@ def expanded(description: Description, rest: bool = False, broken: str = "") -> 
         for section in ("states", "events", "outputs", "inputs", "forces")
     }
     result = description.model_copy(update=fresh)
-    result._made, result._written, result._rests = made.owner, description, rest
+    result._made, result._written, result._rests = made.owner, written, rest
     return result
 
 

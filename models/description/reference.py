@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from kinetree.models.description import numbers_and_expressions, schema
 from kinetree.models.description.parts import value_parts
 from kinetree.models.description.parts.base_table import Named, Point
+from kinetree.models.description.parts.beam_parts import Beam, Section
 from kinetree.models.description.parts.chain_parts import Chain, Couplings, Support
 from kinetree.models.description.parts.contact_parts import Sphere
 from kinetree.models.description.parts.controller_parts import CONTROLLERS, Rows
@@ -64,6 +65,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "[materials.NAME]": Material,
     "[bodies.NAME]": schema.Body,
     "shape, shapes, scenery": schema.Shape,
+    "[beams.NAME]": Beam,
+    "section": Section,
     "[joints.NAME]": schema.JointSpec,
     "transforms": schema.Transform,
     "follow": Following,

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 from kinetree.models.description.errors import Problem
 from kinetree.models.description.numbers_and_expressions import Axes, Law, Number, Vector
 from kinetree.models.description.parts.base_table import ORIGIN, Named, Part, Point
+from kinetree.models.description.parts.beam_parts import Beam
 from kinetree.models.description.parts.body_parts import Body, Shape, Transform
 from kinetree.models.description.parts.chain_parts import Chain
 from kinetree.models.description.parts.contact_parts import Contact
@@ -58,6 +59,14 @@ class JointSpec(Named):
 
     parent: str = Field(default="ground", description="A body, or ground")
     child: str = Field(description="A body, or ground")
+    station: Number | None = Field(
+        default=None,
+        description="Place of the joint on the beam that is its parent, or else its child, from the root; `at` is added [m]",
+    )
+    child_station: Number | None = Field(
+        default=None,
+        description="Place of the joint on the beam that is its child, from the root; left out: the root [m]",
+    )
     type: JointType | None = Field(
         default=None, description="Shorthand for a sequence of transforms"
     )
@@ -284,6 +293,7 @@ class Description(Part):
     parameters: dict[str, ParameterTable] = section("Numbers that others are computed from")
     materials: dict[str, Material] = section("What bodies and beams are made of")
     bodies: dict[str, Body] = section("Rigid bodies")
+    beams: dict[str, Beam] = section("Flexible beams, which tables name like bodies")
     joints: dict[str, JointSpec] = section(
         "Joints between bodies; a second one into a body closes a loop"
     )
@@ -318,6 +328,8 @@ class Description(Part):
     _warnings: tuple[Problem, ...] = PrivateAttr(())
     _left_out: tuple[str, ...] = PrivateAttr(())
     _made: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
+    _pieces: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
+    _beam_forms: dict[str, Any] = PrivateAttr(default_factory=dict)
     _written: Description | None = PrivateAttr(None)
     _rests: bool = PrivateAttr(False)
     _counted: tuple[str, ...] = PrivateAttr(())
@@ -333,13 +345,23 @@ class Description(Part):
         return self._made
 
     @property
+    def pieces(self) -> dict[tuple[str, str], str]:
+        """Sections and names of the tables that stand for a beam, and its name."""
+        return self._pieces
+
+    @property
+    def beam_forms(self) -> dict[str, Any]:
+        """What stands for every beam (`beams.expansion.BeamForm`)."""
+        return self._beam_forms
+
+    @property
     def counted(self) -> tuple[str, ...]:
         """Expressions that were numbers of copies."""
         return self._counted
 
     @property
     def written(self) -> Description:
-        """As it was written, before controllers became states and events."""
+        """As it was written, before beams became pieces and controllers states and events."""
         return self._written or self
 
     @property

@@ -69,6 +69,10 @@ def deciding(description: Description) -> Iterator[tuple[float | str, str]]:
             for text in grid:
                 if isinstance(text, str):
                     yield text, f"points of the table '{name}'"
+    if description.written.beams:
+        from kinetree.models.beams.expansion import deciding_numbers
+
+        yield from deciding_numbers(description.written)
     values = evaluate_parameters(
         {name: parameter.value for name, parameter in description.parameters.items()}
     )[0]

@@ -17,7 +17,7 @@ from kinetree.models.description.numbers_and_expressions import (
     Number,
     Vector,
 )
-from kinetree.models.description.parts.base_table import ORIGIN, Named, Point
+from kinetree.models.description.parts.base_table import ORIGIN, Named, Point, at_station
 from kinetree.models.forces.soil_schema import Soil
 
 UP = (0.0, 0.0, 1.0)
@@ -91,6 +91,7 @@ class Standing(Rubbing):
 
     body: str = Field(description="The touching body")
     point: Vector = Field(default=ORIGIN, description="Touching point, body frame [m]")
+    station: Number | None = at_station()
     height: GroundNumber = Field(
         default=0.0,
         description="Height of the surface along the normal [m]; over ground.x, ground.y, ground.z a terrain",

@@ -25,6 +25,8 @@ CHOICES = (
     "actuator",
     "bodies",
     "reference",
+    "beam",
+    "station",
 )  # keys that name something
 AXES_OF = {1: (), 3: ("x", "y", "z", "norm"), 4: ("w", "x", "y", "z")}
 
@@ -48,16 +50,22 @@ class QuantityKind:
     vector: bool = False  # has three components where an axis is asked for, else one
     moment: bool = False  # a force, or where the part says so a moment
     state: bool = False  # the integral of a rate, which has a column of its own
+    own_axes: tuple[str, ...] = ()  # components of other names, one of which must be asked for
     rank: int = 100  # place in docs
 
     @property
     def axes(self) -> tuple[str, ...]:
         """Components that may be asked for."""
-        return AXES_OF[3 if self.vector else self.components]
+        return self.own_axes or AXES_OF[3 if self.vector else self.components]
 
     def unit_of(self, output: Output) -> str:
         """Unit of one output; forces and reactions may be moments."""
-        return "N.m" if self.moment and output.part == "moment" else self.unit
+        moment = self.moment and output.part == "moment"
+        return (
+            "N.m"
+            if moment or (self.own_axes and (output.axis or "").startswith("m"))
+            else self.unit
+        )
 
 
 def plain(output: Output) -> bool:

@@ -14,7 +14,7 @@ ORDER: dict[str, list[set[str]]] = {
     "kinetree.models": [
         {"library"}, {"graph"}, {"modelica", "schema"},
         {
-            "description", "joints", "forces", "hydraulics", "quantities", "expressions", "compilation", "controllers",
+            "description", "beams", "joints", "forces", "hydraulics", "quantities", "expressions", "compilation", "controllers",
             "chain", "system", "run", "result",
         },
         {"analysis"}, {"trace", "specialised"}, {"gradients"}, {"equations"}, {"scene"}, {"foreign"},

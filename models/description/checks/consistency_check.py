@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from kinetree.models.description.checks import (
+    beams_check,
     bodies_check,
     chain_check,
     conditions_check,
@@ -47,6 +48,7 @@ VALUES = ("parameters", "inputs", "outputs", "states")  # sections whose names o
 PLAIN = (
     "materials",
     "bodies",
+    "beams",
     "joints",
     "couplings",
     "contacts",
@@ -85,6 +87,9 @@ class Checker:
         owner = self.description.made.get((str(path[0]), str(path[1]))) if len(path) > 1 else None
         if owner is not None:  # what a controller is made of: told of the controller
             path, column = ("controllers", owner), None
+        beam = self.description.pieces.get((str(path[0]), str(path[1]))) if len(path) > 1 else None
+        if beam is not None:  # what a beam is made of: told of the beam
+            path, column = ("beams", beam), None
         if not self.full:
             line = self.origin.line(path)
             self.problems.append(
@@ -174,6 +179,7 @@ def check(
         checker.complain(path, f"the name '{name}'", hint=f"it is already {before}")
     check_expressions(checker)
     check_materials(checker)
+    beams_check.check_beams(checker)
     bodies_check.check_bodies(checker)
     check_paths(checker)
     couplings_check.check_couplings(checker)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
-from kinetree.models.description.numbers_and_expressions import Vector
+from kinetree.models.description.numbers_and_expressions import Number, Vector
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -13,6 +15,14 @@ class Part(BaseModel):
     """A table of the description: unknown keys are errors, values never change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def at_station() -> Any:
+    """Return the key `station` of tables that name a body."""
+    return Field(
+        default=None,
+        description="On a beam: the place from its root, to which the point is added; left out: the x of the point [m]",
+    )
 
 
 class Named(Part):
@@ -30,3 +40,4 @@ class Point(Part):
 
     body: str = Field(default="ground", description="Name of a body, or ground")
     point: Vector = Field(default=ORIGIN, description="Position in the body frame [m]")
+    station: Number | None = at_station()

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from kinetree.models.description.numbers_and_expressions import AXES, Axis, Number, Vector
-from kinetree.models.description.parts.base_table import ORIGIN, Named, Part
+from kinetree.models.description.parts.base_table import ORIGIN, Named, Part, at_station
 
 OFFERED = (
     "force",
@@ -22,6 +22,7 @@ class Sphere(Part):
 
     body: str = Field(default="ground", description="The body, or ground")
     point: Vector = Field(default=ORIGIN, description="Its centre in the body frame [m]")
+    station: Number | None = at_station()
     radius: Number = Field(default=0.0, description="Its radius; 0: a point [m]")
 
 
@@ -33,6 +34,7 @@ class Contact(Named):
         default=ORIGIN,
         description="The touching point, or the centre of the sphere, body frame [m]",
     )
+    station: Number | None = at_station()
     radius: Number = Field(default=0.0, description="Radius of the sphere; 0: a point [m]")
     on: str = Field(default="ground", description="The body that has the plane, or ground")
     at: Vector = Field(default=ORIGIN, description="A point of the plane, in the frame of `on` [m]")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from kinetree.models.description.numbers_and_expressions import NUMBER_SCHEMA, Law, Number, Vector
-from kinetree.models.description.parts.base_table import ORIGIN, Named, Part, Point
+from kinetree.models.description.parts.base_table import ORIGIN, Named, Part, Point, at_station
 from kinetree.models.description.units.si_conversion import in_si
 from kinetree.models.quantities.kinds import QUANTITIES
 
@@ -73,6 +73,10 @@ class Output(Named):
         default=ORIGIN,
         description="Measured point, body frame [m]; for an angular momentum the point it is about, ground axes",
     )
+    station: Number | None = at_station()
+    beam: str | None = Field(
+        default=None, description="Beam, for deflection, section_load and stress"
+    )
     bodies: tuple[str, ...] | None = Field(
         default=None, description="Bodies that are taken together; left out: all"
     )
@@ -89,8 +93,9 @@ class Output(Named):
     )
     force: str | None = Field(default=None, description="Force element")
     actuator: str | None = Field(default=None, description="Actuator, for power")
-    axis: Literal["x", "y", "z", "w", "norm"] | None = Field(
-        default=None, description="Component; left out: every component as NAME[1], NAME[2], ..."
+    axis: Literal["x", "y", "z", "w", "norm", "n", "vy", "vz", "mx", "my", "mz"] | None = Field(
+        default=None,
+        description="Component; left out: every component as NAME[1], NAME[2], ...; of a section load n, vy, vz, mx, my or mz",
     )
     frame: str = Field(
         default="ground",

@@ -29,6 +29,7 @@ OPERATORS = {
 }
 SECTIONS = (
     "materials",
+    "beams",
     "bodies",
     "joints",
     "couplings",

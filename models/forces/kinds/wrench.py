@@ -10,9 +10,9 @@ from kinetree.models.compilation.force_energy import Book
 from kinetree.models.compilation.measurement_frames import Place, composed
 from kinetree.models.compilation.node_arithmetic import E, const, root
 from kinetree.models.compilation.vectors import Vector, vector_of
-from kinetree.models.description.numbers_and_expressions import LawVector
+from kinetree.models.description.numbers_and_expressions import LawVector, Number
 from kinetree.models.description.numbers_and_expressions import Vector as Numbers
-from kinetree.models.description.parts.base_table import ORIGIN, Point
+from kinetree.models.description.parts.base_table import ORIGIN, Point, at_station
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import ForceTable
 from kinetree.models.forces.line_laws import define_force
@@ -29,6 +29,7 @@ class WrenchForce(ForceTable):
     kind: Literal["wrench"] = "wrench"
     body: str = Field(description="The loaded body")
     point: Numbers = Field(default=ORIGIN, description="Where the force acts, body frame [m]")
+    station: Number | None = at_station()
     force: LawVector = Field(default=ORIGIN, description="Force [N]")
     moment: LawVector = Field(default=ORIGIN, description="Moment [N.m]")
     frame: Literal["ground", "body"] = Field(

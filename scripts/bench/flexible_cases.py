@@ -1,0 +1,186 @@
+"""Mechanisms of the references for flexible beams, as descriptions, and what is measured on them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from kinetree.models import load
+from kinetree.models.system.system import System
+
+LENGTH = 10.0
+BENDING, LINE = 1.4e4, 1.2  # E I [N.m2] and mass per length [kg/m] of Simo and Vu-Quoc's beam
+AXIAL = 2.8e7  # its E A [N]
+TURNS_AT = "if(t < 15, (6/15)*(t**2/2 + (15/(2*pi))**2*(cos(2*pi*t/15) - 1)), 6*t - 45)"
+FINAL_SPEED = 6.0  # rad/s
+ROOTS = {
+    "clamped": (1.875104068711961, 4.694091132974174, 7.854757438237613),
+    "pinned": (math.pi, 2 * math.pi, 3 * math.pi),
+    "free": (4.730040744862704, 7.853204624095838, 10.995607838001671),
+}
+# Princeton beam: Obrezkov et al., Nonlinear Dynamics 109 (2022), ANSYS beam elements, 13.345 N, load turned by 0, 15, ..., 90 degrees [m]
+PRINCETON_V = (16.064e-3, 16.458e-3, 16.659e-3, 15.186e-3, 11.578e-3, 6.249e-3, 0.0)
+PRINCETON_W = (0.0, 64.358e-3, 117.736e-3, 156.467e-3, 181.862e-3, 196.097e-3, 200.678e-3)
+BEND_TIP = (-13.4, 53.4, -23.5)  # Bathe and Bolourchi (1979): 45 degree bend under 600 lb [in]
+
+
+def described(
+    beams: dict[str, Any],
+    joints: dict[str, Any],
+    young: float,
+    shear: float,
+    density: float,
+    **more,
+) -> dict[str, Any]:
+    """A description without gravity of beams of one material."""
+    material = {"density": density, "youngs_modulus": young, "shear_modulus": shear}
+    return {
+        "format": "kinetree/1",
+        "name": "reference",
+        "gravity": [0, 0, 0],
+        "materials": {"material": material},
+        "beams": {name: {"material": "material", **beam} for name, beam in beams.items()},
+        "joints": joints,
+        **more,
+    }
+
+
+def uniform(supports: str = "clamped", **beam: Any) -> dict[str, Any]:
+    """Simo and Vu-Quoc's beam as a section of numbers, that bends about z, supported in one of the ways of `ROOTS`."""
+    section = {"area": 1.0, "iy": 1.0, "iz": BENDING / AXIAL, "j": 1.0, "shear_area": [1.0, 1.0]}
+    joints: dict[str, Any] = {"root": {"child": "beam", "type": "rigid"}}
+    if supports == "pinned":
+        joints = {
+            "root": {"child": "beam", "type": "revolute"},
+            "tip": {
+                "child": "beam",
+                "child_station": LENGTH,
+                "transforms": [
+                    {"shift": [LENGTH, 0, 0]},
+                    {"shift": "x", "coordinate": "slide"},
+                    {"rotate": "z", "coordinate": "turn"},
+                ],
+            },
+        }
+    elif supports == "free":
+        joints = {"root": {"child": "beam", "type": "free"}}
+    beams = {"beam": {"length": LENGTH, "section": section, "bending": "z", **beam}}
+    return described(beams, joints, AXIAL, 0.5 * AXIAL, LINE)
+
+
+def frequencies(system: System, count: int) -> np.ndarray:
+    """The lowest frequencies of small oscillations [Hz]."""
+    return np.array(sorted(mode.frequency for mode in system.equilibrium().modes)[:count])
+
+
+def frequency_errors(supports: str, **beam: Any) -> np.ndarray:
+    """Relative errors of the first three frequencies of a uniform beam against Euler's and Bernoulli's."""
+    exact = np.array(ROOTS[supports]) ** 2 * math.sqrt(BENDING / LINE) / LENGTH**2 / (2 * math.pi)
+    return frequencies(load(uniform(supports, **beam)).compile(), 3) / exact - 1.0
+
+
+def tip_outputs(axes: str = "xyz", tip: float = LENGTH, beam: str = "beam") -> dict[str, Any]:
+    """Outputs tip_x, ...: deflections of the tip."""
+    return {
+        f"tip_{axis}": {"quantity": "deflection", "beam": beam, "station": tip, "axis": axis}
+        for axis in axes
+    }
+
+
+def roll_up(part: float, **beam: Any) -> float:
+    """Largest distance of the tip from the circle when an end moment bends the beam to a part of a full turn, over the length."""
+    angle = 2.0 * math.pi * part
+    description = uniform(**beam)
+    moment = {"kind": "wrench", "body": "beam", "station": LENGTH, "moment": [0, 0, "moment"]}
+    description |= {
+        "parameters": {"moment": 0.0},
+        "forces": {"end": {**moment, "frame": "body"}},
+        "outputs": tip_outputs("xy"),
+    }
+    system = load(description).compile()
+    states = [{"moment": BENDING * angle / LENGTH * k / 8} for k in range(1, 9)]
+    tip = system.equilibria(states)[-1].outputs
+    x, y = LENGTH * math.sin(angle) / angle, LENGTH * (1.0 - math.cos(angle)) / angle
+    return math.hypot(LENGTH + tip["tip_x"] - x, tip["tip_y"] - y) / LENGTH
+
+
+def buckling_load(**beam: Any) -> float:
+    """Load at which a clamped column buckles over Euler's, from its frequency under two loads: its square falls linearly."""
+    euler = math.pi**2 * BENDING / (4.0 * LENGTH**2)
+    squares = []
+    parts = (0.98, 0.99)
+    for part in parts:
+        description = uniform(**beam)
+        push = {"kind": "wrench", "body": "beam", "station": LENGTH, "force": [-part * euler, 0, 0]}
+        description["forces"] = {"end": push}
+        squares.append(frequencies(load(description).compile(), 1)[0] ** 2)
+    slope = (squares[1] - squares[0]) / (parts[1] - parts[0])
+    return parts[1] - squares[1] / slope
+
+
+def spin_up(stop: float = 18.0, tolerance: float = 1e-7, **beam: Any) -> dict[str, float]:
+    """Largest lag of the tip behind the turning axis, and steady extension, of Simo and Vu-Quoc's spin-up [m]."""
+    description = uniform(**beam)
+    turn = {"child": "beam", "transforms": [{"rotate": "z", "by": TURNS_AT}]}
+    description |= {"joints": {"root": turn}, "outputs": tip_outputs("xy")}
+    found = (
+        load(description).compile().simulate(stop_time=stop, output_step=0.02, tolerance=tolerance)
+    )
+    last = found.time > stop - 2.0
+    return {"lag": float(-found["tip_y"].min()), "stretch": float(found["tip_x"][last].mean())}
+
+
+def princeton(elements: int = 4) -> np.ndarray:
+    """Tip displacements (v down, w across) of the Princeton beam over the angle of its load [m]."""
+    length, high, wide, young, poisson = 0.508, 12.3777e-3, 3.2024e-3, 71.7e9, 0.31
+    iy, iz = high * wide**3 / 12.0, wide * high**3 / 12.0
+    section = {"area": high * wide, "iy": iy, "iz": iz, "j": 0.198 * (iy + iz)}
+    beams = {"beam": {"length": length, "section": section, "segments": elements}}
+    joints = {"root": {"child": "beam", "type": "rigid"}}
+    force = ["0", "-load*cos(angle)", "load*sin(angle)"]
+    description = described(
+        beams, joints, young, young / (2.0 * (1.0 + poisson)), 2700.0,
+        parameters={"load": 0.0, "angle": 0.0},
+        forces={"end": {"kind": "wrench", "body": "beam", "station": length, "force": force}},
+        outputs=tip_outputs("yz", length),
+    )  # fmt: skip
+    system = load(description).compile()
+    rows = []
+    for degrees in range(0, 91, 15):
+        steps = [{"angle": math.radians(degrees), "load": 13.345 * k / 6} for k in range(1, 7)]
+        tip = system.equilibria(steps)[-1].outputs
+        rows.append((-tip["tip_y"], tip["tip_z"]))
+    return np.array(rows)
+
+
+def bend(parts: int = 8, segments: int = 1) -> np.ndarray:
+    """Tip displacement of Bathe's and Bolourchi's bend of 45 degrees under 600 lb: straight beams along the arc [in]."""
+    radius, young = 100.0, 1e7
+    each = math.radians(45.0) / parts
+    straight = 2.0 * radius * math.sin(0.5 * each)
+    section = {"rectangle": [1.0, 1.0]}
+    beams = {
+        f"b{k}": {"length": straight, "section": section, "segments": segments}
+        for k in range(parts)
+    }
+    joints: dict[str, Any] = {}
+    for k in range(parts):
+        turn = {"rotate": "z", "by": 0.5 * each if k == 0 else each}
+        before = {} if k == 0 else {"parent": f"b{k - 1}", "station": straight}
+        joints[f"j{k}"] = {**before, "child": f"b{k}", "type": "rigid", "frame": [turn]}
+    last = f"b{parts - 1}"
+    description = described(
+        beams, joints, young, 0.5 * young, 1.0,
+        parameters={"load": 0.0},
+        forces={"end": {"kind": "wrench", "body": last, "station": straight, "force": [0, 0, "load"]}},
+        outputs={"tip": {"quantity": "position", "body": last, "station": straight}},
+    )  # fmt: skip
+    system = load(description).compile()
+    end = system.equilibria([{"load": 600.0 * k / 8} for k in range(1, 9)])[-1].outputs
+    angle = math.radians(45.0)
+    start = np.array([radius * math.sin(angle), radius * (1.0 - math.cos(angle)), 0.0])
+    moved = np.array([end[f"tip[{k}]"] for k in (1, 2, 3)]) - start
+    # their axes: x away from the centre of the arc at the root, y along the load, z along the root
+    return np.array([moved[1], moved[2], moved[0]])
