@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from kinetree.models.beams.springs import add_springs
+from kinetree.models.beams.hinge_springs import add_springs
 from kinetree.models.compilation.actuators import add_actuators
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.contacts import Contacts, add_contact_guards, add_contacts

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kinetree.models.beams.expansion import with_beams
+from kinetree.models.beams.beam_expansion import with_beams
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.parts.controller_parts import (

@@ -351,7 +351,7 @@ class Description(Part):
 
     @property
     def beam_forms(self) -> dict[str, Any]:
-        """What stands for every beam (`beams.expansion.BeamForm`)."""
+        """What stands for every beam (`beams.beam_expansion.BeamForm`)."""
         return self._beam_forms
 
     @property

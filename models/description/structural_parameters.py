@@ -70,7 +70,7 @@ def deciding(description: Description) -> Iterator[tuple[float | str, str]]:
                 if isinstance(text, str):
                     yield text, f"points of the table '{name}'"
     if description.written.beams:
-        from kinetree.models.beams.expansion import deciding_numbers
+        from kinetree.models.beams.beam_expansion import deciding_numbers
 
         yield from deciding_numbers(description.written)
     values = evaluate_parameters(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.beams.sections import moments, sizes_of, von_mises
+from kinetree.models.beams.cross_sections import moments, sizes_of, von_mises
 from kinetree.models.compilation.node_arithmetic import E
 from kinetree.models.description.parts.beam_parts import Section
 from kinetree.models.expressions.nodes import Const

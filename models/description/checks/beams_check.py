@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from kinetree.models.beams.expansion import divided
-from kinetree.models.beams.layout import SAME, BeamProblem
-from kinetree.models.beams.sections import Sizes, moments, sizes_of, value_of
+from kinetree.models.beams.beam_expansion import divided
+from kinetree.models.beams.cross_sections import Sizes, moments, sizes_of, value_of
+from kinetree.models.beams.discretization import SAME, BeamProblem
 from kinetree.models.description.checks.number_checks import Path, check_signs
 from kinetree.models.description.errors import shown
 from kinetree.models.description.parts.beam_parts import Beam, Section

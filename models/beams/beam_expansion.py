@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kinetree.models.beams.layout import (
+from kinetree.models.beams.beam_references import Located, Path, References, shifted, total
+from kinetree.models.beams.cross_sections import half_sizes
+from kinetree.models.beams.discretization import (
     SAME,
     BeamProblem,
     Chain,
@@ -22,8 +24,6 @@ from kinetree.models.beams.layout import (
     plain_number,
     text_of,
 )
-from kinetree.models.beams.references import Located, Path, References, shifted, total
-from kinetree.models.beams.sections import half_sizes
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.parts.base_table import Point
 from kinetree.models.description.parts.beam_parts import Beam

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.beams.sections import von_mises
+from kinetree.models.beams.cross_sections import von_mises
 from kinetree.models.compilation.internal_names import hidden
 from kinetree.models.compilation.node_arithmetic import E, name
 from kinetree.models.quantities.kinds.reactions import measure

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.models.beams.sections import (
+from kinetree.models.beams.cross_sections import (
     Moments,
     Sizes,
     Value,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.beams.layout import Stiffness
+from kinetree.models.beams.discretization import Stiffness
 from kinetree.models.compilation.internal_names import hidden
 from kinetree.models.compilation.node_arithmetic import E, const, name
 from kinetree.models.compilation.vectors import Vector
@@ -16,7 +16,7 @@ from kinetree.models.forces.kinds.bushing import Turned
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
-    from kinetree.models.beams.expansion import BeamForm
+    from kinetree.models.beams.beam_expansion import BeamForm
     from kinetree.models.compilation.structure_builder import Builder
     from kinetree.models.joints.elements import JointForm
 
