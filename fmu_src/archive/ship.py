@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kinetree.fmu.native.shell import shell_library
 from kinetree.fmu.slave.loader import WITH_PYTHONFMU, loader
+from kinetree.fmu.source.webassembly import module_path
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers.entries import LIBRARIES
 from kinetree.solvers.library.build import build_all_levels, objects_for
@@ -32,6 +33,7 @@ def ship(say: Callable[[str], None]) -> Path:
         files += [shell_library(target, say), *objects_for(target, say)]
         if target.name in WITH_PYTHONFMU:
             files += [loader(target, version) for version in (2, 3)]
+    files.append(module_path(say))
     folder = SHIPPED / library_folder().name
     shutil.rmtree(SHIPPED, ignore_errors=True)
     folder.mkdir(parents=True)

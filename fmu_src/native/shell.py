@@ -171,8 +171,7 @@ def link(
         define
     )
     includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
-    elf = ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-lm"]
-    flags = ["-shared", "-s", *([] if target and target.system == "Windows" else elf)]
+    flags = ["-shared", "-s", *link_flags(target, exports)]
     tool = compiler() if target is None or target == this_platform() else cross_compiler(target.zig)
     run(
         [
@@ -187,3 +186,13 @@ def link(
             str(draft),
         ]
     )
+
+
+def link_flags(target: Platform | None, exports: Path) -> list[str]:
+    """Return what the linker of a platform needs so that a host sees the functions of FMI alone."""
+    system = target.system if target else "Linux"
+    if system == "Windows":
+        return []
+    if system == "Darwin":  # a name independent of the folder in which the library was built
+        return ["-fPIC", "-fvisibility=hidden", "-Wl,-install_name,@rpath/kinetree.dylib"]
+    return ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-lm"]

@@ -20,6 +20,8 @@ LIBRARIES = {
     ("Linux", X86): ("linux64", "engine.so"),
     ("Windows", X86): ("win64", "engine.dll"),
     ("Linux", ARM): ("aarch64-linux", "engine.so"),
+    ("Darwin", X86): ("darwin64", "engine.dylib"),
+    ("Darwin", ARM): ("aarch64-darwin", "engine.dylib"),
 }
 ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event", "corner")
 HEADER, VARIABLE, CHECKSUM = 32, 8, 8 * 13

@@ -28,6 +28,11 @@ LINKED = ("-mexec-model=reactor", "-s", "-Wl,--gc-sections", "-Wl,-z,stack-size=
 
 def engine_module(say: Callable[[str], None] = lambda text: None) -> bytes:
     """Return the module; built when it is neither in the cache nor in the wheel."""
+    return module_path(say).read_bytes()
+
+
+def module_path(say: Callable[[str], None] = lambda text: None) -> Path:
+    """Return the file of the module; built when it is neither in the cache nor in the wheel."""
     path = place(f"kinetree-live-{_sources_hash()}.wasm")
     if not sound(path):
         say("compiling the engine to WebAssembly (once, half a minute)")
@@ -37,7 +42,7 @@ def engine_module(say: Callable[[str], None] = lambda text: None) -> bytes:
                 _build(draft)
         except LibraryError as error:
             raise FmuError(f"the engine cannot be compiled to WebAssembly: {error}") from error
-    return path.read_bytes()
+    return path
 
 
 @lru_cache(maxsize=1)

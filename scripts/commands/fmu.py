@@ -43,7 +43,7 @@ def fmu(
         str | None,
         typer.Option(
             "--platforms",
-            help="linux64, win64, aarch64-linux, several with commas, or all (default: all that are built).",
+            help="linux64, win64, aarch64-linux, darwin64, aarch64-darwin, several with commas, or all (default: all that are built).",
         ),
     ] = None,
     plain_names: Annotated[

@@ -54,6 +54,26 @@ PLATFORMS = {
             "Linux",
             ("aarch64", "arm64"),
         ),
+        Platform(
+            "darwin64",
+            "x86_64-darwin",
+            "x86_64-apple-macosx11.0.0",
+            "x86_64-macos.11.0",
+            LEVELS[:2],
+            ".dylib",
+            "Darwin",
+            ("x86_64", "amd64"),
+        ),
+        Platform(
+            "aarch64-darwin",
+            "aarch64-darwin",
+            "arm64-apple-macosx11.0.0",
+            "aarch64-macos.11.0",
+            ("apple-m1",),
+            ".dylib",
+            "Darwin",
+            ("aarch64", "arm64"),
+        ),
     )
 }
 
