@@ -44,7 +44,7 @@ def build() -> None:
     for name in ("build", "dist"):  # what an earlier build left would travel with this one
         shutil.rmtree(ROOT / name, ignore_errors=True)
     try:
-        command(sys.executable, "-m", "kinetree.fmu.archive.ship")
+        command(sys.executable, "-m", "kinetree.fmu.ship")
         command(
             sys.executable,
             "-m",

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kinetree.fmu.archive import ship
+from kinetree.fmu import ship
 from kinetree.scripts import distribution
 from kinetree.solvers.library.c_compiler import LibraryError
 
@@ -60,13 +60,13 @@ def test_a_wheel_is_built_and_nothing_is_left_behind(
     assert [
         word in line
         for word, line in zip(
-            ("archive.ship", "pip wheel", "build_sdist", "twine check"), programs.lines, strict=True
+            ("fmu.ship", "pip wheel", "build_sdist", "twine check"), programs.lines, strict=True
         )
     ] == [True] * 4
     programs.fails = "archive.ship"
     assert distribution.main(["build", "installed"]) == 1
     assert (
-        "kinetree.fmu.archive.ship' failed" in capsys.readouterr().err and len(programs.lines) == 5
+        "kinetree.fmu.ship' failed" in capsys.readouterr().err and len(programs.lines) == 5
     )
 
 

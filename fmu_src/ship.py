@@ -1,4 +1,4 @@
-"""`python -m kinetree.fmu.archive.ship`: put the engine for all platforms into this installation, from where a wheel takes it to others.
+"""`python -m kinetree.fmu.ship`: put the engine for all platforms into this installation, from where a wheel takes it to others.
 
 Who installs such a wheel needs no compiler and waits for nothing: every file is looked for in the user's cache first, then here.
 """
