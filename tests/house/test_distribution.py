@@ -65,9 +65,7 @@ def test_a_wheel_is_built_and_nothing_is_left_behind(
     ] == [True] * 4
     programs.fails = "archive.ship"
     assert distribution.main(["build", "installed"]) == 1
-    assert (
-        "kinetree.fmu.ship' failed" in capsys.readouterr().err and len(programs.lines) == 5
-    )
+    assert "kinetree.fmu.ship' failed" in capsys.readouterr().err and len(programs.lines) == 5
 
 
 def test_an_installed_wheel_is_tried(
