@@ -42,6 +42,8 @@ def refused(result: Result) -> str:
         return f"the run was made by '{options.integrator}', adjoints are there for {' and '.join(METHODS)}: simulate(integrator='rk4', step=...)"
     if unit.method not in ("auto", "DEC"):
         return f"the run was made by the form '{unit.method}', adjoints are those of the default engine"
+    if result.feedback:
+        return "inputs followed from what was measured, through which no adjoint is computed"
     return "the run was interrupted" if result.interrupted else ""
 
 

@@ -83,6 +83,7 @@ class Result:
         self.inputs: dict[
             str, float | Callable[[float], float]
         ] = {}  # as they were given to the run
+        self.feedback = False  # whether inputs followed from what was measured
         self.way: tuple[tuple[str, ...], Way] | None = None  # of the last gradient
         self.events: list[Event] = []
         self.stage_changes: list[StageChange] = []

@@ -219,11 +219,8 @@ class MethodDef(ctypes.Structure):
 FASTCALL = 0x80
 
 
-@lru_cache(maxsize=1)
-def compiled():
-    """The engine that holds the function, and its definition for Python; None where it cannot be had."""
-    if not known_layout():
-        return None
+def machine_code(text: str, name: str) -> tuple[object, int] | None:
+    """A function in LLVM's language made ready to call: what holds it and its address; None where that cannot be had."""
     try:
         import llvmlite.binding as llvm
 
@@ -232,15 +229,23 @@ def compiled():
             llvm.initialize_native_asmprinter()
         except RuntimeError:  # newer versions do it by themselves
             pass
-        module = llvm.parse_assembly(code())
+        module = llvm.parse_assembly(text)
         module.verify()
         machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
         engine = llvm.create_mcjit_compiler(module, machine)
         engine.finalize_object()
-        address = engine.get_function_address("kinetree_direct")
+        return engine, engine.get_function_address(name)
     except (ImportError, RuntimeError, OSError):
         return None
-    return engine, MethodDef(b"direct", address, FASTCALL, b"Accelerations of a state.")
+
+
+@lru_cache(maxsize=1)
+def compiled():
+    """The engine that holds the function, and its definition for Python; None where it cannot be had."""
+    made = machine_code(code(), "kinetree_direct") if known_layout() else None
+    if made is None:
+        return None
+    return made[0], MethodDef(b"direct", made[1], FASTCALL, b"Accelerations of a state.")
 
 
 def address_of(name: str) -> int:

@@ -16,6 +16,7 @@ from kinetree.models.description.checks.run_check import ROWS
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.result.result import Event, Result
 from kinetree.models.run.failure import failure
+from kinetree.models.run.feedback import Feedback, Law, divided
 from kinetree.models.run.inputs import Sampled, steps, valued
 from kinetree.models.run.interrupt import interruptible
 from kinetree.models.run.replay import Replay
@@ -28,6 +29,7 @@ from kinetree.solvers.integrate.kinds import FIXED, NAMES
 from kinetree.solvers.layout import CURVE, Status
 
 ABSOLUTE = 1e-2  # the absolute tolerance that is not given, in units of the relative one
+Inputs = Mapping[str, float | Callable[[float], float] | Law] | Law
 STEP_LIMIT = 1e6  # steps of the integrator in one output interval
 
 
@@ -145,7 +147,7 @@ class Options:
 def simulate(
     system: System,
     options: Options,
-    inputs: Mapping[str, float | Callable[[float], float]],
+    inputs: Inputs,
     progress: Callable[[float], None] | None,
     attach: Callable[[Unit], object] | None = None,
     stream: Path | None = None,
@@ -155,24 +157,26 @@ def simulate(
     if attach is not None:
         attach(unit)
     run = Run(unit)
-    unknown = set(inputs) - set(unit.compiled[0].inputs)
+    unknown = (set() if callable(inputs) else set(inputs)) - set(unit.compiled[0].inputs)
     if unknown:
         known = ", ".join(unit.compiled[0].inputs) or "none"
         raise KeyError(f"'{sorted(unknown)[0]}' is not an input; inputs: {known}")
+    inputs, feedback = divided(inputs, unit)
     moving = {
         name: Sampled(name, value, options.relative)
         for name, value in inputs.items()
         if callable(value)
     }
-    set_options(run, options, bool(moving))
+    set_options(run, options, bool(moving) or feedback is not None)
     times = options.times()
     result = blank(unit, options, times, stream)
-    result.inputs = dict(inputs)
+    result.inputs, result.feedback = dict(inputs), feedback is not None
     given = {
         name: moving[name].at(options.start_time) if name in moving else float(value)
         for name, value in inputs.items()
     }  # type: ignore[arg-type]
     check(run, run.begin(options.start_time, given))
+    close_loop(run, feedback, options.start_time)
     result.record(run, 0)
     began = time.perf_counter()
     failed: EvaluationError | None = None
@@ -180,6 +184,7 @@ def simulate(
         with interruptible(run.work):
             for k in range(1, times.size):
                 go_to(run, result, moving, float(times[k - 1]), float(times[k]))
+                close_loop(run, feedback, float(times[k]))
                 result.record(run, k)
                 collect_events(run, result)
                 if progress is not None:
@@ -194,6 +199,12 @@ def simulate(
         failed.result = result
         raise failed
     return result
+
+
+def close_loop(run: Run, feedback: Feedback | None, t: float) -> None:
+    """Give the inputs that follow from what is measured, which the row then shows."""
+    if feedback is not None and feedback.give(run, t):
+        check(run, run.call("unit_refresh", 0, t))
 
 
 def blank(

@@ -234,12 +234,14 @@ def transition(unit: Unit, k: int, bodies: list[str]) -> list[int]:
 class Run:
     """An instance of a unit: its work block and its entry points."""
 
-    def __init__(self, unit: Unit):
+    def __init__(self, unit: Unit, work: np.ndarray | None = None):
+        """A fresh instance, or the one that a work block holds."""
         self.unit = unit
-        self.work = np.zeros(unit.work_size)
+        self.work = np.zeros(unit.work_size) if work is None else work
         self.head = U.UNIT_HEAD.of(self.work)
         self._calls: dict[str, object] = {}
-        self.call("unit_reset")
+        if work is None:
+            self.call("unit_reset")
 
     def call(self, name: str, option: int = 0, t: float = 0.0) -> int:
         """Call an entry point; returns its status."""

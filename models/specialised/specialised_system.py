@@ -28,6 +28,7 @@ from kinetree.models.system.forms import HAMILTON, LAGRANGE, known
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
+    from kinetree.models.run.simulation import Inputs
     from kinetree.models.run.unit import Unit
     from kinetree.models.system.system import System
     from kinetree.models.trace.trace import Trace
@@ -154,7 +155,7 @@ class Specialised:
         stop_time: float | None = None,
         method: str = "auto",
         integrator: str = "auto",
-        inputs: Mapping[str, float | Callable[[float], float]] | None = None,
+        inputs: Inputs | None = None,
         output_step: float | None = None,
         tolerance: float | None = None,
         *,

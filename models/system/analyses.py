@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.equilibrium import Equilibrium
     from kinetree.models.analysis.linearization import Linear
     from kinetree.models.run.ensemble import Ensemble
+    from kinetree.models.run.stepper import Stepper
+    from kinetree.models.run.steppers import Steppers
     from kinetree.models.system.system import System
     from kinetree.solvers.chain.constant_step_unit import Unit
 
@@ -41,6 +43,45 @@ class Analyses:
         from kinetree.models.run.ensemble import simulate_many
 
         return simulate_many(self._whole, parameters, stop_time, output_step, inputs, **how)
+
+    def stepper(
+        self,
+        step: float = 1e-3,
+        inputs: Mapping[str, float] | None = None,
+        integrator: str = "auto",
+        method: str = "auto",
+        tolerance: float | None = None,
+        start_time: float | None = None,
+    ) -> Stepper:
+        """A motion for a loop of one's own: set inputs, `advance()` by steps of `step` seconds, read outputs, save and restore."""
+        from kinetree.models.run.stepper import Stepper
+
+        return Stepper(self._whole, step, inputs, integrator, method, tolerance, start_time)
+
+    def steppers(
+        self, count: int, step: float = 1e-3, threads: int | None = None, **how: Any
+    ) -> Steppers:
+        """Many motions side by side, in arrays; `how`: inputs, integrator, method, tolerance, start_time as for `stepper`."""
+        from kinetree.models.run.steppers import Steppers
+
+        return Steppers(self._whole, count, step, threads, **how)
+
+    def environment(
+        self,
+        observations: Sequence[str],
+        actions: Mapping[str, tuple[float, float]],
+        reward: Callable[[Stepper], float],
+        step: float = 0.01,
+        stop_time: float = 10.0,
+        **how: Any,
+    ) -> Any:
+        """A Gymnasium environment on a stepper: names of observations, bounds of the inputs that are actions, a reward of the stepper.
+
+        `how`: ended (of the stepper), start (values, or a function of a random generator), and what `stepper` takes. Needs the extra `learning`.
+        """
+        from kinetree.models.run.environment import environment
+
+        return environment(self._whole, observations, actions, reward, step, stop_time, **how)
 
     def equilibrium(
         self,

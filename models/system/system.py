@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.points import Point
     from kinetree.models.analysis.preparation import Preparations
     from kinetree.models.result.result import Result
+    from kinetree.models.run.simulation import Inputs
 
 
 class Workspaces(threading.local):
@@ -317,7 +318,7 @@ class System(Analyses, Choice, Closure, Traced):
         stop_time: float | None = None,
         method: str = "auto",
         integrator: str = "auto",
-        inputs: Mapping[str, float | Callable[[float], float]] | None = None,
+        inputs: Inputs | None = None,
         output_step: float | None = None,
         tolerance: float | None = None,
         *,
@@ -328,8 +329,10 @@ class System(Analyses, Choice, Closure, Traced):
         progress: Callable[[float], None] | None = None,
         stream: str | Path | None = None,
     ) -> Result:
-        """Integrate from the start; `inputs` are constants, functions of time or a Signal; at most step_limit steps per output. Left out: [run].
+        """Integrate from the start; at most step_limit steps per output. What is left out comes from [run].
 
+        `inputs` are constants, functions of time or a Signal. Functions of (t, measurements), one for an input or one that
+        returns a dictionary of all, are called at every output with what is measured there by name; what they give is held until the next output.
         `stream` is a Parquet file that takes the rows while the run goes on; memory then stays flat.
         """
         from kinetree.models.run.simulation import Options, simulate

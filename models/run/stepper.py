@@ -1,0 +1,347 @@
+"""A motion that a program of the caller's own advances: inputs are set, a step is made, outputs are read.
+
+    stepper = system.stepper(step=0.001)
+    while stepper.time < 5.0:
+        stepper["lift.force"] = 4000.0 - 800.0 * stepper["der(luff)"]
+        stepper.advance()
+
+Inputs are held over a step. Events and changes of stage inside a step are located and carried out as in any run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.models.compilation.additions import held_inputs
+from kinetree.models.description.errors import suggestion
+from kinetree.models.result.result import Event, Result
+from kinetree.models.run.engine import quick
+from kinetree.models.run.simulation import Options, check, collect_events, set_options
+from kinetree.models.run.unit import Run, Unit, make_unit
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.layout import Status
+
+if TYPE_CHECKING:
+    from kinetree.models.system.system import System
+
+TIME = U.UNIT_HEAD.at("time")
+
+
+class Places(dict[str, int]):
+    """Positions of named numbers in the work block of a unit: columns, what every run tells, inputs and parameters."""
+
+    def __init__(self, unit: Unit):
+        first = int(unit.header.at_columns)
+        compiled = unit.compiled[0]
+        hidden = set(held_inputs(unit.description))
+        self.inputs = tuple(name for name in compiled.inputs if name not in hidden)
+        self.tunable = tuple(
+            name
+            for name in compiled.parameters
+            if (known := unit.description.parameters.get(name)) and known.tunable
+        )
+        self.parameters = compiled.parameters
+        self.columns = tuple(column.name for column in unit.columns)
+        told = dict(zip(Result.EXTRA, Result.PLACES, strict=True)) | {"time": TIME}
+        registers = {name: unit.register(name) for name in (*self.inputs, *self.parameters)}
+        columns = {name: first + k for k, name in enumerate(self.columns)}
+        super().__init__(told | registers | columns)
+
+    def __missing__(self, name: str) -> int:
+        raise KeyError(f"nothing is called '{name}'; {suggestion(name, tuple(self))}")
+
+    def many(self, names: Sequence[str]) -> np.ndarray:
+        return np.array([self[name] for name in names], dtype=np.int64)
+
+
+class Written(dict[str, int]):
+    """Positions of what may be written at any time: inputs, which need nothing more, and tunable parameters."""
+
+    def __init__(self, places: Places):
+        super().__init__({name: places[name] for name in places.inputs})
+        self.places = places
+        self.tunable = {name: places[name] for name in places.tunable}
+
+    def __missing__(self, name: str) -> int:
+        places = self.places
+        if name in places.parameters:
+            raise KeyError(
+                f"parameter '{name}' is fixed while a motion goes on: give it to compile(), "
+                "or declare it with tunable = true"
+            )
+        if name in places:
+            raise KeyError(
+                f"'{name}' is a result of the motion and not an input; "
+                f"inputs: {', '.join(places.inputs) or 'none'}; a start is given to reset()"
+            )
+        raise KeyError(f"'{name}' is not an input; {suggestion(name, places.inputs)}")
+
+
+def start_places(unit: Unit) -> dict[str, int]:
+    """Positions of the start values of coordinates, speeds and first-order states."""
+    c = unit.compiled[0]
+    return {
+        name: unit.register(key if (key := f"given({name})") in c.registers else f"start({name})")
+        for name in (*c.coordinates, *c.speeds, *c.states)
+    }
+
+
+def start_place(places: Mapping[str, int], name: str) -> int:
+    """Position of one start value."""
+    if name not in places:
+        raise KeyError(f"'{name}' has no start value; {suggestion(name, tuple(places))}")
+    return places[name]
+
+
+class Saved:
+    """A whole state of a stepper: every number of its motion, and the events so far."""
+
+    __slots__ = ("events", "unit", "work")
+
+    def __init__(self, unit: Unit, work: np.ndarray, events: tuple[Event, ...]):
+        self.unit, self.work, self.events = unit, work, events
+
+    def __repr__(self) -> str:
+        return f"Saved({self.unit.description.name!r} at t = {self.work[TIME]:g})"
+
+
+class Stepper:
+    """A motion of a system, advanced in steps of `step` seconds by the program that holds it.
+
+    `stepper["name"]` reads an output, coordinate, speed, state, input or parameter, and sets inputs
+    and tunable parameters. `inputs` are the values that the motion begins with.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        step: float = 1e-3,
+        inputs: Mapping[str, float] | None = None,
+        integrator: str = "auto",
+        method: str = "auto",
+        tolerance: float | None = None,
+        start_time: float | None = None,
+    ):
+        self.system = system
+        self._step = positive(step)
+        self.options = options_of(system, self._step, integrator, method, tolerance, start_time)
+        self.unit = unit = make_unit(system, self.options.integrator, self.options.method)
+        self._run = Run(unit)
+        self._places = Places(unit)
+        self._written = Written(self._places)
+        self._starts = start_places(unit)
+        self._tunable = self._written.tunable
+        self._cells = memoryview(self._run.work)
+        self._call = quick(
+            "unit_advance", unit.ints, unit.floats, self._run.work, U.STOP_BEFORE_FULL
+        )
+        self._inputs = dict(inputs or {})
+        self.events_so_far: list[Event] = []
+        self.reset()
+
+    # -- going on -------------------------------------------------------------------------------------------------------------------------
+    def advance(self, steps: int = 1) -> None:
+        """Go on by a step, or by several of them as one, with the inputs as they are."""
+        self._count = count = self._count + steps
+        status = self._call(self._origin + count * self._step)
+        self._stale = False
+        if status:
+            self._go_on(status, self._origin + count * self._step)
+
+    def advance_to(self, time: float) -> None:
+        """Go on to an instant; later steps count from there."""
+        if time < self.time:
+            raise ValueError(f"time {time:g} lies before the present one, {self.time:g}")
+        status = self._call(float(time))
+        self._stale, self._origin, self._count = False, float(time), 0
+        if status:
+            self._go_on(status, float(time))
+
+    def _go_on(self, status: int, until: float) -> None:
+        """Past a log of events that is full; anything else ends the motion with its reason."""
+        run = self._run
+        while status == Status.EVENT:
+            self._collect()
+            status = self._call(until)
+        if status:
+            self._origin, self._count = self.time, 0
+            check(run, status)
+
+    def reset(
+        self, start: Mapping[str, float] | None = None, inputs: Mapping[str, float] | None = None
+    ) -> None:
+        """Back to the beginning, with other start values and inputs where they are given; parameters are those of the system again."""
+        run = self._run
+        check(run, run.call("unit_reset"))
+        set_options(run, self.options, True)
+        for name, value in (start or {}).items():
+            self._cells[start_place(self._starts, name)] = finite(name, value)
+        given = {**self._inputs, **(inputs or {})}
+        for name, value in given.items():
+            self._written[name]  # refuses what is no input
+            finite(name, value)
+        self._origin, self._count = self.options.start_time, 0
+        self.events_so_far.clear()
+        self._stale = False
+        check(run, run.begin(self._origin, given))
+
+    # -- reading and writing --------------------------------------------------------------------------------------------------------------
+    def __getitem__(self, name: str) -> float:
+        if self._stale:
+            self._refresh()
+        return self._cells[self._places[name]]
+
+    def __setitem__(self, name: str, value: float) -> None:
+        if name in self._tunable:
+            self.tune(**{name: value})
+        else:
+            self._cells[self._written[name]] = value
+            self._stale = True
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
+
+    def read(self, names: Sequence[str]) -> np.ndarray:
+        """Present values of several names as an array."""
+        if self._stale:
+            self._refresh()
+        return self._run.work[self._places.many(names)]
+
+    def tune(self, **values: float) -> None:
+        """Change tunable parameters; the state stays."""
+        for name, value in values.items():
+            if name not in self._written.tunable:
+                self._written[name] if name not in self.inputs else None
+                raise KeyError(f"'{name}' is an input: stepper['{name}'] = ... sets it")
+            self._cells[self._written.tunable[name]] = finite(name, value)
+        check(self._run, self._run.call("unit_prepare", 0, self.time))
+        self._stale = False
+
+    def _refresh(self) -> None:
+        """Outputs for the inputs that were set since the last step."""
+        self._stale = False
+        check(self._run, self._run.call("unit_refresh", 0, self.time))
+
+    @property
+    def time(self) -> float:
+        """Present time [s]."""
+        return self._cells[TIME]
+
+    @property
+    def step(self) -> float:
+        """Length of a step [s]; may be changed between steps."""
+        return self._step
+
+    @step.setter
+    def step(self, value: float) -> None:
+        self._origin, self._count, self._step = self.time, 0, positive(value)
+        self._run.head.step = self._step
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Coordinates, speeds, first-order states and outputs, in the order of `values`."""
+        return self._places.columns
+
+    @property
+    def values(self) -> np.ndarray:
+        """Present values of `names`."""
+        if self._stale:
+            self._refresh()
+        return self._run.columns.copy()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return self._places.inputs
+
+    @property
+    def tunable(self) -> tuple[str, ...]:
+        """Names of the parameters that may change while the motion goes on."""
+        return self._places.tunable
+
+    # -- stages and events ----------------------------------------------------------------------------------------------------------------
+    @property
+    def stage(self) -> int:
+        """Number of the present stage, from 0."""
+        return int(self._run.head.stage)
+
+    @property
+    def stage_name(self) -> str:
+        """Name of the present stage."""
+        return self.unit.stage_names[self.stage]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What has happened since the beginning: when, what, why and what it changed."""
+        self._collect()
+        return tuple(self.events_so_far)
+
+    def _collect(self) -> None:
+        """Take over the events that were logged since the last time."""
+        collect_events(self._run, Log(self.events_so_far))
+
+    # -- the whole state ------------------------------------------------------------------------------------------------------------------
+    def save(self) -> Saved:
+        """The whole state: motion, stage, contacts, integrator, inputs and parameters."""
+        self._collect()
+        if self._stale:
+            self._refresh()
+        return Saved(self.unit, self._run.work.copy(), tuple(self.events_so_far))
+
+    def restore(self, saved: Saved) -> None:
+        """Go back to a state that was saved; what follows is the same to the last bit."""
+        if saved.unit is not self.unit and not alike(saved.unit, self.unit):
+            raise ValueError(
+                f"{saved!r} is not a state of this stepper: it belongs to another mechanism, "
+                "integrator or number of a parameter"
+            )
+        self._run.work[:] = saved.work
+        self.events_so_far[:] = saved.events
+        self._origin, self._count, self._stale = self.time, 0, False
+
+    def __repr__(self) -> str:
+        stage = f", stage '{self.stage_name}'" if len(self.unit.stages) > 1 else ""
+        return f"Stepper({self.system.name!r}, t = {self.time:g}, step = {self._step:g}{stage})"
+
+
+class Log:
+    """A list of events as `collect_events` takes it."""
+
+    def __init__(self, events: list[Event]):
+        self.events = events
+
+
+def options_of(
+    system: System,
+    step: float,
+    integrator: str,
+    method: str,
+    tolerance: float | None,
+    start_time: float | None,
+) -> Options:
+    """Options of a motion without an end."""
+    begin = system.compiled.start_time if start_time is None else start_time
+    return Options.of(
+        system, begin + step, begin, step, integrator, method, tolerance, step, None, None
+    )
+
+
+def positive(step: float) -> float:
+    if not 0.0 < step < float("inf"):
+        raise ValueError(f"step is {step:g}, expected a positive number of seconds")
+    return float(step)
+
+
+def finite(name: str, value: Any) -> float:
+    number = float(value)
+    if not np.isfinite(number):
+        raise ValueError(f"'{name}' is {number}, expected a finite number")
+    return number
+
+
+def alike(a: Unit, b: Unit) -> bool:
+    """Whether states of one unit are states of the other."""
+    return np.array_equal(a.ints, b.ints) and np.array_equal(a.floats, b.floats, equal_nan=True)
