@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -240,7 +240,10 @@ def model_files(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, byte
         if problems := fill_tables(raw, origin):
             raise ModelError(problems)
         name, content = "model.json", json.dumps(raw, indent=1).encode()
-    return {name: content, "options.json": json.dumps(options | {"overrides": overrides}).encode()}
+    packed = options | {"overrides": overrides}
+    if (begin := mechanism.description.beginning) is not None:
+        packed["beginning"] = asdict(begin)
+    return {name: content, "options.json": json.dumps(packed).encode()}
 
 
 def binaries_for(

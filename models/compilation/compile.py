@@ -70,7 +70,7 @@ def compile_structure(
     what the end of the stage sets before the structure changes, `around` what stands before and after the elements of joints at merged bodies.
     """
     builder = Builder(description, with_twins(description, topology), locked, end, later, at_end)
-    builder.starts |= starts or {}
+    builder.starts |= {**description.starts, **(starts or {})}
     builder.contacts, builder.around = Contacts(), around or {}
     try:
         return assemble(builder)

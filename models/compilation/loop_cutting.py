@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.node_arithmetic import E
+from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Body, Description, JointSpec
 from kinetree.models.expressions.nodes import Node
@@ -305,6 +306,7 @@ def held_starts(
         spec = description.joints[joint]
         if not names_of_speeds:  # rigid or locked
             continue
+        first = len(held)
         if spec.transforms is None:
             bits = HELD_COORDINATE * (spec.start is not None) + HELD_SPEED * (
                 spec.speed is not None
@@ -327,6 +329,15 @@ def held_starts(
                 HELD_COORDINATE * ("start" in given[name]) + HELD_SPEED * ("speed" in given[name])
                 for name in order
             ]
+        if description.starts:
+            places = joint_elements(spec, joint).coordinates
+            alike = len(places) == len(names_of_speeds)
+            for k, speed in enumerate(names_of_speeds):
+                mine = (places[k],) if alike else places
+                held[first + k] |= HELD_COORDINATE * any(
+                    name in description.starts for name in mine
+                )
+                held[first + k] |= HELD_SPEED * (speed in description.starts)
     return held
 
 

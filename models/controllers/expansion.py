@@ -93,6 +93,7 @@ def expanded(description: Description, rest: bool = False, broken: str = "") -> 
     }
     result = description.model_copy(update=fresh)
     result._made, result._written, result._rests = made.owner, written, rest
+    result._beginning = description._beginning
     return result
 
 

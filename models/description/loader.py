@@ -29,7 +29,8 @@ from kinetree.models.description.reading.source_location import Origin
 from kinetree.models.description.reading.table_files import fill_tables
 from kinetree.models.description.reading.validation import validate
 from kinetree.models.description.schema import Description
-from kinetree.models.description.units.si_conversion import in_si
+from kinetree.models.description.units.si_conversion import Measured, in_si
+from kinetree.models.description.units.unit_of_measure import fits
 
 __all__ = ["Source", "describe", "read"]
 
@@ -181,5 +182,16 @@ def override(
             )
             continue
         table = in_si(parameters[name], PARAMETER_NUMBERS)
+        unit = table.get("unit") if isinstance(table, dict) else None
+        if isinstance(value, Measured) and isinstance(unit, str) and not fits(value.unit, unit):
+            problems.append(
+                Problem(
+                    key=f"parameters.{name}",
+                    file=origin.file,
+                    found=f"an override in {value.unit}",
+                    expected=f"a unit such as {unit}",
+                )
+            )
+            continue
         parameters[name] = table | {"value": number} if isinstance(table, dict) else number
     return problems

@@ -6,6 +6,7 @@ SI units. Right-handed frames; `ground` is body 0. `Number` is a float or the te
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr
@@ -49,6 +50,8 @@ Numbers = Annotated[tuple[Number, ...], BeforeValidator(listed), OrBare()]
 
 
 if TYPE_CHECKING:
+    from kinetree.models.system.starting import Beginning
+
     JointType = str
 else:
     JointType = Literal[tuple(JOINT_KINDS)]
@@ -333,6 +336,7 @@ class Description(Part):
     _written: Description | None = PrivateAttr(None)
     _rests: bool = PrivateAttr(False)
     _counted: tuple[str, ...] = PrivateAttr(())
+    _beginning: Beginning | None = PrivateAttr(None)
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -353,6 +357,16 @@ class Description(Part):
     def beam_forms(self) -> dict[str, Any]:
         """What stands for every beam (`beams.beam_expansion.BeamForm`)."""
         return self._beam_forms
+
+    @property
+    def starts(self) -> Mapping[str, float]:
+        """Start values that were given beside the description."""
+        return self._beginning.values if self._beginning else {}
+
+    @property
+    def beginning(self) -> Beginning | None:
+        """Where the motion begins, if that was given beside the description."""
+        return self._beginning
 
     @property
     def counted(self) -> tuple[str, ...]:

@@ -163,7 +163,7 @@ def simulate(
         raise KeyError(f"'{sorted(unknown)[0]}' is not an input; inputs: {known}")
     inputs, feedback = divided(inputs, unit)
     moving = {
-        name: Sampled(name, value, options.relative)
+        name: Sampled(name, value, options.relative)  # pyright: ignore[reportArgumentType]
         for name, value in inputs.items()
         if callable(value)
     }
@@ -186,14 +186,14 @@ def simulate(
                 go_to(run, result, moving, float(times[k - 1]), float(times[k]))
                 close_loop(run, feedback, float(times[k]))
                 result.record(run, k)
-                collect_events(run, result)
+                collect_events(run, result.events)
                 if progress is not None:
                     progress(float(times[k]))
     except (KeyboardInterrupt, EvaluationError) as error:
         result.truncate()
         result.interrupted = str(error) or "interrupted"
         failed = error if isinstance(error, EvaluationError) else None
-    collect_events(run, result)
+    collect_events(run, result.events)
     result.finish(run, time.perf_counter() - began)
     if failed is not None:
         failed.result = result
@@ -245,7 +245,7 @@ def advance(run: Run, result: Result, option: int, until: float) -> None:
     option |= U.STOP_AROUND_EVENT if len(run.unit.stages) > 1 else U.STOP_BEFORE_FULL
     while (status := run.call("unit_advance", option, until)) == Status.EVENT:
         result.note(run)
-        collect_events(run, result)
+        collect_events(run, result.events)
     if status == Status.CANCELLED:
         raise KeyboardInterrupt
     check(run, status)
@@ -278,21 +278,21 @@ def check(run: Run, status: int) -> None:
         raise EvaluationError(f"at t = {run.head.time:.9g}: {text}", Status(status))
 
 
-def collect_events(run: Run, result: Result) -> None:
+def collect_events(run: Run, events: list[Event]) -> None:
     """Take over events that were logged since the last call."""
     unit = run.unit
     total = int(run.head.events)
     run.head.told = total
-    if total == len(result.events):
+    if total == len(events):
         return
     capacity, first = int(unit.header.logged), int(unit.header.at_events)
     names = unit.stage_names
-    for k in range(max(len(result.events), total - capacity), total):
+    for k in range(max(len(events), total - capacity), total):
         e = U.EVENT.of(run.work, first + U.EVENT.size * (k % capacity))
         kind = "stage" if e.kind == U.E_STAGE else "reset"
         number = int(e.stage)
         cause = unit.compiled[number - (kind == "stage")].guards[int(e.guard)]
         books = tuple(map(float, e.before)), tuple(map(float, e.after))
-        result.events.append(
+        events.append(
             Event(float(e.time), kind, names[number], number, *books, cause, int(e.count))
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.compilation.additions import held_inputs
+from kinetree.models.compilation.element_states import held_inputs
 from kinetree.models.description.errors import suggestion
 from kinetree.models.result.result import Event, Result
 from kinetree.models.run.engine import quick
@@ -134,7 +134,7 @@ class Stepper:
         self._written = Written(self._places)
         self._starts = start_places(unit)
         self._tunable = self._written.tunable
-        self._cells = memoryview(self._run.work)
+        self._cells: Any = memoryview(self._run.work.data)
         self._call = quick(
             "unit_advance", unit.ints, unit.floats, self._run.work, U.STOP_BEFORE_FULL
         )
@@ -281,7 +281,7 @@ class Stepper:
 
     def _collect(self) -> None:
         """Take over the events that were logged since the last time."""
-        collect_events(self._run, Log(self.events_so_far))
+        collect_events(self._run, self.events_so_far)
 
     # -- the whole state ------------------------------------------------------------------------------------------------------------------
     def save(self) -> Saved:
@@ -305,13 +305,6 @@ class Stepper:
     def __repr__(self) -> str:
         stage = f", stage '{self.stage_name}'" if len(self.unit.stages) > 1 else ""
         return f"Stepper({self.system.name!r}, t = {self.time:g}, step = {self._step:g}{stage})"
-
-
-class Log:
-    """A list of events as `collect_events` takes it."""
-
-    def __init__(self, events: list[Event]):
-        self.events = events
 
 
 def options_of(

@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 
 
 def system_of(description: Description) -> System:
-    """Compiled; the motion begins in the last of the states of rest that `run.prepare` names."""
-    stages = structures(description)
-    system = System(description, compile_stage(stages[0], later=False), stages)
-    if not description.run.prepare:
+    """Compiled; the motion begins in the last of the states of rest that `run.prepare` names, or where a result stood."""
+    system = unprepared(description)
+    begun_before = description.beginning is not None and description.beginning.whole
+    if not description.run.prepare or begun_before:
         return system
     from kinetree.models.analysis.preparation import rest_starts
 
     return System(
-        description, compile_stage(stages[0], later=False, starts=rest_starts(system)), stages
+        description,
+        compile_stage(system.stages[0], later=False, starts=rest_starts(system)),
+        system.stages,
     )
 
 
@@ -41,8 +43,16 @@ def opened(system: System, name: str) -> System:
 
 def unprepared(description: Description) -> System:
     """Without the search for the start of a run."""
-    stages = structures(description)
-    return System(description, compile_stage(stages[0], later=False), stages)
+    beginning = description.beginning
+    number = beginning.stage if beginning else 0
+    stages = structures(description)[number:]
+    compiled = compile_stage(stages[0], later=number > 0)
+    if beginning and number:
+        from kinetree.models.run.retuned import rewritten
+
+        held = {f"locked({name})": value for name, value in beginning.values.items()}
+        compiled = rewritten(compiled, held)
+    return System(stages[0].description if number else description, compiled, stages)
 
 
 def begun(system: System, rest: Equilibrium) -> dict[str, float]:

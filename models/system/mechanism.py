@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.garbage_collection import uncollected
@@ -11,7 +13,11 @@ from kinetree.models.description.loader import describe
 from kinetree.models.description.reading.read_source import Text
 from kinetree.models.description.schema import Description
 from kinetree.models.system.controller_variants import system_of
+from kinetree.models.system.starting import Beginning, Given, beginning
 from kinetree.models.system.system import System
+
+if TYPE_CHECKING:
+    from kinetree.models.result.result import Result
 
 
 class Mechanism:
@@ -24,7 +30,7 @@ class Mechanism:
 
     def compile(self, **parameters: float) -> System:
         """Compile; keyword arguments override parameters (and structural ones such as the number of copies). A chain becomes sliders."""
-        mechanism = Mechanism(self.source, {**self.overrides, **parameters}) if parameters else self
+        mechanism = self.overridden(parameters)
         if mechanism.description.chain is not None:
             from kinetree.models.chain.mechanism import chain_mechanism
 
@@ -32,13 +38,39 @@ class Mechanism:
         with uncollected():
             return system_of(mechanism.description)
 
+    def overridden(self, parameters: dict[str, Any]) -> Mechanism:
+        """The mechanism with other values of parameters."""
+        if not parameters:
+            return self
+        made = Mechanism(self.source, {**self.overrides, **parameters})
+        return made.beginning(self.description.beginning)
+
+    def starting(
+        self,
+        start: Mapping[str, Given] | None = None,
+        result: Result | str | Path | None = None,
+        time: float | None = None,
+    ) -> Mechanism:
+        """The mechanism that begins elsewhere: with other start values of coordinates, speeds and states, and where a result stood.
+
+        `result` is a Result or a file that a run wrote; `time` the instant of it (default: its end), of which
+        the nearest row is taken. The motion goes on from that state in the stage of that instant, its time begins
+        anew, and nothing is prepared. Values of `start` win over those of the result.
+        """
+        if self.description.chain is not None:
+            raise ValueError(f"'{self.description.name}' is a chain, whose start is [chain] start")
+        return self.beginning(beginning(self.description, start, result, time))
+
+    def beginning(self, begin: Beginning | None) -> Mechanism:
+        """The mechanism that begins where another one was told to."""
+        made = copy(self)
+        if begin is not None:
+            made.description = begun_at(self.description, begin)
+        return made
+
     def chain(self, **parameters: float) -> ChainSystem:
         """The linear chain of a description with [chain]; keyword arguments override parameters."""
-        return ChainSystem(
-            Mechanism(self.source, {**self.overrides, **parameters}).description
-            if parameters
-            else self.description
-        )
+        return ChainSystem(self.overridden(parameters).description)
 
     def linear(self, **parameters: float) -> Mechanism:
         """Small motions about the state of rest as a description with [chain]; keyword arguments override parameters."""
@@ -53,6 +85,16 @@ class Mechanism:
 
     def __repr__(self) -> str:
         return f"Mechanism({self.description.name!r}, {len(self.description.bodies)} bodies)"
+
+
+def begun_at(description: Description, begin: Beginning) -> Description:
+    """A copy that begins elsewhere, as does what it was before its controllers were carried out."""
+    made = description.model_copy()
+    made._beginning = begin
+    if description._written is not None:
+        made._written = description._written.model_copy()
+        made._written._beginning = begin
+    return made
 
 
 def load(source: str | Path | dict[str, Any] | Text, **overrides: Any) -> Mechanism:

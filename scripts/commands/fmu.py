@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of, writable
+from kinetree.scripts.terminal.arguments import (
+    Origin,
+    Quiet,
+    Settings,
+    Source,
+    Starts,
+    begun,
+    numbers,
+    one_of,
+    writable,
+)
 from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.solvers.integrate.kinds import NAMES
 
@@ -74,6 +84,8 @@ def fmu(
         ),
     ] = False,
     settings: Settings = None,
+    starts: Starts = None,
+    origin: Origin = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -86,7 +98,7 @@ def fmu(
     version = one_of(fmi, ("2", "2.0", "3", "3.0"), "--fmi")
     integrator = one_of(integrator, NAMES, "--integrator")
     writable(output, (".fmu",), "--output")
-    mechanism = load(file, **numbers(settings))
+    mechanism = begun(load(file, **numbers(settings)), starts, origin)
     if linear:
         mechanism = mechanism.linear()
     path = output or Path(f"{identifier_of(mechanism.description.name)}.fmu")

@@ -10,9 +10,12 @@ import typer
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import (
     Inputs,
+    Origin,
     Quiet,
     Settings,
     Source,
+    Starts,
+    begun,
     held,
     numbers,
     one_of,
@@ -95,6 +98,8 @@ def linearize(
         ),
     ] = "",
     settings: Settings = None,
+    starts: Starts = None,
+    origin: Origin = None,
     inputs: Inputs = None,
     output: Annotated[
         Path | None,
@@ -114,7 +119,7 @@ def linearize(
         writable(path, PICTURES, option)
     parts, tones = [part_of(text) for text in cycles or []], tones_of(sweep)
     loci = [locus_of(text) for text in locus or []]
-    mechanism = load(file, **numbers(settings))
+    mechanism = begun(load(file, **numbers(settings)), starts, origin)
     system = mechanism.compile()
     given = held(inputs, system.compiled.inputs)
     known = {column.name: column.unit for column in system.compiled.outputs}

@@ -9,9 +9,12 @@ from typer.exceptions import Exit
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import (
+    Origin,
     Quiet,
     Settings,
     Source,
+    Starts,
+    begun,
     held,
     numbers,
     one_of,
@@ -65,6 +68,8 @@ def run(
         ),
     ] = None,
     settings: Settings = None,
+    starts: Starts = None,
+    origin: Origin = None,
     inputs: Driven = None,
     maps: Maps = None,
     output: Annotated[
@@ -139,7 +144,7 @@ def run(
         if columns == "all"
         else tuple(stage_report.listed(columns))
     )
-    mechanism = load(file, **numbers(settings))
+    mechanism = begun(load(file, **numbers(settings)), starts, origin)
     if mechanism.description.chain is not None:
         chain = mechanism.chain()
         return run_chain(

@@ -8,8 +8,11 @@ import typer
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import (
     Inputs,
+    Origin,
     Settings,
     Source,
+    Starts,
+    begun,
     held,
     numbers,
     one_of,
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 def statics(
     file: Source,
     settings: Settings = None,
+    starts: Starts = None,
+    origin: Origin = None,
     inputs: Inputs = None,
     then: Annotated[
         list[str] | None,
@@ -49,7 +54,7 @@ def statics(
     """Find the state of rest downhill from the start: coordinates, loads, reactions, stability and small motions."""
     from kinetree.models import load
 
-    system = load(file, **numbers(settings)).compile()
+    system = begun(load(file, **numbers(settings)), starts, origin).compile()
     given = held(inputs, system.compiled.inputs)
     steps: list[dict[str, float]] = [
         {},

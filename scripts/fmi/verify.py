@@ -174,6 +174,7 @@ def twin_of(archive: Archive) -> InProcess:
     """The model file inside the archive, compiled in this process."""
     from kinetree.fmu.unit import fmu_unit
     from kinetree.models import load
+    from kinetree.models.system.starting import Beginning
 
     files = sorted((Path(archive.folder) / "resources").glob("model.*"))
     file = next((f for f in files if f.suffix in (".toml", ".json")), None)
@@ -181,7 +182,10 @@ def twin_of(archive: Archive) -> InProcess:
         raise FileNotFoundError(2, "the archive holds no model file", str(archive.path))
     options = packed_with(archive)
     options.pop("specialised", None)
-    return InProcess(fmu_unit(load(file, **options.pop("overrides")), **options))
+    mechanism, begin = load(file, **options.pop("overrides")), options.pop("beginning", None)
+    if begin is not None:
+        mechanism = mechanism.beginning(Beginning(**begin))
+    return InProcess(fmu_unit(mechanism, **options))
 
 
 def packed_with(archive: Archive) -> dict[str, Any]:

@@ -1,11 +1,15 @@
 """Arguments and options that several commands share."""
 
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinetree.scripts.terminal.error_messages import BadInput
+
+if TYPE_CHECKING:
+    from kinetree.models import Mechanism
 
 Source = Annotated[
     str,
@@ -17,7 +21,9 @@ Source = Annotated[
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="Give a parameter another value; may be repeated."
+        "--set",
+        metavar="NAME=VALUE",
+        help="Give a parameter another value, with a unit if it has one, such as length=800mm; may be repeated.",
     ),
 ]
 Inputs = Annotated[
@@ -29,22 +35,97 @@ Inputs = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 
 
+Starts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--start",
+        metavar="NAME=VALUE",
+        help="Begin with another value of a coordinate, speed or state, such as luff=24deg; may be repeated.",
+    ),
+]
+Origin = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="RESULT[@TIME]",
+        help="Begin where a result stood: at its end, or at a time in s.",
+    ),
+]
+NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\D.*)?$")
+WITH_UNITS = ("--set", "--start")
+
+
 def numbers(settings: list[str] | None, option: str = "--set") -> dict[str, float]:
-    """NAME=VALUE pairs as numbers."""
+    """NAME=VALUE pairs as numbers in SI; a value may have a unit where the option knows which are meant."""
     values = {}
     for setting in settings or []:
         name, separator, text = setting.partition("=")
-        try:
-            values[name.strip()] = (
-                int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
-            )
-        except ValueError:
-            separator = ""
-        if not separator or not name.strip():
+        value = quantity(text, f"{option} {setting}", option in WITH_UNITS)
+        if not separator or not name.strip() or value is None:
+            like = "mass=2.5 or length=800mm" if option in WITH_UNITS else "mass=2.5"
             raise BadInput(
-                f"{option} {setting}: expected NAME=VALUE with a number, for example {option} mass=2.5"
+                f"{option} {setting}: expected NAME=VALUE with a number, for example {option} {like}"
             )
+        values[name.strip()] = value
     return values
+
+
+def quantity(text: str, where: str, units: bool) -> float | None:
+    """A number in SI; None for what is no number."""
+    if text.strip().lstrip("+-").isdecimal():
+        return int(text)
+    found = NUMBER.match(text)
+    unit = found[2].strip() if found and found[2] else ""
+    if not unit:
+        try:
+            return float(text)
+        except ValueError:
+            return None
+    if not found or not units:
+        return None
+    from kinetree.models.description.units.si_conversion import Measured
+    from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
+
+    try:
+        return Measured(float(parse_unit(unit).to_si(float(found[1]))), unit)
+    except UnitError as error:
+        raise BadInput(f"{where}: {error}") from None
+
+
+def begun(mechanism: "Mechanism", starts: list[str] | None, origin: str | None) -> "Mechanism":
+    """The mechanism with the start that --start and --from ask for."""
+    if not starts and origin is None:
+        return mechanism
+    path, time = (origin, None) if origin is None or Path(origin).exists() else instant(origin)
+    values = numbers(starts, "--start")
+    given = {name: as_given(value) for name, value in values.items()}
+    try:
+        return mechanism.starting(given, path, time)
+    except KeyError as error:
+        raise BadInput(f"--start: {error.args[0]}") from None
+    except ValueError as error:
+        raise BadInput(f"{'--start' if origin is None else '--from'}: {error}") from None
+
+
+def as_given(value: float) -> "float | dict[str, float | str]":
+    """A start value, with the unit that it was given in."""
+    unit = getattr(value, "unit", "")
+    if not unit:
+        return value
+    from kinetree.models.description.units.unit_of_measure import parse_unit
+
+    return {"value": float(parse_unit(unit).from_si(float(value))), "unit": unit}
+
+
+def instant(text: str) -> tuple[str, float | None]:
+    """File and time of RESULT@TIME."""
+    path, separator, time = text.rpartition("@")
+    if not separator:
+        raise BadInput(f"--from {text}: no such file")
+    try:
+        return path, float(time.strip().removesuffix("s"))
+    except ValueError:
+        raise BadInput(f"--from {text}: expected RESULT@TIME with a time in s") from None
 
 
 def one_of(value: str, choices: tuple[str, ...], option: str) -> str:

@@ -4,8 +4,10 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from kinetree.models.result.read_files import read_columns
 from kinetree.scripts import cli
 from kinetree.scripts.commands.new import content
 
@@ -107,3 +109,40 @@ def test_straight_line_code_says_where_it_ran(capsys: pytest.CaptureFixture):
 def test_everything_as_json(capsys: pytest.CaptureFixture):
     assert cli.main(["run", "lib:pendulum", "--json"]) == 0
     assert isinstance(json.loads(capsys.readouterr().out), dict)
+
+
+def test_runs_begin_at_given_values_and_where_results_stood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    """Start values with units, the end of a result, or an instant of it; what is wrong with them is one line."""
+    monkeypatch.chdir(tmp_path)
+    brief = ["--stop-time", "0.1", "-q"]
+    assert cli.main(["run", "lib:boom", "--start", "luff=24deg", "-o", "a.csv", *brief]) == 0
+    assert cli.main(["run", "lib:boom", "--from", "a.csv", "-o", "b.csv", *brief]) == 0
+    assert cli.main(["run", "lib:boom", "--from", "a.csv@0.05", "-o", "c.csv", *brief]) == 0
+    a, b, c = (read_columns(Path(f"{name}.csv"))["luff"][0] for name in "abc")
+    assert a[0] == pytest.approx(np.deg2rad(24.0)) and b[0] == a[-1] and c[0] == a[a.size // 2]
+    for line in (
+        ["--start", "luff=3mm"],
+        ["--start", "lufff=1"],
+        ["--start", "luff"],
+        ["--from", "d.csv"],
+        ["--from", "a.csv@9"],
+        ["--from", "a.csv@soon"],
+    ):
+        capsys.readouterr()
+        assert cli.main(["run", "lib:boom", *line]) == 2
+        said = capsys.readouterr().err.splitlines()
+        assert len(said) == 1 and line[0] in said[0]
+
+
+def test_parameters_are_given_with_units(tmp_path: Path, capsys: pytest.CaptureFixture):
+    out = tmp_path / "r.csv"
+    line = ["run", "lib:boom", "--stop-time", "0.1", "-q", "-o", str(out)]
+    assert cli.main([*line, "--set", "reach=2500mm"]) == 0
+    mine = read_columns(out)["tip"][0]
+    assert cli.main([*line, "--set", "reach=2.5"]) == 0
+    assert np.array_equal(read_columns(out)["tip"][0], mine)
+    for wrong, word in (("reach=25bar", "bar"), ("reach=25foo", "foo"), ("reach=25 mm 3", "reach")):
+        assert cli.main([*line, "--set", wrong]) == 2
+        assert word in capsys.readouterr().err

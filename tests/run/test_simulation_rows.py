@@ -72,11 +72,11 @@ def test_events_are_taken_over_from_a_ring():
     """What was taken over is not again, what has been overwritten is lost; a stage's end is told by the guards of the stage before."""
     run: Any = Running()
     result: Any = Results()
-    simulation.collect_events(run, result)
+    simulation.collect_events(run, result.events)
     assert not result.events and run.head.told == 0
     run.log(0, U.E_RESET, 0, 1)
     run.log(1, U.E_STAGE, 1, 0)
-    simulation.collect_events(run, result)
+    simulation.collect_events(run, result.events)
     first, second = result.events
     assert (first.time, first.kind, first.stage, first.cause, first.together) == (
         0.0,
@@ -95,7 +95,7 @@ def test_events_are_taken_over_from_a_ring():
     assert second.before == (1.0,) * 5 and second.after == (-1.0,) * 5 and run.head.told == 2
     for number in range(2, 8):
         run.log(number, U.E_RESET, 1, 0)
-    simulation.collect_events(run, result)
+    simulation.collect_events(run, result.events)
     assert (
         [event.time for event in result.events] == [0.0, 0.5, 2.0, 2.5, 3.0, 3.5]
         and run.head.told == 8
