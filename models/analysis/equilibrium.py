@@ -69,6 +69,14 @@ class Equilibrium:
             if mode.eigenvalue.imag > max(zero, GROWTH * abs(mode.eigenvalue))
         )
 
+    def __repr__(self) -> str:
+        from kinetree.models.result.number_format import listed, written
+
+        values = [f"{name} = {written(x, 5)}" for name, x in self.coordinates.items()]
+        modes = [f"{written(mode.frequency, 4)} Hz" for mode in self.modes]
+        parts = [self.stability, listed(values), *([f"modes {listed(modes)}"] if modes else [])]
+        return f"Equilibrium({self.system.name!r}: {'; '.join(parts)})"
+
     def _repr_html_(self) -> str:
         from kinetree.models.scene.notebook import rest_html
 

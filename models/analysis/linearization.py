@@ -136,6 +136,15 @@ class Linear:
             and np.abs(K - K.T).max(initial=0.0) <= 1e-9 * np.abs(K).max()
         )
 
+    def __repr__(self) -> str:
+        from kinetree.models.result.number_format import listed, written
+
+        seen = [name for name in self.inputs if ":" not in name]  # not those of the engine alone
+        names = {"states": self.states, "inputs": seen, "outputs": self.outputs}
+        parts = [f"{len(own)} {key}: {listed(own)}" for key, own in names.items() if own]
+        modes = [f"{written(mode.frequency, 4)} Hz" for mode in self.modes() if mode.oscillates]
+        return f"Linear({'; '.join([*parts, *([f'modes {listed(modes)}'] if modes else [])])})"
+
     def _repr_html_(self) -> str:
         from kinetree.models.scene.notebook import linear_html
 

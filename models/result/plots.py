@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +17,25 @@ if TYPE_CHECKING:
     from kinetree.models.result.result import Result
 
 STILL = 1e-9  # of the largest value: what changes less is constant
+PAGE = 4  # columns on a page
 DEFAULT_COLUMNS = 8  # drawn when nothing is asked for
+
+
+class Pictures(list[Any]):
+    """Figures of a plot, page by page; notebooks show them."""
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(map(image, self))
+
+    def __repr__(self) -> str:
+        return f"{len(self)} {'figure' if len(self) == 1 else 'figures'}: plot(path) writes them"
+
+
+def image(figure: Any, dpi: int = 90) -> str:
+    """A figure as an image inside a page."""
+    stream = BytesIO()
+    figure.savefig(stream, format="png", dpi=dpi)
+    return f'<img alt="" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}">'
 
 
 def plot(
@@ -23,13 +43,13 @@ def plot(
     path: str | Path | None = None,
     names: Iterable[str] | None = None,
     *,
-    per_page: int = 4,
+    per_page: int = PAGE,
     deviation: bool = False,
     title: str = "",
     window: Sequence[float] | None = None,
     stages: Sequence[str] = (),
 ):
-    """Draw columns over time. One file per page when there are several: FILE.png, FILE-2.png, ...; returns the figures.
+    """Draw columns over time. One file per page when there are several: FILE.png, FILE-2.png, ...; returns the figures, which notebooks show.
 
     `window` from and to, `stages` by name, * for any text: what is drawn of the run.
     """
@@ -40,7 +60,7 @@ def plot(
     wanted = tuple(names) if names else default_columns(result)
     rows = drawn_rows(result, window, stages)
     pages = [wanted[k : k + per_page] for k in range(0, len(wanted), per_page)] or [()]
-    figures = []
+    figures = Pictures()
     for page in pages:
         figure = Figure(figsize=(9.0, 0.8 + 1.9 * max(len(page), 1)), layout="constrained")
         axes = np.atleast_1d(np.array(figure.subplots(max(len(page), 1), 1, sharex=True)))

@@ -293,7 +293,7 @@ class Result:
     def plot(
         self, path: str | Path | None = None, names: str | Iterable[str] | None = None, **options
     ):
-        """Draw columns over time, stages marked; see `result_plots.plot`."""
+        """Draw columns over time, stages marked; returns the figures, which notebooks show. Options: `result.plots.plot`."""
         from kinetree.models.result.plots import plot
 
         return plot(self, path, None if names is None else self.select(names), **options)
@@ -306,6 +306,20 @@ class Result:
         if path is not None:
             made.save(path)
         return made
+
+    def __repr__(self) -> str:
+        from kinetree.models.result.number_format import counted, listed, written
+
+        span = (
+            f"{written(float(self.time[0]))} to {written(float(self.time[-1]))} s"
+            if len(self)
+            else "no time"
+        )
+        names = [name for name in self.names if name not in self.EXTRA]
+        parts = [span, counted(len(self), "row"), listed(names), counted(len(self.events), "event")]
+        if self.interrupted:
+            parts.append(f"ended early: {self.interrupted}")
+        return f"Result({self.name!r}: {'; '.join(parts)})"
 
     def _repr_html_(self) -> str:
         from kinetree.models.scene.notebook import result_html
@@ -333,7 +347,10 @@ class Result:
         return to_xarray(self, self.select(names))
 
     def table(self, kind: str = "max_deviation") -> dict:
-        """Summary per stage: values at its "start", at its "end", or the largest deviations from the start of the run ("max_deviation")."""
-        from kinetree.models.result.stage_summary import table
+        """Summary per stage: values at its "start", at its "end", or the largest deviations from the start of the run ("max_deviation").
 
-        return table(self, kind)
+        Notebooks show it as a table.
+        """
+        from kinetree.models.result.stage_summary import StageTable, table
+
+        return StageTable(table(self, kind))

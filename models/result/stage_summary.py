@@ -103,6 +103,26 @@ def lasting(result: Any, coordinates: Sequence[str]) -> list[str]:
     return [name for name in coordinates if last.sum() > 1 and np.ptp(result[name][last]) > 0.0]
 
 
+class StageTable(dict[str, Any]):
+    """A summary per stage; notebooks show its rows."""
+
+    def _repr_html_(self) -> str:
+        from kinetree.models.result.number_format import written
+        from kinetree.models.scene.notebook import table as html
+
+        units = [f" [{unit}]" if unit not in ("", "1") else "" for unit in self["units"]]
+        head = [self["kind"], *(f"{a}{b}" for a, b in zip(self["columns"], units, strict=True))]
+        sums = {key: self[key] for key in ("mean", "standard_deviation", "deviation", "spread")}
+        rows = [*zip(self["stages"], self["values"], strict=True), *sums.items()]
+        return html(
+            head,
+            (
+                [name.replace("_", " "), *(written(float(x), 5) for x in values)]
+                for name, values in rows
+            ),
+        )
+
+
 def table(result: Result, kind: str) -> dict:
     """Rows per stage and column, and the sums over the stages."""
     names = [name for name in result.names if name not in result.EXTRA]

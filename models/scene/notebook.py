@@ -80,7 +80,7 @@ def system_html(system: System) -> str:
 
 
 def result_html(result: Result) -> str:
-    """Start, end and extremes of the first columns in units that fit; the events."""
+    """A plot; start, end and extremes of the first columns in units that fit; the events."""
     names = [name for name in result.names if name not in result.EXTRA]
     rows = []
     for name in names[:ROWS]:
@@ -101,7 +101,22 @@ def result_html(result: Result) -> str:
     )
     span = f"{written(float(result.time[0]))} to {written(float(result.time[-1]))} s, {len(result)} rows"
     head = ("", "start", "end", "smallest", "largest", "")
-    return f"<b>{escape(result.name)}</b> {span}{table(head, rows)}{more}{events}<br>result.animate() shows it move"
+    return (
+        f"<b>{escape(result.name)}</b> {span}<br>{drawn(result)}"
+        f"{table(head, rows)}{more}{events}<br>result.animate() shows it move"
+    )
+
+
+def drawn(result: Result) -> str:
+    """The first page of plots, nothing where the package for them is missing."""
+    from kinetree.models.result.plots import PAGE, default_columns, image, plot
+
+    if len(result) < 2:
+        return ""
+    try:
+        return image(plot(result, None, default_columns(result)[:PAGE])[0]) + "<br>"
+    except ValueError:
+        return ""
 
 
 def rest_html(rest: Equilibrium) -> str:

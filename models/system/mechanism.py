@@ -84,7 +84,14 @@ class Mechanism:
         return system_html(self.compile())
 
     def __repr__(self) -> str:
-        return f"Mechanism({self.description.name!r}, {len(self.description.bodies)} bodies)"
+        from kinetree.models.result.number_format import counted, listed
+
+        d = self.description
+        parts = [counted(len(d.bodies), "body", "bodies"), counted(len(d.joints), "joint")]
+        parts += [counted(len(d.stages), "stage")] if d.stages else []
+        parts += [f"parameters {listed([*d.parameters])}"] if d.parameters else []
+        parts += [f"starts {listed([*d.starts])}"] if d.starts else []
+        return f"Mechanism({d.name!r}: {'; '.join(parts)})"
 
 
 def begun_at(description: Description, begin: Beginning) -> Description:

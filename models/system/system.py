@@ -74,6 +74,27 @@ class System(Analyses, Choice, Closure, Traced):
             self._preparations = Preparations(self)
         return self._preparations
 
+    def __repr__(self) -> str:
+        from kinetree.models.result.number_format import counted, listed
+
+        parts = [
+            counted(self.freedoms, "degree of freedom", "degrees of freedom"),
+            counted(len(self.bodies), "body", "bodies"),
+            f"coordinates {listed(self.coordinates)}" if self.coordinates else "",
+            counted(len(self.stages), "stage") if len(self.stages) > 1 else "",
+            f"inputs {listed(self._inputs)}" if self._inputs else "",
+            f"outputs {listed([*self.description.outputs])}" if self.description.outputs else "",
+        ]
+        return f"System({self.name!r}: {'; '.join(part for part in parts if part)})"
+
+    @property
+    def _inputs(self) -> tuple[str, ...]:
+        """Inputs without those that only the engine writes."""
+        from kinetree.models.compilation.element_states import held_inputs
+
+        hidden = set(held_inputs(self.description))
+        return tuple(name for name in self.compiled.inputs if name not in hidden)
+
     def _repr_html_(self) -> str:
         from kinetree.models.scene.notebook import system_html
 

@@ -141,7 +141,10 @@ def test_notebooks_show_mechanisms_results_and_states_of_rest():
         assert (
             "1 body, 1 freedom" in shown and "data:image/png;base64," in shown and "phi0" in shown
         )
-    assert "animate()" in system.simulate(0.1)._repr_html_()
+    run = system.simulate(0.1)
+    assert "animate()" in run._repr_html_() and "data:image/png;base64," in run._repr_html_()
+    assert "data:image/png;base64," in run.plot()._repr_html_()
+    assert "<table>" in run.table("start")._repr_html_()
     assert (
         "stable rest" in system.equilibrium()._repr_html_()
         and "0.49849 Hz" in system.equilibrium()._repr_html_()
@@ -173,3 +176,24 @@ def test_every_command_that_tells_something_tells_it_as_json(tmp_path, monkeypat
         '</inertial></link><joint name="turn" type="continuous"><parent link="base"/><child link="tip"/><axis xyz="0 0 1"/></joint></robot>'
     )
     assert told("import", "arm.urdf")["bodies"] == 1
+
+
+def test_what_is_printed_tells_what_it_is():
+    """Name, size and first names of what can be asked for, in one line and without arrays."""
+    mechanism = load("lib:boom")
+    system = mechanism.compile()
+    run, linear = system.simulate(stop_time=0.1), system.linearize()
+    rest = load("lib:pendulum").compile().equilibrium()
+    for shown, words in (
+        (mechanism, ("Luffing boom", "2 bodies", "reach")),
+        (mechanism.starting({"luff": 0.1}), ("starts luff",)),
+        (system, ("Luffing boom", "1 degree of freedom", "luff", "lift.force", "tip")),
+        (run, ("Luffing boom", "0 to 0.1 s", "11 rows", "luff", "0 events")),
+        (linear, ("2 states", "luff", "lift.force", "tip")),
+        (rest, ("Pendulum", "stable", "phi = 0", "0.4985 Hz")),
+        (system.stepper(), ("Luffing boom", "t = 0", "step = 0.001")),
+        (system.steppers(3), ("3 motions",)),
+    ):
+        text = repr(shown)
+        assert all(word in text for word in words), text
+        assert "\n" not in text and len(text) < 250
