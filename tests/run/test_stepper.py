@@ -1,8 +1,14 @@
 """A motion that a program advances step by step: the same as a run, saved, restored, reset, through events and stages."""
 
+import runpy
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
+from tree import ROOT
 
+import kinetree.models
 from kinetree.models import load
 from kinetree.models.run.status import EvaluationError
 
@@ -284,3 +290,22 @@ def test_environment_of_gymnasium(ball):
     assert steps == 10 and seen[0] == pytest.approx(first[0], abs=1e-9)
     with pytest.raises(KeyError, match="not an input"):
         ball.environment(["z"], {"z": (0.0, 1.0)}, reward=lambda s: 0.0)
+
+
+def test_panda_is_held_by_the_regulator_of_the_example(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    """The page shows the file word by word."""
+    pytest.importorskip("yourdfpy")
+    below = "cmeel.prefix/share/example-robot-data/robots/panda_description/urdf/panda.urdf"
+    path = next((Path(each, below) for each in sys.path if Path(each, below).is_file()), None)
+    if path is None:
+        pytest.skip("the package example-robot-data is not installed")
+    example = ROOT / "examples" / "panda" / "lqr.py"
+    page = (ROOT / "docs" / "stepper.md").read_text(encoding="utf-8")
+    assert example.read_text(encoding="utf-8") in page
+    monkeypatch.setattr(sys, "argv", ["lqr.py", str(path)])
+    monkeypatch.setitem(sys.modules, "kinetree", kinetree.models)
+    runpy.run_path(str(example))
+    off = float(capsys.readouterr().out.split()[2])
+    assert off < 1e-6
