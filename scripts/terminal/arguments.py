@@ -47,8 +47,8 @@ Origin = Annotated[
     str | None,
     typer.Option(
         "--from",
-        metavar="RESULT[@TIME]",
-        help="Begin where a result stood: at its end, or at a time in s.",
+        metavar="RESULT@TIME",
+        help="Begin where a result stood at a time in s; without @TIME at its end.",
     ),
 ]
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\D.*)?$")
