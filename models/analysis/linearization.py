@@ -213,7 +213,10 @@ class Linear:
         return StateSpace(self.A, self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)])
 
     def to_control(self) -> Any:
-        """The same as python-control's StateSpace, names included."""
+        """Return python-control's StateSpace with the same names, "_" in the place of every dot.
+
+        python-control refuses dots in names; where two names become one by that, a number follows.
+        """
         try:
             import control
         except ImportError:
@@ -222,9 +225,9 @@ class Linear:
             ) from None
         self.part(self.inputs, self.outputs)  # refuses outputs with rates of inputs in them
         names = {
-            "states": list(self.states),
-            "inputs": list(self.inputs),
-            "outputs": list(self.outputs),
+            "states": without_dots(self.states),
+            "inputs": without_dots(self.inputs),
+            "outputs": without_dots(self.outputs),
         }
         return control.StateSpace(
             self.A, self.B, self.C, self.D, **names, remove_useless_states=False
@@ -269,6 +272,19 @@ class Linear:
             numbers,
             accuracy,
         )
+
+
+def without_dots(names: Sequence[str]) -> list[str]:
+    """Return the names with "_" for every dot, all different."""
+    found: list[str] = []
+    taken = set(names)
+    for name in names:
+        plain, number = name.replace(".", "_"), 2
+        while plain != name and plain in taken:
+            plain, number = f"{name.replace('.', '_')}_{number}", number + 1
+        taken.add(plain)
+        found.append(plain)
+    return found
 
 
 def linearize(

@@ -197,7 +197,7 @@ def add_tables(builder: Builder) -> None:
             x,
             y,
             z,
-            cubic=table.method == "cubic",
+            method="monotone" if table.method == "cubic" else table.method,
             extrapolate=table.outside == "extrapolated",
         )
 

@@ -11,11 +11,12 @@ from kinetree.models.compilation.structure_builder import Builder
 from kinetree.models.description.names import output_names
 from kinetree.models.description.parts.value_parts import Output
 from kinetree.models.quantities.kinds import QUANTITIES
+from kinetree.models.quantities.kinds.reactions import measure_reaction
 from kinetree.models.quantities.quantity_kind import plain
-from kinetree.solvers.sensors.kinds.forces import MULTIPLIER, REACTION_FORCE
+from kinetree.solvers.sensors.kinds.forces import MULTIPLIER
 from kinetree.solvers.sensors.kinds.speeds import SPEED_RATE
 
-FORCE_OF = re.compile(r"(force|reaction)\('(.*)'\)")
+FORCE_OF = re.compile(r"(force|reaction)\('(.*)'\)(?:\[(\d)\])?")
 
 
 def add_outputs(builder: Builder) -> None:
@@ -81,10 +82,10 @@ def add_rates(builder: Builder) -> None:
 
 
 def add_magnitudes(builder: Builder) -> None:
-    """Sensors for force('JOINT') and reaction('JOINT') wherever an expression asks for them."""
+    """Add the sensors of force('JOINT'), reaction('JOINT') and its components [1] to [6]."""
     if not builder.asked_anew("magnitudes"):
         return
-    for key in sorted(key for key in builder.used if key.endswith(")")):
+    for key in sorted(builder.used):
         match = FORCE_OF.fullmatch(key)
         if (
             match
@@ -101,7 +102,8 @@ def add_magnitudes(builder: Builder) -> None:
             and key not in builder.registers.names
             and match[2] not in builder.description.forces
         ):
-            builder.add_sensor(key, REACTION_FORCE, builder.joint_body[match[2]], axis=3)
+            moment, axis = divmod(int(match[3]) - 1, 3) if match[3] else (0, 3)
+            measure_reaction(builder, match[2], bool(moment), [(key, axis)], frame=1)
 
 
 def add_integrals(builder: Builder) -> None:

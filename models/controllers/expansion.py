@@ -17,6 +17,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from zlib import crc32
 
 from kinetree.models.beams.beam_expansion import with_beams
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
@@ -363,12 +364,11 @@ class Expansion:
     def seeds(self, late: Mapping[str, str]) -> dict[str, str]:
         """The streams of random numbers, and what a sample makes of them."""
         jitter = bool(late) and self.number("jitter") > 0.0
+        seed = crc32(self.name.encode()) if self.c.seed is None else self.c.seed
         found = {}
         for stream, count in enumerate((self.draws + jitter, self.draws)):
             if count:
-                self.made.state(
-                    f"{self.name}.seed{stream + 1}", float(first_seed(self.c.seed, stream))
-                )
+                self.made.state(f"{self.name}.seed{stream + 1}", float(first_seed(seed, stream)))
                 found[f"{self.name}.seed{stream + 1}"] = self.drawn(stream, count)
         return found
 

@@ -17,7 +17,7 @@ from kinetree.models.description.parts.coupling_parts import rows_of
 from kinetree.models.description.parts.input_motion_parts import filter_states, followings
 from kinetree.models.description.parts.value_parts import Output
 from kinetree.models.description.schema import Description
-from kinetree.models.expressions.functions import RESERVED
+from kinetree.models.expressions.functions import REACTION_COMPONENTS, RESERVED
 from kinetree.models.expressions.nodes import Lookup, postorder
 from kinetree.models.expressions.parse import (
     ExpressionError,
@@ -187,13 +187,21 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     }
     known.results |= {name: what for name, what in told.items() if name not in known.own}
     known.results |= {f"force('{name}')": "a force" for name in description.forces}
-    known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
+    known.results |= {
+        each: "a reaction" for name in description.joints for each in reaction_names(name)
+    }
     known.results |= {
         f"force('{name}')": "a reaction"
         for name in description.joints
         if name not in description.forces
     }
     return known
+
+
+def reaction_names(joint: str) -> list[str]:
+    """Return the magnitude of a joint's force, then force and moment in the axes of the child."""
+    whole = f"reaction('{joint}')"
+    return [whole, *(f"{whole}[{k}]" for k in range(1, REACTION_COMPONENTS + 1))]
 
 
 def name_fault(name: str, value: bool) -> str:

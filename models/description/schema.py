@@ -126,8 +126,10 @@ class Table(Named):
         default=(), description="Values at x, or ascending points of the second variable"
     )
     z: tuple[Values, ...] | None = Field(default=None, description="Values, one row per x")
-    method: Literal["linear", "cubic"] = Field(
-        default="linear", description="Interpolation; cubic is smooth and does not overshoot"
+    method: Literal["linear", "cubic", "monotone", "spline"] = Field(
+        default="linear",
+        description="Interpolation; cubic (also called monotone) has continuous slopes and stays "
+        "between neighbouring values; spline has continuous second derivatives and may overshoot",
     )
     outside: Literal["clamped", "extrapolated"] = Field(
         default="clamped", description="Beyond the points"

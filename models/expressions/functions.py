@@ -31,6 +31,7 @@ FUNCTIONS: dict[str, tuple[Op, int]] = {
     "if": (Op.IF, 3),
 }
 CONSTANTS = {"pi": math.pi}
+REACTION_COMPONENTS = 6  # force and moment on the child
 SPECIAL = ("min", "max", "table", "der", "force", "reaction")
 RESERVED = frozenset(
     (*FUNCTIONS, *CONSTANTS, *SPECIAL, "and", "or", "not")

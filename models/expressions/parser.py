@@ -14,7 +14,13 @@ from contextlib import nullcontext
 from functools import lru_cache
 from typing import NoReturn
 
-from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, SPECIAL, explain
+from kinetree.models.expressions.functions import (
+    CONSTANTS,
+    FUNCTIONS,
+    REACTION_COMPONENTS,
+    SPECIAL,
+    explain,
+)
 from kinetree.models.expressions.nodes import (
     Const,
     Der,
@@ -240,6 +246,25 @@ class Reader:
         assert result is not None
         return result
 
+    def component(self, syntax: ast.Subscript, depth: int) -> Node:
+        """A component of a reaction, reaction('J')[3], or an index that is part of a name."""
+        called = syntax.value
+        if not (
+            isinstance(called, ast.Call)
+            and isinstance(called.func, ast.Name)
+            and called.func.id == "reaction"
+        ):
+            return self.name(syntax, depth)
+        index = syntax.slice.value if isinstance(syntax.slice, ast.Constant) else None
+        if type(index) is not int or not 1 <= index <= REACTION_COMPONENTS:
+            self.fail(
+                syntax,
+                f"reaction('JOINT') has the components [1] to [{REACTION_COMPONENTS}], "
+                f"force and moment; found [{ast.unparse(syntax.slice)}]",
+            )
+        whole = self.node(called, depth)
+        return self.leaf(syntax, Name(f"{whole.key}[{index}]"))  # pyright: ignore[reportAttributeAccessIssue]
+
     def name(self, syntax: ast.expr, depth: int = 0) -> Node:
         key = self.dotted(syntax)
         return Const(CONSTANTS[key]) if key in CONSTANTS else self.leaf(syntax, Name(key))
@@ -346,6 +371,6 @@ READERS = {
     ast.Compare: Reader.compare,
     ast.Name: Reader.name,
     ast.Attribute: Reader.name,
-    ast.Subscript: Reader.name,
+    ast.Subscript: Reader.component,
     ast.Call: Reader.call,
 }

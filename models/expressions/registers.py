@@ -98,11 +98,11 @@ class Registers:
         x: Sequence[float],
         y: Sequence[float],
         z=None,
-        cubic: bool = False,
+        method: str = "linear",
         extrapolate: bool = False,
     ) -> int:
         """Add values y on the grid x, or z on the grid x, y; return the table's index."""
-        return self.tables.add(name, x, y, z, cubic, extrapolate)
+        return self.tables.add(name, x, y, z, method, extrapolate)
 
     def constant(self, value: float) -> int:
         """Register of a constant."""

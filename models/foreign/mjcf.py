@@ -209,6 +209,9 @@ class Reader:
         q = model.qpos0[model.jnt_qposadr[first] :]
         if model.jnt_type[first] == FREE:
             table |= {"type": "free", "start": numbers(q[:7])}
+            armature = float(model.dof_armature[model.jnt_dofadr[first] :][:6].max())
+            if armature:  # inertia without weight that only translates has no counterpart
+                sheet.left_out.append(f"armature {armature:g} of the free joint '{name}'")
         elif model.jnt_type[first] == BALL:
             anchor = model.jnt_pos[first]
             self.rotors(table, joints)

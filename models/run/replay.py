@@ -14,6 +14,7 @@ import numpy as np
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.element_states import states_of
 from kinetree.models.compilation.flat_blocks import AT_WORK, model_fields
+from kinetree.models.description.names import reaction_names
 from kinetree.models.description.parts.coupling_parts import rows_of
 from kinetree.models.description.units.joint_units import Units, joint_units, rate_unit
 from kinetree.models.run.instance import Instance
@@ -181,11 +182,6 @@ def holding_forces(c: Compiled) -> dict[str, int]:
         for g, row in enumerate(c.loops)
         if fields.l_kind[g] == L.Loop.COUPLING
     }
-
-
-def reaction_names(joint: str) -> list[str]:
-    """Magnitude of the force, then force and moment in the axes of the child."""
-    return [f"reaction('{joint}')", *(f"reaction('{joint}')[{k}]" for k in range(1, 7))]
 
 
 def catalogue(unit: Unit) -> dict[str, str]:

@@ -18,12 +18,17 @@ from kinetree.solvers.model_records import TABLE
 
 
 class Axis:
-    """Cells along one axis: where each begins to count, which grid points it uses, and the map from (f_i, f_i+1, f_i'', f_i+1'') to coefficients."""
+    """Cells along one axis: where each begins, its grid points, and the map to coefficients.
+
+    The map leads from (f_i, f_i+1, f_i'', f_i+1''). Where a grid has a point twice (monotone
+    tables), the empty cell between is left out.
+    """
 
     def __init__(self, grid: Sequence[float] | np.ndarray, cubic: bool, extrapolate: bool):
-        self.grid = [float(x) for x in grid]
-        x = np.asarray(self.grid)
-        h = np.diff(x)
+        every = np.diff(np.asarray(grid, dtype=float))
+        full = np.flatnonzero(every > 0.0)
+        self.grid = [float(grid[0]), *(float(grid[k + 1]) for k in full)]
+        h = every[full]
         k = 1.0 if cubic else 0.0
         maps = [
             np.array(
@@ -43,7 +48,7 @@ class Axis:
             s = h[-1]
             last[1] = [-1 / s, 1 / s, s / 6 * k, s / 3 * k]
         self.maps = [first, *maps, last]
-        self.left = [0, *range(len(h)), len(h) - 1]
+        self.left = [0, *map(int, full), len(every) - 1]
         self.origin = [self.grid[0], *self.grid[:-1], self.grid[-1]]
 
     def cell(self, x: float) -> int:

@@ -217,6 +217,15 @@ def test_to_control():
     )
 
 
+def test_to_control_takes_names_with_dots():
+    pytest.importorskip("control")
+    made = load("lib:boom").compile().linearize().to_control()
+    assert "lift_force" in made.input_labels and "lift_length" in made.output_labels
+    d = oscillators().source | {"outputs": {"a.b": "a", "a_b": "b", "a.b_2": "a"}}
+    linear = load(d).compile().linearize(outputs=["a.b", "a_b", "a.b_2"])
+    assert linear.to_control().output_labels == ["a_b_2", "a_b", "a_b_2_2"]
+
+
 def test_command_line(tmp_path, capsys: pytest.CaptureFixture):
     path = tmp_path / "m.json"
     path.write_text(json.dumps(oscillators().source))

@@ -243,6 +243,22 @@ def test_noise_has_its_density_and_its_seed():
     assert abs(np.corrcoef(first, other)[0, 1]) < 4 / np.sqrt(n)
 
 
+def test_controllers_without_a_seed_draw_their_own_numbers():
+    """Noise and jitter of two controllers are independent; a seed that both name makes them alike."""
+
+    def noises(**seed) -> tuple[np.ndarray, np.ndarray]:
+        table = {"kind": "sensor", "input": "y", "period": 0.001, "noise": 0.02, **seed}
+        d = alone(table, {"y": 3.0})
+        d["controllers"]["other"] = dict(table)
+        result = load(d).compile().simulate(stop_time=1.0, output_step=0.001, integrator="rk4")
+        return result["c"][1:], result["other"][1:]
+
+    first, other = noises()
+    assert abs(np.corrcoef(first, other)[0, 1]) < 4 / np.sqrt(first.size)
+    assert (noises()[0] == first).all()
+    assert np.array_equal(*noises(seed=0))
+
+
 def test_measured_values_come_in_steps_and_commands_late():
     """Every value is a whole number of steps, the nearest one; jitter stays between 0 and its bound, and is spread evenly."""
     table = {

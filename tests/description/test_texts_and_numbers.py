@@ -582,7 +582,7 @@ def test_tables_for_the_kernel():
         tables.add("a", [0, 1, 3], [5, 6, 7]) == 0
         and tables.add("b", [0, 1], [0, 2, 3], [[1, 2, 3], [4, 5, 6]], extrapolate=True) == 1
     )
-    assert tables.add("c", [0, 1, 2], [0, 1, 4], cubic=True) == 2 and tables.variables == {
+    assert tables.add("c", [0, 1, 2], [0, 1, 4], method="spline") == 2 and tables.variables == {
         "a": 1,
         "b": 2,
         "c": 1,

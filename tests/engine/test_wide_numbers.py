@@ -259,8 +259,8 @@ def test_sine_and_cosine_of_lanes_and_duals(scale: float):
 def test_tables_at_wide_arguments(op: Op):
     """Slopes by the next derivative: a difference of the table itself, exact to its third derivative over h²."""
     tables, x, y = Tables(), np.linspace(0.0, 2.0, 5), np.linspace(0.0, 3.0, 4)
-    tables.add("curve", x, np.sin(3.0 * x), cubic=True)
-    tables.add("map", x, y, np.sin(3.0 * x)[:, None] * np.cos(y) + x[:, None] * y, cubic=True)
+    tables.add("curve", x, np.sin(3.0 * x), method="spline")
+    tables.add("map", x, y, np.sin(3.0 * x)[:, None] * np.cos(y) + x[:, None] * y, method="spline")
     arrays, k = tables.arrays(), int(op in (Op.TABLE2, Op.TABLE2_DX, Op.TABLE2_DY))
     wide, plain = (
         KERNELS.module("kinetree.solvers.numbers.wide_tables"),

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.interpolate import CubicSpline, RectBivariateSpline
+from scipy.interpolate import CubicSpline, PchipInterpolator, RectBivariateSpline
 
 from kinetree.models.description.tables import Tables
 from kinetree.models.expressions.differentiate import differentiate
@@ -20,6 +20,8 @@ Y = np.array([0.0, 0.3, 1.0, 1.4, 2.5])
 RNG = np.random.default_rng(7)
 F = RNG.normal(size=X.size)
 Z = RNG.normal(size=(X.size, Y.size))
+SMOOTH = {"linear": 1, "monotone": 2, "spline": 3}  # method: value and derivatives without jumps
+METHODS = tuple(SMOOTH)
 
 
 @kernel
@@ -34,18 +36,18 @@ def sample2(out, tables, data, x, y, order_x, order_y):
         out[i] = lookup2(tables, data, 0, x[i], y[i], order_x, order_y)
 
 
-def curve(x, order=0, cubic=False, extrapolate=False):
+def curve(x, order=0, method="linear", extrapolate=False):
     tables = Tables()
-    tables.add("law", X, F, cubic=cubic, extrapolate=extrapolate)
+    tables.add("law", X, F, method=method, extrapolate=extrapolate)
     points = np.atleast_1d(np.asarray(x, dtype=float))
     out = np.empty(points.size)
     sample1(out, *tables.arrays(), points, order)
     return out
 
 
-def surface(x, y, order_x=0, order_y=0, cubic=False, extrapolate=False, z=Z):
+def surface(x, y, order_x=0, order_y=0, method="linear", extrapolate=False, z=Z):
     tables = Tables()
-    tables.add("map", X, Y, z, cubic=cubic, extrapolate=extrapolate)
+    tables.add("map", X, Y, z, method=method, extrapolate=extrapolate)
     points, others = (
         np.ascontiguousarray(each, dtype=float)
         for each in np.broadcast_arrays(np.atleast_1d(x), np.atleast_1d(y))
@@ -56,10 +58,10 @@ def surface(x, y, order_x=0, order_y=0, cubic=False, extrapolate=False, z=Z):
 
 
 def test_a_table_is_exact_at_its_grid():
-    for cubic in (False, True):
-        assert curve(X, cubic=cubic) == pytest.approx(F, abs=1e-15)
+    for method in METHODS:
+        assert curve(X, method=method) == pytest.approx(F, abs=1e-15)
         for j, y in enumerate(Y):
-            assert surface(X, y, cubic=cubic) == pytest.approx(Z[:, j], abs=1e-15)
+            assert surface(X, y, method=method) == pytest.approx(Z[:, j], abs=1e-15)
 
 
 def test_linear_tables_are_those_of_numpy():
@@ -71,44 +73,73 @@ def test_cubic_tables_are_the_splines_of_scipy():
     x, y = RNG.uniform(-1, 2.2, 200), RNG.uniform(0, 2.5, 200)
     spline = CubicSpline(X, F)
     for order in range(3):
-        assert curve(x, order, cubic=True) == pytest.approx(
+        assert curve(x, order, method="spline") == pytest.approx(
             spline(x, order), abs=1e-12 * 6 / 0.2**order
         )
     patches = RectBivariateSpline(X, Y, Z)
     for orders in ((0, 0), (1, 0), (0, 1)):
-        assert surface(x, y, *orders, cubic=True) == pytest.approx(
+        assert surface(x, y, *orders, method="spline") == pytest.approx(
             patches.ev(x, y, *orders), abs=1e-10
         )
 
 
+def test_monotone_tables_are_pchip_curves():
+    x = RNG.uniform(-1, 2.2, 200)
+    known = PchipInterpolator(X, F)
+    for order in range(3):
+        assert curve(x, order, method="monotone") == pytest.approx(
+            known(x, order), abs=1e-12 * 6 / 0.2**order
+        )
+
+
+def test_monotone_tables_stay_between_neighbouring_values():
+    steps = np.array([0, 0, 0, 0, 1, 1, 1.0])
+    fine, other = np.linspace(X[0], X[-1], 401), np.linspace(Y[0], Y[-1], 301)
+    tables = Tables()
+    tables.add("law", X, steps, method="monotone")
+    out = np.empty(fine.size)
+    sample1(out, *tables.arrays(), fine, 0)
+    assert out.min() >= 0.0 and out.max() <= 1.0 and np.diff(out).min() >= 0.0
+    for z in (Z, steps[:, None] * np.array([0, 0, 1, 1, 0.0])):
+        x, y = (each.ravel() for each in np.meshgrid(fine, other))
+        i, j = (
+            np.clip(np.searchsorted(grid, at, side="right") - 1, 0, grid.size - 2)
+            for grid, at in ((X, x), (Y, y))
+        )
+        corners = np.array([z[i, j], z[i + 1, j], z[i, j + 1], z[i + 1, j + 1]])
+        found = surface(x, y, method="monotone", z=z)
+        assert (found <= corners.max(axis=0) + 1e-13).all()
+        assert (found >= corners.min(axis=0) - 1e-13).all()
+
+
 @pytest.mark.parametrize("extrapolate", [False, True])
-@pytest.mark.parametrize("cubic", [False, True])
-def test_continuity(cubic, extrapolate):
-    """Across a grid point the value never jumps; inside a cubic table neither the slope nor the curvature does."""
+@pytest.mark.parametrize("method", METHODS)
+def test_continuity(method, extrapolate):
+    """Across a grid point neither the value nor the derivatives that a method promises jump."""
     step = 1e-9
-    for order in range(3) if cubic else range(1):
+    for order in range(SMOOTH[method]):
         points = X if order == 0 or (extrapolate and order == 1) else X[1:-1]
-        jumps = curve(points + step, order, cubic, extrapolate) - curve(
-            points - step, order, cubic, extrapolate
+        jumps = curve(points + step, order, method, extrapolate) - curve(
+            points - step, order, method, extrapolate
         )
         assert abs(jumps).max() < 2 * step * 1e4  # the next derivative stays below 1e4 on this grid
-    for order_x, order_y in ((0, 0), (1, 0), (0, 1)) if cubic else ((0, 0),):
+    for order_x, order_y in ((0, 0), (1, 0), (0, 1))[: 3 if SMOOTH[method] > 1 else 1]:
         x, y = (each.ravel() for each in np.meshgrid(X[1:-1], Y[1:-1]))
-        jumps = surface(x + step, y + step, order_x, order_y, cubic, extrapolate) - surface(
-            x - step, y - step, order_x, order_y, cubic, extrapolate
+        jumps = surface(x + step, y + step, order_x, order_y, method, extrapolate) - surface(
+            x - step, y - step, order_x, order_y, method, extrapolate
         )
         assert abs(jumps).max() < 4 * step * 1e4
 
 
 @pytest.mark.parametrize("extrapolate", [False, True])
-@pytest.mark.parametrize("cubic", [False, True])
-def test_derivatives_are_the_limits_of_differences(cubic, extrapolate):
+@pytest.mark.parametrize("method", METHODS)
+def test_derivatives_are_the_limits_of_differences(method, extrapolate):
     x, y, h = RNG.uniform(-1.5, 2.7, 60), RNG.uniform(-0.5, 3.0, 60), 1e-5
     x, y = (
         each[np.abs(each[:, None] - grid).min(axis=1) > 2 * h] for each, grid in ((x, X), (y, Y))
     )
     x, y = x[: min(x.size, y.size)], y[: min(x.size, y.size)]
-    kind = {"cubic": cubic, "extrapolate": extrapolate}
+    kind = {"method": method, "extrapolate": extrapolate}
     tolerance = 1e-6  # h² f'''/6 and ε f/h, with f''' < 1e4
     for order in (1, 2):
         difference = (curve(x + h, order - 1, **kind) - curve(x - h, order - 1, **kind)) / (2 * h)
@@ -120,16 +151,16 @@ def test_derivatives_are_the_limits_of_differences(cubic, extrapolate):
 
 
 def test_outside_the_grid():
-    for cubic in (False, True):
-        assert curve([-9.0, 9.0], cubic=cubic) == pytest.approx(F[[0, -1]])
-        slope = curve([X[0], X[-1]], 1, cubic)
-        assert curve([-9.0, 9.0], cubic=cubic, extrapolate=True) == pytest.approx(
+    for method in METHODS:
+        assert curve([-9.0, 9.0], method=method) == pytest.approx(F[[0, -1]])
+        slope = curve([X[0], X[-1]], 1, method)
+        assert curve([-9.0, 9.0], method=method, extrapolate=True) == pytest.approx(
             F[[0, -1]] + slope * [X[0] * -1 - 9.0, 9.0 - X[-1]]
         )
-        assert surface(-9.0, 9.0, cubic=cubic) == pytest.approx(Z[0, -1])
+        assert surface(-9.0, 9.0, method=method) == pytest.approx(Z[0, -1])
     plane = 2.0 + 3.0 * X[:, None] - Y + X[:, None] * Y
-    for cubic in (False, True):
-        assert surface(7.0, -4.0, cubic=cubic, extrapolate=True, z=plane) == pytest.approx(
+    for method in METHODS:
+        assert surface(7.0, -4.0, method=method, extrapolate=True, z=plane) == pytest.approx(
             2.0 + 21.0 + 4.0 - 28.0
         )
 
@@ -137,7 +168,7 @@ def test_outside_the_grid():
 def test_tables_in_expressions():
     registers = Registers()
     registers.add("x", 0.3, STATE)
-    registers.add_table("map", X, Y, Z.tolist(), cubic=True)
+    registers.add_table("map", X, Y, Z.tolist(), method="spline")
     registers.add_table("law", X, F)
     value = parse("table('law', 2*x)*table('map', x, x**2)")
     places = [
@@ -153,7 +184,7 @@ def test_tables_in_expressions():
         evaluate(val, program.code, 0, program.phase_starts[-1], program.tables, program.table_data)
         results.append(val[places])
     assert results[0][0] == pytest.approx(
-        (curve(0.6) * surface(0.3, 0.09, cubic=True))[0], rel=1e-14
+        (curve(0.6) * surface(0.3, 0.09, method="spline"))[0], rel=1e-14
     )
     assert results[0][1] == pytest.approx((results[1][0] - results[2][0]) / 2e-6, rel=1e-6)
 
@@ -162,7 +193,7 @@ def test_tables_in_expressions():
 def test_cubic_tables_of_few_points_are_the_polynomial_through_them(count):
     tables = Tables()
     x = np.array([0.0, 0.5, 2.0, 3.0])[:count]
-    tables.add("law", x, x ** (count - 1), cubic=True)
+    tables.add("law", x, x ** (count - 1), method="spline")
     out = np.empty(1)
     sample1(out, *tables.arrays(), np.array([0.3]), 0)
     assert out[0] == pytest.approx(0.3 ** (count - 1), abs=1e-14)

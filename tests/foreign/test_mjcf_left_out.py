@@ -45,6 +45,16 @@ def test_what_is_left_out_is_said(tmp_path: Path, more: str, option: str, told: 
     assert told in left_out(tmp_path, more, option=option)
 
 
+def test_armature_of_a_free_joint_is_said(tmp_path: Path):
+    path = tmp_path / "m.xml"
+    path.write_text(
+        '<mujoco><worldbody><body><joint type="free" name="root" armature="0.5"/>'
+        '<geom size="0.1" mass="1"/></body></worldbody></mujoco>'
+    )
+    told = [each for each in load(path).description.left_out if "armature" in each]
+    assert len(told) == 1 and "0.5" in told[0] and "'root'" in told[0]
+
+
 def test_a_weld_of_two_trees_is_a_rigid_joint(tmp_path: Path):
     """Closed by a joint that leaves nothing free: the slide moves as the arm turns."""
     said = left_out(tmp_path, '<equality><weld name="w" body1="b" body2="c"/></equality>')

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.models import load
+from kinetree.models import ModelError, load
 from kinetree.models.run.replay import catalogue, reaction_names
 from kinetree.models.run.unit import make_unit
 
@@ -87,3 +87,49 @@ def test_what_a_stage_lacks_is_no_number():
     assert turned == pytest.approx(-0.2 * result["der(a)"][late] / (0.8 + MASS * r**2), abs=1e-8), (
         "at the place where it was locked"
     )
+
+
+def test_laws_read_components_of_reactions():
+    """Outputs, states and ends of stages read what the result tells, of tree joints and cut ones."""
+    names = [name for joint in "TR" for name in reaction_names(joint)]
+    outputs = {f"o{k}": {"value": name} for k, name in enumerate(names)}
+    result = load(bead(outputs=outputs)).compile().simulate(stop_time=0.5, output_step=0.1)
+    plain = load(bead()).compile().simulate(stop_time=0.5, output_step=0.1)
+    for k, name in enumerate(names):
+        assert result[f"o{k}"] == pytest.approx(plain[name], rel=1e-6, abs=1e-6)
+        assert result[name] == pytest.approx(plain[name], rel=1e-6, abs=1e-6)
+    assert plain["reaction('R')[3]"] == pytest.approx(MASS * G)
+    stages = [{"name": "a", "ends": {"when": "reaction('R')[2] < -0.8"}}, {"name": "b"}]
+    ended = load(bead(stages=stages)).compile().simulate(stop_time=1.0, output_step=0.01)
+    before = ended["reaction('R')[2]"][ended.time < ended.events[0].time]
+    assert before.min() >= -0.8 and before[-1] < -0.75
+
+
+def test_laws_read_components_of_cut_joints():
+    link = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
+    joints = {
+        "A": {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["p"], "start": 0.3},
+        "B": {"parent": "a", "child": "b", "type": "revolute", "axis": "y", "at": [1, 0, 0]},
+        "pin": {
+            "child": "b", "type": "revolute", "axis": "y", "at": [1.6, 0, -0.8],
+            "child_at": [1.0, 0, 0], "cut": True,
+        },
+    }  # fmt: skip
+    source = {
+        "format": "kinetree/1",
+        "gravity": [0, 0, -G],
+        "bodies": {"a": link, "b": link},
+        "joints": joints,
+    }
+    names = reaction_names("pin")
+    outputs = {f"o{k}": {"value": name} for k, name in enumerate(names)}
+    result = load(source | {"outputs": outputs}).compile().simulate(stop_time=0.2)
+    for k, name in enumerate(names):
+        assert result[f"o{k}"] == pytest.approx(result[name], rel=1e-9, abs=1e-9)
+    assert np.abs(result["o3"]).max() > 0.0 or np.abs(result["o2"]).max() > 0.0
+
+
+@pytest.mark.parametrize("index", ["0", "7", "1.5", "k"])
+def test_components_that_a_reaction_does_not_have_are_refused(index: str):
+    with pytest.raises(ModelError, match=r"\[1\] to \[6\]"):
+        load(bead(outputs={"o": f"reaction('T')[{index}]"}))

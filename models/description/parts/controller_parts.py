@@ -44,8 +44,11 @@ class Controlled(Named):
         default=0.0,
         description="Density of the sensors' noise [unit/Hz**0.5] up to half the sampling rate: variance noise**2/(2 period)",
     )
-    seed: int = Field(
-        default=0, ge=0, description="Of the noise and the jitter: the same seed gives the same run"
+    seed: int | None = Field(
+        default=None,
+        ge=0,
+        description="Of the noise and the jitter: the same seed gives the same numbers; "
+        "left out: drawn from the controller's name, so that no two are alike",
     )
     start: Number = Field(
         default=0.0, description="Command until the first one comes; of a sampled controller"

@@ -117,7 +117,11 @@ def spline(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
     known, by = knots(force.points, force.closed), by_expressions(builder, label)
     for axis, values in zip("xyz", known.points.T, strict=True):
         builder.registers.add_table(
-            hidden(label, axis), known.s.tolist(), values.tolist(), cubic=True, extrapolate=True
+            hidden(label, axis),
+            known.s.tolist(),
+            values.tolist(),
+            method="spline",
+            extrapolate=True,
         )
 
     def at(place: E) -> tuple[Vector, ...]:

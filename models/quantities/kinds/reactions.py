@@ -17,23 +17,31 @@ if TYPE_CHECKING:
     from kinetree.models.description.parts.value_parts import Output
 
 
-def measure(builder: Builder, output: Output, wanted: Wanted, frame: int) -> None:
-    """Sensors of a joint, of the tree or cut, on its child at the origin of the child's frame."""
-    kind = REACTION_FORCE if output.part == "force" else REACTION_MOMENT
-    i = builder.joint_body[output.joint or ""]
+def measure_reaction(
+    builder: Builder, joint: str, moment: bool, wanted: Wanted, frame: int
+) -> None:
+    """Add sensors of a joint, of the tree or cut, on its child at the origin of the child's frame.
+
+    Components are along the axes of the ground (frame 0) or of the child (1).
+    """
+    kind = REACTION_MOMENT if moment else REACTION_FORCE
+    i = builder.joint_body[joint]
     turned = builder.topology.reversed[i - 1]
-    child = builder.body[builder.description.joints[output.joint or ""].child] if turned else 0
+    child = builder.body[builder.description.joints[joint].child] if turned else 0
     for each, axis in wanted:
         builder.add_sensor(each, kind, i, b=child, point_b=int(turned), axis=axis, frame=frame)
 
 
 def sensed(builder: Builder, output: Output, wanted: Wanted) -> None:
-    measure(builder, output, wanted, int(output.frame == "body"))
+    measure_reaction(
+        builder, output.joint or "", output.part != "force", wanted, int(output.frame == "body")
+    )
 
 
 def computed(builder: Builder, label: str, output: Output) -> Vector:
     names = [f"{hidden(f'outputs.{label}', 'reaction')}[{k}]" for k in (1, 2, 3)]
-    measure(builder, output, list(zip(names, range(3), strict=True)), 0)
+    wanted = list(zip(names, range(3), strict=True))
+    measure_reaction(builder, output.joint or "", output.part != "force", wanted, 0)
     return in_axes(
         builder,
         output,
