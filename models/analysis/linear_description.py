@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def linear_description(system: System, rest: Equilibrium | None = None) -> dict[str, Any]:
     """The description; `rest` (default: `system.equilibrium()`) is the state about which the motion is small. It starts where the system does."""
     rest = rest or system.equilibrium()
-    linear, d = system.linearize(rest.t, rest.q), system.description
+    linear, d = system.linearize(rest.t, rest.q, states=rest.states), system.description
     n, held = len(linear.coordinates), held_inputs(d)
     linear.refuse_chain()
     mass, damping, stiffness = (

@@ -19,6 +19,8 @@ from kinetree.models.analysis.moving_state import ROUNDING, changes, most
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.analysis.tangents import tangents
+from kinetree.models.controllers.expansion import values_of
+from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.system.local_coordinates import Chart, Evaluation
 
 if TYPE_CHECKING:
@@ -90,6 +92,9 @@ class Linear:
     )
     shift_by_rates: np.ndarray | None = None  # and by this times ẇ
     improper: np.ndarray | None = None  # outputs that have a rate of an input in them
+    sampled: Mapping[str, float] = field(
+        default_factory=dict
+    )  # controllers that stand as continuous ones in A, with their periods [s]
 
     @property
     def about(self) -> list[str]:
@@ -116,6 +121,12 @@ class Linear:
             ]
             said.append(
                 f"constraints follow {', '.join(names)}: speeds among the states are less what they have by the input at once"
+            )
+        if self.sampled:
+            names = ", ".join(f"'{name}' ({T:g} s)" for name, T in self.sampled.items())
+            said.append(
+                f"sampled: {names} stand here as continuous laws, without hold and delay; "
+                "margins are those from sample to sample"
             )
         return said
 
@@ -339,12 +350,14 @@ def linearize(
     ]  # δ̇ of the independent places
     A, B = np.vstack((K[:, :size], J[:rows, :size])), np.vstack((K[:, size:], J[:rows, size:]))
     M = chart.T.T @ system.mass_matrix(t, chart.q) @ chart.T
+    sampled = sampled_controllers(system)
     local = chart.names
     named = tuple(local[j] for j in along.coordinates)
     linear = Linear(
         A, B, J[rows:, :size], J[rows:, size:], (*named, *speeds, *c.states), c.inputs, names,
         M, -M @ J[:f, p : p + f], -M @ J[:f, :p], M @ J[:f, size:], named, along.places[:, :p], local, state_sizes(system, x), speeds,
         dict(zip(system.speeds, map(float, u), strict=True)) if moving else {}, changing,
+        sampled=sampled,
     )  # fmt: skip
     linear = without_noise(linear) if p > f else linear
     return (
@@ -352,6 +365,18 @@ def linearize(
         if along.by_rates.size
         else linear
     )
+
+
+def sampled_controllers(system: System) -> dict[str, float]:
+    """Return the sampled controllers that a system has as continuous ones, with their periods."""
+    d = system.description
+    found = {
+        name: controller.period
+        for name, controller in d.written.controllers.items()
+        if controller.period is not None and d.rests and name not in system.compiled.inputs
+    }
+    values = values_of(d.written) if found else {}
+    return {name: evaluate_constant(period, dict(values)) for name, period in found.items()}
 
 
 def without_noise(linear: Linear) -> Linear:

@@ -1,4 +1,8 @@
-"""The state about which a mechanism is linearised: where it rests, or what it is at an instant of a run."""
+"""The state about which a mechanism is linearised: equilibrium, a given state, an instant of a run.
+
+Everywhere the controllers take part: continuous ones as they run, with their memory as it stands;
+sampled ones as the continuous laws of models/controllers/expansion.py.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.analysis.linearization import Linear, linearize
+from kinetree.models.controllers.expansion import commands_of, expanded
+from kinetree.models.system.local_coordinates import Evaluation
+from kinetree.models.system.controller_variants import resting, unprepared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +26,86 @@ def linear_at_rest(
     system: System, inputs: Mapping[str, float] | None = None, outputs: Sequence[str] | None = None
 ) -> Linear:
     """Small motions about the state of rest."""
-    from kinetree.models.system.controller_variants import resting
-
+    outputs = named_outputs(system, outputs)
     system = resting(system)
     rest = system.equilibrium(inputs=inputs)
     return linearize(system, rest.t, rest.q, None, inputs, outputs, rest.states)
+
+
+def linear_at_state(
+    system: System,
+    t: float,
+    q: np.ndarray,
+    u: np.ndarray | None = None,
+    inputs: Mapping[str, float] | None = None,
+    outputs: Sequence[str] | None = None,
+    states: Mapping[str, float] | None = None,
+) -> Linear:
+    """Small motions about a state; states that are not given are those of the start."""
+    present, outputs = resting(system), named_outputs(system, outputs)
+    if present is system:
+        return linearize(system, t, q, u, inputs, outputs, states)
+    c = system.compiled
+    for name in states or {}:
+        if name not in c.states and name not in present.compiled.states:
+            raise KeyError(f"'{name}' is not a state; states: {', '.join(c.states)}")
+    begun = dict(zip(c.states, map(float, Evaluation(system, t).start_x), strict=True))
+    known = controller_memory(present, t, q, u, inputs, begun, states or {})
+    return linearize(present, t, q, u, inputs, outputs, known)
+
+
+def named_outputs(system: System, outputs: Sequence[str] | None) -> list[str]:
+    """Return names that the system with continuous controllers has too."""
+    commands = {
+        f"{command}.command": command
+        for name, controller in system.description.written.controllers.items()
+        for command in commands_of(name, controller)
+    }
+    if outputs is None:
+        outputs = [column.name for column in system.compiled.outputs]
+    return [commands.get(name, name) for name in outputs]
+
+
+def controller_memory(
+    present: System,
+    t: float,
+    q: np.ndarray,
+    u: np.ndarray | None,
+    inputs: Mapping[str, float] | None,
+    run: Mapping[str, float],
+    given: Mapping[str, float],
+) -> dict[str, float]:
+    """Return the states of a system with continuous controllers, from those of the run.
+
+    A controller that has not begun there has the memory with which it begins in this state,
+    except what is `given`.
+    """
+    written = present.description.written
+    values = {**run, **given}
+    values = {name: values[name] for name in present.compiled.states if name in values}
+    asleep = tuple(
+        f"{name}."
+        for name in written.controllers
+        if min(run.get(f"{name}.begun", 1.0), run.get(f"{name}.samples", 1.0)) < 0.5
+    )
+    if not asleep:
+        return values
+    beginning = unprepared(expanded(written, rest=True, begin=True))
+    evaluation, c = Evaluation(beginning, t, inputs), beginning.compiled
+    columns = {column.name: column.register for column in c.outputs}
+    begins = {
+        name: columns[f"{name}.begin"]
+        for name in c.states
+        if f"{name}.begin" in columns and name not in given and name.startswith(asleep)
+    }
+    speeds = np.zeros(beginning.n) if u is None else u
+    for _ in range(1 + len(begins)):  # an entry may begin with what others begin with
+        x = np.array([values.get(name, 0.0) for name in c.states])
+        evaluation.outputs(q, speeds, x)
+        values |= {
+            name: float(evaluation.instance.ws.val[register]) for name, register in begins.items()
+        }
+    return values
 
 
 def linear_at_time(
@@ -35,6 +117,7 @@ def linear_at_time(
 ) -> Linear:
     """Small motions about the motion as it is at an instant of a run, in the structure of its stage."""
     from kinetree.models.run.simulation import Options, check, set_options
+    from kinetree.models.run.stages import compile_stage
     from kinetree.models.run.unit import Run, make_unit
     from kinetree.models.system.contact_states import refuse_contacts
     from kinetree.models.system.system import System
@@ -59,18 +142,27 @@ def linear_at_time(
     if time > options.start_time:
         check(active, active.call("unit_advance", 0, time))
     stage = int(active.head.stage)
-    structure, c = unit.stages[stage], unit.compiled[stage]
-    here = System(structure.description, c, system.stages)
+    c, present = unit.compiled[stage], resting(system)
     values = active.columns
     places = {column.name: k for k, column in enumerate(unit.columns)}
-    first = int(unit.header.at_workspace) + REGISTERS
-    here._fast.ws.val[:] = active.work[first : first + here._fast.ws.val.size]
-    here._fast.call("prepare")
     q, u, x = (
         np.array([values[places[name]] for name in names])
         for names in (c.coordinates, c.speeds, c.states)
     )
-    held = {name: float(active.work[first + c.registers[name]]) for name in c.inputs}
-    return linearize(
-        here, time, q, u, held, outputs, dict(zip(c.states, map(float, x), strict=True))
-    )
+    first = int(unit.header.at_workspace) + REGISTERS
+    val = active.work[first:]
+    if present is system:
+        here = System(unit.stages[stage].description, c, system.stages)
+        here._fast.ws.val[:] = val[: here._fast.ws.val.size]
+    else:
+        structure = present.stages[stage]
+        compiled = compile_stage(structure, later=stage > 0)
+        here = System(structure.description, compiled, present.stages)
+        for name in compiled.registers.keys() & c.registers.keys():
+            here._fast.ws.val[compiled.registers[name]] = val[c.registers[name]]
+    here._fast.call("prepare")
+    held = {name: float(val[c.registers[name]]) for name in c.inputs}
+    states = dict(zip(c.states, map(float, x), strict=True))
+    if present is not system:
+        states = controller_memory(here, time, q, u, held, states, {})
+    return linearize(here, time, q, u, held, named_outputs(system, outputs), states)

@@ -79,15 +79,23 @@ def values_of(description: Description) -> dict[str, float]:
     )[0]
 
 
-def expanded(description: Description, rest: bool = False, broken: str = "") -> Description:
-    """The description with its beams and controllers carried out by other tables."""
+def expanded(
+    description: Description, rest: bool = False, broken: str = "", begin: bool = False
+) -> Description:
+    """The description with its beams and controllers carried out by other tables.
+
+    `begin` adds an output `state.begin` for every state that a controller begins with a value.
+    """
     written, description = description, with_beams(description)
     if not description.controllers:
         return description
     made, values = Made(), values_of(description)
     for name, controller in description.controllers.items():
         made.by = name
-        Expansion(made, name, controller, values, description, rest, broken == name).make()
+        expansion = Expansion(made, name, controller, values, description, rest, broken == name)
+        expansion.make()
+        for key, text in expansion.law.begin.items() if begin else ():
+            made.output(f"{name}.{key}.begin", text)
     fresh = {
         section: {**getattr(description, section), **getattr(made, section)}
         for section in ("states", "events", "outputs", "inputs", "forces")

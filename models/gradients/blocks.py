@@ -13,7 +13,8 @@ import numpy as np
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.gradients.backwards import go_backwards
 from kinetree.models.gradients.codes import Codes
-from kinetree.models.gradients.forwards import go_forwards
+from kinetree.models.gradients.forwards import find_crossings, go_forwards
+from kinetree.models.gradients.law_jumps import LawJump, hermite, hermite_slopes, law_jumps
 from kinetree.models.gradients.layout import ADJOINT, ADJOINT_HEAD, ENDING, FIXED, PARTS
 from kinetree.models.gradients.path import Happening, Piece
 from kinetree.solvers.integrate.kinds import CODES
@@ -53,13 +54,15 @@ class Blocks:
             "inputs": self.inputs,
             "targets": targets,
             "capacity": self.capacity,
+            "sides": self.codes.sides,
         }
         at, places = ADJOINT_HEAD.size, {}
         for part in PARTS:
             places[f"at_{part.name}"] = at
             at += round(evaluate_constant(part.size, steps))
         addresses = {
-            name: self.codes.address(name) for name in ("rates", "back", "bend", "close", "open")
+            name: self.codes.address(name)
+            for name in ("rates", "back", "bend", "close", "open", "stand")
         }
         numbers = addresses | steps | places | {"method": self.method}
         self.ints = np.array(ADJOINT.filled(**numbers), dtype=np.int64)
@@ -151,9 +154,7 @@ class Blocks:
 
     def ends(self) -> tuple[float, float, np.ndarray, np.ndarray]:
         """Beginning and end of the last step, and the states there."""
-        k = self.steps - 1
-        times = self.part("times", 0, self.capacity + 1)
-        return float(times[k]), float(times[k + 1]), self.part("path", SLOTS * k).copy(), self.end
+        return self.step_at(self.steps - 1)
 
     def state_at(self, t: float) -> np.ndarray:
         """Cubic polynomial of states and rates at both ends of the last step; without one the state itself."""
@@ -194,19 +195,67 @@ class Blocks:
             return
         self.head.shift = slopes.shift
         self.part("slopes", 0, self.codes.given)[:] = slopes.given
+        last = steps - 1 if happening is not None else -1
+        jumps = self.jumps(happening)
+        extra: np.ndarray | float = 0.0
         if happening is not None:
             extra = self.from_inside(slopes.state, happening.time)
-            self.over(steps - 1, steps)
-            self.part("adjoint")[:] += extra
-            self.over(0, steps - 1)
         else:
             self.part("adjoint")[:] = slopes.state
-            self.over(0, steps)
+        top = steps
+        for k in sorted({*jumps, *range(max(last, 0), last + 1)}, reverse=True):
+            self.over(k + 1, top)
+            behind = slopes.state if k == last else self.part("adjoint").copy()
+            self.over(k, k + 1)
+            if k == last:
+                self.part("adjoint")[:] += extra
+            self.through_jumps(jumps.get(k, []), k, behind, happening if k == last else None)
+            top = k
+        self.over(0, top)
         slopes.state, slopes.given = (
             self.part("adjoint").copy(),
             self.part("slopes", 0, self.codes.given).copy(),
         )
         slopes.shift = float(self.head.shift) if self.began_at_event() else 0.0
+
+    def jumps(self, happening: Happening | None) -> dict[int, list[LawJump]]:
+        """Return the jumps of laws by the step of the block in which they are."""
+        if not self.codes.sides:
+            return {}
+        if find_crossings(self.ints, self.work) != 0:
+            raise ValueError(f"conditions of laws have no value before t = {self.head.time:.9g}")
+        found = {}
+        for k in self.part("crossed", 0, int(self.head.crossings)).astype(int).tolist():
+            inside = happening is not None and k == self.steps - 1
+            until = happening.time if happening is not None and inside else np.inf
+            jumps = [jump for jump in law_jumps(self, k) if jump.time <= until]
+            if jumps:
+                found[k] = jumps
+        return found
+
+    def through_jumps(
+        self, jumps: list[LawJump], k: int, behind: np.ndarray, happening: Happening | None
+    ) -> None:
+        """Add what the instants of jumps inside step k do, after the step was gone through.
+
+        `behind` are the slopes by the state at the end of the step, or where something happened.
+        """
+        times, adjoint = self.part("times", 0, self.capacity + 1), self.part("adjoint")
+        before, begin = adjoint.copy(), float(times[k])
+        end = float(times[k + 1]) if happening is None else happening.time
+        for jump in jumps:
+            share = (jump.time - begin) / (end - begin)
+            moved = float(jump.change @ ((1.0 - share) * before + share * behind))
+            adjoint += moved * jump.instant[: self.n]
+            self.part("slopes", 0, self.codes.given)[:] += moved * jump.instant[self.n + 1 :]
+            if self.part("anchors", 0, self.capacity)[k] != FIXED:
+                self.head.shift += moved * self.by_time(jump.time, jump.instant)
+
+    def step_at(self, k: int) -> tuple[float, float, np.ndarray, np.ndarray]:
+        """Return beginning and end of step k, and the states there."""
+        times = self.part("times", 0, self.capacity + 1)
+        ends = self.part("path", SLOTS * k).copy(), self.part("path", SLOTS * (k + 1)).copy()
+        return float(times[k]), float(times[k + 1]), *ends
 
     def began_at_event(self) -> bool:
         """Whether the instant of an event moves the beginning of this block."""
@@ -257,15 +306,3 @@ class Blocks:
                 @ (rows[:, 1:] @ (np.arange(1, 6) * (t - self.head.origin) ** np.arange(5)))
             )
         return found
-
-
-def hermite(s: float) -> tuple[float, float, float, float]:
-    """Weights of both states and, times the step, of both rates."""
-    b = s * s * (3.0 - 2.0 * s)
-    return 1.0 - b, b, s * (s - 1.0) ** 2, s * s * (s - 1.0)
-
-
-def hermite_slopes(s: float) -> tuple[float, float, float, float]:
-    """Their derivatives by s."""
-    b = 6.0 * s * (1.0 - s)
-    return -b, b, (s - 1.0) * (3.0 * s - 1.0), s * (3.0 * s - 2.0)

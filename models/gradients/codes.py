@@ -17,7 +17,7 @@ from kinetree.models.specialised.llvm_compiler import POINTER, REAL, Machine, co
 from kinetree.models.specialised.specialised_rates import LARGEST, Motion, Place, llvm_text
 from kinetree.models.system.system import System
 from kinetree.models.trace.adjoint import sweep
-from kinetree.models.trace.live_nodes import finished
+from kinetree.models.trace.live_nodes import alive, finished
 from kinetree.models.trace.mechanism_traces import MOTION, cheapest_recorded, held_registers
 from kinetree.models.trace.symbol import MATH
 from kinetree.models.trace.symbolic_kernels import KERNELS
@@ -39,6 +39,7 @@ class Codes:
     places: dict[str, int]  # function -> its number in the machine code
     n: int
     given: int
+    sides: int  # conditions of laws
     operations: int
 
     def address(self, name: str) -> int:
@@ -51,8 +52,8 @@ class Codes:
 
     def call(self, name: str, t: float, pair: np.ndarray, given: np.ndarray) -> np.ndarray:
         """One evaluation."""
-        out = np.zeros(self.n + 1 + self.given)
-        whole = np.concatenate([pair, np.zeros(3 * self.n - pair.size)])
+        out = np.zeros(max(self.n + 1 + self.given, self.sides))
+        whole = np.concatenate([pair, np.zeros(3 * self.n + self.sides - pair.size)])
         if self.functions[name](t, whole.ctypes.data, given.ctypes.data, out.ctypes.data) != 0:
             raise ValueError(
                 f"at t = {t:g} the straight-line equations do not hold: an angle beyond their range, or a loop near a singular position"
@@ -122,6 +123,21 @@ class Builder:
         for product, v in zip(products[: self.n], self.group("v", self.n), strict=True):
             total = self.tape.add(total, self.tape.mul(product, v))
         return self.slopes({total: self.tape.constant(1.0)}, self.wanted)
+
+    # -- conditions of laws ---------------------------------------------------------------------
+    def conditions(self, rates: Sequence[int]) -> list[tuple[int, int]]:
+        """Return a node that changes where a condition does, and one that is zero there."""
+        tape, found = self.tape, []
+        one, zero = tape.constant(1.0), tape.constant(0.0)
+        for i in alive(tape, rates):
+            operation, *args = tape.nodes[i]
+            if operation in ("lt", "le"):
+                found.append((tape.select(i, one, zero), tape.sub(*args)))
+            elif operation in ("floor", "ceil", "mod"):
+                x = tape.div(*args) if operation == "mod" else args[0]
+                nearest = tape.fold("floor", tape.add(x, tape.constant(0.5)))
+                found.append((tape.fold("floor", x), tape.sub(x, nearest)))
+        return found
 
     # -- loops ----------------------------------------------------------------------------------------------------------------------------
     def closed(self) -> list[int]:
@@ -205,6 +221,12 @@ def made(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
     nodes = {"rates": rates, "back": products} | (
         {"bend": builder.bend(products)} if implicit else {}
     )
+    conditions = builder.conditions(rates)
+    if conditions:
+        stand, surfaces = zip(*conditions, strict=True)
+        nodes["stand"], nodes["distances"] = list(stand), list(surfaces)
+        seeds = builder.seeded(surfaces, builder.group("s", len(surfaces)))
+        nodes["surfaces"] = builder.slopes(seeds, builder.wanted)
     if c.loops:
         nodes["close"] = builder.closed()
         nodes["open"] = builder.transposed(nodes["close"])
@@ -214,7 +236,7 @@ def made(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
     operations = sum(each.operations for each in traces)
     if operations > MOST:
         raise ValueError(f"{operations} operations are too many for straight-line code")
-    places = places_of(builder)
+    places = places_of(builder, len(conditions))
     machine = compiled(llvm_text([Motion(each, places, []) for each in traces]))
     given = len(c.inputs) + len(builder.parameters) + len(builder.held)
     return Codes(
@@ -224,11 +246,12 @@ def made(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
         {name: k for k, name in enumerate(nodes)},
         builder.n,
         given,
+        len(conditions),
         operations,
     )
 
 
-def places_of(builder: Builder) -> dict[str, list[Place]]:
+def places_of(builder: Builder, conditions: int) -> dict[str, list[Place]]:
     """Where the functions find their arguments: `y` is the pair, `val` the given numbers."""
     c, n, at = builder.system.compiled, builder.n, 0
     places = {}
@@ -239,6 +262,7 @@ def places_of(builder: Builder) -> dict[str, list[Place]]:
     places |= {
         "w": [Place("y", n + k) for k in range(n)],
         "v": [Place("y", 2 * n + k) for k in range(n)],
+        "s": [Place("y", n + k) for k in range(conditions)],
     }
     places["inputs"] = [Place("val", k) for k in range(inputs)]
     places["parameters"] = [Place("val", inputs + own.get(name, 0)) for name in c.parameters]

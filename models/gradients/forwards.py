@@ -5,6 +5,7 @@ Right-hand side and slopes are straight-line functions at addresses, all int32 (
     rates  pair = y         out = f                    back   pair = (y, w)     out = wᵀ ∂f/∂(y, t, given)
     bend   pair = (y, w, v) out = ∂(wᵀ J v)/∂(y, t, given)
     close  pair = y         out = P(y) on the loops        open   pair = (y, w)     out = wᵀ ∂P/∂(y, t, given)
+    stand  pair = y         out = sides of the conditions of laws (`law_jumps.py`)
 """
 
 import math
@@ -246,3 +247,30 @@ def shifted(I, W, h, transposed):
 def go_forwards(ints, work):
     """Steps of a block, kept for the way back."""
     return forwards(sees_ints(ints), sees_work(work))
+
+
+@kernel
+def crossings(I, W):
+    """Note the steps of a block at whose ends a condition of a law stands on different sides."""
+    n, m, count, status = I.n, I.sides, 0, 0
+    for k in range(int(W.steps) + 1):
+        t = W[I.at_times + k]
+        new, old = part(W, I.at_sides, k % 2, m), part(W, I.at_sides, (k + 1) % 2, m)
+        give_inputs(I, W, t)
+        if status == 0:
+            y = part(W, I.at_path + SLOTS * n * k, 0, n)
+            status = own(I.stand, t, y, part(W, I.at_given, 0, I.given), new)
+        differ = False
+        for i in range(m):
+            differ = differ or new[i] != old[i]
+        if k > 0 and differ:
+            W[I.at_crossed + count] = k - 1
+            count += 1
+    W.crossings = count
+    return status
+
+
+@kept
+def find_crossings(ints, work):
+    """Write the steps of a block over which a condition of a law changes."""
+    return crossings(sees_ints(ints), sees_work(work))

@@ -26,6 +26,10 @@ PARTS = (
     Field("out", "n+1+given", "slopes by states, time and given numbers"),
     Field("scratch", "8*n", "numbers of one step"),
     Field("matrices", "2*n*n", "Jacobian and factors of the linearly implicit method"),
+    Field(
+        "sides", "2*sides", "sides of their bounds on which conditions of laws stand, two states"
+    ),
+    Field("crossed", "capacity", "steps over which a condition of a law changes"),
 )
 ADJOINT = Record(
     "adjoint",
@@ -35,6 +39,7 @@ ADJOINT = Record(
     Entry("bend", "address of the slopes of w J v, which the linearly implicit method needs"),
     Entry("close", "address of the projection onto loops; 0: none"),
     Entry("open", "address of the products with its transposed slopes"),
+    Entry("stand", "address of the sides on which conditions of laws stand; 0: there are none"),
     Entry("method", "code of the integrator"),
     Entry("n", "states"),
     Entry("given", "given numbers"),
@@ -42,6 +47,7 @@ ADJOINT = Record(
     Entry("curved", "1: inputs move"),
     Entry("targets", "number of targets"),
     Entry("capacity", "steps that a block holds"),
+    Entry("sides", "number of conditions of laws"),
     *(Entry(f"at_{part.name}", f"in work: {part.text}") for part in PARTS),
 )
 ADJOINT_HEAD = Record(
@@ -59,6 +65,7 @@ ADJOINT_HEAD = Record(
     Entry("highest", "backwards: the step to begin before"),
     Entry("origin", "where the time of the curves begins"),
     Entry("shift", "slope of the result by the instant at which the grid begins"),
+    Entry("crossings", "number of steps over which a condition of a law changes"),
 )
 FIXED, MOVING, ENDING = (
     0,

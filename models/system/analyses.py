@@ -126,8 +126,11 @@ class Analyses:
         outputs: Sequence[str] | None = None,
         states: Mapping[str, float] | None = None,
     ) -> Linear:
-        """Small motions about a state, at rest or moving (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
-        from kinetree.models.analysis.linearization import linearize
+        """Small motions about a state, at rest or moving (default: the start at rest).
+
+        A, B, C, D, modes, mass, damping and stiffness; the controllers take part.
+        """
+        from kinetree.models.analysis.moment import linear_at_state
 
         refuse_contacts(self._whole, "small motions")
         system = self._whole
@@ -135,7 +138,7 @@ class Analyses:
             system.start()[0] if q is None else np.asarray(q, dtype=float),
             system.compiled.start_time if t is None else t,
         )
-        return linearize(
+        return linear_at_state(
             system, t, place, None if u is None else np.asarray(u), inputs, outputs, states
         )
 

@@ -104,7 +104,7 @@ STAGED = {
         "slide": {"parent": "ground", "child": "a", "transforms": [{"shift": "x", "coordinate": "s", "speed": "v0"}]},
         "hinge": {"parent": "a", "child": "b", "transforms": [{"rotate": "y", "coordinate": "p", "start": 0.4}]},
     },
-    "forces": {"spring": {"coordinate": "s", "value": "-k*s - d*der(s)"}, "push": {"coordinate": "p", "value": "if(p > 0.1, 0.5*sin(3*t), 0.2*t)"}},
+    "forces": {"spring": {"coordinate": "s", "value": "-k*s - d*der(s)"}, "push": {"coordinate": "p", "value": "max(p - 0.1, 0)*sin(3*t) + 0.2*t"}},
     "events": {"wall": {"when": "s > bound", "set": {"der(s)": "-e*der(s)", "gain": "gain*grow"}}},
     "stages": [
         {"name": "swing", "ends": {"when": "p < -drop/2"}},
