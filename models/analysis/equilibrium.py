@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import cholesky, eig, eigh, matrix_balance, solve_triangular
 
 from kinetree.models.analysis.linearization import Linear, Modes, linearize
 from kinetree.models.system.local_coordinates import Evaluation
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 FLAT = 1e-9  # stiffness relative to the largest one (in the metric of the masses) below which nothing holds a direction
 STILL = 1e-9  # 1/s²: a system whose largest stiffness per mass is smaller is held by nothing
-GROWTH = 1e-5  # growth relative to the fastest eigenvalue: a pair of zeros comes out of the eigenvalue problem as the root of the roundoff
+GROWTH = 1e-5  # part of the matrix: up to that a multiple zero comes out of the eigenvalue problem
+KEEPS = 1e-12  # 1/s, part of its size: what changes less at standstill keeps its value
+ROUNDING = 1e-11  # relative error of slopes, a few times that of loops that are projected
 SHARE = 0.3  # part of the largest component from which a coordinate is named
 
 
@@ -49,8 +52,15 @@ class Equilibrium:
     @property
     def stable(self) -> bool:
         """No small motion grows."""
-        fastest = float(np.abs(self.eigenvalues).max(initial=0.0))
-        return bool((np.real(self.eigenvalues) <= GROWTH * fastest).all())
+        return not self.growing.size
+
+    @cached_property
+    def growing(self) -> np.ndarray:
+        """Eigenvalues with a positive real part beyond the errors with which they are known."""
+        if self.linear.conservative:
+            return self.eigenvalues[np.real(self.eigenvalues) > 0.0]
+        values, errors = eigenvalue_errors(self.linear.A)
+        return values[np.real(values) > errors]
 
     @property
     def stability(self) -> str:
@@ -152,6 +162,21 @@ def report(
     )
 
 
+def eigenvalue_errors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvalues of a matrix and how far they move by rounding of its entries.
+
+    An eigenvalue moves by |ΔA|/|yᴴx| with its unit vectors x and y; a multiple zero, for which
+    that is infinite, by a root of the rounding: at most GROWTH of the matrix.
+    """
+    if not A.size:
+        return np.zeros(0, dtype=complex), np.zeros(0)
+    balanced = matrix_balance(A)[0]
+    values, left, right = eig(balanced, left=True, right=True)
+    size = ROUNDING * float(np.linalg.norm(balanced, 2))
+    along = np.abs((left.conj() * right).sum(axis=0))
+    return values, np.minimum(size / np.maximum(along, 1e-300), GROWTH / ROUNDING * size)
+
+
 def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]]:
     """Null space of ∂(a, ẋ)/∂(y, x), masses and sizes of states made units: names of its large components, and its vectors.
 
@@ -162,6 +187,9 @@ def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]
         return (), ()
     kept = [*range(f), *range(2 * f, linear.A.shape[0])]
     J = linear.A[np.ix_([*range(f, 2 * f), *kept[f:]], kept)]
+    sizes = np.concatenate((np.ones(f), linear.sizes))
+    for k in f + np.flatnonzero(memories(J[f:], sizes, np.zeros(linear.sizes.size))):
+        J[k, :f], J[k, k] = linear.A[f + k, f : 2 * f], -1.0
     W = np.eye(len(kept))
     if f:
         W[:f, :f] = solve_triangular(cholesky(linear.mass, lower=True), np.eye(f), lower=True).T
@@ -187,6 +215,16 @@ def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]
             {name: float(value) + 0.0 for name, value, part in told if abs(part) > 1e-6}
         )
     return tuple(dict.fromkeys(large)), tuple(directions)
+
+
+def memories(J: np.ndarray, sizes: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Return which states keep any value at standstill: stretch of tyres and friction, counters.
+
+    J are the slopes of their rates by positions and states at speeds of zero.
+    """
+    own = sizes[sizes.size - rates.size :]
+    still = np.abs(J * sizes).max(axis=1, initial=0.0) <= KEEPS * own
+    return still & (np.abs(rates) <= KEEPS * own)
 
 
 def separated(basis: np.ndarray) -> np.ndarray:

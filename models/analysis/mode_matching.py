@@ -1,13 +1,16 @@
 """Parameters from modes: a mechanism's small motions about its state of rest get the frequencies and decay rates that were identified.
 
 min Σ_i (ln f_i(θ)/f̂_i)² + ((s_i(θ) - ŝ_i)/(2π f̂_i))²      every identified mode beside the nearest one of the mechanism
+
+Modes that are overdamped at some values of the parameters take part as pairs of real eigenvalues (`motions_of`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,13 +22,18 @@ from kinetree.models.analysis.identification import (
     checked_parameters,
 )
 from kinetree.models.analysis.identified import Estimate
-from kinetree.models.analysis.linearization import Mode
+from kinetree.models.analysis.linearization import Linear
+from kinetree.models.run.status import EvaluationError
 from kinetree.models.system.mechanism import Mechanism, load
 
 STEP = 1e-5  # of the scaled parameters; modes are good to about 1e-11
 AT = 1e-3  # relative distance to a bound: trust regions stay inside
 APART = 0.02  # relative difference of modes from which a match is none
 WORST = 10.0  # residual where a mechanism has too few modes
+FAINT = 1e-5  # amplitude beside the largest mode of a column, below which a mode is rounding
+TAKES_PART = 0.05  # the same, from which a mode counts in a further part of the mechanism
+MOVED = 0.01  # of the largest coordinate of a mode, from which another one moves in it
+TANGENT = 0.25  # part of a squared frequency below which its logarithm is continued by a tangent
 
 
 def match_modes(
@@ -46,19 +54,30 @@ def match_modes(
     mechanism = source if isinstance(source, Mechanism) else load(source)
     start = checked_parameters(mechanism, parameters)
     limits = checked_bounds(mechanism, start, bounds or {})
-    wanted = [mode for mode in modes if mode.frequency > 0.0 and not mode.note]
+    unit = np.array([abs(value) or 1.0 for value in start.values()])
+
+    def present(values: Mapping[str, float]) -> list[Motion]:
+        return motions_of(mechanism.compile(**values).equilibrium(inputs=inputs).linear)
+
+    def residuals(x: np.ndarray) -> np.ndarray:
+        values = dict(zip(start, map(float, x * unit), strict=True))
+        try:
+            return differences(wanted, present(values), damping)
+        except EvaluationError:  # no equilibrium: a step too far
+            return np.full(len(wanted) * (2 if damping else 1), WORST)
+
+    there = present(start)
+    wanted = seen_parts([mode for mode in modes if mode.frequency > 0.0 and not mode.note], there)
     count = len(wanted) * (2 if damping else 1)
     if count < len(start):
         raise IdentificationError(
             f"{len(wanted)} oscillations give {count} numbers, too few for {len(start)} parameters"
         )
-    unit = np.array([abs(value) or 1.0 for value in start.values()])
-
-    def residuals(x: np.ndarray) -> np.ndarray:
-        values = dict(zip(start, map(float, x * unit), strict=True))
-        linear = mechanism.compile(**values).equilibrium(inputs=inputs).linear
-        return differences(wanted, [mode for mode in linear.modes() if mode.oscillates], damping)
-
+    if len(there) < len(wanted):
+        raise IdentificationError(
+            f"the record has {len(wanted)} modes, the mechanism {len(there)} at the start values: "
+            "leave columns out, or add what moves"
+        )
     x0 = np.array(list(start.values())) / unit
     low, high = (np.array([limits[name][side] for name in start]) / unit for side in (0, 1))
     found = least_squares(
@@ -122,8 +141,57 @@ class Matched(dict[str, float]):
         return bounds + vague + apart
 
 
-def scatter(wanted: Sequence[DecayMode], damping: bool) -> np.ndarray:
+class Seen(NamedTuple):
+    """A mode of the record in coordinates that move together; without any, in all of them."""
+
+    mode: DecayMode
+    names: frozenset[str]
+
+
+def seen_parts(modes: Sequence[DecayMode], present: Sequence[Motion]) -> list[Seen]:
+    """Return every mode of the record once for each part of the mechanism that swings in it.
+
+    Parts are coordinates of the record that no mode of the mechanism couples: two oscillators that
+    happen to swing alike are one mode of the record, and two of the mechanism. Modes that are
+    nothing beside the largest one in each of their columns are left out.
+    """
+    columns = list(dict.fromkeys(name for mode in modes for name in mode.amplitudes))
+    largest = {
+        name: max(mode.amplitudes.get(name, 0.0) for mode in modes) or 1.0 for name in columns
+    }
+    names = {name: name.removeprefix("der(").removesuffix(")") for name in columns}
+    known = {name for each in present for name in each.moves}
+    if not columns or not known.issuperset(names.values()):
+        return [Seen(mode, frozenset()) for mode in modes]
+    parts = [{name} for name in sorted(set(names.values()))]
+    for each in present:
+        moved = {name for name, size in each.moves.items() if size > MOVED}
+        together = [part for part in parts if part & moved]
+        if together:
+            parts = [part for part in parts if not part & moved] + [set().union(*together)]
+    found = []
+    for mode in modes:
+        sizes = [
+            max(
+                mode.amplitudes.get(column, 0.0) / largest[column]
+                for column in columns
+                if names[column] in part
+            )
+            for part in parts
+        ]
+        if max(sizes) > FAINT:
+            limit = min(max(sizes), TAKES_PART)
+            found += [
+                Seen(mode, frozenset(part))
+                for part, size in zip(parts, sizes, strict=True)
+                if size >= limit
+            ]
+    return found
+
+
+def scatter(seen: Sequence[Seen], damping: bool) -> np.ndarray:
     """Deviations of the residuals by those of the modes."""
+    wanted = [each.mode for each in seen]
     frequencies = [mode.frequency_deviation / mode.frequency for mode in wanted]
     return np.array(
         frequencies
@@ -135,19 +203,73 @@ def scatter(wanted: Sequence[DecayMode], damping: bool) -> np.ndarray:
     )
 
 
-def differences(wanted: Sequence[DecayMode], present: Sequence[Mode], damping: bool) -> np.ndarray:
+class Motion(NamedTuple):
+    """A mode as the quadratic s² + 2 decay s + decay² + (2π)² square: damped less or more."""
+
+    square: float  # of the frequency [Hz²]; negative where the mode creeps back without swinging
+    decay: float  # 1/s
+    moves: Mapping[str, float]  # coordinates, the largest 1
+
+
+def motions_of(linear: Linear) -> list[Motion]:
+    """Return the modes of a mechanism, those that do not swing as pairs of real eigenvalues.
+
+    A mode that is damped more and more passes from a conjugate pair to two real eigenvalues with
+    the shape of the mode; real eigenvalues with the most similar shapes are taken together.
+    """
+    modes = linear.modes()
+    found = [
+        Motion(
+            (mode.eigenvalue.imag / (2.0 * np.pi)) ** 2,
+            -mode.eigenvalue.real,
+            {name: abs(mode.shape[name]) for name in linear.local},
+        )
+        for mode in modes
+        if mode.oscillates
+    ]
+    real = [mode for mode in modes if not mode.oscillates and mode.eigenvalue.real < 0.0]
+    shapes = [np.array([mode.shape[name] for name in linear.local]) for mode in real]
+    alike = {
+        (i, j): similarity(shapes[i], shapes[j])
+        for i in range(len(real))
+        for j in range(i + 1, len(real))
+    }
+    while alike:
+        i, j = max(alike, key=alike.__getitem__)
+        fast, slow = (-real[k].eigenvalue.real for k in (i, j))
+        half = 0.5 * (fast - slow)
+        moves = {name: abs(real[j].shape[name]) for name in linear.local}
+        found.append(Motion(-((half / (2.0 * np.pi)) ** 2), 0.5 * (fast + slow), moves))
+        alike = {pair: value for pair, value in alike.items() if not {i, j} & set(pair)}
+    return found
+
+
+def similarity(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the modal assurance criterion of two shapes: 1 where they are parallel."""
+    size = float(np.vdot(a, a).real * np.vdot(b, b).real)
+    return float(abs(np.vdot(a, b)) ** 2) / size if size > 0.0 else 0.0
+
+
+def ratio(seen: Seen, motion: Motion) -> float:
+    """Return ln(f/f̂), continued by its tangent where f is small; WORST where other parts move."""
+    if seen.names and not any(motion.moves[name] > MOVED for name in seen.names):
+        return WORST
+    part = motion.square / seen.mode.frequency**2
+    return 0.5 * (
+        math.log(part) if part > TANGENT else math.log(TANGENT) + (part - TANGENT) / TANGENT
+    )
+
+
+def differences(wanted: Sequence[Seen], present: Sequence[Motion], damping: bool) -> np.ndarray:
     """Residuals of the best pairs."""
     from scipy.optimize import linear_sum_assignment
 
     if len(present) < len(wanted):
         return np.full(len(wanted) * (2 if damping else 1), WORST)
-    ours = np.array([abs(mode.eigenvalue.imag) / (2.0 * np.pi) for mode in present])
-    theirs = np.array([mode.frequency for mode in wanted])
-    rows, columns = linear_sum_assignment(np.abs(np.log(ours[None, :] / theirs[:, None])))
-    pairs = [(wanted[i], present[j], ours[j]) for i, j in zip(rows, columns, strict=True)]
-    frequencies = [np.log(f / mode.frequency) for mode, _, f in pairs]
+    far = np.array([[ratio(seen, each) for each in present] for seen in wanted])
+    rows, columns = linear_sum_assignment(np.abs(far))
     rates = [
-        (-each.eigenvalue.real - mode.decay) / (2.0 * np.pi * mode.frequency)
-        for mode, each, _ in pairs
+        (present[j].decay - wanted[i].mode.decay) / (2.0 * np.pi * wanted[i].mode.frequency)
+        for i, j in zip(rows, columns, strict=True)
     ]
-    return np.array(frequencies + (rates if damping else []))
+    return np.array([*far[rows, columns], *(rates if damping else [])])

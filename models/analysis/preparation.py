@@ -22,6 +22,12 @@ from kinetree.models.system.controller_variants import begun, resting
 from kinetree.models.system.system import System
 
 STAGE = "stage"
+REQUIRED = "require["  # outputs that stand for what must hold
+
+
+def required(name: str) -> bool:
+    """Return whether an output stands for what must hold in a step."""
+    return name.startswith(REQUIRED)
 
 
 def rest_starts(system: System) -> dict[str, float]:
@@ -41,6 +47,20 @@ class Preparations:
             for step in self.steps
         ]
         self.known: tuple[Known, ...] = ()
+        self.searches: list[tuple[Search, int]] = []  # of the last call of `starts`
+
+    def equilibria(self) -> dict[str, Equilibrium]:
+        """Return the equilibrium of every step by its name, as `starts` has found them last."""
+        found: dict[str, Equilibrium] = {}
+        for number, (step, (search, count)) in enumerate(
+            zip(self.steps, self.searches, strict=True), 1
+        ):
+            name = step.name or f"step {number}"
+            name = f"{name} ({number})" if name in found else name
+            rest = report(search.system, search.t, search.q, search.x, None, search.size, count)
+            outputs = {key: value for key, value in rest.outputs.items() if not required(key)}
+            found[name] = replace(rest, outputs=outputs)
+        return found
 
     def starts(self, numbers: Mapping[str, float] | None = None) -> dict[str, float]:
         """Coordinates and first-order states of the start."""
@@ -48,6 +68,7 @@ class Preparations:
 
         values = parameter_values(described(self.run, numbers) if numbers else self.run.description)
         starts, search, known, found = dict[str, float](), None, self.known, []
+        self.searches = []
         for number, step in enumerate(self.steps):
             key = f"run.prepare[{number}]" + (f" '{step.name}'" if step.name else "")
             present = (
@@ -71,10 +92,13 @@ class Preparations:
                 name: value for name, value in starts.items() if name in present.compiled.states
             }
             search = again(present, q, states, known[number]) if number < len(known) else None
+            count = 0
             if search is None:
                 known = ()  # what follows began elsewhere
                 try:
-                    search, _ = search_rest(present, present.compiled.start_time, q, None, states)
+                    search, count = search_rest(
+                        present, present.compiled.start_time, q, None, states
+                    )
                 except EvaluationError as error:
                     raise EvaluationError(f"{key}: {error}", error.status) from None
             found.append(
@@ -88,6 +112,7 @@ class Preparations:
                 )
             )
             judge(search, step, key)
+            self.searches.append((search, count))
         self.known = tuple(found)
         if search is None or self.run is self.system:
             return starts
@@ -132,7 +157,7 @@ def watched(system: System, step: Preparation) -> Structure:
     """The first structure with an output per requirement."""
     structure = system.stages[0]
     outputs = structure.description.outputs | {
-        f"require[{k}]": Output(value=law) for k, law in enumerate(step.require.values())
+        f"{REQUIRED}{k}]": Output(value=law) for k, law in enumerate(step.require.values())
     }
     return replace(
         structure, description=structure.description.model_copy(update={"outputs": outputs})
@@ -149,7 +174,7 @@ def judge(search: Search, step: Preparation, key: str) -> None:
         column.name: float(val[column.register]) for column in c.outputs
     }
     for k, (sentence, law) in enumerate(step.require.items()):
-        if not values[f"require[{k}]"]:
+        if not values[f"{REQUIRED}{k}]"]:
             found = ", ".join(
                 f"{name} = {values[name]:.6g}"
                 for name in sorted(names(parse(law)))

@@ -4,6 +4,7 @@ Newton's method in local coordinates y (models/system/local_coordinates.py) and 
 (S - ∂(a, ẋ)/∂(y, x)) (Δy, Δx) = (a, ẋ). The shift S = s 1 of the rows of y is the pseudo-transient term: s exceeds the largest positive eigenvalue
 of ∂a/∂y (x following at once, symmetric part in the metric of the masses), so that every step goes downhill and an unstable position is left; it is
 zero near a stable one, where convergence is quadratic and a line search guards each step. Slopes are exact (models/analysis/slopes.py).
+States that keep any value at standstill (the stretch of tyres and of friction) follow the displacement as they do in a slow motion: Δx = ∂ẋ/∂ẏ Δy.
 Where these steps do not arrive, or arrive where a small motion of the states grows, the search follows the motion (models/analysis/relaxation.py).
 
 The residual is what is left of the generalised forces, as part of the weight: |(M a)_j| / (g √(m M_jj)), which is force over weight along a
@@ -17,7 +18,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from kinetree.models.analysis.equilibrium import GROWTH, Equilibrium, report
+from kinetree.models.analysis.equilibrium import GROWTH, Equilibrium, memories, report
 from kinetree.models.analysis.linearization import STANDS
 from kinetree.models.analysis.one_thread import in_one_thread
 from kinetree.models.analysis.relaxation import relaxed, slopes
@@ -37,6 +38,9 @@ STILL = 1e-9  # 1/s²: eigenvalues of the slopes that stand for zero
 ASIDE = 0.01  # rad, m, part of its size for a state: first step away from a rest that lets go
 FAINT = 1e-6  # part of its size below which a state counts as zero
 CLOSE = 1e-8  # residual from which a stable position only needs to be polished
+CREEP = 1e-2  # 1/s: what changes by CLOSE of this part of its size stands still
+SLOW = 1e-6  # part of the speeds at which memories follow a displacement
+TINY = 1e-200  # part of a rate: a pace below it is none
 DONE = 1e-13  # a few roundings of the weight
 HALVINGS = 12
 CRAWL = 3  # halvings from which a leap is tried
@@ -69,6 +73,7 @@ class Search:
         )  # soil is held until rest is found: loads on the way there do not count
         self.mass, self.gravity = weight(self.evaluation)
         self.change = np.ones(self.x.size)
+        self.memory = np.zeros(self.x.size, dtype=bool)
 
     def settle(self) -> None:
         """Chart, matrices and residual at (q, x)."""
@@ -85,8 +90,13 @@ class Search:
             *self.system.compiled.states,
         )
         self.evaluation.instance.finite(self.t, "slopes of rates", full, names)
-        kept = [*range(self.f), *range(2 * self.f, 2 * self.f + self.x.size)]
-        self.J = full[: self.f + self.x.size, kept]
+        f = self.f
+        kept = [*range(f), *range(2 * f, 2 * f + self.x.size)]
+        self.J = full[: f + self.x.size, kept]
+        sizes = np.concatenate((np.ones(f), state_sizes(self.system, self.x)))
+        self.memory = memories(self.J[f:], sizes, self.r[f:]) & ~self.settling
+        for k in f + np.flatnonzero(self.memory):
+            self.J[k, :f], self.J[k, k] = full[k, f : 2 * f], -1.0
         if self.firm:
             held = self.f + np.flatnonzero(self.settling)
             self.J[held] = 0.0
@@ -112,10 +122,9 @@ class Search:
         """How fast each state would change if what its rate is made of did not cancel: the scale of what is left at rest."""
         parts = np.abs(self.J[self.f :])
         made = parts @ np.concatenate((np.ones(self.f), np.abs(self.x)))
-        return np.maximum(
-            made,
-            FAINT * (parts @ np.concatenate((np.ones(self.f), state_sizes(self.system, self.x)))),
-        )
+        sizes = state_sizes(self.system, self.x)
+        faint = FAINT * (parts @ np.concatenate((np.ones(self.f), sizes)))
+        return np.maximum(np.maximum(made, faint), np.where(parts.any(axis=1), CREEP * sizes, 0.0))
 
     def residual(self, q: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Accelerations of the independent speeds and rates of the states."""
@@ -127,10 +136,13 @@ class Search:
     def measure(self, r: np.ndarray) -> float:
         """Largest residual: forces as parts of the weight, rates as parts of what they are made of."""
         forces = np.abs(self.M @ r[: self.f]) / self.scale
-        return max(
-            float(forces.max(initial=0.0)),
-            float((np.abs(r[self.f :]) / np.maximum(self.change, 1e-300)).max(initial=0.0)),
-        )
+        return max(float(forces.max(initial=0.0)), float(self.paced(r).max(initial=0.0)))
+
+    def paced(self, r: np.ndarray) -> np.ndarray:
+        """Return the rates of the states as parts of their pace; infinite where nothing slows them."""
+        rates = np.abs(r[self.f :])
+        nothing = np.where(rates > 0.0, np.inf, 0.0)
+        return np.divide(rates, self.change, out=nothing, where=self.change > TINY * rates)
 
     def balance(self) -> tuple[np.ndarray, np.ndarray]:
         """Factors of columns and rows of J that bring states of any unit to the size of 1; a state follows a coordinate by -J_xy/J_xx."""
@@ -148,8 +160,17 @@ class Search:
         )
 
     def moved(self, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The state after a step."""
-        return self.chart.position(step[: self.f]), np.maximum(self.x + step[self.f :], self.least)
+        """The state after a step; memories as the displacement leaves them."""
+        q = self.chart.position(step[: self.f])
+        x = np.maximum(self.x + step[self.f :], self.least)
+        if self.memory.any():
+            way = self.chart.local(q)
+            places = (self.q, self.chart.moved(self.q, 0.5 * way), q)
+            first, middle, last = (
+                self.evaluation.rates(each, SLOW * way, self.x)[self.system.n :] for each in places
+            )
+            x = np.where(self.memory, self.x + (first + 4.0 * middle + last) / (6.0 * SLOW), x)
+        return q, x
 
     def leaving(self) -> tuple[np.ndarray, np.ndarray, bool] | None:
         """A place a little along the motion that leads away from here, and whether it leads away on one side of a corner only; None: nothing does.
@@ -187,11 +208,21 @@ class Search:
         return None
 
     def newton(self, shift: float) -> np.ndarray:
-        """The step of Newton's method; the shortest one where some direction does not matter."""
+        """Return the step of Newton's method; the shortest one where some direction does not matter.
+
+        Lengths are those of the kinetic energy, whatever coordinates are the independent ones, so
+        that a symmetric mechanism takes symmetric steps.
+        """
+        f = self.f
         S = np.zeros_like(self.J)
-        S[: self.f, : self.f] = shift * np.eye(self.f)
-        matrix = self.rows[:, None] * (S - self.J) * self.columns
-        return self.columns * np.linalg.lstsq(matrix, self.rows * self.r, rcond=FLAT)[0]
+        S[:f, :f] = shift * np.eye(f)
+        columns, rows = np.diag(self.columns), np.diag(self.rows)
+        if f:
+            L = cholesky(self.M, lower=True) / np.sqrt(np.trace(self.M) / f)
+            columns[:f, :f] = solve_triangular(L, np.eye(f), lower=True).T
+            rows[:f, :f] = L.T
+        matrix = rows @ (S - self.J) @ columns
+        return columns @ np.linalg.lstsq(matrix, rows @ self.r, rcond=FLAT)[0]
 
     @property
     def ceiling(self) -> float:
@@ -263,10 +294,7 @@ class Search:
     def worst(self) -> str:
         """Where the largest residual is."""
         f, c = self.f, self.system.compiled
-        forces, rates = (
-            np.abs(self.M @ self.r[:f]) / self.scale,
-            np.abs(self.r[f:]) / np.maximum(self.change, 1e-300),
-        )
+        forces, rates = np.abs(self.M @ self.r[:f]) / self.scale, self.paced(self.r)
         if rates.max(initial=0.0) > forces.max(initial=0.0):
             k = int(rates.argmax())
             return f"the state {c.states[k]} changes at {self.r[f + k]:.3g} per second"

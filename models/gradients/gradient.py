@@ -31,7 +31,7 @@ REPEATED = 1e-6  # relative deviation of a repeated piece at its end
 HELD = "the run depends on what actuators hold from one output to the next (stiffness, damping, means), which has no adjoint here"
 METHODS = ("rk4", "semi-implicit")
 REST = 1e-3  # relative step of differences between states of rest, which are found to some digits less than they are kept
-NOTHING = 1e-10  # part of the largest slope that differences through events make out of nothing
+NOTHING = 1e-8  # part of the largest slope that differences through events, rounding over step, make of nothing
 GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the state, below which it touches without crossing
 
 

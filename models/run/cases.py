@@ -180,7 +180,7 @@ class Cases:
             return {}
         return {
             f"start({name})": value
-            for name, value in self._system.preparations.starts(self.parameters_of(row)).items()
+            for name, value in self._system.preparation.starts(self.parameters_of(row)).items()
         }
 
     def parameters_of(self, row: int) -> dict[str, float]:

@@ -315,7 +315,7 @@ def in_lanes_through_events(
 ) -> dict[int, str]:
     """Fill the table; runs that ended early and why, with nothing said where a run is to be made again by itself."""
     if system.description.run.prepare:
-        _ = system.preparations  # made once, before threads ask for it
+        _ = system.preparation  # made once, before threads ask for it
     parts = [range(first, min(first + PART, cases.count)) for first in range(0, cases.count, PART)]
     failures: dict[int, str] = {}
 

@@ -59,7 +59,7 @@ class Trials:
     @staticmethod
     def written(base: System, numbers: Mapping[str, float]) -> System:
         return retuned_run(
-            base, numbers, base.preparations if base.description.run.prepare else None
+            base, numbers, base.preparation if base.description.run.prepare else None
         )
 
 

@@ -105,6 +105,15 @@ class Analyses:
             iterations,
         )
 
+    @property
+    def preparations(self) -> dict[str, Equilibrium]:
+        """Return every equilibrium of `run.prepare` by the name of its step, each found from the last."""
+        from kinetree.models.analysis.preparation import Preparations
+
+        preparation = Preparations(self._whole)
+        preparation.starts()
+        return preparation.equilibria()
+
     def equilibria(
         self,
         steps: Sequence[Mapping[str, float | str]] | None = None,

@@ -66,7 +66,7 @@ class System(Analyses, Choice, Closure, Traced):
         self._preparations: Preparations | None = None
 
     @property
-    def preparations(self) -> Preparations:
+    def preparation(self) -> Preparations:
         """The steps of `run.prepare`, compiled when they are first asked for."""
         if self._preparations is None:
             from kinetree.models.analysis.preparation import Preparations

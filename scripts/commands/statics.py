@@ -49,9 +49,16 @@ def statics(
             help="Page with the mechanism at rest and its small motions in three dimensions.",
         ),
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Every number of every equilibrium, in SI: .csv."),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Find the state of rest downhill from the start: coordinates, loads, reactions, stability and small motions."""
+    """Find the equilibrium downhill from the start: coordinates, loads, reactions, stability, modes.
+
+    Where the description prepares a run, the equilibria of all its steps are told too.
+    """
     from kinetree.models import load
 
     system = begun(load(file, **numbers(settings)), starts, origin).compile()
@@ -63,30 +70,77 @@ def statics(
     for name in (name for step in steps for name in step):
         one_of(name, (*system.description.parameters, *system.compiled.inputs), "--then")
     writable(html, (".html", ".htm"), "--html")
+    writable(output, (".csv",), "--output")
+    before = system.preparations
     found = system.equilibria(steps, given)
+    if output is not None:
+        write_rows(output, before | dict(zip(("at rest", *(then or ())), found, strict=True)))
     if html is not None:
         from kinetree.models.scene.make_scenes import Animation, rest_data
 
         Animation(rest_data(system, found, ["at rest", *(then or ())])).save(html)
     if json:
         plain = [each.to_dict() for each in found]
-        show_json(plain if then else plain[0])
+        steps_before = {name: rest.to_dict() for name, rest in before.items()}
+        show_json(plain if then else plain[0] | {"preparations": steps_before})
         return
 
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)
+    if before:
+        show_preparations(console, before)
     for step, each in zip(("", *(then or ())), found, strict=True):
         show(console, f"{system.name} {step}".strip(), each, system)
-    if html is not None:
-        console.print(f"written: {html}")
+    for path in (html, output):
+        if path is not None:
+            console.print(f"written: {path}")
+
+
+def write_rows(path: Path, rests: dict[str, "Equilibrium"]) -> None:
+    """Write a row per number: state, kind, name, value, unit."""
+    import csv
+
+    from kinetree.models.analysis.rest_rows import plain_rows
+
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("state", "kind", "name", "value", "unit"))
+        writer.writerows(plain_rows(rests))
+
+
+def show_preparations(console: "Console", rests: dict[str, "Equilibrium"]) -> None:
+    """Print the equilibria of the steps that prepare a run, one column each."""
+    from rich.console import Console
+
+    from kinetree.models.analysis.rest_rows import compared_rows, shape_of
+    from kinetree.scripts.commands.info import grid
+
+    console.print("[bold]Equilibria of the preparation[/bold], each found from the one before")
+    wide = Console(highlight=False, soft_wrap=True, width=max(console.width, 60 + 26 * len(rests)))
+    head = ["", *rests, ""]
+    judged = [["stability", *(rest.stability for rest in rests.values()), ""]]
+    for heading, rows in ({"State": judged} | compared_rows(rests)).items():
+        table = grid(heading, [tuple(head), *map(tuple, rows)])
+        wide.print(table)
+    for name, rest in rests.items():
+        rows = [
+            (
+                f"{mode.frequency:.6g} Hz",
+                f"damping ratio {mode.damping:.4f}",
+                ", ".join(f"{part} {size:.3g}" for part, size in shape_of(rest, mode)),
+            )
+            for mode in rest.modes
+        ]
+        if rows:
+            console.print(grid(f"Small motions {name}", rows))
 
 
 def show(console: "Console", title: str, found: "Equilibrium", system: "System") -> None:
     """Print a state of rest."""
     from rich.markup import escape
 
-    from kinetree.models.analysis.rest_rows import rest_rows, shape_of
+    from kinetree.models.analysis.rest_rows import neutral_combination, rest_rows, shape_of
     from kinetree.models.result.number_format import written
     from kinetree.scripts.commands.info import grid
 
@@ -95,7 +149,7 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
         if found.residual
         else f"{found.iterations} iterations"
     )
-    console.print(f"[bold]{escape(title)}[/bold]: {found.stability} rest after {effort}")
+    console.print(f"[bold]{escape(title)}[/bold]: {found.stability} equilibrium after {effort}")
     for heading, values in rest_rows(found).items():
         console.print(grid(heading, values))
     rows = []
@@ -106,17 +160,17 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
         )
     if rows:
         console.print(grid("Small motions", rows))
-    growing = (
-        [mode for mode in found.linear.modes() if mode.eigenvalue.real > 0.0]
-        if not found.stable
-        else []
-    )
-    for mode in growing:
-        console.print(
-            f"grows by e in {1.0 / mode.eigenvalue.real:.4g} s along {escape(leading(found.linear, mode))}"
-        )
-    if found.undetermined:
-        console.print(f"nothing holds the mechanism along {escape(', '.join(found.undetermined))}")
+    modes = found.linear.modes() if not found.stable else []
+    for value in found.growing if modes else ():
+        if value.imag >= 0.0:
+            mode = min(modes, key=lambda mode: abs(mode.eigenvalue - value))
+            console.print(
+                f"grows by e in {1.0 / value.real:.4g} s along {escape(leading(found.linear, mode))}"
+            )
+    for direction in found.directions:
+        console.print(f"nothing holds {escape(neutral_combination(direction))}")
+    for name, period in found.linear.sampled.items():
+        console.print(f"the sampled controller {escape(name)} ({period:g} s) stands as continuous")
     wrenches = [
         (name, *(written(round(x, 6) + 0.0, 6) for x in wrench))
         for name, wrench in found.reactions.items()

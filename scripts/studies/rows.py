@@ -71,7 +71,7 @@ def system_of(source: str, case: dict[str, float], token: int) -> Any:
     if not token:
         return mechanism_of(source).compile(**case)
     base = base_of(source, token)
-    return retuned_run(base, case, base.preparations if base.description.run.prepare else None)
+    return retuned_run(base, case, base.preparation if base.description.run.prepare else None)
 
 
 def one_row(

@@ -369,19 +369,20 @@ def test_a_rest_that_does_not_hold_is_told(
     monkeypatch.setattr(rest_rows, "rest_rows", lambda found: {"Coordinates": [("phi", "3", "°")]})
     monkeypatch.setattr(rest_rows, "shape_of", lambda found, mode: [("phi", 1.0), ("psi", 0.125)])
     found = SimpleNamespace(
-        iterations=7, residual=2.5e-9, stability="unstable", stable=False, modes=[swing], undetermined=("x", "y"),
+        iterations=7, residual=2.5e-9, stability="unstable", stable=False, modes=[swing], directions=({"x": 1.0, "y": -0.5, "z": 1e-9},),
+        growing=[complex(4.0, 0.0), complex(0.5, 0.0)],
         reactions={"pin": (-4e-7, 2.5, 1e6, 0.0, 1.2345678, -0.5)},
-        linear=SimpleNamespace(modes=lambda: [swing, grows, oil, falls], local=("phi", "psi")),
+        linear=SimpleNamespace(modes=lambda: [swing, grows, oil, falls], local=("phi", "psi"), sampled={}),
     )  # fmt: skip
     statics.show(Console(highlight=False, soft_wrap=True), "arm", found, SimpleNamespace())  # type: ignore[arg-type]
     assert printed(capsys) == [
-        "arm: unstable rest after 7 iterations, residual 2.5e-09 of the weight", "Coordinates", "phi 3 °",
+        "arm: unstable equilibrium after 7 iterations, residual 2.5e-09 of the weight", "Coordinates", "phi 3 °",
         "Small motions", "1.5 Hz damping ratio 0.0000 phi 1, psi 0.125", "grows by e in 0.25 s along phi", "grows by e in 2 s along p",
-        "nothing holds the mechanism along x, y", "Joint reactions (force, moment on the child; its axes)", "pin 0 2.5 1000000 0 1.23457 -0.5",
+        "nothing holds x - 0.5 y", "Joint reactions (force, moment on the child; its axes)", "pin 0 2.5 1000000 0 1.23457 -0.5",
     ]  # fmt: skip
-    found.residual, found.stable, found.modes, found.undetermined = 0.0, True, [], ()
+    found.residual, found.stable, found.modes, found.directions = 0.0, True, [], ()
     statics.show(Console(highlight=False, soft_wrap=True), "arm", found, SimpleNamespace())  # type: ignore[arg-type]
     told = printed(capsys)
-    assert told[0] == "arm: unstable rest after 7 iterations" and not any(
+    assert told[0] == "arm: unstable equilibrium after 7 iterations" and not any(
         "grows" in line or "Small" in line or "holds" in line for line in told
     )

@@ -109,3 +109,24 @@ def test_soft_contact_with_a_damper():
     assert difference == pytest.approx(-6.7e-4, rel=0.02)
     assert found == pytest.approx(difference, rel=0.01)
     assert np.isfinite(found)
+
+
+@pytest.mark.parametrize("period", [None, 0.004])
+@pytest.mark.parametrize("limits", [{}, {"low": -30.0, "high": 30.0}])
+def test_controllers_take_part_in_gradients(period: float | None, limits: dict):
+    """Gains of a PID that drives an actuator, continuous and sampled, within limits too."""
+    law = {"kind": "pid", "measure": "x", "kp": "kp", "kd": "kd", "filter": 0.01, "ki": 20}
+    law |= {"drives": "m", **limits} | ({} if period is None else {"period": period})
+    d = cart("-3*x", start=1.0, controllers={"c": law}, actuators={"m": {"coordinate": "x"}})
+    d["parameters"] = values = {"kp": 80.0, "kd": 8.0}
+
+    def end(**parameters: float):
+        system = load(d).compile(**parameters)
+        return system.simulate(stop_time=0.4, integrator="rk4", step=1e-4, output_step=0.1)
+
+    found = end().gradient("x", list(values))
+    for slope, (name, value) in zip(found, values.items(), strict=True):
+        # continuous: the instants at which the limits let go move over many steps
+        h = (1e-2 if period is None else 1e-4) * value
+        plus, minus = (end(**{name: value + s * h})["x"][-1] for s in (1, -1))
+        assert slope == pytest.approx((plus - minus) / (2 * h), rel=5e-3, abs=1e-6)
