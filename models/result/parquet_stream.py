@@ -1,20 +1,25 @@
 """Rows that go to a Parquet file while a run goes on: a row group for every ten thousand of them, so that memory stays flat however long the run.
 
 The result can still be asked for everything: its rows stand in a nameless file beside the one that is written, mapped into memory, and the pages of
-rows that have been passed on are given back.
+rows that have been passed on are given back. Places for rows are reserved on the disk before they
+are written to, since a page that finds no place there ends the process without a word.
 """
 
 from __future__ import annotations
 
 import mmap
+import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 
 from kinetree.models.result.files import needed
 from kinetree.models.result.orientations import turn_continuously
+
+RESERVE = 1 << 24  # bytes that are reserved at once
 
 
 class Stream:
@@ -39,13 +44,36 @@ class Stream:
             for name, unit in zip(("time", *places), ("s", *units), strict=True)
         ]
         self.schema = pa.schema(fields)
-        self.writer = parquet.ParquetWriter(path, self.schema)
-        with tempfile.TemporaryFile(dir=path.parent) as file:
-            file.truncate(8 * shape[0] * shape[1])
-            self.memory = mmap.mmap(file.fileno(), 0)
+        self.path, self.row, self.size = path, 8 * shape[1], 8 * shape[0] * shape[1]
+        self.reserved = 0  # bytes
+        with self.naming_file():
+            self.writer = parquet.ParquetWriter(path, self.schema)
+            self.file = tempfile.TemporaryFile(dir=path.parent)
+            self.file.truncate(self.size)
+            self.memory = mmap.mmap(self.file.fileno(), 0)
         self.table = np.frombuffer(self.memory).reshape(shape)
         self.places, self.turns = list(places.values()), turns
         self.passed = 0  # rows that have been written
+
+    @contextmanager
+    def naming_file(self) -> Iterator[None]:
+        """Errors of the system inside name the file that is written, which is closed as it is."""
+        try:
+            yield
+        except OSError as error:
+            with suppress(Exception):
+                self.writer.close()  # what was written before can be read
+            if error.errno is None:
+                raise
+            raise OSError(error.errno, os.strerror(error.errno), str(self.path)) from error
+
+    def reserve(self, rows: int) -> None:
+        """Make sure that the first `rows` rows have their places on the disk."""
+        if rows * self.row > self.reserved:
+            length = min(max(RESERVE, rows * self.row - self.reserved), self.size - self.reserved)
+            with self.naming_file():
+                allocate(self.file.fileno(), self.reserved, length)
+            self.reserved += length
 
     def pass_on(self, time: np.ndarray, rows: int) -> None:
         """Write the rows before `rows` that have not been written; their pages are given back."""
@@ -61,7 +89,8 @@ class Stream:
                     for column in self.table[part, self.places].T
                 ),
             ]
-            self.writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
+            with self.naming_file():
+                self.writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
             self.passed = rows
             self.give_back()
 
@@ -72,5 +101,18 @@ class Stream:
 
     def close(self, time: np.ndarray, rows: int) -> None:
         """Write the rest, and the end of the file."""
-        self.pass_on(time, rows)
-        self.writer.close()
+        try:
+            self.pass_on(time, rows)
+        finally:
+            with self.naming_file():
+                self.writer.close()
+            self.file.close()
+
+
+def allocate(file: int, offset: int, length: int) -> None:
+    """Give part of a file its places on the disk, or raise OSError."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, offset, length)
+    else:  # zeros are what is there already
+        os.lseek(file, offset, os.SEEK_SET)
+        os.write(file, bytes(length))

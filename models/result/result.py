@@ -108,6 +108,8 @@ class Result:
 
     def record(self, run: Run, row: int) -> None:
         """Write one row from the present state of a run."""
+        if self._stream is not None:
+            self._stream.reserve(row + 1)
         self._table[row] = self._present(run)
         self._recorded = row + 1
         if self._replay is not None:
@@ -178,6 +180,13 @@ class Result:
     def derived(self) -> tuple[str, ...]:
         """Names of the columns that are evaluated when they are asked for."""
         return tuple(self._replay.units) if self._replay else ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about what makes the numbers doubtful, such as an open energy balance."""
+        from kinetree.models.result.energy_check import energy_warning
+
+        return tuple(filter(None, (energy_warning(self),)))
 
     @property
     def replay(self) -> Replay | None:

@@ -187,6 +187,8 @@ def run(
         system, result, plots
     )
     made = stage_report.made_tables(result, asked, system.coordinates)
+    for warning in result.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     if tables:
         written.append(stage_report.write_tables(tables, made, system.name))
     if json:
@@ -246,6 +248,7 @@ def told_of(
         "variables": {name: extremes(result, name) for name in names},
         "events": [asdict(event) for event in result.events],
         "unreached": list(result.unreached),
+        "warnings": list(result.warnings),
         "tables": [
             {
                 "title": each.title,

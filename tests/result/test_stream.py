@@ -1,5 +1,6 @@
 """Rows that go to a file while a run goes on."""
 
+import errno
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.result import result as results
+from kinetree.models.result import stream as streams
 from kinetree.scripts import cli
 
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -73,3 +75,40 @@ def test_refusals(arguments, said, tmp_path: Path, monkeypatch, capsys):
     more = arguments if "--stream" in arguments else ["--stream", "-o", "r.parquet", *arguments]
     assert cli.main(["run", "lib:double-pendulum", "--stop-time", "0.1", *more]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("beginning", [True, False])
+def test_a_full_disk_is_an_error_that_names_the_file(
+    tmp_path: Path, short_groups, monkeypatch, beginning: bool
+):
+    """No row is written to a place that the disk does not have; what was written before stays."""
+    asked = []
+
+    def allocate(file: int, offset: int, length: int) -> None:
+        asked.append(length)
+        if beginning or len(asked) > 2:
+            raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(streams, "allocate", allocate)
+    monkeypatch.setattr(streams, "RESERVE", 60 * 8 * 20)
+    system, path = load(SPINNING).compile(), tmp_path / "r.parquet"
+    with pytest.raises(OSError) as caught:
+        system.simulate(stop_time=12.3, output_step=0.05, stream=path)
+    assert caught.value.errno == errno.ENOSPC and caught.value.filename == str(path)
+    assert parquet.read_table(path).num_rows == (0 if beginning else 100)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_places_are_reserved_before_rows_are_written(tmp_path: Path, short_groups, monkeypatch):
+    monkeypatch.setattr(streams, "RESERVE", 1)
+    reserved, allocate = [0], streams.allocate
+
+    def noted(file: int, offset: int, length: int) -> None:
+        assert offset == reserved[-1] and length > 0
+        reserved.append(offset + length)
+        allocate(file, offset, length)
+
+    monkeypatch.setattr(streams, "allocate", noted)
+    system = load(SPINNING).compile()
+    result = system.simulate(stop_time=2.0, output_step=0.05, stream=tmp_path / "r.parquet")
+    assert reserved[-1] >= 8 * len(result.names) * len(result)
