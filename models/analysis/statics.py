@@ -24,7 +24,7 @@ from kinetree.models.analysis.one_thread import in_one_thread
 from kinetree.models.analysis.relaxation import relaxed, slopes
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
-from kinetree.models.compilation.element_states import settlements
+from kinetree.models.compilation.element_states import settlements, states_of
 from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.system.local_coordinates import Chart, Evaluation
@@ -114,7 +114,7 @@ class Search:
             )
             wrong = names[int(np.flatnonzero(~np.isfinite(self.r))[0])]
             raise EvaluationError(
-                f"no state of rest found: the rate of {wrong} is not a finite number where the search stands",
+                f"no equilibrium found: the rate of {wrong} is not a finite number where the search stands",
                 Status.NOT_A_NUMBER,
             )
 
@@ -292,14 +292,21 @@ class Search:
         return True
 
     def worst(self) -> str:
-        """Where the largest residual is."""
-        f, c = self.f, self.system.compiled
+        """Return which equation is open most, and by how much."""
+        f, c, d = self.f, self.system.compiled, self.system.description
         forces, rates = np.abs(self.M @ self.r[:f]) / self.scale, self.paced(self.r)
         if rates.max(initial=0.0) > forces.max(initial=0.0):
-            k = int(rates.argmax())
-            return f"the state {c.states[k]} changes at {self.r[f + k]:.3g} per second"
-        j = int(np.abs(self.chart.T @ self.r[:f]).argmax())
-        return f"an acceleration of {np.abs(self.chart.T @ self.r[:f])[j]:.3g} is left along {self.system.speeds[j]}"
+            k, known = int(rates.argmax()), states_of(d)
+            unit = known[c.states[k]].unit if c.states[k] in known else ""
+            rate = f"{self.r[f + k]:.3g} {unit}".strip()
+            return f"the balance of {c.states[k]} is open, it changes by {rate} per second"
+        j = int(forces.argmax())
+        speed = self.system.speeds[self.chart.independent[j]]
+        left = float(self.M[j] @ self.r[:f])
+        return (
+            f"the balance of forces along {speed} is open by {left:.3g} N or N.m, "
+            f"{100.0 * forces[j]:.3g} % of the weight"
+        )
 
 
 def weight(evaluation: Evaluation) -> tuple[float, float]:
@@ -344,7 +351,7 @@ def search_rest(
         if more is not None and (count is None or other.leaving() is None):
             return other, more + (count or iterations)
     if count is None:
-        text = f"no state of rest found in {iterations} iterations: {search.worst()}"
+        text = f"no equilibrium found in {iterations} iterations: {search.worst()}"
         raise EvaluationError(text, Status.NO_CONVERGENCE)
     return search, count
 
@@ -396,7 +403,7 @@ def refuse_asked_speeds(
     u = search.evaluation.project(q, np.zeros(system.n), search.x)[1]
     j = int(np.abs(u).argmax())
     if abs(u[j]) > STANDS:
-        text = f"no state of rest: relations of speeds ask for {system.speeds[j]} = {u[j]:.4g} where the search begins"
+        text = f"no equilibrium: relations of speeds ask for {system.speeds[j]} = {u[j]:.4g} where the search begins"
         raise EvaluationError(
             f"{text}; let the inputs and states that drive them be 0", Status.NO_CONVERGENCE
         )

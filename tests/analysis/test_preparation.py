@@ -66,7 +66,7 @@ def test_what_cannot_rest_or_is_unknown_is_named():
     with pytest.raises(ModelError, match=r"run\.prepare\[1\]\.set\.nix.*unknown parameter"):
         load(weight_on_spring(prepare=[{}, {"set": {"nix": 1.0}}]))
     loose = weight_on_spring(prepare=[{"name": "let go", "set": {"k": 0.0}}])
-    with pytest.raises(ArithmeticError, match=r"run\.prepare\[0\] 'let go': no state of rest"):
+    with pytest.raises(ArithmeticError, match=r"run\.prepare\[0\] 'let go': no equilibrium"):
         load(loose).compile()
 
 
