@@ -13,8 +13,8 @@ import numpy as np
 
 from kinetree.models.analysis.linearization import Linear, linearize
 from kinetree.models.controllers.expansion import commands_of, expanded
-from kinetree.models.system.local_coordinates import Evaluation
 from kinetree.models.system.controller_variants import resting, unprepared
+from kinetree.models.system.local_coordinates import Evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

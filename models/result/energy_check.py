@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.result.readable import fitting, written
+from kinetree.models.result.number_format import fitting, written
 from kinetree.models.run.status import EvaluationError
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def fixed_step(integrator: str) -> bool:
 
 def kinetic_energy(result: Result, row: int) -> float:
     """Return the largest kinetic energy [J] up to a row, at some rows, and what stands for nothing."""
-    from kinetree.models.compilation.blocks import model_fields
-    from kinetree.models.specialised.motion import of_stage
+    from kinetree.models.compilation.flat_blocks import model_fields
+    from kinetree.models.specialised.specialised_rates import of_stage
 
     assert result.replay is not None
     unit, largest = result.replay.unit, 0.0

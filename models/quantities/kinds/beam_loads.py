@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kinetree.models.beams.cross_sections import von_mises
 from kinetree.models.compilation.internal_names import hidden
 from kinetree.models.compilation.node_arithmetic import E, name
-from kinetree.models.quantities.kinds.reactions import measure
+from kinetree.models.quantities.kinds.reactions import measure_reaction
 from kinetree.models.quantities.quantity_kind import QuantityKind
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def loads(builder: Builder, output: Output) -> list[E]:
     for part in ("force", "moment"):
         names = [f"{hidden(str(output.joint), part)}[{k}]" for k in (1, 2, 3)]
         if names[0] not in builder.registers.names:
-            reaction = output.model_copy(update={"part": part})
-            measure(builder, reaction, list(zip(names, range(3), strict=True)), 1)
+            wanted = list(zip(names, range(3), strict=True))
+            measure_reaction(builder, str(output.joint), part == "moment", wanted, frame=1)
         found += [-name(each) for each in names]
     return found
 
