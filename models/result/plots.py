@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.models.beams.beam_expansion import hinge_coordinates
 from kinetree.models.result.atomic_file import whole_file
 from kinetree.models.result.number_format import DUST, as_read
 
@@ -104,9 +105,12 @@ def drawn_rows(result: Result, window: Sequence[float] | None, stages: Sequence[
 
 def default_columns(result: Result) -> tuple[str, ...]:
     """What moves: outputs first, then coordinates; speeds and what stays constant but for rounding only where there is nothing else."""
-    moving = [name for name in result.names if name not in result.EXTRA and moves(result, name)]
     replay = getattr(result, "replay", None)
     outputs = replay.unit.description.outputs if replay is not None else ()
+    left_out = {*result.EXTRA}
+    if replay is not None:
+        left_out |= hinge_coordinates(replay.unit.description)
+    moving = [name for name in result.names if name not in left_out and moves(result, name)]
     asked = [name for name in moving if name.partition("[")[0] in outputs]
     plain = [
         *asked,

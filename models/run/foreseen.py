@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.expressions.nodes import names
-from kinetree.models.expressions.parse import parse
+from kinetree.models.expressions.parse import evaluate_constant, parse
 from kinetree.models.result.stage_tables import not_there
 from kinetree.models.run.instance import Instance
 from kinetree.models.run.simulation import blank
@@ -21,10 +22,36 @@ from kinetree.models.system.system import System
 from kinetree.solvers.layout import Guard
 from kinetree.solvers.model_records import GUARD
 
+STABLE = {"rk4": 2.78}  # step times size of eigenvalues that explicit methods follow
+
 
 def foreseen(system: System) -> list[str]:
     """All of it; what is wrong with a later structure is an error."""
-    return [*fallen(system, later(system)), *true_already(system), *unreported(system)]
+    return [
+        *fallen(system, later(system)),
+        *true_already(system),
+        *unreported(system),
+        *too_long_steps(system),
+    ]
+
+
+def too_long_steps(system: System) -> Iterator[str]:
+    """Fixed steps that cannot follow the fastest motion of beams, with those that can."""
+    run, values = system.description.run, parameter_values(system.description)
+    reach = STABLE.get(run.integrator)
+    if reach is None or run.step is None or not system.description.beam_forms:
+        return
+    step = float(evaluate_constant(run.step, values))
+    try:
+        fastest = float(np.abs(np.linalg.eigvals(system.linearize().A)).max(initial=0.0))
+    except (EvaluationError, np.linalg.LinAlgError):
+        return
+    if step * fastest > reach:
+        yield (
+            f"run.step: {step:g} s is too long for '{run.integrator}': the fastest motion of the beams"
+            f" is {fastest:.3g} 1/s at the start; at most {0.9 * reach / fastest:.2g} s, fewer segments"
+            " or less damping, or an implicit method"
+        )
 
 
 def unreported(system: System) -> Iterator[str]:
@@ -33,7 +60,7 @@ def unreported(system: System) -> Iterator[str]:
     if report.tables or report.plots:
         empty = blank(make_unit(system), None, np.zeros(0))
         for place, wanted in {"tables": report.tables, "plots": report.plots}.items():
-            for name, objection in not_there(empty, wanted, system.coordinates).items():
+            for name, objection in not_there(empty, wanted, system.own_coordinates).items():
                 yield f"report.{place}.{name}: {objection}"
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.models.beams.beam_expansion import hinge_coordinates
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
@@ -64,6 +65,12 @@ class System(Analyses, Choice, Closure, Traced):
         self.n = len(compiled.speeds)
         self._own = Workspaces(compiled)
         self._preparations: Preparations | None = None
+
+    @property
+    def own_coordinates(self) -> tuple[str, ...]:
+        """Coordinates of the joints that the description has: without those of the hinges of beams."""
+        of_beams = hinge_coordinates(self.description)
+        return tuple(name for name in self.coordinates if name not in of_beams)
 
     @property
     def preparation(self) -> Preparations:

@@ -67,10 +67,17 @@ def show(content: dict[str, Any]) -> None:
         if content["position_freedoms"] == content["freedoms"]
         else f" of speeds, {content['position_freedoms']} of positions"
     )
-    console.print(
-        f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'freedom', 'freedoms')}{more}\n"
-    )
+    pieces = sum(len(beam["pieces"]) for beam in content["beams"])
+    beams = f"{count(content['beams'], 'beam', 'beams')}, " if content["beams"] else ""
+    bodies = count(len(content["bodies"]) - pieces, "body", "bodies")
+    console.print(f"{bodies}, {beams}{count(content['freedoms'], 'freedom', 'freedoms')}{more}\n")
     console.print(tree(content))
+    for beam in content["beams"]:
+        slow = ", ".join(f"{each:.4g}" for each in beam["frequencies"])
+        elements = count(beam["elements"], "element", "elements")
+        console.print(
+            f"beam {escape(beam['name'])}: {beam['length']:g} m, {elements}, {beam['hinges']} hinges; clamped at its root {slow} Hz"
+        )
     for joint in content["joints"]:
         if joint["cut"]:
             console.print(
@@ -107,18 +114,27 @@ def tree(content: dict[str, Any]) -> Any:
 
     joints = {joint["name"]: joint for joint in content["joints"]}
     branches = {"ground": Tree("ground")}
-    for body in content["bodies"][:ROWS]:
+    whole = {piece: beam["name"] for beam in content["beams"] for piece in beam["pieces"]}
+    shown = 0
+    for body in content["bodies"]:
+        if whole.get(body["name"], "") == whole.get(body["parent"], "ground"):
+            branches[body["name"]] = branches.get(body["parent"], branches["ground"])
+            continue  # a piece of a beam stands where the beam stands
+        shown += 1
+        if shown > ROWS:
+            continue
         joint = joints[body["joint"]]
         kind = "" if joint["type"] == "transforms" else f" {joint['type']}"
         moves = escape(", ".join(joint["coordinates"]) or "no freedom")
         carrier = content["merged"].get(body["name"], "")
         part = f", runs as part of {escape(carrier)}" if carrier else ""
-        label = f"[bold]{escape(body['name'])}[/bold]  [dim]{escape(joint['name'])}:{kind} {moves}{part}[/dim]"
-        branches[body["name"]] = branches[body["parent"]].add(label)
-    if len(content["bodies"]) > ROWS:
-        branches["ground"].add(
-            f"[dim]... and {len(content['bodies']) - ROWS} more (--json shows all)[/dim]"
+        name = whole.get(body["name"], body["name"])
+        label = (
+            f"[bold]{escape(name)}[/bold]  [dim]{escape(joint['name'])}:{kind} {moves}{part}[/dim]"
         )
+        branches[body["name"]] = branches[body["parent"]].add(label)
+    if shown > ROWS:
+        branches["ground"].add(f"[dim]... and {shown - ROWS} more (--json shows all)[/dim]")
     return branches["ground"]
 
 

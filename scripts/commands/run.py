@@ -186,7 +186,7 @@ def run(
     written += pictures_and_table(system, result, output, plot, wanted) + saved_plots(
         system, result, plots
     )
-    made = stage_report.made_tables(result, asked, system.coordinates)
+    made = stage_report.made_tables(result, asked, system.own_coordinates)
     for warning in result.warnings:
         typer.echo(f"warning: {warning}", err=True)
     if tables:
@@ -226,7 +226,7 @@ def show(
     if made:
         stage_tables.show({each.title: each.rows() for each in made})
     elif stage_tables.staged(result):
-        stage_tables.show(stage_tables.tables(result, system.coordinates))
+        stage_tables.show(stage_tables.tables(result, system.own_coordinates))
     if stage_tables.staged(result):
         stage_tables.show({stage_tables.BOOKS: stage_tables.books(result)})
 
@@ -239,7 +239,7 @@ def told_of(
 
     from kinetree.scripts.reports.summary import extremes
 
-    names = (*(column.name for column in system.compiled.outputs), *system.coordinates)
+    names = (*(column.name for column in system.compiled.outputs), *system.own_coordinates)
     return {
         "name": system.name,
         "start_time": float(result.time[0]),
@@ -377,7 +377,7 @@ def check_columns(
     from kinetree.scripts.reports.stage_report import check_tables
 
     empty = blank(make_unit(system), None, np.zeros(0))
-    check_tables(empty, asked, system.coordinates)
+    check_tables(empty, asked, system.own_coordinates)
     try:
         empty.select(wanted)
     except KeyError as error:

@@ -62,7 +62,7 @@ def draw_stages(system: Any, result: Any, path: str | Path) -> None:
     """One file with all panels."""
     from matplotlib.figure import Figure
 
-    wanted = panels(result, system.coordinates, drawn(system, result))
+    wanted = panels(result, system.own_coordinates, drawn(system, result))
     figure = Figure(figsize=(10.0, 1.2 + 1.9 * max(len(wanted), 1)), layout="constrained")
     rows = figure.subplots(max(len(wanted), 1), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (what, _, names) in zip(rows, wanted):

@@ -79,7 +79,7 @@ def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str]
 
     names = tuple(chosen) or (
         *(column.name for column in system.compiled.outputs),
-        *system.coordinates,
+        *system.own_coordinates,
     )
     end = f"{result.time[-1]:.6g} s" + (" (interrupted)" if result.interrupted else "")
     table = columns_table(result, names[:COLUMNS], f"{system.name}: {end}")

@@ -9,6 +9,28 @@ def engine_of(system: Any) -> str:
     return "DEC" if method == "auto" else method
 
 
+def beams_of(system: Any) -> list[dict[str, Any]]:
+    """Length, mass, elements, hinges, pieces and first clamped frequencies [Hz] of every flexible beam."""
+    from kinetree.models.beams.beam_expansion import clamped_frequencies
+
+    description = system.description
+    bodies = {name: [] for name in description.beam_forms}
+    for (section, each), beam in description.pieces.items():
+        if section == "bodies" and beam in bodies:
+            bodies[beam].append(each)
+    return [
+        {
+            "name": name,
+            "length": form.chain.length,
+            "elements": len(form.chain.ends) - 1,
+            "hinges": len(form.hinges),
+            "pieces": bodies[name],
+            "frequencies": clamped_frequencies(description, name),
+        }
+        for name, form in description.beam_forms.items()
+    ]
+
+
 def anatomy(system: Any) -> dict[str, Any]:
     """Bodies, joints, freedoms, cut joints, inputs, outputs, parameters, costs and the chosen method."""
     from kinetree.models.description.joints import joint_elements
@@ -37,6 +59,7 @@ def anatomy(system: Any) -> dict[str, Any]:
             {"name": body, "parent": names[parent], "joint": joint}
             for body, parent, joint in zip(topology.order, topology.parent, topology.joint)
         ],
+        "beams": beams_of(system),
         "merged": dict(compiled.running.carriers),
         "joints": list(joints.values()),
         "freedoms": system.freedoms,

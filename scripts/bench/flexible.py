@@ -1,0 +1,91 @@
+"""Flexible beams beside closed forms and published numbers: every reference, what is computed, the difference, and the time of it."""
+
+import json
+import platform
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import typer
+
+from kinetree.scripts.bench import flexible_cases as cases
+
+
+class Row(NamedTuple):
+    """One reference: what, from where, its number and ours, and the largest difference that is accepted."""
+
+    what: str
+    source: str
+    reference: float
+    found: float
+    allowed: float
+    seconds: float
+
+    @property
+    def good(self) -> bool:
+        return abs(self.found - self.reference) <= self.allowed
+
+
+def timed(measure: Callable[[], object]) -> tuple[object, float]:
+    """What a function returns and its time, with what is compiled for it."""
+    start = time.perf_counter()
+    return measure(), time.perf_counter() - start
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    """All references; the quick selection leaves out those of more than a second."""
+    for supports in cases.ROOTS:
+        errors, seconds = timed(lambda supports=supports: cases.frequency_errors(supports))
+        for k, error in enumerate(np.asarray(errors), 1):
+            name = f"frequency {k} of a {supports} beam over the exact one"
+            yield Row(name, "Euler, Bernoulli", 1.0, 1.0 + float(error), 5e-3, seconds / 3)
+    for part in (0.5, 1.0):
+        error, seconds = timed(lambda part=part: cases.roll_up(part, segments=6))
+        name = f"roll-up to {part:g} of a turn: way of the tip from the circle over the length"
+        yield Row(name, "closed form", 0.0, float(error), 2.2e-3, seconds)  # type: ignore[arg-type]
+    load, seconds = timed(lambda: cases.buckling_load(segments=12))
+    yield Row("buckling load over Euler's", "closed form", 1.0, float(load), 5e-4, seconds)  # type: ignore[arg-type]
+    found, seconds = timed(lambda: cases.spin_up(segments=8, extension=True))
+    assert isinstance(found, dict)
+    source = "Simo, Vu-Quoc (1986)"
+    yield Row("spin-up: largest lag of the tip [m]", source, 0.5738, found["lag"], 6e-4, seconds)
+    yield Row("spin-up: steady extension [m]", source, 5.14e-4, found["stretch"], 2e-6, 0.0)
+    tip, seconds = timed(cases.bend)
+    for axis, reference, value in zip("xyz", cases.BEND_TIP, np.asarray(tip), strict=True):
+        name = f"45 degree bend under 600 lb: {axis} of the tip [in]"
+        yield Row(name, "Bathe, Bolourchi (1979)", reference, float(value), 0.4, seconds / 3)
+    if quick:
+        return
+    table, seconds = timed(cases.princeton)
+    for k, degrees in enumerate(range(0, 91, 15)):
+        for axis, references in enumerate((cases.PRINCETON_V, cases.PRINCETON_W)):
+            name = f"Princeton beam, load at {degrees} degrees: {'vw'[axis]} of the tip [mm]"
+            value = 1e3 * float(np.asarray(table)[k, axis])
+            yield Row(name, "Obrezkov et al. (2022)", 1e3 * references[k], value, 0.5, seconds / 14)
+
+
+def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
+    """Print the table of references, and write it as JSON."""
+    found = []
+    width = 72
+    typer.echo(f"{'':{width}}  {'reference':>11}  {'computed':>11}  {'time':>7}")
+    for row in rows(quick):
+        found.append(row)
+        mark = "" if row.good else f"  more than {row.allowed:g} apart"
+        typer.echo(
+            f"{row.what:{width}}  {row.reference:11.6g}  {row.found:11.6g}  {row.seconds:5.2f} s"
+            f"  {row.source}{mark}"
+        )
+    good = sum(row.good for row in found)
+    typer.echo(f"{good} of {len(found)} within their tolerances")
+    if json_path:
+        content = {
+            "machine": platform.processor() or platform.machine(),
+            "python": platform.python_version(),
+            "results": [row._asdict() | {"good": row.good} for row in found],
+        }
+        json_path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    if plots:
+        typer.echo("flexible draws nothing: --plots is not used")
