@@ -39,7 +39,13 @@ SECTION_QUANTITIES = ("section_load", "stress")
 THIN = (
     1e-6  # of the length: what stands beside a section at an end, so that no body is without mass
 )
-ATTACHING = ("forces", "actuators", "contacts", "couplings")  # sections that load a beam
+ATTACHING = (
+    "forces",
+    "actuators",
+    "contacts",
+    "couplings",
+    "hydraulics",
+)  # sections that load a beam
 
 
 @dataclass

@@ -169,12 +169,7 @@ def test_freed_beam_flies_as_a_whole():
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "python", "source"])
 def test_fmus_move_as_the_process_does(backend: str, tmp_path: Path):
-    if backend == "source":
-        from kinetree.fmu.source.archive import build_source_fmu as build
-
-        path = build(load(arm(segments=1)), tmp_path / "unit.fmu")
-    else:
-        path = build_fmu(load(arm(segments=1)), tmp_path / "unit.fmu", backend)
+    path = build_fmu(load(arm(segments=1)), tmp_path / "unit.fmu", backend)
     report = verify(path)
     assert report.good, [check for check in report.checks if not check.good]
 

@@ -36,7 +36,15 @@ def check_beams(checker: Checker) -> None:
         sections = [check_section(checker, (*path, "section"), each) for _, each in beam.section]
         if path not in checker.incomplete and all(sections):
             check_chain(checker, name, beam)
-    for section in ("joints", "forces", "actuators", "contacts", "couplings", "outputs"):
+    for section in (
+        "joints",
+        "forces",
+        "actuators",
+        "contacts",
+        "couplings",
+        "hydraulics",
+        "outputs",
+    ):
         for name, table in getattr(d, section).items():
             check_stations(checker, (section, name), table)
     for name, output in d.outputs.items():

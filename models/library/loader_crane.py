@@ -1,0 +1,243 @@
+"""Loader crane: slewing column, boom, jib and a telescopic arm as steel box beams, three hydraulic cylinders on valves, a rope with a load.
+
+lib:loader_crane with flexible (1: boom, jib and arm bend; 0: they are rigid, with the same masses) and segments (elements of each). Inputs lift,
+knuckle and telescope open the valves of their cylinders (-1 to 1), slew_rate turns the column. Sizes are those of a crane of 20 t.m, round numbers of
+our own. The pressures at the start hold the straight crane: F = dU/ds of every cylinder; from them the preparation finds the crane at rest.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from kinetree.models.library.argument_checks import whole
+
+STEEL = {"density": 7850.0, "youngs_modulus": 2.1e11, "shear_modulus": 8.1e10, "yield_stress": 7e8}
+LENGTHS = {"boom": 3.2, "jib": 2.6, "arm": 2.8}  # m
+BOXES = {"boom": (0.34, 0.24, 0.010), "jib": (0.28, 0.20, 0.008), "arm": (0.22, 0.15, 0.007)}  # m
+PIN = 2.2  # height of the boom's pin [m]
+ANGLES = {"boom": 0.9, "jib": -0.7}  # at the start, up from the part before [rad]
+OUT = 0.6  # of the arm beyond the end of the jib at the start [m]
+ROPE = 1.5  # m
+BACK = 20e5  # pressure of the side that does not carry, at the start [Pa]
+G = 9.81
+CYLINDERS: dict[str, dict[str, Any]] = {
+    "lift": {
+        "from": ("column", (0.35, 0.9)), "to": ("boom", (1.0, -0.2)),
+        "areas": (227e-4, 115e-4), "stroke": (1.0, 2.4),
+    },
+    "knuckle": {
+        "from": ("boom", (1.7, -0.35)), "to": ("jib", (0.55, -0.30)),
+        "areas": (154e-4, 76e-4), "stroke": (0.8, 2.6),
+    },
+    "telescope": {
+        "from": ("jib", (0.8, 0.28)), "to": ("arm", (0.4, 0.28)),
+        "areas": (38e-4, 18e-4), "stroke": (1.5, 4.9),
+    },
+}  # fmt: skip
+
+
+def describe(flexible: int = 1, segments: int = 2, load: float = 500.0) -> dict[str, Any]:
+    """The crane; `load` is the mass on the rope [kg]."""
+    bends, count = whole("flexible", flexible, 0, 1), whole("segments", segments, 1, 20)
+    places = straight(float(load))
+    d: dict[str, Any] = {
+        "format": "kinetree/1",
+        "name": "Loader crane",
+        "text": "Loader crane of three box beams on hydraulic cylinders, with a load on a rope",
+        "parameters": {
+            "rated_flow": {"value": 8e-4, "unit": "m3/s", "text": "flow of a valve, fully open"},
+            "load_mass": {"value": float(load), "unit": "kg", "text": "load on the rope"},
+        },
+        "materials": {"steel": STEEL},
+        "bodies": {
+            "column": {
+                "mass": 600.0,
+                "com": [0, 0, 1.1],
+                "inertia": [300.0, 300.0, 60.0, 0, 0, 0],
+                "shape": {"cylinder": [0.25, PIN], "at": [0, 0, PIN / 2]},
+            },
+            "load": {
+                "mass": "load_mass",
+                "inertia": [20.0, 20.0, 20.0, 0, 0, 0],
+                "shape": {"box": [0.6, 0.6, 0.4]},
+            },
+        },
+        "beams": {},
+        "joints": joints(),
+        "inputs": {
+            "lift": {"min": -1.0, "max": 1.0, "text": "valve of the lift cylinder"},
+            "knuckle": {"min": -1.0, "max": 1.0, "text": "valve of the knuckle cylinder"},
+            "telescope": {"min": -1.0, "max": 1.0, "text": "valve of the telescope"},
+            "slew_rate": {"unit": "rad/s", "text": "wanted rate of the column"},
+        },
+        "forces": {
+            "slewing": {"coordinate": "slew", "value": "60e3*(slew_rate - der(slew))"},
+            "rope_drag": {"coordinate": "sway_x", "viscous": 20.0},
+            "rope_drag_across": {"coordinate": "sway_y", "viscous": 20.0},
+        },
+        "hydraulics": hydraulics(places),
+        "outputs": outputs(bool(bends)),
+        "run": {
+            "stop_time": 10.0,
+            "output_step": 0.02,
+            "integrator": "radau",
+            "tolerances": 1e-5,
+            "prepare": [{"name": "at rest"}],
+        },
+    }
+    for name, length in LENGTHS.items():
+        section = {"box": list(BOXES[name])}
+        if bends:
+            beam = {"length": length, "section": section, "material": "steel", "segments": count}
+            d["beams"][name] = beam | {"damping": 0.02, "colour": "orange"}
+        else:
+            d["bodies"][name] = rigid(name)
+    return d
+
+
+def mass_of(name: str) -> float:
+    """Mass of a box beam [kg]."""
+    h, w, t = BOXES[name]
+    return STEEL["density"] * LENGTHS[name] * (h * w - (h - 2 * t) * (w - 2 * t))
+
+
+def rigid(name: str) -> dict[str, Any]:
+    """A box beam as a rigid body."""
+    h, w, t = BOXES[name]
+    a, b, line = h - 2 * t, w - 2 * t, STEEL["density"] * LENGTHS[name]
+    iy, iz = (w * h**3 - b * a**3) / 12.0, (h * w**3 - a * b**3) / 12.0
+    rod = mass_of(name) * LENGTHS[name] ** 2 / 12.0
+    return {
+        "mass": mass_of(name),
+        "com": [LENGTHS[name] / 2, 0, 0],
+        "inertia": [line * (iy + iz), rod + line * iy, rod + line * iz, 0, 0, 0],
+        "shape": {
+            "box": [LENGTHS[name], w, h],
+            "at": [LENGTHS[name] / 2, 0, 0],
+            "colour": "orange",
+        },
+    }
+
+
+def joints() -> dict[str, Any]:
+    """Column, pins, telescope and rope."""
+    pin = {"type": "revolute", "axis": [0, -1, 0]}
+    return {
+        "ring": {"child": "column", "type": "revolute", "coordinates": ["slew"]},
+        "boom_pin": {
+            **pin, "parent": "column", "child": "boom", "at": [0, 0, PIN],
+            "coordinates": ["boom_angle"], "start": ANGLES["boom"],
+        },
+        "jib_pin": {
+            **pin, "parent": "boom", "child": "jib", "at": [LENGTHS["boom"], 0, 0],
+            "coordinates": ["jib_angle"], "start": ANGLES["jib"],
+        },
+        "pads": {
+            "parent": "jib", "child": "arm", "type": "prismatic", "axis": "x",
+            "at": [LENGTHS["jib"], 0, 0], "child_at": [0, 0, 0],
+            "coordinates": ["out"], "start": OUT,
+        },
+        "rope": {
+            "parent": "arm", "child": "load", "type": "universal", "at": [LENGTHS["arm"], 0, 0],
+            "frame": [{"rotate": "y", "by": ANGLES["boom"] + ANGLES["jib"]}],
+            "child_at": [0, 0, ROPE], "coordinates": ["sway_x", "sway_y"],
+        },
+    }  # fmt: skip
+
+
+def outputs(bends: bool) -> dict[str, Any]:
+    """Place of the tip, pressures, and what the beams tell."""
+    found: dict[str, Any] = {
+        "tip": {"quantity": "position", "body": "arm", "point": [LENGTHS["arm"], 0, 0]},
+        "load_height": {"quantity": "position", "body": "load", "axis": "z"},
+        "lift_pressure": {"value": "lift_a.pressure", "unit": "bar"},
+        "energy": {"quantity": "energy"},
+    }
+    for name in LENGTHS if bends else ():
+        tip = {"quantity": "deflection", "beam": name, "station": LENGTHS[name], "axis": "z"}
+        found[f"{name}_sag"] = {**tip, "unit": "mm"}
+    for name in ("boom", "jib") if bends else ():
+        station = CYLINDERS["lift" if name == "boom" else "knuckle"]["to"][1][0]
+        found[f"{name}_stress"] = {
+            "quantity": "stress",
+            "beam": name,
+            "station": station,
+            "unit": "MPa",
+        }
+    return found
+
+
+def hydraulics(holds: dict[str, float]) -> dict[str, Any]:
+    """A rail of constant pressure, and per cylinder a valve, two hoses and relief."""
+    found: dict[str, Any] = {"rail": {"pressure": 250e5}, "tank": {"pressure": 2e5}}
+    for name, cylinder in CYLINDERS.items():
+        a, b = cylinder["areas"]
+        force = holds[name]  # p_a a - p_b b; the side that does not carry has the back pressure
+        at_a = max(BACK, (force + BACK * b) / a)
+        at_b = (at_a * a - force) / b
+        (body, (x, z)), (other, (u, w)) = cylinder["from"], cylinder["to"]
+        found[f"{name}_valve"] = {
+            "supply": "rail",
+            "tank": "tank",
+            "a": f"{name}_a",
+            "b": f"{name}_b",
+            "command": name,
+            "rated_flow": "rated_flow",
+            "time_constant": 0.05,
+        }
+        found[f"{name}_a"] = {"volume": 1e-3, "start": at_a}
+        found[f"{name}_b"] = {"volume": 1e-3, "start": at_b}
+        found[f"{name}_cylinder"] = {
+            "between": [{"body": body, "point": [x, 0, z]}, {"body": other, "point": [u, 0, w]}],
+            "a": f"{name}_a",
+            "b": f"{name}_b",
+            "area_a": a,
+            "area_b": b,
+            "shortest": cylinder["stroke"][0],
+            "longest": cylinder["stroke"][1],
+            "viscous": 5e3,
+        }
+        for side in "ab":
+            found[f"{name}_{side}_relief"] = {
+                "path": [f"{name}_{side}", "tank"],
+                "opens": 350e5,
+                "gain": 1e-8,
+            }
+            found[f"{name}_{side}_make_up"] = {"path": ["tank", f"{name}_{side}"], "gain": 1e-7}
+    return found
+
+
+def straight(load: float) -> dict[str, float]:
+    """Forces by which the cylinders hold the straight crane: differences of weight's potential over those of lengths."""
+
+    def state(boom: float, jib: float, out: float) -> tuple[float, dict[str, float]]:
+        frames = {"column": (0.0, 0.0, 0.0), "boom": (0.0, PIN, boom)}
+        for name, before, along in (("jib", "boom", LENGTHS["boom"]), ("arm", "jib", 0.0)):
+            x, z, angle = frames[before]
+            along = along or LENGTHS["jib"] + out
+            turn = angle + (jib if name == "jib" else 0.0)
+            frames[name] = (x + along * math.cos(angle), z + along * math.sin(angle), turn)
+
+        def place(body: str, u: float, w: float) -> tuple[float, float]:
+            x, z, angle = frames[body]
+            c, s = math.cos(angle), math.sin(angle)
+            return x + u * c - w * s, z + u * s + w * c
+
+        energy = load * place("arm", LENGTHS["arm"], 0.0)[1]
+        energy += sum(mass_of(name) * place(name, LENGTHS[name] / 2, 0.0)[1] for name in LENGTHS)
+        lengths = {
+            name: math.dist(*(place(body, *point) for body, point in (each["from"], each["to"])))
+            for name, each in CYLINDERS.items()
+        }
+        return G * energy, lengths
+
+    h, forces = 1e-5, {}
+    moves = {"lift": (h, 0.0, 0.0), "knuckle": (0.0, h, 0.0), "telescope": (0.0, 0.0, h)}
+    for name, (a, b, c) in moves.items():
+        sides = [
+            state(ANGLES["boom"] + sign * a, ANGLES["jib"] + sign * b, OUT + sign * c)
+            for sign in (1, -1)
+        ]
+        forces[name] = (sides[0][0] - sides[1][0]) / (sides[0][1][name] - sides[1][1][name])
+    return forces

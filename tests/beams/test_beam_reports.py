@@ -1,0 +1,48 @@
+"""What commands tell of beams, and what they leave out."""
+
+import json
+
+from kinetree.models import load
+from kinetree.scripts import cli
+
+BOOM = {
+    "format": "kinetree/1",
+    "name": "boom",
+    "materials": {"steel": {"density": 7850.0, "youngs_modulus": 2.1e11}},
+    "beams": {
+        "boom": {"length": 4.0, "section": {"tube": [0.1, 0.09]}, "material": "steel", "damping": 0.01}
+    },
+    "joints": {"foot": {"child": "boom", "type": "revolute", "axis": "y", "coordinates": ["luff"]}},
+    "forces": {"spring": {"coordinate": "luff", "stiffness": 1e5}},
+    "outputs": {"sag": {"quantity": "deflection", "beam": "boom", "station": 4.0, "axis": "z"}},
+    "run": {"stop_time": 0.1, "output_step": 0.01},
+}  # fmt: skip
+
+
+def written(tmp_path, **run):
+    path = tmp_path / "boom.json"
+    path.write_text(json.dumps(BOOM | {"run": BOOM["run"] | run}))
+    return str(path)
+
+
+def test_info_tells_elements_and_frequencies(tmp_path, capsys):
+    assert cli.main(["info", written(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "5 elements" in told and "10 hinges" in told and "12.17" in told
+    assert "piece" not in told
+    assert cli.main(["info", written(tmp_path), "--json"]) == 0
+    (beam,) = json.loads(capsys.readouterr().out)["beams"]
+    assert beam["elements"] == 5 and len(beam["pieces"]) == 11
+
+
+def test_check_warns_of_a_step_that_the_fastest_mode_does_not_allow(tmp_path, capsys):
+    assert cli.main(["check", written(tmp_path, integrator="rk4", step=0.001)]) == 0
+    assert "run.step" in capsys.readouterr().err
+    assert cli.main(["check", written(tmp_path, integrator="rk4", step=1e-5)]) == 0
+    assert "run.step" not in capsys.readouterr().err
+
+
+def test_own_coordinates_leave_out_those_of_hinges():
+    system = load(BOOM).compile()
+    assert system.own_coordinates == ("luff",)
+    assert len(system.coordinates) > 10
