@@ -13,6 +13,7 @@ SHOWN = 0.4  # part of the run at which the picture is taken
 SIZE = (640, 400)
 SHOWN_EXAMPLES = (
     "pendulum/pendulum.toml", "excavator/excavator.toml", "crane/crane.toml", "identification/lever.toml", "robot/reach.toml", "bicycle/bicycle.toml",
+    "boom/boom.toml",
 )  # fmt: skip
 WITHOUT = ("servo-drive",)  # nothing but oil: there is nothing to see
 

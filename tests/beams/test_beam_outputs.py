@@ -62,6 +62,15 @@ def test_section_loads_in_motion_balance_the_inertia_of_what_is_beyond():
     assert -result["my_0"][5:-5] == pytest.approx(change[5:-5], abs=2e-3 * np.abs(change).max())
 
 
+def test_moments_are_shown_in_units_of_moments():
+    d = loaded()
+    d["outputs"] = {
+        "m": {"quantity": "section_load", "beam": "b", "station": 0, "axis": "mx", "unit": "kN.m"},
+        "v": {"quantity": "section_load", "beam": "b", "station": 0, "axis": "vz", "unit": "kN"},
+    }
+    assert load(d).compile().simulate(stop_time=0.01).unit("m") == "N.m"
+
+
 def test_tension_is_positive():
     d = loaded(gravity=[G, 0, 0])
     found = load(d).compile().equilibrium().outputs

@@ -271,4 +271,6 @@ def measured_unit(checker: Checker, output: Output) -> str:
         coordinate = getattr(checker.description.forces.get(output.force or ""), "coordinate", None)
         moment = coordinate_units(checker).get(coordinate or "") == "rad"
     kind = QUANTITIES.get(output.quantity or "")
-    return "" if kind is None else "N.m" if kind.moment and moment else kind.unit
+    if kind is None or kind.own_axes:
+        return "" if kind is None else kind.unit_of(output)
+    return "N.m" if kind.moment and moment else kind.unit
