@@ -124,6 +124,14 @@ def write_units(root: Element, table: Table) -> None:
             write_display(unit, shown)
 
 
+def is_defined(unit: str) -> bool:
+    """Return whether a unit stands in UnitDefinitions with its base units."""
+    try:
+        return bool(unit) and parse_unit(unit) is not None
+    except UnitError:
+        return False
+
+
 def write_display(unit: Element, shown: str) -> None:
     """A unit in which values are shown: display = factor SI + offset."""
     known = parse_unit(shown)
@@ -136,7 +144,7 @@ def write_display(unit: Element, shown: str) -> None:
 def real_attributes(v: Variable) -> dict[str, str]:
     """Unit, limits, nominal value."""
     attributes = {"unit": v.unit} if v.unit else {}
-    if v.display_unit:
+    if v.display_unit and is_defined(v.unit):  # hosts refuse one that UnitDefinitions does not have
         attributes["displayUnit"] = v.display_unit
     if math.isfinite(v.minimum):
         attributes["min"] = number(v.minimum)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
 from kinetree.fmu.dependencies import feedthrough
+from kinetree.fmu.names import unique_names
 from kinetree.models.analysis.scales import NOMINAL
 from kinetree.models.description.units.joint_units import rate_unit
 from kinetree.solvers import unit_layout as U
@@ -84,6 +85,7 @@ class Table:
     derivatives: list[int] = field(default_factory=list)  # value reference of its derivative
     indicators: list[int] = field(default_factory=list)
     assembled: bool = False  # closed loops make of start values what fits together
+    renamed: dict[str, str] = field(default_factory=dict)  # from names of the description
 
     def numbered(self) -> list[tuple[int, Variable]]:
         """Pairs of value reference and variable."""
@@ -168,7 +170,17 @@ def variable_table(unit: Any) -> Table:
         )
     add_columns(table, unit, registers)
     add_system(table, unit)
+    rename(table)
     return table
+
+
+def rename(table: Table) -> None:
+    """Give other names to variables whose own ones OpenModelica's import could not tell apart, or write."""
+    given = [v.name for v in table.variables if v.causality != "independent"]
+    table.renamed = unique_names(given)
+    for k, v in enumerate(table.variables):
+        if v.causality != "independent" and v.name in table.renamed:
+            table.variables[k] = replace(v, name=table.renamed[v.name])
 
 
 def beside(name: str, used: set[str]) -> str:
@@ -183,7 +195,10 @@ def limit(value: float | None, otherwise: float) -> float:
 
 
 def add_parameters(table: Table, unit: Any, registers: int) -> None:
-    """Given parameters are fixed or tunable; those computed from others are calculated parameters, those that decide how it is built constants."""
+    """Given parameters are fixed or tunable; those computed from others, or that decide how it is built, are calculated parameters.
+
+    They are no constants, whose values OpenModelica's import drops.
+    """
     tunable = any(p.tunable for p in unit.parameters)
     for p in unit.parameters:
         place = registers + p.register
@@ -194,7 +209,7 @@ def add_parameters(table: Table, unit: Any, registers: int) -> None:
         facts |= {"unit": p.unit, "display_unit": p.display_unit, "text": p.text}
         if p.frozen:
             table.variables.append(
-                Variable(p.name, "local", "constant", "exact", place, start=p.value, **facts)
+                Variable(p.name, "calculatedParameter", "fixed", "calculated", place, **facts)
             )
         elif p.computed:
             variability = "tunable" if tunable else "fixed"

@@ -53,7 +53,12 @@ PARTS = (
     Field(
         "armed",
         "guards",
-        "for hosts that integrate: 1 where it was negative at the last step that the host accepted",
+        "for hosts that integrate: 1 where it has been negative since it happened last",
+    ),
+    Field(
+        "noted",
+        "4*guards",
+        "for hosts that integrate: marks, and directions of slip, from the step that is noted in the head on",
     ),
     Field(
         "truth",
@@ -183,6 +188,11 @@ UNIT_HEAD = Record(
     ),
     Entry("last_step", "after an advance: its last step, s"),
     Entry("curved", "1: the next advance reads the curves of the inputs"),
+    Entry(
+        "noted",
+        "model exchange: time of a step that the host has completed and may take back; infinity: none",
+    ),
+    Entry("settled", "model exchange: when event mode ended last"),
 )
 
 RECORDS = (UNIT, STAGE, TRANSITION, LOCKED, UNIT_BODY, UNIT_HEAD, EVENT)

@@ -42,10 +42,13 @@ void instance_free(Instance *in) {
     free(in);
 }
 
+/* Whether there is no motion yet. Some hosts set parameters after initialization only, and read the states behind that. */
+static int before_motion(const Instance *in) { return (in->mode & (INSTANTIATED | INITIALIZATION)) || in->early; }
+
 /* Write a value; an input also to its start value while there is no motion yet. */
 static void put(Instance *in, const Variable *v, double value) {
     in->work[v->write] = value;
-    if (v->start >= 0 && in->mode & (INSTANTIATED | INITIALIZATION)) in->work[v->start] = value;
+    if (v->start >= 0 && before_motion(in)) in->work[v->start] = value;
 }
 
 /* Tell the structures of the code that this library has for them; a file never carries addresses. */
@@ -61,7 +64,7 @@ int instance_reset(Instance *in) {
     give_own_code(in);
     in->mode = INSTANTIATED;
     in->stale = STALE_START;
-    in->start_time = in->warned = 0;
+    in->start_time = in->warned = in->early = in->located = 0;
     int status = call(in, in->engine->reset, 0, 0.0);
     for (int64_t k = 0; k < in->model.header[P_OPTIONS]; k++) in->work[(int)in->model.options[2 * k]] = in->model.options[2 * k + 1];
     for (int64_t v = 0; v < in->model.header[P_VARIABLES]; v++)
@@ -130,20 +133,15 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
     }
 }
 
-enum { CLOSE_LOOPS = -1, ARMED = 1, LOCATE = 2, FOLLOW = 3, LOOK = 4 }; /* options of the engine's event */
+enum { CLOSE_LOOPS = -1, ARMED = 1, LOCATE = 2, NOTE = 3, LOOK = 4, GO_ON = 5, LEAVE = 6 }; /* options of the engine's event */
 
 enum { REACHED = 5 }; /* among the marks of guards: come true by what the host has seen, other than a closed contact that gives way */
 
 /* Roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign. */
 static const double BAND = 1e-13;
 
-/* Guards that were negative at the last step that the host accepted may happen; the engine keeps their marks in the block of work. */
-static void arm(Instance *in) {
-    const double *guards = in->work + in->model.ints[U_AT_GUARDS], below = in->exchange ? -BAND : 0;
-    double *armed = in->work + in->model.ints[U_AT_ARMED];
-    for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
-        if (guards[k] < below) armed[k] = 1;
-}
+/* Hosts take a change of sign for one beyond a hysteresis only, up to 1e-4 of their tolerance: indicators are as far from zero on both sides. */
+static const double FLOOR = 1e-6;
 
 /* What has happened and is not clearly over stays what happened: armed again by roundings it would happen without end in hosts that look at signs. */
 static void disarm(Instance *in) {
@@ -214,6 +212,13 @@ static const Variable *variable(Instance *in, uint32_t vr, Type type, int *level
     return NULL;
 }
 
+/* An event indicator: positive or negative as the guard is beyond roundings, which count for what it was before, and never near to zero. */
+static double indicator(const Instance *in, int64_t k) {
+    double value = in->work[in->model.ints[U_AT_GUARDS] + k];
+    value += in->work[in->model.ints[U_AT_ARMED] + k] != 0 ? -BAND : BAND;
+    return value < 0 ? value - FLOOR : value + FLOOR;
+}
+
 int get_reals(Instance *in, const uint32_t *vr, size_t n, double *values) {
     int early = in->mode == INSTANTIATED, level = LEVEL_OK, evaluated = 0;
     for (size_t k = 0; k < n; k++) {
@@ -223,9 +228,11 @@ int get_reals(Instance *in, const uint32_t *vr, size_t n, double *values) {
             values[k] = in->work[v->write];
             continue;
         }
-        if (!evaluated && in->stale && (level = settle(in))) return level;
+        int64_t guard = in->exchange ? v->at - in->model.ints[U_AT_GUARDS] : -1;
+        int shows = guard >= 0 && guard < in->model.header[P_GUARDS];
+        if (shows ? (level = settle_guards(in)) : !evaluated && in->stale && (level = settle(in))) return level;
         evaluated = 1;
-        values[k] = in->work[v->at];
+        values[k] = shows ? indicator(in, guard) : in->work[v->at];
     }
     return level;
 }
@@ -253,7 +260,7 @@ static int check_access(Instance *in, uint32_t vr, const Variable *v, double val
     if (v->access == ACCESS_NONE) return say(in, LEVEL_ERROR, "'%s' cannot be set: it is computed", name);
     if (!isfinite(value)) return say(in, LEVEL_ERROR, "'%s' is set to %g, which is not a finite number", name, value);
     if (value == in->work[v->write] || (!before && value == in->work[v->at])) return LEVEL_OK; /* some hosts set everything again during the run */
-    if (v->access == ACCESS_FIXED && !before) return say(in, LEVEL_ERROR, "'%s' is a fixed parameter: it cannot change %s", name, mode_name(in->mode));
+    if (v->access == ACCESS_FIXED && !before && !in->early) return say(in, LEVEL_ERROR, "'%s' is a fixed parameter: it cannot change %s", name, mode_name(in->mode));
     if (v->access == ACCESS_START && !before) return say(in, LEVEL_ERROR, "'%s' is a state: it cannot be set %s", name, mode_name(in->mode));
     if (v->access == ACCESS_TUNABLE && in->mode == CONTINUOUS) return say(in, LEVEL_ERROR, "'%s' is a parameter: it changes in event mode only", name);
     const double *limit = in->model.limits + 3 * vr;
@@ -271,9 +278,9 @@ int set_reals(Instance *in, const uint32_t *vr, size_t n, const double *values) 
     int before = in->mode == INSTANTIATED || in->mode == INITIALIZATION;
     for (size_t k = 0; k < n; k++) {
         const Variable *v = in->model.variables + vr[k];
-        if (in->work[v->write] == values[k] || (!before && (v->access == ACCESS_FIXED || v->access == ACCESS_START))) continue;
+        if (in->work[v->write] == values[k] || (!before && (v->access == ACCESS_START || (v->access == ACCESS_FIXED && !in->early)))) continue;
         put(in, v, values[k]);
-        in->stale |= before ? STALE_START : v->access == ACCESS_INPUT ? STALE_VALUES : STALE_PARAMETERS;
+        in->stale |= before || (in->early && v->access != ACCESS_INPUT) ? STALE_START : v->access == ACCESS_INPUT ? STALE_VALUES : STALE_PARAMETERS;
     }
     return level;
 }
@@ -286,13 +293,10 @@ int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values)
     return level;
 }
 
-/* Event indicators: a guard that has happened is told as positive until it is clearly negative, when it may happen again. */
 int get_indicators(Instance *in, size_t n, double *values) {
     int level = settle_guards(in);
     if (!level) level = get_group(in, in->model.ints[U_AT_GUARDS], in->model.header[P_GUARDS], n, values);
-    const double *armed = in->work + in->model.ints[U_AT_ARMED];
-    for (size_t k = 0; !level && k < n; k++)
-        if (armed[k] == 0) values[k] += BAND;
+    for (size_t k = 0; !level && k < n; k++) values[k] = indicator(in, (int64_t)k);
     return level;
 }
 
@@ -309,6 +313,7 @@ int set_states(Instance *in, const double *x, size_t n) {
 int set_time(Instance *in, double t) {
     if (!isfinite(t)) return say(in, LEVEL_ERROR, "the time is set to %g, which is not a finite number", t);
     if (in->work[V_TIME] != t) in->stale |= STALE_VALUES;
+    if (isfinite(in->work[V_NOTED])) call(in, in->engine->event, GO_ON, t);
     in->work[V_TIME] = t;
     return LEVEL_OK;
 }
@@ -321,16 +326,39 @@ static void tell_events(Instance *in, double before) {
 /* The derivatives pull open loops closed; in event mode, where states may change anyway, gaps [m or 1] beyond this are closed at once. */
 static int open_loops(const Instance *in) { return in->exchange && in->work[V_CONSTRAINT_RESIDUAL] > 1e-10; }
 
-int step_accepted(Instance *in, int *event) {
+/* A host that says so may try only, and take it back: nothing but a note is made, which counts once it goes on. */
+int step_accepted(Instance *in) {
     int level = settle_guards(in);
-    if (!level && in->exchange) call(in, in->engine->event, FOLLOW, in->work[V_TIME]);
-    if (!level) arm(in);
-    *event = 0;
+    if (!level && in->exchange) call(in, in->engine->event, NOTE, in->work[V_TIME]);
     if (!level && in->exchange && in->work[V_CONSTRAINT_RESIDUAL] > 1e-3 && !in->warned) {
         in->warned = 1;
         say(in, LEVEL_WARNING, "t = %.9g: the host's integration leaves the closed loops open by %.1e: its step or tolerance is too large", in->work[V_TIME],
             in->work[V_CONSTRAINT_RESIDUAL]);
     }
+    return level;
+}
+
+int exit_initialization(Instance *in) {
+    int level = settle(in), events = in->exchange || in->event_mode_used;
+    in->mode = level ? FAILED : events ? EVENT : STEP;
+    in->early = in->mode == EVENT;
+    return level;
+}
+
+/* From continuous time, or again: what a step has noted at the instant of an event is not used. */
+int enter_event_mode(Instance *in) {
+    if (in->mode != EVENT) in->located = 1;
+    in->mode = EVENT;
+    in->work[V_NOTED] = INFINITY;
+    return LEVEL_OK;
+}
+
+/* Also where nothing has happened: hosts that complete no steps arm guards that way. */
+int leave_event_mode(Instance *in, Mode mode) {
+    int level = settle_guards(in);
+    if (!level && in->exchange) call(in, in->engine->event, LEAVE, in->work[V_TIME]);
+    in->mode = mode;
+    in->located = in->early = 0;
     return level;
 }
 
@@ -344,6 +372,7 @@ int next_event(const Instance *in, double *t) {
 /* Carry out a corner of the laws of time, then the events of the guards that rose; changed: the continuous states have new values. */
 int handle_event(Instance *in, int *changed) {
     int level = settle_guards(in);
+    in->early = 0;
     if (level || !in->exchange) return level; /* a step of co-simulation has carried out its event already */
     double turned = in->work[V_TURNED], time = in->work[V_TIME];
     /* only what the host has located: what follows at the same instant comes true by itself, and margins of nothing but noise would take turns without end */

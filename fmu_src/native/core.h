@@ -71,6 +71,7 @@ struct Instance {
     int stale;
     double start_time;
     int located;     /* the host has entered event mode, and nothing has happened there yet: what it has located may happen */
+    int early;       /* initialization is over, and nothing has happened yet: parameters may still decide the start */
     volatile int stepping; /* a step is under way: another thread may cancel it */
     int warned;            /* the host was told that it leaves the loops wide open */
     int (*pause)(Instance *in); /* called between two steps of the integrator; not 0: return early */
@@ -108,8 +109,11 @@ int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values)
 int get_indicators(Instance *in, size_t n, double *values);
 int set_states(Instance *in, const double *x, size_t n);
 int set_time(Instance *in, double t);
+int exit_initialization(Instance *in);
+int enter_event_mode(Instance *in);
 int handle_event(Instance *in, int *changed);
-int step_accepted(Instance *in, int *event);
+int leave_event_mode(Instance *in, Mode mode);
+int step_accepted(Instance *in);
 int next_event(const Instance *in, double *t);
 int do_step(Instance *in, double t, double h, int stop_at_event, int *stopped);
 int cancel_step(Instance *in);

@@ -59,9 +59,7 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
 
 fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
     BEGIN("fmi2ExitInitializationMode", INITIALIZATION)
-    int level = settle(in);
-    in->mode = level ? FAILED : in->exchange ? EVENT : STEP;
-    RETURN(level);
+    RETURN(exit_initialization(in));
 }
 
 fmi2Status fmi2Terminate(fmi2Component c) {
@@ -163,10 +161,8 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
 
 /* -- model exchange ------------------------------------------------------------------------------------------------------------------------- */
 fmi2Status fmi2EnterEventMode(fmi2Component c) {
-    BEGIN("fmi2EnterEventMode", CONTINUOUS)
-    in->mode = EVENT;
-    in->located = 1;
-    return fmi2OK;
+    BEGIN("fmi2EnterEventMode", EVENT | CONTINUOUS) /* OpenModelica begins every event with it, the first one too */
+    RETURN(enter_event_mode(in));
 }
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
@@ -181,17 +177,14 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
     BEGIN("fmi2EnterContinuousTimeMode", EVENT)
-    in->mode = CONTINUOUS;
-    return fmi2OK;
+    RETURN(leave_event_mode(in, CONTINUOUS));
 }
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state, fmi2Boolean *enter_event_mode, fmi2Boolean *terminate) {
     BEGIN("fmi2CompletedIntegratorStep", CONTINUOUS)
     NEEDS(enter_event_mode && terminate)
-    *terminate = fmi2False;
-    int event = 0, level = step_accepted(in, &event);
-    *enter_event_mode = event;
-    RETURN(level);
+    *enter_event_mode = *terminate = fmi2False;
+    RETURN(step_accepted(in));
 }
 
 fmi2Status fmi2SetTime(fmi2Component c, fmi2Real t) {

@@ -69,17 +69,13 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean tolera
 
 fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {
     BEGIN("fmi3ExitInitializationMode", INITIALIZATION)
-    int level = settle(in);
-    in->mode = level ? FAILED : in->exchange || in->event_mode_used ? EVENT : STEP;
-    RETURN(level);
+    RETURN(exit_initialization(in));
 }
 
 fmi3Status fmi3EnterEventMode(fmi3Instance instance) {
-    BEGIN("fmi3EnterEventMode", STEP | CONTINUOUS)
+    BEGIN("fmi3EnterEventMode", STEP | EVENT | CONTINUOUS)
     if (!in->exchange && !in->event_mode_used) RETURN(say(in, LEVEL_ERROR, "event mode was not agreed on at instantiation"));
-    in->mode = EVENT;
-    in->located = 1;
-    return fmi3OK;
+    RETURN(enter_event_mode(in));
 }
 
 fmi3Status fmi3Terminate(fmi3Instance instance) {
@@ -212,17 +208,14 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *again, f
 fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance instance) {
     BEGIN("fmi3EnterContinuousTimeMode", EVENT)
     if (!in->exchange) RETURN(refuse(in, "fmi3EnterContinuousTimeMode of a co-simulation instance"));
-    in->mode = CONTINUOUS;
-    return fmi3OK;
+    RETURN(leave_event_mode(in, CONTINUOUS));
 }
 
 fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean no_set_state, fmi3Boolean *enter_event_mode, fmi3Boolean *terminate) {
     BEGIN("fmi3CompletedIntegratorStep", CONTINUOUS)
     NEEDS(enter_event_mode && terminate)
-    *terminate = fmi3False;
-    int event = 0, level = step_accepted(in, &event);
-    *enter_event_mode = event != 0;
-    RETURN(level);
+    *enter_event_mode = *terminate = fmi3False;
+    RETURN(step_accepted(in));
 }
 
 fmi3Status fmi3SetTime(fmi3Instance instance, fmi3Float64 t) {
@@ -282,8 +275,7 @@ fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance instance, size_t *n) {
 fmi3Status fmi3EnterStepMode(fmi3Instance instance) {
     BEGIN("fmi3EnterStepMode", EVENT)
     if (in->exchange) RETURN(refuse(in, "fmi3EnterStepMode of a model exchange instance"));
-    in->mode = STEP;
-    return fmi3OK;
+    RETURN(leave_event_mode(in, STEP));
 }
 
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, const fmi3Int32 orders[], fmi3Float64 values[],

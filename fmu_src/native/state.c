@@ -5,7 +5,7 @@
 #include "engine.h"
 
 struct SavedState {
-    int64_t magic, hash, doubles, mode, stale, exchange, located;
+    int64_t magic, hash, doubles, mode, stale, exchange, located, early;
     int64_t checksum; /* of a state as bytes: over all of it, this place counted as 0 */
     double start_time;
     double work[];
@@ -19,7 +19,7 @@ int state_save(Instance *in, SavedState **state) {
     if (!*state) *state = (SavedState *)malloc(state_size(in));
     if (!*state) return say(in, LEVEL_ERROR, "out of memory for a state");
     SavedState *s = *state;
-    *s = (SavedState){STATE_MAGIC, in->model.header[P_HASH], in->model.header[P_WORK], in->mode, in->stale, in->exchange, in->located, 0, in->start_time};
+    *s = (SavedState){STATE_MAGIC, in->model.header[P_HASH], in->model.header[P_WORK], in->mode, in->stale, in->exchange, in->located, in->early, 0, in->start_time};
     memcpy(s->work, in->work, (size_t)s->doubles * sizeof(double));
     return LEVEL_OK;
 }
@@ -37,6 +37,7 @@ int state_restore(Instance *in, const SavedState *s) {
     in->mode = (Mode)s->mode;
     in->stale = (int)s->stale;
     in->located = s->located != 0;
+    in->early = s->early != 0;
     in->start_time = s->start_time;
     memcpy(in->work, s->work, (size_t)s->doubles * sizeof(double));
     return LEVEL_OK;

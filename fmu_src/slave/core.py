@@ -84,13 +84,8 @@ class Core:
             return
         self.work = array("d", bytes(8 * model.work_size))
         self.call = model.call(self.work)
-        self.mode, self.stale, self.start_time, self.located, self.warned = (
-            BEFORE,
-            STALE_START,
-            0.0,
-            False,
-            False,
-        )
+        self.mode, self.stale, self.start_time = BEFORE, STALE_START, 0.0
+        self.located = self.early = self.warned = False
         self.at, self.types, self.count, self.stages = (
             model.at,
             [TYPES[kind] for kind in model.types],
@@ -194,7 +189,8 @@ class Core:
         except Exception:
             self.mode = FAILED
             raise
-        self.mode = EVENT if self.exchange or self.event_mode_used else STEP
+        self.early = self.exchange or self.event_mode_used
+        self.mode = EVENT if self.early else STEP
 
     @answering()
     def terminate(self):
@@ -275,14 +271,16 @@ class Core:
         work, model, before = self.work, self.model, self.mode in (BEFORE, INITIALIZATION)
         for vr, value in zip(vrs, values):
             access, place = model.access[vr], model.write[vr]
-            if work[place] == value or (not before and access in (FIXED, START)):
+            kept = access == START or (access == FIXED and not self.early)
+            if work[place] == value or (kept and not before):
                 continue
             work[place] = value
-            if before and model.start[vr] >= 0:
+            if (before or self.early) and model.start[vr] >= 0:
                 work[model.start[vr]] = value
-            self.stale |= (
-                STALE_START if before else STALE_VALUES if access == INPUT else STALE_PARAMETERS
-            )
+            if before or (self.early and access != INPUT):
+                self.stale |= STALE_START
+            else:
+                self.stale |= STALE_VALUES if access == INPUT else STALE_PARAMETERS
 
     def check_access(self, vr, value):
         """Whether a variable may have this value now."""
@@ -299,7 +297,9 @@ class Core:
             not before and value == self.work[self.at[vr]]
         ):
             return  # some hosts set everything again during the run
-        if access == FIXED and not before:
+        if (
+            access == FIXED and not before and not self.early
+        ):  # some hosts set parameters after initialization only, and read the states behind that
             raise Refused(f"{name} is a fixed parameter: it cannot change {self.mode}")
         if access == START and not before:
             raise Refused(f"{name} is a state: it cannot be set {self.mode}")
@@ -319,7 +319,7 @@ class Core:
 
     # -- state: the mode and the whole work block -------------------------------------------------------------------------------------------
     def _get_fmu_state(self):
-        flags = self.exchange + 2 * self.event_mode_used + 4 * self.located
+        flags = self.exchange + 2 * self.event_mode_used + 4 * self.located + 8 * self.early
         head = struct.pack(
             STATE, self.model.hash, MODES.index(self.mode), self.stale, flags, self.start_time
         )
@@ -339,18 +339,14 @@ class Core:
         if not (
             0 <= mode < len(MODES)
             and 0 <= stale < 16
-            and 0 <= flags < 8
+            and 0 <= flags < 16
             and 0 <= stage < len(self.stages)
             and stage == int(stage)
         ):
             raise Refused("this state is damaged")
         memoryview(self.work).cast("B")[:] = state[size:]
-        self.mode, self.stale, self.located, self.start_time = (
-            MODES[mode],
-            stale,
-            flags >= 4,
-            start_time,
-        )
+        self.mode, self.stale, self.start_time = MODES[mode], stale, start_time
+        self.located, self.early = flags & 4 != 0, flags & 8 != 0
 
     @staticmethod
     def _fmu_state_to_bytes(state):

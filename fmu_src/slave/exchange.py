@@ -1,6 +1,6 @@
 """What a slave does for a host that integrates, and slopes: the counterpart of what `native/core.c` and `derivatives.c` do there."""
 
-from math import isfinite
+from math import inf, isfinite
 
 from kinetree.fmu.slave.core import (
     BEFORE,
@@ -23,9 +23,18 @@ from kinetree.fmu.slave.core import (
 )
 from kinetree.fmu.slave.reader import LOCATED, PLACES
 
-CLOSE_LOOPS, ARMED, LOCATE, FOLLOW, LOOK = -1, 1, 2, 3, 4  # options of the engine's event
+CLOSE_LOOPS, ARMED, LOCATE, NOTE, LOOK, GO_ON, LEAVE = (
+    -1,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+)  # options of the engine's event
 REACHED = 5.0  # among the marks of guards: come true by what the host has seen, other than a closed contact that gives way
 BAND = 1e-13  # roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign
+FLOOR = 1e-6  # hosts take a change of sign for one beyond a hysteresis only: indicators are as far from zero on both sides
 STEP_OF_SLOPES = 6.0554544523933429e-06  # cube root of the machine's epsilon
 
 
@@ -83,6 +92,8 @@ class Exchange(Core):
             raise Refused(f"the time is set to {t}, which is not a finite number")
         if self.work[V["TIME"]] != t:
             self.stale |= STALE_VALUES
+        if isfinite(self.work[V["NOTED"]]):
+            self.call("event", GO_ON, t)
         self.work[V["TIME"]] = t
 
     def move_states(self, values):
@@ -99,21 +110,33 @@ class Exchange(Core):
         self.stale |= STALE_VALUES
 
     def indicators(self):
-        """A guard that has happened is told as positive until it is clearly negative, when it may happen again."""
+        """Positive or negative as guards are beyond roundings, which count for what they were before, and never near to zero."""
         self.settle_guards()
-        values = self.group("AT_GUARDS", self.model.n_guards)
-        return [
-            value + BAND if mark == 0 else value
-            for value, mark in zip(values, self.group_now("AT_ARMED", True))
-        ]
+        shown = []
+        for value, mark in zip(
+            self.group("AT_GUARDS", self.model.n_guards), self.group_now("AT_ARMED", True)
+        ):
+            value += -BAND if mark != 0 else BAND
+            shown.append(value - FLOOR if value < 0 else value + FLOOR)
+        return shown
+
+    def reals(self, vrs):
+        """The same numbers where variables show indicators."""
+        values, first = super().reals(vrs), self.model.ints[PLACES["AT_GUARDS"]]
+        guards = [self.at[vr] - first for vr in vrs]
+        if self.exchange and any(0 <= k < self.model.n_guards for k in guards):
+            shown = self.indicators()
+            values = [
+                shown[k] if 0 <= k < self.model.n_guards else value
+                for k, value in zip(guards, values)
+            ]
+        return values
 
     def step_accepted(self):
-        """The host has accepted a step: guards that are negative now may happen."""
+        """A host that says so may try only, and take it back: nothing but a note is made, which counts once it goes on."""
         self.settle_guards()
         t, gap = self.work[V["TIME"]], self.work[V["CONSTRAINT_RESIDUAL"]]
-        self.call("event", FOLLOW, t)
-        marks = zip(self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True))
-        self.put("AT_ARMED", [1.0 if value < -BAND else mark for value, mark in marks])
+        self.call("event", NOTE, t)
         if gap > 1e-3 and not self.warned:
             self.warned = True
             self.say(
@@ -127,10 +150,25 @@ class Exchange(Core):
         t = self.work[V["NEXT"]]
         return t if self.exchange and isfinite(t) else None
 
+    def turn_to_events(self):
+        """From continuous time or a step, or again: what a step has noted at the instant of an event is not used."""
+        if self.mode != EVENT:
+            self.mode, self.located = EVENT, True
+        self.work[V["NOTED"]] = inf
+
+    def leave_events(self, mode):
+        """Also where nothing has happened: hosts that complete no steps arm guards that way."""
+        self.mode, self.located = mode, False
+        self.settle_guards()
+        self.early = False
+        if self.exchange:
+            self.call("event", LEAVE, self.work[V["TIME"]])
+
     def handle_event(self):
         """Carry out a corner of the laws of time, then the events of the guards that rose; whether the continuous states have new values."""
         self.allowed("UpdateDiscreteStates", EVENT)
         self.settle_guards()
+        self.early = False
         if not self.exchange:
             return False  # a step of co-simulation has carried out its event already
         work, t, turned = self.work, self.work[V["TIME"]], self.work[V["TURNED"]]

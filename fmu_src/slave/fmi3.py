@@ -80,10 +80,10 @@ class Slave(Exchange, ModelExchange, CoSimulation, Fmi3SlaveBase):
         self.setup(start_time, tolerance if with_tolerance else None)
 
     def enter_event_mode(self):
-        self.allowed("EnterEventMode", STEP, CONTINUOUS)
+        self.allowed("EnterEventMode", STEP, EVENT, CONTINUOUS)
         if not self.exchange and not self.event_mode_used:
             raise Refused("event mode was not agreed on at instantiation")
-        self.mode, self.located = EVENT, True
+        self.turn_to_events()
 
     def enter_continuous_time_mode(self):
         self.allowed("EnterContinuousTimeMode", EVENT)
@@ -91,7 +91,7 @@ class Slave(Exchange, ModelExchange, CoSimulation, Fmi3SlaveBase):
             raise Refused(
                 f"fmi3EnterContinuousTimeMode of a co-simulation instance is not allowed {self.mode}"
             )
-        self.mode = CONTINUOUS
+        self.leave_events(CONTINUOUS)
 
     def enter_step_mode(self):
         self.allowed("EnterStepMode", EVENT)
@@ -99,7 +99,7 @@ class Slave(Exchange, ModelExchange, CoSimulation, Fmi3SlaveBase):
             raise Refused(
                 f"fmi3EnterStepMode of a model exchange instance is not allowed {self.mode}"
             )
-        self.mode = STEP
+        self.leave_events(STEP)
 
     def complete_integrator_step(self):
         self.allowed("CompletedIntegratorStep", CONTINUOUS)

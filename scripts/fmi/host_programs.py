@@ -51,6 +51,8 @@ class Task:
     names: list[str] = field(default_factory=list)
     step: float = 1e-3
     count: int = 100
+    tolerance: float | None = None  # of hosts in C that integrate; nothing: their own
+    parameters: dict[str, float] = field(default_factory=dict)  # set by hosts in C
 
     @property
     def kind(self) -> str:
@@ -184,8 +186,13 @@ def by_fmpy(task: Task, platform: Platform) -> list[float]:
     return [float(result[name][-1]) for name in task.names]
 
 
-def by_c_program(task: Task, platform: Platform) -> list[float]:
+def by_c_program(task: Task, platform: Platform, habits: str = "me") -> list[float]:
     """The C host of a platform."""
+    return by_habits(task, platform, habits)[0]
+
+
+def by_habits(task: Task, platform: Platform, habits: str) -> tuple[list[float], int]:
+    """The C host of a platform, in model exchange with the habits of another: the last values, and how many events it has carried out."""
     archive, d = task.archive, task.archive.description
     command, environment = launcher(platform)
     library = Path(archive.folder) / place_of(platform, task.identifier, archive.version)
@@ -195,19 +202,31 @@ def by_c_program(task: Task, platform: Platform) -> list[float]:
         resources_place(archive, platform),
         token,
         f"fmi{archive.version}",
-        "me" if task.exchange else "cs",
+        habits if task.exchange else "cs",
         ",".join(map(str, task.references)),
     ]
-    numbers = [repr(task.step), str(task.count), str(states), str(d.numberOfEventIndicators or 0)]
+    numbers = [
+        repr(task.step),
+        str(task.count),
+        str(states),
+        str(d.numberOfEventIndicators or 0),
+        repr(task.tolerance or 0.0),
+        ",".join(f"{archive.references[name]}={x!r}" for name, x in task.parameters.items()),
+    ]
     line = [*command, str(native_program("motion_host", platform)), str(library), *words, *numbers]
-    return finished(
-        line,
-        Path(archive.folder),
-        environment,
-        lambda said: [
-            float(row.split()[1]) for row in said.splitlines() if row.startswith("value ")
-        ],
-    )
+    events: list[int] = []
+
+    def read(said: str) -> list[float]:
+        rows = [row.split() for row in said.splitlines()]
+        events.extend(int(row[1]) for row in rows if row[:1] == ["events"])
+        return [float(row[1]) for row in rows if row[:1] == ["value"]]
+
+    return finished(line, Path(archive.folder), environment, read), events[0]
+
+
+def with_habits(habits: str) -> Callable[[Task, Platform], list[float]]:
+    """Our C host in the habits of another, whose program it is not."""
+    return lambda task, platform: by_c_program(task, platform, habits)
 
 
 LIBCOSIM = """
@@ -386,6 +405,8 @@ FOREIGN = {
         ),
         ForeignHost("ecos", LINUX, by_script(ECOS, True), here(ecos_missing), (2,), False),
         ForeignHost("bare", LINUX, by_c_program, here(no_compiler), stepped=SINES),
+        ForeignHost("omc-like", LINUX, with_habits("omc"), here(no_compiler), stepped=SINES),
+        ForeignHost("oms-like", LINUX, with_habits("oms"), here(no_compiler), stepped=SINES),
         ForeignHost(
             "wine",
             PLATFORMS["win64"],

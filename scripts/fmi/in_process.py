@@ -33,6 +33,7 @@ class InProcess:
     def __init__(self, unit: Any, binder: Binder | None = None):
         self.unit, self.table = unit, variable_table(unit)
         self.places = {v.name: v for v in self.table.variables}
+        self.places |= {name: self.places[new] for name, new in self.table.renamed.items()}
         self.work = np.zeros(unit.work_size)
         self.head = U.UNIT_HEAD.of(self.work)
         self._binder = binder or binder_of(unit)

@@ -13,10 +13,13 @@ from kinetree.solvers.run.event_memory import arm, judge, keep_signs
 from kinetree.solvers.run.events import events_size
 from kinetree.solvers.run.host_events import (
     close_again,
-    follow_host,
+    forget_steps,
+    go_on_from,
     happen_by_guards,
+    leave_event_mode,
     locate_by_host,
     look_closed,
+    note_step,
     refresh_for_host,
 )
 from kinetree.solvers.run.methods import memory_size
@@ -34,7 +37,7 @@ from kinetree.solvers.run.unit import (
 from kinetree.solvers.views import floats_view, unit_ints, unit_work
 
 BUDGET = 1e6  # steps of one advance, unless the caller allows more
-CLOSE_LOOPS, LOCATE, FOLLOW, LOOK = -1, 2, 3, 4  # options of unit_event
+CLOSE_LOOPS, LOCATE, NOTE, LOOK, GO_ON, LEAVE = -1, 2, 3, 4, 5, 6  # options of unit_event
 
 
 @entry
@@ -60,6 +63,7 @@ def unit_reset(ints, floats, work, option, t):
     W.budget = BUDGET
     W.knot = W.turned = -math.inf
     W.next = math.inf
+    forget_steps(W)
     lay_out(I, F, W)
     return 0
 
@@ -98,6 +102,7 @@ def unit_start(ints, floats, work, option, t):
     W.started = 0.0
     W.knot = W.turned = -math.inf
     W.next = math.inf
+    forget_steps(W)
     W.pending = 0.0
     for k in range(2 * I.event_names):
         W[I.at_truth + k] = 0.0
@@ -169,12 +174,17 @@ def unit_corner(ints, floats, work, option, t):
 def unit_event(ints, floats, work, option, t):
     """Model exchange: carry out what the guards ask for at t; option 0: all positive ones, 1: those armed.
 
-    Before: 2: mark what the host has found, -1: close the loops. 3: after a step that the host has accepted. 4: the guards alone, with loops closed.
+    Before: 2: mark what the host has found, -1: close the loops. 4: the guards alone, with loops closed. Of the steps of the host: 3: note the one
+    that it has completed, 5: it moves on or back to t, 6: event mode ends.
     """
     if option == LOOK:
         return look_closed(unit_ints(ints), floats_view(floats), unit_work(work), t)
-    if option == FOLLOW:
-        return follow_host(unit_ints(ints), floats_view(floats), unit_work(work))
+    if option == NOTE:
+        return note_step(unit_ints(ints), floats_view(floats), unit_work(work), t)
+    if option == GO_ON:
+        return go_on_from(unit_ints(ints), floats_view(floats), unit_work(work), t)
+    if option == LEAVE:
+        return leave_event_mode(unit_ints(ints), floats_view(floats), unit_work(work), t)
     if option == LOCATE:
         return locate_by_host(unit_ints(ints), floats_view(floats), unit_work(work))
     if option == CLOSE_LOOPS:

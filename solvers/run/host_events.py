@@ -3,7 +3,11 @@
 The states of such a host lie off closed loops and off closed contacts by the errors of its steps, and an event brings them back. What the host sees
 is therefore evaluated there too: on the state that an event would begin from. The instant it finds is that of the act, whatever its tolerance. What
 it has located happens, on whichever side of its bound rounding leaves it.
+
+What the host does between events may be a trial: only marks and directions of slip are remembered, and they change when it goes on to a later time.
 """
+
+import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.forces import follow_slip, margin_at
@@ -22,6 +26,7 @@ GIVES_WAY, REACHED = (
     5.0,
 )  # in `fired`: a host has located that a closed contact opens or slides, or that another guard has come true
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen: option of unit_event
+BAND = 1e-13  # roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign
 
 
 @kernel
@@ -142,13 +147,101 @@ def happen_by_guards(I, F, W, t, option):
 
 
 @kernel
-def follow_host(I, F, W):
-    """At a step that a host has accepted: contacts keep the directions in which they slide there.
+def forget_steps(W):
+    """No step of the host is noted, and event mode has not ended yet."""
+    W.noted = math.inf
+    W.settled = -math.inf
+
+
+@kernel
+def note_step(I, F, W, t):
+    """Note what follows from a step that a host says it has completed; it counts once the host goes on to a later time, as `go_on_from` says.
+
+    Hosts say so at trial points of their search for an event too, and behind the event. Where an armed guard is at or beyond its bound an event is
+    due, which the host has not carried out: nothing follows from there.
+    """
+    model, ws = structure(I, F, W)
+    value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
+    W.noted = math.inf
+    if t <= W.settled:
+        return 0
+    for k in range(value.size):
+        if armed[k] != 0.0 and value[k] >= 0.0:
+            return 0
+    noted = W[I.at_noted :]
+    trade(noted, model, ws, armed)
+    take_over(noted, model, ws, armed)
+    follow_host(model, ws, value, armed)
+    trade(noted, model, ws, armed)
+    W.noted = t
+    return 0
+
+
+@kernel
+def go_on_from(I, F, W, t):
+    """The host moves to t: a noted step before t counts from now on, one behind t is taken back."""
+    if t > W.noted:
+        model, ws = structure(I, F, W)
+        take_over(W[I.at_noted :], model, ws, guard_part(W, model, I.at_armed))
+    if t != W.noted:
+        W.noted = math.inf
+    return 0
+
+
+@kernel
+def leave_event_mode(I, F, W, t):
+    """Event mode ends: guards that are negative may happen from now on."""
+    model, _ = structure(I, F, W)
+    arm_negative(guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed))
+    W.noted = math.inf
+    W.settled = t
+    return 0
+
+
+@kernel
+def arm_negative(value, armed):
+    """Mark guards that are negative by more than roundings."""
+    for k in range(value.size):
+        if value[k] < -BAND:
+            armed[k] = 1.0
+
+
+@kernel
+def swap(a, b):
+    """Exchange two rows of numbers, the second at least as long."""
+    for k in range(a.size):
+        kept = a[k]
+        a[k] = b[k]
+        b[k] = kept
+
+
+@kernel
+def trade(noted, model, ws, armed):
+    """Exchange marks and directions of slip with those noted."""
+    guards, contacts = armed.size, model.c_law.size
+    swap(armed, noted)
+    swap(ws.c_dir, noted[guards:])
+    swap(ws.c_along, noted[guards + 2 * contacts :])
+
+
+@kernel
+def take_over(noted, model, ws, armed):
+    """Marks and directions of slip become those noted, which stay."""
+    guards, contacts = armed.size, model.c_law.size
+    for k in range(guards):
+        armed[k] = noted[k]
+    for k in range(2 * contacts):
+        ws.c_dir[k] = noted[guards + k]
+    for k in range(contacts):
+        ws.c_along[k] = noted[guards + 2 * contacts + k]
+
+
+@kernel
+def follow_host(model, ws, value, armed):
+    """At a step that a host has accepted: contacts keep the directions in which they slide there, and guards that are negative may happen.
 
     A slip that an event has left before its turn, by the host's errors, turns unseen in the step after it.
     """
-    model, ws = structure(I, F, W)
-    armed = guard_part(W, model, I.at_armed)
     for k in range(armed.size if model.c_law.size > 0 else 0):
         guard = guard_at(model.guards, k)
         if (
@@ -159,7 +252,7 @@ def follow_host(I, F, W):
             armed[k] = 1.0
     if model.c_law.size > 0:
         follow_slip(model, ws)
-    return 0
+    arm_negative(value, armed)
 
 
 @kernel

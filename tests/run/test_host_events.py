@@ -1,5 +1,6 @@
 """Events of hosts that integrate themselves, on hand-made guards: what is marked, what happens then, what the host is told afterwards."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -211,24 +212,68 @@ def test_guards_are_armed_anew_after_events(monkeypatch):
     assert host.call("happen_by_guards", 2.0, EVERY) == 0 and host.made["armed"].tolist() == [0, 1]
 
 
-def test_at_a_step_that_a_host_has_accepted(monkeypatch):
-    host = Host(
-        monkeypatch,
-        guard(kind=CONTACT, register=1),
-        guard(kind=CONTACT, register=2),
-        guard(kind=RESET, register=1),
-        guard(kind=CONTACT, register=1),
-    )
-    monkeypatch.setattr(M, "turn_unseen", lambda model, ws, register: register == 1)
-    host.made.set(armed=(0.0, 0.0, 0.0, 0.5))
-    assert (
-        host.call("follow_host") == 0
-        and host.made["armed"].tolist() == [1, 0, 0, 0.5]
-        and host.told == ["follow_slip"]
-    )
-    without = Host(monkeypatch, guard(kind=CONTACT, register=1), contacts=False)
-    without.made.set(armed=0.0)
-    assert without.call("follow_host") == 0 and without.made["armed"] == 0.0 and not without.told
+class Steps(Host):
+    """Contacts that slide, of which the one at register 1 turns: its direction, and how far it slides, become those of the step that is followed."""
+
+    def __init__(self, monkeypatch, *guards: list[int], contacts: int = 1):
+        super().__init__(monkeypatch, *guards, contacts=False)
+        self.made = HandMade(*guards, sizes={"noted": 4 * len(guards)})
+        self.made.model.c_law = np.zeros(contacts)
+        self.made.ws.c_dir = np.arange(1.0, 1.0 + 2 * contacts)
+        self.made.ws.c_along = np.full(contacts, -0.5)
+        self.made.W.noted, self.made.W.settled = math.inf, -math.inf
+        monkeypatch.setattr(M, "turn_unseen", lambda model, ws, register: register == 1)
+        monkeypatch.setattr(M, "follow_slip", self.follow_slip)
+
+    def follow_slip(self, model, ws):
+        ws.c_dir[:], ws.c_along[:] = -ws.c_dir, 0.25
+
+    @property
+    def memory(self) -> tuple[list[float], list[float], list[float]]:
+        ws = self.made.ws
+        return self.made["armed"].tolist(), ws.c_dir.tolist(), ws.c_along.tolist()
+
+
+def test_a_completed_step_counts_once_the_host_goes_on(monkeypatch):
+    """Until then nothing has changed; going back takes it back; the same instant again keeps it."""
+    guards = (guard(kind=CONTACT, register=1), guard(kind=CONTACT, register=2), guard(kind=RESET))
+    before, after = ([0, 0, 0], [1, 2], [-0.5]), ([1, 0, 1], [-1, -2], [0.25])
+    for t, noted, memory in ((2.0, 2.0, before), (1.9, math.inf, before), (2.1, math.inf, after)):
+        host = Steps(monkeypatch, *guards)
+        host.made.set(armed=0.0, guards=(0.5, -1e-14, -1e-3))
+        assert host.call("note_step", 2.0) == 0 and host.memory == before
+        assert host.made.W.noted == 2.0
+        assert host.call("go_on_from", t) == 0
+        assert host.memory == memory and host.made.W.noted == noted
+    assert host.call("go_on_from", 3.0) == 0 and host.memory == after, "nothing is noted"
+
+
+def test_what_is_not_noted_of_a_completed_step(monkeypatch):
+    """Where an event is due, and at or before the end of the last event mode; an older note is lost."""
+    rows = ((1, 0.0, 2.0, False), (1, 1e-3, 2.0, False), (0, 1e-3, 2.0, True), (0, 0.5, 1.0, False))
+    for armed, value, t, noted in rows:
+        host = Steps(monkeypatch, guard())
+        host.made.W.settled, host.made.W.noted = 1.0, 1.5
+        host.made.set(armed=float(armed), guards=value)
+        assert host.call("note_step", t) == 0
+        assert host.made.W.noted == (t if noted else math.inf)
+        assert host.made["armed"].tolist() == [armed] and host.made.ws.c_dir.tolist() == [1, 2]
+
+
+def test_event_mode_ends_with_guards_that_may_happen_again(monkeypatch):
+    host = Steps(monkeypatch, guard(), guard(), guard(), guard())
+    host.made.W.noted = 2.0
+    host.made.set(armed=(0, 0, 1, 0), guards=(-1e-12, -1e-14, 0.5, 0.5))
+    assert host.call("leave_event_mode", 2.0) == 0
+    assert host.made["armed"].tolist() == [1, 0, 1, 0]
+    assert host.made.W.noted == math.inf and host.made.W.settled == 2.0
+
+
+def test_a_mechanism_without_contacts_notes_marks_alone(monkeypatch):
+    host = Steps(monkeypatch, guard(kind=CONTACT, register=1), contacts=0)
+    host.made.set(armed=0.0, guards=0.5)
+    assert host.call("note_step", 2.0) == 0 and host.call("go_on_from", 3.0) == 0
+    assert host.made["armed"].tolist() == [0]
 
 
 @pytest.mark.parametrize("fails, told", [("", 3), ("keep_closed", 2)])

@@ -34,10 +34,12 @@ class HandMade:
         logged: int = 4,
         stages: int = 1,
         room: int = 0,
+        sizes: dict[str, int] | None = None,
     ):
-        count = len(guards)
+        count, own = len(guards), sizes or {}
         sizes = {"events": U.EVENT.size * logged, "truth": 2 * events}
         sizes |= dict.fromkeys(("guards", "fired", "met", "held", "noise", "armed"), count)
+        sizes |= own
         self.I = U.UNIT.of(np.zeros(U.UNIT.size, dtype=np.int64))
         self.I.logged, self.I.stages, self.I.event_names = logged, stages, events
         self.at: dict[str, slice] = {}
