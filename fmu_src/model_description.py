@@ -34,7 +34,9 @@ class Facts:
     text: str = ""
     stop_time: float = 10.0
     start_time: float = 0.0
-    step: float = 1e-3
+    step: float | None = (
+        1e-3  # none for hosts that integrate: they would take steps of Euler's method of that size
+    )
     tolerance: float = 1e-8
     kinds: dict[str, dict[str, str]] = field(
         default_factory=dict
@@ -61,7 +63,11 @@ def write_xml(table: Table, facts: Facts, fmi: int) -> bytes:
         "tolerance": facts.tolerance,
         "stepSize": facts.step,
     }
-    SubElement(root, "DefaultExperiment", {key: number(value) for key, value in times.items()})
+    SubElement(
+        root,
+        "DefaultExperiment",
+        {key: number(value) for key, value in times.items() if value is not None},
+    )
     variables = SubElement(root, "ModelVariables")
     if fmi == 2:
         index = indices(table)

@@ -7,19 +7,14 @@ letter, digit or underscore.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from kinetree.fmu.names import RESERVED, imported
 from kinetree.fmu.variables import Type, Variable, fmi_name, variable_table
 
 SUFFIX = "_me_FMU"  # of the block that OpenModelica makes of a model exchange FMU
 INPUT, OUTPUT = "Modelica.Blocks.Interfaces.RealInput", "Modelica.Blocks.Interfaces.RealOutput"
-RESERVED = frozenset(
-    "algorithm and annotation block break class connect connector constant constrainedby der discrete each else elseif elsewhen encapsulated "
-    "end enumeration equation expandable extends external false final flow for function if import impure in initial inner input loop model "
-    "not operator or outer output package parameter partial protected public pure record redeclare replaceable return stream then true type "
-    "when while within time fmu".split()
-)
 NEAR = 1e-3  # difference of an actuator's length inside and outside of the FMU that integration may make [m or rad]
 TOP, PITCH = 80, 40  # of the connectors in the icon
 ICON = (
@@ -31,19 +26,24 @@ ICON = (
 
 def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float]) -> str:
     """The model; `block`: the class that the import made, `lengths`: length or angle of every actuator at the start."""
-    table = [v for v in variable_table(unit).variables if v.type == Type.REAL]
+    whole = variable_table(unit)
+    described = {new: name for name, new in whole.renamed.items()}
+    table = [v for v in whole.variables if v.type == Type.REAL]
     actuators = unit.description.actuators
-    inside = {v.name for v in table if v.name.rpartition(".")[0] in actuators}
-    names = Names()
+    inside = {
+        v.name for v in table if described.get(v.name, v.name).rpartition(".")[0] in actuators
+    }
+    names = Names(whole.renamed)
     signals = [v for v in table if v.causality == "input" and v.name not in inside]
-    told = {fmi_name(column.name) for column in unit.columns} - inside
+    columns = (fmi_name(column.name) for column in unit.columns)
+    told = {whole.renamed.get(name, name) for name in columns} - inside
     results = [
         v
         for v in table
         if v.causality == "output" and v.name in told and not v.name.startswith("der(")
     ]
     parameters = [v for v in table if v.causality == "parameter"]
-    written = [f"{names.own(v.name)} = {names.own(v.name)}" for v in parameters]
+    written = [f"{imported(v.name)} = {names.own(v.name)}" for v in parameters]
     lines = [
         f"  parameter Real {names.own(v.name)}{attributes(v)} = {v.start!r}{comment(v)};"
         for v in parameters
@@ -56,8 +56,8 @@ def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float])
         f"  {OUTPUT} {names.own(v.name)}{attributes(v)}{comment(v)} {placed(1, k)};"
         for k, v in enumerate(results)
     ]
-    equations = [f"  fmu.{fmu_name(v.name)} = {names.own(v.name)};" for v in signals]
-    equations += [f"  {names.own(v.name)} = fmu.{fmu_name(v.name)};" for v in results]
+    equations = [f"  fmu.{imported(v.name)} = {names.own(v.name)};" for v in signals]
+    equations += [f"  {names.own(v.name)} = fmu.{imported(v.name)};" for v in results]
     for k, (label, actuator) in enumerate(actuators.items()):
         rotary = next((v.unit == "rad" for v in table if v.name == f"{label}.length"), False)
         add = oil_ports if actuator.chambers is not None else flange
@@ -89,11 +89,10 @@ def flange(
         if rotary
         else ("Translational", "TranslationalActuator", "length", "force")
     )
-    port, side, begin, there = (
+    port, side, begin = (
         names.own(label),
         names.own(f"{label}_actuator"),
         names.own(f"{label}_start"),
-        fmu_name(label),
     )
     position = "phi" if rotary else "s"
     lines = [
@@ -101,13 +100,14 @@ def flange(
         f"  parameter Real {begin}(unit = {quoted('rad' if rotary else 'm')}) = {length!r} {quoted(f'{start} of actuator {label} at the start')};",
         f"  Kinetree.Interfaces.{kind} {side}({start} = {begin});",
     ]
-    equations = [f"  {side}.speed = fmu.{there}_speed;", f"  fmu.{there}_force = {side}.{effort};"]
-    equations += [f"  fmu.{there}_{slope} = 0;" for slope in ("stiffness", "damping")]
+    there = names.of_actuator(label)
+    equations = [f"  {side}.speed = {there('speed')};", f"  {there('force')} = {side}.{effort};"]
+    equations += [f"  {there(slope)} = 0;" for slope in ("stiffness", "damping")]
     wrong = quoted(
         f"{begin} is not the {start} that the FMU has at the start: it follows from the parameters"
     )
     equations.append(
-        f"  assert(abs({side}.flange.{position} - fmu.{there}_length) < {NEAR!r}, {wrong});"
+        f"  assert(abs({side}.flange.{position} - {there('length')}) < {NEAR!r}, {wrong});"
     )
     return lines, [*equations, f"  connect({side}.flange, {port});"]
 
@@ -116,40 +116,45 @@ def oil_ports(
     names: Names, label: str, rotary: bool, length: float, place: int
 ) -> tuple[list[str], list[str]]:
     """Declarations and equations of an actuator whose oil is inside the FMU."""
-    lines, equations, there = [], [], fmu_name(label)
+    lines, equations, there = [], [], names.of_actuator(label)
     for side in "ab":
         port = names.own(f"{label}_{side}")
         lines.append(
             f"  Kinetree.Interfaces.OilPort {port} {quoted(f'side {side} of actuator {label}')} {placed(-1, place)};"
         )
         equations += [
-            f"  {port}.p = fmu.{there}_pressure_{side};",
-            f"  fmu.{there}_flow_{side} = {port}.q;",
+            f"  {port}.p = {there(f'pressure_{side}')};",
+            f"  {there(f'flow_{side}')} = {port}.q;",
         ]
     return lines, equations + [
-        f"  fmu.{there}_{slope} = 0;" for slope in ("force", "stiffness", "damping")
+        f"  {there(slope)} = 0;" for slope in ("force", "stiffness", "damping")
     ]
 
 
 class Names:
-    """Identifiers of Modelica for the names of variables, each used once."""
+    """Identifiers of Modelica for the names of variables, each used once; `renamed`: names in the FMU that are not those of the description."""
 
-    def __init__(self) -> None:
+    def __init__(self, renamed: Mapping[str, str] | None = None) -> None:
         self.found: dict[str, str] = {}
+        self.renamed = renamed or {}
+
+    def of_actuator(self, label: str) -> Callable[[str], str]:
+        """Return what gives the variable of the imported block that a word of an actuator names."""
+
+        def there(word: str) -> str:
+            name = f"{label}.{word}"
+            return f"fmu.{imported(self.renamed.get(name, name))}"
+
+        return there
 
     def own(self, name: str) -> str:
         if name not in self.found:
-            wanted = re.sub(r"_+$", "", fmu_name(name)) or "x"
+            wanted = re.sub(r"_+$", "", re.sub(r"\W", "_", name, flags=re.ASCII)) or "x"
             wanted = f"x_{wanted}" if wanted[0].isdigit() else wanted
-            while wanted in self.found.values() or wanted in RESERVED:
+            while wanted in self.found.values() or wanted in {*RESERVED, "fmu"}:
                 wanted += "_"
             self.found[name] = wanted
         return self.found[name]
-
-
-def fmu_name(name: str) -> str:
-    """The name of a variable of the imported block."""
-    return re.sub(r"\W", "_", name, flags=re.ASCII)
 
 
 def attributes(v: Variable) -> str:

@@ -18,6 +18,7 @@ from kinetree.fmu.archive.licences import licences
 from kinetree.fmu.archive.payload import payload, token_of
 from kinetree.fmu.archive.terminals import FOLDER, terminal_entries
 from kinetree.fmu.model_description import Facts, write_xml
+from kinetree.fmu.names import imported
 from kinetree.fmu.variables import FmuError, Table, variable_table
 from kinetree.models.description.errors import ModelError
 from kinetree.models.description.loader import generated, is_generated, read
@@ -76,13 +77,18 @@ def build_fmu(
         )
     if backend == "source" and integrator == "auto":
         integrator = fixed_integrator(mechanism)
-    options = {"integrator": integrator, "step": step, "tolerance": tolerance}
-    files = model_files(mechanism, options | ({"specialised": True} if specialised else {}))
-    if interpreter and backend == "python":
-        files["python.txt"] = interpreter.encode()
+    options: dict[str, Any] = {"integrator": integrator, "step": step, "tolerance": tolerance}
     carried = {} if backend == "source" else binaries_for(Path(path), backend, fmi, platforms, say)
     unit = fmu_unit(mechanism, integrator, step, tolerance, specialised or backend == "source")
+    options |= {"output_step": unit.run.output_step} | (
+        {"specialised": True} if specialised else {}
+    )
+    files = model_files(mechanism, options)
+    if interpreter and backend == "python":
+        files["python.txt"] = interpreter.encode()
     for sentence in unit.system.inputs_as_they_are:
+        say(f"warning: {sentence}")
+    for sentence in renamed_ones(unit):
         say(f"warning: {sentence}")
     if not specialised or not unit.motions or backend == "source":
         if specialised and unit.chain is not None:
@@ -150,6 +156,15 @@ def pack_unit(
     return path
 
 
+def renamed_ones(unit: Any) -> list[str]:
+    """Return a sentence for every variable that has another name in the FMU than in the description."""
+    return [
+        f"'{name}' is called '{new}' in the FMU: OpenModelica's import would write '{imported(name)}', "
+        "which Modelica does not take, or which another variable has"
+        for name, new in variable_table(unit).renamed.items()
+    ]
+
+
 def without_commas(name: str) -> str:
     """The second derivative as a derivative of a derivative; indices of several numbers with semicolons."""
     return re.sub(r"^der\((.*),2\)$", r"der(der(\1))", name).replace(",", ";")
@@ -194,7 +209,7 @@ def facts_of(unit: Any, token: str, offered: dict[str, dict[str, str]]) -> Facts
         d.text,
         run.stop_time,
         run.start_time,
-        run.output_step,
+        None if "ModelExchange" in offered else run.output_step,
         run.relative,
         offered,
     )

@@ -43,14 +43,15 @@ Cell = float | str
 
 def possible(host: ForeignHost, kind: str) -> bool:
     if kind == "Python":
-        return host.python
-    return int(kind[3]) in host.versions and (host.exchange or kind.startswith("CS"))
+        return host.python and host.stepping
+    takes = host.stepping if kind.startswith("CS") else host.exchange
+    return int(kind[3]) in host.versions and takes
 
 
 def run_of(archive: Archive, name: str) -> list[tuple[str, Task]]:
     """The runs of an archive, each with its kind."""
     experiment: Any = archive.description.defaultExperiment
-    step = float(experiment.stepSize)
+    step = archive.step
     count = max(
         1, min(MOST, round(min(float(experiment.stopTime), ENDS.get(name, LONGEST)) / step))
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kinetree.scripts.fmi.bare_c_host import BareHost, HostError
 from kinetree.scripts.fmi.host import Archive
@@ -36,8 +36,7 @@ def in_hosts(report: Report, path: Path, names: Sequence[str]) -> None:
     if not names:
         return
     with Archive(path) as archive:
-        experiment: Any = archive.description.defaultExperiment
-        runs = tasks(archive, float(experiment.stepSize), STEPS)
+        runs = tasks(archive, archive.step, STEPS)
         expected = by_fmpy(runs[0], FOREIGN["fmpy"].platform)
         for name in names:
             for task in runs:

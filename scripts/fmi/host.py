@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 REALS = ("Real", "Float64")
+MOST_STEPS = 500  # of a run whose archive names no step
 WARNING = 1  # the last status that is no failure
 
 
@@ -46,6 +48,13 @@ class Archive:
         return True
 
     @property
+    def step(self) -> float:
+        """Its communication step: archives with model exchange name none, which hosts would take for a step of Euler's method."""
+        experiment: Any = self.description.defaultExperiment
+        told = experiment.stepSize or packed_with(self).get("output_step")
+        return float(told) if told else float(experiment.stopTime) / MOST_STEPS
+
+    @property
     def needs_python(self) -> bool:
         """Whether the binary is a loader that wants an interpreter."""
         return (Path(self.folder) / "resources" / "slavemodule.txt").exists()
@@ -69,6 +78,12 @@ class Archive:
             for v in self.description.modelVariables
             if v.causality == causality and v.type in REALS
         ]
+
+
+def packed_with(archive: Archive) -> dict[str, Any]:
+    """The options that the archive was packed with."""
+    file = Path(archive.folder) / "resources" / "options.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 class Reals:

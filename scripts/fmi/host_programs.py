@@ -86,6 +86,7 @@ class ForeignHost:
     missing: Callable[[], str]
     versions: tuple[int, ...] = (2, 3)
     exchange: bool = True
+    stepping: bool = True  # co-simulation
     python: bool = True
     stepped: float = 1e-6  # deviation allowed: hosts add up their times, or count whole nanoseconds, and impacts enlarge that
     seen: float = INTEGRATED  # deviations that were seen in model exchange: above INTEGRATED they are off, above this they are failures
@@ -99,6 +100,8 @@ class ForeignHost:
             return f"{self.name} has no FMI {archive.version}.0"
         if task.exchange and not self.exchange:
             return f"{self.name} has no model exchange"
+        if not task.exchange and not self.stepping:
+            return f"{self.name} is for model exchange"
         if archive.needs_python and not self.python:
             return f"no Python for {self.platform.name} is here"
         if (
@@ -210,9 +213,10 @@ def by_habits(task: Task, platform: Platform, habits: str) -> tuple[list[float],
         str(task.count),
         str(states),
         str(d.numberOfEventIndicators or 0),
-        repr(task.tolerance or 0.0),
-        ",".join(f"{archive.references[name]}={x!r}" for name, x in task.parameters.items()),
     ]
+    if task.tolerance or task.parameters:
+        given = (f"{archive.references[name]}={x!r}" for name, x in task.parameters.items())
+        numbers += [repr(task.tolerance or 0.0), ",".join(given)]
     line = [*command, str(native_program("motion_host", platform)), str(library), *words, *numbers]
     events: list[int] = []
 
@@ -221,11 +225,11 @@ def by_habits(task: Task, platform: Platform, habits: str) -> tuple[list[float],
         events.extend(int(row[1]) for row in rows if row[:1] == ["events"])
         return [float(row[1]) for row in rows if row[:1] == ["value"]]
 
-    return finished(line, Path(archive.folder), environment, read), events[0]
+    return finished(line, Path(archive.folder), environment, read), sum(events)
 
 
 def with_habits(habits: str) -> Callable[[Task, Platform], list[float]]:
-    """Our C host in the habits of another, whose program it is not."""
+    """Our C host in model exchange with the habits of another, whose program it is not."""
     return lambda task, platform: by_c_program(task, platform, habits)
 
 
@@ -405,8 +409,8 @@ FOREIGN = {
         ),
         ForeignHost("ecos", LINUX, by_script(ECOS, True), here(ecos_missing), (2,), False),
         ForeignHost("bare", LINUX, by_c_program, here(no_compiler), stepped=SINES),
-        ForeignHost("omc-like", LINUX, with_habits("omc"), here(no_compiler), stepped=SINES),
-        ForeignHost("oms-like", LINUX, with_habits("oms"), here(no_compiler), stepped=SINES),
+        ForeignHost("omc-like", LINUX, with_habits("omc"), here(no_compiler), stepping=False),
+        ForeignHost("oms-like", LINUX, with_habits("oms"), here(no_compiler), stepping=False),
         ForeignHost(
             "wine",
             PLATFORMS["win64"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.run.status import EvaluationError
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.host import Archive, Host, packed_with
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.fmi.instance_handling import conditions
 from kinetree.scripts.fmi.sensitivity import (
@@ -92,7 +91,7 @@ def verify(
         twin = (reference or twin_of)(archive)
         experiment: Any = archive.description.defaultExperiment
         end = stop_time if stop_time is not None else min(float(experiment.stopTime), 5.0)
-        step = float(experiment.stepSize)
+        step = archive.step
         count = max(1, min(MOST_STEPS, round(end / step)))
         grid: Sequence[float] = [k * step for k in range(count + 1)]
         names = comparable(archive, twin)
@@ -181,17 +180,12 @@ def twin_of(archive: Archive) -> InProcess:
     if file is None:
         raise FileNotFoundError(2, "the archive holds no model file", str(archive.path))
     options = packed_with(archive)
-    options.pop("specialised", None)
+    for name in ("specialised", "output_step"):
+        options.pop(name, None)
     mechanism, begin = load(file, **options.pop("overrides")), options.pop("beginning", None)
     if begin is not None:
         mechanism = mechanism.beginning(Beginning(**begin))
     return InProcess(fmu_unit(mechanism, **options))
-
-
-def packed_with(archive: Archive) -> dict[str, Any]:
-    """The options that the archive was packed with."""
-    file = Path(archive.folder) / "resources" / "options.json"
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 def chain_of(twin: InProcess) -> ChainSystem | None:

@@ -33,7 +33,7 @@ static int32_t columns(int64_t *ints, double *work) {
 ENTRY(reset) {
     memset(work, 0, ints[U_WORK_SIZE] * sizeof *work);
     memcpy(REG, floats + ints[U_SIZE + S_FLOATS], ints[ints[U_SIZE + S_INTS] + H_REGISTERS] * sizeof *work);
-    work[V_RELATIVE] = 1e-8, work[V_ABSOLUTE] = 1e-10, work[V_NEXT] = INFINITY;
+    work[V_RELATIVE] = 1e-8, work[V_ABSOLUTE] = 1e-10, work[V_NEXT] = work[V_NOTED] = INFINITY;
     return 0;
 }
 ENTRY(start) {
@@ -53,7 +53,11 @@ ENTRY(derivatives) {
     work[V_TIME] = t;
     return columns(ints, work);
 }
-ENTRY(event) {
+ENTRY(event) { /* 3: a step is completed, 5: the host goes on, 6: event mode ends; what is negative then may happen */
+    if (option == 3) work[V_NOTED] = t;
+    if (option == 6 || (option == 5 && t > work[V_NOTED])) AT(ARMED)[0] = AT(ARMED)[0] || AT(GUARDS)[0] < 0;
+    if (option >= 5 && t != work[V_NOTED]) work[V_NOTED] = INFINITY;
+    if (option > 1) return 0;
     if (work[V_STAGE] == 0 && option == 1) {
         work[V_STAGE] = 1;
         work[V_EVENTS] += 1;

@@ -134,8 +134,10 @@ def test_all_kinds_of_an_archive_run_in_all_hosts_that_are_asked(monkeypatch: py
     """A hundred of its steps each, beside fmpy by co-simulation; where nothing is asked nothing is opened."""
     rows: list[Any] = []
     parts = {"coSimulation": "cs", "modelExchange": "me"}
-    description = SimpleNamespace(defaultExperiment=SimpleNamespace(stepSize="0.25"), **parts)
-    archive = SimpleNamespace(description=description, version=2, names=lambda causality: ["x"])
+    description = SimpleNamespace(**parts)
+    archive = SimpleNamespace(
+        description=description, version=2, names=lambda causality: ["x"], step=0.25
+    )
     opened: list[Any] = []
 
     class Opened:
@@ -180,6 +182,7 @@ def test_what_every_host_takes_and_may_differ_by():
             each.platform.name,
             each.versions,
             each.exchange,
+            each.stepping,
             each.python,
             each.stepped,
             each.seen,
@@ -188,8 +191,9 @@ def test_what_every_host_takes_and_may_differ_by():
     }
     both, most = (2, 3), 2e-3
     assert table == {
-        "fmpy": ("linux64", both, True, True, 1e-6, most), "libcosim": ("linux64", (2,), False, True, 1e-6, most),
-        "ecos": ("linux64", (2,), False, True, 1e-6, most), "bare": ("linux64", both, True, True, 1e-9, most),
-        "wine": ("win64", both, True, False, 1e-9, most), "qemu": ("aarch64-linux", both, True, False, 1e-9, most),
-        "fmusim": ("linux64", both, True, True, 1e-6, most), "omsimulator": ("linux64", (2,), True, True, 1e-6, 0.2),
+        "fmpy": ("linux64", both, True, True, True, 1e-6, most), "libcosim": ("linux64", (2,), False, True, True, 1e-6, most),
+        "ecos": ("linux64", (2,), False, True, True, 1e-6, most), "bare": ("linux64", both, True, True, True, 1e-9, most),
+        "wine": ("win64", both, True, True, False, 1e-9, most), "qemu": ("aarch64-linux", both, True, True, False, 1e-9, most),
+        "fmusim": ("linux64", both, True, True, True, 1e-6, most), "omsimulator": ("linux64", (2,), True, True, True, 1e-6, 0.2),
+        "omc-like": ("linux64", both, True, False, True, 1e-6, most), "oms-like": ("linux64", both, True, False, True, 1e-6, most),
     }  # fmt: skip

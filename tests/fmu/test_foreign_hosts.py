@@ -187,10 +187,10 @@ def test_the_table_has_a_cell_for_everything(monkeypatch, capsys):
     )
     assert main(["bench", "hosts", "--quick"]) == 0
     said = capsys.readouterr().out
-    assert (
-        "| pendulum | -9 a -9 a -9 | -9 -9 | -9 -9 | -9 a -9 a -9 | -9 a -9 a | -9 a -9 a |" in said
-        and "a: no time" in said
-    )
+    cells = next(row for row in said.splitlines() if row.startswith("| pendulum |"))
+    steps_and_exchange = "-9 a -9 a -9"
+    everywhere = [steps_and_exchange, "-9 -9", "-9 -9", steps_and_exchange, "a", "a"]
+    assert cells.split(" | ")[1:7] == everywhere and "a: no time" in said
     monkeypatch.setattr(table, "cell", lambda *arguments: "FAILED: ended with 139")
     assert main(["bench", "hosts", "--quick"]) == 1
     assert "pendulum in fmpy CS 2.0: FAILED: ended with 139" in capsys.readouterr().out

@@ -1,5 +1,6 @@
 """The host of instances, call by call in both versions of the standard, over functions that note what they are asked; nothing is run."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -306,6 +307,9 @@ def test_the_line_of_the_c_program(monkeypatch: pytest.MonkeyPatch):
         )
         task = host_programs.Task(archive, is_exchange, ["b", "a"], 0.5, 4)
         assert host_programs.by_c_program(task, PLATFORMS["linux64"]) == [1.5, -2.0]
+        chosen = replace(task, tolerance=1e-3, parameters={"a": 2.5, "b": 1.0})
+        assert host_programs.by_c_program(chosen, PLATFORMS["linux64"], "omc") == [1.5, -2.0]
+        assert asked.pop()[0][-2:] == ["0.001", "7=2.5,9=1.0"]
         line, folder, environment = asked.pop()
         assert (
             line[:2] == ["run", "/motion_host"]
@@ -352,7 +356,7 @@ def test_the_twin_calls_its_entries(status: int, monkeypatch: pytest.MonkeyPatch
         SimpleNamespace(name="p", access=Access.TUNABLE, write=42, at=42),
     ]  # fmt: skip
     monkeypatch.setattr(
-        in_process, "variable_table", lambda unit: SimpleNamespace(variables=variables)
+        in_process, "variable_table", lambda unit: SimpleNamespace(variables=variables, renamed={})
     )
     ends = [0]
 

@@ -113,7 +113,7 @@ def test_all_checks_are_made_and_each_with_its_bound(monkeypatch: pytest.MonkeyP
 
 
 def test_a_run_has_two_thousand_steps_at_most(monkeypatch: pytest.MonkeyPatch):
-    archive, grids = archive_of(), []
+    archive, grids = archive_of(step=0.0009765625), []
     archive.description.defaultExperiment = SimpleNamespace(stopTime="4.0", stepSize="0.0009765625")
 
     def stop(report: Report, twin: Any, grid: list[float], names: list[str]) -> None:

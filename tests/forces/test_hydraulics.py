@@ -257,7 +257,7 @@ def test_work_of_the_oil_in_a_moving_cylinder():
 
 def test_nothing_moves_at_rest():
     """A shut valve, forces in balance: pressures and boom stay."""
-    result = load("lib:boom-drive").compile(pump_flow=3e-4).simulate(0.5, output_step=0.05)
+    result = load("lib:boom-drive").compile(delivery=3e-4).simulate(0.5, output_step=0.05)
     assert np.ptp(result["luff"]) < 1e-9 and np.ptp(result["hose_a.pressure"]) < 10.0
 
 

@@ -123,6 +123,6 @@ def archive_of(version: int = 2, **more: Any) -> Any:
     )  # fmt: skip
     told = {
         "version": version, "description": description, "references": {"x": 3, "k": 5}, "names": lambda causality: ["k", "x"], "compiled": False,
-        "folder": "nowhere", "path": Path("it.fmu"), "reals": list(NAMES),
+        "step": 0.5, "folder": "nowhere", "path": Path("it.fmu"), "reals": list(NAMES),
     }  # fmt: skip
     return SimpleNamespace(**told | more)
