@@ -22,9 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "kinetree-setup.stamp"
-EXTRAS = (
-    "plots,tables,view,studio,control,studies,cluster,optimize,learning,docs,peers,robots,cross,dev"
-)
+EXTRAS = "plots,tables,view,studio,control,studies,cluster,optimize,learning,docs,peers,cad,robots,cross,dev"
 TOP = "scripts/kinetree"  # what `import kinetree` finds; the rooms under their names beside it
 FOLDERS = {"solvers": "solvers", "models": "models", "fmu": "fmu_src", "scripts": "scripts"}
 OLDEST = (3, 11)

@@ -31,6 +31,7 @@ ELSEWHERE = {
     "format",
     "name",
     "text",
+    "materials",
     "bodies",
     "joints",
     "scenery",

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from kinetree.models.controllers.expansion import expanded
 from kinetree.models.description.checks.consistency_check import check
 from kinetree.models.description.errors import MOST_PROBLEMS, ModelError, Problem, shown, suggestion
+from kinetree.models.description.mass_properties import with_masses
 from kinetree.models.description.parameters import as_parameter_value, evaluate_parameters
 from kinetree.models.description.parts.value_parts import PARAMETER_NUMBERS
 from kinetree.models.description.reading.copies import Copier, expand_copies
@@ -56,7 +57,9 @@ def describe(source: Source, **overrides: float | str) -> Description:
     description, found, incomplete = validate(raw, origin)
     problems += found
     if description is not None:
-        description._counted = tuple(origin.counted)
+        description._counted, description._file = tuple(origin.counted), origin.file
+        description, found = with_masses(description, origin)
+        problems += found
         description = expanded(description)
         problems += check(description, origin, incomplete | lost)
     if problems or description is None:

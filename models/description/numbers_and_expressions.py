@@ -28,6 +28,10 @@ class Expression(str):
     scope = "parameter"
 
 
+class DerivedExpression(Expression):
+    """Text of an expression that other numbers of the description were combined to."""
+
+
 class TimeExpression(Expression):
     """Text of an expression over parameters and the time t."""
 

@@ -336,6 +336,7 @@ class Description(Part):
     _pieces: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
     _beam_forms: dict[str, Any] = PrivateAttr(default_factory=dict)
     _written: Description | None = PrivateAttr(None)
+    _weighed: dict[str, Any] = PrivateAttr(default_factory=dict)
     _rests: bool = PrivateAttr(False)
     _counted: tuple[str, ...] = PrivateAttr(())
     _beginning: Beginning | None = PrivateAttr(None)
@@ -379,6 +380,11 @@ class Description(Part):
     def written(self) -> Description:
         """As it was written, before beams became pieces and controllers states and events."""
         return self._written or self
+
+    @property
+    def weighed(self) -> dict[str, Any]:
+        """`MassProperties` of the shapes of every body that has a density."""
+        return self._weighed
 
     @property
     def rests(self) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.models.description.mass_properties import folder_of
 from kinetree.models.description.schema import Description
 from kinetree.models.scene import (
     default_shapes,
@@ -55,11 +56,7 @@ class Scene:
     ):
         self.description, self.motion, self.result = description, motion, result
         self.numbers = Numbers(description)
-        self.folder = folder or (
-            Path(description.file).parent
-            if description.file and not description.file.startswith("lib:")
-            else Path()
-        )
+        self.folder = folder or folder_of(description)
         self.places = [
             p
             for p in places(description, self.numbers)

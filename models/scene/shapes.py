@@ -11,12 +11,12 @@ import numpy as np
 from kinetree.models.description.colours import rgb
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.schema import Shape
+from kinetree.models.description.surfaces import SurfaceError, read_surface
 from kinetree.models.scene.attachments import Numbers, turned
 
 Part = dict[
     str, Any
 ]  # kind, size, at (3), turn (w, x, y, z), colour, opacity; of a mesh: points and triangles
-MOST_TRIANGLES = 200_000  # of one mesh
 
 
 def part(
@@ -91,7 +91,10 @@ def given_part(
         )
     if shape.mesh is not None:
         return part(
-            "mesh", (), *look, **read_mesh(folder / shape.mesh, numbers.number(shape.scale, 1.0))
+            "mesh",
+            (),
+            *look,
+            **read_mesh(folder / shape.mesh, numbers.number(shape.scale, 1.0), shape.solid),
         )
     for kind in ("box", "cylinder", "capsule"):
         if getattr(shape, kind) is not None:
@@ -99,37 +102,15 @@ def given_part(
     return part("sphere", (numbers.number(shape.sphere),), *look)
 
 
-def read_mesh(path: Path, scale: float) -> Part:
-    """Triangles of a file, read by trimesh."""
+def read_mesh(path: Path, scale: float, solid: int | None = None) -> Part:
+    """Return the triangles of a file of meshes or STEP solids as keys of a part."""
     try:
-        import trimesh
-    except ImportError:
-        raise ValueError(f"{path.name}: meshes need trimesh: pip install kinetree[view]") from None
-    if not path.is_file():
-        raise ModelError(
-            Problem("mesh", f"'{path.name}', no such file in {path.parent}", "a file with a mesh")
-        )
-    try:
-        mesh: Any = trimesh.load(path, force="mesh")
-        points, triangles = (
-            np.asarray(mesh.vertices, dtype=float),
-            np.asarray(mesh.faces, dtype=int),
-        )
-    except Exception as error:  # whatever the readers of the formats raise
-        raise ModelError(
-            Problem(
-                "mesh", f"'{path.name}' ({str(error)[:120]})", "a file with a mesh that can be read"
-            )
-        ) from None
-    if not len(triangles) or len(triangles) > MOST_TRIANGLES:
-        raise ModelError(
-            Problem(
-                "mesh", f"'{path.name}' with {len(triangles)} triangles", f"1 to {MOST_TRIANGLES}"
-            )
-        )
+        surface = read_surface(path, solid)
+    except SurfaceError as error:
+        raise ModelError(Problem("mesh", error.found, error.expected)) from None
     return {
-        "points": (points * scale).round(7).ravel().tolist(),
-        "triangles": triangles.ravel().tolist(),
+        "points": (surface.points * scale).round(7).ravel().tolist(),
+        "triangles": surface.triangles.ravel().tolist(),
     }
 
 

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.models.description.colours import COLOURS, rgb
+from kinetree.models.description.mass_properties import has_density
+from kinetree.models.description.step_files import STEP
 
 if TYPE_CHECKING:
     from kinetree.models.description.checks.consistency_check import Checker
-    from kinetree.models.description.schema import Shape
+    from kinetree.models.description.schema import Body, Shape
 
 SHAPES = ("box", "cylinder", "capsule", "sphere", "extrusion", "mesh")
 CORNERS = 3  # of an outline, at least
 LARGEST_MOMENT = 1e150  # kg.m2: their squares are still numbers
+DIFFERENT = 0.2  # stated mass properties that differ by more from those of the shapes are told
 ROUNDING = 1e-3  # of the trace: data rounded to three digits are not refused
 
 
 def check_bodies(checker: Checker) -> None:
     for k, shape in enumerate(checker.description.scenery):
         check_shape(checker, ("scenery", k), shape)
+        if shape.density is not None or shape.material is not None:
+            checker.complain(("scenery", k), "a density", "none: scenery has no mass")
     tensors: list[tuple[str, str, tuple[float, ...]]] = []
     for name, body in checker.description.bodies.items():
         path = ("bodies", name)
+        check_density(checker, path, body)
         mass = checker.number(body.mass)
         if mass is not None and mass < 0.0:
             checker.complain((*path, "mass"), f"a negative mass, {mass:g}", "0 or more")
@@ -75,6 +83,45 @@ def check_bodies(checker: Checker) -> None:
             )
 
 
+def check_density(checker: Checker, path: tuple, body: Body) -> None:
+    """Complain about a body without mass and density; warn where both say something different."""
+    given = checker.description.weighed.get(path[1])
+    if given is None:
+        if "mass" not in body.model_fields_set and not has_density(body):
+            hint = "or a density or material of its shapes"
+            checker.complain((*path, "mass"), "nothing", "mass [kg]", hint)
+        return
+    stated = body.model_fields_set
+    mass, own = checker.number(given.mass), checker.number(body.mass)
+    com, place = checker.numbers(given.com), checker.numbers(body.com)
+    tensor = checker.numbers(given.tensor)
+    if mass is None or own is None or com is None or place is None or tensor is None:
+        return
+    if "mass" in stated and abs(own - mass) > DIFFERENT * mass:
+        checker.warn((*path, "mass"), f"{own:g} kg", f"about the {mass:g} kg of its shapes")
+    if not given.about_com:
+        tensor = about_com(tensor, mass, com)
+    radius = math.sqrt(max(0.0, sum(tensor[:3]) / (2.0 * mass)))  # of gyration, about the centre
+    if "com" in stated and math.dist(com, place) > DIFFERENT * radius:
+        checker.warn((*path, "com"), listed(place), f"about that of its shapes, {listed(com)}")
+    key = "inertia" if "inertia" in stated else "inertia_at_origin"
+    said = checker.numbers(getattr(body, key)) if key in stated else None
+    if said is None:
+        return
+    if key == "inertia_at_origin":
+        said = about_com(said, own, place)
+    share = own / mass
+    far = max(abs(a - share * b) for a, b in zip(said, tensor, strict=True))
+    if far > DIFFERENT * share * max(tensor[:3]):
+        expected = "about that of its shapes, " + listed(share * each for each in tensor)
+        checker.warn((*path, key), listed(said) + " about the centre of mass", expected)
+
+
+def listed(values: Iterable[float]) -> str:
+    """Return a few numbers as messages show them."""
+    return "[" + ", ".join(f"{each:.4g}" for each in values) + "]"
+
+
 def check_shape(checker: Checker, path: tuple, shape: Shape) -> None:
     """One kind, positive sizes, a known colour."""
     kinds = [kind for kind in SHAPES if getattr(shape, kind) is not None]
@@ -82,6 +129,8 @@ def check_shape(checker: Checker, path: tuple, shape: Shape) -> None:
         checker.complain(path, " and ".join(kinds) or "no shape", "one of " + ", ".join(SHAPES))
         return
     kind = kinds[0]
+    if shape.solid is not None and (shape.mesh is None or not shape.mesh.lower().endswith(STEP)):
+        checker.complain((*path, "solid"), f"{shape.solid}", "none: it is of STEP files only")
     if shape.axis is not None and shape.rotate is not None:
         checker.complain(path, "axis and rotate", "one of them")
     if (shape.height is None) == (kind == "extrusion"):

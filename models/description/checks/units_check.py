@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from kinetree.models.description.errors import shown
-from kinetree.models.description.numbers_and_expressions import Expression
+from kinetree.models.description.numbers_and_expressions import DerivedExpression, Expression
 from kinetree.models.description.parts.value_parts import Output
 from kinetree.models.description.units.dimensions import (
     Clash,
@@ -145,6 +145,8 @@ def numbers_of(
     value: Any, path: Path, expected: tuple[str, ...]
 ) -> Iterator[tuple[Path, Measured | Expression, tuple[str, ...]]]:
     """Every expression and every number with a unit, with its path and the units declared for its place."""
+    if isinstance(value, DerivedExpression):
+        return  # made of numbers that are checked where they stand
     if isinstance(value, (Measured, Expression)):
         yield path, value, expected
     elif isinstance(value, BaseModel):

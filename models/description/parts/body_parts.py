@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from kinetree.models.description.inertia_rotation import rotated, rotation_of
 from kinetree.models.description.numbers_and_expressions import (
@@ -17,7 +17,10 @@ from kinetree.models.description.parts.input_motion_parts import Following
 
 
 class Shape(Part):
-    """What a body looks like in pictures; exactly one of box, cylinder, capsule, sphere, extrusion, mesh."""
+    """A part of a body's geometry, drawn and, with a density, weighed.
+
+    Exactly one of box, cylinder, capsule, sphere, extrusion, mesh.
+    """
 
     box: Vector | None = Field(default=None, description="Edge lengths [m]")
     cylinder: tuple[Number, Number] | None = Field(
@@ -36,7 +39,10 @@ class Shape(Part):
     )
     mesh: str | None = Field(
         default=None,
-        description="File (.stl, .obj, .ply, .glb, ...), beside the description where the path is relative",
+        description="File (.stl, .obj, .ply, .glb, .step, ...), beside the description where the path is relative",
+    )
+    solid: int | None = Field(
+        default=None, description="Which solid of a STEP file, from 1; left out: all of them"
     )
     scale: Number = Field(default=1.0, description="Metres per unit of the mesh's file")
     at: Vector = Field(
@@ -53,6 +59,12 @@ class Shape(Part):
         default=None, description="A name, as orange, or #rrggbb; left out: a colour by the body"
     )
     opacity: Number = Field(default=1.0, description="1 solid ... 0 invisible [1]")
+    density: Number | None = Field(
+        default=None, description="Instead of the body's; 0: this shape has no mass [kg/m3]"
+    )
+    material: str | None = Field(
+        default=None, description="Name of a material instead of a density"
+    )
 
 
 class Transform(Part):
@@ -80,10 +92,29 @@ class Transform(Part):
 class Body(Named):
     """A rigid body."""
 
-    mass: Number = Field(
-        description="Mass [kg]; 0 is allowed where other inertia keeps the motion determined"
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": [key]} for key in ("mass", "density", "material", "shape", "shapes")
+            ]
+        }
     )
-    com: Vector = Field(default=ORIGIN, description="Centre of mass in the body frame [m]")
+
+    mass: Number = Field(
+        default=0.0,
+        description="Mass; left out: from density and shapes; 0 where other inertia determines the motion [kg]",
+    )
+    com: Vector = Field(
+        default=ORIGIN,
+        description="Centre of mass in the body frame; left out with a density: that of the shapes [m]",
+    )
+    density: Number | None = Field(
+        default=None,
+        description="Of the shapes: gives mass, com and inertia where they are left out [kg/m3]",
+    )
+    material: str | None = Field(
+        default=None, description="Name of a material instead of a density"
+    )
     inertia: Tensor | None = Field(
         default=None,
         description="xx yy zz xy xz yz of the tensor about the centre of mass, body axes [kg.m2]",
@@ -99,8 +130,8 @@ class Body(Named):
         default=False,
         description="Accept an inertia tensor no rigid body can have, as in published reduced data",
     )
-    shape: Shape | None = Field(default=None, description="For pictures only")
-    shapes: tuple[Shape, ...] = Field(default=(), description="Several shapes, for pictures only")
+    shape: Shape | None = Field(default=None, description="What it looks like")
+    shapes: tuple[Shape, ...] = Field(default=(), description="Several shapes")
     at: Vector | None = Field(default=None, description="Centre of the shape in the body frame [m]")
 
     @model_validator(mode="after")
