@@ -170,7 +170,7 @@ def examine(path: str) -> dict[str, Any]:
         return {"error": "no solids in it, only surfaces or curves" if entities else "no solids"}
     if len(solids) > MOST_SOLIDS:
         return {"error": f"{len(solids)} solids, more than {MOST_SOLIDS}"}
-    inside = {face for tag in solids for _, face in _faces(model, tag)}
+    inside = {abs(face) for tag in solids for _, face in _faces(model, tag)}
     loose = len([1 for _, tag in model.getEntities(2) if tag not in inside])
     left_out = [f"{loose} surfaces that belong to no solid"] if loose else []
     x0, y0, z0, x1, y1, z1 = model.getBoundingBox(-1, -1)

@@ -48,7 +48,7 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
             )
         typer.echo(f"{file}: good. {', '.join(parts)}")
     for each in told["left_out"]:
-        typer.echo(f"left out: {each}")
+        typer.echo(each if each.startswith(("assumed: ", "offered: ")) else f"left out: {each}")
     for each in told["in_fmus"]:
         typer.echo(f"in FMUs: {each}")
     return None

@@ -1,4 +1,4 @@
-"""`kinetree import`: a robot's URDF or MJCF file as a description of this format."""
+"""`kinetree import`: robots and machines in formats of others as descriptions of this format."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,11 @@ from kinetree.scripts.terminal.json_output import Json, show_json
 
 def import_robot(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Robot: .urdf, .xacro, or MJCF as .xml or .mjcf.")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Robot (.urdf, .xacro, .xml or .mjcf), assembly (Simscape Multibody .xml), part (.step).",
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -38,10 +42,22 @@ def import_robot(
         list[str] | None,
         typer.Option("--arg", metavar="NAME=VALUE", help="xacro: argument of the file."),
     ] = None,
+    density: Annotated[
+        float | None,
+        typer.Option("--density", help="STEP: of all solids, in kg/m3 (default: steel)."),
+    ] = None,
+    pin: Annotated[
+        int | None,
+        typer.Option("--pin", help="STEP: number of the hole that a joint holds to the ground."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Page (.html) with tree, what was read and left out, scene."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a robot of another format as a description, and say what is left out."""
+    """Write a robot or a machine of another format as a description, and say what is left out."""
     from inspect import signature
 
     from kinetree.models import load
@@ -49,17 +65,20 @@ def import_robot(
     from kinetree.models.foreign.toml_text import toml_text
 
     if not is_foreign(file):
-        raise BadInput(f"{file}: expected a robot as .urdf, .xacro, .xml or .mjcf")
+        raise BadInput(f"{file}: expected .urdf, .xacro, .xml, .mjcf or .step")
     path = writable(output or Path(f"{file.name.split('.')[0]}.toml"), (".toml",), "--output")
     assert path is not None
     if path.exists() and output is None and not force:
         raise BadInput(f"{path} exists already; --force overwrites it, -o names another")
+    page = writable(report, (".html",), "--report")
     reader = foreign_reader(file)
     options: dict[str, Any] = {
         "floating": floating,
         "limits": limits,
         "torques": torques,
         "keep_fixed": keep_fixed,
+        "density": density,
+        "pin": pin,
     }
     options["arguments"] = dict(pair(each) for each in arg or ())
     known = signature(reader).parameters
@@ -70,14 +89,18 @@ def import_robot(
                 f"--arg has no meaning for {file.suffix}: only xacro files have arguments"
             )
         raise BadInput(
-            f"--{unknown[0].replace('_', '-')} has no meaning for {file.suffix}: such files say themselves how the base moves"
+            f"--{unknown[0].replace('_', '-')} has no meaning for {file.suffix} files of this kind"
         )
     description, left_out = reader(
-        **{name: value for name, value in options.items() if name in known}
+        **{name: value for name, value in options.items() if name in known and value is not None}
     )
-    load(description)
+    mechanism = load(description)
+    if page is not None:
+        from kinetree.scripts.reports.import_report import write_import_report
+
+        write_import_report(page, file.name, mechanism.compile(), left_out)
     remarks = [f"{description['name']}, imported from {file.name}"] + [
-        f"left out: {each}" for each in left_out
+        line(each) for each in left_out
     ]
     write_text(path, toml_text(description, remarks))
     if json:
@@ -91,8 +114,13 @@ def import_robot(
     counts = f"{len(description['bodies'])} bodies, {len(description['joints'])} joints"
     typer.echo(f"{path} written: {counts}. Next: kinetree check {path}")
     for each in left_out:
-        typer.echo(f"left out: {each}")
+        typer.echo(line(each))
     return None
+
+
+def line(told: str) -> str:
+    """Return what a reader tells, with what it is in front."""
+    return told if told.startswith(("assumed: ", "offered: ")) else f"left out: {told}"
 
 
 def pair(text: str) -> tuple[str, str]:

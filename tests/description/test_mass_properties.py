@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from step_parts import BALL, BEAM, write_step
 
 from kinetree.models import ModelError, load
 from kinetree.models.description.parameters import evaluate_parameters
@@ -269,33 +270,17 @@ def test_open_meshes_are_refused_and_can_be_left_out(tmp_path):
 
 
 # -- STEP ---------------------------------------------------------------------------------------------
-def write_step(path):
-    """A beam of 4 m with two pin holes and a pin, and a ball, in millimetres."""
-    gmsh = pytest.importorskip("gmsh")
-    gmsh.initialize(interruptible=False)
-    gmsh.option.setNumber("General.Terminal", 0)
-    occ = gmsh.model.occ
-    beam = [(3, occ.addBox(0, -60, -100, 4000, 120, 200))]
-    holes = [(3, occ.addCylinder(x, -70, 0, 0, 140, 0, r)) for x, r in ((100, 40), (3900, 30))]
-    occ.fuse(occ.cut(beam, holes)[0], [(3, occ.addCylinder(2000, 60, 0, 0, 50, 0, 20))])
-    occ.addSphere(0, 0, 1000, 50)
-    occ.synchronize()
-    gmsh.write(str(path))
-    gmsh.finalize()
-
-
 def test_solids_of_step_files_are_weighed_exactly(tmp_path):
     """Boundary representation, not triangles: the ball has its closed form."""
     write_step(tmp_path / "parts.step")
     mesh = {"mesh": str(tmp_path / "parts.step")}
     m, com, J = solid(mesh | {"solid": 2})
-    assert m == pytest.approx(RHO * 4 / 3 * math.pi * 0.05**3, rel=1e-9)
+    assert m == pytest.approx(RHO * BALL, rel=1e-9)
     assert com == pytest.approx([0, 0, 1], abs=1e-9)
     assert np.diag(J) == pytest.approx([0.4 * m * 0.05**2] * 3, rel=1e-9)
-    volume = 4 * 0.12 * 0.2 - math.pi * 0.12 * (0.04**2 + 0.03**2) + math.pi * 0.02**2 * 0.05
     beam, _, _ = solid(mesh | {"solid": 1})
     both, _, _ = solid(mesh)
-    assert beam == pytest.approx(RHO * volume, rel=1e-12)
+    assert beam == pytest.approx(RHO * BEAM, rel=1e-12)
     assert both == pytest.approx(beam + m, rel=1e-12)
     with pytest.raises(ModelError):
         solid(mesh | {"solid": 3})

@@ -21,7 +21,7 @@ from machines import Machines
 from motions import Motions
 from readers import Readers
 
-READERS = ("description", "scenario", "study", "structure")
+READERS = ("description", "scenario", "study", "structure", "assembly")
 
 
 class Fuzzer(Protocol):

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from cad_assemblies import first_generation, second_generation
+
 from kinetree.models import ModelError, load
 from kinetree.models.description.json_schema import json_schema
 from kinetree.models.description.reading.read_source import library_names, read
@@ -201,18 +203,41 @@ def mechanism(tree: Any) -> None:
     load(tree).compile()
 
 
-def structure(tree: Any) -> None:
-    """An XML tree as nested lists [tag, attributes, children]."""
+def xml_text(tree: Any) -> bytes | None:
+    """An XML tree of nested lists [tag, attributes, children, text] as a file; None for what is none any more."""
 
     def element(node: Any) -> ElementTree.Element:
         made = ElementTree.Element(str(node[0]), {str(k): str(v) for k, v in node[1].items()})
         made.extend([element(child) for child in node[2]])
+        made.text = str(node[3]) if len(node) > 3 else None
         return made
 
     try:
-        text = ElementTree.tostring(element(tree))
+        return ElementTree.tostring(element(tree))
     except (TypeError, IndexError, AttributeError, KeyError, ValueError):
-        return  # no tree of elements any more
+        return None
+
+
+def assembly(tree: Any) -> None:
+    """An assembly of a CAD program, read and compiled."""
+    text = xml_text(tree)
+    if text is not None:
+        read_foreign(text, ".xml")
+
+
+def read_foreign(content: bytes, suffix: str) -> None:
+    """A file of another format, from its bytes to a mechanism."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / f"fuzz{suffix}"
+        path.write_bytes(content)
+        load(path).compile()
+
+
+def structure(tree: Any) -> None:
+    """A system structure from its XML tree."""
+    text = xml_text(tree)
+    if text is None:
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / MAIN).write_bytes(text)
@@ -221,7 +246,9 @@ def structure(tree: Any) -> None:
 
 
 def listed(element: ElementTree.Element) -> list[Any]:
-    return [element.tag, dict(element.attrib), [listed(child) for child in element]]
+    children = [listed(child) for child in element]
+    text = (element.text or "").strip()
+    return [element.tag, dict(element.attrib), children, *([text] if text else [])]
 
 
 def kinds() -> dict[str, Kind]:
@@ -242,6 +269,15 @@ def kinds() -> dict[str, Kind]:
         ),
         "study": Kind(
             [STUDY], study_words, lambda tree: checked(Study, tree, "fuzz.toml"), (BadInput,)
+        ),
+        "assembly": Kind(
+            [
+                listed(ElementTree.fromstring(text))
+                for text in (second_generation(True), second_generation(False), first_generation())
+            ],
+            ["uid", "name", "grounded", "entityUid", "geomType", "ref", "length", "mass"],
+            assembly,
+            (ModelError, EvaluationError),
         ),
         "structure": Kind(
             [listed(ElementTree.fromstring(SSD))],

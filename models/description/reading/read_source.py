@@ -27,11 +27,19 @@ ENDLESS_KEY = re.compile(
 )
 UNQUOTED = re.compile(r"""\s*(?:\[[\w.\[ ]*|[\w.]*)\{""")
 
+XML = {  # readers of .xml files by what stands near their beginning; MJCF otherwise
+    b"<robot": "urdf",
+    b"SimscapeMultibodyImportXML": "simscape",
+    b"<PhysicalModelingXMLFile": "simmechanics",
+    b"<SimMechanics": "simmechanics",
+}
 FOREIGN = {
     ".urdf": ("urdf", "URDF"),
     ".xacro": ("xacro_robot", "URDF with xacro's macros"),
-    ".xml": ("mjcf", "MJCF"),
+    ".xml": ("mjcf", "MJCF, URDF or Simscape Multibody XML"),
     ".mjcf": ("mjcf", "MJCF"),
+    ".step": ("step", "STEP"),
+    ".stp": ("step", "STEP"),
 }
 
 
@@ -73,7 +81,7 @@ def read(source: Source) -> tuple[dict[str, Any], Origin]:
 
 
 def is_foreign(source: Source) -> bool:
-    """Whether a file is a robot in a format of others."""
+    """Whether a file is a robot or a machine in a format of others."""
     return isinstance(source, (str, os.PathLike)) and Path(source).suffix.lower() in FOREIGN
 
 
@@ -87,14 +95,13 @@ def foreign_reader(source: Source) -> Callable[..., tuple[dict[str, Any], list[s
                 key="",
                 file=os.fspath(path)[:200],
                 found="no file of that name",
-                expected=f"a robot in {kind}",
+                expected=f"a file in {kind}",
             )
         )
-    if (
-        path.suffix.lower() == ".xml"
-        and "<robot" in path.read_text("utf-8", errors="replace")[:4000]
-    ):
-        module = FOREIGN[".urdf"][0]
+    if path.suffix.lower() == ".xml":
+        with path.open("rb") as file:
+            begin = file.read(4000)
+        module = next((each for sign, each in XML.items() if sign in begin), module)
     reader = importlib.import_module(f"kinetree.models.foreign.{module}").describe
     return partial(reader, path)
 
@@ -136,7 +143,7 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
     if suffix not in LARGEST_FILE:
         raise refuse(
             f"a file ending in '{suffix[:20]}'",
-            "a .toml or .json file, or a robot in .urdf, .xacro or .xml",
+            "a .toml or .json file, a robot in .urdf, .xacro or .xml, a part in .step",
             hint='mechanisms of the library are named "lib:NAME"',
         )
     try:
