@@ -339,7 +339,7 @@ class Description(Part):
     _weighed: dict[str, Any] = PrivateAttr(default_factory=dict)
     _rests: bool = PrivateAttr(False)
     _counted: tuple[str, ...] = PrivateAttr(())
-    _beginning: Beginning | None = PrivateAttr(None)
+    _beginning: Any = PrivateAttr(None)  # Beginning | None
 
     @property
     def left_out(self) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def tree_lines(system: System) -> list[str]:
 
 def write_import_report(path: Path, source: str, system: System, told: Sequence[str]) -> Path:
     """Write the page about a file that was imported."""
-    from kinetree.models.expressions.text import evaluate_constant
+    from kinetree.models.expressions.parse import evaluate_constant
 
     d = system.description
     values = {name: float(evaluate_constant(p.value, {})) for name, p in d.parameters.items()}
@@ -80,8 +80,8 @@ def write_import_report(path: Path, source: str, system: System, told: Sequence[
 def _scene(system: System) -> str:
     """Return the mechanism at its start inside the page, or why it is not there."""
     from kinetree.models.description.errors import ModelError
-    from kinetree.models.scene.page import page
-    from kinetree.models.scene.show import start_scene
+    from kinetree.models.scene.html_page import page
+    from kinetree.models.scene.make_scenes import start_scene
 
     try:
         html = page(start_scene(system).data())

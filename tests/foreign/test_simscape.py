@@ -50,7 +50,7 @@ def test_closed_loops_move_as_the_same_linkage_written_by_hand(tmp_path, name):
     """The place of the middle of the coupler over a second."""
     path = tmp_path / "machine.xml"
     path.write_text(FILES[name], encoding="utf-8")
-    from kinetree.models.description.reading.source import foreign_reader
+    from kinetree.models.description.reading.read_source import foreign_reader
 
     raw, _ = foreign_reader(path)()
     tracks = []
