@@ -11,10 +11,12 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from kinetree.solvers.entries import LIBRARIES
 from kinetree.solvers.library.c_compiler import LibraryError, compiler, run
+from kinetree.solvers.library.load import know_this_machine
 from kinetree.solvers.library.platforms import Platform, levels_for, this_platform
 from kinetree.solvers.library.processor_levels import level, suffix_of
 from kinetree.solvers.library.verified_files import (
@@ -38,12 +40,24 @@ def build(say: Say = silent, libraries: Iterable[str] = LIBRARIES) -> Path:
     """Build the libraries of this machine unless they are there, one process each; returns their folder."""
     folder = made_folder()
     with one_builder(folder, say):
-        wanted = [name for name in libraries if not sound(library_path(name, level()))]
-        if wanted:
-            compiler()
+        wanted = [name for name in libraries if not ready(name)]
         at_once([(f"the library '{name}'", f"make_library({name!r})") for name in wanted], say)
     forget_old(folder)
     return folder
+
+
+def ready(name: str, processor: str = "") -> bool:
+    """Whether a library is there: linked, or as object code where nothing links it."""
+    path = library_path(name, processor or level())
+    return sound(path) or (linker() is None and sound(path.with_suffix(".o")))
+
+
+def linker() -> list[str] | None:
+    """Command that makes libraries of object code; None where LLVM links it in memory, as it does where there is no compiler."""
+    try:
+        return compiler() if sys.platform.startswith("linux") else None
+    except LibraryError:
+        return None
 
 
 def build_all_levels(say: Say = silent) -> None:
@@ -156,14 +170,6 @@ def make_code(library: str) -> bytes:
     return code
 
 
-def know_this_machine() -> None:
-    """Let LLVM make code for this machine: numba does so when it is imported, which kept bitcode does without."""
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-
-
 def make_object(library: str, target: str, level_name: str) -> Path:
     """Object code of the core for one processor level of a platform."""
     from kinetree.solvers.library.compile_ahead import emit
@@ -187,20 +193,17 @@ def make_library(library: str, processor: str = "") -> None:
     path = library_folder() / library_path(library, processor).name
     code = make_code(library)
     know_this_machine()
-    with written(path.with_suffix(".o")) as draft:
+    objects = path.with_suffix(".o")
+    with written(objects) as draft:
         emit(code, draft, processor, suffix_of(processor))
-    with written(path) as draft:
-        run(
-            [
-                *compiler(),
-                "-shared",
-                "-o",
-                str(draft),
-                str(path.with_suffix(".o")),
-                "-lm",
-                "-Wl,-z,defs",
-            ]
-        )
+    command = linker()
+    if command is None:
+        return
+    with (
+        suppress(LibraryError),
+        written(path) as draft,
+    ):  # what cannot be linked is linked in memory
+        run([*command, "-shared", "-o", str(draft), str(objects), "-lm", "-Wl,-z,defs"])
 
 
 __all__ = ["LibraryError", "build", "compiler", "library_path", "object_path", "objects_for"]

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
+from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 from kinetree.solvers.entries import library_of, signature_of
 from kinetree.solvers.library.c_compiler import LibraryError
+from kinetree.solvers.library.platforms import this_platform
 from kinetree.solvers.library.processor_levels import level, suffix_of
-from kinetree.solvers.library.verified_files import library_path, sound
+from kinetree.solvers.library.verified_files import (
+    digest,
+    library_folder,
+    library_path,
+    place,
+    sound,
+)
 
 KINDS = {
     "int": ctypes.c_int64,
@@ -18,14 +30,96 @@ KINDS = {
 }
 
 
+def know_this_machine() -> None:
+    """Let LLVM make code for this machine: numba does so when it is imported, which kept code does without."""
+    import llvmlite.binding as llvm
+
+    with suppress(RuntimeError):  # newer versions do it by themselves
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+
+
+class Shared:
+    """A library that a linker has made."""
+
+    def __init__(self, path: Path):
+        self.path, self.own = path, ctypes.CDLL(str(path))
+
+    def function(self, symbol: str, arguments: list[Any], held: bool) -> Any:
+        """A function; `held`: other Python threads wait while it runs."""
+        library = ctypes.PyDLL(str(self.path)) if held else self.own
+        f = getattr(library, symbol)
+        f.restype, f.argtypes = ctypes.c_int32, arguments
+        return f
+
+    def cell(self, symbol: str) -> ctypes.c_void_p:
+        """A variable that holds an address."""
+        return ctypes.c_void_p.in_dll(self.own, symbol)
+
+
+class ObjectCode:
+    """Object code that LLVM puts into memory and links there: what serves where no linker is."""
+
+    def __init__(self, path: Path):
+        import llvmlite.binding as llvm
+
+        know_this_machine()
+        machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
+        self.path = path
+        self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        self.engine.add_object_file(llvm.ObjectFileRef.from_path(str(path)))
+        self.engine.finalize_object()
+
+    def function(self, symbol: str, arguments: list[Any], held: bool) -> Any:
+        """A function; `held`: other Python threads wait while it runs."""
+        kind = ctypes.PYFUNCTYPE if held else ctypes.CFUNCTYPE
+        f = kind(ctypes.c_int32, *arguments)(self.engine.get_function_address(symbol))
+        f.kept = self.engine  # type: ignore[attr-defined]
+        return f
+
+    def cell(self, symbol: str) -> ctypes.c_void_p:
+        """A variable that holds an address."""
+        return ctypes.c_void_p.from_address(self.engine.get_global_value_address(symbol))
+
+
 @lru_cache(maxsize=4)
-def load_library(name: str) -> ctypes.CDLL | None:
+def load_library(name: str) -> Shared | ObjectCode | None:
     """A library of the present sources, or None when it has not been built or is not what was built."""
     path = library_path(name, level())
-    return ctypes.CDLL(str(path)) if sound(path) else None
+    if sound(path):
+        return Shared(path)
+    return next((ObjectCode(each) for each in object_files(name) if loads(each)), None)
 
 
-def needed_library(name: str) -> ctypes.CDLL:
+def object_files(name: str) -> list[Path]:
+    """Object code of a library for this machine: made here, or in a wheel that was built on another platform."""
+    found = [library_path(name, level()).with_suffix(".o")]
+    own = this_platform()
+    if own and name == "core":
+        known = level() if level() in own.levels else own.levels[0]
+        found.append(place(f"kinetree-core-{own.name}-{known}.o"))
+    return found
+
+
+def loads(path: Path) -> bool:
+    """Whether object code can be linked in memory here. A process of its own tries it once, for LLVM ends a process in which it fails."""
+    if not sound(path):
+        return False
+    verdict = library_folder() / f"{path.name}.loads"
+    key = digest(path)
+    with suppress(OSError):
+        said = verdict.read_text().split()
+        if said[:1] == [key]:
+            return said[1:] == ["yes"]
+    code = f"from kinetree.solvers.library.load import ObjectCode; from pathlib import Path; ObjectCode(Path({str(path)!r}))"
+    good = subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+    with suppress(OSError):
+        library_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        verdict.write_text(f"{key} {'yes' if good else 'no'}")
+    return good
+
+
+def needed_library(name: str) -> Shared | ObjectCode:
     """A library that has to be there: those that few commands use are built when they are first wanted."""
     library = load_library(name)
     if library is None:
@@ -43,23 +137,21 @@ def needed_library(name: str) -> ctypes.CDLL:
 
 def connect(entry: str) -> None:
     """Give the core library the address of an entry that it calls through a hook."""
-    cell = ctypes.c_void_p.in_dll(needed_library("core"), f"kt_hook_{entry}{suffix_of(level())}")
+    cell = needed_library("core").cell(f"kt_hook_{entry}{suffix_of(level())}")
     cell.value = ctypes.cast(function(entry), ctypes.c_void_p).value
 
 
 def held_function(entry: str):
     """An entry point that is called without letting other Python threads run meanwhile."""
-    f = getattr(
-        ctypes.PyDLL(str(library_path(library_of(entry), level()))),
-        f"kt_{entry}{suffix_of(level())}",
-    )
-    f.restype, f.argtypes = ctypes.c_int32, function(entry).argtypes
-    return f
+    return entry_point(entry, True)
 
 
 def function(entry: str):
     """An entry point with its C signature."""
-    f = getattr(needed_library(library_of(entry)), f"kt_{entry}{suffix_of(level())}")
-    f.restype = ctypes.c_int32
-    f.argtypes = [KINDS[kind] for kind in signature_of(entry)]
-    return f
+    return entry_point(entry, False)
+
+
+def entry_point(entry: str, held: bool):
+    arguments = [KINDS[kind] for kind in signature_of(entry)]
+    library = needed_library(library_of(entry))
+    return library.function(f"kt_{entry}{suffix_of(level())}", arguments, held)

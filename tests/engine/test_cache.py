@@ -12,6 +12,7 @@ import pytest
 from stub_unit import stub_shell
 
 from kinetree.fmu.native.shell import linked
+from kinetree.models import load
 from kinetree.solvers.cache import cache_root, usable
 from kinetree.solvers.library import c_compiler, verified_files
 from kinetree.solvers.library.c_compiler import LibraryError, compiler, cross_compiler, has_zig, run
@@ -115,7 +116,7 @@ def test_a_truncated_engine_is_not_loaded(tmp_path, size):
         text=True,
         env={**os.environ, "KINETREE_CACHE": str(tmp_path)},
     )
-    assert "CDLL" in ask().stdout
+    assert "Shared" in ask().stdout
     library = folder / library_path("core", level()).name
     content = library.read_bytes()
     library.write_bytes(content[:size])
@@ -155,6 +156,53 @@ def test_an_engine_that_came_with_the_package_needs_no_compiler(tmp_path, monkey
     load_library.cache_clear()
     assert load_library("core") is None
     load_library.cache_clear()
+
+
+@pytest.mark.skipif(
+    not sound(library_path("core", level()).with_suffix(".o")),
+    reason="there is no object code of the present sources",
+)
+def test_object_code_serves_where_nothing_can_be_linked(tmp_path):
+    """Without compiler and zig the engine is object code, which LLVM links in memory; what cannot be loaded ends no process."""
+    folder = tmp_path / "library" / library_folder().name
+    folder.mkdir(parents=True)
+    objects = library_path("core", level()).with_suffix(".o")
+    for name in (objects.name, f"{objects.name}.sum"):
+        shutil.copy(objects.with_name(name), folder)
+    code = (
+        "from kinetree.models import load; from kinetree.models.run.engine import kind\n"
+        "print(kind(), load('lib:boom').compile().simulate(stop_time=0.1)['luff'][-1])"
+    )
+    own = {**os.environ, "KINETREE_CACHE": str(tmp_path), "PATH": "", "KINETREE_ENGINE": ""}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=own)
+    expected = load("lib:boom").compile().simulate(stop_time=0.1)["luff"][-1]
+    assert done.stdout.split() == ["library", repr(float(expected))], done.stderr
+    assert done.stderr == "", "nothing was built"
+    with written(folder / objects.name) as draft:
+        draft.write_bytes(b"no object code")
+    code = "from kinetree.solvers.library.load import load_library; print(load_library('core'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=own)
+    assert (done.returncode, done.stdout.strip()) == (0, "None"), done.stderr
+
+
+def test_a_library_that_cannot_be_linked_stays_object_code(tmp_path, monkeypatch):
+    """A compiler without its headers and libraries is as good as none."""
+    from kinetree.solvers.library import build, compile_ahead
+
+    monkeypatch.setenv("KINETREE_CACHE", str(tmp_path))
+    monkeypatch.setattr(build, "make_code", lambda library: b"")
+    monkeypatch.setattr(compile_ahead, "emit", lambda code, draft, *rest: draft.write_bytes(b"o"))
+    monkeypatch.setattr(build, "compiler", lambda: [sys.executable, "-c", "raise SystemExit(1)"])
+    build.make_library("core")
+    path = library_path("core", level())
+    assert not path.exists() and sound(path.with_suffix(".o"))
+
+    def none() -> list[str]:
+        raise LibraryError("no C compiler found")
+
+    assert not build.ready("core")
+    monkeypatch.setattr(build, "compiler", none)
+    assert build.ready("core") and build.linker() is None
 
 
 def test_without_any_compiler_the_way_out_is_named(monkeypatch):
