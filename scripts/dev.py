@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Developer's commands: set up, demonstrate, test. Needs a bare Python 3.11 or newer and the package registry, nothing else.
 
+python3 scripts/dev.py demo       install what it needs, run the product's main job
 python3 scripts/dev.py setup      make .venv and install everything
-python3 scripts/dev.py demo       set up if needed, run the product's main job
 python3 scripts/dev.py test       set up if needed, lint, check types, run the fast tests (--all: the slow ones too)
 python3 scripts/dev.py --help     what else there is
 """
@@ -22,7 +22,12 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "kinetree-setup.stamp"
-EXTRAS = "plots,tables,view,studio,control,studies,cluster,optimize,learning,docs,peers,cad,robots,cross,dev"
+EVERYTHING = "plots,tables,view,films,studio,control,studies,cluster,optimize,learning,docs,peers,cad,robots,cross,dev"
+LITTLE = "plots,view"  # what the demonstration needs
+SIZES = {  # MB that are downloaded and that lie in .venv afterwards, measured on Linux with Python 3.11
+    LITTLE: (215, 790),
+    EVERYTHING: (1100, 3900),
+}
 TOP = "scripts/kinetree"  # what `import kinetree` finds; the rooms under their names beside it
 FOLDERS = {"solvers": "solvers", "models": "models", "fmu": "fmu_src", "scripts": "scripts"}
 OLDEST = (3, 11)
@@ -32,45 +37,53 @@ class Failure(Exception):
     """Something the developer must act upon, said in one line."""
 
 
-def fingerprint() -> str:
+def fingerprint(extras: str = EVERYTHING) -> str:
     """Key of an installation: what it was made from and with which Python."""
-    digest = hashlib.sha256(f"{sys.version_info[:2]} {ROOT} {EXTRAS}".encode())
+    digest = hashlib.sha256(f"{sys.version_info[:2]} {ROOT} {extras}".encode())
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((ROOT / name).read_bytes())
     return digest.hexdigest()
 
 
-def installed() -> bool:
-    return STAMP.exists() and STAMP.read_text() == fingerprint() and program("python").exists()
+def installed(extras: str = EVERYTHING) -> bool:
+    """Whether the environment has these extras, or everything."""
+    keys = {fingerprint(extras), fingerprint()}
+    return STAMP.exists() and STAMP.read_text() in keys and program("python").exists()
 
 
 def program(name: str) -> Path:
     return BIN / (name + (".exe" if os.name == "nt" else ""))
 
 
+ENGINE: list[str | Path] = [program("python"), "-m", "kinetree.solvers.library", "build"]
+
+
 def quietly(title: str, command: list[str | Path], required: bool = True) -> bool:
     """Run with its output in a log, a progress line on the terminal; on failure show the end of the log."""
     log = VENV / "setup.log"
-    live = sys.stdout.isatty()
-    start = time.monotonic()
-    print(f"{title} ...", end="" if live else "\n", flush=True)
+    return follow(title, begin(command, log), log, required)
+
+
+def begin(command: list[str | Path], log: Path) -> subprocess.Popen:
+    """Start a program with its output in a log."""
     with open(log, "wb") as stream:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [str(part) for part in command], cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT
         )
-        said = start
-        while process.poll() is None:
-            time.sleep(0.2)
-            now = time.monotonic()
-            if now - said > (1 if live else 30):
-                said = now
-                print(
-                    f"\r{title} ... {now - start:.0f} s"
-                    if live
-                    else f"{title} ... {now - start:.0f} s",
-                    end="" if live else "\n",
-                    flush=True,
-                )
+
+
+def follow(title: str, process: subprocess.Popen, log: Path, required: bool = True) -> bool:
+    """Wait for a program, telling how long it takes."""
+    live = sys.stdout.isatty()
+    start = said = time.monotonic()
+    print(f"{title} ...", end="" if live else "\n", flush=True)
+    while process.poll() is None:
+        time.sleep(0.2)
+        now = time.monotonic()
+        if now - said > (1 if live else 30):
+            said = now
+            text = f"{title} ... {now - start:.0f} s"
+            print(f"\r{text}" if live else text, end="" if live else "\n", flush=True)
     seconds = time.monotonic() - start
     print(f"\r{title}: " if live else f"{title}: ", end="")
     print(f"done in {seconds:.1f} s" if process.returncode == 0 else "failed")
@@ -80,8 +93,11 @@ def quietly(title: str, command: list[str | Path], required: bool = True) -> boo
     return process.returncode == 0
 
 
-def make_environment() -> None:
-    """A virtual environment in the project root with everything in it, the project itself in editable mode."""
+def make_environment(extras: str = EVERYTHING) -> None:
+    """A virtual environment in the project root with extras in it, the project itself in editable mode.
+
+    What the engine needs is installed first, so that it is compiled while the rest is downloaded.
+    """
     try:
         import ensurepip  # noqa: F401
         import venv
@@ -99,6 +115,8 @@ def make_environment() -> None:
             f"{VENV} is not a usable environment: delete it and run 'python3 scripts/dev.py setup' again"
         )
     STAMP.unlink(missing_ok=True)
+    down, there = SIZES[extras]
+    print(f"To be downloaded: about {down} MB, of which {there} MB become in {VENV.name}")
     pip = [
         program("python"),
         "-m",
@@ -110,12 +128,21 @@ def make_environment() -> None:
         ROOT / "constraints.txt",
     ]
     quietly("Installing the packaging tools", [*pip, "pip", "setuptools"])
-    quietly(
-        "Installing Kinetree and what its tests use",
-        [*pip, "--no-build-isolation", "--editable", f"{ROOT}[{EXTRAS}]"],
-    )
+    own = [*pip, "--no-build-isolation", "--editable"]
+    quietly("Installing Kinetree", [*own, ROOT])
     link_for_types()
-    STAMP.write_text(fingerprint())
+    log = VENV / "engine.log"
+    engine = begin(ENGINE, log)
+    try:
+        title = (
+            "Installing what the demonstration uses" if extras == LITTLE else "Installing the rest"
+        )
+        quietly(title, [*own, f"{ROOT}[{extras}]"])
+    except BaseException:
+        engine.terminate()
+        raise
+    follow("Engine library", engine, log, required=False)
+    STAMP.write_text(fingerprint(extras))
 
 
 def link_for_types() -> None:
@@ -143,7 +170,7 @@ def check_compiler() -> None:
             else "apt-get install gcc libc6-dev"
         )
         print(
-            f"A C compiler is missing (the engine library and native FMUs need one): install it with '{hint}'"
+            f"A C compiler is missing, which native FMUs need (the engine does without): install it with '{hint}'"
         )
 
 
@@ -228,21 +255,18 @@ def install_browser() -> None:
 
 def build_engine() -> None:
     """The kernels compiled ahead of time, kept by content: done once per state of the sources."""
-    if (ROOT / "solvers" / "library" / "__main__.py").exists():
-        quietly(
-            "Engine library",
-            [program("python"), "-m", "kinetree.solvers.library", "build"],
-            required=False,
-        )
+    quietly("Engine library", ENGINE, required=False)
 
 
-def setup(options: argparse.Namespace | None = None) -> int:
-    if not installed():
+def setup(options: argparse.Namespace | None = None, extras: str = EVERYTHING) -> int:
+    if not installed(extras):
         check_compiler()
-        make_environment()
-        install_tbb()
-        install_browser()
-    build_engine()
+        make_environment(extras)
+        if extras == EVERYTHING:
+            install_tbb()
+            install_browser()
+    else:
+        build_engine()
     if options is not None:  # asked for by itself
         print(
             f"Ready. '{'' if os.name == 'nt' else '. '}{BIN.relative_to(ROOT) / 'activate'}' puts kinetree on this terminal's path"
@@ -293,7 +317,7 @@ def test(options: argparse.Namespace) -> int:
 
 
 def demo(options: argparse.Namespace) -> int:
-    setup()
+    setup(extras=LITTLE)
     return run(program("python"), "-m", "kinetree.scripts.demo")
 
 
@@ -331,8 +355,8 @@ def coverage(options: argparse.Namespace) -> int:
 
 
 COMMANDS = {
+    "demo": (demo, "install what it needs; run the product's main job, ending with a report"),
     "setup": (setup, "make .venv and install everything"),
-    "demo": (demo, "run the product's main job, ending with a summary and a picture"),
     "test": (test, "lint, check types and run the tests; further arguments go to pytest"),
     "platforms": (platforms, "run the FMUs' binaries of every platform, under Wine and QEMU"),
     "wheel": (

@@ -277,7 +277,7 @@ def write_video(data: Mapping[str, Any], path: Path) -> Path:
     try:
         import imageio_ffmpeg
     except ImportError:
-        raise ValueError("films need imageio-ffmpeg: pip install kinetree[view]") from None
+        raise ValueError("films need imageio-ffmpeg: pip install kinetree[films]") from None
     with whole_file(path) as draft:
         writer = imageio_ffmpeg.write_frames(
             str(draft),

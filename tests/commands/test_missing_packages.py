@@ -47,7 +47,7 @@ RESULT: Any = SimpleNamespace(time=np.zeros(1), name="r", stage_names=())
         (
             "imageio_ffmpeg",
             lambda folder: write_video({}, folder / "f.mp4"),
-            r"films need imageio-ffmpeg: pip install kinetree\[view\]",
+            r"films need imageio-ffmpeg: pip install kinetree\[films\]",
         ),
         (
             "trimesh",

@@ -103,7 +103,7 @@ def lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
         "run",
         lambda *command: ran.append([Path(str(command[0])).name, *map(str, command[1:])]) or 0,
     )
-    monkeypatch.setattr(dev, "installed", lambda: True)
+    monkeypatch.setattr(dev, "installed", lambda extras=dev.EVERYTHING: True)
     monkeypatch.setattr(dev, "build_engine", lambda: None)
     monkeypatch.setattr(dev, "link_for_types", lambda: None)
     monkeypatch.setattr(dev, "install_packages", lambda names: False)
@@ -174,9 +174,10 @@ def test_set_up_is_done_once_and_says_where_programs_are(
     lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     done = []
-    monkeypatch.setattr(dev, "installed", lambda: bool(done))
-    for name in ("check_compiler", "make_environment", "install_tbb", "install_browser"):
+    monkeypatch.setattr(dev, "installed", lambda extras: bool(done))
+    for name in ("check_compiler", "install_tbb", "install_browser"):
         monkeypatch.setattr(dev, name, lambda name=name: done.append(name))
+    monkeypatch.setattr(dev, "make_environment", lambda extras: done.append("make_environment"))
     assert played(monkeypatch, "setup") == 0 and played(monkeypatch, "setup") == 0
     assert done == ["check_compiler", "make_environment", "install_tbb", "install_browser"]
     assert "activate' puts kinetree on this terminal's path" in capsys.readouterr().out
@@ -207,7 +208,7 @@ def test_programs_of_other_platforms_that_are_missing_are_named(
 
 
 def test_an_environment_is_made_and_one_that_is_none_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     import venv
 
@@ -216,17 +217,28 @@ def test_an_environment_is_made_and_one_that_is_none_refused(
     monkeypatch.setattr(dev, "BIN", tmp_path / ".venv" / "bin")
     monkeypatch.setattr(dev, "STAMP", tmp_path / "stamp")
     monkeypatch.setattr(venv, "create", lambda folder, with_pip: steps.append("created"))
-    monkeypatch.setattr(dev, "quietly", lambda title, command, required=True: steps.append(title))
+    monkeypatch.setattr(dev, "quietly", lambda title, command: steps.append(str(command[-1])))
+    monkeypatch.setattr(dev, "begin", lambda command, log: steps.append(command[-1]))
+    monkeypatch.setattr(dev, "follow", lambda title, process, log, required: steps.append("waited"))
     monkeypatch.setattr(dev, "link_for_types", lambda: None)
     good = SimpleNamespace(returncode=0)
     monkeypatch.setattr(dev.subprocess, "run", lambda *command, **options: good)
-    dev.make_environment()
+    dev.make_environment(dev.LITTLE)
     assert steps == [
         "created",
-        "Installing the packaging tools",
-        "Installing Kinetree and what its tests use",
+        "setuptools",
+        str(dev.ROOT),
+        "build",  # of the engine, while the rest comes
+        f"{dev.ROOT}[{dev.LITTLE}]",
+        "waited",
     ]
-    assert dev.STAMP.read_text() == dev.fingerprint() and not dev.installed()
+    assert f"{dev.SIZES[dev.LITTLE][0]} MB" in capsys.readouterr().out, "told before it begins"
+    assert dev.STAMP.read_text() == dev.fingerprint(dev.LITTLE) != dev.fingerprint()
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    dev.program("python").touch()
+    assert dev.installed(dev.LITTLE) and not dev.installed()
+    dev.make_environment()
+    assert dev.installed(dev.LITTLE) and dev.installed(), "everything has what the demo needs"
     good.returncode = 1
     with pytest.raises(dev.Failure, match="is not a usable environment: delete it"):
         dev.make_environment()

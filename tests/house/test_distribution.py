@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tree import ROOMS, ROOT
 
 from kinetree.fmu import ship
 from kinetree.scripts import distribution
@@ -63,7 +65,7 @@ def test_a_wheel_is_built_and_nothing_is_left_behind(
             ("fmu.ship", "pip wheel", "build_sdist", "twine check"), programs.lines, strict=True
         )
     ] == [True] * 4
-    programs.fails = "archive.ship"
+    programs.fails = "fmu.ship"
     assert distribution.main(["build", "installed"]) == 1
     assert "kinetree.fmu.ship' failed" in capsys.readouterr().err and len(programs.lines) == 5
 
@@ -180,3 +182,25 @@ def test_a_command_that_works_says_nothing(tmp_path: Path):
             sys.executable, "-c", "import sys; sys.exit('no such thing')", cwd=tmp_path, quiet=True
         )
     assert distribution.subprocess is subprocess
+
+
+def test_recipe_and_workflow_are_those_of_the_project():
+    """The versions that conda installs are those of pyproject.toml; commands that the workflow calls are there."""
+    yaml = pytest.importorskip("yaml")
+    from kinetree.scripts import dev
+    from kinetree.scripts.commands import found
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = yaml.safe_load((ROOT / ".github" / "conda" / "meta.yaml").read_text())
+    wanted = [each.replace(" ", "") for each in recipe["requirements"]["run"]]
+    assert wanted == [f"python{project['requires-python']}", *project["dependencies"]]
+    assert recipe["package"]["version"] == project["version"]
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "wheels.yml").read_text())["jobs"]
+    lines = [step["run"].split() for job in jobs.values() for step in job["steps"] if "run" in step]
+    assert [line[2] for line in lines if line[1].endswith("dev.py")] == [
+        "wheel"
+    ] and "wheel" in dev.COMMANDS
+    assert {line[1] for line in lines if line[0] == "kinetree"} <= found().keys()
+    image = (ROOT / ".github" / "docker" / "Dockerfile").read_text().splitlines()
+    copied = {name for line in image if line.startswith("COPY") for name in line.split()[1:-1]}
+    assert all((ROOT / name).exists() for name in copied) and {*ROOMS.values()} <= copied
