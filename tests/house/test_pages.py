@@ -94,7 +94,7 @@ def test_commands_and_options_on_pages_exist():
     wrong = []
     shared = "".join(
         (ROOT / "scripts" / "terminal" / name).read_text()
-        for name in ("arguments.py", "inputs.py", "json_output.py")
+        for name in ("arguments.py", "input_signals.py", "json_output.py")
     )
     for page, text in SHOWN.items():
         lines = [
