@@ -1,6 +1,7 @@
 """The command `kinetree`: one module per command under `commands/`; whatever is heavy is imported when a command needs it.
 
-Exit codes: 0 done, 1 failed while running, 2 bad input. Errors are readable lines on the standard error output; --debug shows the traceback.
+Exit codes: 0 success, 1 simulation error, 2 bad input. Errors are readable lines on the standard
+error output; --debug shows the traceback.
 """
 
 import os
@@ -18,7 +19,21 @@ os.environ.setdefault(
 )  # to look for plugins is to read what every installed package tells of itself
 
 
+# names of other tools -> command
+MEANT = {
+    "simulate": "run",
+    "sim": "run",
+    "validate": "check",
+    "export": "fmu",
+    "equilibrium": "statics",
+    "plot": "view",
+    "optimise": "optimize",
+    "linearise": "linearize",
+}
+
+
 def show_version(wanted: bool) -> None:
+    """Print the version and end, if --version is given."""
     if wanted:
         from importlib.metadata import version
 
@@ -39,10 +54,13 @@ def everything(
 
 
 def command_line(arguments: list[str]) -> Any:
-    """The command that is asked for, else all; in helps that are printed, tables such as [report.plots] are no markup, which would be taken away."""
+    """Return the requested command, or all commands for the overview.
+
+    Brackets in help texts, such as [report.plots], are escaped, since rich would drop them as markup.
+    """
     app = typer.Typer(
         name="kinetree",
-        help="Mechanisms as co-simulation units: describe, derive, integrate, pack as FMU.",
+        help="Multibody mechanisms: describe, simulate, analyse and export them as FMUs.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -63,8 +81,19 @@ def command_line(arguments: list[str]) -> Any:
     return made
 
 
+def near_command(name: str) -> str:
+    """Return the command that an unknown name probably means; empty if there is none."""
+    from difflib import get_close_matches
+
+    if list(asked_for(name)) == [name]:
+        return ""
+    known = list(asked_for(""))
+    near = get_close_matches(name.lower(), [*known, *MEANT], 1, 0.6)
+    return MEANT.get(near[0], near[0]) if near else ""
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command line and return its exit code."""
+    """Run a command line and return its exit code: 0 success, 1 simulation error, 2 bad input."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
@@ -80,10 +109,9 @@ def main(arguments: list[str] | None = None) -> int:
     except TyperException as error:
         if arguments:  # alone, the help has been shown
             command = "kinetree" if arguments[0].startswith("-") else f"kinetree {arguments[0]}"
-            print(
-                f"kinetree: {error.format_message()} ({command} --help shows what is possible)",
-                file=sys.stderr,
-            )
+            near = near_command(arguments[0]) if command != "kinetree" else ""
+            hint = f"did you mean '{near}'? " if near else ""
+            print(f"kinetree: {error.format_message()} {hint}See {command} --help", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, Abort):
         print("kinetree: interrupted", file=sys.stderr)

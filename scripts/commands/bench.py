@@ -24,7 +24,9 @@ def benchmarks() -> list[str]:
 
 
 def bench(
-    name: Annotated[str | None, typer.Argument(help="Which one; left out: list them.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Benchmark to run (default: list them).")
+    ] = None,
     source: Annotated[
         str | None,
         typer.Argument(
@@ -48,7 +50,7 @@ def bench(
         ),
     ] = None,
 ) -> None:
-    """Measure, beside other tools in the same run."""
+    """Run the performance benchmarks, with Pinocchio, MuJoCo and others where installed."""
     known = benchmarks()
     if name is None:
         typer.echo("\n".join(known) or "no benchmarks are installed")

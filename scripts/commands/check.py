@@ -1,4 +1,4 @@
-"""`kinetree check`: is this description a mechanism?"""
+"""`kinetree check`: validates a description."""
 
 from dataclasses import asdict
 from typing import Any
@@ -12,7 +12,7 @@ from kinetree.scripts.terminal.json_output import Json, show_json
 
 
 def check(file: Source, settings: Settings = None, json: Json = False) -> None:
-    """Read a description and report everything that is wrong with it, and what may be a slip: unused parameters, angles in degrees, ..."""
+    """Validate a model file: list all errors and likely mistakes (unused parameters, degrees for radians)."""
     from kinetree.models.description.errors import ModelError
 
     try:
@@ -35,18 +35,18 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
     for warning in told["warnings"]:
         typer.echo(f"warning: {warning}", err=True)
     if "masses" in told:
-        typer.echo(f"{file}: good. A chain of {counted(told['masses'], 'mass', 'masses')}")
+        typer.echo(f"{file}: OK: a chain of {counted(told['masses'], 'mass', 'masses')}")
     else:
         parts = [
             counted(told["bodies"], "body", "bodies"),
-            counted(told["freedoms"], "freedom", "freedoms"),
+            counted(told["freedoms"], "degree of freedom", "degrees of freedom"),
         ]
         if "controllers" in told:
             parts.append(
                 "controllers "
                 + ", ".join(f"{name} ({kind})" for name, kind in told["controllers"].items())
             )
-        typer.echo(f"{file}: good. {', '.join(parts)}")
+        typer.echo(f"{file}: OK: {', '.join(parts)}")
     for each in told["left_out"]:
         typer.echo(each if each.startswith(("assumed: ", "offered: ")) else f"left out: {each}")
     for each in told["in_fmus"]:
@@ -55,11 +55,13 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
 
 
 def counted(number: int, one: str, many: str) -> str:
+    """Return a number with its noun in singular or plural, such as `2 bodies`."""
+    """Return a number with its noun in singular or plural, such as `2 bodies`."""
     return f"{number} {one if number == 1 else many}"
 
 
 def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
-    """Counts and warnings of a good description."""
+    """Return counts and warnings of a valid description, and what FMUs fix when they are packed."""
     from kinetree.models import load
     from kinetree.models.description.structural_parameters import kept_by_fmus
     from kinetree.models.run.foreseen import foreseen

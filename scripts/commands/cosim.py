@@ -26,15 +26,18 @@ def cosim(
         ),
     ],
     scheme: Annotated[
-        str | None, typer.Option("--scheme", help="One of those above (default: the scenario's).")
+        str | None,
+        typer.Option("--scheme", help="Coupling scheme (default: that of the scenario)."),
     ] = None,
     step_size: Annotated[
         float | None,
-        typer.Option("--step-size", help="Communication step in s (default: the scenario's)."),
+        typer.Option(
+            "--step-size", help="Communication step in s (default: that of the scenario)."
+        ),
     ] = None,
     stop_time: Annotated[
         float | None,
-        typer.Option("--stop-time", help="End of the run in s (default: the scenario's)."),
+        typer.Option("--stop-time", help="End of the run in s (default: that of the scenario)."),
     ] = None,
     units: Annotated[
         str,
@@ -49,7 +52,7 @@ def cosim(
     tolerance: Annotated[
         float | None,
         typer.Option(
-            "--tolerance", help="Control the step by the power the coupling makes (ECCO)."
+            "--tolerance", help="Step-size control by the energy error of the coupling (ECCO)."
         ),
     ] = None,
     json_file: Annotated[
@@ -62,7 +65,7 @@ def cosim(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", help="Picture beside the reference: .png, .pdf or .svg."),
+        typer.Option("--plot", help="Plot with the reference: .png, .pdf or .svg."),
     ] = None,
     ssp: Annotated[
         Path | None,
@@ -81,20 +84,22 @@ def cosim(
     own_process: OwnProcess = False,
     quiet: Quiet = False,
 ) -> None:
-    """Couple a mechanism with an outside drive, or any FMUs, by one scheme; say whether that is stable, and how far from one system of both.
+    """Co-simulate a mechanism with a drive, or any FMUs; report stability and error.
 
-    It runs the binaries inside FMUs and structures with your rights: take them only from those you trust (`--own-process` survives their
-    crashes, it takes no rights from them).
+    The error is measured against a monolithic reference simulation.
+
+    Warning: this executes the binaries inside FMUs with your rights. `--own-process` survives their
+    crashes; it is no sandbox.
 
     \b
     Schemes:
-      held        all units step with the values of the beginning (Jacobi)
-      slope       the same with the partner's slopes
-      sequential  one unit after the other (Gauss-Seidel)
-      repeat      a trial step, a rollback, the step once more
-      told        the mechanism is told dF/ds: stable with long steps
-      chambers    the oil is inside the mechanism: the same, in any host
-      jacobian    Newton's method on the interface, with rollback
+      held        constant inputs during the step (jacobi)
+      slope       linear inputs, from time derivatives of the outputs
+      sequential  one unit after the other (gauss-seidel)
+      repeat      two iterations of every step, with rollback
+      told        the drive sends its stiffness dF/ds: stable with long steps (linear-implicit)
+      chambers    oil volumes inside the mechanism: stable in any host
+      jacobian    Newton's method on the interface equations, with rollback
     """
     from kinetree.scripts.cosim.import_ssp import scenario_of_ssp
     from kinetree.scripts.cosim.masters import ORDERS
@@ -102,7 +107,7 @@ def cosim(
     from kinetree.scripts.cosim.scenario import positive, read_scenario, spanned
     from kinetree.scripts.cosim.scenario_units import UNITS
     from kinetree.scripts.cosim.scenario_verdict import run_coupled, write_json
-    from kinetree.scripts.cosim.schemes import SCHEMES
+    from kinetree.scripts.cosim.schemes import SCHEMES, scheme_name
     from kinetree.scripts.cosim.step_size_control import ControlSpec
     from kinetree.scripts.cosim.wired_scenario import run_wired
     from kinetree.scripts.terminal.progress import progress
@@ -131,7 +136,7 @@ def cosim(
                     scenario.control or ControlSpec(), tolerance=positive(tolerance, "--tolerance")
                 ),
             )
-        chosen = one_of(scheme, tuple(SCHEMES), "--scheme") if scheme else ""
+        chosen = one_of(scheme_name(scheme), tuple(SCHEMES), "--scheme") if scheme else ""
         step = positive(scenario.step_size if step_size is None else step_size, "--step-size")
         end = positive(scenario.stop_time if stop_time is None else stop_time, "--stop-time")
         spanned(step, end)

@@ -31,56 +31,56 @@ def fmu(
         str,
         typer.Option(
             "--backend",
-            help="python (a slave in Python), native (no Python on the target), source (C99).",
+            help="python (needs Python on the target), native (compiled engine), source (C99).",
         ),
     ] = "python",
     fmi: Annotated[
         str,
         typer.Option(
-            "--fmi", help="Version: 2 or 3; in 2 the back end python is for co-simulation alone."
+            "--fmi", help="FMI version: 2 or 3. With 2, the python back end offers co-simulation only."
         ),
     ] = "2",
     integrator: Annotated[str, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = "auto",
     step: Annotated[
         float | None,
-        typer.Option("--step-size", "--step", help="Step of fixed-step integrators in s."),
+        typer.Option("--step-size", "--step", help="Step size of fixed-step integrators in s."),
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step."),
+        typer.Option("--tolerance", "--relative-tolerance", help="Relative tolerance of the integrator."),
     ] = None,
     platforms: Annotated[
         str | None,
         typer.Option(
             "--platforms",
-            help="linux64, win64, aarch64-linux, darwin64, aarch64-darwin, several with commas, or all (default: all that are built).",
+            help="Binaries to include: linux64, win64, aarch64-linux, darwin64, aarch64-darwin (comma-separated), or all.",
         ),
     ] = None,
     plain_names: Annotated[
         bool,
         typer.Option(
-            "--plain-names", help="No commas in names, for hosts that write tables without quotes."
+            "--plain-names", help="Variable names without commas, for hosts that write CSV files without quotes."
         ),
     ] = False,
     python: Annotated[
         str,
         typer.Option(
             "--python",
-            help="Interpreter for hosts without Python (back end python; default: found there).",
+            help="Python interpreter for the python back end (default: found on the target).",
         ),
     ] = "",
     specialised: Annotated[
         bool,
         typer.Option(
             "--specialised",
-            help="Straight-line code of this mechanism, compiled and linked now (back end native).",
+            help="Compile code specialised for this mechanism into the FMU (native back end).",
         ),
     ] = False,
     linear: Annotated[
         bool,
         typer.Option(
             "--linear",
-            help="Small motions about the state of rest, in large steps by the matrix method.",
+            help="Pack the model linearised about its equilibrium, with large steps (matrix method).",
         ),
     ] = False,
     settings: Settings = None,
@@ -145,7 +145,7 @@ def fmu(
 
 
 def build_note(mechanism, integrator: str) -> str:
-    """By what a source FMU steps."""
+    """Return the integrator and the step size of a source FMU."""
     from kinetree.fmu.archive.build import fixed_integrator
 
     return f"steps by {fixed_integrator(mechanism) if integrator == 'auto' else integrator}"

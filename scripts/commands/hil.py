@@ -19,21 +19,27 @@ def hil(
         Path,
         typer.Argument(
             metavar="SCENARIO.toml",
-            help="Plant, step, channel and controllers; scripts/hil/scenario.py.",
+            help="File with the plant, step size, network channel and controllers.",
         ),
     ],
     simulated: Annotated[
-        bool, typer.Option("--simulated", help="In virtual time: repeatable bit for bit.")
+        bool,
+        typer.Option(
+            "--simulated", help="Simulate the loop in virtual time (reproducible bit for bit)."
+        ),
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Measures and commands of every step: .csv."),
+        typer.Option("--output", "-o", help="Write measurements and commands of every step: .csv."),
     ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Step a native FMU against the wall clock, exchange frames over UDP, and tell what was late or lost and what that costs in margins."""
+    """Run a native FMU in real time with a controller over UDP.
+
+    Report latency, packet loss and the resulting stability margins.
+    """
     from kinetree.scripts.hil.scenario import read_scenario
     from kinetree.scripts.terminal.error_messages import BadInput
     from kinetree.scripts.terminal.progress import progress
@@ -65,7 +71,7 @@ def hil(
 
 
 def keep(record: "Record", path: Path) -> None:
-    """Rows as CSV; seventeen digits, so that equal files are equal runs."""
+    """Write rows as CSV with 17 significant digits, so that equal files mean equal runs."""
     import csv
 
     with opened(path) as stream:

@@ -31,12 +31,12 @@ def identify(
         ),
     ],
     parameters: Annotated[
-        str, typer.Option("--parameters", "-p", help="NAME,NAME,...: the parameters to find.")
+        str, typer.Option("--parameters", "-p", help="NAME,NAME,...: the parameters to identify.")
     ] = "",
     columns: Annotated[
         str,
         typer.Option(
-            "--columns", help="NAME,NAME,...: the measured columns that count (default: all)."
+            "--columns", help="NAME,NAME,...: the measured columns to fit (default: all)."
         ),
     ] = "",
     bounds: Annotated[
@@ -45,13 +45,15 @@ def identify(
             "--bounds", metavar="NAME=LOW:HIGH", help="Bounds of a parameter; may be repeated."
         ),
     ] = None,
-    robust: Annotated[bool, typer.Option("--robust", help="Let outliers count less.")] = False,
+    robust: Annotated[
+        bool, typer.Option("--robust", help="Give outliers less weight (robust loss).")
+    ] = False,
     maps: Annotated[
         list[str] | None,
         typer.Option(
             "--map",
             metavar="COLUMN=NAME[:UNIT]",
-            help="What a column of the records is called here, and its unit.",
+            help="Variable of the model for a measured column, and its unit.",
         ),
     ] = None,
     experiments: Annotated[
@@ -59,7 +61,7 @@ def identify(
         typer.Option(
             "--experiments",
             metavar="FILE.toml",
-            help="Without DATA: what planned experiments would tell of the parameters.",
+            help="Without DATA: predict parameter standard deviations of planned experiments.",
         ),
     ] = None,
     diagram: Annotated[
@@ -74,23 +76,23 @@ def identify(
     order: Annotated[
         int | None,
         typer.Option(
-            "--order", help="Of a free decay: 2 per oscillation, 1 per part that does not swing."
+            "--order", help="Model order of a free decay: 2 per oscillation, 1 per real mode."
         ),
     ] = None,
     settings: Settings = None,
     inputs: Inputs = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write everything found to this .json file."),
+        typer.Option("--output", "-o", help="Write all results to this .json file."),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", help="Picture of measured and fitted columns: .png, .pdf or .svg."),
+        typer.Option("--plot", help="Plot of measured and fitted columns: .png, .pdf or .svg."),
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find parameters of a MODEL by least squares over its motion; with DATA alone, the modes of a free decay."""
+    """Identify parameters of a MODEL by least squares; with DATA alone, the modes of a free decay."""
     from kinetree.models import load
     from kinetree.scripts.terminal import measured_files
 

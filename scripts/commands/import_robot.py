@@ -26,13 +26,13 @@ def import_robot(
     ] = None,
     floating: Annotated[
         bool,
-        typer.Option("--floating", help="URDF: the base moves freely, by a joint 'root_joint'."),
+        typer.Option("--floating", help="URDF: the base moves freely (free joint root_joint)."),
     ] = False,
     limits: Annotated[
-        bool, typer.Option("--limits", help="Make stops of the limits of joints.")
+        bool, typer.Option("--limits", help="Add end stops at the joint limits.")
     ] = False,
     torques: Annotated[
-        bool, typer.Option("--torques", help="Give every joint an input that drives it.")
+        bool, typer.Option("--torques", help="Add an input force or torque to every joint.")
     ] = False,
     keep_fixed: Annotated[
         bool,

@@ -1,4 +1,4 @@
-"""`kinetree info`: what a mechanism is made of."""
+"""`kinetree info`: shows tree, constraints, variables and costs of a mechanism."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def info(
     settings: Settings = None,
     json: Json = False,
 ) -> None:
-    """Show tree, joints, freedoms, cut joints, inputs, outputs, cost of every method, the one that runs and the cheapest by count."""
+    """Show joints, degrees of freedom, loops, inputs, outputs, parameters and the cost of every method."""
     from kinetree.models import load
     from kinetree.scripts.terminal.model_info import anatomy
 
@@ -30,7 +30,7 @@ def info(
 
 
 def show_chain(content: dict[str, Any]) -> None:
-    """Masses and natural frequencies of a linear chain."""
+    """Print masses and natural frequencies of a linear chain."""
     from rich.console import Console
     from rich.markup import escape
 
@@ -54,6 +54,7 @@ def show_chain(content: dict[str, Any]) -> None:
 
 
 def show(content: dict[str, Any]) -> None:
+    """Print the tree, loops, variables and costs of a mechanism."""
     from rich.console import Console
     from rich.markup import escape
 
@@ -65,12 +66,12 @@ def show(content: dict[str, Any]) -> None:
     more = (
         ""
         if content["position_freedoms"] == content["freedoms"]
-        else f" of speeds, {content['position_freedoms']} of positions"
+        else f" in velocities, {content['position_freedoms']} in positions"
     )
     pieces = sum(len(beam["pieces"]) for beam in content["beams"])
     beams = f"{count(content['beams'], 'beam', 'beams')}, " if content["beams"] else ""
     bodies = count(len(content["bodies"]) - pieces, "body", "bodies")
-    console.print(f"{bodies}, {beams}{count(content['freedoms'], 'freedom', 'freedoms')}{more}\n")
+    console.print(f"{bodies}, {beams}{count(content['freedoms'], 'degree of freedom', 'degrees of freedom')}{more}\n")
     console.print(tree(content))
     for beam in content["beams"]:
         slow = ", ".join(f"{each:.4g}" for each in beam["frequencies"])
@@ -81,18 +82,19 @@ def show(content: dict[str, Any]) -> None:
     for joint in content["joints"]:
         if joint["cut"]:
             console.print(
-                f"cut joint {escape(joint['name'])}: closes a loop between {escape(joint['parent'])} and {escape(joint['child'])}"
+                f"loop joint {escape(joint['name'])}: closes a loop between {escape(joint['parent'])} and {escape(joint['child'])}"
             )
     if content["merged"]:
         left = len(content["bodies"]) - len(content["merged"])
         console.print(
-            f"{count(content['merged'], 'body runs as part of another', 'bodies run as parts of others')}: {left} move"
+            f"{count(content['merged'], 'body is', 'bodies are')} merged with the body they are fixed to: {left} move"
         )
     if content["couplings"]:
         console.print(f"couplings: {escape(', '.join(content['couplings']))}")
     if content["redundant"]:
         console.print(
-            f"over-constrained: {escape(', '.join(content['redundant']))} follow from the other constraints"
+            "redundant constraints (their reactions are not unique): "
+            + escape(", ".join(content["redundant"]))
         )
     console.print()
     for title, rows in tables(content):
@@ -103,12 +105,13 @@ def show(content: dict[str, Any]) -> None:
 
 
 def count(things: int | list, one: str, many: str) -> str:
+    """Return the number of things with its noun in singular or plural."""
     number = things if isinstance(things, int) else len(things)
     return f"{number} {one if number == 1 else many}"
 
 
 def tree(content: dict[str, Any]) -> Any:
-    """The spanning tree, each body with the joint that carries it."""
+    """Return the spanning tree to be printed, each body with the joint to its parent."""
     from rich.markup import escape
     from rich.tree import Tree
 
@@ -125,9 +128,9 @@ def tree(content: dict[str, Any]) -> Any:
             continue
         joint = joints[body["joint"]]
         kind = "" if joint["type"] == "transforms" else f" {joint['type']}"
-        moves = escape(", ".join(joint["coordinates"]) or "no freedom")
+        moves = escape(", ".join(joint["coordinates"]) or "fixed")
         carrier = content["merged"].get(body["name"], "")
-        part = f", runs as part of {escape(carrier)}" if carrier else ""
+        part = f", merged with {escape(carrier)}" if carrier else ""
         name = whole.get(body["name"], body["name"])
         label = (
             f"[bold]{escape(name)}[/bold]  [dim]{escape(joint['name'])}:{kind} {moves}{part}[/dim]"
@@ -139,7 +142,7 @@ def tree(content: dict[str, Any]) -> Any:
 
 
 def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Inputs, outputs and parameters as rows of name, value where there is one, unit, text."""
+    """Return the tables of inputs, outputs and parameters: rows of name, value, unit and text."""
     kinds = (
         ("Inputs", "inputs", ("start",)),
         ("Outputs", "outputs", ()),
@@ -160,6 +163,7 @@ def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
 
 
 def grid(title: str, rows: list[tuple[str, ...]]) -> Any:
+    """Return a table without borders and headings to be printed by rich."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -177,12 +181,17 @@ def grid(title: str, rows: list[tuple[str, ...]]) -> Any:
 
 
 def marks(content: dict[str, Any], method: str) -> list[str]:
-    """What runs is one statement, what costs fewest operations by count another: the engine's form is compiled to far fewer instructions."""
-    words = {"runs": content["engine"], "cheapest by count": content["cheapest"]}
+    """Return the notes of a method in the cost table.
+
+    The form with the fewest operations on paper is not always the one that runs: the engine's form
+    is compiled to far fewer instructions.
+    """
+    words = {"used for runs": content["engine"], "fewest operations": content["cheapest"]}
     return [word for word, which in words.items() if which == method]
 
 
 def costs(content: dict[str, Any]) -> Any:
+    """Return the table of floating-point operations of one evaluation by every method."""
     from rich.table import Table
 
     table = Table(

@@ -36,13 +36,14 @@ LOCUS = 41  # values of a root locus
 def linearize(
     file: Source,
     chosen: Annotated[
-        str, typer.Option("--inputs", help="NAME,NAME,...: inputs that matter (default: all).")
+        str,
+        typer.Option("--inputs", help="NAME,NAME,...: inputs of the linear system (default: all)."),
     ] = "",
     wanted: Annotated[
         str,
         typer.Option(
             "--outputs",
-            help="NAME,NAME,...: outputs, coordinates or anything with a number (default: all outputs).",
+            help="NAME,NAME,...: outputs, coordinates or any other variable (default: all outputs).",
         ),
     ] = "",
     at: Annotated[
@@ -50,43 +51,41 @@ def linearize(
         typer.Option(
             "--at",
             metavar="rest|start|TIME",
-            help="State: of rest, of the start, or at a time of the run.",
+            help="Operating point: equilibrium (rest), initial state (start), or a time of the run.",
         ),
     ] = "rest",
     bode: Annotated[
-        Path | None, typer.Option("--bode", help="Picture of gain and phase: .png, .pdf or .svg.")
+        Path | None, typer.Option("--bode", help="Bode plot: .png, .pdf or .svg.")
     ] = None,
     nyquist: Annotated[
         Path | None,
-        typer.Option("--nyquist", help="Picture of the responses in the complex plane."),
+        typer.Option("--nyquist", help="Nyquist plot."),
     ] = None,
-    poles: Annotated[
-        Path | None, typer.Option("--poles", help="Picture of eigenvalues and zeros.")
-    ] = None,
+    poles: Annotated[Path | None, typer.Option("--poles", help="Plot of poles and zeros.")] = None,
     locus: Annotated[
         list[str] | None,
         typer.Option(
             "--root-locus",
             metavar="P=FROM:TO[:F.png]",
-            help="Eigenvalues as a parameter changes; may be repeated.",
+            help="Root locus over a parameter; may be repeated.",
         ),
     ] = None,
     with_margins: Annotated[
         bool,
         typer.Option(
             "--margins",
-            help="Margins of the controllers' loops at rest; without any, or for named pairs, of input = -output.",
+            help="Stability margins of the controller loops; else of the loops input = -output.",
         ),
     ] = False,
     delay: Annotated[
-        float, typer.Option("--delay", help="Dead time of the loops, for the margins [s].")
+        float, typer.Option("--delay", help="Dead time of the loops in s, for the margins.")
     ] = 0.0,
     cycles: Annotated[
         list[str] | None,
         typer.Option(
             "--limit-cycle",
             metavar="PART=WIDTH",
-            help="Swings of the loops with overlap, limit, friction or backlash of ±WIDTH at the command.",
+            help="Limit cycles with valve overlap, limit, friction or backlash of ±WIDTH at the command.",
         ),
     ] = None,
     sweep: Annotated[
@@ -94,7 +93,7 @@ def linearize(
         typer.Option(
             "--sweep",
             metavar="FROM:TO:AMPLITUDE",
-            help="Measure the responses by sines into the FMU [Hz:Hz:unit of the input].",
+            help="Measure frequency responses of the FMU with sines [Hz:Hz:amplitude].",
         ),
     ] = "",
     settings: Settings = None,
@@ -108,7 +107,10 @@ def linearize(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Linearise about rest or an instant of a run, exactly: A, B, C, D, modes, zeros, what moves and what sees them, margins, pictures."""
+    """Linearise about an equilibrium or an instant of a run: A, B, C, D, modes, zeros, margins, plots.
+
+    It names modes that the inputs cannot move and modes that the outputs do not show.
+    """
     from kinetree.models import load
     from kinetree.scripts.reports import linear_pictures as pictures
 

@@ -31,7 +31,7 @@ def modelica(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the Modelica model that puts an imported FMU behind ports: signals, a flange for every actuator, parameters, units, an icon."""
+    """Write a Modelica model around an imported FMU, with signal connectors and mechanical flanges."""
     from kinetree.fmu.archive.build import identifier_of
     from kinetree.fmu.modelica import RESERVED, SUFFIX, wrapper_text
     from kinetree.fmu.unit import fmu_unit

@@ -19,25 +19,28 @@ def optimize(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE.toml", help="What may change, what is made small, what is kept."
+            metavar="FILE.toml",
+            help="File with the free parameters, the objective and the constraints.",
         ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write everything found to this .json file."),
+        typer.Option("--output", "-o", help="Write all results to this .json file."),
     ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     state: Annotated[
         Path | None,
         typer.Option(
             "--state",
-            help="Keep every evaluation in this file (.jsonl) and go on with those it has.",
+            help="Store every evaluation in this file (.jsonl) and continue from those in it.",
         ),
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Search for parameters by SLSQP, trust regions, differential evolution, IPOPT or minimax; Ctrl-C ends with the best so far, --state goes on.
+    """Optimise parameters by SLSQP, trust regions, differential evolution, IPOPT or minimax.
+
+    Ctrl-C ends with the best result so far; --state continues an earlier search.
 
     \b
     A file:

@@ -48,7 +48,7 @@ def run(
         str | None,
         typer.Option(
             "--method",
-            help="Formulation: auto, DEC, ABM, CBM, LGR, ITR-M, ITR-G, DRT or a -H twin.",
+            help="Formulation: auto, DEC, ABM, CBM, LGR, ITR-M, ITR-G, DRT or a Hamiltonian -H form.",
         ),
     ] = None,
     integrator: Annotated[
@@ -56,15 +56,17 @@ def run(
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step."),
+        typer.Option(
+            "--tolerance", "--relative-tolerance", help="Relative tolerance of the integrator."
+        ),
     ] = None,
     step_size: Annotated[
-        float | None, typer.Option("--step-size", help="Step of a fixed-step integrator in s.")
+        float | None, typer.Option("--step-size", help="Step size of a fixed-step integrator in s.")
     ] = None,
     step_limit: Annotated[
         float | None,
         typer.Option(
-            "--step-limit", help="Steps of the integrator that one output interval may take."
+            "--step-limit", help="Largest number of integrator steps per output interval."
         ),
     ] = None,
     settings: Settings = None,
@@ -87,7 +89,7 @@ def run(
         bool,
         typer.Option(
             "--stream",
-            help="Write the recorded columns to --output FILE.parquet while the run goes on; memory stays flat.",
+            help="Write rows to --output FILE.parquet during the run, with constant memory.",
         ),
     ] = False,
     plot: Annotated[
@@ -96,7 +98,7 @@ def run(
     specialised: Annotated[
         bool,
         typer.Option(
-            "--specialised", help="Step by straight-line code of this mechanism, compiled once."
+            "--specialised", help="Use machine code specialised for this mechanism, compiled once."
         ),
     ] = False,
     plots: Annotated[
@@ -120,7 +122,7 @@ def run(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Simulate a mechanism; print a summary, write tables and pictures."""
+    """Simulate a mechanism; print a summary, write tables and plots."""
     from kinetree.models import load
     from kinetree.models.description.schema import METHODS
     from kinetree.scripts.reports import stage_report

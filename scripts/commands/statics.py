@@ -1,4 +1,4 @@
-"""`kinetree statics`: where a mechanism rests."""
+"""`kinetree statics`: computes static equilibria."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.linearization import Linear, Mode
     from kinetree.models.system.system import System
 
+STABILITY = {"indifferent": "neutrally stable"}  # words of the results -> of the trade
+
 
 def statics(
     file: Source,
@@ -39,14 +41,14 @@ def statics(
         typer.Option(
             "--then",
             metavar="NAME=VALUE,...",
-            help="Go on from there with other values; may be repeated.",
+            help="Continue from that equilibrium with other values; may be repeated.",
         ),
     ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
             "--html",
-            help="Page with the mechanism at rest and its small motions in three dimensions.",
+            help="Write a 3D page with the equilibrium and its vibration modes.",
         ),
     ] = None,
     output: Annotated[
@@ -55,7 +57,7 @@ def statics(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Find the equilibrium downhill from the start: coordinates, loads, reactions, stability, modes.
+    """Compute the static equilibrium from the initial state: loads, reactions, stability and modes.
 
     Where the description prepares a run, the equilibria of all its steps are told too.
     """
@@ -78,7 +80,7 @@ def statics(
     if html is not None:
         from kinetree.models.scene.make_scenes import Animation, rest_data
 
-        Animation(rest_data(system, found, ["at rest", *(then or ())])).save(html)
+        Animation(rest_data(system, found, ["equilibrium", *(then or ())])).save(html)
     if json:
         plain = [each.to_dict() for each in found]
         steps_before = {name: rest.to_dict() for name, rest in before.items()}
@@ -133,11 +135,11 @@ def show_preparations(console: "Console", rests: dict[str, "Equilibrium"]) -> No
             for mode in rest.modes
         ]
         if rows:
-            console.print(grid(f"Small motions {name}", rows))
+            console.print(grid(f"Vibration modes {name}", rows))
 
 
 def show(console: "Console", title: str, found: "Equilibrium", system: "System") -> None:
-    """Print a state of rest."""
+    """Print an equilibrium: stability, coordinates, loads, modes, neutral directions and reactions."""
     from rich.markup import escape
 
     from kinetree.models.analysis.rest_rows import neutral_combination, rest_rows, shape_of
@@ -145,7 +147,7 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
     from kinetree.scripts.commands.info import grid
 
     effort = (
-        f"{found.iterations} iterations, residual {found.residual:.1e} of the weight"
+        f"{found.iterations} iterations, residual {found.residual:.1e} relative to the weight"
         if found.residual
         else f"{found.iterations} iterations"
     )
@@ -159,27 +161,27 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
             (f"{mode.frequency:.6g} Hz", f"damping ratio {round(mode.damping, 4) + 0.0:.4f}", shape)
         )
     if rows:
-        console.print(grid("Small motions", rows))
+        console.print(grid("Vibration modes", rows))
     modes = found.linear.modes() if not found.stable else []
     for value in found.growing if modes else ():
         if value.imag >= 0.0:
             mode = min(modes, key=lambda mode: abs(mode.eigenvalue - value))
             console.print(
-                f"grows by e in {1.0 / value.real:.4g} s along {escape(leading(found.linear, mode))}"
+                f"unstable: {escape(leading(found.linear, mode))} grows by a factor e in {1.0 / value.real:.4g} s"
             )
     for direction in found.directions:
-        console.print(f"nothing holds {escape(neutral_combination(direction))}")
+        console.print(f"neutral direction (zero stiffness): {escape(neutral_combination(direction))}")
     for name, period in found.linear.sampled.items():
         console.print(f"the sampled controller {escape(name)} ({period:g} s) stands as continuous")
     wrenches = [
         (name, *(written(round(x, 6) + 0.0, 6) for x in wrench))
         for name, wrench in found.reactions.items()
     ]
-    console.print(grid("Joint reactions (force, moment on the child; its axes)", wrenches))
+    console.print(grid("Joint reactions (force and moment on the child body, in its axes)", wrenches))
 
 
 def leading(linear: "Linear", mode: "Mode") -> str:
-    """The coordinate that moves most; the state, where none does."""
+    """Return the coordinate with the largest part in a mode; a state, where no coordinate moves."""
     among = [name for name in linear.local if abs(mode.shape[name]) > 0.5] or list(mode.shape)
     return max(among, key=lambda name: abs(mode.shape[name]))
 

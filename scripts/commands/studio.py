@@ -20,7 +20,7 @@ def studio(
         bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
     ] = True,
 ) -> None:
-    """Open a mechanism in the browser: parameters, description with live check, run, three dimensions, statics, comparison, FMU.
+    """Open a mechanism in the browser: edit, check, run, compare and view it, and export FMUs.
 
     The page is served to this machine only, and only to who has the address with its token.
     """

@@ -29,7 +29,7 @@ def study(
         Path,
         typer.Argument(
             metavar="STUDY.toml",
-            help="What to vary, run and report, [ways] to compare, or supports; stabilisation, supports: of lib:carrier.",
+            help="File with what to vary, run, report and compare ([ways]); or stabilisation, supports (lib:carrier).",
         ),
     ],
     output: Annotated[
@@ -37,17 +37,18 @@ def study(
         typer.Option("--output", "-o", help="Write all rows to this file: .csv or .parquet."),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Picture of compared ways: .png, .pdf or .svg.")
+        Path | None,
+        typer.Option("--plot", help="Plot of the compared variants: .png, .pdf or .svg."),
     ] = None,
     workers: Annotated[
-        int, typer.Option("--workers", min=1, max=256, help="Processes that share the runs.")
+        int, typer.Option("--workers", min=1, max=256, help="Number of processes.")
     ] = 1,
     cluster: Annotated[
         str,
         typer.Option(
             "--cluster",
             metavar="tcp://HOST:PORT",
-            help="Scheduler of a Dask cluster that shares the runs.",
+            help="Address of a Dask scheduler for the runs.",
         ),
     ] = "",
     worst: Annotated[
@@ -55,27 +56,25 @@ def study(
         typer.Option(
             "--worst",
             metavar="MEASURE",
-            help="Search the values of [vary] for the worst of a measure.",
+            help="Search the ranges of [vary] for the largest value of a measure.",
         ),
     ] = "",
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume", help="Go on with the --output file of a study that was interrupted."
-        ),
+        typer.Option("--resume", help="Continue an interrupted study from its --output file."),
     ] = False,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     settings: Settings = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run a mechanism over many parameter values and report a row of numbers per run.
+    """Run a mechanism with many parameter values; report one row of results per run.
 
     \b
     A study file:
       mechanism = "lib:regulator"    # or a file beside it
       combine = "grid"               # or pairs; random, latin, sobol, with samples and seed
-      rest = ["growth"]              # damping, frequency: of the small motions about rest
+      rest = ["growth"]              # damping, frequency: of the modes about the equilibrium
       [vary]
       m2 = [1.0, 1.5, 2.0]
       k = { from = 20, to = 60, count = 5 }

@@ -21,33 +21,34 @@ def tune(
         Path,
         typer.Argument(
             metavar="SCENARIO.toml",
-            help="A scenario of kinetree hil with [[loops]], perhaps [tune], [lqr], [lqg].",
+            help="Scenario of kinetree hil with [[loops]] and, optionally, [tune], [lqr], [lqg].",
         ),
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Everything found (.json), or the [controllers] blocks (.toml)."
+            "--output", "-o", help="Write all results (.json) or the [controllers] tables (.toml)."
         ),
     ] = None,
     into: Annotated[
-        Path | None, typer.Option("--into", help="The mechanism with the controllers in it: .toml.")
+        Path | None, typer.Option("--into", help="Write the mechanism with its controllers: .toml.")
     ] = None,
     by: Annotated[
         str,
         typer.Option(
             "--by",
             metavar="pid|lqr|lqg",
-            help="Which design is written (default: the first there is).",
+            help="Design to write (default: the first available one).",
         ),
     ] = "",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the fastest P, PI, PD or PID of every loop that keeps its margins, sampled and late as the exchange makes it; state feedback by [lqr], an
-    observer by [lqg]; notch and feed-forward by [tune].
+    """Tune the fastest P, PI, PD or PID controller of every loop that keeps its stability margins.
 
-    Loops are tuned one after another, in the order of the file, each with those before it closed, then again with all others closed.
+    Sampling and delay are part of the design. [lqr] adds state feedback, [lqg] an observer, [tune]
+    notch filters and feed-forward. Loops are tuned one after another in the order of the file, then
+    again with all others closed.
     """
     from kinetree.scripts.hil.scenario import read_scenario
     from kinetree.scripts.studies.designs import design

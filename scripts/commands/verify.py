@@ -34,7 +34,10 @@ def verify(
     own_process: OwnProcess = False,
     as_json: Json = False,
 ) -> None:
-    """Validate an FMU, run it against the same model in this process, vary steps, save and restore. Its binary is run: verify what you trust."""
+    """Validate an FMU and compare it with the same model in this process.
+
+    Steps are varied, states saved and restored. Warning: this executes the FMU's binary.
+    """
     from zipfile import is_zipfile
 
     from rich.console import Console

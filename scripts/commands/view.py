@@ -68,7 +68,7 @@ def view(
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     json: Json = False,
 ) -> None:
-    """Show start, end and extremes of the variables of a result and draw them; show a mechanism in three dimensions."""
+    """Summarise and plot a result file, or show a mechanism in three dimensions."""
     from kinetree.scripts.terminal.result_columns import READERS
 
     writable(plot, PICTURES, "--plot")

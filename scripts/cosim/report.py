@@ -1,4 +1,4 @@
-"""What a co-simulation run shows: a few lines, a table of values, a picture beside the reference."""
+"""Reports of a co-simulation: a summary, a table of values, a plot with the reference."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kinetree.scripts.cosim.scenario_verdict import BAR, SIDES, Outcome
 ROWS = 12  # of a picture without a reference
 VERDICTS = {
     "not stable": "[red]not stable[/]",
-    "wrong": "[red]stable but wrong: take a smaller step or another scheme[/]",
-    "rough": "[yellow]stable, rough[/]",
+    "wrong": "[red]stable but inaccurate: use a smaller step or another scheme[/]",
+    "rough": "[yellow]stable, low accuracy[/]",
     "accurate": "[green]stable and accurate[/]",
     "stable": "[green]stable[/]",
 }
 
 
 def show(outcome: Outcome, written: list[Path]) -> None:
-    """A summary on the terminal."""
+    """Print the verdict, pressure error, coupling energy and notes of a co-simulation."""
     from rich.console import Console
     from rich.markup import escape
 
@@ -39,7 +39,7 @@ def show(outcome: Outcome, written: list[Path]) -> None:
         )
     for name, made in facts["energy_residuals_J"].items():
         if made is not None:
-            console.print(f"energy made by the coupling ({name}) {made:.3g} J")
+            console.print(f"energy error of the coupling ({name}) {made:.3g} J")
     for note in outcome.notes:
         console.print(f"[yellow]{escape(note)}[/]")
     for path in written:
@@ -47,7 +47,7 @@ def show(outcome: Outcome, written: list[Path]) -> None:
 
 
 def steps_of(outcome: Outcome) -> str:
-    """Length of the communication steps; what a control has made of it."""
+    """Return the communication step [s] as text, or its range under step-size control."""
     if not outcome.controlled:
         return f"step {outcome.step_size:g} s"
     smallest, largest = outcome.step(np.min) or 0.0, outcome.step(np.max) or 0.0
@@ -55,7 +55,7 @@ def steps_of(outcome: Outcome) -> str:
 
 
 def write_csv(outcome: Outcome, path: Path) -> None:
-    """Values at the communication points."""
+    """Write all recorded values at the communication points as CSV."""
     names = list(outcome.trace.columns)
     with opened(path) as file:
         writer = csv.writer(file)
@@ -64,7 +64,7 @@ def write_csv(outcome: Outcome, path: Path) -> None:
 
 
 def write_plot(outcome: Outcome, path: Path) -> None:
-    """Pressures and length, beside the reference."""
+    """Plot pressures and actuator length with the monolithic reference."""
     from matplotlib.figure import Figure
 
     if not outcome.reference:

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from kinetree.models.description.errors import shown
 from kinetree.scripts.cosim.masters import ORDERS
-from kinetree.scripts.cosim.schemes import SCHEMES
+from kinetree.scripts.cosim.schemes import SCHEMES, scheme_name
 from kinetree.scripts.terminal.input_files import FileTable, Positive, Real
 
 KINDS = ("description", "fmu", "drive", "controller")
@@ -17,6 +17,11 @@ FILE_NAME = 'the name of a file: at most 200 bytes, no dot or space at the begin
 UNFIT = re.compile(r'[. ]|.*[/\\:*?"<>|]')
 Text = Annotated[str, Field(strict=True, min_length=1)]
 Flag = Annotated[bool, Field(strict=True)]
+
+
+def canonical_scheme(raw: Any) -> Any:
+    """Return the scheme's own name where a file gives its alias from the literature."""
+    return scheme_name(raw) if isinstance(raw, str) else raw
 
 
 def points(raw: Any) -> Any:
@@ -122,7 +127,7 @@ class ScenarioFile(FileTable):
     outputs: tuple[Text, ...] = ()
     stop_time: Positive = 1.0
     step_size: Positive = 0.01
-    scheme: Literal[tuple(SCHEMES)] | None = None  # type: ignore[valid-type]
+    scheme: Annotated[Literal[tuple(SCHEMES)], BeforeValidator(canonical_scheme)] | None = None  # type: ignore[valid-type]
     extrapolation: Literal[tuple(ORDERS)] = 0  # type: ignore[valid-type]
     step_control: ControlTable | None = None
 

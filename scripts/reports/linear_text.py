@@ -1,4 +1,4 @@
-"""What kinetree linearize prints: modes, sentences, zeros, margins, limit cycles, responses that were measured."""
+"""The text that kinetree linearize prints: modes, zeros, margins, limit cycles, measured responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
-    """Tables on the terminal."""
+    """Print modes, zeros, margins, limit cycles and measured responses of a linear system."""
     from kinetree.scripts.commands.identify import table
     from kinetree.scripts.reports.summary import show_table
 
@@ -28,7 +28,7 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
         )
         for k, m in enumerate(facts["modes"], 1)
     ]
-    about = "at rest" if at == "rest" else f"at {at}" + (" s" if at != "start" else "")
+    about = "at equilibrium" if at == "rest" else f"at {at}" + (" s" if at != "start" else "")
     head = ("", "frequency\n[Hz]", "damping\nratio", "real\n[1/s]", "imaginary\n[rad/s]", "kind")
     console = show_table(table(f"{title} {about}: modes", head, rows))
     for sentence in facts["said"]:
@@ -55,41 +55,41 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
 
 
 def sampling(each: Any) -> str:
-    """How a controller's loop is sampled, and what its margins do not know."""
+    """Return sample rate and delay of a controller loop as text, and whether its command is limited."""
     words = (
-        f"{1.0 / each.period:.6g} Hz, {1e3 * each.delay:.4g} ms late"
+        f"{1.0 / each.period:.6g} Hz, delay {1e3 * each.delay:.4g} ms"
         if each.period
         else "continuous"
     )
-    return words + ", at a limit of its command" * each.limited
+    return words + ", command at its limit" * each.limited
 
 
 def sentence_of(margin: Margins) -> str:
-    """Margins in a line."""
+    """Return stability, gain, phase, delay and disk margin of a loop as one line."""
     import numpy as np
 
     hertz = 2 * np.pi
-    parts = ["stable" if margin.stable else "unstable"]
+    parts = ["closed loop stable" if margin.stable else "closed loop unstable"]
     if np.isfinite(margin.gain):
         parts.append(f"gain margin {margin.gain:.4g} at {margin.gain_at / hertz:.4g} Hz")
     if margin.gain_below > 0.0:
-        parts.append(f"gain at least {margin.gain_below:.4g} of what it is")
+        parts.append(f"gain reduction margin {margin.gain_below:.4g}")
     if np.isfinite(margin.phase):
         parts.append(
             f"phase margin {margin.phase:.4g}° at {margin.phase_at / hertz:.4g} Hz, delay margin {margin.delay:.4g} s"
         )
     if margin.stable:
         parts.append(
-            f"disk margin {margin.disk:.3g}: gain within {1 / margin.disk_gain:.3g} to {margin.disk_gain:.3g}, or {margin.disk_phase:.3g}°"
+            f"disk margin {margin.disk:.3g} (gain factor {1 / margin.disk_gain:.3g} to {margin.disk_gain:.3g}, or phase {margin.disk_phase:.3g}°)"
         )
     return ", ".join(parts)
 
 
 def cycle_text(cycles: list[Any]) -> str:
-    """Limit cycles in a line."""
+    """Return frequency, amplitude and stability of limit cycles as one line."""
     import numpy as np
 
-    kinds = {True: "swings on", False: "a border: beyond it the loop leaves"}
+    kinds = {True: "stable", False: "unstable: larger amplitudes grow"}
     words = [
         f"at {each.omega / (2 * np.pi):.4g} Hz with an amplitude of {each.amplitude:.4g} ({kinds[each.stable]})"
         for each in cycles
@@ -98,7 +98,7 @@ def cycle_text(cycles: list[Any]) -> str:
 
 
 def show_sweep(sweep: Sweep) -> None:
-    """Measured beside linear responses."""
+    """Print measured and linear frequency responses, one table per output."""
     from kinetree.scripts.commands.identify import table
     from kinetree.scripts.reports.summary import show_table
 
@@ -123,11 +123,11 @@ def show_sweep(sweep: Sweep) -> None:
         ]
         console = show_table(table(f"{output}, measured on the FMU", head, rows))
         console.print(
-            f"largest distance from the linear response: {sweep.apart[:, k].max():.2g} of it",
+            f"largest relative deviation from the linear response: {sweep.apart[:, k].max():.2g}",
             markup=False,
         )
 
 
 def degrees(response: complex) -> str:
-    """The phase of a response to a hundredth of a degree: finer than it is measured."""
+    """Return the phase of a complex response in degrees, rounded to 0.01."""
     return f"{round(math.degrees(cmath.phase(response)), 2) + 0.0:.5g}"

@@ -23,16 +23,16 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Give a parameter another value, with a unit if it has one, such as length=800mm; may be repeated.",
+        help="Override a parameter, in SI or with a unit, such as length=800mm; may be repeated.",
     ),
 ]
 Inputs = Annotated[
     list[str] | None,
     typer.Option(
-        "--input", metavar="NAME=VALUE", help="Hold an input at a value; may be repeated."
+        "--input", metavar="NAME=VALUE", help="Set an input to a constant value; may be repeated."
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no summary.")]
 
 
 Starts = Annotated[
@@ -40,7 +40,7 @@ Starts = Annotated[
     typer.Option(
         "--start",
         metavar="NAME=VALUE",
-        help="Begin with another value of a coordinate, speed or state, such as luff=24deg; may be repeated.",
+        help="Override an initial coordinate, speed or state, such as luff=24deg; may be repeated.",
     ),
 ]
 Origin = Annotated[
@@ -48,7 +48,7 @@ Origin = Annotated[
     typer.Option(
         "--from",
         metavar="RESULT@TIME",
-        help="Begin where a result stood at a time in s; without @TIME at its end.",
+        help="Start from a saved result at a time in s (default: its end).",
     ),
 ]
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\D.*)?$")
@@ -56,7 +56,7 @@ WITH_UNITS = ("--set", "--start")
 
 
 def numbers(settings: list[str] | None, option: str = "--set") -> dict[str, float]:
-    """NAME=VALUE pairs as numbers in SI; a value may have a unit where the option knows which are meant."""
+    """Return the values of NAME=VALUE settings in SI; units are allowed where the option defines them."""
     values = {}
     for setting in settings or []:
         name, separator, text = setting.partition("=")
@@ -129,7 +129,7 @@ def instant(text: str) -> tuple[str, float | None]:
 
 
 def one_of(value: str, choices: tuple[str, ...], option: str) -> str:
-    """The choice that is meant, in any case of letters."""
+    """Return the choice that a value matches, ignoring case; raise BadInput if there is none."""
     for choice in choices:
         if value.lower() == choice.lower():
             return choice
@@ -141,7 +141,7 @@ def one_of(value: str, choices: tuple[str, ...], option: str) -> str:
 
 
 def writable(path: Path | None, suffixes: tuple[str, ...], option: str) -> Path | None:
-    """Refuse an output file before the work instead of after it."""
+    """Return an output path after checking its suffix and folder; raise BadInput before the work starts."""
     if path is None:
         return None
     if path.suffix.lower() not in suffixes:
@@ -152,7 +152,7 @@ def writable(path: Path | None, suffixes: tuple[str, ...], option: str) -> Path 
 
 
 def held(inputs: list[str] | None, names: tuple[str, ...]) -> dict[str, float] | None:
-    """Inputs held at a value, checked against those the mechanism has."""
+    """Return constant inputs by name, checked against the inputs of the mechanism."""
     values = numbers(inputs, "--input")
     for name in values:
         one_of(name, names, "--input")

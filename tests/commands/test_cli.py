@@ -159,7 +159,7 @@ def test_debug_shows_the_traceback(pendulum: Path):
 
 def test_check_says_good(pendulum: Path, capsys: pytest.CaptureFixture):
     assert cli.main(["check", str(pendulum)]) == 0
-    assert "1 body, 1 freedom" in capsys.readouterr().out
+    assert "1 body, 1 degree of freedom" in capsys.readouterr().out
 
 
 def test_info_as_json(pendulum: Path, capsys: pytest.CaptureFixture):
@@ -181,9 +181,10 @@ def test_info_draws_the_tree(capsys: pytest.CaptureFixture):
     assert cli.main(["info", "lib:regulator"]) == 0
     said = capsys.readouterr().out
     assert "ground" in said and "runs" in said and "cheapest by count" in said
-    assert "2 bodies, 4 freedoms" in said and re.search(r"\n +method +flops *\n", said)
+    assert "2 bodies, 4 degrees of freedom" in said and re.search(r"\n +method +flops *\n", said)
     assert (
-        cli.main(["info", "lib:pendulum"]) == 0 and "1 body, 1 freedom" in capsys.readouterr().out
+        cli.main(["info", "lib:pendulum"]) == 0
+        and "1 body, 1 degree of freedom" in capsys.readouterr().out
     )
 
 

@@ -40,4 +40,4 @@ def test_alone_it_shows_its_help_and_nothing_else(capsys):
     told = capsys.readouterr()
     assert "[lqr]" in told.out and not told.err
     assert main(["--nothing"]) == 2
-    assert "(kinetree --help shows what is possible)" in capsys.readouterr().err
+    assert "See kinetree --help" in capsys.readouterr().err

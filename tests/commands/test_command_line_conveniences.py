@@ -139,7 +139,9 @@ def test_notebooks_show_mechanisms_results_and_states_of_rest():
     system = mechanism.compile()
     for shown in (mechanism._repr_html_(), system._repr_html_()):
         assert (
-            "1 body, 1 freedom" in shown and "data:image/png;base64," in shown and "phi0" in shown
+            "1 body, 1 degree of freedom" in shown
+            and "data:image/png;base64," in shown
+            and "phi0" in shown
         )
     run = system.simulate(0.1)
     assert "animate()" in run._repr_html_() and "data:image/png;base64," in run._repr_html_()

@@ -321,17 +321,18 @@ def test_a_good_description_is_told_by_its_counts(
     assert cli.main(["check", "m"]) == 0
     out, err = capsys.readouterr()
     assert (
-        out.splitlines() == ["m: good. 1 body, 2 freedoms", "left out: l", "in FMUs: i"]
+        out.splitlines() == ["m: OK: 1 body, 2 degrees of freedom", "left out: l", "in FMUs: i"]
         and err == "warning: w\n"
     )
     told["controllers"] = {"a": "pid", "b": "notch"}
     assert (
         cli.main(["check", "m"]) == 0
-        and "1 body, 2 freedoms, controllers a (pid), b (notch)\n" in capsys.readouterr().out
+        and "1 body, 2 degrees of freedom, controllers a (pid), b (notch)\n"
+        in capsys.readouterr().out
     )
     told["masses"] = 2
     assert cli.main(["check", "m"]) == 0 and capsys.readouterr().out.startswith(
-        "m: good. A chain of 2 masses\n"
+        "m: OK: a chain of 2 masses\n"
     )
     assert cli.main(["check", "m", "--json", "--set", "x=1"]) == 0
     assert json.loads(capsys.readouterr().out) == {

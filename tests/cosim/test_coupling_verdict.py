@@ -101,8 +101,8 @@ def test_everything_of_a_coupled_run_is_told(capsys: pytest.CaptureFixture[str],
     assert steps_of(found) == "4 steps of 0.125 to 0.5 s"
     assert capsys.readouterr().out.splitlines() == [
         "boom: scheme held, 4 steps of 0.125 to 0.5 s, to 1 s: stable, rough", "a message",
-        "largest pressure error 7.5 bar, largest pressure 76 bar", "energy made by the coupling (oil) 2.5 J",
-        "energy made by the coupling (rope) 0.5 J", "a note", f"wrote {tmp_path / 'a.csv'}",
+        "largest pressure error 7.5 bar, largest pressure 76 bar", "energy error of the coupling (oil) 2.5 J",
+        "energy error of the coupling (rope) 0.5 J", "a note", f"wrote {tmp_path / 'a.csv'}",
     ]  # fmt: skip
     told = found.report()
     assert (told["smallest_step_s"], told["largest_step_s"], told["steps"], told["reached_s"]) == (

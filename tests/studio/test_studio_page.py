@@ -114,7 +114,7 @@ def test_ten_minutes(address: str):
         page.locator(".q-notification", has_text="1 values differ").wait_for()
         # structure, phone
         page.get_by_role("tab", name="Structure").click()
-        page.get_by_text("1 body, 1 freedom").wait_for()
+        page.get_by_text("1 body, 1 degree of freedom").wait_for()
         page.set_viewport_size(PHONE)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
         page.set_viewport_size(DESK)

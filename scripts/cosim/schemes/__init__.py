@@ -1,4 +1,4 @@
-"""The registry of the schemes that couple a drive to an actuator of a mechanism: every other file of this folder is one scheme.
+"""Registry of the coupling schemes between a drive and an actuator: one file per scheme.
 
 A controller steps last: it samples the end of a step, and its command is held over the next.
 """
@@ -15,7 +15,7 @@ from kinetree.scripts.cosim.slave import Slave
 
 
 def found() -> dict[str, Scheme]:
-    """All schemes by name, in the order of docs."""
+    """Return all schemes by name, in the order of the docs."""
     modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
     schemes: list[Scheme] = [module.SCHEME for module in modules if hasattr(module, "SCHEME")]
     return {
@@ -25,12 +25,21 @@ def found() -> dict[str, Scheme]:
 
 
 SCHEMES = found()
+ALIASES = {scheme.alias: name for name, scheme in SCHEMES.items() if scheme.alias}
+
+
+def scheme_name(name: str) -> str:
+    """Return the name of a scheme for an alias from the literature; other names are unchanged."""
+    return ALIASES.get(name.lower(), name)
 
 
 def couple(
     scheme: str, mechanism: Slave, drive: Slave, actuator: str, controller: Slave | None = None
 ) -> Plan:
-    """A drive on an actuator by a scheme; a controller measures the length and commands the valve."""
+    """Return the plan that couples a drive to an actuator by a scheme.
+
+    A controller, if given, measures the actuator length and commands the drive.
+    """
     plan = SCHEMES[scheme].plan(mechanism, drive, actuator)
     if controller is None:
         return plan

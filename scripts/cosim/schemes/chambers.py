@@ -1,4 +1,4 @@
-"""The oil is inside the mechanism: flows go in, pressures come out; the valve steps first."""
+"""Scheme `chambers`: oil volumes are states of the mechanism; flows go in, pressures come out."""
 
 from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.masters import Wire

@@ -1,4 +1,4 @@
-"""Both units step with the values of the beginning (Jacobi)."""
+"""Scheme `held` (Jacobi): inputs are constant over a step, units step in parallel."""
 
 from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.schemes.scheme_kind import Scheme, exchanged
@@ -9,4 +9,4 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     return Plan("held", (mechanism, drive), exchanged(mechanism, drive, actuator))
 
 
-SCHEME = Scheme("held", "both step with the values of the beginning", plan, place=1)
+SCHEME = Scheme("held", "both step with the values of the beginning", plan, place=1, alias="jacobi")

@@ -1,4 +1,4 @@
-"""Values at the end of the step are solved for with the derivatives of the interface."""
+"""Scheme `jacobian`: solve for interface values at the end of a step by Newton's method."""
 
 from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.schemes.scheme_kind import Scheme, exchanged

@@ -1,4 +1,4 @@
-"""Every step is made twice, the second time with the values that the first one has found."""
+"""Scheme `repeat`: every step is made twice, the second time with the results of the first."""
 
 from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.schemes.scheme_kind import Scheme, exchanged

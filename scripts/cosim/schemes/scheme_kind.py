@@ -1,4 +1,4 @@
-"""What is to be known about a coupling scheme; a file of this folder fills one of these in."""
+"""The record of a coupling scheme: its name, alias, description and plan."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from kinetree.scripts.cosim.slave import Slave
 
 
 class Scheme(NamedTuple):
-    """A way to couple a drive to an actuator of a mechanism: which master, which units first, which wires."""
+    """A co-simulation scheme between a drive and an actuator: the master, the order and the wires."""
 
     name: str
     says: str
     plan: Callable[[Slave, Slave, str], Plan]  # mechanism, drive, name of the actuator
     place: int = 100  # in lists
+    alias: str = ""  # the name in the literature
 
 
 def exchanged(
     mechanism: Slave, drive: Slave, actuator: str, sloped: bool = False
 ) -> tuple[Wire, ...]:
-    """Force against motion: the length of the drive follows the speed."""
+    """Return the wires that send the actuator's speed to the drive and its force back.
+
+    With `sloped`, acceleration and force rate are sent too, for linear extrapolation.
+    """
     return (
         Wire(
             mechanism,

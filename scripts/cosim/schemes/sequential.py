@@ -1,4 +1,4 @@
-"""The drive steps first, the mechanism with what it answers (Gauss-Seidel)."""
+"""Scheme `sequential` (Gauss-Seidel): the drive steps first, the mechanism with its new force."""
 
 from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.schemes.scheme_kind import Scheme, exchanged
@@ -10,5 +10,9 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
 
 
 SCHEME = Scheme(
-    "sequential", "the drive steps first, then the mechanism with its answer", plan, place=3
+    "sequential",
+    "the drive steps first, then the mechanism with its answer",
+    plan,
+    place=3,
+    alias="gauss-seidel",
 )

@@ -1,4 +1,4 @@
-"""Both units step with the values of the beginning and their slopes."""
+"""Scheme `slope`: inputs are extrapolated linearly with the time derivatives of outputs."""
 
 from kinetree.scripts.cosim.coupling_plan import Plan
 from kinetree.scripts.cosim.schemes.scheme_kind import Scheme, exchanged

@@ -1,7 +1,8 @@
-"""The mechanism is told how the force will change with its own motion; the drive hears the mean speed of the step that has just been made.
+"""Scheme `told` (linear-implicit): the drive sends its force with its stiffness and damping.
 
-So the drive compresses exactly the oil that the mechanism has displaced. What the flows of the next step will add goes into the told force as its
-mean over the step: as a ramp it would be nearer, but stable only below a step of pi/omega.
+The drive receives the mean speed of the step that the mechanism has just made, so that it compresses
+exactly the displaced oil. The change of force by the flows of the next step is sent as its mean over
+the step: a ramp would be more accurate, but stable only below a step of pi/omega.
 """
 
 from kinetree.scripts.cosim.coupling_plan import Plan
@@ -11,6 +12,7 @@ from kinetree.scripts.cosim.slave import Slave
 
 
 def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    """Return the plan of the scheme for a drive on an actuator of a mechanism."""
     wires = (
         Wire(
             drive, "force", mechanism, f"{actuator}.force", "resting_rate", mean=True, bond=actuator
@@ -23,5 +25,9 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
 
 
 SCHEME = Scheme(
-    "told", "the mechanism is told dF/ds; the drive hears the mean speed", plan, place=6
+    "told",
+    "the drive sends force and stiffness dF/ds, the mechanism its mean speed (linear-implicit)",
+    plan,
+    place=6,
+    alias="linear-implicit",
 )
