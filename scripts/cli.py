@@ -110,8 +110,9 @@ def main(arguments: list[str] | None = None) -> int:
         if arguments:  # alone, the help has been shown
             command = "kinetree" if arguments[0].startswith("-") else f"kinetree {arguments[0]}"
             near = near_command(arguments[0]) if command != "kinetree" else ""
-            hint = f"did you mean '{near}'? " if near else ""
-            print(f"kinetree: {error.format_message()} {hint}See {command} --help", file=sys.stderr)
+            hint = f"; did you mean '{near}'? See kinetree --help" if near else ""
+            message = error.format_message().removesuffix(".")
+            print(f"kinetree: {message}{hint or f'. See {command} --help'}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, Abort):
         print("kinetree: interrupted", file=sys.stderr)

@@ -1,4 +1,5 @@
-"""Where compiled artefacts are kept, and the hash of all kernel sources that names them. Imports nothing heavy.
+"""Folders of compiled artefacts and hashes of the kernel sources that name them. Imports nothing
+heavy.
 
 The folder belongs to its user alone: who could write into it could plant code. Where it cannot be made or is not safe, a temporary one serves.
 """
@@ -30,7 +31,9 @@ def default_root() -> Path:
 
 @lru_cache(maxsize=8)
 def usable(wanted: Path) -> Path:
-    """The folder, made and the user's own; else a temporary one, which is said."""
+    """Return the cache folder after creating it; else a temporary folder, with a note on standard
+    error.
+    """
     try:
         if not wanted.is_absolute() and str(wanted).startswith("~"):
             raise OSError("the user has no home folder")
@@ -50,7 +53,9 @@ def usable(wanted: Path) -> Path:
 
 
 def own(folder: Path) -> Path:
-    """The folder once it is made, can be written, and nobody else can write into it."""
+    """Create a folder, make it writable by the user alone and return it; raise OSError if that
+    fails.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if hasattr(os, "getuid"):
         found = folder.stat()
@@ -63,7 +68,8 @@ def own(folder: Path) -> Path:
 
 
 def hash_of(paths: Iterable[Path]) -> str:
-    """Return a hash of what the compiler sees of kernel sources: comments, docstrings and layout do not count.
+    """Return a hash of kernel sources without comments, docstrings and layout, as the compiler sees
+    them.
 
     Parsing all sources takes a second, so the result is kept in the cache under a hash of their bytes.
     """
@@ -101,7 +107,7 @@ def hash_of_code(texts: Iterable[tuple[str, bytes]]) -> str:
 
 
 def _is_text(statement: object) -> bool:
-    """Return whether a statement is nothing but a string, as docstrings are."""
+    """Return whether a statement is only a string, such as a docstring."""
     import ast
 
     return (
@@ -124,17 +130,22 @@ def _keep(path: Path, text: str) -> None:
 
 @lru_cache(maxsize=1)
 def sources_hash() -> str:
-    """Return the hash of all kernel sources as they were when first asked: the key of what numba compiles when it is called."""
+    """Return the hash of all kernel sources, taken once per process; it is the key of numba's
+    cache.
+    """
     return hash_of(SOURCES.rglob("*.py"))
 
 
 @lru_cache(maxsize=1)
 def engine_hash() -> str:
-    """Return the hash of the sources of the engine library, which knows nothing of the linear chains, nor where and when it is built."""
+    """Return the hash of the sources of the engine library, without linear chains and the build
+    tools.
+    """
     return hash_of(path for path in SOURCES.rglob("*.py") if of_engine(path.relative_to(SOURCES)))
 
 
 def of_engine(path: Path) -> bool:
+    """Return whether a source file belongs to the engine library, by its path below solvers/."""
     if path.parent.name == "library":
         return path.name == "compile_ahead.py"
     return path.parent.name != "chain" and path.name != "cache.py"

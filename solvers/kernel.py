@@ -35,7 +35,7 @@ def kernel(function: F) -> F:
 
 
 def inline(function: F) -> F:
-    """Compile a kernel into each of its callers: what it returns then stays in registers, where a returned tuple would pass through memory."""
+    """Compile a kernel into each of its callers, so that returned tuples stay in registers."""
     return cast(F, njit(function, **OPTIONS, forceinline=True))
 
 

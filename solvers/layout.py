@@ -24,7 +24,7 @@ from kinetree.solvers.sensors.kinds import KINDS as SENSORS
 
 
 class Status(IntEnum):
-    """Return codes of kernels; `item` of the workspace tells which body, register or guard is meant."""
+    """Return codes of kernels; `item` of the workspace names the body, register or guard concerned."""
 
     OK = 0
     SINGULAR_JOINT = 1  # no inertia along a joint's freedom; item = body
@@ -57,7 +57,7 @@ Method = IntEnum("Method", {form.name.replace("-", "_"): form.code for form in F
 
 
 class Knot(IntEnum):
-    """Where an argument that runs evenly with time turns a corner."""
+    """The kinds of corners that a function of time can have."""
 
     TABLE_X = 0  # at a grid point of a table, first axis
     TABLE_Y = 1  # second axis
@@ -72,7 +72,9 @@ Element = IntEnum("Element", {kind.name: kind.code for kind in ELEMENTS})
 
 
 class Joint(IntEnum):
-    """Patterns the fast path knows; every pattern but GENERAL may start with constant elements, folded into one rotation and shift."""
+    """Joint patterns with fast kinematics; constant elements before the joint are folded into one
+    rotation and shift.
+    """
 
     GENERAL = 0
     REVOLUTE = 1  # constants, ROTATE_Q with factor 1
@@ -114,7 +116,7 @@ WEIGHTS, MASSES, MOTION = 0, 1, 2
 
 
 class Column(IntEnum):
-    """What a tangent column A_j looks like at O_i."""
+    """Patterns of a tangent column A_j at the origin O_i."""
 
     GENERAL = 0
     ROTATION = 1  # angular part only: the axis passes through O_i
@@ -127,7 +129,7 @@ Sensor = IntEnum("Sensor", {kind.name: kind.code for kind in SENSORS})
 
 
 class Force(IntEnum):
-    """Force elements: what a record FORCE does."""
+    """Types of force records."""
 
     COORDINATE = 0  # a value along a speed
     LINE = 1  # a value along the line of two points; positive pushes them apart
@@ -145,7 +147,7 @@ FORCE_ARGUMENTS = {
 
 
 class Guard(IntEnum):
-    """What happens when a guard becomes positive."""
+    """Actions executed when a guard becomes positive."""
 
     STAGE = 0  # the stage ends
     RESET = 1  # actions are carried out

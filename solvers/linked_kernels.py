@@ -88,7 +88,7 @@ def emit_call(symbol: str, shape: str):
 
 
 def make_call(symbol: str, shape: str):
-    """What kernels call."""
+    """Return the intrinsic by which kernels call an external symbol of a given signature."""
     if shape == "solve":
 
         @intrinsic
@@ -218,7 +218,7 @@ call_own = own_in_python if config.DISABLE_JIT else own_by_address
 
 
 def late(name: str):
-    """What stands behind a hook where kernels are jitted: compiles the entry when it is first called."""
+    """Return the C callback of a hook that compiles its entry when it is first called."""
     from kinetree.solvers.entries import as_pointer_function
 
     found: list = []
@@ -232,7 +232,7 @@ def late(name: str):
 
 
 def provide() -> None:
-    """Compile all boundaries of this process and make their symbols known to the jitted code that calls them."""
+    """Compile all boundary kernels of this process and register their symbols for jitted callers."""
     import llvmlite.binding as llvm
 
     for symbol, name in HOOKS.items():  # first: boundaries call them

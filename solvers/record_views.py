@@ -33,7 +33,7 @@ def rows_of(record: Record):
 
 
 def block_of(record: Record):
-    """The kernel that sees a whole block (array, view or C pointer), whose size does not matter, as a record with more behind it."""
+    """Return the kernel that views a block (array, view or C pointer) as a record at its beginning."""
 
     @intrinsic
     def whole(typingctx, block):

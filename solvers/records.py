@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Entry(NamedTuple):
-    """One number of a record, or some that stand together."""
+    """One number of a record, or several consecutive ones."""
 
     name: str
     text: str
@@ -56,7 +56,7 @@ class Record:
         return (Named(block, first, self) for first in range(0, len(block), self.size))
 
     def filled(self, **values: int | Sequence[int]) -> list[int]:
-        """The numbers of a record of integers; what is not given is 0."""
+        """Return the numbers of an integer record from keyword values; missing ones are 0."""
         found = [0] * self.size
         for name, value in values.items():
             at, count = self.place(name)
@@ -71,7 +71,9 @@ class Record:
 
 
 class Named:
-    """A record in a block as plain Python sees it: its entries are attributes, and it can be indexed like the block."""
+    """A record in a block for plain Python: entries are attributes, and it can be indexed like the
+    block.
+    """
 
     __slots__ = ("block", "first", "record")
     block: Any
@@ -83,7 +85,7 @@ class Named:
             object.__setattr__(self, name, value)
 
     def place(self, name: str) -> int | slice:
-        """Where an entry stands in the block."""
+        """Return the index of an entry in the block, or the slice of several."""
         at, count = self.record.place(name)
         return self.first + at if count == 1 else slice(self.first + at, self.first + at + count)
 
@@ -116,7 +118,7 @@ class Named:
 
 
 def plain_rows(record: Record) -> Callable[[Any, int], Named]:
-    """What cuts record k out of a table of them, in plain Python."""
+    """Return a function that cuts record k out of a table of records, in plain Python."""
 
     def row(table: Any, k: int) -> Named:
         return record.of(table, k * record.size)
@@ -126,7 +128,7 @@ def plain_rows(record: Record) -> Callable[[Any, int], Named]:
 
 
 def plain_block(record: Record) -> Callable[[Any], Named]:
-    """What sees a whole block as a record with more behind it, in plain Python."""
+    """Return a function that views the beginning of a block as a record, in plain Python."""
 
     def whole(block: Any) -> Named:
         return record.of(block)

@@ -1,4 +1,4 @@
-"""The glossary of a unit: all structures of a mechanism, its stages, and what a host sees.
+"""Memory layout of a simulation unit: structures, stages, events and the arrays that a host sees.
 
 Unit ints: the record UNIT, then one STAGE record per stage, then the blocks and tables they point to. Offsets count from the start of the unit's
 ints, floats or work. Unit work: the record UNIT_HEAD, then the parts of PARTS one after another.

@@ -29,7 +29,7 @@ INT, WORD = types.intp, ir.IntType(64)
 
 
 class ViewType(types.Type):
-    """A stretch of a block; the entries of a record that begins there are its attributes."""
+    """The numba type of a slice of a block; entries of a record at its beginning are attributes."""
 
     def __init__(self, dtype, record: Record | None = None):
         self.dtype, self.record = dtype, record
@@ -46,14 +46,18 @@ class ViewType(types.Type):
 
 
 class BlocksType(types.Type):
-    """A data block (`floats` or `work`) with the ints block that describes it; wide numbers take `stride` floats of the block each."""
+    """The numba type of a data block with the ints block that describes it; wide numbers take
+    `stride` floats each.
+    """
 
     def __init__(self, kind: str, number=types.float64, stride: int = 1):
         self.kind, self.number, self.stride = kind, number, stride
         super().__init__(f"Blocks({kind})")
 
     def field(self, name: str):
-        """Type of a field; None when there is none. Flags stay plain, derived constants have no slopes."""
+        """Return the type of a field, or None; flags stay plain and derived constants have no
+        derivatives.
+        """
         if self.kind != "model":
             plain = name in L.PLAIN or (self.kind == "duals" and name in L.CONSTANTS)
             return (

@@ -43,7 +43,7 @@ if config.DISABLE_JIT:
         return SimpleNamespace(**part(work, ints, L.WORK, AT_WORK))
 
     def ints_view(block):
-        """A block of integers, in plain Python."""
+        """Return a block of integers as a view whose slices cost nothing."""
         return block
 
     def floats_view(block):

@@ -339,7 +339,7 @@ def search_rest(
     states: Mapping[str, float] | None,
     iterations: int = 200,
 ) -> tuple[Search, int]:
-    """The state of rest downhill from a position, and the number of iterations."""
+    """Return the equilibrium reached from a position, and the number of iterations."""
     search = Search(system, t, q, inputs, states)
     count = newton(search, iterations)
     away = search.leaving() if search.x.size and count is not None else None
@@ -403,7 +403,7 @@ def refuse_asked_speeds(
     u = search.evaluation.project(q, np.zeros(system.n), search.x)[1]
     j = int(np.abs(u).argmax())
     if abs(u[j]) > STANDS:
-        text = f"no equilibrium: relations of speeds ask for {system.speeds[j]} = {u[j]:.4g} where the search begins"
+        text = f"no equilibrium: velocity constraints require {system.speeds[j]} = {u[j]:.4g} where the search begins"
         raise EvaluationError(
             f"{text}; let the inputs and states that drive them be 0", Status.NO_CONVERGENCE
         )

@@ -1,1 +1,1 @@
-"""From a description to the flat blocks of `solvers/layout.py`."""
+"""Compilation of descriptions to the flat blocks of `solvers/layout.py`."""

@@ -1,4 +1,5 @@
-"""Interfaces for outside drives: told stiffness, what the drive needs to know, and oil chambers inside the model.
+"""Actuators, the interfaces for external drives: measured motion, received force and stiffness,
+internal oil chambers.
 
 Force, positive where it extends: F + dF/ds (s - s0) + dF/dv (v - v0); F and the slopes are inputs, s0 and v0 the length and speed at the beginning of
 the communication step. The mean speed is (s - s0)/(t - t0): what a drive must know so that it and the mechanism agree on the travel of a step.
@@ -42,7 +43,7 @@ def add_actuators(builder: Builder) -> None:
 
 
 def add_actuator(builder: Builder, label: str, actuator: Actuator) -> None:
-    """One actuator."""
+    """Add the sensors, inputs and force records of one actuator."""
     between = actuator.between is not None
     measure_line(builder, label, actuator) if between else measure_coordinate(
         builder, label, actuator
@@ -143,7 +144,7 @@ def measure_coordinate(builder: Builder, label: str, actuator: Actuator) -> None
 
 
 def apply(builder: Builder, actuator: Actuator, value: int) -> bool:
-    """The force record; False where a locked coordinate takes no force."""
+    """Add the force record of an actuator; return False where its coordinate is locked."""
     if actuator.between is None:
         index, _ = speed_of(builder, str(actuator.coordinate))
         push(builder, index, value)

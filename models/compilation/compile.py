@@ -86,7 +86,7 @@ def compile_structure(
 
 
 def user_of(name: str, description: Description, end: Ends | None) -> tuple[str, str]:
-    """Key and text of the first law that uses a name and does not fall away with it."""
+    """Return key and text of the first expression that uses a name and stays in the next structure."""
     laws = [*expressions(end, ("ends",)), *expressions(description)]
     users = (
         (key_path(path), text)
@@ -142,7 +142,9 @@ def assemble(builder: Builder) -> Compiled:
 def settled(
     builder: Builder, compiled: Compiled, parts: dict, starts: Starts, joints: dict
 ) -> Compiled:
-    """With the ranks of the constraint rows in general position and without rows of zeros; guesses that do not close leave every row."""
+    """Compute the ranks of the constraint rows and remove rows that are always zero; keep all rows
+    if assembly fails.
+    """
     found = survey(compiled)
     if found is not None:
         builder.groups, ranks = live_groups(builder.groups, *found)
@@ -163,7 +165,7 @@ def settled(
 
 
 def held_by_nothing(compiled: Compiled, builder: Builder) -> None:
-    """Refuse a body without mass whose motion no relation determines: a force on it has nothing to move."""
+    """Raise ModelError for a massless body whose motion no constraint determines."""
     if compiled.counts["ngh"]:
         body = find_ghosts(compiled, pushed=True)
         if body:

@@ -1,4 +1,4 @@
-"""What the compilation of one structure makes: flat blocks and the names that belong to them."""
+"""The compiled form of one structure: flat blocks and the names that belong to them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Compiled:
 
     @property
     def running(self) -> Compiled:
-        """What motions are computed with."""
+        """Return the structure used for runs, with rigidly joined bodies merged."""
         return self.fewer or self
 
     @property

@@ -34,7 +34,7 @@ LAWS = {
 
 @dataclass
 class Contacts:
-    """All contacts of one structure, as they go into the arrays."""
+    """All contacts of one structure as lists that become arrays."""
 
     names: list[str] = field(default_factory=list)
     c_row: list[int] = field(default_factory=lambda: [0])
@@ -45,7 +45,9 @@ class Contacts:
     arms: list[tuple[Arm, ...]] = field(default_factory=list)  # per row
 
     def arrays(self, present: np.ndarray) -> dict[str, np.ndarray]:
-        """Integers by field name; `present` are the arms of couplings, which stand before those of contacts."""
+        """Return the integer arrays of all contacts by field name; `present` are the couplings'
+        arms before them.
+        """
         first = present.size // ARM.size
         ends = np.cumsum([0, *(len(arms) for arms in self.arms)], dtype=np.int64)
         found = {
@@ -95,7 +97,9 @@ def add_contact(builder: Builder, label: str, contact: Contact) -> None:
 
 
 def touching(builder: Builder, contact: Contact, key: str) -> tuple[E, list[E]]:
-    """Gap, and slip of the touching body along two directions of the plane of touch where there is friction."""
+    """Return the gap of a contact and, with friction, the slip speeds along two tangential
+    directions.
+    """
     point, radius = (
         vector_of(builder, contact.point, f"{key}.point"),
         E(builder.node(contact.radius, f"{key}.radius")),
@@ -133,7 +137,9 @@ def touching(builder: Builder, contact: Contact, key: str) -> tuple[E, list[E]]:
 
 
 def add_contact_guards(builder: Builder) -> None:
-    """Guards of all contacts, behind those of events; their numbers stay the same in all structures."""
+    """Add the guards of all contacts after those of events; their numbers are the same in all
+    structures.
+    """
     numbers = {
         label: len(builder.description.events) + 2 * k
         for k, label in enumerate(builder.description.contacts)

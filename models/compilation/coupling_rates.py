@@ -36,7 +36,9 @@ Place = tuple[int, int]  # body, register of the point
 
 
 class Leaves:
-    """The leaves of couplings in one structure, how they change, and what stands behind measured names."""
+    """Time derivatives of the variables in couplings: coordinates, inputs, states, points and body
+    angular velocities.
+    """
 
     def __init__(self, builder: Builder):
         self.builder = builder
@@ -129,7 +131,7 @@ class Leaves:
         return substitute(self.builder.registers.expand(node), measured)
 
     def reduced(self, record: tuple[int, ...]) -> E:
-        """One sensor."""
+        """Replace one sensor by the variables of which its derivatives are known."""
         _, _, a, point_a, b, point_b, axis, frame = record
         kind = SENSORS[record[0]]
         if kind == ORIENTATION:
@@ -157,7 +159,7 @@ class Leaves:
 
     # -- rates --------------------------------------------------------------------------------------------------------------------------
     def moves(self, node: Node) -> bool:
-        """Whether speeds occur."""
+        """Return whether an expression depends on speeds."""
         return any(
             leaf.key in self.speeds or leaf.key in self.velocities or leaf.key in self.spins
             for leaf in leaves(node)
@@ -199,7 +201,9 @@ class Leaves:
         raise complain(f"'{key}'", ALLOWED)
 
     def slope(self, key: str) -> Node:
-        """Rate of an input: that of the host's extrapolation, 0 for an input that is held."""
+        """Return the time derivative of an input: from the host's extrapolation, or 0 for a held
+        input.
+        """
         label = f"slope({key})"
         if label not in self.builder.registers.names:
             self.inputs[key] = self.builder.registers.add(label, 0.0, STATE)
@@ -207,7 +211,7 @@ class Leaves:
         return Name(label)
 
     def state_rate(self, key: str, complain: Callable[[str, str], ModelError]) -> Node:
-        """Rate of a first-order state, which must be known before the accelerations."""
+        """Return the derivative of a first-order state; it must not depend on accelerations."""
         rate = self.reduce(Name(f"der({key})"))
         for each in sorted(names(rate)):
             register = self.builder.registers.names.get(each)

@@ -28,7 +28,7 @@ Arm = tuple[
 
 @dataclass
 class Row:
-    """One constraint row of a coupling."""
+    """One constraint equation of a coupling."""
 
     name: str
     number: int
@@ -61,7 +61,9 @@ def add_places(builder: Builder) -> None:
 
 
 def coupling_rows(builder: Builder) -> list[Row]:
-    """All rows; in a later structure couplings fall away whose coordinates are gone or held."""
+    """Return all constraint rows; couplings of coordinates that are gone or locked are dropped in
+    later structures.
+    """
     found = []
     for label, coupling in builder.description.couplings.items():
         for row, value in relations(builder, label, coupling):
@@ -79,7 +81,7 @@ def coupling_rows(builder: Builder) -> list[Row]:
 
 
 def relations(builder: Builder, label: str, coupling: Coupling) -> Iterator[tuple[str, Node]]:
-    """Names and left-hand sides of what a coupling demands."""
+    """Yield names and left sides of the equations of a coupling."""
     key = f"couplings.{label}"
     if coupling.blade is not None:
         yield label, blade(builder, coupling.blade, f"{key}.blade").node
@@ -104,7 +106,9 @@ def relations(builder: Builder, label: str, coupling: Coupling) -> Iterator[tupl
 
 
 def followed(builder: Builder, key: str, coupling: Coupling, value: Node) -> Node:
-    """The relation over what the inputs that it follows make known: themselves with their rates, or what filters make of them."""
+    """Return a relation in terms of its followed inputs with their derivatives, or of their
+    reference filters.
+    """
     if not coupling.follow:
         return value
     amounts = {each.input: builder.registers.expand(amount_of(each)) for each in coupling.follow}
@@ -161,7 +165,9 @@ def velocity_of(builder: Builder, body: str, point: Vector, away: Vector) -> Vec
 
 
 def slip(builder: Builder, body: str, point: Vector, away: Vector, on: str) -> Vector:
-    """Velocity of a body at a place `away` from one of its points, less that of the body on which it moves there."""
+    """Return the velocity of a body at a place offset from its point, relative to the body that it
+    moves on.
+    """
     here = place_of(builder, body, point).plus(away)
     under = velocity_of(builder, on, NOWHERE, here.minus(place_of(builder, on, NOWHERE)))
     return velocity_of(builder, body, point, away).minus(under)
@@ -221,7 +227,9 @@ def rolling(builder: Builder, given: Rolling, key: str) -> tuple[E, E, E]:
 # -- rows ---------------------------------------------------------------------------------------------------------------------------------
 @dataclass
 class Derived:
-    """What a relation becomes: its level, the first of the registers value, rate, rest of the second derivative, and what its rate depends on."""
+    """A compiled relation: its level, its first register (value, rate, bias), and the variables of
+    its rate.
+    """
 
     level: int
     first: int
@@ -230,7 +238,7 @@ class Derived:
 
 
 def coupling_row(builder: Builder, key: str, row: str, value: Node) -> list[Row]:
-    """The row of one relation; none where nothing of it can move in a later structure."""
+    """Return the constraint row of a relation as a list, empty if it is constant in this structure."""
     made = constraint_row(builder, key, value)
     return (
         []
@@ -240,7 +248,9 @@ def coupling_row(builder: Builder, key: str, row: str, value: Node) -> list[Row]
 
 
 def constraint_row(builder: Builder, key: str, value: Node) -> Derived | None:
-    """A relation with its rate and the rest of its second derivative; None where nothing of it can move in a later structure."""
+    """Return a relation with its rate and acceleration bias, or None if it is constant in this
+    structure.
+    """
     place, complain = builder.leaves, problem(builder, key)
     add_magnitudes(builder)
     add_rates(builder)
@@ -302,11 +312,11 @@ def slopes_of(
 
 
 def shown(place: Leaves, key: str) -> str:
-    """What a user knows of a leaf."""
+    """Return the name of a variable for messages."""
     return key if key in place.speeds else "velocities of points"
 
 
 def bodies_on_paths(builder: Builder, row: Row, u_body: list[int]) -> tuple[int, ...]:
-    """Bodies between the ground and whatever the row depends on."""
+    """Return the bodies between the ground and everything that a row depends on."""
     ends = {u_body[speed] for speed, _ in row.slopes} | {arm[0] for arm in row.arms}
     return tuple(sorted({i for end in ends for i in path_set(builder.topology.parent, end)}))

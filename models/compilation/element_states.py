@@ -1,4 +1,4 @@
-"""Inputs and first-order states that force elements and actuators bring along, besides those that a description names itself."""
+"""Inputs and first-order states that force elements and actuators add to those of the description."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ HELD = {
 
 
 def inputs_of(description: Description) -> dict[str, Input]:
-    """All inputs: of the description, of its actuators, and last those that hosts do not see; all structures of a mechanism have the same ones."""
+    """Return all inputs: those of the description, of actuators, and internal ones that hosts do
+    not see.
+    """
     found = dict(description.inputs)
     for label, actuator in description.actuators.items():
         units = actuator_units(way_driven(description.joints, actuator.coordinate))
@@ -46,12 +48,14 @@ def inputs_of(description: Description) -> dict[str, Input]:
 
 
 def held(label: str) -> tuple[str, ...]:
-    """Registers an actuator holds during a communication step; inputs of the engine that hosts do not see."""
+    """Return the names of the internal inputs that an actuator keeps constant during a
+    communication step.
+    """
     return (*(hidden(label, key) for key in HELD), hidden(label, "t0"))
 
 
 def told_inputs(names: Collection[str]) -> frozenset[str]:
-    """Those of some inputs that tell an actuator how its force changes on the way since a communication step began."""
+    """Return the inputs by which drives send force stiffness and damping to actuators."""
     labels = {
         name.removesuffix(hidden("", "t0")) for name in names if name.endswith(hidden("", "t0"))
     }
@@ -59,12 +63,13 @@ def told_inputs(names: Collection[str]) -> frozenset[str]:
 
 
 def held_inputs(description: Description) -> tuple[str, ...]:
-    """All inputs that only the engine writes."""
+    """Return all internal inputs that only the engine writes."""
     return tuple(name for label in description.actuators for name in held(label))
 
 
 def states_of(description: Description) -> dict[str, State]:
-    """All first-order states: those of the description, of force elements, of chambers and of hydraulic circuits.
+    """Return all first-order states: of the description, force elements, oil chambers and hydraulic
+    circuits.
 
     The rate of a state that an element brings along is known by `rate_of_state`; its name yields to the description's.
     """
@@ -101,7 +106,7 @@ def states_of(description: Description) -> dict[str, State]:
 
 
 def stands(element: Actuator | Hydraulic, description: Description) -> bool:
-    """Whether what an element acts on is there."""
+    """Return whether the bodies or the coordinate that an element acts on exist in a structure."""
     between, coordinate = getattr(element, "between", None), getattr(element, "coordinate", None)
     if between is not None:
         return {point.body for point in between} <= {"ground", *description.bodies}
@@ -112,7 +117,7 @@ def stands(element: Actuator | Hydraulic, description: Description) -> bool:
 
 
 def settlements(description: Description) -> frozenset[str]:
-    """Names of the states that only grow, whatever else is called so."""
+    """Return the names of the states that never decrease, such as plastic settlement."""
     forces = description.forces.items()
     return frozenset(
         f"{label}.{suffix}"

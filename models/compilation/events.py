@@ -1,4 +1,6 @@
-"""Guards: conditions as continuous numbers that become positive, with the actions of events."""
+"""Event indicators: conditions as continuous functions that become positive, with the actions of
+events.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from kinetree.solvers.layout import Op
 
 
 def guard_of(node: Node) -> E:
-    """A number that is positive where a condition holds and passes zero where it changes."""
+    """Return an expression that is positive where a condition holds and zero where it changes."""
     if isinstance(node, Operation):
         args = node.args
         if node.op in (Op.GT, Op.GE):
@@ -74,7 +76,7 @@ def add_guards(builder: Builder) -> None:
 
 
 def resolvable(builder: Builder, node: Node) -> bool:
-    """Whether the present structure knows every name of an expression."""
+    """Return whether the present structure defines every name of an expression."""
     add_magnitudes(builder)
     add_rates(builder)
     try:
@@ -92,7 +94,9 @@ def add_guard(
     number: int,
     text: str,
 ) -> None:
-    """One guard record and what to call it; `number` of its event, or -1 minus the register that tells whether the stage's end holds."""
+    """Add one guard record with its text; `number` is its event, or -1 minus the register of a
+    stage end.
+    """
     add_magnitudes(builder)
     add_rates(builder)
     builder.late_guards = builder.late_guards or builder.registers.phase_of(node) >= ACCELERATION
@@ -107,7 +111,9 @@ def add_guard(
 
 
 def holding(builder: Builder) -> list[str]:
-    """States that hold between events, as the memory of sampled controllers does: a host can be told when t comes to one."""
+    """Return the states with zero derivative, such as the memory of sampled controllers; their
+    sample times are announced to hosts.
+    """
     return [
         each
         for each, state in builder.description.states.items()
@@ -126,12 +132,14 @@ def entries(builder: Builder) -> list[str]:
 
 
 def known(builder: Builder, target: str) -> bool:
-    """Whether the present structure has what an event sets."""
+    """Return whether the present structure has the target of an event action."""
     return target in builder.description.parameters or target in entries(builder)
 
 
 def action(builder: Builder, target: str, value: float | str, key: str) -> tuple[int, int, int]:
-    """What an event sets: an entry of y or a parameter, and the register of the new value."""
+    """Return the target of an event action (an entry of y or a parameter) and the register of its
+    new value.
+    """
     parameter = builder.description.parameters.get(target)
     if parameter is not None:
         if isinstance(parameter.value, str):

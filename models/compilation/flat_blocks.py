@@ -1,4 +1,4 @@
-"""Packs compiled fields into the flat blocks and cuts the blocks into numpy views."""
+"""Packing of compiled fields into flat blocks, and numpy views of them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def pack(
 
 
 def with_groups(ints: np.ndarray, counts: Mapping[str, float], groups: Set[str]) -> np.ndarray:
-    """The same model with other groups of the workspace present."""
+    """Return the ints block of the same model with other optional groups in the workspace."""
     block = ints.copy()
     directory = offsets(0, work_sizes(counts, groups))
     block[AT_WORK : AT_WORK + directory.size] = directory
@@ -94,7 +94,9 @@ def model_fields(ints: np.ndarray, floats: np.ndarray) -> SimpleNamespace:
 
 
 def allocate(ints: np.ndarray, floats: np.ndarray) -> tuple[np.ndarray, SimpleNamespace]:
-    """A workspace and its fields: registers at their initial image, state and loads zero, the rest NaN."""
+    """Return a new workspace and its fields: registers at their initial values, state and loads 0,
+    the rest NaN.
+    """
     work = np.full(int(HEADER.of(ints).work_size), np.nan)
     fields = fields_of(work, ints, L.WORK, AT_WORK)
     for name in ("head", "q", "u", "x", "p", "tau", "extra", "wrench", "reaction"):

@@ -1,4 +1,5 @@
-"""What outputs can be told about a force element; everything is a function, so that only what is asked for is measured.
+"""Force, moment, power and energies of a force element as functions, evaluated only if an output
+asks for them.
 
 `power` is what it brings in, `stored` its potential; what it takes and does not store is dissipated: -power - d(stored)/dt. For a law over one length
 or coordinate x with dx/dt = v that is -(value + dU/dx) v.
@@ -17,7 +18,9 @@ from kinetree.models.expressions.nodes import ONE, Leaf, Name
 
 @dataclass
 class Book:
-    """Force and moment act on `body` (its number), in ground axes; none for what acts along a coordinate."""
+    """Energy account of a force element: its force and moment on `body` in ground axes, power and
+    energies.
+    """
 
     power: Callable[[], E]
     dissipation: Callable[[], E]

@@ -1,4 +1,4 @@
-"""Python's garbage collector is held back while a mechanism compiles: its walks through objects that stay were a quarter of the time."""
+"""Python's garbage collector is paused during compilation, where it took a quarter of the time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Keep the collector off, unless it is off already; what it would have found is found afterwards."""
+    """Context manager that pauses the garbage collector and restores it afterwards."""
     running = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""What a sequence of elements looks like to the fast path: a known joint pattern, and the forms of its tangent columns."""
+"""Recognition of joint patterns with fast kinematics, and patterns of their tangent columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pattern(elements: tuple[ElementForm, ...], rotors: bool = False) -> int:
 
 
 def column_kinds(elements: tuple[ElementForm, ...], speeds: int) -> list[int]:
-    """Columns that are known to be pure rotations about O_i, or pure shifts."""
+    """Return the pattern of every tangent column: rotation about O_i, translation, or general."""
     kinds = [int(L.Column.GENERAL)] * speeds
     single = [each.kind if each.kind.speeds == 1 else None for each in elements]
     for k in range(speeds):

@@ -1,4 +1,5 @@
-"""Closed loops: the body of a cut joint is cut in two, and the halves are welded again by constraint rows.
+"""Closed loops: a body at a cut joint is split into two halves that are welded together by
+constraints.
 
 Every cut joint carries a twin of the body it leads to as a new leaf of the tree, so that joint kinds, given motions and reactions of cut joints need
 no code of their own; the loop is always the weld of a twin to its original ([SC24] joint-coordinate method). Couplings add rows of their own.
@@ -69,7 +70,9 @@ def with_twins(description: Description, tree: Topology) -> CutTopology:
 
 
 def twin_of(joint: JointSpec, name: str, masses: Mapping[str, float]) -> Twin:
-    """Cut the joint's child; its parent where the child has no inertia to share, or little: light halves of a body would make rows nearly equal."""
+    """Return which body of a joint to split: the child, or the parent if the child is massless or
+    light.
+    """
     sides = ((joint.child, joint.parent, False), (joint.parent, joint.child, True))
     able = [side for side in sides if masses[side[0]] > 0.0]
     if len(able) == 2 and masses[joint.parent] > HEAVIER * masses[joint.child]:
@@ -93,7 +96,7 @@ def masses_of(description: Description) -> dict[str, float]:
 
 
 def body_shares(description: Description, topology: Topology) -> list[tuple[Body, str, float]]:
-    """Every body of the numbering: its data, the key of its data and its share of the mass."""
+    """Return data, key and mass share of every body of the numbering."""
     parts = dict(topology.halves) if isinstance(topology, CutTopology) else {}
     twins = (
         {twin.name: twin for twin in topology.twins} if isinstance(topology, CutTopology) else {}
@@ -112,7 +115,9 @@ def body_shares(description: Description, topology: Topology) -> list[tuple[Body
 
 
 def anchor(other: Body) -> Body:
-    """A body to stand for a piece of the ground: it never moves, so that any inertia of fitting size will do."""
+    """Return a body that stands for a piece of the ground; it never moves, so its inertia only has
+    a fitting size.
+    """
     tensor = other.inertia or other.inertia_at_origin or (0.0,) * 6
     size = "+".join(
         f"({each})" for each in (*tensor[:3], *(f"({other.mass})*({c})**2" for c in other.com))
@@ -151,7 +156,7 @@ class Group:
 
 
 def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
-    """Groups of all cut joints and couplings, in the order that keeps the envelope small."""
+    """Add the constraint groups of all cut joints and couplings, ordered for a small envelope."""
     topology, parent = builder.topology, builder.topology.parent
     groups = []
     for twin in topology.twins if isinstance(topology, CutTopology) else ():
@@ -283,7 +288,9 @@ def loop_arrays(
 def live_groups(
     groups: list[Group], ranks: np.ndarray, live: np.ndarray
 ) -> tuple[list[Group], np.ndarray]:
-    """Welds without the rows that are zero in general position, as out of the plane of a plane mechanism; a residual there is still noticed."""
+    """Return the groups without rows that are always zero, such as those out of the plane of a
+    planar mechanism.
+    """
     kept, kept_ranks, row = [], [], 0
     for group, rank in zip(groups, ranks, strict=True):
         parts = tuple(

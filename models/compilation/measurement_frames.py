@@ -33,7 +33,7 @@ GROUND_AXES = tuple(Vector(*(const(float(i == k)) for i in range(3))) for k in r
 def sensed_once(
     builder: Builder, key: str, kind: Kind, body: int, point: int = -1, count: int = 3
 ) -> list[E]:
-    """Sensors KEY[1..count], made where they are first asked for."""
+    """Return the names of sensors KEY[1..count], adding them at the first call."""
     found = [f"{key}[{k}]" for k in range(1, count + 1)]
     if found[0] not in builder.registers.names:
         for axis, each in enumerate(found):
@@ -73,7 +73,7 @@ class Place:
         return self._measured(ANGULAR_ACCELERATION, "spin rate", NOWHERE)
 
     def quaternion(self) -> Quaternion:
-        """Turn of the body's axes from those of the ground."""
+        """Return the quaternion of the body's axes relative to the ground."""
         if self.body == 0:
             return const(1.0), const(0.0), const(0.0), const(0.0)
         w, x, y, z = sensed_once(
@@ -114,7 +114,7 @@ def composed(axes: tuple[Vector, ...], vector: Vector) -> Vector:
 
 
 def relative_quaternion(seen: Quaternion, a: Quaternion) -> Quaternion:
-    """conj(seen) a."""
+    """Return the quaternion product conj(seen) a."""
     w, x, y, z = seen[0], -seen[1], -seen[2], -seen[3]
     return (
         w * a[0] - x * a[1] - y * a[2] - z * a[3],
@@ -135,7 +135,7 @@ def cardan(e: Quaternion) -> Vector:
 
 
 def relative(kind: str, a: Place, b: Place) -> Vector:
-    """A quantity of `a` as it is seen from the body of `b`, in ground axes."""
+    """Return a quantity of `a` relative to the body of `b`, in ground axes."""
     if kind == "angular_velocity":
         return a.spin().minus(b.spin())
     if kind == "angular_acceleration":
@@ -144,7 +144,7 @@ def relative(kind: str, a: Place, b: Place) -> Vector:
 
 
 def seen(kind: str, point: tuple, b: Place) -> Vector:
-    """Position, velocity or acceleration of a moving point (its three functions) as it is seen from the body of `b`."""
+    """Return position, velocity or acceleration of a moving point relative to the body of `b`."""
     position, velocity, acceleration = point
     r = position().minus(b.position())
     if kind == "position":

@@ -67,7 +67,7 @@ class E:
 
 @lru_cache(maxsize=8192)
 def name(key: str) -> E:
-    """The value of a name, which may hold characters no expression can spell."""
+    """Return an expression for a name, which may contain characters that no expression can spell."""
     return E(Name(key))
 
 

@@ -20,7 +20,7 @@ FORCE_OF = re.compile(r"(force|reaction)\('(.*)'\)(?:\[(\d)\])?")
 
 
 def add_outputs(builder: Builder) -> None:
-    """Columns of all outputs, and what does not need the force elements."""
+    """Add the columns of all outputs, and definitions that need no force elements."""
     for label, output in builder.description.outputs.items():
         if output.value is not None:
             builder.define(label, builder.node(output.value, f"outputs.{label}.value"))
@@ -38,7 +38,7 @@ def components(output: Output) -> list[int]:
 
 
 def add_quantity(builder: Builder, label: str, output: Output) -> None:
-    """Sensors of one measured quantity, where there are some that give it; else expressions over sensors."""
+    """Add the sensors of one measured quantity, or the expressions over sensors that define it."""
     kind, names = QUANTITIES[output.quantity or ""], output_names(label, output)
     if kind.state:
         return
@@ -71,7 +71,7 @@ def add_deferred(builder: Builder) -> None:
 
 
 def add_rates(builder: Builder) -> None:
-    """Sensors for der(SPEED), such as der(der(gamma)), wherever an expression asks for them."""
+    """Add sensors for der(SPEED) wherever expressions use it."""
     if not builder.asked_anew("rates"):
         return
     speeds = [name for joint in builder.topology.joint for name in builder.forms[joint].speeds]

@@ -1,4 +1,5 @@
-"""Motions that inputs give, of transforms and in couplings: amount, rate and acceleration are known before the kinematics.
+"""Motions prescribed by inputs, in transforms and couplings: displacement, rate and acceleration
+before the kinematics.
 
 A filter of second order makes a reference r of an input s: r̈ = ω² (s - r) - 2 ζ ω ṙ. The reference and its rate are states, so that position and
 velocity of what is driven never jump, whatever the input does; a steady ramp is followed at a distance of 2 ζ/ω times its rate.
@@ -20,7 +21,7 @@ from kinetree.models.expressions.registers import TIME
 
 
 def early(builder: Builder, key: str) -> E:
-    """An input or a state as the kinematics know it: its register is written before they begin."""
+    """Return an input or a state as the kinematics read it, written before they begin."""
     label = early_name(key)
     if label not in builder.registers.names:
         builder.registers.names[label] = builder.registers.names[key]
@@ -29,7 +30,7 @@ def early(builder: Builder, key: str) -> E:
 
 
 def acceleration(builder: Builder, follow: Following, path: str) -> E:
-    """What the filter demands."""
+    """Return the acceleration of the reference filter of a followed input."""
     reference, rate = (early(builder, each) for each in filter_states(follow.input))
     haste, damping = (
         E(builder.node(follow.bandwidth or 0.0, f"{path}.bandwidth")),

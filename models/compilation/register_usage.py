@@ -1,4 +1,4 @@
-"""Who reads registers while a mechanism runs: what nobody reads is measured only when results are asked for."""
+"""Registers that are read during a run; sensors of other registers are evaluated only for results."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def whole(records: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 def moved(record: tuple[int, ...], back: int) -> tuple[int, ...]:
-    """The sensor of a component that comes before."""
+    """Return the sensor record of an earlier component of the same vector."""
     return tuple(value - back if k in (REGISTER, AXIS) else value for k, value in enumerate(record))

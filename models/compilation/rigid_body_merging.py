@@ -1,4 +1,4 @@
-"""Bodies that are one: what a rigid joint attaches to a body becomes part of that body before a run is compiled.
+"""Merging of rigidly joined bodies into one body before a run is compiled.
 
 The carrier takes over mass, centre of mass and tensor, as expressions of the parameters that the parts' numbers have; joints at the part begin at the
 carrier with the constant elements that lead to the part. Bodies and joints that anything names (forces, contacts, couplings, outputs, stages, ...)
@@ -44,7 +44,9 @@ TEXTS = {"text", "unit", "display_unit"}
 
 @dataclass(frozen=True)
 class Merged:
-    """A description with fewer bodies, its tree, what leads to the parts, and who carries them."""
+    """A description with merged bodies, its tree, the transforms to the merged parts, and their
+    carriers.
+    """
 
     description: Description
     topology: Topology
@@ -53,7 +55,7 @@ class Merged:
 
 
 def words(part: Any) -> Iterator[str]:
-    """All names that occur in a part of a description, also inside expressions."""
+    """Yield all names in a part of a description, also those inside expressions."""
     if isinstance(part, str):
         yield part
         for quoted, plain in WORD.findall(part):
@@ -75,7 +77,7 @@ def words(part: Any) -> Iterator[str]:
 
 
 def mentioned(description: Description) -> set[str]:
-    """What the sections beside bodies and joints name; labels of their tables are no such names."""
+    """Return the names used by all sections except bodies and joints."""
     found: set[str] = set()
     for key in type(description).model_fields:
         section = getattr(description, key)
@@ -87,7 +89,7 @@ def mentioned(description: Description) -> set[str]:
 
 
 def attached(description: Description, tree: Topology) -> frozenset[str]:
-    """Bodies that are parts of others in every structure that comes of a description; `tree` is that of the first one."""
+    """Return the bodies that are rigidly attached to others in every structure of a description."""
     if not description.run.merge or description.chain is not None:
         return frozenset()
     rigid = {
@@ -106,7 +108,7 @@ def attached(description: Description, tree: Topology) -> frozenset[str]:
 
 
 def constant(description: Description, joint: str) -> bool:
-    """Whether a joint has no motion, not even a given one."""
+    """Return whether a joint has no motion, not even a prescribed one."""
     return all(
         element.kind.constant
         for element in joint_elements(description.joints[joint], joint).elements
@@ -124,7 +126,9 @@ def in_loops(description: Description, tree: Topology) -> set[int]:
 
 
 def merged(description: Description, tree: Topology, parts: frozenset[str]) -> Merged | None:
-    """The description without its parts, None where there are none. What stands on the ground stays, if it weighs: its weight has a potential."""
+    """Return the description with merged bodies, or None if there are none. Bodies with mass on the
+    ground are kept.
+    """
     carriers: dict[str, str] = {}
     ways: dict[str, Elements] = {}
     bodies = dict(description.bodies)
@@ -164,7 +168,7 @@ def merged(description: Description, tree: Topology, parts: frozenset[str]) -> M
 
 
 def thinned(tree: Topology, carriers: Mapping[str, str]) -> Topology:
-    """The tree without the parts; what is left keeps its order."""
+    """Return the tree without merged bodies, in the same order."""
     left = [k for k, body in enumerate(tree.order) if body not in carriers]
     number = {GROUND: 0} | {tree.order[k]: n for n, k in enumerate(left, 1)}
     names = (GROUND, *tree.order)
@@ -181,7 +185,7 @@ def thinned(tree: Topology, carriers: Mapping[str, str]) -> Topology:
 
 # -- inertia ------------------------------------------------------------------------------------------------------------------------------
 def weightless(body: Body) -> bool:
-    """Whether a body has no inertia, whatever its parameters are."""
+    """Return whether a body has zero mass and inertia for all parameter values."""
     return all(
         E(each).node is ZERO
         for each in (body.mass, *(body.inertia or ()), *(body.inertia_at_origin or ()))
@@ -204,7 +208,9 @@ def spread(c: Vector) -> tuple[E, ...]:
 
 
 def joined(body: Body, part: Body, way: Elements) -> Body:
-    """The body with a part at the end of constant elements: J_O += R J' Rᵀ about the part's centre of mass, and its mass there."""
+    """Return a body with a rigidly attached part added: J_O += R J' Rᵀ about the part's centre of
+    mass, plus its mass.
+    """
     if weightless(part):
         return body
     mass, moment, tensor = moments(body)

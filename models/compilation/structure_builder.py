@@ -117,7 +117,7 @@ class Builder:
         return node
 
     def register(self, value: float | str | Node, key: str = "") -> int:
-        """Register that holds a number."""
+        """Return the register that holds a number or expression."""
         return self.registers.compile(self.node(value, key))
 
     def store(self, potential: Node) -> None:
@@ -125,7 +125,7 @@ class Builder:
         self.potentials.append(self.registers.energy(self.node(potential)))
 
     def vector(self, values: Iterable[float | str | Node], key: str = "") -> int:
-        """First of consecutive registers that hold numbers."""
+        """Return the first of consecutive registers that hold several numbers."""
         return self.registers.vector([self.node(value, key) for value in values])
 
     def define(self, name: str, node: Node) -> None:
@@ -134,7 +134,7 @@ class Builder:
         self.registers.link(name, node)
 
     def asked_anew(self, what: str) -> bool:
-        """Whether expressions use names, or couplings have rows, that were not there when this was last asked."""
+        """Return whether names or coupling rows were added since this was last asked for `what`."""
         present = len(self.used), len(self.coupling_rows)
         before, self._answered[what] = self._answered.get(what), present
         return before != present
@@ -202,7 +202,7 @@ class Builder:
         return rates
 
     def refuse_late_laws(self) -> None:
-        """Complain about what forces need and what is known only after the accelerations; once all sensors are there."""
+        """Report force laws that depend on quantities known only after the accelerations."""
         for law, key in self.early_laws:
             if self.registers.phase_of(law) >= ACCELERATION:
                 hint = "a force cannot depend on the rate of a state that follows accelerations or forces"
@@ -405,7 +405,9 @@ class Builder:
         }
 
     def sorted_sensors(self, ints: Mapping[str, np.ndarray]) -> tuple[list, list, list]:
-        """Sensors that something reads during a run, early and late ones, and those that only results read."""
+        """Return the sensors read during a run, early and late ones, and those read only by
+        results.
+        """
         read = registers_read(ints, self.early + self.late)
         early, late = (
             [record for record in group if record[1] in read] for group in (self.early, self.late)

@@ -58,7 +58,7 @@ def vector_of(builder: Builder, values: Iterable[float | str], key: str) -> Vect
 
 
 def sensed(builder: Builder, label: str, kind: Kind, body: int, point: int = -1) -> Vector:
-    """Three sensors LABEL[1..3]; what belongs to the ground is known without them."""
+    """Return a vector of three sensors LABEL[1..3]; vectors of the ground are constants."""
     for axis in range(3):
         builder.add_sensor(f"{label}[{axis + 1}]", kind, body, point, axis=axis)
     return Vector(*(name(f"{label}[{k}]") for k in (1, 2, 3)))

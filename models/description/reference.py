@@ -106,7 +106,7 @@ OPENING = f"""# The description file, key by key
 A TOML file (or JSON, or a dict of the same structure) describes a mechanism. SI units; right-handed frames; `ground` is body 0.
 This page is written from the model that checks the files; `models/schema/kinetree-1.schema.json` is the same for editors.
 
-What stands in the column "value":
+Types used in the column "value":
 
 * *number*: a number, or the text of an expression over parameters;
 * *number of t*: the expression may contain the time t too;

@@ -82,5 +82,5 @@ def too_many_steps(w: Named) -> str:
     implicit = (
         "" if kind == U.KINDS["radau"] else ", integrator radau where stiff forces make it fast"
     )
-    taken = f"{w.used:.0f} steps do not reach the next output: they are {step:.1e} s long{speed}"
+    taken = f"{w.used:.0f} steps do not reach the next output: the step size fell to {step:.1e} s{speed}"
     return f"{taken}. Try a smaller output step, a larger step_limit{implicit}"

@@ -90,7 +90,7 @@ def register_name(register: int, compiled: Compiled) -> str:
 
 
 def open_loop(row: int, compiled: Compiled) -> str:
-    """Which loop stays open in which direction."""
+    """Return a message with the loop or coupling of a constraint row that cannot be satisfied."""
     rows = model_fields(compiled.ints, compiled.floats).l_row
     k = int(np.searchsorted(rows, row, side="right")) - 1
     if not 0 <= k < len(compiled.loops):
@@ -99,7 +99,10 @@ def open_loop(row: int, compiled: Compiled) -> str:
         return f"the coupling '{compiled.loops[k]}' cannot be satisfied"
     part = model_fields(compiled.ints, compiled.floats).l_part[row]
     direction = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")[part]
-    return f"the loop through joint '{compiled.loops[k]}' stays open in {direction} (ground axes): change dimensions or start values"
+    return (
+        f"the loop at joint '{compiled.loops[k]}' stays open in {direction} (ground axes): "
+        "no position closes it; change dimensions or start values"
+    )
 
 
 def check_status(status: int, head: Named, compiled: Compiled) -> None:

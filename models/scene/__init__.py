@@ -1,1 +1,3 @@
-"""What a mechanism looks like: shapes, what is drawn where none is given, motion, and a page that shows it in three dimensions."""
+"""Three-dimensional scenes of mechanisms: shapes, default shapes, motion, and the page that
+displays them.
+"""

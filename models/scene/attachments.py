@@ -1,4 +1,4 @@
-"""Where joints and forces hold on to bodies: numbers of a description, taken with the values of its parameters."""
+"""Attachment points of joints and forces on bodies, with numeric parameter values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kinetree.solvers.elements.kinds.shift import KIND as SHIFT
 
 
 class Numbers:
-    """Values of expressions over parameters; what depends on more has none."""
+    """Numeric values of expressions over parameters; NaN for expressions with other variables."""
 
     def __init__(self, description: Description, more: Mapping[str, float] | None = None):
         self.values = parameter_values(description) | dict(more or {})
@@ -33,7 +33,7 @@ class Numbers:
             return otherwise
 
     def known(self, value: Any) -> float | None:
-        """None for what depends on more than parameters."""
+        """Return the value, or None if it depends on more than parameters."""
         found = self.number(value, np.nan)
         return None if np.isnan(found) else found
 
@@ -43,7 +43,9 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Move:
-    """One freedom of a joint: it slides along or turns about `axis`, in the axes of the parent and, for turns, of the child."""
+    """One degree of freedom of a joint: translation along or rotation about `axis`, in axes of
+    parent and child.
+    """
 
     kind: str
     axis: np.ndarray
@@ -53,7 +55,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Place:
-    """A joint: the points of the parent and of the child that it holds together when its slides are at zero."""
+    """A joint: the points of parent and child that coincide when its translations are zero."""
 
     joint: str
     parent: str
@@ -74,7 +76,9 @@ def turned(axis: np.ndarray, angle: float) -> np.ndarray:
 
 
 def place_of(name: str, joint: JointSpec, numbers: Numbers) -> Place:
-    """Walk through the elements of a joint: constants before the first moving one lead to the parent's point, those after the last to the child's."""
+    """Return the attachment points of a joint from its elements: those before the first moving one
+    belong to the parent.
+    """
     form = joint_elements(joint, name)
     first = next(
         (k for k, each in enumerate(form.elements) if each.kind in MOVES), len(form.elements)
@@ -108,7 +112,7 @@ def fixed(elements: Sequence[ElementForm], numbers: Numbers) -> tuple[np.ndarray
 
 
 def places(description: Description, numbers: Numbers) -> list[Place]:
-    """All joints of a description."""
+    """Return the attachment points of all joints."""
     return [place_of(name, joint, numbers) for name, joint in description.joints.items()]
 
 
@@ -133,7 +137,7 @@ def held_points(description: Description, numbers: Numbers) -> dict[str, list[np
 
 
 def distinct(points: Sequence[np.ndarray], closer: float) -> list[np.ndarray]:
-    """Points without those near an earlier one."""
+    """Return the points without those closer than `closer` to an earlier one."""
     kept: list[np.ndarray] = []
     for point in points:
         if all(np.linalg.norm(point - other) > closer for other in kept):

@@ -23,7 +23,9 @@ FRAMES = 1200  # of a page, at most
 
 @dataclass(frozen=True)
 class Motion:
-    """What moves: rows of the result that became frames, poses, forces of elements and reactions of joints."""
+    """Motion to be drawn: result rows used as frames, body poses, element forces and joint
+    reactions.
+    """
 
     time: np.ndarray
     rows: np.ndarray
@@ -36,7 +38,7 @@ class Motion:
 
 
 def spread(count: int, limit: int) -> np.ndarray:
-    """At most so many rows, evenly spread, the first and the last among them."""
+    """Return at most `limit` row numbers, evenly spaced, with the first and the last."""
     return np.unique(np.linspace(0, count - 1, min(count, limit)).round().astype(int))
 
 
@@ -50,7 +52,9 @@ def of_result(result: Result, limit: int = FRAMES) -> Motion:
 def of_columns(
     system: System, time: np.ndarray, columns: Mapping[str, np.ndarray], limit: int = FRAMES
 ) -> Motion:
-    """The motion that columns of coordinates (and stages) tell; what is missing keeps its start."""
+    """Return the motion given by columns of coordinates and stages; missing ones keep their start
+    values.
+    """
     unit = make_unit(system)
     starts: dict[str, float] = {}
     for compiled in reversed(unit.compiled):
@@ -77,7 +81,7 @@ def of_columns(
 def visited(
     replay: Replay, time: np.ndarray, columns: Mapping[str, np.ndarray], limit: int
 ) -> Motion:
-    """Evaluate the chosen rows and read what moves."""
+    """Evaluate the chosen rows and read poses, forces and reactions."""
     rows = spread(time.size, limit)
     count = rows.size
     names = dict.fromkeys(body for compiled in replay.unit.whole for body in compiled.bodies)
@@ -107,7 +111,7 @@ def visited(
 
 
 def continuous(pose: np.ndarray) -> None:
-    """Quaternions of successive frames near each other."""
+    """Choose the signs of successive quaternions so that they change continuously."""
     e = pose[:, 3:]
     opposite = np.nan_to_num(np.sum(e[1:] * e[:-1], axis=1)) < 0.0
     pose[1:, 3:] = e[1:] * np.cumprod(np.where(opposite, -1.0, 1.0))[:, np.newaxis]

@@ -1,4 +1,4 @@
-"""Where the eye stands first: what it looks at, and the outline that is to fill the picture."""
+"""The initial camera of a scene: its target and the points that must fit into the picture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ WAYS = np.array(
 
 @dataclass(frozen=True)
 class View:
-    """What is looked at: middle and radius, the outermost points; all points of the run relative to the middle's way, and where they are."""
+    """The view target: middle, radius, outermost points, and all points relative to the moving
+    middle.
+    """
 
     middle: np.ndarray
     reach: float
@@ -38,7 +40,7 @@ class View:
 def first_view(
     cloud: np.ndarray, start: np.ndarray, size: float
 ) -> tuple[np.ndarray, float, np.ndarray]:
-    """Middle and radius of all points of a run that stay near, and the outermost of them."""
+    """Return middle and radius of the points that stay near, and the outermost of them."""
     away = np.linalg.norm(cloud - start, axis=1)
     near = cloud[away < FAR * size] if away.max() > WIDE * size else cloud
     low, high = near.min(axis=0), near.max(axis=0)
@@ -50,13 +52,13 @@ def first_view(
 
 
 def travelling(places: np.ndarray, size: float) -> bool:
-    """Whether a body goes so far from where it began that the eye has to go with it."""
+    """Return whether a body moves so far that the camera has to follow it."""
     known = places[np.isfinite(places[:, 0])]
     return bool(known.size) and float(np.linalg.norm(known - known[0], axis=1).max()) > WIDE * size
 
 
 def followed(scene: Scene) -> int | None:
-    """The heaviest body where it travels: the eye goes with it."""
+    """Return the heaviest body if it travels; the camera follows it."""
     if not scene.bodies or scene.host is not None:
         return None
     masses = [scene.numbers.number(scene.description.bodies[name].mass) for name in scene.bodies]
@@ -69,7 +71,7 @@ def followed(scene: Scene) -> int | None:
 
 
 def carried(scene: Scene) -> np.ndarray:
-    """Where the middle of the view has gone at every instant: with what holds the bodies, or with the one that is followed."""
+    """Return the displacement of the view's middle over time, with the host or the followed body."""
     if scene.host is not None:
         return scene.motion.poses[scene.bodies[scene.host]][:, :3]
     if scene.follow is None:
@@ -79,7 +81,7 @@ def carried(scene: Scene) -> np.ndarray:
 
 
 def view_of(scene: Scene) -> View:
-    """What is seen over the run, as far as it stays near, with what holds it on the ground."""
+    """Return the view of everything that stays near during the run."""
     frames = np.unique(
         np.linspace(0, scene.motion.time.size - 1, min(LOOKED, scene.motion.time.size)).astype(int)
     )

@@ -27,7 +27,9 @@ ROUND = (1.0, 2.0, 5.0, 10.0)
 
 
 def places(system: ChainSystem, result: Result) -> tuple[list[str], np.ndarray, str]:
-    """Names of the members, their displacements and turns over time (frames, members, 6), and the letter of the axis along which they stand."""
+    """Return names and displacements over time (frames, members, 6) of chain members, and the axis
+    along which they lie.
+    """
     found = [MEMBER.fullmatch(name) for name in system.coordinates]
     members = dict.fromkeys(match[2] for match in found if match)
     if all(found) and any(match[1] != "x" for match in found if match):
@@ -45,7 +47,7 @@ def places(system: ChainSystem, result: Result) -> tuple[list[str], np.ndarray, 
 
 
 def rounded(value: float) -> float:
-    """The next smaller of 1, 2, 5, 10, ... for a magnification that can be told."""
+    """Return the next smaller value of 1, 2, 5, 10, ... for a readable magnification."""
     if value <= 1.0:
         return 1.0
     power = 10.0 ** np.floor(np.log10(value))
@@ -136,7 +138,7 @@ def springs(names: list[str], along: int, way: float) -> list[dict[str, Any]]:
 
 
 def plate(along: int, at: float) -> Part:
-    """What an end of a coil is welded to."""
+    """Return the plate at the end of a coil spring."""
     place = np.zeros(3)
     place[along] = at - WIRE if at < 0.0 else at + WIRE
     return part(
@@ -149,7 +151,7 @@ def plate(along: int, at: float) -> Part:
 
 
 def turns_of(names: list[str], along: int) -> list[dict[str, Any]]:
-    """One turn of the wire from every member to the next, the first one from the ground."""
+    """Return one turn of wire between successive members, the first one from the ground."""
     clamped = np.zeros(3)
     clamped[along] = -1.0
     ends = [

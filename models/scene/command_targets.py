@@ -1,4 +1,6 @@
-"""Where commands of controllers arrive that act along no coordinate: struts and cylinders, points of bodies, valves of a circuit."""
+"""Elements on which controller commands act other than along a coordinate: struts, points of
+bodies, valves.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def names_in(law: Any) -> set[str]:
 
 
 def laws(table: Any) -> Iterator[str]:
-    """Texts of a table in which a law may stand, those of tables inside of it too."""
+    """Yield the texts of a table that may be expressions, including nested tables."""
     if isinstance(table, str):
         yield table
     elif isinstance(table, (dict, BaseModel)):
@@ -97,7 +99,7 @@ def commanded(description: Description) -> set[str]:
 
 
 def sources(description: Description) -> list[str]:
-    """Places whose pressure is given: what stands at one of them does not feel what else stands there."""
+    """Return hydraulic nodes with prescribed pressure."""
     return [
         name
         for name, table in description.hydraulics.items()
@@ -106,7 +108,7 @@ def sources(description: Description) -> list[str]:
 
 
 def places_of(element: Any) -> set[str]:
-    """Places of a circuit at which an element stands."""
+    """Return the hydraulic nodes that an element is connected to."""
     found = [getattr(element, key) for key in PLACES if getattr(element, key, None)]
     return {place for each in found for place in ([each] if isinstance(each, str) else each)}
 
@@ -114,7 +116,7 @@ def places_of(element: Any) -> set[str]:
 def boxes(
     description: Description, numbers: Numbers, size: float, parts: Mapping[str, Sequence[Part]]
 ) -> dict[str, list[Part]]:
-    """Green boxes where a commanded force takes hold of a body at a point."""
+    """Add green boxes where a commanded force acts on a point of a body."""
     found: dict[str, list[Part]] = {}
     names = commanded(description)
     for name, force in description.forces.items():

@@ -1,4 +1,6 @@
-"""What bodies touch or roll with, as shapes for bodies that have none: spheres and outlines of contacts, rolling discs, ellipsoids, blades."""
+"""Shapes of bodies without a given shape, from their contacts: spheres, outlines, rolling discs,
+ellipsoids, blades.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ DARK = "#2b2f36"
 
 
 def outlines(description: Description, numbers: Numbers) -> dict[str, list[Part]]:
-    """By body."""
+    """Return the contact shapes by body."""
     found: dict[str, list[Part]] = {}
 
     def add(body: str, piece: Part | None) -> None:
@@ -45,7 +47,7 @@ def outlines(description: Description, numbers: Numbers) -> dict[str, list[Part]
 
 
 def ball(touching: Any, numbers: Numbers) -> Part | None:
-    """The sphere of a contact; a point shows nothing."""
+    """Return the sphere of a contact, or None for a point."""
     radius = numbers.number(touching.radius)
     return (
         part("sphere", (radius,), numbers.vector(touching.point), np.eye(3))
@@ -55,7 +57,7 @@ def ball(touching: Any, numbers: Numbers) -> Part | None:
 
 
 def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | None:
-    """Sphere, capsule, box or cylinder of a contact; a plane shows nothing."""
+    """Return the sphere, capsule, box or cylinder of a contact, or None for a plane."""
     R = np.eye(3)
     if outline.axis is not None:
         R = along(numbers.vector(outline.axis))

@@ -1,4 +1,4 @@
-"""What is drawn where the description gives no shape: rods between the joints of a body, its inertia, and the joints themselves."""
+"""Default shapes: rods between the joints of a body, a body of equal inertia, and joint symbols."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def rod(a: np.ndarray, b: np.ndarray, radius: float, colour: str = "") -> Part:
 
 
 def plate(corners: Sequence[np.ndarray]) -> Part:
-    """A thin triangle between three points, seen from both sides."""
+    """Return a thin triangle between three points, visible from both sides."""
     points = np.array(corners)
     return part(
         "mesh",
@@ -136,7 +136,8 @@ def joint_parts(
     clearance: float,
     bare: bool = True,
 ) -> dict[str, list[Part]]:
-    """A joint on its parent and on its child: pins that show beside parts of half thickness `clearance`, balls, guides as long as they are used.
+    """Return the symbols of a joint on its parent and child: pins, balls, or guides of the length
+    used.
 
     `bare`: the child has no shape of its own, so that its slider is drawn too.
     """
@@ -180,7 +181,7 @@ def joint_parts(
 
 
 def pedestal(place: Place, down: np.ndarray, size: float) -> list[Part]:
-    """A bearing on the ground, as drawings of mechanisms have it: a stand that leads from the pin in the direction `down`."""
+    """Return the stand of a bearing on the ground in the direction `down`."""
     turns = [move for move in place.moves if move.kind in ("turn", "ball")]
     if not turns or place.count("free") or place.count("slide") > 0 or place.parent != "ground":
         return []

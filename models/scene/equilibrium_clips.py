@@ -1,4 +1,4 @@
-"""States of rest and small motions as clips: each state stands still, each mode swings about it, as far as shows."""
+"""Clips of equilibria and of vibration modes about them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST_TURN = 0.35  # rad
 
 
 def rest_clip(system: System, rest: Equilibrium, name: str) -> Clip:
-    """A state that stands still."""
+    """Return a clip of an equilibrium, which does not move."""
     return Clip(
         name,
         of_columns(
@@ -33,7 +33,7 @@ def rest_clip(system: System, rest: Equilibrium, name: str) -> Clip:
 
 
 def columns(system: System, q: np.ndarray) -> dict[str, np.ndarray]:
-    """Columns of coordinates, at rest."""
+    """Return columns of coordinates with zero speeds."""
     return dict(zip(system.coordinates, q.T, strict=True)) | {
         name: np.zeros(len(q)) for name in system.speeds
     }
@@ -44,7 +44,7 @@ def states(rest: Equilibrium, count: int) -> dict[str, np.ndarray]:
 
 
 def mode_clips(system: System, rest: Equilibrium, size: float) -> list[Clip]:
-    """The slowest modes about a state of rest."""
+    """Return clips of the slowest modes about an equilibrium."""
     chart = Chart(system, rest.t, rest.q)
     found = []
     for k, mode in enumerate(rest.modes[:MODES], 1):
@@ -62,7 +62,7 @@ def mode_clips(system: System, rest: Equilibrium, size: float) -> list[Clip]:
 
 
 def swing(system: System, rest: Equilibrium, chart: Chart, mode: Mode, size: float) -> Motion:
-    """One period of a mode, as large as it can be seen and not larger."""
+    """Return one period of a mode at a visible amplitude."""
     names = [chart.names[j] for j in chart.independent]
     shape = np.array([mode.shape.get(name, 0.0) for name in names])
     period = 1.0 / mode.frequency if mode.frequency > 0.0 else 1.0

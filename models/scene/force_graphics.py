@@ -69,7 +69,9 @@ def stretched(
 
 
 def cylinder_look(force: Any, numbers: Numbers, size: float, low: float) -> dict[str, Any]:
-    """Barrel and rod, as thick and as short as the element says; `low` is the least length seen."""
+    """Draw barrel and rod of a cylinder from its bore and stroke; `low` is its least length in the
+    run.
+    """
     area = getattr(force, "area_a", None) or getattr(
         getattr(force, "chambers", None), "area_a", None
     )

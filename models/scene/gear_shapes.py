@@ -96,7 +96,9 @@ def ring(
 def rack_teeth(
     at: np.ndarray, axes: np.ndarray, pitch: float, thick: float, way: tuple[float, float]
 ) -> list[Part]:
-    """A bar along axes[:, 0] with teeth towards -axes[:, 1], a gap at `at` on its pitch line, long enough for what passes there."""
+    """Return a rack along axes[:, 0] with teeth towards -axes[:, 1], a gap at `at`, as long as its
+    travel.
+    """
     R = np.column_stack([axes[:, 0], axes[:, 1], np.cross(axes[:, 0], axes[:, 1])])
     module = pitch / np.pi
     low, high = (int(np.clip(round(s / pitch), -MOST // 2, MOST // 2)) for s in way)

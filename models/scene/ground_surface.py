@@ -34,7 +34,7 @@ STRIP = 0.03  # width of a rut by the size of the scene, where the soil tells no
 
 
 def under(scene: Scene) -> Part | None:
-    """The surface under the way of all bodies and around it; it joins what stands on the ground."""
+    """Return the terrain mesh under and around the paths of all bodies."""
     places = scene.view.places
     if abs(scene.up[2]) < 0.999 or not places.size:
         return None
@@ -109,7 +109,7 @@ def surface(text: str, description: Description, values: Mapping[str, Any]) -> A
 
 
 def faces(rows: int, columns: int) -> list[int]:
-    """Two triangles to a cell, seen from above."""
+    """Return two triangles per grid cell, facing upwards."""
     i, j = (
         each.ravel() for each in np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij")
     )

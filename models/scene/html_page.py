@@ -1,4 +1,4 @@
-"""A scene as one HTML file that needs nothing beside it: data, scripts and three.js, the library that draws, stand inside.
+"""A scene as one self-contained HTML file with data, scripts and three.js.
 
 three.js comes out of an installed package (NiceGUI carries it as one module); nothing is loaded when the page is made or looked at.
 """
@@ -78,7 +78,7 @@ def page(data: Mapping[str, Any]) -> str:
 
 
 def cleaned(value: Any) -> Any:
-    """Floats with seven digits, which drawing needs at most; what is not finite becomes null."""
+    """Return data with floats rounded to seven digits and non-finite numbers as null."""
     if isinstance(value, float):
         return float(f"{value:.7g}") if value - value == 0.0 else None
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What acts along the freedoms of joints, as it is drawn: toothed wheels and racks of gears, discs and callipers of brakes, motors of drives."""
+"""Shapes of forces along joint coordinates: gears, racks, brake discs and callipers, motors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ RIM = 0.62  # of a wheel: what is inside of its tyre
 
 @dataclass(frozen=True)
 class Axis:
-    """A freedom at the start: where it is and which way, ground axes, with the axes of parent and child."""
+    """A degree of freedom at the start: its position and direction in ground axes, with axes of
+    parent and child.
+    """
 
     place: Place
     move: Move
@@ -44,7 +46,7 @@ class Axis:
     span: tuple[float, float] = (0.0, 0.0)  # of the coordinate, over the run
 
     def on_child(self, forth: float = 0.0) -> np.ndarray:
-        """The joint on the child, some way forth along the axis."""
+        """Return the joint's point on the child, shifted by `forth` along the axis."""
         return self.place.on_child + forth * self.move.on_child
 
     def on_parent(self, forth: float = 0.0) -> np.ndarray:
@@ -56,7 +58,7 @@ def axes_of(
     poses: Mapping[str, np.ndarray],
     ranges: Mapping[str, tuple[float, float]],
 ) -> dict[str, Axis]:
-    """By coordinate; of bodies that are there."""
+    """Return joint axes by coordinate, for bodies that exist at the start."""
     found: dict[str, Axis] = {}
     for place in places:
         ends = [
@@ -79,13 +81,13 @@ def axes_of(
 
 
 def first(poses: np.ndarray) -> Any:
-    """The first pose in which a body is there."""
+    """Return the first pose in which a body exists."""
     there = np.flatnonzero(np.isfinite(poses[:, 0]))
     return poses[there[0]] if there.size else None
 
 
 def dress(scene: Scene, axes: Mapping[str, Axis], parts: Parts, joints: Parts) -> None:
-    """Add what forces along coordinates put on bodies, and the motors of drives."""
+    """Add the shapes of forces along coordinates to bodies, and the motors of drives."""
     d = scene.description
     for force in d.forces.values():
         draw = KINDS[force.kind].along
@@ -106,7 +108,7 @@ def dress(scene: Scene, axes: Mapping[str, Axis], parts: Parts, joints: Parts) -
 
 
 def toothed_alone(pieces: Sequence[Part], given: Sequence[Part], there: Sequence[Part]) -> bool:
-    """Whether a wheel is what a body is, in the place of a drum of its inertia."""
+    """Return whether a body should be drawn as a gear instead of its default inertia shape."""
     return (
         any(piece["kind"] == "mesh" for piece in pieces)
         and not given
@@ -294,7 +296,9 @@ def rack(
     size: float,
     parts: Mapping[str, Sequence[Part]],
 ) -> Parts:
-    """A pinion of the radius that the ratio tells, or the wheel that is there already, and teeth along the slide."""
+    """Add a rack along a translation and a pinion of the ratio's radius, or reuse an existing
+    wheel.
+    """
     thick = 0.035 * size
     n = -sign * np.cross(slide.way, wheel.way)
     length = float(np.linalg.norm(n))

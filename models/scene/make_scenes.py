@@ -1,4 +1,4 @@
-"""From mechanisms, runs and states of rest to scenes, pages and notebooks."""
+"""Makes scenes, pages and notebook views from mechanisms, runs and equilibria."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run_scene(result: Result) -> Scene:
 
 
 def start_scene(system: System) -> Scene:
-    """How a mechanism stands at its start."""
+    """Return the scene of a mechanism in its initial state."""
     q, u = system.start()
     columns = {
         name: np.array([value])
@@ -53,7 +53,7 @@ def start_scene(system: System) -> Scene:
 
 
 def rest_data(system: System, rests: Sequence[Equilibrium], names: Sequence[str]) -> dict[str, Any]:
-    """States of rest one beside another, and the modes of the last one."""
+    """Return a scene of several equilibria and the modes of the last one."""
     clips = [
         rest_clip(system, rest, name or "rest") for rest, name in zip(rests, names, strict=True)
     ]

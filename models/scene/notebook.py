@@ -1,4 +1,6 @@
-"""What mechanisms, results and states of rest show of themselves in notebooks: a picture, a table; never an error because an extra is missing."""
+"""Notebook displays of mechanisms, results and equilibria: a picture and a table; missing extras
+cause no error.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def picture(data: dict[str, Any], part: float = 0.0) -> str:
-    """One instant of a scene as an image, nothing where the tools for it are missing."""
+    """Return one instant of a scene as an image, or None if the drawing packages are missing."""
     from kinetree.models.scene.overlays import tools
     from kinetree.models.scene.video import Painter
 
@@ -54,7 +56,9 @@ def picture(data: dict[str, Any], part: float = 0.0) -> str:
 
 
 def system_html(system: System) -> str:
-    """Name, counts, a picture of the start, what it moves by, takes and gives."""
+    """Return name, counts, a picture of the start, coordinates, inputs and outputs of a system as
+    HTML.
+    """
     from kinetree.models.scene.make_scenes import start_scene
 
     d = system.description
@@ -136,7 +140,7 @@ def rest_html(rest: Equilibrium) -> str:
 
 
 def modes_html(modes: Sequence[Mode], shape: Callable[[Mode], str] | None = None) -> str:
-    """Frequencies and damping ratios, with what moves most."""
+    """Return an HTML table of frequencies, damping ratios and dominant coordinates."""
 
     def moving(mode: Mode) -> str:
         return ", ".join(sorted(mode.shape, key=lambda name: -abs(mode.shape[name]))[:MOVING])
@@ -150,7 +154,7 @@ def modes_html(modes: Sequence[Mode], shape: Callable[[Mode], str] | None = None
 
 
 def linear_html(linear: Linear) -> str:
-    """What a linearised system takes, holds and gives, and its modes."""
+    """Return states, inputs, outputs and modes of a linear system as HTML."""
     names = {"states": linear.states, "inputs": linear.inputs, "outputs": linear.outputs}
     listed = [
         (name, str(len(own)), ", ".join(own[:ROWS]) + (" ..." if len(own) > ROWS else ""))

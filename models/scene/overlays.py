@@ -1,4 +1,4 @@
-"""What stands beside and above a picture: plots of the chosen variables with a cursor, the name, the stage and the time."""
+"""Overlays of pictures: plots of chosen variables with a cursor, name, stage and time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tools() -> Any:
 
 @cache
 def face(points: int) -> Any:
-    """Letters of a size: those that matplotlib carries, the machine's, or Pillow's own few."""
+    """Return a font of a size: matplotlib's, the system's, or Pillow's default."""
     from PIL import ImageFont
 
     found = find_spec("matplotlib")
@@ -116,7 +116,7 @@ def strip(
     colour: str,
     font: Any,
 ) -> None:
-    """One variable over time with its value now."""
+    """Draw one variable over time with its present value."""
     values = np.frombuffer(b64decode(plot["values"]), dtype="<f4").astype(float) + plot["base"]
     known = values[np.isfinite(values)]
     low, high = float(known.min()), float(known.max())

@@ -45,7 +45,7 @@ TRACES, SHOWN = 12, 2  # of a page, and of those at first
 
 
 class Scene:
-    """Everything that is drawn; `data()` is what the page reads."""
+    """Everything that is drawn; `data()` returns the data that the page reads."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Scene:
 
     # -- what there is ----------------------------------------------------------------------------------------------------------------------
     def _points(self) -> dict[str, list[np.ndarray]]:
-        """Points of every body: those of joints first."""
+        """Collect the points of every body, those of joints first."""
         found: dict[str, list[np.ndarray]] = {name: [] for name in ("ground", *self.bodies)}
         self.jointed = dict.fromkeys(found, 0)
         for place in self.places:
@@ -90,7 +90,7 @@ class Scene:
         return found
 
     def _given(self) -> dict[str, list[Part]]:
-        """Shapes of the description; where it has none, those with which a body touches or rolls."""
+        """Return the shapes of the description, or contact shapes for bodies without any."""
         found, touching = {}, outlines(self.description, self.numbers)
         for name in self.bodies:
             body = self.description.bodies[name]
@@ -104,7 +104,7 @@ class Scene:
         return found
 
     def at_start(self, body: str, points: list[np.ndarray]) -> list[np.ndarray]:
-        """Points of a body in ground axes in the first frame in which it is there."""
+        """Return points of a body in ground axes in the first frame in which it exists."""
         if body == "ground":
             return points
         there = np.flatnonzero(np.isfinite(self.motion.poses[body][:, 0]))
@@ -114,7 +114,7 @@ class Scene:
         return [pose[:3] + matrix(pose[3:]) @ point for point in points]
 
     def _size(self) -> float:
-        """Largest extent at the start: of joints, centres of mass and given shapes; what holds from far away, as an orbit, is left out."""
+        """Return the largest extent at the start, without distant attachments."""
         seen, core = [], []
         for name in self.bodies:
             com = self.numbers.vector(self.description.bodies[name].com)
@@ -148,7 +148,7 @@ class Scene:
         return found if found > 1e-9 else 1.0
 
     def _up(self) -> tuple[np.ndarray, bool]:
-        """Against gravity; without gravity z, or y for mechanisms in the plane of x and y."""
+        """Return the upward direction: against gravity, or z or y without gravity."""
         gravity = self.numbers.vector(self.description.gravity)
         strength = float(np.linalg.norm(gravity))
         self.normal = self._plane()
@@ -158,7 +158,7 @@ class Scene:
         return np.array([0.0, 1.0, 0.0]) if flat else np.array([0.0, 0.0, 1.0]), False
 
     def _plane(self) -> np.ndarray | None:
-        """Normal of the plane in which everything moves, if there is one."""
+        """Return the normal of the plane in which everything moves, or None."""
         turns, slides = [], []
         for place in self.places:
             R = np.eye(3)
@@ -179,7 +179,7 @@ class Scene:
         return n if plane else None
 
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """Where coordinates were during the run."""
+        """Return minimum and maximum of the coordinates during the run."""
         if self.result is None:
             return {}
         names = [
@@ -194,7 +194,7 @@ class Scene:
         }
 
     def _parts(self) -> tuple[dict[str, list[Part]], dict[str, list[Part]]]:
-        """Parts of bodies and of the ground, and those that show joints."""
+        """Collect the shapes of bodies, ground and joints."""
         size, ranges = self.size, self.ranges()
         standing, self.contacts = force_graphics.standing(self.description, self.numbers, size)
         for name, pieces in blades(self.description, self.numbers, size).items():
@@ -243,7 +243,7 @@ class Scene:
         return parts, joints
 
     def hangs(self, place: Place) -> bool:
-        """Whether the child of a joint on the ground is below it at the start."""
+        """Return whether the child of a joint on the ground is below it at the start."""
         if place.child not in self.bodies:
             return False
         com = self.at_start(
@@ -332,7 +332,7 @@ class Scene:
         return found
 
     def vectors(self, arrow: dict[str, Any], motion: Motion) -> str | None:
-        """What an arrow shows over time, ground axes."""
+        """Return the vector of an arrow over time in ground axes."""
         if arrow["kind"] == "reaction":
             values = motion.reactions.get(arrow["name"])
         else:
@@ -343,7 +343,7 @@ class Scene:
     def clip(
         self, clip: Clip, arrows: list[dict[str, Any]], lines: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """One motion: poses, arrows, plots and marks over its time."""
+        """Return poses, arrows, plots and marks of one motion."""
         motion = clip.motion
         poses = np.zeros((motion.time.size, len(self.bodies), 7))
         for k, name in enumerate(self.bodies):
@@ -362,7 +362,7 @@ class Scene:
         }  # fmt: skip
 
     def data(self, more: Sequence[Clip] = ()) -> dict[str, Any]:
-        """The scene as the page reads it; `more` motions beside the first can be chosen there."""
+        """Return the data of the page; `more` are further motions that can be selected there."""
         d = self.description
         bodies = [
             {"name": name, "text": d.bodies[name].text, "colour": PALETTE[k % len(PALETTE)], "parts": self.parts[name], "joints": self.joints[name],
@@ -405,7 +405,7 @@ def ends(place: Place) -> tuple[tuple[str, np.ndarray], ...]:
 
 
 def thickness(pieces: list[Part], point: np.ndarray) -> float:
-    """Half the thickness of the part around a joint, so that its pin shows."""
+    """Return half the thickness of the part around a joint, so that its pin is visible."""
     from kinetree.models.scene.shapes import distance_outside, half_extents
 
     inside = [

@@ -28,7 +28,7 @@ def part(
     opacity: float = 1.0,
     **more: Any,
 ) -> Part:
-    """One part in the frame of its body."""
+    """Return one shape in the frame of its body as plain data."""
     return {"kind": kind, "size": [float(each) for each in size], "at": at.tolist(), "turn": quaternion(R).tolist(), "colour": colour,
             "opacity": opacity, **more}  # fmt: skip
 
@@ -50,7 +50,7 @@ def quaternion(R: np.ndarray) -> np.ndarray:
 
 
 def along(axis: np.ndarray) -> np.ndarray:
-    """A rotation that takes z to a direction."""
+    """Return a rotation matrix that turns the z axis to a direction."""
     u = axis / (np.linalg.norm(axis) or 1.0)
     side = np.cross(np.array([0.0, 0.0, 1.0]), u)
     sine = np.linalg.norm(side)
@@ -163,7 +163,7 @@ def inside(p: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> bool:
 
 
 def half_extents(piece: Part) -> np.ndarray:
-    """Half the size of a part along its own axes."""
+    """Return half the size of a shape along its own axes."""
     size, kind = piece["size"], piece["kind"]
     if kind == "mesh":
         return np.abs(np.array(piece["points"]).reshape(-1, 3)).max(axis=0)
@@ -185,6 +185,6 @@ def matrix(q: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def distance_outside(piece: Part, point: np.ndarray) -> float:
-    """How far a point of the body lies outside of the box about a part."""
+    """Return the distance of a body point from the bounding box of a shape."""
     local = matrix(piece["turn"]).T @ (point - np.array(piece["at"]))
     return float(np.linalg.norm(np.maximum(np.abs(local) - half_extents(piece), 0.0)))

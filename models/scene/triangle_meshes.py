@@ -59,7 +59,7 @@ def flat(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ball(radius: float, low: float = 0.0, high: float = 0.0) -> list[tuple[float, float]]:
-    """Profile of a ball, its halves moved apart to a capsule."""
+    """Return the profile of a sphere, or of a capsule if its halves are moved apart."""
     angles = np.linspace(-np.pi / 2, np.pi / 2, RINGS + 1)
     return [(radius * np.cos(a), radius * np.sin(a) + (low if a < 0 else high)) for a in angles]
 
@@ -103,7 +103,7 @@ def surface(piece: Part) -> tuple[np.ndarray, np.ndarray]:
 
 
 def triangles(pieces: Sequence[Part], colour: str) -> Triangles:
-    """All solid parts of a body in its axes; what is seen through is left to the page."""
+    """Return the triangles of all opaque parts of a body in its axes."""
     corners, normals, colours = [], [], []
     for piece in pieces:
         points, ways = surface(piece)
@@ -159,7 +159,7 @@ def line_parts(line: dict[str, Any], length: float) -> list[Part]:
 
 
 def turn_of_wire(line: dict[str, Any], a: np.ndarray, b: np.ndarray) -> Triangles:
-    """One turn of a wire between two poses (place, w, x, y, z): its ends go with them, between them it bends from one to the other."""
+    """Return one turn of wire between two poses (position, quaternion), following both ends."""
     s = np.linspace(0.0, 1.0, 33)[:, np.newaxis]
     axes = np.roll(np.eye(3), -line["axis"] - 1, axis=0)
     spokes = np.cos(2 * np.pi * s) * axes[0] + np.sin(2 * np.pi * s) * axes[1]

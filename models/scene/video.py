@@ -74,7 +74,7 @@ class Painter:
         self.empty = self._empty()
 
     def _carry(self) -> np.ndarray | None:
-        """The way of the body that the eye goes with; everything is drawn relative to it then."""
+        """Return the path of the followed body, relative to which everything is drawn, or None."""
         body = self.data.get("follow")
         if body is None:
             return None
@@ -85,7 +85,7 @@ class Painter:
         return way
 
     def _eye(self, size: tuple[int, int]) -> Eye:
-        """The same first view as the page's."""
+        """Return the camera with the same initial view as the page."""
         up, middle, reach = (
             self.up,
             np.array(self.data["middle"]),
@@ -123,7 +123,7 @@ class Painter:
         return Eye(middle + distance * way, middle, up, float(ANGLE), size)
 
     def _fitting(self, way: np.ndarray, aspect: float) -> float:
-        """How far away the eye must be so that the outline fills the picture."""
+        """Return the camera distance at which the outline fills the picture."""
         right = np.cross(self.up, way)
         right = right / np.linalg.norm(right)
         p = np.array(self.data["outline"]) - np.array(self.data["middle"])
@@ -133,7 +133,7 @@ class Painter:
         )
 
     def _empty(self, carried: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Sky and floor, and where the floor is seen."""
+        """Return the picture of sky and floor, and where the floor is visible."""
         width, height = self.eye.size
         x, y = np.meshgrid(
             (np.arange(width) - 0.5 * width) / self.eye.scale,
@@ -172,7 +172,7 @@ class Painter:
         return image, floor
 
     def pieces(self, k: int) -> Iterator[Triangles]:
-        """Everything that stands in frame k, ground axes."""
+        """Yield all triangles of frame k in ground axes."""
         corners, normals, colours = self.ground
         yield corners - self.origin[k], normals, colours
         for pose, (corners, normals, colours) in zip(self.poses[k], self.bodies, strict=True):
@@ -246,7 +246,7 @@ class Painter:
         return GAMMA[np.minimum(small, GAMMA.size - 1).astype(np.int32)]
 
     def picture(self, k: int) -> np.ndarray:
-        """The picture of frame k with the plots beside it, its name and its time."""
+        """Return the picture of frame k with plots, name and time."""
         return beside(self.frame(k), self.data, self.clip, self.time, k, self.size)
 
 
@@ -311,7 +311,7 @@ def write_picture(
     clip: int = 0,
     size: tuple[int, int] = SIZES[".png"],
 ) -> Path:
-    """One instant of a clip as .png."""
+    """Write one instant of a clip as .png."""
     painter = Painter(data, size, clip)
     with whole_file(path) as draft:
         tools().fromarray(painter.picture(int(round(part * (painter.time.size - 1))))).save(draft)

@@ -169,10 +169,10 @@ def platforms_in(path: Path) -> tuple[list[str], list[str]]:
 
 
 def carried(path: Path) -> str:
-    """For which platforms an archive has binaries, and how to get the others."""
+    """Return a line with the platforms of an archive's binaries and how to add the others."""
     there, absent = platforms_in(path)
     more = (
-        f"; not built here yet: {', '.join(absent)} (--platforms all builds them, once)"
+        f"; without {', '.join(absent)} (--platforms all adds them; the first time takes minutes)"
         if absent
         else ""
     )

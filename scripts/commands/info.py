@@ -87,7 +87,7 @@ def show(content: dict[str, Any]) -> None:
     if content["merged"]:
         left = len(content["bodies"]) - len(content["merged"])
         console.print(
-            f"{count(content['merged'], 'body is', 'bodies are')} merged with the body they are fixed to: {left} move"
+            f"{count(content['merged'], 'body is', 'bodies are')} merged into rigid groups: {left} move"
         )
     if content["couplings"]:
         console.print(f"couplings: {escape(', '.join(content['couplings']))}")

@@ -44,9 +44,7 @@ def sentences(record: Record) -> list[str]:
     )
     if record.ages:
         ages = np.array(record.ages)
-        lines.append(
-            f"measures that commands answer are {ages.mean():.3g} steps old on average, {ages.max()} at most"
-        )
+        lines.append(f"loop delay: {ages.mean():.3g} steps on average, {ages.max()} at most")
     if not record.simulated:
         late = np.asarray(record.lateness)
         lines.append(f"{record.misses} of {steps} steps ended after their deadline")

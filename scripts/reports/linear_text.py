@@ -69,7 +69,7 @@ def sentence_of(margin: Margins) -> str:
     import numpy as np
 
     hertz = 2 * np.pi
-    parts = ["closed loop stable" if margin.stable else "closed loop unstable"]
+    parts = ["stable" if margin.stable else "unstable"]
     if np.isfinite(margin.gain):
         parts.append(f"gain margin {margin.gain:.4g} at {margin.gain_at / hertz:.4g} Hz")
     if margin.gain_below > 0.0:

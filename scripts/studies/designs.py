@@ -192,7 +192,7 @@ def tune_loops(found: Design, linear: Linear, sampling: dict[str, float]) -> Non
                     if len(scenario.loops) > 1
                     else ""
                 )
-                what = f"no {''.join(kinds_of(table))} keeps these margins {late}: ask for less, or add kd{others}"
+                what = f"no {''.join(kinds_of(table))} controller meets these margins {late}: lower the margins, or allow kd{others}"
                 raise BadInput(f"{scenario.path}: {name_of(table)}: {what}")
             results[k] = result or results[k]
         if all(

@@ -50,8 +50,8 @@ def write_report(study: Study, rows: list[list[float]], path: Path) -> Path:
     if len(values) > 2:
         head = ("measure", *names[:count])
         ties = rank_correlations(values, count)
-        follow = Section("What follows what").say(
-            "Rank correlation of every measure with every parameter: ±1 follows it alone, 0 not at all."
+        follow = Section("Rank correlation").say(
+            "Spearman correlation of every measure with every parameter: ±1 monotonic, 0 no relation."
         )
         sections.append(
             follow.table(

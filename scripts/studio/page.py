@@ -111,8 +111,8 @@ class StudioPage:
             )
             self.halt.mark("stop").set_visibility(False)
             rest = (
-                ui.button("At rest", icon="balance", on_click=self.rest)
-                .props('dense flat no-caps color=white aria-label="At rest"')
+                ui.button("Equilibrium", icon="balance", on_click=self.rest)
+                .props('dense flat no-caps color=white aria-label="Equilibrium"')
                 .mark("rest")
             )
             rest.classes("shrink-0").tooltip("state of rest, loads, small motions")
@@ -169,7 +169,7 @@ class StudioPage:
                 self.rested = ui.column().classes("w-full gap-0")
                 with self.rested:
                     ui.label(
-                        "'At rest' above finds the state of rest with its loads and small motions."
+                        "'Equilibrium' above computes the static equilibrium with its loads and modes."
                     ).classes("text-sm opacity-70")
             with ui.tab_panel(self.vary):
                 self.study = Study(
@@ -225,7 +225,8 @@ class StudioPage:
             if session.mechanism
             else session.source
         )
-        self.state.set_text("good" if good else f"{len(session.problems)} to mend")
+        errors = len(session.problems)
+        self.state.set_text("OK" if good else f"{errors} error{'s' * (errors > 1)}")
         self.state.props(
             f"icon={'check' if good else 'error'} text-color={'primary' if good else 'negative'}"
         )

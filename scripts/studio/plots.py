@@ -138,7 +138,9 @@ class Plots:
                         .props("dense outlined")
                         .classes("w-40")
                     )
-                    self.title = ui.input("keep as").props("dense outlined").classes("w-32")
+                    self.title = (
+                        ui.input("save plot set as").props("dense outlined").classes("w-32")
+                    )
                     ui.button(icon="bookmark_add", on_click=self.keep).props(
                         "flat dense round"
                     ).mark("keep-plots").tooltip(

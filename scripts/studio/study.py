@@ -68,7 +68,7 @@ class Study:
                 self.column = (
                     ui.select([], with_input=True, label="of").classes("w-48").mark("map-column")
                 )
-                ui.button("Work out", icon="grid_on", on_click=self.start).props(
+                ui.button("Compute", icon="grid_on", on_click=self.start).props(
                     "unelevated no-caps dense"
                 ).classes("px-3").mark("map-go")
                 ui.button(icon="download", on_click=self.download).props(

@@ -1,4 +1,5 @@
-"""Decisions that also hold for lanes, where the same comparison may come out differently in each of them; whole numbers of a real one.
+"""Branch-free choices that work for plain numbers and for SIMD lanes: select, minimum, maximum,
+all-lanes test, floor and ceiling.
 
 On plain numbers these are what Python writes as `a if condition else b`; `solvers/numbers` adds the same for its numbers.
 """
@@ -11,7 +12,7 @@ from kinetree.solvers.kernel import OPTIONS
 
 
 def select(condition, a, b):
-    """a where the condition holds, else b; both are evaluated."""
+    """Return a where the condition holds, else b, lane by lane; both arguments are evaluated."""
     return a if condition else b
 
 
@@ -21,12 +22,14 @@ def larger_of(a, b):
 
 
 def smaller_of(a, b):
-    """The smaller one; what larger_of leaves of two equal numbers."""
+    """Return the smaller number of two, lane by lane; of equal ones the one that larger_of does not
+    return.
+    """
     return select(b < a, b, a)
 
 
 def every(condition):
-    """Whether the condition holds in all lanes."""
+    """Return whether a condition holds in all lanes."""
     return condition
 
 

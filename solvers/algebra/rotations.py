@@ -28,7 +28,7 @@ def rotation(e, angle):
 
 @inline
 def turn_x(b, s, c):
-    """B Rx: the columns y and z of B turned."""
+    """Return B Rx(angle), the matrix B (9 elements) rotated about its x axis, from sine and cosine."""
     return (
         b[0],
         c * b[1] + s * b[2],
@@ -44,7 +44,7 @@ def turn_x(b, s, c):
 
 @inline
 def turn_y(b, s, c):
-    """B Ry: the columns z and x of B turned."""
+    """Return B Ry(angle), the matrix B (9 elements) rotated about its y axis, from sine and cosine."""
     return (
         c * b[0] - s * b[2],
         b[1],
@@ -60,7 +60,7 @@ def turn_y(b, s, c):
 
 @inline
 def turn_z(b, s, c):
-    """B Rz: the columns x and y of B turned."""
+    """Return B Rz(angle), the matrix B (9 elements) rotated about its z axis, from sine and cosine."""
     return (
         c * b[0] + s * b[1],
         c * b[1] - s * b[0],
@@ -93,7 +93,9 @@ def quaternion_matrix(w, x, y, z):
 
 @inline
 def quaternion_of(m):
-    """Unit quaternion of a rotation matrix; the largest component is found first, so that no digits are lost."""
+    """Return the unit quaternion of a rotation matrix, computed from its largest component first to
+    avoid cancellation.
+    """
     t = m[0] + m[4] + m[8]
     largest = select(m[0] > m[4], m[0], m[4])
     largest = select(m[8] > largest, m[8], largest)

@@ -31,7 +31,9 @@ def factor_rows(L, at, stride, n, col):
 
 @kernel
 def diagonal_ok(L, at, stride, n, col, diagonal, first):
-    """Whether every squared pivot is above the noise of the diagonal it came from."""
+    """Return whether every squared pivot of a small factor is above the rounding noise of its
+    original diagonal element.
+    """
     for r in range(n):
         d = L[at + r * stride + col + r]
         if not d * d > PIVOT * diagonal[first + r]:
@@ -59,7 +61,9 @@ def solve_lower(L, at, stride, n, x, ix):
 
 @kernel
 def downdate(L, source, stride, rows, col, start, target, width, n, first):
-    """Subtract L_kiᵀ L_kj of source rows k from n target rows; row r of the target takes first + r + 1 columns."""
+    """Subtract the product L_kiᵀ L_kj of factor rows from n target rows; row r has first + r + 1
+    columns.
+    """
     for r in range(n):
         to = target + r * width
         for a in range(rows):

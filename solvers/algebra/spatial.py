@@ -96,7 +96,9 @@ def rigid_mv(m, h, J, x):
 
 @kernel
 def rigid_back(G, rho, m, h, J):
-    """First moment and J of a rigid body at the parent's origin in the parent's axes: Cᵀ M C keeps this form."""
+    """Return first moment and inertia of a rigid body referred to the parent's origin and axes, Cᵀ
+    M C.
+    """
     h1 = mtv(G, h)
     h2 = add3(h1, scale(m, rho))
     J1 = rotate_symmetric(transpose(G), J)

@@ -29,7 +29,7 @@ def polynomial(z, c):
 
 @inline
 def within_a_quarter(angle, turns):
-    """Sine and cosine of what is left of the angle without its quarter turns."""
+    """Return sine and cosine of an angle after subtracting a whole number of quarter turns."""
     high = angle - turns * QUARTER[0]
     low = turns * QUARTER[1]
     r = high - low

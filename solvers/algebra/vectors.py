@@ -269,7 +269,7 @@ def outer(a, b):
 
 @inline
 def outer_symmetric(a, b):
-    """a bᵀ known to be symmetric (b parallel to a)."""
+    """Return the symmetric product a bᵀ (6 elements) of parallel vectors a and b."""
     return (a[0] * b[0], a[0] * b[1], a[0] * b[2], a[1] * b[1], a[1] * b[2], a[2] * b[2])
 
 

@@ -206,7 +206,9 @@ def multiply_rows(out, rows, first, last, count, b, b_base, b_stride, b_width, n
 
 @entry
 def row_sums(sums, a, base, stride, width, n):
-    """Sums of the rows of a band in twice the working precision, so that springs that cancel leave nothing behind."""
+    """Compute the row sums of a band matrix in twice the working precision, so that cancelling
+    springs leave zero.
+    """
     for i in range(n):
         total, lost = 0.0, 0.0
         for j in range(max(0, i - width), min(n, i + width + 1)):
@@ -220,7 +222,9 @@ def row_sums(sums, a, base, stride, width, n):
 
 @entry
 def reach(full, n):
-    """Half-width of the band that holds all elements of a dense matrix which are not zero."""
+    """Return the half-width of the smallest band that contains all non-zero elements of a dense n x
+    n matrix.
+    """
     width = 0
     for i in range(n):
         for j in range(i - width):

@@ -37,8 +37,9 @@ def zeros(n: int, width: int) -> Band:
 
 
 def retain(count: int) -> None:
-    """Have as many numbers kept when bands are freed: glibc returns what exceeds twice the largest block it has seen so far, and to fetch memory
-    anew for every term costs up to as much as its arithmetic. The block itself is never touched."""
+    """Make the C allocator keep freed memory of `count` numbers, because fetching it anew for every
+    term costs as much as its arithmetic.
+    """
     np.empty(min(max(count, LEAST), MOST))
 
 
@@ -50,7 +51,9 @@ def identity(n: int) -> Band:
 
 
 def diagonals(a: Band, n: int) -> np.ndarray:
-    """View n x (2 width + 1) of the stored diagonals: column width + d holds the elements (i, i + d)."""
+    """Return a view n x (2 width + 1) of the stored diagonals; column width + d holds elements (i,
+    i + d).
+    """
     return a.data.reshape(n, a.stride + 1)[:, PAD:-PAD]
 
 
@@ -64,7 +67,7 @@ def dense(a: Band, n: int) -> np.ndarray:
 
 
 def pitch(bands: list[Band], n: int) -> int:
-    """Half-width that every further factor of a product adds: as reach(i), the last row tied to any of 0..i, grows from one reach(i) to the next.
+    """Return by how much the half-width of a product of bands grows with every further factor.
 
     Blocks of b coordinates tied to their neighbours have half-width 2b - 1 but grow by b. Patterns are symmetric.
     """
@@ -83,7 +86,7 @@ def pitch(bands: list[Band], n: int) -> int:
 
 
 def from_dense(full: np.ndarray) -> Band:
-    """A dense array seen as a band."""
+    """Return a dense n x n array as a band matrix of full width."""
     n = full.shape[0]
     return Band(np.ascontiguousarray(full).reshape(n * n), 0, n, n - 1)
 
@@ -140,7 +143,9 @@ def needed(peaks: np.ndarray, drop: float) -> int:
 
 
 def square_width(peak: np.ndarray, drop: float) -> int:
-    """Half-width needed for a product of two bands with this profile: diagonal d is at most sum_e peak(|e|) peak(|d - e|)."""
+    """Return the half-width needed for the product of two bands with given largest elements per
+    diagonal.
+    """
     both = np.concatenate((peak[:0:-1], peak))
     return max(0, needed(np.convolve(both, both)[2 * len(peak) - 2 :], drop))
 

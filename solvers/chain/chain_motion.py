@@ -73,7 +73,9 @@ def simulate(
 def prepare(
     chain: Coefficients, dt: float, used: np.ndarray, p: int, accuracy: float, steps: int, way: str
 ) -> modal_stepping.Modes | Generated:
-    """What the steps need: modes, or matrices; matrices whose band fills are given up in favour of modes."""
+    """Return what time steps need, modes or transition matrices; matrices whose band fills up are
+    replaced by modes.
+    """
     if way == "modes" or (way == "auto" and modal_stepping.at_once(chain, steps)):
         found = modal_stepping.find(chain, accuracy)
         if way == "modes" and not found:
@@ -136,7 +138,9 @@ def run(
     beta: np.ndarray,
     steps: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """March from x0, v0 with the matrices made; beta (steps, p, channels)."""
+    """Compute the motion from x0, v0 over all steps with prepared matrices; beta (steps, p,
+    channels) is the excitation.
+    """
     n, free, R = chain.n, len(chain.free), made.rows
     E, V, Z = np.zeros((steps + 1, n)), np.zeros((steps + 1, n)), np.zeros((steps + 1, free))
     E[0] = rows_product(x0[None, :], chain.B)[0] if chain.B else to_scaled(chain, x0[None, :])[0]
@@ -206,7 +210,9 @@ def positions(chain: Coefficients, E: np.ndarray, Z: np.ndarray) -> np.ndarray:
 def single(
     chain: Coefficients, made: Generated, x: np.ndarray, v: np.ndarray, beta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One step without preparation for many; beta (p, channels) for the first rows of `made`."""
+    """Return x and v after one step without preparing a long run; beta (p, channels) excites the
+    first rows of `made`.
+    """
     e = rows_product(x[None, :], chain.B) if chain.B else to_scaled(chain, x[None, :])
     w, R, count = to_scaled(chain, v[None, :]), made.rows, beta.shape[1]
     de, dw = energy_doubling.advance(made.step, e, w)

@@ -30,7 +30,9 @@ DENSE_ABOVE = 0.25  # wider bands (as part of n) are stored as dense matrices
 
 
 class ChainError(ValueError):
-    """Input that is not a chain: says which matrix and what was expected."""
+    """The error of matrices that describe no chain; the message names the matrix and what was
+    expected.
+    """
 
 
 class Coefficients(NamedTuple):

@@ -32,7 +32,9 @@ def linear_chain(
 def advance(
     unit: Unit, x: np.ndarray, v: np.ndarray, begin, end=None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """x, v after one step; forces of the channels at its begin and end (default: held)."""
+    """Return x and v after one step with linear forces of the channels from its begin to its end
+    (default: constant).
+    """
     first = np.broadcast_to(np.asarray(begin, dtype=float), unit.channels.shape)
     last = (
         first if end is None else np.broadcast_to(np.asarray(end, dtype=float), unit.channels.shape)

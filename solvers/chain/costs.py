@@ -1,4 +1,4 @@
-"""When explicit Runge-Kutta is cheaper: floating-point operations of both ways for the same accuracy.
+"""Floating-point operations of the matrix method and of explicit Runge-Kutta for the same accuracy.
 
 [GG11] (20): renewing D_0 for every step pays when 2n < 2^m/m (dense matrices, both of order r). `operations` counts what is
 really done: bands that follow the wave front, as the choice of r and m weighs them, 8n(2w + 2) per step; classical Runge-Kutta with
@@ -31,15 +31,15 @@ class Operations(NamedTuple):
     runge_kutta: float  # one step of dt by classical Runge-Kutta
 
     def matrix(self, steps: int, renewals: int = 1) -> float:
-        """All steps by the matrix method."""
+        """Return the operations of all steps by the matrix method."""
         return renewals * self.generation + steps * self.step
 
     def explicit(self, steps: int) -> float:
-        """All steps by classical Runge-Kutta."""
+        """Return the operations of all steps by classical Runge-Kutta."""
         return self.start + steps * self.runge_kutta
 
     def pays(self, steps: int, renewals: int = 1) -> bool:
-        """The matrix method is the cheaper way."""
+        """Return whether the matrix method needs fewer operations than Runge-Kutta."""
         return self.matrix(steps, renewals) < self.explicit(steps)
 
 
@@ -54,7 +54,9 @@ def reach(a: Band, n: int) -> int:
 
 
 def operations(chain: Coefficients, dt: float, accuracy: float = 1e-8) -> Operations:
-    """Operations of both ways for one step of dt at the accuracy (relative, per step)."""
+    """Return the operations of the matrix method and of Runge-Kutta for one step dt at a relative
+    accuracy per step.
+    """
     n, angle = chain.n, chain.omega * dt
     generation = START + READ * n * n + choose(chain, dt, accuracy).work
     step = STREAM * 8.0 * n * min(n, filled(chain, angle) + 1)

@@ -45,7 +45,9 @@ def ladder(
     levels: int,
     widest: float | None = None,
 ) -> list[Generated]:
-    """The matrices of dt/2^levels, .., dt/2, dt: what the doublings pass through; none when a band becomes dense or wider than widest."""
+    """Return the matrices of the steps dt/2^levels, ..., dt/2, dt; none if a band becomes dense or
+    wider than widest.
+    """
     h = dt / 2**pick.m
     unit = force_rows(chain, np.concatenate((channels, chain.free)).astype(int))
     R = rows.start(chain, unit, len(chain.free), max(p, 1), h, pick.r)
@@ -71,7 +73,7 @@ def ladder(
 
 
 def half_width(chain: Coefficients) -> int:
-    """Of the first term of the series."""
+    """Return the half-width of the first term of the series."""
     return min(chain.n, max(chain.Bh.width, chain.Fh.width))
 
 

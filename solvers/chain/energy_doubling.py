@@ -86,7 +86,7 @@ def combine(terms: list[Band], n: int) -> Band:
 
 
 def double(step: Step, n: int, drop: float) -> Step:
-    """Twice the step, in bands until they fill."""
+    """Return the matrices of twice the step by squaring, in band storage until the bands fill."""
     if step.u.is_dense:
         return double_dense(step, n)
     peak = peaks(step, n)
@@ -106,13 +106,15 @@ def peaks(step: Step, n: int) -> np.ndarray:
 
 
 def trimmed(step: Step, n: int, drop: float) -> Step:
-    """Without diagonals that matter less than drop in all blocks."""
+    """Return a step with narrower bands, without diagonals whose elements are below `drop` in all
+    blocks.
+    """
     width = needed(peaks(step, n), drop)
     return Step(*(resized(a, n, width) for a in step)) if width < step.u.width else step
 
 
 def double_dense(step: Step, n: int) -> Step:
-    """Twice the step by dense products."""
+    """Return the matrices of twice the step by dense products."""
     u, p, Y = (dense(a, n) for a in step[:3])
     new_u = 2.0 * u + upper_product(np.hstack((u, -Y)), np.vstack((u, Y.T)))
     new_p = 2.0 * p + upper_product(np.hstack((p, -Y.T)), np.vstack((p, Y)))

@@ -52,7 +52,7 @@ def columns(rows: Rows, step: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def double(rows: Rows, step: float, advance: Advance) -> Rows:
-    """All rows for twice the step; advance and step are those of the half."""
+    """Return the rows of D_1..D_p for twice the step; `step` and `advance` belong to the half step."""
     p, count, n = rows.Y.shape
     orders = np.arange(1, p + 1)
     binomial = np.array(

@@ -34,7 +34,9 @@ def lower_rows(
     r: int,
     m: int,
 ) -> tuple[list, np.ndarray]:
-    """Rows (Y_k, U_k), k = 0..p+1, for unit velocities in extended precision, and Bh; see `assembly`."""
+    """Return the rows (Y_k, U_k), k = 0..p+1, for unit velocities in extended precision, and Bh
+    (see `dense_matrices`).
+    """
     n = len(C)
     root = np.sqrt(masses.astype(LONG))
     Bh = factor(C.astype(LONG), free) / root[:, None]

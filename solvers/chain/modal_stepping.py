@@ -53,25 +53,25 @@ class Modes(NamedTuple):
 
 
 def at_once(chain: Coefficients, steps: int) -> bool:
-    """Modes are the faster way whatever the band."""
+    """Return whether modes are faster than matrices for any bandwidth."""
     small = SMALL if tridiagonal(chain.Ch) else SMALL // 2
     return chain.n <= small or (chain.n <= 2 * small and steps >= chain.n)
 
 
 def cost(chain: Coefficients) -> float:
-    """Time to find the modes in ns."""
+    """Return the estimated time to compute the modes [ns]."""
     n, (square, cube) = chain.n, FLAT if tridiagonal(chain.Ch) else (0.0, EIGEN)
     return n**2 * (square + cube * n)
 
 
 def pays(chain: Coefficients, steps: int, width: int) -> bool:
-    """Modes are the faster way although matrices of this half-width are made already."""
+    """Return whether modes are faster even though matrices of this half-width exist already."""
     n = chain.n
     return cost(chain) + BACK * n**2 * steps < MARCH * n * min(n, 2 * width + 2) * steps
 
 
 def widest(chain: Coefficients) -> float:
-    """Half-width from which the next doubling takes longer than the modes."""
+    """Return the half-width from which one more doubling takes longer than computing the modes."""
     return 0.5 * (cost(chain) / (SQUARE * chain.n)) ** 0.5
 
 
@@ -108,7 +108,9 @@ def tridiagonal(C: Band) -> bool:
 
 
 def eigenvectors(C: Band, n: int) -> np.ndarray:
-    """Rows: eigenvectors of a symmetric matrix, slow ones first; a tridiagonal one goes to LAPACK as such, which halves the time of a dense one."""
+    """Return the eigenvectors of a symmetric matrix as rows, slow modes first; LAPACK's tridiagonal
+    solver is used where possible.
+    """
     if tridiagonal(C):
         from scipy.linalg import (
             lapack,
@@ -123,7 +125,7 @@ def eigenvectors(C: Band, n: int) -> np.ndarray:
 
 
 def possible(chain: Coefficients) -> bool:
-    """The stiffness has a factor and damping seems to leave the modes apart."""
+    """Return whether modes can be used: the stiffness has a factor and the damping is proportional."""
     return chain.B is not None and (proportional(chain) is not None or commute(chain))
 
 
@@ -238,7 +240,9 @@ def add_back(
     largest: np.ndarray,
     accuracy: float,
 ) -> None:
-    """rows*back, slow modes first; fast ones that together stay below the accuracy in single precision, or altogether, are taken so."""
+    """Add rows @ back to `out`; fast modes below the accuracy are multiplied in single precision or
+    dropped.
+    """
     tail = np.cumsum(largest[::-1])[::-1]
     exact, kept = (
         int(np.count_nonzero(part * tail > SHARE * accuracy * largest.max()))
@@ -251,7 +255,9 @@ def add_back(
 
 @entry
 def matrices(own, Y, U, omega, damping, h, p, n, row):
-    """Of every mode: x' <- own_0 x' + own_1 v', v' <- own_2 x' + own_3 v' (rows of own), and the rows (Y_k, U_k) of D_1..D_p; row scratch (2p)."""
+    """Fill the 2 x 2 transition matrices of all modes (rows of own) and their rows (Y_k, U_k) of
+    D_1..D_p.
+    """
     for i in range(n):
         w, d = omega[i], damping[i]
         scale = max(w, abs(d), 1.0 / h)  # x' scale and v' are of one size

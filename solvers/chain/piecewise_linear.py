@@ -16,7 +16,9 @@ from kinetree.solvers.chain.series_order import choose
 
 
 class Element(NamedTuple):
-    """Force -F(s) on coordinate a, +F(s) on b (-1: ground), s = x_a - x_b; slopes between ascending breaks; F(rest) = 0."""
+    """A piecewise linear force -F(s) on coordinate a and +F(s) on b (-1: ground) with s = x_a - x_b
+    and F(rest) = 0.
+    """
 
     a: int
     b: int
@@ -50,7 +52,7 @@ def stop(a: int, at: float, stiffness: float, damping: float = 0.0, b: int = -1)
 
 
 def intercept(element: Element, region: int) -> float:
-    """f of F(s) = k s + f in a region, from continuity and F(rest) = 0."""
+    """Return f of F(s) = k s + f in a region, from continuity and F(rest) = 0."""
     home = int(np.searchsorted(element.breaks, element.rest))
     f = -element.stiffness[home] * element.rest
     for i in range(home, region):
@@ -141,7 +143,9 @@ def place(element: Element, x: np.ndarray) -> int:
 
 
 def matrices_of(problem: Problem, regions: tuple[int, ...]) -> tuple:
-    """Chain, ladder and element forces of one set of regions; made at the first visit."""
+    """Return chain, matrices and constant forces for one combination of regions; computed at the
+    first use.
+    """
     if regions in problem.made:
         return problem.made[regions]
     n = len(problem.mass)
@@ -178,7 +182,7 @@ def interval(
     time: float,
     events: list[Event],
 ) -> tuple:
-    """One output step, in as few exact pieces as the events allow."""
+    """Advance by one output step, in as few exact pieces as the region changes allow."""
     tick, end, size = 0, 2**problem.levels, problem.levels
     while tick < end:
         while tick + 2**size > end:

@@ -1,4 +1,5 @@
-"""Which series order r and how many doublings m: the error formula of [GG11] (18)-(20) and the work of both parts.
+"""Choice of series order r and number of doublings m from the error formula [GG11] (18)-(20) and
+their work.
 
 After m doublings the relative error of a step is eps(m, r) = 2^m x^(r+1)/(r+1)! with x = omega Delta, Delta = dt/2^m. Where a term of the series
 costs as much as a doubling, x = (r+2)/2^(r+1) is best; for narrow bands
@@ -31,7 +32,9 @@ def error(m: int, r: int, x: float) -> float:
 
 
 def optimum(r: int) -> tuple[float, float]:
-    """Best omega*Delta for order r when a term costs as much as a doubling, and the error there: [GG11] (18), (19)."""
+    """Return the best omega*Delta for order r, if a term costs as much as a doubling, and its error
+    ([GG11] (18), (19)).
+    """
     x = (r + 2) / 2 ** (r + 1)
     return x, x**r / math.factorial(r + 1)
 

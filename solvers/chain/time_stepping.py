@@ -62,7 +62,9 @@ def add_pair(e, v, o, packed, r, length, e0, v0, e1, v1):
 
 @entry
 def march(E, V, Z, packed, start, length, c_e, c_v, e, v, n, free, steps):
-    """E, V, Z (steps + 1 rows): row 0 the start, the others hold the excitation's part and receive the motion; e, v scratch."""
+    """Step E, V, Z (steps + 1 rows) in place: row 0 is the start, the others hold the excitation
+    and receive the motion.
+    """
     size = np.uintp(length)
     for step in range(steps):
         a, b = step * n, (step + 1) * n
@@ -87,7 +89,7 @@ def march(E, V, Z, packed, start, length, c_e, c_v, e, v, n, free, steps):
 
 @kernel
 def four_positions(X, E, Z, B, inverse, width, number, n, free, row):
-    """Four rows at once, so that their chains of dependent operations overlap."""
+    """Compute four rows of positions at once, so that their dependent operations overlap."""
     o0 = row * n
     o1, o2, o3 = o0 + n, o0 + 2 * n, o0 + 3 * n
     for k in range(n - 1, -1, -1):

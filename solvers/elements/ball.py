@@ -34,7 +34,7 @@ def turned(model, ws, e, _):
 
 @kernel
 def turned_back(model, ws, e, _):
-    """Its inverse."""
+    """Return the inverse rotation matrix of a ball element."""
     return transpose(turned(model, ws, e, 0))
 
 
@@ -48,7 +48,9 @@ def walk(model, ws, e, at):
 
 @kernel
 def walk_back(model, ws, e, at):
-    """From child to parent the axes of the speeds are those before, with the opposite sign."""
+    """Rotate the frame of a ball element used from child to parent and add its columns with
+    opposite sign.
+    """
     R = get9(ws.row, at + L.W_R)
     back = (-R[0], -R[1], -R[2], -R[3], -R[4], -R[5], -R[6], -R[7], -R[8])
     turn_by_speeds(ws, at, mm(R, turned_back(model, ws, e, 0)), back, model.e_u[e])
@@ -112,7 +114,7 @@ def scale9(s, m):
 
 @kernel
 def rates(model, ws, e, motion):
-    """The columns turn with what comes after the element."""
+    """Return the time derivative of the columns, which rotate with the frame behind the element."""
     v, a = motion
     return column_rates(ws, model.e_u[e], model.e_u[e] + 3, False, v, a)
 
@@ -141,13 +143,15 @@ def column_rates(ws, first, end, back, v, a):
 # -- coordinates --------------------------------------------------------------------------------------------------------------------------
 @kernel
 def q_rates(model, ws, e, ydot):
-    """Half the quaternion times the angular velocity."""
+    """Write the quaternion rates of a ball element to ydot."""
     quaternion_rate(ydot, ws, model.e_q[e], model.e_u[e])
 
 
 @kernel
 def quaternion_rate(ydot, ws, k, j):
-    """q̇ = q ∘ (0, ω)/2 with ω in child axes: keeps the norm."""
+    """Write the quaternion rate q̇ = q ∘ (0, ω)/2 to ydot, with ω in child axes; it preserves the
+    norm.
+    """
     w, x, y, z = ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3]
     a, b, c = 0.5 * ws.u[j], 0.5 * ws.u[j + 1], 0.5 * ws.u[j + 2]
     ydot[k] = -(x * a + y * b + z * c)

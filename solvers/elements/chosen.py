@@ -45,7 +45,7 @@ def acting(options: Sequence[tuple[int, Callable]]) -> Callable:
 
 
 def giving(options: Sequence[tuple[int, Callable]]) -> Callable:
-    """The same for kernels that return something."""
+    """Return a kernel that dispatches to kernels with a return value by the kind of an element."""
     (mask, this), *others = options
     if not others:
         return this
@@ -59,7 +59,7 @@ def giving(options: Sequence[tuple[int, Callable]]) -> Callable:
 
 
 def among(kinds: Sequence[Kind]) -> Callable:
-    """A kernel that tells whether a kind is one of these."""
+    """Return a kernel that tests whether the kind of an element is one of the given ones."""
     mask = bits(kinds)
 
     @kernel

@@ -75,7 +75,9 @@ def columns(model, ws, e, place):
 
 @kernel
 def rates(model, ws, e, motion):
-    """All columns turn with what comes after the element."""
+    """Return the time derivative of the six columns, which rotate with the frame behind the
+    element.
+    """
     v, a = motion
     return column_rates(ws, model.e_u[e], model.e_u[e] + 6, False, v, a)
 

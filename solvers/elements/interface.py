@@ -1,11 +1,13 @@
-"""What every element of a joint offers, as kernels (model, ws, e, more); `chosen.py` makes one set of calls of all of them."""
+"""The kernels that every joint element provides, with signature (model, ws, e, argument)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 
 class Kernels(NamedTuple):
-    """The kernels of one kind; e is the number of the element, and what is in brackets the fourth argument."""
+    """The kernels of one kind of element; e is the element's number, the fourth argument stands in
+    brackets.
+    """
 
     derive: (
         Callable  # constants, after a parameter has changed: ws.elem holds axis and factor as given

@@ -106,7 +106,9 @@ def walk(model, ws, e, at):
 
 @kernel
 def add_turn(array, linear, angular, a, d):
-    """Add a rotation a about the point d; the linear part is taken at the parent's origin until `close_joint` refers it to O_i."""
+    """Add a rotation by vector a about point d to the joint columns; the linear part refers to the
+    parent's origin.
+    """
     add_to3(array, angular, a)
     add_to3(array, linear, cross(d, a))
 
@@ -121,13 +123,15 @@ def columns(model, ws, e, place):
 
 @kernel
 def turn_normal(model, ws, e, n):
-    """A constant rotation keeps every normal, in other components."""
+    """Return the plane normal n in the axes behind a constant rotation, and True."""
     return mtv(get9(ws.elem, e * L.ELEMENT + L.E_MATRIX), n), True
 
 
 @kernel
 def along(model, ws, e, n):
-    """A rotation by a coordinate keeps the normal that it is about."""
+    """Return a plane normal and whether a rotation by a coordinate preserves it, being parallel to
+    the axis.
+    """
     out = cross(get3(ws.elem, e * L.ELEMENT + L.E_AXIS), n)
     return n, model.e_q[e] >= 0 and dot3(out, out) <= TILTED * TILTED
 

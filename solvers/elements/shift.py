@@ -82,13 +82,15 @@ def columns(model, ws, e, place):
 
 @kernel
 def any_plane(model, ws, e, n):
-    """A constant shift keeps every normal."""
+    """Return the plane normal unchanged and True: a constant shift preserves every normal."""
     return n, True
 
 
 @kernel
 def across(model, ws, e, n):
-    """A shift by a coordinate keeps the normals that it is across to."""
+    """Return a plane normal and whether a shift by a coordinate preserves it, being perpendicular
+    to the axis.
+    """
     return n, model.e_q[e] >= 0 and abs(dot3(get3(ws.elem, e * L.ELEMENT + L.E_AXIS), n)) <= TILTED
 
 

@@ -1,4 +1,6 @@
-"""What elements along or about an axis share: amounts by a coordinate or by a given function, one column, no tangent of their own."""
+"""Shared kernels of elements along or about one axis, moved by a coordinate or a prescribed
+function.
+"""
 
 import math
 
@@ -32,7 +34,7 @@ def amount(model, ws, e):
 
 @kernel
 def axis_per_unit(model, ws, e):
-    """The axis, as long as what a unit of the speed, or of the given rate, moves."""
+    """Return the axis scaled by the displacement per unit of the speed or of the prescribed rate."""
     a = get3(ws.elem, e * L.ELEMENT + L.E_AXIS)
     if model.e_q[e] >= 0:
         a = scale(ws.elem[e * L.ELEMENT + L.E_FACTOR], a)
@@ -51,7 +53,7 @@ def hand_column(model, ws, i, e, c):
 
 @kernel
 def single_rates(model, ws, e, motion):
-    """The column turns with what comes after the element."""
+    """Return the time derivative of the element's column, which rotates with the frame behind it."""
     v, a = motion
     c = get6(ws.ecol, 6 * e)
     d = motion_cross(neg6(v), c)
@@ -98,7 +100,7 @@ def no_rates(model, ws, e, motion):
 
 @kernel
 def derives_nothing(model, ws, e, _):
-    """What is given is all it needs."""
+    """Do nothing: a prescribed element has no derived constants."""
 
 
 @kernel
@@ -111,7 +113,7 @@ def unit_axis(model, ws, e, _):
 
 @kernel
 def leaves_plane(model, ws, e, n):
-    """It keeps no normal."""
+    """Return the normal and False: the element preserves no plane."""
     return n, False
 
 
@@ -127,7 +129,7 @@ def straight(model, ws, e, step):
 
 @kernel
 def unbound(model, ws, e, _):
-    """No coordinates that are bound to one another."""
+    """Do nothing: the coordinates of the element have no normalisation condition."""
 
 
 PLAIN = (rates_are_speeds, straight, straight, unbound)

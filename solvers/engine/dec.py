@@ -35,7 +35,7 @@ def dec(model, ws):
 
 @kernel
 def eliminate_all(model, ws):
-    """Leaves to root; head.item is the body whose freedom meets no inertia."""
+    """Eliminate all joints from the leaves to the root; on a singular joint head.item is its body."""
     for i in range(model.parent.size - 1, 0, -1):  # leaves -> root
         status = eliminate(model, ws, i)
         if status != 0:
@@ -71,7 +71,7 @@ def apply_loads(model, ws):
 
 @kernel
 def eliminate(model, ws, i):
-    """Eliminate the freedoms of joint i and hand the rest to the parent."""
+    """Eliminate the speeds of joint i and add the remaining inertia and bias to the parent body."""
     joint = model.joint[i]
     if joint == L.Joint.REVOLUTE:
         return eliminate_rotations(model, ws, i, 1)

@@ -32,7 +32,9 @@ ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @kernel
 def regular(K, J):
-    """Whether K is the inverse of a positive J that is far enough from singular, in all lanes."""
+    """Return whether K is the inverse of a positive definite J that is far from singular, in all
+    lanes.
+    """
     positive = every(K[0] > 0.0) and every(K[3] > 0.0) and every(K[5] > 0.0)
     return positive and every((K[0] + K[3] + K[5]) * (J[0] + J[3] + J[5]) < 1.0 / SINGULAR)
 
@@ -108,7 +110,7 @@ def accelerate_ball(model, ws, i):
 
 @kernel
 def accelerate_free(model, ws, i):
-    """The body's acceleration is known: u̇ is what it has more than its parent."""
+    """Compute u̇ of a free joint from the known acceleration of its body relative to the parent."""
     at = i * L.ROW
     j = model.u_at[i]
     da, db = carried(model, ws, i)

@@ -90,7 +90,7 @@ def yielded(J, H, M, N, F, un, uf, inv, g):
 
 @inline
 def put_step(ws, c, un, uf, inv, g):
-    """Keep what the way back needs: U_j, 1/D_j and g_j."""
+    """Store U_j, 1/D_j and g_j of one eliminated speed for the back substitution."""
     put3(ws.col, c + L.C_UN, un)
     put3(ws.col, c + L.C_UF, uf)
     ws.col[c + L.C_INV] = inv
@@ -99,7 +99,7 @@ def put_step(ws, c, un, uf, inv, g):
 
 @inline
 def rate(ws, c, da, db):
-    """u̇_j = g_j - D_j⁻¹ U_jᵀ w of the acceleration that comes down to it."""
+    """Return u̇_j = g_j - D_j⁻¹ U_jᵀ w for the acceleration w of the frame before the joint."""
     return ws.col[c + L.C_G] - ws.col[c + L.C_INV] * (
         dot3(get3(ws.col, c + L.C_UN), da) + dot3(get3(ws.col, c + L.C_UF), db)
     )

@@ -1,4 +1,6 @@
-"""What passes between a body and its parent: inertia and bias towards the root, accelerations away from it."""
+"""Transfer between a body and its parent: inertia and bias towards the root, accelerations away
+from it.
+"""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import (
@@ -22,7 +24,9 @@ SINGULAR = 1e-14
 
 @inline
 def hand_over(model, ws, i, J, H, M, N, F):
-    """Refer inertia and bias to the parent's origin, C_jᵀ H_j C_j and C_jᵀ h_j, and add them there."""
+    """Refer inertia and bias of body i to the parent's origin, C_jᵀ H_j C_j and C_jᵀ h_j, and add
+    them to the parent.
+    """
     p = model.parent[i] * L.ROW
     d = get3(ws.row, i * L.ROW + L.W_D)
     G = add9(H, skew_mm(d, full(M)))

@@ -90,7 +90,7 @@ def axis_code(a):
 
 @kernel
 def prepare_element(model, ws, e):
-    """Axis or vector, factor, and what the kind of element e makes of them."""
+    """Compute the axis, the factor and the derived constants of joint element e."""
     at = e * L.ELEMENT
     put3(
         ws.elem,

@@ -1,4 +1,4 @@
-"""One evaluation of the mechanism: registers, kinematics, loads, accelerations, outputs."""
+"""One evaluation of the equations of motion: registers, kinematics, loads, accelerations, outputs."""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.engine.derived_constants import run_phase
@@ -30,7 +30,9 @@ def set_registers(model, ws, t):
 
 @kernel
 def rates_of_inputs(model, ws, dt):
-    """First and second derivative of the inputs that couplings follow; inputs that are held have none."""
+    """Write first and second derivatives of the inputs that couplings follow; inputs held constant
+    have none.
+    """
     for k in range(model.header.followed):
         one = followed_at(model.l_input, k)
         i = one.input
@@ -84,7 +86,9 @@ def loaded(model, ws, t):
 
 @kernel
 def pushed(model, ws, status):
-    """The state program and all loads, where the status so far is good."""
+    """Evaluate the program of states and all loads, unless the status is an error already; return
+    the status.
+    """
     if status == 0:
         status = run_phase(model, ws, 2)
     for j in range(ws.tau.size):
@@ -96,7 +100,9 @@ def pushed(model, ws, status):
 
 @kernel
 def finished(model, ws):
-    """Late sensors, outputs, state rates: whatever needs the accelerations."""
+    """Evaluate everything that needs accelerations: late sensors, outputs and state derivatives;
+    return the status.
+    """
     measure(model, ws, model.header.late_sensors, model.header.idle_sensors)
     status = run_phase(model, ws, 3)
     for k in range(model.x_rate.size):

@@ -34,7 +34,9 @@ UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @kernel
 def motion(model, ws, inertia):
-    """Fill the rows and columns of all bodies from ws.q, ws.u and the registers of given motions; with `inertia` what the elimination begins with."""
+    """Fill rows and columns of all bodies from ws.q, ws.u and prescribed motions; with `inertia`
+    also their inertias.
+    """
     start_ground(model, ws)
     for i in range(1, model.parent.size):
         move(model, ws, i)
@@ -45,7 +47,7 @@ def motion(model, ws, inertia):
 
 @inline
 def move(model, ws, i):
-    """Row and columns of body i from those of its parent."""
+    """Fill the row and the columns of body i from those of its parent."""
     joint = model.joint[i]
     if joint == L.Joint.REVOLUTE:
         move_revolute(model, ws, i)
@@ -61,7 +63,7 @@ def move(model, ws, i):
 
 @kernel
 def start_ground(model, ws):
-    """Row of the ground: at rest, accelerated by -g."""
+    """Fill the row of the ground: zero velocity, and acceleration -g to include gravity."""
     g = get3(ws.val, model.header.gravity)
     put9(ws.row, L.W_R, UNIT)
     put3(ws.row, L.W_D, ZERO)
@@ -87,7 +89,9 @@ def carry(ws, parent, d):
 
 @inline
 def joint_axes(ws, b, Rp):
-    """Axes of the joint frame: those of the parent, turned by the folded constant rotation if there is one."""
+    """Return the axes of the joint frame: those of the parent body times the constant rotation of
+    the joint.
+    """
     if ws.body_code[2 * (b // L.BODY) + 1] == 1.0:
         return Rp
     return mm(Rp, get9(ws.body, b + L.B_E))

@@ -50,7 +50,7 @@ def add_load(ws, f):
 
 @kernel
 def turned(ws, body, register, frame):
-    """Vector in ground axes, given there (0) or in body axes (1)."""
+    """Return a vector in ground axes from three registers in ground (0) or body axes (1)."""
     if register < 0:
         return (0.0, 0.0, 0.0)
     v = get3(ws.val, register)
@@ -69,7 +69,9 @@ def add_wrench(ws, body, r, force, moment):
 
 @kernel
 def add_line(ws, a, point_a, b, point_b, value):
-    """Force along the line of two points; positive pushes them apart. Coinciding points have no line and feel nothing."""
+    """Add a force along the line between two points, positive in repulsion; coinciding points get
+    no force.
+    """
     r = sub3(point_position(ws, b, point_b), point_position(ws, a, point_a))
     length = math.sqrt(dot3(r, r))
     push = scale(select(length > 0.0, value / length, 0.0), r)

@@ -49,7 +49,8 @@ def react(model, ws):
 
 @kernel
 def take_off_drive(model, ws, i, f, n):
-    """Project the wrench (f, n) off the tangent columns of joint i (modified Gram-Schmidt on copies kept in ws.small).
+    """Project the wrench (f, n) off the tangent columns of joint i (modified Gram-Schmidt on copies
+    in ws.small).
 
     Along the columns the wrench is the applied joint force alone, so what remains is the constraint reaction with Aᵀ R = 0.
     """

@@ -98,7 +98,7 @@ def signature_of(entry: str) -> tuple[str, ...]:
 
 
 def entries(library: str) -> dict[str, Callable]:
-    """All entry points of a library by name (imports numba)."""
+    """Return all entry points of a library by name (imports numba)."""
     found = {}
     for module, names in LIBRARIES[library].items():
         source = import_module(f"kinetree.solvers.entries.{module}")
@@ -107,7 +107,7 @@ def entries(library: str) -> dict[str, Callable]:
 
 
 def jitted(name: str) -> Callable:
-    """One entry point for calls from Python, with everything it needs compiled."""
+    """Return one entry point compiled for calls from Python."""
     from kinetree.solvers.linked_kernels import provide
 
     found = entries(library_of(name))[name]
@@ -131,7 +131,9 @@ def c_callback(name: str, function: Callable):
 
 
 def as_pointer_function(name: str) -> Callable[..., int]:
-    """One entry point compiled in this process, called with the addresses of its arrays."""
+    """Return one entry point compiled in this process, to be called with the addresses of its
+    arrays.
+    """
     import ctypes
 
     from kinetree.solvers.linked_kernels import provide

@@ -1,4 +1,5 @@
-"""Entry point for the slopes of the accelerations, and of what follows from them, about the state that the workspace holds with its accelerations.
+"""Entry point for derivatives of accelerations and outputs about the state and accelerations in the
+workspace.
 
 `wide` is a workspace of duals, aligned to 64 bytes. Trees take the slopes of their equations
 (`numbers/tree_derivatives.py`), loops are solved on duals.
@@ -84,7 +85,9 @@ def first_of(plan, at, first):
 
 @kernel
 def whole(model, ws):
-    """Whether anything but the motion of the bodies themselves depends on the state."""
+    """Return whether anything besides the rigid-body dynamics depends on the state (forces, states,
+    inputs).
+    """
     return (
         model.header.forces > 0 or ws.x.size > 0 or model.header.inputs > 0 or ws.head.extra != 0.0
     )
@@ -92,7 +95,7 @@ def whole(model, ws):
 
 @kernel
 def solve_whole(model, ws, duals, t):
-    """Slopes of u̇ with those of all registers and loads."""
+    """Compute derivatives of u̇ including those of all registers and loads; return the status."""
     status = set_registers(model, duals, t)
     move_from(model, ws, duals, 1)
     see(model, duals)

@@ -81,7 +81,9 @@ def put_varied(lanes, k, numbers):
 
 @kernel
 def run_group(model, lanes, memory, plan, method, times, columns, table, first):
-    """One group of runs from the first time to the last."""
+    """Integrate one group of runs in lanes from the first to the last output time and fill the
+    table.
+    """
     n = lanes.q.size + lanes.u.size + lanes.x.size
     status = E.lane_rates(memory[2 * n : 3 * n], model, lanes, times[0], memory[:n])
     for row in range(plan[E.ROWS]):

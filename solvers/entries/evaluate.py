@@ -35,7 +35,7 @@ def accelerations(ints, floats, work, option, t):
 
 @kernel
 def finite(ws):
-    """Whether coordinates and speeds are finite: what is not makes the sum of zeros something else."""
+    """Return whether all coordinates and speeds are finite numbers."""
     total = 0.0
     for k in range(ws.q.size):
         total += 0.0 * ws.q[k]
@@ -46,7 +46,7 @@ def finite(ws):
 
 @entry
 def outputs(ints, floats, work, option, t):
-    """Everything a result can hold: accelerations, reactions, outputs, energies (head.kinetic, head.potential)."""
+    """Compute everything that a result can contain: accelerations, reactions, outputs and energies."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = load(model, ws, t)
@@ -64,7 +64,7 @@ def outputs(ints, floats, work, option, t):
 
 @entry
 def repeat(ints, floats, work, option, t):
-    """Evaluate kinematics and accelerations `option` times: what benchmarks time."""
+    """Evaluate kinematics and accelerations `option` times, for benchmarks."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = 0

@@ -42,7 +42,9 @@ CLOSE_LOOPS, LOCATE, NOTE, LOOK, GO_ON, LEAVE = -1, 2, 3, 4, 5, 6  # options of 
 
 @entry
 def unit_sizes(ints, floats, work, option, t):
-    """Lengths that a unit reserves for the memory of integrator `option` and that of its events; `work` holds the numbers of states and guards."""
+    """Compute the memory sizes of integrator `option` and of its events; `work` holds the numbers
+    of states and guards.
+    """
     sizes = floats_view(work)
     states, guards = int(sizes[0]), int(sizes[1])
     sizes[0] = memory_size(option, states)
@@ -70,14 +72,16 @@ def unit_reset(ints, floats, work, option, t):
 
 @kernel
 def close_all(model, ws, t):
-    """Loops and what touches, at the start of a motion."""
+    """Close loops and resolve initial contacts before a run starts."""
     status = assemble(model, ws, t) if model.l_kind.size > 0 else 0
     return touch(model, ws, t) if status == 0 and model.c_law.size > 0 else status
 
 
 @entry
 def unit_start(ints, floats, work, option, t):
-    """Constants, inputs and state from their registers, loops closed, columns evaluated. Option 1: keep the state that is there."""
+    """Initialise constants, inputs and states, close loops and evaluate; option 1 keeps the present
+    state.
+    """
     I, F, W = unit_ints(ints), floats_view(floats), unit_work(work)
     model, ws = structure(I, F, W)
     status = prepare(model, ws)
@@ -122,7 +126,7 @@ def unit_start(ints, floats, work, option, t):
 
 @entry
 def unit_prepare(ints, floats, work, option, t):
-    """After a parameter changed: constants anew, state kept."""
+    """Recompute derived constants after a change of parameters; the state is kept."""
     I, F, W = unit_ints(ints), floats_view(floats), unit_work(work)
     model, ws = structure(I, F, W)
     residual = W.energy_residual
@@ -147,13 +151,17 @@ def unit_refresh(ints, floats, work, option, t):
 
 @entry
 def unit_advance(ints, floats, work, option, t):
-    """Integrate to t. Option bit 0: return at the first event; bit 1: before and after every event, bit 2: while the log holds all new events."""
+    """Integrate to t. Option bit 0: stop at the first event; bit 1: stop before and after every
+    event; bit 2: while the log has room.
+    """
     return advance(unit_ints(ints), floats_view(floats), unit_work(work), t, option)
 
 
 @entry
 def unit_derivatives(ints, floats, work, option, t):
-    """Model exchange: rates of the states of the union, columns and guards at the states given there; open loops are pulled closed."""
+    """Model exchange: compute state derivatives, outputs and event indicators; open loops are
+    stabilised (Baumgarte).
+    """
     I, F, W = unit_ints(ints), floats_view(floats), unit_work(work)
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
@@ -172,7 +180,8 @@ def unit_corner(ints, floats, work, option, t):
 
 @entry
 def unit_event(ints, floats, work, option, t):
-    """Model exchange: carry out what the guards ask for at t; option 0: all positive ones, 1: those armed.
+    """Model exchange: execute events at t; option 0: all with positive indicators, 1: those that
+    were armed.
 
     Before: 2: mark what the host has found, -1: close the loops. 4: the guards alone, with loops closed. Of the steps of the host: 3: note the one
     that it has completed, 5: it moves on or back to t, 6: event mode ends.

@@ -1,4 +1,6 @@
-"""Entry point for many runs through events: WIDTH runs in one structure, as far as nothing happens in any of them."""
+"""Entry point that advances WIDTH runs of one structure in SIMD lanes until the first event of any
+of them.
+"""
 
 from kinetree.solvers.entries.ensemble_runs import put_varied
 from kinetree.solvers.kernel import entry

@@ -50,7 +50,9 @@ FINDERS = tuple(
 
 
 def one_finder(paths: Sequence[str]) -> Callable:
-    """A kernel (model, ws, form) -> status that calls the kernel which finds the reactions of the form with that code."""
+    """Return a kernel (model, ws, form) -> status that computes joint reactions by the form of that
+    code.
+    """
     first, *others = paths
     this, codes = kernel_of(first), tuple(form.code for form in LITERAL if form.reactions == first)
 
@@ -78,7 +80,9 @@ find_reactions = one_finder(sorted(FINDERS))
 
 @entry
 def literal_reactions(ints, floats, work, option, t):
-    """Reactions by the Lagrangian form of number `option` (layout.Method), whose accelerations are there."""
+    """Compute joint reactions by the Lagrangian form number `option` (layout.Method) after its
+    accelerations.
+    """
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     for code in KEPT:
@@ -90,7 +94,7 @@ def literal_reactions(ints, floats, work, option, t):
 
 @entry
 def literal_rates(ints, floats, work, option, t):
-    """ṗ after a momentum form; the loads are those at the speeds it found."""
+    """Compute ṗ after a momentum form, with the loads at the speeds that it has computed."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = load(model, ws, t)

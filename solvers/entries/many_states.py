@@ -19,7 +19,9 @@ from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 
 @entry
 def many(ints, floats, work, wide, count, q, u, rest, udot, registers, chosen, values):
-    """u̇ of `count` states of a tree, WIDTH at a time, and the `chosen` registers of outputs. head.item: first state of those where it failed."""
+    """Compute u̇ and chosen output registers of `count` states of a tree, WIDTH at a time;
+    head.item is the first failing state.
+    """
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     lanes = lanes_view(ints, wide)
@@ -48,7 +50,7 @@ def many(ints, floats, work, wide, count, q, u, rest, udot, registers, chosen, v
 
 @kernel
 def take_rest(model, lanes, rest, first, left):
-    """What else the rows give; returns the time."""
+    """Read states, inputs, time and loads of the next rows into the lanes; return the time."""
     nx, ni, nu = lanes.x.size, model.header.inputs, lanes.u.size
     loads = lanes.extra.size - 6
     width = 1 + nx + ni + nu + loads

@@ -65,7 +65,9 @@ def evaluate(val, code, first, last, tables, table_data):
 
 @kernel
 def seldom(op, val, a, b, c, tables, table_data):
-    """Return what takes longer than to find out what is wanted."""
+    """Return the result of a slow operation (functions and tables), dispatched outside the fast
+    path.
+    """
     if op <= Op.LOG:
         return transcendental(op, val[a], val[b])
     if op < Op.TABLE1 or Op.TABLE2_DY < op < Op.TABLE1_DD:

@@ -1,4 +1,4 @@
-"""`python -m kinetree.solvers.library build [PLATFORM ...]`: compile the engine once, so that nobody waits for it later.
+"""`python -m kinetree.solvers.library build [PLATFORM ...]`: compile the engine ahead of time.
 
 Platforms named besides are those whose code FMUs carry: linux64, win64, aarch64-linux, darwin64, aarch64-darwin.
 """

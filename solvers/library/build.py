@@ -33,11 +33,11 @@ Say = Callable[[str], None]
 
 
 def silent(text: str) -> None:
-    """Say nothing."""
+    """Ignore a progress message."""
 
 
 def build(say: Say = silent, libraries: Iterable[str] = LIBRARIES) -> Path:
-    """Build the libraries of this machine unless they are there, one process each; returns their folder."""
+    """Build the missing libraries of this machine, one process each, and return their folder."""
     folder = made_folder()
     with one_builder(folder, say):
         wanted = [name for name in libraries if not ready(name)]
@@ -61,7 +61,7 @@ def linker() -> list[str] | None:
 
 
 def build_all_levels(say: Say = silent) -> None:
-    """The libraries for every processor level of this machine's platform: what a wheel carries to others."""
+    """Build the libraries for every processor level of this platform, for wheels."""
     build(say)
     own = this_platform()
     with one_builder(library_folder(), say):
@@ -77,7 +77,9 @@ def build_all_levels(say: Say = silent) -> None:
 
 
 def objects_for(target: Platform, say: Say = silent) -> list[Path]:
-    """Object code of the core for every processor level of a platform; what is missing is made."""
+    """Return object files of the core for every processor level of a platform, compiling missing
+    ones.
+    """
     folder = made_folder()
     levels = levels_for(target)
     paths = [object_path(target, each) for each in levels]
@@ -125,7 +127,7 @@ def object_path(target: Platform | None, level_name: str) -> Path:
 
 
 def at_once(jobs: list[tuple[str, str]], say: Say) -> None:
-    """Do jobs in processes of their own: what each is called, and its call of a function of this module."""
+    """Run jobs in parallel processes; a job is a label and a call of a function of this module."""
     running = []
     for what, call in jobs:
         say(f"compiling {what}")
@@ -157,7 +159,7 @@ def child_environment() -> dict[str, str]:
 
 
 def make_code(library: str) -> bytes:
-    """The LLVM code of a library; kept, because other processors may want machine code of it later."""
+    """Return the LLVM bitcode of a library; it is cached for machine code of other processors."""
     if sound(code_path(library)):
         return zlib.decompress(code_path(library).read_bytes())
     from kinetree.solvers.entries import entries

@@ -1,4 +1,4 @@
-"""Builds at first need, and tells the user on the error channel what takes so long."""
+"""Builds a missing library when it is first needed and reports the wait on standard error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ TAKES = {"core": "about a minute", "forms": "about a minute", "lanes": "about a 
 
 
 def build_once(library: str) -> bool:
-    """Build a library of this machine; without any linker say so: the jitted kernels serve, which start slowly."""
+    """Build a library of this machine; without a linker, print that jitted kernels are used
+    instead.
+    """
     print(
         f"Kinetree prepares its engine for this machine ('{library}', once, {TAKES[library]}) ...",
         file=sys.stderr,

@@ -14,17 +14,17 @@ from kinetree.solvers.cache import cache_root
 
 
 class LibraryError(Exception):
-    """The library cannot be built or loaded; says why and what to do."""
+    """The library cannot be built or loaded; the message gives the cause and the remedy."""
 
 
 @lru_cache(maxsize=1)
 def has_zig() -> bool:
-    """Whether zig is installed beside this Python."""
+    """Return whether zig is installed beside this Python."""
     return find_spec("ziglang") is not None
 
 
 def compiler() -> list[str]:
-    """Command of the machine's C compiler; zig where there is none."""
+    """Return the command of the C compiler of this machine, or zig if there is none."""
     for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
         if name and shutil.which(name):
             return [name]

@@ -15,7 +15,9 @@ RAISED = 99  # status of a kernel that raised after all; without it the library 
 
 
 def bare_wrapper(context, library, fndesc, env, call_helper):
-    """The C function around a callback; nobody calls those that numba makes around other kernels."""
+    """Emit the C function of an entry point, and nothing for other kernels, whose wrappers are
+    never called.
+    """
     from llvmlite import ir
     from numba import types
 
@@ -40,7 +42,7 @@ def bare_wrapper(context, library, fndesc, env, call_helper):
 
 
 def keep_from_running() -> None:
-    """Have numba stop at LLVM code in this process: it would make machine code of every kernel, with all its callees, that nobody calls."""
+    """Make numba stop at LLVM code in this process, without machine code for every kernel."""
     from numba.core import codegen, cpu
 
     cpu.CPUContext.create_cfunc_wrapper = bare_wrapper
@@ -51,13 +53,15 @@ def keep_from_running() -> None:
 
 
 def left_alone(library) -> None:
-    """A code library of numba as it is: it would take in and optimise the code of all its callees, which `linked_module` does once for all."""
+    """Finish a numba code library without linking its callees, which `linked_module` does once for
+    all.
+    """
     library._raise_if_finalized()
     library._finalized = True
 
 
 def linked_module(entries: dict[str, Callable]):
-    """All entries in one LLVM module; only the entries stay visible."""
+    """Return all entry points linked in one LLVM module in which only they are visible."""
     import llvmlite.binding as llvm
 
     from kinetree.solvers.linked_kernels import REGISTERED, make_callback
@@ -83,7 +87,9 @@ def linked_module(entries: dict[str, Callable]):
 
 
 def hooks() -> str:
-    """LLVM code of all hooks: each calls the entry whose address stands in its cell `kt_hook_NAME`, and fails while there is none."""
+    """Return LLVM code of all hooks: each calls the entry whose address is in `kt_hook_NAME`, or
+    fails if that is empty.
+    """
     from llvmlite import ir
 
     from kinetree.solvers.linked_kernels import HOOKS
@@ -117,7 +123,7 @@ def reachable(libraries: list) -> list:
 
 
 def hide(module) -> None:
-    """Make everything but the entries internal, so that what nobody calls disappears."""
+    """Make everything but entry points internal, so that unused functions are removed."""
     for f in module.functions:
         if not f.is_declaration and (not f.name.startswith("kt_") or f.name.startswith("kt_in_")):
             f.linkage = "internal"

@@ -1,4 +1,4 @@
-"""Loads the compiled library for the processor level of this machine, or says that there is none; nothing damaged is loaded."""
+"""Loads the compiled library for this processor level if it exists and is undamaged."""
 
 from __future__ import annotations
 

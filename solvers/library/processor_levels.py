@@ -21,7 +21,7 @@ FLAGS = {
 
 
 def suffix_of(name: str) -> str:
-    """What the names of entries of a level end with."""
+    """Return the suffix of entry names for a processor level."""
     return SUFFIXES.get(name, "")
 
 
@@ -49,7 +49,7 @@ def level() -> str:
 
 
 def packed_levels() -> tuple[str, ...]:
-    """Levels that FMUs carry for platforms like this machine's: baseline first, so that they run on any of them."""
+    """Return the processor levels that FMUs carry for this platform, baseline first."""
     return (
         (level(),)
         if os.environ.get("KINETREE_LEVELS") == "machine" or level() not in LEVELS

@@ -1,4 +1,4 @@
-"""Where built files lie, and whether they are what was written: each has a file beside it with its size and hash.
+"""Folders of built files and their verification by a side file with size and hash.
 
 A library cut short by a full disk ends the process that loads it, so nothing is loaded or packed before it was looked at.
 """
@@ -23,7 +23,7 @@ KEPT = 24  # engines of former sources that stay
 
 
 def library_folder() -> Path:
-    """Where what is built from the present sources is kept."""
+    """Return the cache folder of libraries built from the present sources."""
     return cache_root() / "library" / engine_hash()
 
 
@@ -33,7 +33,7 @@ def library_path(library: str, level: str) -> Path:
 
 
 def place(name: str) -> Path:
-    """Where a built file is: in the cache, else where the wheel has it; in the cache also when it is nowhere."""
+    """Return the path of a built file: in the cache, else in the installed wheel."""
     shipped = SHIPPED / engine_hash() / name
     return (
         shipped
@@ -57,7 +57,7 @@ def digest(path: Path) -> str:
 
 
 def sound(path: Path) -> bool:
-    """Whether a file is there as it was written."""
+    """Return whether a file exists and matches its recorded size and hash."""
     try:
         stat = path.stat()
         return looked_at(path, stat.st_size, stat.st_mtime_ns, beside(path).read_text())
@@ -105,7 +105,7 @@ def one_builder(folder: Path, say: Callable[[str], None] = lambda text: None) ->
 
 
 def forget_old(present: Path) -> None:
-    """Delete what was built from former sources but the latest ones."""
+    """Delete builds of former sources except the latest few."""
     others = sorted(
         (path for path in present.parent.iterdir() if path.is_dir() and path != present),
         key=lambda path: path.stat().st_mtime,

@@ -1,4 +1,5 @@
-"""What the recursive eliminations ABM and DEC and their momentum twins share: M*_i, the small factor of A_iᵀM*_iA_i, the noise test of its pivots.
+"""Shared by the eliminations ABM and DEC and their momentum forms: M*_i, the factor of A_iᵀM*_iA_i
+and the pivot test.
 
 M*_i is stored full (36 numbers) in ws.Ms, the lower-triangular L_i with L_iᵀL_i = A_iᵀM*_iA_i in ws.Y of body i with stride 6:
 `solve_upper` applies L⁻ᵀ, `solve_lower` L⁻¹.
@@ -13,7 +14,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def start_inertias(model, ws):
-    """M*_i = M_i; the size of what meets in body i: its mass and moments of inertia."""
+    """Set M*_i = M_i and the scale of body i, its mass and moments of inertia."""
     for i in range(1, model.parent.size):
         at = i * L.BODY
         J = get6(ws.body, at + L.B_J)
@@ -57,7 +58,9 @@ def factor_joint(model, ws, i, K):
 
 @kernel
 def pass_inertia(model, ws, i):
-    """M*_κ += C_iᵀ H_i C_i with H_i in ws.X; the size of M*_i before the elimination goes to the parent's noise level."""
+    """Add C_iᵀ H_i C_i (H_i in ws.X) to M*_κ of the parent, and its scale to the parent's noise
+    level.
+    """
     k = model.parent[i]
     if k == 0:
         return

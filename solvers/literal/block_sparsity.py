@@ -1,4 +1,5 @@
-"""Where the blocks of M and H stand: rows of blocks for the pairs that occur and no others ([Sh24] theorems 2.5 and 2.6).
+"""Sparsity of M and H: positions of their non-zero blocks, row by row ([Sh24] theorems 2.5 and
+2.6).
 
 Row i of M, B: columns of the joints on the path 0 -> i, so eta_i of them. Row i of H: kappa_i, the siblings before i, and i itself
 (for kappa_i = 0 only i, because the ground does not yield). A row of blocks is a dense strip whose last columns are the diagonal block.

@@ -50,7 +50,7 @@ def literal_place(model, ws, t):
 
 @kernel
 def literal_positions(model, ws):
-    """Fill G, rho, Rg, A, vh, Z, Ap; the ground rests."""
+    """Fill G, rho, Rg, A, vh, Z and Ap of all bodies from ws.q; the ground is fixed."""
     put9(ws.Rg, 0, UNIT)
     put6(ws.v, 0, ZERO6)
     put6(ws.w, 0, ZERO6)

@@ -1,5 +1,5 @@
-"""The symmetric LᵀDL elimination as its equations stand, [Sh24] (3.30)-(3.31): checks the fast engine, makes the
-equations of one mechanism in body axes; its flops are those (4.7) predicts.
+"""The symmetric LᵀDL elimination as published, [Sh24] (3.30)-(3.31): reference for the fast engine
+and for printed equations.
 
 U_j = L_j⁻ᵀA_jᵀM*_j ; u_j = L_j⁻ᵀA_jᵀF*_j ; H_j = M*_j − U_jᵀU_j
 h_j = F*_j − H_jw'_j − U_jᵀu_j

@@ -71,7 +71,7 @@ def factor_multipliers(model, ws):
 
 @kernel
 def solve_multipliers(model, ws):
-    """λ <- H⁻¹ λ with the factor in ws.Hr; λ_i stands at 6 i of ws.lam."""
+    """Overwrite λ by H⁻¹ λ with the factor in ws.Hr; λ_i is at 6 i of ws.lam."""
     for i in range(model.parent.size - 1, 0, -1):
         m = order(model, i)
         width = model.h_col[i] + m

@@ -32,7 +32,9 @@ NOISE = 1e-13  # moments of inertia about the centre of mass below this part of 
 
 @kernel
 def inverse_inertias(model, ws):
-    """Fill ten numbers per body of ws.Ms with what M_i⁻¹ is made of: 1/m, centre of mass r, inverse of the tensor Jc about it."""
+    """Fill ws.Ms with ten numbers per body that represent M_i⁻¹: 1/m, centre of mass, inverse
+    central inertia.
+    """
     for s in range(ws.rotor.size):
         if ws.rotor[s] != 0.0:  # [AᵀR = -rotor q̈] would couple the multipliers of all joints
             ws.head.item = s
@@ -70,7 +72,7 @@ def free_body(ws, i, f):
 
 @kernel
 def positive(J, noise):
-    """Whether the pivots of a symmetric matrix stand above the noise."""
+    """Return whether the pivots of a symmetric 3 x 3 matrix are above the noise."""
     if not J[0] > noise:
         return False
     d = J[3] - J[1] * J[1] / J[0]

@@ -32,7 +32,9 @@ def carry_from(ws, i, f):
 
 @kernel
 def sweep_up(out, model, ws, rates, drift):
-    """out_i = C_i out_κ + A_i rates_i + drift_i; out of the ground is kept."""
+    """Compute out_i = C_i out_κ + A_i rates_i + drift_i from the root to the leaves; out of the
+    ground is unchanged.
+    """
     for i in range(1, model.parent.size):
         k = model.parent[i]
         x = get6(drift, 6 * i)
@@ -45,7 +47,9 @@ def sweep_up(out, model, ws, rates, drift):
 
 @kernel
 def sweep_joints(out, model, ws, rates):
-    """out_i = C_i out_κ + A_i rates_i (2.54); the ground rests."""
+    """Compute out_i = C_i out_κ + A_i rates_i ([Sh24] (2.54)) from the root to the leaves; the
+    ground is fixed.
+    """
     for i in range(1, model.parent.size):
         k = model.parent[i]
         x = ZERO6

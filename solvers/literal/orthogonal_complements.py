@@ -37,7 +37,9 @@ def complement(model, ws, i):
 
 @kernel
 def reflect(ws, k, n, R, Q):
-    """Reflect column k of the scratch matrix onto its first k + 1 rows, and all rows of Q with it; False when nothing is left of it."""
+    """Apply a Householder reflection to column k and to all rows of Q; return False if the column
+    vanishes.
+    """
     whole = 0.0
     rest = 0.0
     for r in range(6):

@@ -128,7 +128,9 @@ def solve_afresh(model, ws, b):
 
 @kernel
 def solve_iteratively(model, ws, b):
-    """x = M⁻¹b in vector 0 of ws.itr; reports the iterations. M stands in ws.Mr, or head.sweeps is set: ws.w and ws.Fs are scratch then."""
+    """Solve M x = b by the variable-metric iteration; x is vector 0 of ws.itr, the iterations are
+    counted.
+    """
     ws.head.iterations = 0.0
     if ws.head.held != 1.0:
         return solve_afresh(model, ws, b)
@@ -152,7 +154,9 @@ def solve_iteratively(model, ws, b):
 
 @kernel
 def step(model, ws, b, before):
-    """One step of (2.29); returns the scaled residual. A step that does not contract is taken back: the residual before it is returned."""
+    """Perform one step of (2.29) and return the scaled residual; a step that increases the residual
+    is undone.
+    """
     x = vector(ws, 0)
     r = vector(ws, 1)
     new = vector(ws, 2)

@@ -21,7 +21,9 @@ ATTEMPTS = 24
 
 @kernel
 def close_speeds(model, ws, t, bit):
-    """Speeds that agree with the constraints; given ones are kept if possible."""
+    """Compute speeds that satisfy the constraints, changing given ones only if necessary; return
+    the status.
+    """
     for attempt in range(2):
         weigh(model, ws, bit, 0.0 if attempt == 0 else SOFT)
         for _ in range(20):
@@ -76,7 +78,9 @@ def close_positions(model, ws, t):
 
 @boundary("state")
 def assemble(model, ws, t):
-    """Make ws.q and ws.u consistent with the constraints at time t and find the ranks of their rows."""
+    """Make ws.q and ws.u consistent with the constraints at time t and compute the ranks of the
+    rows.
+    """
     for j in range(ws.u.size):
         ws.loop_u[j] = ws.u[j]
     status = close_positions(model, ws, t)

@@ -20,7 +20,7 @@ HASTE = 3.0  # 1/τ in units of the rate of the motion: gaps stay within the hos
 
 @kernel
 def shifted(model, ws, i):
-    """Whether joint i moves its body without turning it: then its distance from the joint before is a place on a way, no size."""
+    """Return whether joint i only translates its body; its displacement then is no measure of size."""
     for j in range(model.u_at[i], model.u_at[i + 1]):
         a = get3(ws.col, j * L.COLUMN + L.C_A)
         if dot3(a, a) == 0.0:
@@ -48,7 +48,9 @@ def size_of(model, ws):
 
 @kernel
 def rate_of_motion(model, ws):
-    """How fast the loops move, 1/s: the fastest joint on their paths, and the root of its acceleration."""
+    """Return the rate [1/s] of the loop motion: the fastest joint on the paths, and the root of its
+    acceleration.
+    """
     size = size_of(model, ws)
     speed, acceleration = 0.0, 0.0
     for e in range(model.l_body.size):
@@ -66,7 +68,7 @@ def rate_of_motion(model, ws):
 
 @kernel
 def pull_closed(model, ws):
-    """Add what closes the loops to the accelerations that keep them as they are; needs the factor of J M⁻¹ Jᵀ."""
+    """Add Baumgarte stabilisation to the accelerations; needs the factor of J M⁻¹ Jᵀ."""
     pull = HASTE * rate_of_motion(model, ws)
     velocities(model, ws)
     position_residual(model, ws)

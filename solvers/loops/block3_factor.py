@@ -61,7 +61,7 @@ def subtract_threes(ws, at, a, b):
 
 @inline
 def solved_row(p, F):
-    """p times the inverse transposed factor F, whose diagonal holds reciprocals."""
+    """Return p F⁻ᵀ for a 3 x 3 factor F whose diagonal holds reciprocals."""
     a = p[0] * F[0][0]
     b = (p[1] - a * F[1][0]) * F[1][1]
     return (a, b, (p[2] - a * F[2][0] - b * F[2][1]) * F[2][2])
@@ -78,7 +78,9 @@ def divide_three(ws, at, factor):
 
 @kernel
 def factor_three(ws, at, s):
-    """Overwrite a diagonal block by its factor, reciprocals on the diagonal; the least pivot relative to scales s, or 0 and nothing done."""
+    """Overwrite a 3 x 3 diagonal block by its factor; return the smallest relative pivot, or 0 if
+    left unchanged.
+    """
     a = ws.loop_g[at]
     if not a > EVEN * s[0]:
         return 0.0
@@ -122,7 +124,9 @@ def upper_three(ws, x, at, factor):
 
 @kernel
 def back_three(ws, x, at, block, b):
-    """Take a block transposed times three numbers of the solution off what is left of an earlier group."""
+    """Subtract the transposed block times three solution components from the right side of an
+    earlier group.
+    """
     A, p, q = rows_of(ws, block), get3(x, at), get3(ws.loop_b, b)
     one = q[0] - (A[0][0] * p[0] + A[1][0] * p[1] + A[2][0] * p[2])
     two = q[1] - (A[0][1] * p[0] + A[1][1] * p[1] + A[2][1] * p[2])

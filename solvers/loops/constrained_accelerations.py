@@ -66,7 +66,9 @@ def constrained(model, ws):
 
 @kernel
 def solve_filtered(model, ws):
-    """Multipliers by iterated regularisation: directions of squared sine s get the part 1 - (BLUR/(s + BLUR))^ROUNDS of what they ask for."""
+    """Compute multipliers by iterated regularisation; nearly redundant directions are damped by 1 -
+    (BLUR/(s + BLUR))^ROUNDS.
+    """
     solve_factor(model, ws, ws.loop_lam)
     for _ in range(ROUNDS - 1):
         for k in range(model.l_kind.size):

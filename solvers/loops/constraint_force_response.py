@@ -30,7 +30,7 @@ from kinetree.solvers.views import arm_at
 
 @kernel
 def push_nothing(ws):
-    """No wrenches, no generalised forces."""
+    """Set the constraint wrenches and generalised forces to zero."""
     for k in range(ws.push.size):
         ws.push[k] = 0.0
     for j in range(ws.push_u.size):
@@ -61,7 +61,9 @@ def place_multipliers(model, ws):
 
 @kernel
 def forget_bias(model, ws):
-    """Set the solution of the elimination to zero, so that `respond` gives the response to the constraint forces alone."""
+    """Set the solution of the elimination to zero, so that `respond` returns the effect of
+    constraint forces alone.
+    """
     for i in range(1, model.parent.size):
         put3(ws.row, i * L.ROW + L.W_DA, (0.0, 0.0, 0.0))
         put3(ws.row, i * L.ROW + L.W_DB, (0.0, 0.0, 0.0))
@@ -92,7 +94,9 @@ def carry(model, ws):
 
 @kernel
 def yield_to(model, ws):
-    """Let the bias sweep feel Jᵀ λ of ws.loop_lam by the rows of `spread_rows`: what `respond` finds with half the work; needs `accelerate_all`."""
+    """Add Jᵀ λ of ws.loop_lam to the bias of the elimination by the rows of `spread_rows`, half the
+    work of `respond`.
+    """
     for g in range(model.l_kind.size):
         own = model.l_row[g]
         rows = model.l_row[g + 1] - own
@@ -146,7 +150,9 @@ def yield_free(ws, at, first, own, rows):
 
 @kernel
 def take_in(model, ws, i, moving):
-    """Let the freedoms of joint i yield to the wrench on body i and hand the rest to the parent; the solution feels it if `moving`."""
+    """Eliminate joint i for the wrench on body i and pass the remainder to the parent; `moving`
+    updates the solution.
+    """
     at = i * L.ROW
     f = get3(ws.push, 6 * i)
     n = get3(ws.push, 6 * i + 3)

@@ -1,4 +1,5 @@
-"""Factors of J M⁻¹ Jᵀ: the unit wrench of every constraint row travels from the loop's ends to the ground through the eliminated joints.
+"""Factors of J M⁻¹ Jᵀ: each constraint row's unit wrench is propagated from the loop ends to the
+ground.
 
 With M = LᵀDL of the elimination in `engine.dec`, X = L⁻ᵀ Jᵀ lives on the two paths of a loop; with Z = D⁻¹ X the matrix is J M⁻¹ Jᵀ = Xᵀ Z,
 and what the free tree does along the rows comes along: J u̇ = Xᵀ g with g of the bias sweep. By WEIGHTS nothing is taken off on the way: X = Jᵀ and
@@ -71,7 +72,9 @@ def spread_in_space(model, ws, g, metric):
 
 @kernel
 def spread_entry(model, ws, g, e, rows, metric):
-    """Rows of one body on the path; the rest of the wrenches goes to its predecessor."""
+    """Compute the rows of one body on a loop path and pass the remaining wrenches to its
+    predecessor.
+    """
     i = model.l_body[e]
     if metric != L.WEIGHTS and model.joint[i] == L.Joint.SPHERICAL:
         spread_ball(model, ws, g, e, i, rows, metric)
@@ -111,7 +114,7 @@ def slopes_in_ground(model, ws, g, i, j):
 
 @kernel
 def spread_columns(model, ws, g, e, i, rows, metric):
-    """One rank-one step per freedom, last first."""
+    """Propagate the rows of a group through joint i, one rank-one step per speed, last first."""
     own = model.l_row[g]
     for k in range(model.u_at[i + 1] - model.u_at[i] - 1, -1, -1):
         j = model.u_at[i] + k
@@ -143,7 +146,7 @@ def put_rows(ws, at, rows, x, z):
 
 @kernel
 def spread_ball(model, ws, g, e, i, rows, metric):
-    """Three turning freedoms as a block; of moments only the opposite of what acts along the joint's own speeds goes on."""
+    """Propagate the rows of a group through a spherical joint as one 3 x 3 block."""
     at = i * L.ROW
     K = get6(ws.row, at + L.W_INV)
     H = get9(ws.row, at + L.W_H)
@@ -173,7 +176,7 @@ def free_blocks(ws, at):
 
 @kernel
 def spread_free(model, ws, g, e, i, rows, metric):
-    """Six freedoms; only the opposite of what acts along the joint's own speeds goes on."""
+    """Propagate the rows of a group through a free joint as one 6 x 6 block."""
     at = i * L.ROW
     K, HK, Q = free_blocks(ws, at)
     force = slopes_in_ground(model, ws, g, i, model.u_at[i])

@@ -1,4 +1,6 @@
-"""Back onto the constraints after a step of an integrator: positions, then speeds, with the least change in the metric of the masses."""
+"""Projection onto the constraints after an integration step: positions, then speeds, by
+mass-weighted least change.
+"""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
@@ -117,7 +119,9 @@ def project(model, ws, t):
 
 @boundary("state")
 def project_near(model, ws, t):
-    """`project` for a state next to the one whose accelerations were evaluated last, as after a step: its factor serves, and no new one is made."""
+    """Project a state close to the last evaluated one, reusing its factor; otherwise project as
+    usual.
+    """
     return (
         0
         if familiar(model, ws) and positions_near(model, ws, t) and speeds_near(model, ws)
@@ -127,7 +131,9 @@ def project_near(model, ws, t):
 
 @kernel
 def familiar(model, ws):
-    """Whether rows and factor of the last evaluation say how positions move: all rows hold positions, no blocks of inertia are needed again."""
+    """Return whether the rows and the factor of the last evaluation are valid for position
+    corrections.
+    """
     last = model.l_kind.size - 1
     plain = model.header.own_tangents == 0 and model.ghosts.size == 0
     return plain and ws.head.factored != 0.0 and model.l_level[last] == L.POSITIONS
@@ -156,7 +162,9 @@ def positions_near(model, ws, t):
 
 @kernel
 def speeds_near(model, ws):
-    """Make the speeds agree, after `positions_near`: residuals are linear in them, so that what is left follows without placing again."""
+    """Correct the speeds after `positions_near`; residuals are linear in them, so no new evaluation
+    is needed.
+    """
     velocity_residual(model, ws)
     worst = largest(model, ws)
     for _ in range(3):

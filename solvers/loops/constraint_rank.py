@@ -106,7 +106,9 @@ def dead_point(model, ws):
 
 @kernel
 def survey_ranks(model, ws, t):
-    """Fill ws.loop_rank; the state in ws.q, ws.u stays. DEAD_POINT where a loop may begin to move and cannot go on."""
+    """Fill ws.loop_rank with the ranks of the constraint groups; the state is unchanged. DEAD_POINT
+    at a singular position.
+    """
     for k in range(ws.q.size):
         ws.loop_q[k] = ws.q[k]
     for j in range(ws.u.size):

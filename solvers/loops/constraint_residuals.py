@@ -140,7 +140,7 @@ def residual_at_rest(model, ws):
 
 @kernel
 def difference(ws, a, b):
-    """What the vector at b of the rows has more than the one at a."""
+    """Return the vector at offset b of the body rows minus the one at offset a."""
     return sub3(get3(ws.row, b), get3(ws.row, a))
 
 
@@ -155,13 +155,15 @@ def along_speeds(model, ws, g, rates):
 
 @kernel
 def along_arms(model, ws, g, moving):
-    """Derivatives of coupling g by the velocities of points and spins of bodies, times their accelerations, or without `moving` those at u̇ = 0."""
+    """Return derivatives of coupling g by point velocities and spins times their accelerations, or
+    the bias at u̇ = 0.
+    """
     return accelerations_along(model, ws, model.l_arm_at[g], model.l_arm_at[g + 1], moving)
 
 
 @kernel
 def accelerations_along(model, ws, first, last, moving):
-    """The same of one row of arms."""
+    """Return the same product for the arms first..last-1 of one row."""
     total = 0.0
     for k in range(first, last):
         one = arm_at(model.l_arm, k)
@@ -242,7 +244,7 @@ def largest(model, ws):
 
 @kernel
 def opening(ws):
-    """Largest residual in any direction, of rows and of what was left out as zero in general position."""
+    """Return the largest constraint residual, including rows left out as zero in general position."""
     worst = 0.0
     for g in range(ws.loop_open.size):
         if not ws.loop_open[g] <= worst:

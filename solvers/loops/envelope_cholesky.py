@@ -90,7 +90,9 @@ def add_shared(model, ws, k, m):
 
 @kernel
 def measure_diagonal(model, ws):
-    """Largest diagonal per group, of position rows and of rotation rows; lifted above the noise of the whole: rows of nothing are redundant."""
+    """Compute the largest diagonal element per group, for translations and rotations, bounded below
+    by the noise.
+    """
     top = 0.0
     spin = 0.0
     for k in range(model.l_kind.size):
@@ -116,7 +118,7 @@ def scale_of(model, ws, k, r):
 
 @kernel
 def largest_rank(model, ws, k, rows, use):
-    """How many rows of group k may be kept."""
+    """Return the number of rows of group k that may be kept for a use."""
     if use == MOVING:
         return int(ws.loop_rank[k])
     return rows if use == ALL or model.l_level[k] == L.POSITIONS else 0
@@ -124,7 +126,8 @@ def largest_rank(model, ws, k, rows, use):
 
 @kernel
 def factor(model, ws, damping, use):
-    """Overwrite ws.loop_g by the factor of G + damping * scale of the rows that `use` tells: ALL, PLACING or MOVING.
+    """Overwrite ws.loop_g by the Cholesky factor of G + damping * scale for the rows of `use`: ALL,
+    PLACING or MOVING.
 
     Returns the smallest squared sine of the angle between a kept row and those before it, 0 when a group does not reach its rank.
     """
@@ -182,7 +185,9 @@ def eliminate_block(model, ws, k, m, rows):
 
 @kernel
 def factor_group(model, ws, k, rows, at, limit):
-    """Factor the diagonal block of group k, of which `limit` rows may be kept; the smallest squared sine, 0 when fewer are found."""
+    """Factor the diagonal block of group k with at most `limit` pivots; return the smallest squared
+    sine, 0 if rank deficient.
+    """
     ws.loop_even[k] = 0.0
     if rows == 3 and limit == 3:
         clear = factor_three(
@@ -241,7 +246,7 @@ def factor_by_pivots(model, ws, k, rows, at, limit):
 
 @kernel
 def take_column(ws, rows, at, rank):
-    """Take the products of a new column off the rest of the matrix."""
+    """Subtract the outer product of a new factor column from the rest of the matrix."""
     S = ws.small
     for r in range(rows):
         if S[36 + r] == 1.0:

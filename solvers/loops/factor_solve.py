@@ -1,4 +1,4 @@
-"""Solution with the factor of `envelope`: forwards by groups, backwards by groups."""
+"""Forward and back substitution by groups with the factor of `envelope_cholesky`."""
 
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.block3_factor import back_three, lower_three, pass_three, upper_three
@@ -7,7 +7,9 @@ from kinetree.solvers.loops.envelope_cholesky import block_at, rows_in
 
 @kernel
 def solve_factor(model, ws, x):
-    """x <- solution of G x = x in the kept rows, zero in the others; scratch: ws.loop_b."""
+    """Overwrite x by the solution of G x = x in the kept rows and by 0 in the others; scratch:
+    ws.loop_b.
+    """
     for k in range(model.l_kind.size):
         rows = rows_in(model, k)
         own = model.l_row[k]
@@ -57,7 +59,7 @@ def solve_transposed(model, ws, x):
 
 @kernel
 def solve_by_pivots(ws, x, own, at, rows, rank):
-    """x = L⁻ᵀ ws.loop_b of one group whose rows were taken in the order of their pivots."""
+    """Back-substitute one group whose rows were factored in pivot order: x = L⁻ᵀ ws.loop_b."""
     for r in range(rows):
         x[own + r] = 0.0
     for c in range(rank - 1, -1, -1):

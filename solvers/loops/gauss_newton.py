@@ -14,7 +14,7 @@ SETTLED = 1e-10  # m, rad: residual at which a stalled iteration counts as close
 
 @kernel
 def weigh(model, ws, bit, held):
-    """Weight 1 for free coordinates (bit 1) or speeds (bit 2), `held` for those given."""
+    """Set weight 1 for free coordinates (bit 1) or speeds (bit 2) and weight `held` for given ones."""
     for j in range(model.u_held.size):
         given = model.u_held[j] == bit or model.u_held[j] == 3
         ws.loop_weight[j] = held if given else 1.0
@@ -22,7 +22,7 @@ def weigh(model, ws, bit, held):
 
 @kernel
 def limit_step(ws):
-    """Factor that keeps ws.udot within REACH."""
+    """Return the factor that limits the largest component of ws.udot to REACH."""
     top = REACH
     for j in range(ws.udot.size):
         top = max(top, abs(ws.udot[j]))

@@ -1,4 +1,5 @@
-"""Bodies without mass that only the loops hold: the tree cannot be eliminated without inertia of theirs, so that they borrow some and pay it back.
+"""Proximal inertia for massless bodies: without it the tree elimination is singular; its effect is
+removed by iteration.
 
 With the borrowed inertia E the equations are (M + E) w = f + Jᵀλ + E w_before, J w = γ: a proximal iteration. Its error shrinks by E/(M + E) in the
 metric of the constrained motion, at least a hundredfold per round where the borrowed inertia is small, and what it ends in does not depend on E.
@@ -43,7 +44,9 @@ def forget_debts(ws):
 
 @kernel
 def claim(model, ws):
-    """Push every ghost by its borrowed inertia times what its acceleration has changed by; returns the largest relative change."""
+    """Apply the proximal inertia times the change of acceleration to every massless body; return
+    the largest relative change.
+    """
     worst = 0.0
     push_nothing(ws)
     for k in range(model.ghosts.size):

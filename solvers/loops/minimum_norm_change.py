@@ -31,7 +31,9 @@ def place_loops(model, ws, t):
 
 @kernel
 def least_change(model, ws, damping, inertia, use):
-    """Write the change that takes ws.loop_r away to ws.udot; `inertia`: least in kinetic energy, else by ws.loop_weight; `use`: rows of `factor`."""
+    """Compute in ws.udot the smallest change that removes ws.loop_r, by kinetic energy (`inertia`)
+    or by ws.loop_weight.
+    """
     if inertia:
         lend(model, ws)
         status = eliminate_all(model, ws)
@@ -50,7 +52,7 @@ def least_change(model, ws, damping, inertia, use):
 
 @kernel
 def solve_residual(model, ws):
-    """Multipliers that take ws.loop_r away, by the factor that is there."""
+    """Compute the multipliers that remove ws.loop_r with the existing factor."""
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] = -ws.loop_r[r]
     solve_factor(model, ws, ws.loop_lam)
@@ -58,7 +60,9 @@ def solve_residual(model, ws):
 
 @kernel
 def answer_residual(model, ws):
-    """The change of least kinetic energy that takes ws.loop_r away in ws.udot, by the rows, the factor and the elimination that are there."""
+    """Compute in ws.udot the change of least kinetic energy that removes ws.loop_r, with existing
+    factor and elimination.
+    """
     solve_residual(model, ws)
     forget_bias(model, ws)
     yield_to(model, ws)
@@ -109,7 +113,9 @@ def retract(model, ws, change, scale):
 
 @kernel
 def departure(model, ws, q, out):
-    """What leads from the coordinates q to ws.q, in the directions of the speeds: the inverse of `retract`."""
+    """Compute the difference between ws.q and coordinates q in the directions of the speeds, the
+    inverse of `retract`.
+    """
     for j in range(model.u_q.size):
         if model.u_q[j] >= 0:
             out[j] = ws.q[model.u_q[j]] - q[model.u_q[j]]

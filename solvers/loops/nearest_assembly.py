@@ -1,4 +1,5 @@
-"""The place on the constraints that is nearest to the guesses: what an assembly ends in must not depend on how the loops were cut.
+"""Assembly at the constraint-satisfying position nearest to the given start values, independent of
+where loops are cut.
 
 Gauss-Newton steps close the loops somewhere near; from there the way back to the guesses is followed as far as it leads along the constraints,
 Δ = -(1 - W Jᵀ(J W Jᵀ)⁻¹J) d with the distance d in the directions of the speeds and the weights W of the assembly, and the loops are closed again.
@@ -22,7 +23,9 @@ NO_FARTHER = 1.0 + 1e-12  # rounding of a sum of squares
 
 @kernel
 def distance(model, ws):
-    """Weighted sum of squares of the way from the guesses to ws.q, which is left in ws.loop_mark; held coordinates have not moved."""
+    """Return the weighted squared distance between the start values and ws.q, and leave the
+    difference in ws.loop_mark.
+    """
     departure(model, ws, ws.loop_q, ws.loop_mark)
     total = 0.0
     for j in range(ws.loop_mark.size):
@@ -49,7 +52,9 @@ def way_back(model, ws, t):
 
 @kernel
 def slide_to_nearest(model, ws, t):
-    """From loops that are closed to the nearest place; what gets no nearer is left alone. Changes ws.q; ws.u stays."""
+    """Move ws.q along the constraints to the position nearest to the start values; ws.u is
+    unchanged.
+    """
     last = 2 * ws.q.size
     before = distance(model, ws)
     part = 1.0

@@ -1,4 +1,5 @@
-"""Loops that move in a plane: wrenches of three numbers, two forces and the moment about the normal, instead of six.
+"""Planar loops: wrenches of two forces and one moment about the plane's normal instead of six
+components.
 
 A loop lies in a plane when its live rows are those of the plane and every joint on its paths turns about the normal or shifts across it; that is
 looked at whenever constants are derived, so that a parameter that tilts an axis makes the loop one of space.
@@ -23,14 +24,14 @@ def find_planes(model, ws):
 
 @kernel
 def parts_of_plane(model, g, axis):
-    """Whether the other two rows are the shifts across the axis."""
+    """Return whether the other two constraint rows are the translations perpendicular to the axis."""
     first, second = model.l_part[model.l_row[g]], model.l_part[model.l_row[g] + 1]
     return second < 3 and first != axis and second != axis
 
 
 @kernel
 def stays_in_plane(model, ws, g, axis):
-    """Whether all joints on the paths of a group keep the plane across an axis of the ground; loop_w keeps the normal in the axes of every body."""
+    """Return whether all joints on the paths of a group preserve the plane normal to a ground axis."""
     for e in range(model.l_at[g], model.l_at[g + 1]):
         up = model.l_up[e]
         n = (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
@@ -47,7 +48,9 @@ def stays_in_plane(model, ws, g, axis):
 
 @kernel
 def spread_in_plane(model, ws, g, axis, metric):
-    """Rows of a group in the plane across `axis`, as `rows.spread_rows` says."""
+    """Compute the constraint rows of a planar group, as `constraint_jacobian.spread_rows` does in
+    space.
+    """
     first = model.l_at[g]
     last = model.l_at[g + 1]
     for e in range(first, last):

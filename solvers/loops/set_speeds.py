@@ -62,7 +62,9 @@ def rest(model, ws):
 
 @kernel
 def answer(model, ws, n):
-    """ws.udot = P M⁻¹ Sᵀ λ: of a unit impulse along set speed n, whose answer without constraints is kept, or for n < 0 of all ws.set_lam."""
+    """Compute ws.udot = P M⁻¹ Sᵀ λ for a unit impulse along set speed n, or for all ws.set_lam if n
+    < 0.
+    """
     forget_bias(model, ws)
     for k in range(ws.push.size):
         ws.push[k] = 0.0
@@ -90,7 +92,9 @@ def answer(model, ws, n):
 
 @kernel
 def eliminate_sets(ws, count):
-    """Gauss-Jordan by largest pivots relative to their own mobility: ws.set_lam becomes the solution, 0 for what is determined without it."""
+    """Solve for ws.set_lam by Gauss-Jordan elimination with relative pivots; dependent ones become
+    0.
+    """
     while True:
         p = -1
         best = DEPENDENT
@@ -113,7 +117,9 @@ def eliminate_sets(ws, count):
 
 @kernel
 def least_change_with(model, ws, marks, damping, use):
-    """Write to ws.udot the change that takes ws.loop_r away and changes the marked speeds by ws.set_want; `use`: rows of `factor`."""
+    """Compute in ws.udot the change that removes ws.loop_r and changes the marked speeds by
+    ws.set_want.
+    """
     status = free_change(model, ws, damping, use)
     if status != 0:
         return status
@@ -142,7 +148,9 @@ def least_change_with(model, ws, marks, damping, use):
 
 @kernel
 def set_velocity(model, ws, t):
-    """Speeds that agree with the constraints and have the values asked for, ws.set_to of the marked ones."""
+    """Compute speeds that satisfy the constraints and take the values ws.set_to where marked;
+    return the status.
+    """
     worst = 0.0
     for _ in range(ITERATIONS):
         status = place_loops(model, ws, t)
@@ -212,7 +220,7 @@ def set_position(model, ws, t):
 
 @kernel
 def any_of(marks):
-    """Whether something is marked."""
+    """Return whether any mark is set."""
     found = False
     for k in range(marks.size):
         found = found or marks[k] != 0.0
@@ -221,7 +229,9 @@ def any_of(marks):
 
 @boundary("state")
 def settle(model, ws, t):
-    """After the actions of events: loops closed with the coordinates that were set, then speeds by the least change with those that are set."""
+    """Close the loops after event actions with set coordinates, then compute speeds with the set
+    ones; return the status.
+    """
     status = 0
     if model.l_kind.size > 0:
         status = (

@@ -16,7 +16,7 @@ from kinetree.solvers.numbers.primitive_operations import (
 
 @kernel
 def directions_of(model, ws):
-    """How many there are."""
+    """Return the number of directions of differentiation."""
     return ws.q.size + 2 * ws.u.size + ws.x.size + model.header.inputs
 
 
@@ -46,7 +46,9 @@ def plant_all(model, ws, duals):
 
 @kernel
 def sow(model, ws, duals, plan, at, left):
-    """Unit slopes along the directions from place `at` of the plan on; returns the first body that moves, or one more than there are."""
+    """Set unit derivatives for the plan's directions from place `at`; return the first body that
+    they move.
+    """
     first = model.parent.size
     for n in range(min(left, WIDTH)):
         plant(model, ws, duals, plan[2 * (at + n)], with_lane(lanes_of(0.0), n, 1.0))

@@ -97,13 +97,17 @@ def lanes_sqrt(a):
 
 @kernel
 def steep(factor, slopes):
-    """factor times slopes where they are not zero: what does not move has no slope, however steep the function is."""
+    """Return factor times derivatives, and 0 where the derivative is 0, even for an infinite
+    factor.
+    """
     return select(slopes == 0.0, lanes_of(0.0), factor * slopes)
 
 
 @overloaded(math.sqrt, DUAL)
 def dual_sqrt(a):
-    """At 0 the root of a sum of squares has a corner: its slope there is that of standing still."""
+    """Return the square root of a dual number; at 0 its derivative is 0 where the argument does not
+    change.
+    """
     root = math.sqrt(value_of(a))
     if root == 0.0:
         return dual_of(root, steep(math.inf, slopes_of(a)))
@@ -117,7 +121,7 @@ def lanes_abs(a):
 
 @kernel
 def leaning(slopes):
-    """Rate along one direction that no mechanism singles out: at a corner all slopes are those of the side it leads to."""
+    """Return the derivative along one fixed generic direction, which decides the side at corners."""
     rate = 0.0
     for k in range(WIDTH):
         rate += LEANING[k] * lane(slopes, k)
@@ -126,14 +130,14 @@ def leaning(slopes):
 
 @overloaded(builtins.abs, DUAL)
 def dual_abs(a):
-    """At 0 of one side."""
+    """Return the absolute value of a dual number; at 0 with the derivative of one side."""
     value = value_of(a)
     return -a if value < 0.0 or (value == 0.0 and leaning(slopes_of(a)) < 0.0) else a
 
 
 @kernel
 def ahead(a, b):
-    """Whether a is larger than b, or about to be."""
+    """Return whether a is larger than b, or equal and growing faster along the generic direction."""
     if value_of(a) != value_of(b):
         return value_of(a) > value_of(b)
     return leaning(slopes_of(a) - slopes_of(b)) > 0.0
@@ -150,7 +154,9 @@ def lanes_smaller_of(a, b):
 
 
 def dual_larger(a, b):
-    """Of equal numbers the one that max(a, b) + min(a, b) = a + b leaves for the other, slopes too."""
+    """Return the larger of two numbers with its derivatives; max + min = a + b holds for equal
+    ones, too.
+    """
     first = as_dual(a)
     second = as_dual(b)
     return second if ahead(second, first) else first
@@ -195,7 +201,7 @@ def dual_mod(a, b):
 # -- sine and cosine ------------------------------------------------------------------------------------------------------------------------
 @kernel
 def lanes_sincos(x):
-    """As for a plain number; large angles lane by lane."""
+    """Return sine and cosine of lanes; large angles are computed lane by lane."""
     turns = floors(x * (2.0 / math.pi) + 0.5)
     if not every(sizes(turns) < MOST_TURNS):
         s = x

@@ -1,4 +1,4 @@
-"""Between dense rows of states, plain workspaces and wide ones."""
+"""Copies between dense rows of states, plain workspaces and workspaces of SIMD lanes."""
 
 from llvmlite import ir
 from numba import types
@@ -13,7 +13,7 @@ WORD = ir.IntType(64)
 
 @intrinsic
 def has(typingctx, pointer):
-    """Whether a C pointer leads somewhere."""
+    """Return whether a C pointer is not null."""
 
     def generate(context, builder, sig, args):
         return builder.icmp_unsigned("!=", builder.ptrtoint(args[0], WORD), WORD(0))
@@ -23,7 +23,7 @@ def has(typingctx, pointer):
 
 @kernel
 def gather(rows, width, k, first, left):
-    """Number k of WIDTH rows from `first` on; where only `left` are left, the last one stands for the missing ones."""
+    """Return component k of WIDTH rows from `first` on as lanes; missing rows repeat the last one."""
     out = lanes_of(0.0)
     at = first * width + k
     if left == WIDTH:
@@ -66,7 +66,9 @@ def copy_plain(ws, wide):
 
 @kernel
 def spread_workspace(ws, wide):
-    """What a wide evaluation reads besides q and u before it has written it: registers, first-order states and caller's loads."""
+    """Copy registers, states and loads that a wide evaluation reads from a plain workspace to all
+    lanes.
+    """
     copy_plain(ws, wide)
     for k in range(ws.val.size):
         wide.val[k] = ws.val[k]

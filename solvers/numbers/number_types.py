@@ -66,7 +66,7 @@ class DualModel(models.StructModel):
 
 
 def spread(builder, scalar):
-    """The same number, or truth value, in all lanes."""
+    """Return a vector with the same number or truth value in all lanes."""
     if isinstance(scalar.type, ir.VectorType):
         return scalar
     vector = ir.VectorType(scalar.type, WIDTH)

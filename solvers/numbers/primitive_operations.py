@@ -72,7 +72,7 @@ def as_dual(typingctx, number):
 
 @intrinsic
 def all_of(typingctx, mask):
-    """Whether all lanes of a mask are true."""
+    """Return whether all lanes of a mask are true."""
 
     def generate(context, builder, sig, args):
         return builder.icmp_unsigned("==", builder.bitcast(args[0], BYTES), BYTES((1 << WIDTH) - 1))

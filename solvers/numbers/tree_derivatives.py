@@ -50,7 +50,9 @@ def rise3(a):
 
 @kernel
 def move_from(model, ws, duals, first):
-    """Kinematics of the bodies from `first` on, with the accelerations u̇, and the forces of inertia on them; no forces on those before."""
+    """Compute kinematics with u̇ and inertia forces of the bodies from `first` on; those before get
+    zero forces.
+    """
     for i in range(1, first):
         put3(duals.row, i * L.ROW + L.W_N, (0.0, 0.0, 0.0))
         put3(duals.row, i * L.ROW + L.W_F, (0.0, 0.0, 0.0))
@@ -81,7 +83,9 @@ def solve_slopes(model, ws, duals, first):
 
 @kernel
 def yield_body(model, ws, duals, frame, i):
-    """Let the freedoms of joint i yield to the forces left over and hand the rest to the parent; `frame` has its axes and distances."""
+    """Eliminate joint i for the remaining forces and pass the rest to the parent; `frame` gives
+    axes and distances.
+    """
     at = i * L.ROW
     j = model.u_at[i]
     n = get3(duals.row, at + L.W_N)

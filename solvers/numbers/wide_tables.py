@@ -29,7 +29,7 @@ def wide_looked_up(op, k, x, y, tables, data):
 
 @kernel
 def lanes_looked_up(op, k, x, y, tables, data):
-    """Every lane by itself."""
+    """Look up a table lane by lane."""
     out = x
     for n in range(WIDTH):
         out = with_lane(out, n, look_up(op, k, lane(x, n), lane(y, n), tables, data))

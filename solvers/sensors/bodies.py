@@ -33,5 +33,5 @@ def angular_velocity(model, ws, s):
 
 @kernel
 def angular_acceleration(model, ws, s):
-    """Its rate after the accelerations are known."""
+    """Return the angular acceleration of a body [rad/s²], after the accelerations are computed."""
     return add3(get3(ws.row, s.a * L.ROW + L.W_AL), get3(ws.row, s.a * L.ROW + L.W_DA))

@@ -6,17 +6,17 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def kinetic_energy(model, ws, s):
-    """Of all bodies and rotors."""
+    """Return the kinetic energy of all bodies and rotors [J]."""
     return kinetic(model, ws)
 
 
 @kernel
 def potential_energy(model, ws, s):
-    """Of weight, springs and contacts."""
+    """Return the potential energy of gravity, springs and contacts [J]."""
     return potential(model, ws)
 
 
 @kernel
 def energy(model, ws, s):
-    """Both."""
+    """Return the sum of kinetic and potential energy [J]."""
     return kinetic(model, ws) + potential(model, ws)

@@ -32,7 +32,7 @@ def reaction_moment(model, ws, s):
 
 @kernel
 def multiplier(model, ws, s):
-    """Generalised force of one row of the couplings; 0 where the structure has no such row."""
+    """Return the generalised force of one coupling row; 0 where the structure has no such row."""
     found = 0.0
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.COUPLING and model.l_b[g] == s.a:
@@ -42,5 +42,5 @@ def multiplier(model, ws, s):
 
 @kernel
 def contact(model, ws, s):
-    """What a contact reports."""
+    """Return one output of a contact: gap, force or slip component."""
     return ws.c_out[4 * s.a + s.axis]

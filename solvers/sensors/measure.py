@@ -34,7 +34,9 @@ number_of = one_of([kind for kind in KINDS if not kind.vector])
 
 @kernel
 def measure(model, ws, first, last):
-    """Write sensors first..last-1; those from header.late_sensors on may need accelerations (and reactions)."""
+    """Write sensors first..last-1 to their registers; those from header.late_sensors on may need
+    accelerations.
+    """
     v = get3(ws.row, L.W_P)
     known = -1  # the sensor that v, a vector, was measured for
     for k in range(first, last):
@@ -54,7 +56,7 @@ def measure(model, ws, first, last):
 
 @kernel
 def same_vector(s, other):
-    """Whether two sensors tell parts of one vector."""
+    """Return whether two sensors read components of the same vector."""
     at_one_point = (
         s.a == other.a
         and s.point_a == other.point_a
@@ -66,7 +68,7 @@ def same_vector(s, other):
 
 @kernel
 def vector(model, ws, s):
-    """The vector of which a sensor tells a part, in its frame."""
+    """Return the vector of which a sensor reads a component, in the sensor's frame."""
     v = vector_of(model, ws, s)
     if s.frame == 1:
         body = (

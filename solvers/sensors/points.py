@@ -43,13 +43,15 @@ def direction(model, ws, s):
 
 @kernel
 def velocity(model, ws, s):
-    """Its velocity."""
+    """Return the velocity of a point [m/s] in ground axes."""
     return point_velocity(ws, s.a, s.point_a)
 
 
 @kernel
 def acceleration(model, ws, s):
-    """Its acceleration after the accelerations are known."""
+    """Return the acceleration of a point [m/s²] in ground axes, after the accelerations are
+    computed.
+    """
     at = s.a * L.ROW
     r = arm(ws, s.a, s.point_a)
     om = get3(ws.row, at + L.W_OM)
@@ -77,5 +79,5 @@ def distance(model, ws, s):
 
 @kernel
 def distance_rate(model, ws, s):
-    """Its rate."""
+    """Return the time derivative of the distance between two points [m/s]."""
     return lengths(ws, s)[1]

@@ -272,14 +272,14 @@ def test_margins_in_words():
     hertz = 2.0 * math.pi
     known = Margins(True, 4.0, 3.0 * hertz, 0.0, 60.0, hertz, 0.25, 0.5, 2.0, 1.0)
     assert sentence_of(known) == (
-        "stable, gain margin 4 at 3 Hz, phase margin 60° at 1 Hz, delay margin 0.25 s, disk margin 1: gain within 0.333 to 3, or 53.1°"
+        "stable, gain margin 4 at 3 Hz, phase margin 60° at 1 Hz, delay margin 0.25 s, disk margin 1 (gain factor 0.333 to 3, or phase 53.1°)"
     )
     lost = Margins(False, math.inf, 0.0, 0.5, math.inf, 0.0, math.inf, 0.0, 0.0, 0.3)
-    assert sentence_of(lost) == "unstable, gain at least 0.5 of what it is"
+    assert sentence_of(lost) == "unstable, gain reduction margin 0.5"
 
 
 @pytest.mark.parametrize(
-    ("at", "words"), [("rest", "at rest"), ("start", "at start"), ("2.5", "at 2.5 s")]
+    ("at", "words"), [("rest", "at equilibrium"), ("start", "at start"), ("2.5", "at 2.5 s")]
 )
 def test_the_heading_says_where(at: str, words: str, capsys: pytest.CaptureFixture):
     """An instant has its unit, a place has none."""

@@ -324,7 +324,7 @@ def test_inputs_that_relations_follow():
 def test_rest_is_refused_where_relations_ask_for_speeds():
     """A trailer that its drive pulls does not rest; with no speed it does."""
     with pytest.raises(
-        EvaluationError, match=r"no equilibrium: relations of speeds ask for der\(x\) = 2"
+        EvaluationError, match=r"no equilibrium: velocity constraints require der\(x\) = 2"
     ):
         load("lib:trailer").compile().equilibrium()
     rest = load("lib:trailer").compile(speed_0=0.0).equilibrium()

@@ -28,8 +28,8 @@ def test_margins_in_a_sentence():
     hertz = 2 * np.pi
     whole = Margins(True, 4.0, 3.0 * hertz, 0.25, 60.0, 1.5 * hertz, 0.1, 0.5, hertz, 1.0)
     assert linear_text.sentence_of(whole) == (
-        "stable, gain margin 4 at 3 Hz, gain at least 0.25 of what it is, phase margin 60° at 1.5 Hz, delay margin 0.1 s, "
-        "disk margin 1: gain within 0.333 to 3, or 53.1°"
+        "stable, gain margin 4 at 3 Hz, gain reduction margin 0.25, phase margin 60° at 1.5 Hz, delay margin 0.1 s, "
+        "disk margin 1 (gain factor 0.333 to 3, or phase 53.1°)"
     )
     assert (
         linear_text.sentence_of(
@@ -51,7 +51,7 @@ def test_limit_cycles_in_a_line():
     )
     assert (
         found
-        == "limit cycle at 1 Hz with an amplitude of 0.5 (swings on), at 2 Hz with an amplitude of 0.25 (a border: beyond it the loop leaves)"
+        == "limit cycle at 1 Hz with an amplitude of 0.5 (stable), at 2 Hz with an amplitude of 0.25 (unstable: larger amplitudes grow)"
     )
 
 
@@ -74,7 +74,7 @@ def test_everything_of_a_linearisation_is_printed(capsys: pytest.CaptureFixture)
     said = capsys.readouterr().out
     for words in (
         "arm at 2.5 s: modes", "[f] is seen nowhere", "zeros: -1+2j\n", "loop f = -y: unstable", "controller pid (continuous): unstable",
-        "loop f = -y, dead: no limit cycle", "y, measured on the FMU", "largest distance from the linear response: 0.2 of it",
+        "loop f = -y, dead: no limit cycle", "y, measured on the FMU", "largest relative deviation from the linear response: 0.2",
     ):  # fmt: skip
         assert words in said, words
     assert "90" in said and "-0 " not in said

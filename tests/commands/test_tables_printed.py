@@ -270,7 +270,9 @@ def test_what_a_mechanism_is_made_of_is_cut_and_counted(capsys: pytest.CaptureFi
     assert f"├── b{info.ROWS - 1} j{info.ROWS - 1}: revolute q" in told and not any(
         f"b{info.ROWS} " in line for line in told
     )
-    assert told[-2:] == ["DEC 1,500 used for runs", "DRT 12,000 fewest operations"], "the cheapest first"
+    assert told[-2:] == ["DEC 1,500 used for runs", "DRT 12,000 fewest operations"], (
+        "the cheapest first"
+    )
     info.show(
         {
             **content,

@@ -238,7 +238,7 @@ def test_platforms_of_an_archive_are_told(tmp_path: Path, capsys: pytest.Capture
     assert there == ["linux64", "win64"] and absent == ["aarch64-linux"]
     assert (
         fmu.carried(path)
-        == "for linux64, win64; not built here yet: aarch64-linux (--platforms all builds them, once)"
+        == "for linux64, win64; without aarch64-linux (--platforms all adds them; the first time takes minutes)"
     )
 
 
@@ -280,7 +280,7 @@ def test_states_of_rest_go_on_from_one_another(
         f"written: {tmp_path / 'a.html'}",
     ]
     assert asked == [([{}], {"u": 2}), ([{}, {"m": 2, "u": 3}, {"m": 4}], None)] and pages == [
-        (["at rest", "m=2,u=3", "m=4"], tmp_path / "a.html")
+        (["equilibrium", "m=2,u=3", "m=4"], tmp_path / "a.html")
     ]
     for words, told in (([], {"k": 0}), (then, [{"k": 0}, {"k": 1}, {"k": 2}])):
         assert (

@@ -77,7 +77,7 @@ def test_what_grows_is_not_judged_further_and_what_has_no_reference_is_stable_at
 def test_the_terminal_says_that_a_bounded_run_is_wrong(capsys: pytest.CaptureFixture[str]):
     show(outcome(153 * BAR), [])
     said = capsys.readouterr().out
-    assert "stable but wrong" in said and "153 bar" in said and "76 bar" in said
+    assert "stable but inaccurate" in said and "153 bar" in said and "76 bar" in said
     assert set(VERDICTS) == {"not stable", "wrong", "rough", "accurate", "stable"}
 
 
@@ -100,7 +100,7 @@ def test_everything_of_a_coupled_run_is_told(capsys: pytest.CaptureFixture[str],
     show(found, [tmp_path / "a.csv"])
     assert steps_of(found) == "4 steps of 0.125 to 0.5 s"
     assert capsys.readouterr().out.splitlines() == [
-        "boom: scheme held, 4 steps of 0.125 to 0.5 s, to 1 s: stable, rough", "a message",
+        "boom: scheme held, 4 steps of 0.125 to 0.5 s, to 1 s: stable, low accuracy", "a message",
         "largest pressure error 7.5 bar, largest pressure 76 bar", "energy error of the coupling (oil) 2.5 J",
         "energy error of the coupling (rope) 0.5 J", "a note", f"wrote {tmp_path / 'a.csv'}",
     ]  # fmt: skip

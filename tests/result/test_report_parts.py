@@ -430,11 +430,11 @@ def test_cycles_and_samplings_in_words():
     cycle = SimpleNamespace(omega=4 * math.pi, amplitude=0.25, stable=True)
     border = SimpleNamespace(omega=6 * math.pi, amplitude=0.5, stable=False)
     assert linear_text.cycle_text([cycle, border]) == (
-        "limit cycle at 2 Hz with an amplitude of 0.25 (swings on), at 3 Hz with an amplitude of 0.5 (a border: beyond it the loop leaves)"
+        "limit cycle at 2 Hz with an amplitude of 0.25 (stable), at 3 Hz with an amplitude of 0.5 (unstable: larger amplitudes grow)"
     )
     assert (
         linear_text.sampling(SimpleNamespace(period=0.004, delay=0.0025, limited=True))
-        == "250 Hz, 2.5 ms late, at a limit of its command"
+        == "250 Hz, delay 2.5 ms, command at its limit"
     )
     assert (
         linear_text.sampling(SimpleNamespace(period=0.0, delay=0.0, limited=False)) == "continuous"
@@ -567,9 +567,9 @@ def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
     }  # fmt: skip
     linear_text.show("Cart", None, facts, "rest")  # type: ignore[arg-type]
     lines = [
-        "Cart at rest: modes", "frequency damping real imaginary", "[Hz] ratio [1/s] [rad/s] kind", "1 1.25 0 -0.5 7.5 swings",
+        "Cart at equilibrium: modes", "frequency damping real imaginary", "[Hz] ratio [1/s] [rad/s] kind", "1 1.25 0 -0.5 7.5 swings",
         "2 0 0.12346 -2 0 falls",
-        "mode 2 is far", "zeros: 1+2j, -3+0j", "loop f = -y: unstable", "controller c (250 Hz, 2.5 ms late): unstable", "c: no limit cycle",
+        "mode 2 is far", "zeros: 1+2j, -3+0j", "loop f = -y: unstable", "controller c (250 Hz, delay 2.5 ms): unstable", "c: no limit cycle",
     ]  # fmt: skip
     assert told(capsys) == lines
     facts |= {
@@ -587,7 +587,7 @@ def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
     assert found[:5] == ["Cart at 2.5 s: modes", *lines[1:5]] and "y, measured on the FMU" in found
     assert found[-2:] == [
         "0.5 2 1 90 180 0.25",
-        "largest distance from the linear response: 2.2 of it",
+        "largest relative deviation from the linear response: 2.2",
     ]
 
 

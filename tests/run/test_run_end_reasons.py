@@ -82,7 +82,7 @@ def test_too_many_steps_tell_how_fast_the_motion_is(
     text = failure.too_many_steps(
         SimpleNamespace(last_step=1e-5, fastest=rate, kind=float(U.KINDS[kind]), used=12.0)
     )  # type: ignore[arg-type]
-    assert text.startswith("12 steps do not reach the next output: they are 1.0e-05 s long")
+    assert text.startswith("12 steps do not reach the next output: the step size fell to 1.0e-05 s")
     assert ("rate of about 4.0e+01 1/s" in text) == speed and ("integrator radau" in text) == advice
 
 

@@ -43,7 +43,7 @@ def test_a_run_in_sentences():
         computing=[0.25, 0.3, 0.1, 0.1], lateness=[0.25, 0.1, 0.26, 0.27], bare=[0.25, 0.2501, 0.0, 0.3, 0.4],
     )  # fmt: skip
     counted = "5 frames sent, 3 commands applied, 1 frames lost by injection, 2 steps without a new command (hold)"
-    old = "measures that commands answer are 1.25 steps old on average, 2 at most"
+    old = "loop delay: 1.25 steps on average, 2 at most"
     assert report.sentences(record) == [
         f"4 steps of 250 ms, against the wall clock; {counted}", old, "2 of 4 steps ended after their deadline",
         "of these 1 computed for longer than a step; 2 steps began a whole step late, as 3 of 5 did in the loop that only waits", "a note",

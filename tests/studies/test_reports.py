@@ -251,7 +251,7 @@ def test_a_run_in_the_loop(tmp_path: Path):
         0.0,
         0.0,
     ]  # nothing can have come before the first step, the last command is not applied any more
-    assert page.said("measures that commands answer are # steps old on average, # at most") == [
+    assert page.said("loop delay: # steps on average, # at most") == [
         0.997,
         1.0,
     ]  # both ways take 8 of 10 ms

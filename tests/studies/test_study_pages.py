@@ -87,7 +87,7 @@ def test_a_study_has_the_sections_that_its_runs_allow(monkeypatch: pytest.Monkey
     names = lambda sections: [each.heading for each in sections]  # noqa: E731
     assert names(sections_of(monkeypatch, study(), rows)) == [
         "Results",
-        "What follows what",
+        "Rank correlation",
         "Maps",
         "All runs",
     ]
@@ -103,18 +103,18 @@ def test_a_study_has_the_sections_that_its_runs_allow(monkeypatch: pytest.Monkey
     assert names(sections_of(monkeypatch, drawn, rows[:2])) == ["Results", "All runs"]
     assert names(sections_of(monkeypatch, drawn, rows[:3])) == [
         "Results",
-        "What follows what",
+        "Rank correlation",
         "All runs",
     ]
     many = [[float(k), float(k * k % 7), float(k)] for k in range(10)]
     assert names(sections_of(monkeypatch, drawn, many[:9])) == [
         "Results",
-        "What follows what",
+        "Rank correlation",
         "All runs",
     ]
     assert names(sections_of(monkeypatch, drawn, many)) == [
         "Results",
-        "What follows what",
+        "Rank correlation",
         "Distributions",
         "All runs",
     ]

@@ -92,7 +92,7 @@ def test_command_line_gives_a_scenario_that_works(tmp_path: Path, capsys: pytest
     rows = np.loadtxt(tmp_path / "r.csv", delimiter=",", skiprows=1)
     assert rows[-1, 1] == pytest.approx(1.0, abs=0.02) and rows[:, 1].max() < 1.6
     path.write_text(head + loop.replace("kd = 1.0\n", ""))
-    assert cli.main(["tune", str(path)]) == 2 and "keeps these margins" in capsys.readouterr().err
+    assert cli.main(["tune", str(path)]) == 2 and "meets these margins" in capsys.readouterr().err
 
 
 TWO_MASSES = {

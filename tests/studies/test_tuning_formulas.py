@@ -339,7 +339,7 @@ def test_what_cannot_be_tuned_is_refused_with_what_may_help(
 ):
     calls: list[int] = []
     others = ", or give the other loops numbers that hold what they are to hold" * (count > 1)
-    said = f"s.toml: u0 by y0: no kpkd keeps these margins sampled every 2 ms and 7 ms late: ask for less, or add kd{others}"
+    said = f"s.toml: u0 by y0: no kpkd controller meets these margins sampled every 2 ms and 7 ms late: lower the margins, or allow kd{others}"
     with pytest.raises(BadInput) as error:
         looped(monkeypatch, count, lambda number, turn, plant: calls.append(turn))
     assert str(error.value) == said and calls == list(range(1, asks + 1))

@@ -320,7 +320,7 @@ def test_the_run_in_the_loop(tuned: Held, capsys: pytest.CaptureFixture):
     assert (
         0 <= sent - lost - applied <= 5 and 0 <= applied + stale - (steps - 3) <= 5
     )  # the first and the last are under way
-    mean, most = page.said("measures that commands answer are # steps old on average, # at most")
+    mean, most = page.said("loop delay: # steps on average, # at most")
     assert 2.0 < mean < most <= 6.0  # both ways take 4 to 6 ms, and frames wait for a step
     held = Held(70.0, *(table[key] for key in ("kp", "ki", "kd", "filter")))
     for name, row in page.table("loop", "delay [ms]").items():

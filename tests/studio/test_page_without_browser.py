@@ -184,7 +184,7 @@ def test_a_broken_text_is_told_and_cannot_run_until_it_is_mended(tmp_path: Path)
         editor.value = good.replace('child = "bob"', 'child = "bop"')
         assert (
             session.problems
-            and here.sees("1 to mend")
+            and here.sees("1 error")
             and here.sees("bop")
             and not here.page.go.enabled
         )
@@ -192,7 +192,7 @@ def test_a_broken_text_is_told_and_cannot_run_until_it_is_mended(tmp_path: Path)
             await here.page.simulate()
         await here.hears("the description has to be mended first")
         editor.value = good
-        assert here.sees("good") and here.page.go.enabled
+        assert here.sees("OK") and here.page.go.enabled
         here.turn_to("Description")
         here.press("save")
         await here.hears("written: my-pendulum.toml")

@@ -1,4 +1,4 @@
-"""The registry of joint elements: every file of this folder says what one kind is, and everything else is drawn from here.
+"""Registry of joint elements: each file of this folder declares one kind.
 
 Codes, flags, the dispatch of kernels, `layout.Element`, the page of records and the parameters of tests come from the registry. A new element is one
 file here, its kernels (`solvers/elements`), and what descriptions do with it (`models/joints/moves`). Nothing here imports numba.
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Kind(NamedTuple):
-    """An element: what is known about it without its kernels."""
+    """The declaration of a joint element without its kernels: name, code, coordinates, speeds."""
 
     name: str
     code: int  # stands in payloads: never given twice, never changed; says nothing else
@@ -35,12 +35,12 @@ class Kind(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Its speeds are the derivatives of its coordinates."""
+        """Return whether the speeds are the time derivatives of the coordinates."""
         return self.coordinates == self.speeds
 
 
 def found() -> tuple[Kind, ...]:
-    """All kinds in the order of their codes."""
+    """Return all kinds of elements in the order of their codes."""
     kinds: list[Kind] = [
         import_module(f"{__name__}.{module.name}").KIND for module in iter_modules(__path__)
     ]

@@ -1,4 +1,4 @@
-"""The registry of the forms of the equations of motion: every file of this folder says all about one, and everything else is drawn from here.
+"""Registry of the forms of the equations of motion: each file of this folder declares one form.
 
 Names and codes, what a form needs in a workspace, dispatch, entry points, the literals of descriptions, benchmarks and parameters of tests come from
 the registry. A new form is its kernel and one file here. Nothing here imports numba.
@@ -15,7 +15,7 @@ MASS = frozenset({"literal", "path", "dense"})
 
 
 class Form(NamedTuple):
-    """A form: what is known about it without its kernels."""
+    """The declaration of a form without its kernels: name, code, memory needs, order in lists."""
 
     name: str
     code: int  # stands in payloads and states: never given twice, never changed; says nothing else
@@ -33,7 +33,7 @@ class Form(NamedTuple):
 
 
 def found() -> tuple[Form, ...]:
-    """All forms, Lagrangian ones first."""
+    """Return all forms, Lagrangian ones first."""
     forms: list[Form] = [
         import_module(f"{__name__}.{module.name}").FORM for module in iter_modules(__path__)
     ]

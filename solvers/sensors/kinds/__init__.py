@@ -1,4 +1,4 @@
-"""The registry of sensors: the files of this folder say what each kind is, and everything else is drawn from here.
+"""Registry of sensors: each file of this folder declares some kinds.
 
 Codes, when a sensor can be read, what it depends on, the dispatch of kernels and `layout.Sensor` come from the registry. A new sensor is an entry
 here and its kernel in `solvers/sensors`; what outputs can be asked for stands in `models/quantities`. Nothing here imports numba.
@@ -22,7 +22,7 @@ class Kind(NamedTuple):
 
 
 def found() -> tuple[Kind, ...]:
-    """All kinds in the order of their codes."""
+    """Return all kinds of sensors in the order of their codes."""
     kinds: list[Kind] = [
         kind
         for module in iter_modules(__path__)
