@@ -1,4 +1,4 @@
-"""Folders in which every file says all about one kind, or about some: their entries by name."""
+"""Registries: folders in which every file declares one kind, or several."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 
 def registered(package: str, path: Iterable[str], attribute: str, what: str) -> dict[str, Any]:
-    """What the files of a package give as `attribute`, an entry or a list of them, by name and in the order of docs (rank, then name)."""
+    """Return the entries that the files of a package provide as `attribute`, by name in the order
+    of docs.
+    """
     given = [
         getattr(import_module(f"{package}.{module.name}"), attribute)
         for module in iter_modules(path)

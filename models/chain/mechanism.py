@@ -123,7 +123,9 @@ def stretched(system: ChainSystem, k: int) -> list[str]:
 
 
 def parameters(system: ChainSystem) -> dict[str, Any]:
-    """Parameters that may still change are kept as they are; those that masses, couplings or starts need are constants."""
+    """Return the parameters of the mechanism; those that masses, couplings or starts need become
+    constants.
+    """
     d, chain = system.description, system.chain
     fixed: set[str] = set()
     parts = (

@@ -90,7 +90,7 @@ class ChainSystem:
 
     @property
     def elastic(self) -> Any:
-        """C + Z as the solvers take it: as springs where possible, whose sums would lose digits."""
+        """Return C + Z for the solver, as springs where possible, since sums would lose digits."""
         from kinetree.solvers.chain import Springs
 
         if self.springs is None or (self.supports < 0.0).any():
@@ -98,7 +98,7 @@ class ChainSystem:
         return Springs(self.springs[0], self.springs[1] + self.supports)
 
     def number(self, value: float | str, more: Mapping[str, float] | None = None) -> float:
-        """Value of a number over parameters and what is known more."""
+        """Return the value of an expression over parameters and `more`."""
         return evaluate_constant(value, {**self.values, **(more or {})})
 
     def _numbers(self, values: Any) -> np.ndarray:
@@ -109,7 +109,7 @@ class ChainSystem:
         )
 
     def _couplings(self, values: Any) -> np.ndarray:
-        """A matrix from one number, n - 1 or n + 1 numbers, or as it is."""
+        """Return the coupling matrix of one number, n - 1 or n + 1 numbers, or a matrix."""
         if values is None:
             return np.zeros((self.n, self.n))
         numbers = self._numbers(values)
@@ -128,7 +128,7 @@ class ChainSystem:
         return x, v
 
     def inputs(self, given: Mapping[str, Any] | None = None) -> Callable[[float], dict[str, float]]:
-        """Values of the inputs over time: those given (a number or a function of time), else their start values."""
+        """Return the inputs as functions of time; missing ones keep their start values."""
         for name in given or {}:
             if name not in self.description.inputs:
                 raise KeyError(
@@ -154,7 +154,7 @@ class ChainSystem:
         return np.sqrt(np.maximum(eigh(self.stiffness, M, eigvals_only=True), 0.0)) / (2 * math.pi)
 
     def anatomy(self) -> dict[str, Any]:
-        """What `kinetree info` tells about the chain, plain data for JSON."""
+        """Return the content of `kinetree info` for the chain as plain data."""
         return {
             "name": self.name,
             "text": self.description.text,
@@ -229,7 +229,7 @@ class ChainSystem:
     def excitation(
         self, inputs: Callable[[float], dict[str, float]]
     ) -> tuple[list[int], Callable[[float], np.ndarray]]:
-        """Coordinates on which forces or moving supports act, and f + Z x_cm there as a function of time."""
+        """Return the excited coordinates and the function f(t) + Z x_cm(t) of their forces."""
         chain = self.chain
         names = [
             name for name in self.coordinates if name in chain.forces or name in chain.supports
@@ -290,7 +290,7 @@ class ChainSystem:
         v: np.ndarray,
         inputs: Callable[[float], dict[str, float]],
     ) -> np.ndarray:
-        """Outputs of the description in every row; outputs may use those before them."""
+        """Return the outputs in every row (times, outputs); outputs may use earlier ones."""
         laws = {name: output.value for name, output in self.description.outputs.items()}
         rows = np.zeros((times.size, len(laws)))
         for j, t in enumerate(times if laws else ()):

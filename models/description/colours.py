@@ -26,7 +26,7 @@ COLOURS = {
 
 
 def rgb(colour: str) -> str | None:
-    """#rrggbb of a colour; None for one that is not known."""
+    """Return the #rrggbb form of a colour, or None if it is unknown."""
     named = COLOURS.get(colour.lower())
     if named:
         return named

@@ -12,7 +12,9 @@ SHOWN = 60  # characters of a found value that a message repeats
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: where, what was found, what was expected, and a suggestion."""
+    """One problem of a description: its place, the value found, what was expected, and a
+    suggestion.
+    """
 
     key: str  # dotted path of the key, "" for the file as a whole
     found: str = ""
@@ -54,7 +56,7 @@ class ModelError(Exception):
 
 
 def shown(value: object) -> str:
-    """A found value as a message repeats it: quoted and never long."""
+    """Return a found value for a message, quoted and shortened."""
     if isinstance(value, str):
         text = repr(str(value[: SHOWN + 2]))
     elif isinstance(value, dict):
@@ -76,7 +78,7 @@ def shown(value: object) -> str:
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:
-    """`did you mean ...?` for a near miss of a known name, otherwise the known names when they are few."""
+    """Return `did you mean ...?` for a similar known name, else the known names if they are few."""
     known = list(known)
     text = str(name)[:100]
     lowered = {candidate.lower(): candidate for candidate in known[:1000]}

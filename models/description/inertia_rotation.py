@@ -47,7 +47,7 @@ def rotation_of(frame: Sequence[Transform]) -> np.ndarray:
 
 
 def rotated(tensor: Sequence[float | str], R: np.ndarray) -> tuple[float | str, ...]:
-    """Elements of R J Rᵀ; those of J may be expressions."""
+    """Return the six elements of R J Rᵀ; those of J may be expressions."""
     full = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]
     found: list[float | str] = []
     for i, j in PLACES:

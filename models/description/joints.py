@@ -60,7 +60,7 @@ def speed_name(coordinate: str) -> str:
 
 
 def depends_on_time(amount: Amount | None) -> bool:
-    """Whether t occurs in an expression; one that cannot be read is reported elsewhere."""
+    """Return whether an amount contains t; unreadable expressions are reported elsewhere."""
     try:
         return isinstance(amount, str) and "t" in names(parse(amount))
     except ExpressionError:
@@ -68,12 +68,14 @@ def depends_on_time(amount: Amount | None) -> bool:
 
 
 def placed(joint: JointSpec) -> list[ElementForm]:
-    """Constant elements that come first: `at`, then `frame`."""
+    """Return the constant elements before a joint's motion: `at`, then `frame`."""
     return constant_elements(joint.at, joint.frame, "frame")
 
 
 def left_behind(joint: JointSpec) -> list[ElementForm]:
-    """Constant elements that come last, from the joint frame to the child frame: `child_at` and `child_frame` backwards."""
+    """Return the constant elements behind a joint's motion: the inverse of `child_at` and
+    `child_frame`.
+    """
     return [
         element.turned()
         for element in reversed(constant_elements(joint.child_at, joint.child_frame, "child_frame"))
@@ -216,7 +218,7 @@ def moving(joint: JointSpec, kind: JointKind) -> tuple[ElementForm, ...]:
 
 
 def refuse(joint: JointSpec, keys: Sequence[str], what: str) -> None:
-    """Complain about keys that have no meaning here."""
+    """Report keys that have no meaning for a joint."""
     for key in keys:
         if getattr(joint, key) is not None:
             raise JointProblem(

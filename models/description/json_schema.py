@@ -26,7 +26,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def relaxed(node: Any) -> Any:
-    """Kinds of forces are told by their keys, so several alternatives may fit; titles that repeat names are left out."""
+    """Return the schema with alternatives for kinds that keys decide, without redundant titles."""
     if node == WITH_UNIT:
         return {"$ref": "#/$defs/NumberWithUnit"}
     if isinstance(node, dict):

@@ -1,4 +1,5 @@
-"""From a file, a dict, a library name or a robot's file to a checked `Description`: read, override, make copies, validate, check.
+"""Loads a file, dict, library name or robot file as a checked `Description`: read, override, copy,
+validate, check.
 
 All problems of a description are raised at once. Hostile input meets the limits stated in `source`, `copies` and `expressions`.
 """
@@ -37,7 +38,9 @@ __all__ = ["Source", "describe", "read"]
 
 
 def describe(source: Source, **overrides: float | str) -> Description:
-    """The complete description with all copies made; keyword arguments replace values of parameters."""
+    """Return the checked description with all copies expanded; keyword arguments override
+    parameters.
+    """
     raw, origin, rest, structural = (
         generated(source, overrides) if is_generated(source) else (*read(source), overrides, ())
     )
@@ -138,7 +141,7 @@ def parameter_copies(
 
 
 def readable(parameters: object) -> dict[str, float | str]:
-    """Values of those parameters that have one; the others are reported by the validation."""
+    """Return the parameters whose values can be read; validation reports the others."""
     values: dict[str, float | str] = {}
     for name, table in (parameters if isinstance(parameters, dict) else {}).items():
         try:

@@ -64,7 +64,7 @@ CHAMBERS = ("flow_a", "flow_b", "pressure_a", "pressure_b")
 
 @dataclass
 class Names:
-    """Every name of a description that expressions can use, and what stands behind it."""
+    """Every name that expressions of a description can use, with its meaning."""
 
     parameters: dict[str, str] = field(default_factory=dict)
     states: dict[str, str] = field(
@@ -95,7 +95,7 @@ def output_names(name: str, output: Output) -> list[str]:
 
 
 def collect(description: Description, forms: dict[str, JointForm]) -> Names:
-    """All names, and those given twice."""
+    """Return all names, and report those defined twice."""
     known = Names()
 
     def add(group: dict[str, str], name: str, what: str, path: Path) -> None:
@@ -220,7 +220,7 @@ def name_fault(name: str, value: bool) -> str:
 
 
 def expressions(value: object, path: Path = ()) -> Iterator[tuple[Path, Expression]]:
-    """Every expression of a description with its path."""
+    """Yield every expression of a description with its path."""
     if isinstance(value, Expression):
         yield path, value
     elif isinstance(value, BaseModel):
@@ -245,7 +245,7 @@ def fault(
     tables: dict[str, bool],
     guess: bool,
 ) -> ExpressionError | None:
-    """What is wrong with one expression; `tables` tells which have two variables, `guess` whether unknown names may be reported."""
+    """Return the problem of one expression, or None; `guess` allows reports of unknown names."""
     try:
         node = parse(text)
         used = names(node)

@@ -62,7 +62,7 @@ def problem(found: object, expected: str) -> PydanticCustomError:
 
 
 def fault(found: str, expected: str) -> PydanticCustomError:
-    """The same, of what is told in words."""
+    """Return a validation error with a description of the value found."""
     return PydanticCustomError("kinetree", "{expected}", {"expected": expected, "found": found})
 
 
@@ -139,7 +139,7 @@ def as_axis(value: Any) -> tuple[float | Expression, ...]:
 
 
 def as_axes(value: Any) -> tuple[tuple[float | Expression, ...], ...]:
-    """One axis, or a list of axes: two, or lists of numbers."""
+    """Return one axis or a list of axes (two axes, or lists of numbers)."""
     if (
         isinstance(value, (list, tuple))
         and value

@@ -13,7 +13,9 @@ MOST_SHOWN = 12  # names of a circle that a message tells
 def evaluate_parameters(
     given: Mapping[str, float | str],
 ) -> tuple[dict[str, float], dict[str, ExpressionError]]:
-    """Values by name, and the errors of those that have none; a value that depends on a faulty one is not a second error."""
+    """Return parameter values by name and the errors of the others; dependents of faulty ones add
+    no errors.
+    """
     values: dict[str, float] = {}
     errors: dict[str, ExpressionError] = {}
     needs: dict[str, frozenset[str]] = {}
@@ -64,7 +66,7 @@ def evaluate_parameters(
 
 
 def shortened(path: list[str]) -> str:
-    """The way around a circle; of a long one the beginning and the end."""
+    """Return the names of a cycle of parameters, with the middle of a long one left out."""
     shown = (
         path
         if len(path) <= MOST_SHOWN
@@ -76,7 +78,7 @@ def shortened(path: list[str]) -> str:
 def unknown_or(
     error: ExpressionError, needed: frozenset[str], given: Mapping[str, float | str]
 ) -> ExpressionError:
-    """Name what a parameter may not depend on."""
+    """Return an error that names what a parameter may not depend on."""
     if "t" in needed and "t" not in given:
         return ExpressionError("a parameter cannot depend on the time t", error.column)
     return error

@@ -160,7 +160,7 @@ def reference() -> str:
 
 
 def joint_table() -> str:
-    """A line for every typed joint: what it lets move, its coordinates and its speeds."""
+    """Return a table of all typed joints: their motion, coordinates and speeds."""
     lines = [
         "## Types of joints",
         "",
@@ -237,7 +237,7 @@ def section(title: str, model: type[BaseModel], shown: str, level: int = 2) -> s
 
 
 def plain(text: str, signs: str) -> str:
-    """A text with signs that Markdown would take for its own; code in backquotes keeps them."""
+    """Return a text with Markdown's special characters escaped, except in backquotes."""
     parts = text.split("`")
     parts[::2] = [re.sub(f"([{re.escape(signs)}])", r"\\\1", part) for part in parts[::2]]
     return "`".join(parts)

@@ -42,7 +42,7 @@ INTEGRATORS = NAMES
 
 
 def listed(value: Any) -> Any:
-    """Lets one number stand for a list of one."""
+    """Return one number as a list of one."""
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
@@ -188,7 +188,7 @@ class Actuator(Named):
 
 
 class Ends(Part):
-    """When a stage ends; the first condition that comes true counts."""
+    """The end of a stage; the first condition that becomes true ends it."""
 
     when: Law | None = Field(default=None, description="Comparison that comes true")
     at: Number | None = Field(default=None, description="Time [s]")
@@ -217,7 +217,7 @@ class Stage(Named):
 
 
 class Event(Named):
-    """Something that happens at an instant without a change of structure, such as an impact."""
+    """Actions at an instant that do not change the structure, such as a change of a parameter."""
 
     when: Law = Field(description="Comparison that comes true")
     set: dict[str, Law] = Field(
@@ -235,7 +235,7 @@ class Tolerances(Part):
 
 
 class Preparation(Part):
-    """A state of rest on the way to the start."""
+    """An equilibrium computed on the way to the initial state."""
 
     name: str = Field(default="", description="Shown in messages")
     set: dict[str, Number] = Field(
@@ -343,22 +343,24 @@ class Description(Part):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What the foreign file had that this description has not."""
+        """Return what was in the foreign file but not in this description."""
         return self._left_out
 
     @property
     def made(self) -> dict[tuple[str, str], str]:
-        """Sections and names of the tables that stand for a controller, and its name."""
+        """Return the sections and names of tables generated for controllers, with the controller's
+        name.
+        """
         return self._made
 
     @property
     def pieces(self) -> dict[tuple[str, str], str]:
-        """Sections and names of the tables that stand for a beam, and its name."""
+        """Return the sections and names of tables generated for beams, with the beam's name."""
         return self._pieces
 
     @property
     def beam_forms(self) -> dict[str, Any]:
-        """What stands for every beam (`beams.beam_expansion.BeamForm`)."""
+        """Return the expanded form of every beam (`beams.beam_expansion.BeamForm`)."""
         return self._beam_forms
 
     @property
@@ -378,7 +380,7 @@ class Description(Part):
 
     @property
     def written(self) -> Description:
-        """As it was written, before beams became pieces and controllers states and events."""
+        """Return the description as it was written, before beams and controllers were expanded."""
         return self._written or self
 
     @property
@@ -388,22 +390,22 @@ class Description(Part):
 
     @property
     def rests(self) -> bool:
-        """Whether its controllers stand there as they rest."""
+        """Return whether the controllers are represented by their equilibrium."""
         return self._rests
 
     @property
     def file(self) -> str:
-        """Where it came from, for messages."""
+        """Return the file name for messages."""
         return self._file
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """What may be meant but looks wrong."""
+        """Return the warnings about probable mistakes."""
         return self._warnings
 
     @property
     def own_names(self) -> frozenset[str]:
-        """Names of values that the description gives, in any stage: those that the compiler makes up yield to them."""
+        """Return the names defined in any stage; generated names avoid them."""
         return (
             frozenset((*self.parameters, *self.inputs, *self.states, *self.outputs))
             if self._own_names is None

@@ -1,4 +1,6 @@
-"""Parameters that decide how a mechanism is built: other numbers of them need another compilation, which events and hosts cannot have."""
+"""Structural parameters: changing them requires a new compilation, so hosts and events cannot set
+them.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,16 @@ SWITCHES = ("noise", "resolution", "jitter")  # of controllers: what is 0 is not
 
 
 def frozen(description: Description) -> dict[str, str]:
-    """By parameter what it decides, those from which such a one is computed too."""
+    """Return the structural parameters, including those they are computed from, with what they
+    decide.
+    """
     return behind(description, deciding(description))
 
 
 def kept_by_fmus(description: Description) -> list[str]:
-    """Sentences about what FMUs keep from when they were packed, though parameters that hosts may set stand behind it."""
+    """Return sentences about settings that FMUs fix when packed although they depend on tunable
+    parameters.
+    """
     run = description.run
     given: dict[str, float | str | None] = {"step": run.step}
     given |= (
@@ -45,7 +51,9 @@ def kept_by_fmus(description: Description) -> list[str]:
 
 
 def behind(description: Description, texts: Iterable[tuple[float | str, str]]) -> dict[str, str]:
-    """By parameter what the texts in which it stands are for, those from which such a one is computed too."""
+    """Return the parameters on which given texts depend, directly or indirectly, with what the
+    texts decide.
+    """
     found: dict[str, str] = {}
     waiting = list(texts)
     while waiting:
@@ -61,7 +69,7 @@ def behind(description: Description, texts: Iterable[tuple[float | str, str]]) -
 
 
 def deciding(description: Description) -> Iterator[tuple[float | str, str]]:
-    """Texts that are evaluated once, when the mechanism is compiled, and what they decide."""
+    """Yield the texts that are evaluated once at compilation, with what they decide."""
     for text in description.counted:
         yield text, COPIES
     for name, table in description.tables.items():
@@ -86,7 +94,7 @@ def deciding(description: Description) -> Iterator[tuple[float | str, str]]:
 
 
 def absent(text: float | str | None, values: Mapping[str, float]) -> bool:
-    """Whether a number is 0."""
+    """Return whether a number is 0."""
     try:
         return text is not None and evaluate_constant(text, dict(values)) == 0.0
     except ExpressionError:

@@ -1,4 +1,6 @@
-"""Tables of several kinds, such as force elements: the reader of a kind is made when its first table comes, and never for kinds that nobody uses."""
+"""Tables of several kinds, such as force elements; the validator of a kind is made when its first
+table is read.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ OTHER = ""  # tag of nothing: a union of one kind would lose the tag, by which e
 
 
 class OneOf:
-    """Annotation of such a table: reads like pydantic's union of all the kinds, told apart by `kind_of`."""
+    """Annotation of tables of several kinds, equivalent to pydantic's union discriminated by
+    `kind_of`.
+    """
 
     def __init__(
         self, tables: Mapping[str, type[BaseModel]], kind_of: Callable[[Any], str | None]
@@ -23,12 +27,12 @@ class OneOf:
         self.reader = lru_cache(maxsize=None)(self.made)
 
     def made(self, kind: str) -> TypeAdapter[Any]:
-        """What reads the tables of one kind."""
+        """Return the validator of one kind."""
         return self.union({kind: self.tables[kind], OTHER: None})
 
     @cached_property
     def all_kinds(self) -> TypeAdapter[Any]:
-        """What reads all of them, from which the JSON Schema is made."""
+        """Return the validator of all kinds, from which the JSON Schema is made."""
         return self.union(self.tables)
 
     def union(self, tables: Mapping[str, Any]) -> TypeAdapter[Any]:

@@ -49,7 +49,7 @@ def identifier(name: str) -> str:
 
 
 class Code:
-    """Statements for texts whose names are told; every part is computed once."""
+    """C statements of expressions with known names; every common part is computed once."""
 
     def __init__(self, names: Mapping[str, str], values: Mapping[str, float], tables: str):
         self.names, self.values, self.tables = names, values, tables
@@ -57,7 +57,7 @@ class Code:
         self.known: dict[Node, str] = {}
 
     def value(self, text: str) -> str:
-        """The operand that holds a text's value."""
+        """Return the operand that holds the value of an expression."""
         root = parse(text)
         for node in postorder((root,), self.known):
             if isinstance(node, Const):
@@ -87,7 +87,9 @@ class Code:
 
 
 def controllers_in_c(description: Description) -> str:
-    """All controllers of a mechanism, one after the other; ValueError where there is none, or no C for one."""
+    """Return all controllers of a mechanism as C; raise ValueError if there is none, or one has no
+    C form.
+    """
     written = description.written
     if not written.controllers:
         raise ValueError(f"'{description.name}' has no [controllers]")

@@ -67,7 +67,7 @@ MATRICES = {"rho": r"\rho", "Adot": r"\dot{A}"}
 
 
 def latex_name(name: str) -> str:
-    """gamma_2 becomes a letter with an index, a word stands upright."""
+    """Return the LaTeX form of a name: gamma_2 as a letter with an index, words upright."""
     derivative = re.fullmatch(r"der\((.*)\)", name)
     if derivative:
         return dotted("dot", latex_name(derivative[1]))
@@ -120,7 +120,7 @@ def label(text: str) -> str:
 
 
 def raised(text: str, count: int) -> str:
-    """A power; that of a sine stands before its angle."""
+    """Return the power of a factor; that of a sine precedes its angle."""
     turned = re.match(r"\\(sin|cos) ", text)
     return rf"\{turned[1]}^{count} {text[turned.end() :]}" if turned else f"{text}^{count}"
 

@@ -16,7 +16,9 @@ SHORT = 3  # operations of an entry of a matrix that is written out wherever it 
 
 @dataclass
 class Language:
-    """How a language spells what a tape holds. `spell` has a pattern for every function and condition: {0}, {1}, {2} are its arguments."""
+    """Spelling of operations in one language; `spell` has a pattern with {0}, {1}, {2} for every
+    function.
+    """
 
     symbol: Callable[[str, int], str]
     number: Callable[[float], str]
@@ -33,7 +35,7 @@ def plain_number(x: float) -> str:
 
 @dataclass
 class Statement:
-    """A name and what it stands for."""
+    """A name and the expression assigned to it."""
 
     name: str
     text: str
@@ -41,7 +43,9 @@ class Statement:
 
 
 class Printer:
-    """Statements of one trace in one language: up to `short` operations are written out wherever they stand, nothing is longer than `longest`."""
+    """Statements of one trace in one language; up to `short` operations are inlined, up to
+    `longest` characters.
+    """
 
     def __init__(self, trace: Trace, language: Language, longest: int = LONGEST, short: int = 0):
         self.trace, self.language, self.tape = trace, language, trace.tape
@@ -88,12 +92,12 @@ class Printer:
         return (self.assigned[i], ATOM) if i in self.assigned else self.expression(i)
 
     def bracketed(self, i: int, strength: int) -> str:
-        """A node, in brackets unless it holds together at least so strongly."""
+        """Return a node, in brackets if it binds weaker than `strength`."""
         text, own = self.inner(i)
         return text if own >= strength else f"({text})"
 
     def expression(self, i: int) -> tuple[str, int]:
-        """What a node is, and how strongly that holds together."""
+        """Return the text of a node and its operator precedence."""
         language = self.language
         kind, *rest = self.tape.nodes[i]
         if kind == "const":
@@ -125,7 +129,7 @@ class Printer:
         return language.spell[kind].format(*[self.inner(each)[0] for each in rest]), ATOM
 
     def watched(self, conjunction: str) -> str:
-        """The condition under which the operations hold, or nothing."""
+        """Return the condition under which the traced branch decisions hold, or an empty text."""
         spelled = [
             self.result(i) if outcome else self.language.spell["not"].format(self.result(i))
             for i, outcome in self.trace.watches
@@ -142,7 +146,7 @@ def function_name(trace: Trace, name: str) -> str:
 
 
 def argument_lines(trace: Trace, readable: bool = False) -> list[str]:
-    """What the arrays hold, a line each; parameters with their values when these are built in. Readable text shows matrices by themselves."""
+    """Return one line per argument array; parameters with their values if these are built in."""
     lines = []
     for group, names in trace.arguments.items():
         if group == "parameters" and trace.values and not symbolic(trace):
@@ -167,5 +171,5 @@ def wrapped(line: str, width: int = 140) -> list[str]:
 
 
 def symbolic(trace: Trace) -> bool:
-    """Whether parameters are symbols."""
+    """Return whether parameters are symbols instead of numbers."""
     return any(key[0] == "symbol" and key[1] == "parameters" for key in trace.tape.index)

@@ -1,4 +1,6 @@
-"""Products and sums as a person writes them: without inner brackets, numbers before parameters before variables, equal factors as powers."""
+"""Printing of products and sums in mathematical style: no inner brackets, numbers first, equal
+factors as powers.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ class FlatPrinter(Printer):
         self.power = power
 
     def expression(self, i: int) -> tuple[str, int]:
-        """What a node is, and how strongly that holds together."""
+        """Return the text of a node and its operator precedence."""
         kind = self.tape.nodes[i][0]
         if kind in ("+", "-") or (kind == "neg" and self.is_open(self.tape.nodes[i][1], "+", "-")):
             return self.total(self.terms(i, False)), SUM
@@ -59,7 +61,7 @@ class FlatPrinter(Printer):
         return super().expression(i)
 
     def is_open(self, i: int, *kinds: str) -> bool:
-        """Whether a node is written where it is used, and of a kind that can be taken apart."""
+        """Return whether a node is inlined and of one of the kinds that can be flattened."""
         return i not in self.assigned and self.tape.nodes[i][0] in kinds
 
     def terms(self, i: int, negative: bool) -> list[tuple[bool, int]]:
@@ -105,7 +107,7 @@ class FlatPrinter(Printer):
         )
 
     def total(self, terms: list[tuple[bool, int]]) -> str:
-        """A sum; what is added stands first, of written results in the order of their factors."""
+        """Return the text of a sum with positive terms first."""
         signed = []
         for negative, i in terms:
             turned, factors = self.factors(i) if self.is_open(i, "*", "neg") else (False, [i])
@@ -130,7 +132,7 @@ class FlatPrinter(Printer):
 
 
 def written_out(trace: Trace) -> Trace:
-    """The trace with its results as sums of products of what is given, where these are short."""
+    """Return the trace with short results expanded to sums of products."""
     if trace.of not in WRITTEN:
         return trace
     results = [shortened(trace.tape, i) for i in trace.results]

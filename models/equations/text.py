@@ -38,7 +38,7 @@ def matrix_lines(trace: Trace, printer: Printer) -> Iterator[str]:
 
 
 def text(trace: Trace) -> str:
-    """One equation a line."""
+    """Return the equations as text, one per line."""
 
     def symbol(group: str, k: int) -> str:
         return "t" if group == "t" else trace.arguments[group][k]

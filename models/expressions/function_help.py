@@ -1,4 +1,4 @@
-"""What the functions and constants of expressions are, for `kinetree explain`, the page of the format and its readers."""
+"""Help texts of the functions and constants of expressions."""
 
 MEANINGS = {
     "sin": "sin(x), x in rad", "cos": "cos(x), x in rad", "tan": "tan(x), x in rad", "asin": "asin(x) in rad", "acos": "acos(x) in rad",

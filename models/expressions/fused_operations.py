@@ -1,4 +1,4 @@
-"""Two operations as one instruction: a product and the sum it goes into, and the law of what is one-sided, x > 0 ? max(y, 0) : 0.
+"""Fused instructions: multiply-add, and the one-sided law x > 0 ? max(y, 0) : 0.
 
 A register program costs by the instruction, and each waits for the register the one before it wrote. Values are those of the two operations,
 rounded twice. What anything else reads stays by itself, and so does what is known earlier than what it goes into.
@@ -19,7 +19,9 @@ def fused(
     known: Mapping[Node, int],
     wanted: Container[Node],
 ) -> set[Node]:
-    """Those of the nodes, arguments first, that become part of the only one that reads them; `known` are the phases of what is there already."""
+    """Return the nodes that are fused into the only node that reads them; `known` gives phases of
+    existing nodes.
+    """
     uses = Counter(arg for node in nodes for arg in node.args)
     phase = dict(known)
     depth: dict[Node, int] = {}
@@ -45,7 +47,7 @@ def fused(
 
 
 def is_gate(node: Operation) -> bool:
-    """Whether it is x > 0 ? max(y, z) : z."""
+    """Return whether an operation is x > 0 ? max(y, z) : z."""
     condition, above, below = node.args
     if not (isinstance(condition, Operation) and isinstance(above, Operation)):
         return False
@@ -58,7 +60,9 @@ def is_gate(node: Operation) -> bool:
 
 
 def two_steps(node: Node, known: Container[Node]) -> tuple[Op, tuple[Node, ...]] | None:
-    """The instruction of a node that has another one in it, one that is not known by itself; None where there is none."""
+    """Return the fused instruction of a node with an inner one that nothing else uses; None if
+    there is none.
+    """
     missing = [k for k, arg in enumerate(node.args) if arg not in known]
     if not missing or not isinstance(node, Operation):
         return None

@@ -1,4 +1,4 @@
-"""Expressions as immutable graphs in which equal nodes are the same object, so that a dict keyed by nodes finds common subexpressions.
+"""Expressions as immutable graphs with unique nodes, so that common subexpressions are shared.
 
 All walks are loops: neither a long sum nor a hostile depth can exhaust the stack.
 """
@@ -10,7 +10,7 @@ from kinetree.solvers.layout import Op
 
 
 class ExpressionError(ValueError):
-    """What is wrong with an expression; `column` counts from 1, None where no text is at hand."""
+    """An invalid expression; `column` counts from 1, None without a text."""
 
     def __init__(self, message: str, column: int | None = None):
         super().__init__(message if column is None else f"{message} (column {column})")
@@ -18,7 +18,7 @@ class ExpressionError(ValueError):
 
 
 class UnknownName(ExpressionError):
-    """A name that stands for nothing where the expression is evaluated."""
+    """A name that is not defined where the expression is evaluated."""
 
     def __init__(self, name: str, hint: str):
         super().__init__(f"unknown name '{name}'{hint}")
@@ -110,7 +110,7 @@ ZERO, ONE, TWO = Const(0.0), Const(1.0), Const(2.0)
 
 
 def postorder(roots: Iterable[Node], known: Container[Node] = ()) -> Iterator[Node]:
-    """Every node below the roots once, arguments first; neither known ones nor what is below them alone."""
+    """Yield every node below the roots once, arguments first, without `known` nodes."""
     done: set[Node] = set()
     stack = list(reversed(tuple(roots)))
     while stack:

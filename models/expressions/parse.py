@@ -1,4 +1,4 @@
-"""Expressions of the description: read from text, asked for names, evaluated where all names are known numbers."""
+"""Expressions from texts: parsing, names used, constant evaluation."""
 
 import math
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def parse(text: str | float | int) -> Node:
-    """The expression a text or a number stands for."""
+    """Return the expression of a text or a number."""
     if isinstance(text, str):
         return _parse_text(text)
     if isinstance(text, bool) or not isinstance(text, (int, float)):
@@ -39,7 +39,7 @@ def parse(text: str | float | int) -> Node:
 
 
 def columns(text: str) -> dict[str, int]:
-    """Where each named value and each table (as `table('name')`) of a valid expression first occurs; columns count from 1."""
+    """Return the first column (from 1) of every name and table of a valid expression."""
     reader = Reader(text)
     reader.read()
     return reader.columns
@@ -51,7 +51,9 @@ def _parse_text(text: str) -> Node:
 
 
 def evaluate_constant(text_or_node: str | float | Node, values: Mapping[str, float]) -> float:
-    """The value of an expression of named constants; what is not finite is an error."""
+    """Return the value of an expression of named constants; raise ExpressionError if it is not
+    finite.
+    """
     text = text_or_node if isinstance(text_or_node, str) else None
     root = text_or_node if isinstance(text_or_node, Node) else parse(text_or_node)
     result: dict[Node, float] = {}

@@ -83,7 +83,7 @@ HIDDEN = frozenset(keyword.kwlist) - {
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """A clause that names the nearest of the known names, empty when none is near."""
+    """Return a clause that names the most similar known name, or an empty text."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
@@ -107,7 +107,7 @@ def quiet(text: str):
 
 
 class Reader:
-    """One text on its way to an expression."""
+    """The parser of one text."""
 
     def __init__(self, text: str):
         self.columns: dict[str, int] = {}

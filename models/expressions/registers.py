@@ -32,7 +32,7 @@ PARAMETER, TIME, STATE, ACCELERATION, ENERGY = range(PHASES)
 
 
 class Program(NamedTuple):
-    """What `finish` makes."""
+    """The compiled register programs that `finish` returns."""
 
     code: np.ndarray  # instructions of all phases, INSTRUCTION integers each
     phase_starts: (
@@ -80,7 +80,7 @@ class Registers:
         return self.names[name]
 
     def level(self, name: str, phase: int) -> None:
-        """Declare from which phase on a named register is known."""
+        """Declare the phase from which a named register is known."""
         self._phases[name] = phase
 
     def link(self, name: str, node: Node) -> None:
@@ -109,13 +109,15 @@ class Registers:
         return self.compile(Const(value))
 
     def compile(self, node: Node) -> int:
-        """Register that will hold the value of an expression."""
+        """Return the register that will hold the value of an expression."""
         if isinstance(node, Leaf) and node.key in self.names:
             return self.names[node.key]
         return self.vector((node,))
 
     def energy(self, node: Node) -> int:
-        """Register that will hold a potential: what it alone needs is computed when the energy is asked for."""
+        """Return the register of a potential; operations used by it alone run only when energy is
+        requested.
+        """
         known = (node,) in self._compiled
         register = self.compile(node)
         if not known and (node,) in self._compiled:
@@ -123,7 +125,7 @@ class Registers:
         return register
 
     def vector(self, nodes: Iterable[Node | float]) -> int:
-        """First of consecutive registers that will hold the values of the expressions."""
+        """Return the first of consecutive registers that will hold the values of the expressions."""
         parts = tuple(each if isinstance(each, Node) else Const(each) for each in nodes)
         self._energies.discard(self._compiled.get(parts, -1))
         if parts not in self._compiled:
@@ -135,11 +137,11 @@ class Registers:
         return self._compiled[parts]
 
     def compile_to(self, node: Node, register: int) -> None:
-        """Have the value of an expression written to a register; expressions that use the register by name must be told by `link` instead."""
+        """Write the value of an expression to a given register."""
         self._wanted.append((register, node))
 
     def phase_of(self, node: Node) -> int:
-        """The first phase in which an expression is known."""
+        """Return the first phase in which an expression is known."""
         self._order(names(node))  # finds cycles
         phase, seen = PARAMETER, set(names(node))
         pending = list(seen)
@@ -168,7 +170,9 @@ class Registers:
         return self._expanded.get(leaf.key)
 
     def _order(self, wanted: Iterable[str]) -> list[str]:
-        """The definitions that the wanted names need, each after those it uses; a cycle is an error that names its members."""
+        """Return the definitions needed for given names in evaluation order; a cycle is an error
+        that names its members.
+        """
         order: dict[str, None] = {}
         path: dict[str, None] = {}
         stack = [
@@ -230,7 +234,7 @@ class Registers:
         )
 
     def guards_over_time(self) -> list[Node]:
-        """The guards to announce, with states that hold in the place of the same as time knows them."""
+        """Return the guards to be announced to hosts, as functions of time."""
         found = []
         for node, known in self.announced:
             early = {key: Leaf(label) for key, label in known.items()}
@@ -276,7 +280,9 @@ class Emitter:
             self.home.setdefault(node, register)
 
     def emit(self, wanted: list[tuple[int, Node]], last: int = STATE) -> None:
-        """Have each register hold the value of its expression; what is known from the state on waits for the phase `last`."""
+        """Emit instructions that fill each register with its expression, those after the state in
+        phase `last`.
+        """
         nodes = list(postorder((node for _, node in wanted), self.register))
         inside = fused(nodes, self.levels, self.phase, self.home)
         for node in nodes:
@@ -308,7 +314,7 @@ class Emitter:
         return np.array(records, dtype=np.int64).reshape(-1)
 
     def value(self, node: Node) -> int:
-        """Register of an expression that nobody has asked for yet."""
+        """Return the register of an expression, emitting its instructions if needed."""
         for each in postorder((node,)):
             if each not in self.register:
                 self.place(each)

@@ -1,4 +1,5 @@
-"""The constructor of operations: folds constants, drops what adds nothing and turns small powers into products.
+"""Construction of simplified operations: constants are folded, neutral terms dropped, small powers
+become products.
 
 Rules that would change a finite value by more than rounding are left out; 0*x is 0 even where x could become infinite.
 """
@@ -27,7 +28,7 @@ LARGEST_PRODUCT = 8  # x**n up to here is a product of at most four factors
 
 @lru_cache(maxsize=REMEMBERED)
 def make(op: Op, *args: Node) -> Node:
-    """The simplest node known to have the value of `op` at `args`; the structures of a mechanism ask for the same ones again and again."""
+    """Return the simplest node with the value of `op` at `args`; results are cached."""
     folded = fold(op, args)
     if folded is not None:
         return folded
@@ -39,7 +40,7 @@ def make(op: Op, *args: Node) -> Node:
 
 
 def fold(op: Op, args: tuple[Node, ...]) -> Node | None:
-    """The constant an operation on constants has, None where it is not finite: that is for the evaluation to say."""
+    """Return the constant value of an operation on constants, or None if it is not finite."""
     values = [arg.value for arg in args if isinstance(arg, Const)]
     if len(values) < len(args):
         return None
@@ -177,7 +178,7 @@ RULES: dict[Op, Callable[..., Node | None]] = {
 def substitute(
     node: Node, rule: Callable[[Leaf], Node | None], new: dict[Node, Node] | None = None
 ) -> Node:
-    """The expression with every leaf for which `rule` gives a node replaced by it; `new` holds what the same rule has made of other expressions."""
+    """Return the expression with leaves replaced by `rule`; `new` caches results of the same rule."""
     new = {} if new is None else new
     for each in postorder((node,), new):
         if isinstance(each, Leaf):
@@ -189,7 +190,7 @@ def substitute(
 
 
 def rebuild(node: Node, args: tuple[Node, ...]) -> Node:
-    """The same operation on other arguments."""
+    """Return the same operation with other arguments."""
     if args == node.args:
         return node
     if isinstance(node, Lookup):

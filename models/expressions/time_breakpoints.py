@@ -1,4 +1,4 @@
-"""Where expressions of time have corners: instants that integrators must not step over.
+"""Corners of functions of time: instants at which integrators must end a step.
 
 A corner is known where the argument of a table, of a comparison, of min, max, abs, sign, floor, ceil or mod runs evenly with time between
 corners: then its value and its pace tell, at any instant, when it gets to the next one.
@@ -42,7 +42,7 @@ def paces(nodes: Mapping[Node, int], time: int) -> dict[Node, Node | None]:
 
 
 def pace(node: Node, known: Mapping[Node, Node | None]) -> Node | None:
-    """Rate of a node of the TIME phase from those of its arguments."""
+    """Return the time derivative of a node that depends on time alone."""
     if not node.args:
         return (
             ONE if getattr(node, "key", "") == "t" else ZERO
@@ -95,7 +95,9 @@ def corners(
 
 
 def instants(node: Node, levels: Mapping[str, int], time: int) -> list[tuple[Node, Node]]:
-    """Differences in a guard that run evenly with time alone, with their paces: a host that integrates itself is told when they come to zero."""
+    """Return the functions in a guard that are linear in time, with their rates, so that hosts
+    learn the event time.
+    """
     if isinstance(node, Operation) and node.op in (Op.MIN, Op.MAX):
         return [found for arg in node.args for found in instants(arg, levels, time)]
     parts = list(postorder((node,)))
@@ -112,7 +114,7 @@ def instants(node: Node, levels: Mapping[str, int], time: int) -> list[tuple[Nod
 def candidates(
     node: Node, known: Mapping[Node, Node | None]
 ) -> list[tuple[Knot, Node, Node | None, Node | str | None]]:
-    """What may turn a corner in one node."""
+    """Return what may produce a corner in one node."""
     args = node.args
     if isinstance(node, Lookup):
         sides = (Knot.TABLE_X,) if node.op in OF_ONE else (Knot.TABLE_X, Knot.TABLE_Y)

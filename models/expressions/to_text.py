@@ -1,4 +1,4 @@
-"""An expression as the text that a description would have for it."""
+"""Conversion of expressions to text in the syntax of descriptions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ LONGEST = 15_000  # characters
 
 
 def written(node: Node) -> str:
-    """The text; ExpressionError where there is none (derivatives of tables) or it grows too long."""
+    """Return an expression as text; raise ExpressionError for table derivatives and overlong
+    results.
+    """
     texts: dict[Node, str] = {}
     for each in postorder((node,)):
         inner = [texts[arg] for arg in each.args]
@@ -47,7 +49,7 @@ def written(node: Node) -> str:
 
 
 def name_of(leaf: Leaf) -> str:
-    """In quotation marks where the bare name reads as something else: 'j-1'."""
+    """Return a name, in quotation marks where it would be read as something else, such as 'j-1'."""
     try:
         if parse(leaf.key) is leaf:
             return leaf.key

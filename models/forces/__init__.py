@@ -1,1 +1,1 @@
-"""Force elements: `kinds` says all about each of them, one file a kind; what several kinds share lies beside it."""
+"""Force elements: one file per kind in `kinds`; shared laws and geometry beside it."""

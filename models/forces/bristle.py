@@ -1,4 +1,5 @@
-"""Elastic deflections that slip: what sticks is a spring, what is pulled too far gives way, what rolls out of the contact takes its deflection along.
+"""Bristle friction: elastic deflections that stick like a spring and slip above a limit; rolling
+carries them out of the contact.
 
 Deflections e with stiffnesses k make F = k e. They follow the speeds v of the contact, less what `renewed` takes away, a deflection per time along F;
 with n = v - renewed what would go further out than the limit slips along F:
@@ -45,7 +46,7 @@ class Bristles(NamedTuple):
     reach: E
 
     def own_limit(self) -> E:
-        """What the bristles themselves bear, behind their lever."""
+        """Return the largest friction force of the bristles themselves."""
         return larger(self.limit, self.stiffness[0] * self.reach)
 
     def lever(self) -> E:
@@ -69,7 +70,7 @@ class Bristles(NamedTuple):
         )
 
     def rates(self) -> list[E]:
-        """Rates of the deflections, once `follow` has told them."""
+        """Return the time derivatives of the deflections after `follow` has defined them."""
         return [name(rate_of_state(each)) for each in self.states]
 
     def follow(
@@ -108,7 +109,9 @@ class Bristles(NamedTuple):
         return [-(share * f) for f in total]
 
     def lost(self, pull: Sequence[E], speeds: Sequence[E]) -> E:
-        """What forces against speeds take and the deflections do not keep."""
+        """Return the dissipated power: the power of the force minus the power stored in the
+        deflections.
+        """
         kept = sum(
             (f * rate for f, rate in zip(self.forces(), self.rates(), strict=True)), const(0.0)
         )

@@ -1,4 +1,4 @@
-"""Where outlines touch: spots with a place, a direction, a depth; against the ground surface, planes of bodies, and one another.
+"""Contact points between outlines and ground, planes and one another: position, normal and depth.
 
 Against a surface: a sphere at its lowest point, a capsule at both ends, a box at its corners, a cylinder at three points of either rim, the lowest
 and those 120 degrees from it (so that it rolls on its side and stands on its end). Depths against a plane are exact; a terrain is that of every spot.
@@ -37,7 +37,8 @@ PARALLEL = 1e-12  # square of the sine of the angle below which segments count a
 
 @dataclass
 class Spot:
-    """Where two things touch: `arm` from the first one's centre, the directions in which the load and across which friction acts on it, depth, rate.
+    """A contact point: arm from the first body's centre, normal and tangential directions, depth
+    and its rate.
 
     `speed` is that of the first one's material over the other's.
     """
@@ -108,7 +109,9 @@ def on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> l
 
 
 def sphere_plane(first: Placed, second: Placed) -> list[Spot]:
-    """The lowest point over the plane of a body; of other outlines see `patch`."""
+    """Return the lowest point of a sphere over the plane of a body (other outlines:
+    `plane_contact_patch`).
+    """
     arm = second.z.times(-first.sizes()[0])
     reach = first.centre.plus(arm).minus(second.centre)
     return [spot(first, second, arm, reach, second.z, -reach.dot(second.z))]
@@ -150,7 +153,7 @@ def sphere_capsule(first: Placed, second: Placed) -> list[Spot]:
 
 
 def capsule_capsule(first: Placed, second: Placed) -> list[Spot]:
-    """Nearest points of two segments; of parallel ones the middle of what lies side by side."""
+    """Return the nearest points of two segments; for parallel ones the middle of their overlap."""
     (ra, la), (rb, lb) = first.sizes(), second.sizes()
     between, turned = first.centre.minus(second.centre), first.z.dot(second.z)
     pa, pb = first.z.dot(between), second.z.dot(between)
@@ -180,7 +183,7 @@ def sphere_box(first: Placed, second: Placed) -> list[Spot]:
 
 
 def sphere_cylinder(first: Placed, second: Placed) -> list[Spot]:
-    """The same with a cylinder, in the plane of its axis and the sphere's centre."""
+    """Return the contact point of a sphere with a cylinder, computed in the plane of its axis."""
     radius, height = second.sizes()
     middle = first.centre.minus(second.centre)
     along = middle.dot(second.z)
@@ -233,7 +236,7 @@ ON_PLANES = ("capsule", "box", "cylinder")  # whose contact with a plane is a pa
 
 
 def pair(first: str, second: str) -> tuple[bool, bool]:
-    """Whether two shapes can touch, and whether they have to change places for it."""
+    """Return whether two shapes can be in contact, and whether they have to be swapped for it."""
     if second == "plane" and first in ON_PLANES:
         return True, False
     return ((first, second) in PAIRS or (second, first) in PAIRS), (first, second) not in PAIRS

@@ -1,4 +1,4 @@
-"""What one-sided contacts share: normal law, friction, elastic side forces, books.
+"""Shared by one-sided contacts: normal law, friction, elastic side forces, energy accounts.
 
 Normal law, penetration d: N = stiffness d**exponent + damping dd/dt, not below 0, and 0 without penetration. It is continuous in d at rest; what
 arrives with speed meets the damper at once. Sliding friction is friction N along -v, developed as s (2 - s) up to s = v/friction_speed = 1:
@@ -82,7 +82,9 @@ def normal_force(
 
 @dataclass
 class Acting:
-    """What acts on the body of a contact: the load and `drag` at `speed`, `sides` at `slip`; speeds contain `own`, at which a leg extends."""
+    """Forces on the body of a contact: normal load, `drag` against `speed`, `sides` against `slip`;
+    `own` is a leg's extension speed.
+    """
 
     sides: Vector
     speed: Vector
@@ -92,7 +94,7 @@ class Acting:
 
 
 def contact_book(builder: Builder, label: str, body: int, ground: Ground, acting: Acting) -> None:
-    """What outputs can be told about a contact."""
+    """Define the energy account of a contact."""
     load, depth = name(f"force('{label}')"), name(hidden(label, "penetration"))
     potential, sides, speed, slip, own, drag = (
         builder.potential_of[label],
@@ -194,14 +196,16 @@ def warn_of_friction_speed(
 
 
 def share_of(speed: E, full: E) -> E:
-    """How far friction is developed, s (2 - s) with s = speed/full up to 1, over the speed."""
+    """Return the regularised friction factor s (2 - s)/speed with s = speed/full up to 1."""
     return (2.0 - smaller(speed / full, 1.0)) / larger(speed, full)
 
 
 def side_forces(
     builder: Builder, label: str, force: Sided, travels: Sequence[str], load: E, speeds: Sequence[E]
 ) -> list[E]:
-    """Elastic side forces along given directions, with speeds and states LABEL.`travels`; friction where there is no side stiffness."""
+    """Return elastic side forces along given directions with states LABEL.`travels`, or friction
+    without side stiffness.
+    """
     key = f"forces.{label}"
     stiffness, damping = (
         E(builder.node(getattr(force, k), f"{key}.{k}")) for k in ("side_stiffness", "side_damping")

@@ -1,4 +1,5 @@
-"""A curve is tried before anything moves on it: the search for the nearest place, from pins on it and at their clearance beside it.
+"""Validation of a curve before a run: the search for its closest point is tried with pins on and
+beside it.
 
 Each pin is compared with the nearest of many places of the curve, improved as long as it takes. Wrong is a search that ends farther away than that,
 or where one more step would still move it, by more than a share of the distance between the points there.
@@ -40,7 +41,9 @@ NUMBERS = Arithmetic(
 
 
 class Fault(NamedTuple):
-    """Numbers of the ways with the place nearest to a pin and where the search ends; of the first the distance of its points and the least radius."""
+    """A failed search: the segments of the true closest point and of the one found, and the curve's
+    dimensions there.
+    """
 
     way: int
     ended: int
@@ -87,7 +90,7 @@ def spline_fault(
 
 @lru_cache(maxsize=64)
 def helix_fault(radius: float, pitch: float, clearance: float) -> Fault | None:
-    """Of some turns, which are like all others."""
+    """Return the fault of some turns of a helix, which stand for all others."""
     rise = pitch / (2.0 * math.pi)
     s = 2.0 * math.pi * TURNS * np.linspace(-0.5, 0.5, TURNS * WAYS + 1)
     return fault(
@@ -103,7 +106,7 @@ def helix_fault(radius: float, pitch: float, clearance: float) -> Fault | None:
 
 
 def fault(trial: Trial, clearance: float) -> Fault | None:
-    """Of the pin whose place is missed by most."""
+    """Return the worst failure of the closest-point search, or None."""
     s, ways = trial.s, np.diff(trial.s)
     each = min(max(PLACES // len(ways), FEWEST), MOST)
     fine = (s[:-1, None] + ways[:, None] * np.arange(each * FINER) / (each * FINER)).ravel()
@@ -135,13 +138,13 @@ def fault(trial: Trial, clearance: float) -> Fault | None:
 
 
 def way_at(s: np.ndarray, place: float) -> int:
-    """The way in which a place is, which a closed curve may have gone around to."""
+    """Return the segment that contains a place, modulo the length of a closed curve."""
     within = place if s[0] <= place <= s[-1] else s[0] + (place - s[0]) % (s[-1] - s[0])
     return min(int(np.searchsorted(s, within, side="right")), s.size - 1) - 1
 
 
 def around(middle: np.ndarray, along: np.ndarray, beside: np.ndarray) -> np.ndarray:
-    """Pins on the curve and beside it to all sides."""
+    """Return pin positions on the curve and beside it in all directions."""
     across = np.cross(along, np.eye(3)[np.abs(along).argmin(axis=0)].T, axis=0)
     across /= np.linalg.norm(across, axis=0)
     other = np.cross(along, across, axis=0)

@@ -23,7 +23,7 @@ At = Callable[[Any], tuple[Vector, ...]]  # s to the vectors c, c', c''
 
 
 class Arithmetic(NamedTuple):
-    """Expressions or arrays: what they do not have as operators."""
+    """Functions that expressions and arrays share but that are no operators."""
 
     larger: Callable[[Any, Any], Any]
     smaller: Callable[[Any, Any], Any]
@@ -36,7 +36,9 @@ class Arithmetic(NamedTuple):
 
 
 class Knots(NamedTuple):
-    """Points with their s, of a closed curve also those beyond its ends; the ways from one to the next that belong to the curve."""
+    """Points of a curve with their arc parameters s, beyond both ends of a closed curve, and its
+    segments.
+    """
 
     s: np.ndarray
     points: np.ndarray
@@ -59,7 +61,7 @@ def knots(points: Any, closed: bool) -> Knots:
 
 
 def beginning(known: Knots, r: Vector, by: Arithmetic) -> Any:
-    """s of the nearest place of the straight ways; squares of distances are less |r|², the same in all of them."""
+    """Return s of the closest point of the polygon; squared distances are reduced by |r|²."""
     best = least = None
     for number, k in enumerate(known.ways):
         begin, end = float(known.s[k]), float(known.s[k + 1])

@@ -1,4 +1,4 @@
-"""What is to be known about a kind of force element; a file of `kinds` fills one of these in."""
+"""The declaration of a kind of force element; each file of `kinds` provides one."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ForceKind:
 
     @property
     def place(self) -> str:
-        """The key that tells where it acts."""
+        """Return the key that says where the element acts."""
         return next(key for key in PLACES if key in self.table.model_fields)
 
     def names(self, force: Any) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What every table of a force element has, and keys that several kinds share.
+"""The base table of force elements, and keys that several kinds share.
 
 Sign rules: a line force is positive when it pushes its two points apart; a coordinate force is positive along the coordinate.
 """

@@ -1,4 +1,4 @@
-"""What laws along a coordinate or along the line between two points share."""
+"""Shared by laws along a coordinate or the line between two points."""
 
 from __future__ import annotations
 
@@ -98,12 +98,12 @@ def define_force(builder: Builder, label: str, value: E, potential: E | None = N
 
 
 def along(builder: Builder, label: str, x: E, rate: E, potential: E) -> None:
-    """What outputs can be told about a force along a coordinate."""
+    """Define the energy account of a force along a coordinate."""
     builder.books[label] = Book(*one_way(name(f"force('{label}')"), x, rate, potential), potential)
 
 
 def line_book(builder: Builder, label: str, between: tuple[Point, Point], potential: E) -> None:
-    """What outputs can be told about a force between two points; positive values push its first body away from the second."""
+    """Define the energy account of a force between two points, positive in repulsion."""
     value, length, rate = (
         name(f"force('{label}')"),
         name(hidden(label, "length")),
@@ -148,7 +148,9 @@ def rubbing(
 
 
 def end_stops(builder: Builder, force: Any, length: E, rate: E, value: E) -> tuple[E, E]:
-    """One-sided springs and dampers at the shortest and the longest length."""
+    """Return the force of one-sided springs and dampers at the shortest and longest length, and its
+    potential.
+    """
     k = E(builder.node(force.end_stiffness))
     c = E(builder.node(force.end_damping))
     potential = const(0.0)

@@ -128,7 +128,7 @@ def on_patch(builder: Builder, label: str, force: Any, flat: Patch, ends: Ends) 
 
 
 def hertz_radius(first: Placed, second: Placed | None) -> E:
-    """Radius of the relative curvature of a sphere and what it touches."""
+    """Return the radius of relative curvature of a sphere and its counterpart."""
     radius = first.sizes()[0]
     if second is None or second.shape != "sphere":
         return radius
@@ -231,7 +231,7 @@ def book(
     power: Callable[[], E],
     dissipation: Callable[[], E],
 ) -> None:
-    """What outputs can be told; force and moment are those on the body that the description names first."""
+    """Define the energy account of a contact; force and moment act on the body named first."""
     first, second, swapped = ends
     potential, gap = builder.potential_of[label], -name(hidden(label, "penetration"))
     if swapped and second is not None:

@@ -30,7 +30,9 @@ SHAPES = ("sphere", "capsule", "box", "cylinder", "plane")
 
 
 class Outline(Part):
-    """What touches: exactly one of sphere, capsule, box, cylinder; about the point that is named beside it."""
+    """Shape of a contact, exactly one of sphere, capsule, box, cylinder, about the point named
+    beside it.
+    """
 
     sphere: Number | None = Field(default=None, description="Radius [m]")
     capsule: tuple[Number, Number] | None = Field(
@@ -64,7 +66,7 @@ class Outline(Part):
 
 
 class Opposite(Outline):
-    """What is touched: an outline, or the `plane` across z, of another body."""
+    """The counterpart of a contact: a shape, or the `plane` perpendicular to z, of another body."""
 
     body: str = Field(description="The other body, or ground")
     point: Numbers = Field(
@@ -153,7 +155,9 @@ def plane_axes(normal: Vector) -> tuple[Vector, Vector]:
 
 
 def check_outline(checker: Checker, path: Path, outline: Outline) -> bool:
-    """One shape, of sizes above 0, turned one way."""
+    """Report a shape without exactly one kind, with sizes that are not positive, or with two
+    orientations.
+    """
     given = outline.given
     if len(given) != 1:
         choices = [key for key in SHAPES if key in type(outline).model_fields]

@@ -53,7 +53,7 @@ class Patch:
 
     @cached_property
     def rising(self) -> list[E]:
-        """Their rates."""
+        """Return the rates of the basis directions' heights."""
         turning = self.normal.cross(self.spin)
         return [vector.dot(turning) for vector in self.basis]
 
@@ -75,7 +75,9 @@ class Patch:
 
     @property
     def paired(self) -> bool:
-        """Whether the spots of the second half are opposite to those of the first one, from the last one on."""
+        """Return whether the points of the second half are opposite to those of the first, in
+        reverse order.
+        """
         return all(
             a == tuple(-c for c in b) for a, b in zip(self.rows, reversed(self.rows), strict=True)
         )
@@ -92,7 +94,9 @@ class Patch:
         return sum(self.pairs(values)[1], const(0.0))
 
     def centre(self, loads: list[E]) -> Vector:
-        """Of pressure, times the total load, without the radius."""
+        """Return the load-weighted first moment of pressure (total load times centre of pressure,
+        per radius).
+        """
         rows, _, apart = self.pairs(loads)
         found = NOWHERE
         for k, vector in enumerate(self.basis):
@@ -100,7 +104,9 @@ class Patch:
         return found
 
     def friction(self, friction: E, full: E, loads: list[E], total: E, weighted: Vector) -> Slip:
-        """Force at the centre of pressure and moment about the normal, and what they act on."""
+        """Return friction force at the centre of pressure, moment about the normal, and the speeds
+        they act on.
+        """
         some = 1.0 / larger(total, SMALLEST_FORCE)
         above = weighted.times(some)
         arm = (
@@ -186,7 +192,7 @@ def spots_of(first: Placed, normal: Vector) -> tuple[list[Vector], list[tuple[fl
 
 
 def patch_on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> Patch | None:
-    """Of an outline on the ground surface, where that is a plane."""
+    """Return the contact patch of a shape on flat ground; None on terrain or for a sphere."""
     ground = Ground(builder, label, force, first.centre)
     if first.shape == "sphere" or not ground.flat:
         return None
@@ -202,7 +208,7 @@ def patch_on_ground(builder: Builder, label: str, force: Standing, first: Placed
 
 
 def patch_on_plane(first: Placed, second: Placed) -> Patch:
-    """Of an outline on the plane of a body."""
+    """Return the contact patch of a shape on the plane of a body."""
     normal, between = second.z, first.centre.minus(second.centre)
     velocity = first.velocity.minus(second.speed(between))
     spin = first.spin if second.body == 0 else first.spin.minus(second.spin)

@@ -52,7 +52,7 @@ WRITTEN = 16.0  # a wheel that passes a cell leaves its depth there but for exp(
 
 
 def soil_states(force: Standing) -> dict[str, OwnState]:
-    """How far the soil has settled and gives elastically, and the depths of the track."""
+    """Return the states of a soil: plastic settlement, elastic deflection, depths of a track."""
     soil = force.soil
     if soil is None:
         return {}
@@ -81,7 +81,7 @@ class Footprint:
 
     @property
     def sunk(self) -> E:
-        """How far the surface is lower."""
+        """Return how far the soil surface is lowered."""
         return self.z + self.e
 
     def rates(self) -> list[tuple[E, E]]:
@@ -104,7 +104,9 @@ class Footprint:
         return found + pressed * shape * power(w, n + 0.5)
 
     def load(self, inside: E, spring: E, damping: E, rate: E) -> tuple[E, E]:
-        """Load of the contact above it, and the energy the soil keeps; defines the rates of the states."""
+        """Return the contact load above the soil and its stored energy, and define the rates of the
+        states.
+        """
         rate, viscosity = rate + self.given, self.number("viscosity")
         if self.soil.stiffness is None:
             load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
@@ -152,7 +154,7 @@ class Footprint:
         return speed.times(-(larger(above, 0.0) * shared))
 
     def remembered(self, track: Track, place: Vector, speed: Vector, travel: E) -> E:
-        """Depth of the ruts a cell ahead; writes this wheel's own into the cells behind, so that it does not read them before it comes back."""
+        """Return the rut depth one cell ahead, and record this wheel's rut in the cells behind."""
         forwards = choose(speed.dot(self.axes(self.label, track)[1]) < 0.0, 0.0, 1.0)
         at, each_length = self.cell_at(self.label, track, place)
         for k, each in self.cells(self.label, track):

@@ -13,7 +13,9 @@ MOST_CELLS = 500
 
 
 class Track(Part):
-    """A straight strip of ground that remembers the ruts of wheels; beyond its ends the soil is fresh wherever a wheel comes."""
+    """A straight strip of ground that stores the ruts of wheels; beyond its ends the soil is always
+    fresh.
+    """
 
     at: Vector = Field(default=ORIGIN, description="Where the strip begins, ground axes [m]")
     along: Axis = Field(
@@ -34,7 +36,9 @@ class Track(Part):
 
 
 class Soil(Part):
-    """Soil that gives way for good under a load above its strength, and elastically before where it has a stiffness."""
+    """Soil that settles plastically under a load above its strength, and is elastic before where it
+    has a stiffness.
+    """
 
     strength: Number = Field(
         default=0.0, description="Load at which fresh soil begins to settle [N]"

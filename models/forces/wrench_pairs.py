@@ -21,7 +21,9 @@ def add_pair(
     offset: Vector,
     moment: Vector = NOWHERE,
 ) -> None:
-    """On `b` at its point `pin`, the opposite on `a` there, which is `offset` from its own point `begin`; all in ground axes."""
+    """Apply force and moment to `b` at its point `pin` and the reaction to `a` there, all in ground
+    axes.
+    """
     if b:
         builder.add_force(
             L.Force.PAIR, b, pin, a, registers(builder, force), registers(builder, moment), 0

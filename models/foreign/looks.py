@@ -1,4 +1,4 @@
-"""What bodies look like: visuals of URDF and geoms of MJCF as shapes."""
+"""Shapes of bodies from visuals of URDF and geoms of MJCF."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_SHAPES = 60  # of one body
 
 
 def posed(shape: dict[str, Any], R: np.ndarray, r: np.ndarray) -> dict[str, Any]:
-    """A shape at r, turned by R."""
+    """Return a shape rotated by R and moved to r."""
     from scipy.spatial.transform import Rotation
 
     with warnings.catch_warnings(action="ignore"):  # where two axes meet one of the angles is free
@@ -37,7 +37,7 @@ def hexadecimal(rgba: Any) -> dict[str, Any]:
 
 
 def visual_shape(visual: Any, materials: dict[str, Any], folder: Path) -> dict[str, Any] | None:
-    """One visual of URDF in the axes of its link, without its pose; None where the file of a mesh is not there."""
+    """Return one URDF visual in the axes of its link; None if its mesh file is missing."""
     geometry = visual.geometry
     if geometry is None:
         return None
@@ -68,7 +68,7 @@ def visual_shape(visual: Any, materials: dict[str, Any], folder: Path) -> dict[s
 
 
 def mesh_file(name: str, folder: Path) -> Path | None:
-    """The file behind a name: beside the robot's, or in a package in a folder above it."""
+    """Return the path of a mesh: beside the robot's file, or in a package in a parent folder."""
     plain = name.removeprefix("file://")
     if plain.startswith("package://"):
         plain = plain.removeprefix("package://")
@@ -81,7 +81,7 @@ def mesh_file(name: str, folder: Path) -> Path | None:
 
 
 def geom_shape(model: Any, geom: int) -> dict[str, Any] | None:
-    """One geom of MJCF in its own axes; None for planes, fields and meshes, whose vertices the compiler has moved."""
+    """Return one MJCF geom in its own axes; None for planes, fields and meshes."""
     kind, size = model.geom_type[geom], model.geom_size[geom]
     shapes: dict[int, dict[str, Any]] = {
         BOX: {"box": numbers(2.0 * size)},

@@ -50,7 +50,7 @@ def parsed(path: Path) -> Any:
 def describe(
     path: Path, limits: bool = False, torques: bool = False, keep_fixed: bool = False
 ) -> tuple[dict, list[str]]:
-    """The description of a model and what it leaves out."""
+    """Return the description of an MJCF model and what it leaves out."""
     model = parsed(path)
     take_motors(model)
     switch_off(model)
@@ -85,7 +85,7 @@ def matrix(quaternion: Any) -> np.ndarray:
 
 
 class Reader:
-    """One model on its way to a sheet."""
+    """The conversion of one model to a description."""
 
     def __init__(self, model: Any, sheet: Sheet, keep_fixed: bool):
         self.model, self.sheet, self.keep_fixed = model, sheet, keep_fixed
@@ -97,7 +97,7 @@ class Reader:
         self.unnamed: dict[str, int] = {}
 
     def name(self, kind: str, index: int) -> str:
-        """Name of a body, joint or actuator; those without one are numbered."""
+        """Return the name of a body, joint or actuator; unnamed ones are numbered."""
         model = self.model
         given = {"body": model.body, "joint": model.joint, "actuator": model.actuator}[kind](
             index
@@ -105,7 +105,7 @@ class Reader:
         return given or f"{kind}{index}"
 
     def carry(self) -> None:
-        """Bodies without joints are part of what carries them."""
+        """Merge bodies without joints with their parents."""
         model = self.model
         for body in range(1, model.nbody):
             parent, R, r = self.carrier[model.body_parentid[body]]
@@ -145,7 +145,7 @@ class Reader:
         self.looks(body)
 
     def looks(self, body: int) -> None:
-        """Shapes of a body and of what it carries."""
+        """Return the shapes of a body and of those merged with it."""
         model = self.model
         shapes: list[dict[str, Any]] = []
         for geom in range(model.ngeom):
@@ -168,7 +168,7 @@ class Reader:
         }  # fmt: skip
 
     def joint(self, body: int) -> None:
-        """All joints of a body; a ball among others gets massless bodies between."""
+        """Convert all joints of a body; a ball joint among others gets massless bodies between."""
         model, sheet = self.model, self.sheet
         parent, R, r = self.carrier[model.body_parentid[body]]
         pose = R @ matrix(model.body_quat[body]), R @ model.body_pos[body] + r
@@ -200,7 +200,7 @@ class Reader:
     def group(
         self, joints: list[int], parent: str, child: str, R: np.ndarray, r: np.ndarray
     ) -> None:
-        """One joint of ours for a ball, a free joint, or a sequence of hinges and slides."""
+        """Return one joint for a ball, a free joint, or a sequence of hinges and slides."""
         model, sheet = self.model, self.sheet
         first = joints[0]
         name = sheet.fresh(self.name("joint", first), "joint", sheet.joints)

@@ -1,4 +1,6 @@
-"""What MJCF has beyond a tree: equalities as loops and couplings, actuators as inputs; and what is left out, by name."""
+"""MJCF beyond trees: equalities as loops and couplings, actuators as inputs, and a list of what is
+left out.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +44,12 @@ NO_ACTUATION = 1 << 11
 
 
 def disabled(model: Any, *flags: int) -> bool:
-    """Whether the model's options switch one of these off."""
+    """Return whether the model's options disable one of the given features."""
     return any(int(model.opt.disableflags) & flag for flag in flags)
 
 
 def take_motors(model: Any) -> None:
-    """Reflected inertia and damping of actuators become those of their joints."""
+    """Add reflected inertia and damping of actuators to their joints."""
     for k in range(model.nu):
         if (
             model.actuator_trntype[k] in (ON_JOINT, IN_PARENT)
@@ -64,7 +66,7 @@ def take_motors(model: Any) -> None:
 
 
 def switch_off(model: Any) -> None:
-    """Numbers that the model's flags make ineffective become zero."""
+    """Set the numbers to zero that the model's flags disable."""
     if disabled(model, NO_GRAVITY):
         model.opt.gravity[:] = 0.0
     for flags, names in (
@@ -226,7 +228,7 @@ def limited(text: str, is_limited: Any, bounds: Any) -> str:
 
 
 def say_left_out(reader: Reader, limits: bool) -> None:
-    """What of the model has no counterpart."""
+    """List the features of the model that have no counterpart."""
     model, say = reader.model, reader.sheet.left_out.append
     colliding = int(((model.geom_contype != 0) | (model.geom_conaffinity != 0)).sum())
     if colliding and not disabled(model, NO_CONTACT, NO_CONSTRAINT):

@@ -1,4 +1,4 @@
-"""What readers of foreign files share: poses, inertias that are joined, joints between what is left, names that the format takes."""
+"""Shared by importers of robots: poses, combined inertias, joints, valid names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ class Lump:
     tensor: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def moved(self, R: np.ndarray, r: np.ndarray) -> Lump:
-        """The same lump in the axes of another frame, in which this one stands at r, turned by R."""
+        """Return the mass and inertia in the axes of another frame, in which this one is at r,
+        rotated by R.
+        """
         return Lump(self.mass, R @ self.com + r, R @ self.tensor @ R.T)
 
     def joined(self, other: Lump) -> Lump:
@@ -49,7 +51,7 @@ class Lump:
         return Lump(mass, com, tensor)
 
     def table(self) -> dict[str, Any]:
-        """As a table of [bodies]."""
+        """Return mass and inertia as a table of [bodies]."""
         J = self.tensor
         body: dict[str, Any] = {"mass": float(self.mass)}
         if self.com.any():
@@ -62,7 +64,7 @@ class Lump:
 
 
 def unusual(J: np.ndarray) -> bool:
-    """Whether no rigid body has this tensor; files of robots often hold such ones."""
+    """Return whether no rigid body can have this inertia tensor."""
     smallest, middle, largest = np.linalg.eigvalsh(J)
     return smallest < 0.0 or smallest + middle < largest
 
@@ -95,7 +97,7 @@ def rotation(R: np.ndarray) -> list[dict[str, Any]]:
 
 
 def place(R: np.ndarray, r: np.ndarray, at: str = "at", frame: str = "frame") -> dict[str, Any]:
-    """Keys that put a joint at r, turned by R."""
+    """Return the keys that put a joint at r, rotated by R."""
     table: dict[str, Any] = {}
     if r.any():
         table[at] = numbers(r)
@@ -106,7 +108,7 @@ def place(R: np.ndarray, r: np.ndarray, at: str = "at", frame: str = "frame") ->
 
 @dataclass
 class Sheet:
-    """The description as it grows, and what could not be taken over."""
+    """A description under construction, and the list of what is left out."""
 
     name: str
     file: str
@@ -121,7 +123,7 @@ class Sheet:
     values: set[str] = field(default_factory=set)  # names that expressions know
 
     def fresh(self, name: str, kind: str, taken: Any = (), value: bool = False) -> str:
-        """The name as the file has it, or the nearest one that the format takes; a change is said."""
+        """Return the name of the file, or the nearest valid unused one, and list the change."""
         wanted = unicodedata.normalize("NFKC", name).strip()
         if name_fault(wanted, value):
             wanted = (
@@ -184,7 +186,7 @@ class Sheet:
         self.forces[f"{coordinate}.drive"] = {"coordinate": coordinate, "value": quoted(name)}
 
     def description(self) -> dict[str, Any]:
-        """All of it as a description."""
+        """Return the whole description."""
         whole: dict[str, Any] = {
             "format": "kinetree/1",
             "name": self.name[:200],

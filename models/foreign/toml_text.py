@@ -14,7 +14,7 @@ def key(name: str) -> str:
 
 
 def value(given: Any) -> str:
-    """One value on one line."""
+    """Return one value as TOML on one line."""
     if isinstance(given, dict):
         return (
             "{ "
@@ -27,7 +27,7 @@ def value(given: Any) -> str:
 
 
 def toml_text(description: dict[str, Any], remarks: list[str]) -> str:
-    """The whole file; remarks stand at its head."""
+    """Return a description as TOML with remarks at its head."""
     lines = [*(f"# {remark}" for remark in remarks), *([""] if remarks else [])]
     lines += [
         f"{key(name)} = {value(given)}"

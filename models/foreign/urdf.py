@@ -31,7 +31,7 @@ refuse = partial(refused, kind="a robot in URDF")
 
 
 def parsed(path: Path, text: bytes | None = None) -> Any:
-    """The robot as yourdfpy reads it, without meshes; `text` is what stands in the place of the file's own."""
+    """Return the robot as yourdfpy reads it, without meshes; `text` replaces the file's content."""
     try:
         import yourdfpy
         from lxml.etree import LxmlError
@@ -92,14 +92,14 @@ def describe(
     torques: bool = False,
     keep_fixed: bool = False,
 ) -> tuple[dict, list[str]]:
-    """The description of a robot and what it leaves out."""
+    """Return the description of a robot and what it leaves out."""
     return described(path, parsed(path), floating, limits, torques, keep_fixed)
 
 
 def described(
     path: Path, robot: Any, floating: bool, limits: bool, torques: bool, keep_fixed: bool
 ) -> tuple[dict, list[str]]:
-    """The same of a robot that has been read."""
+    """Return the description of a robot already read, and what it leaves out."""
     sheet = Sheet(robot.name or path.stem, path.name)
     links = {link.name: link for link in robot.links}
     into = {joint.child: joint for joint in robot.joints}
@@ -161,7 +161,7 @@ def in_order(robot: Any, root: str, count: int, file: str) -> list[str]:
 
 
 def without_mass(order: list[str], links: dict[str, Any], into: dict[str, Any]) -> set[str]:
-    """Links on moving joints with neither mass nor inertia in them and in all that hangs on them, which follow nothing that moves."""
+    """Return links on moving joints that are massless together with everything behind them."""
     heavy = set()
     for link in reversed(order):
         lump = lump_of(links[link])
@@ -183,7 +183,7 @@ def without_mass(order: list[str], links: dict[str, Any], into: dict[str, Any]) 
 def carried(
     order: list[str], into: dict[str, Any], keep_fixed: bool, empty: set[str]
 ) -> dict[str, tuple[str, np.ndarray]]:
-    """For every link the link that carries it without a joint between them, itself at most, and its pose there."""
+    """Return for every link the link it is rigidly merged with, and its pose there."""
     found: dict[str, tuple[str, np.ndarray]] = {}
     for link in order:
         joint = into.get(link)
@@ -207,7 +207,7 @@ def add_bodies(
     root: str,
     floating: bool,
 ) -> None:
-    """One body per link that moves by itself, and the root."""
+    """Add one body per link that moves by itself, and the root."""
     lumps: dict[str, Lump] = {}
     for link in order:
         carrier, pose = carriers[link]
@@ -265,7 +265,7 @@ def add_looks(
 
 
 def drawn(visual: Any) -> bool:
-    """Whether a mesh keeps its proportions: others are not drawn."""
+    """Return whether a mesh is scaled evenly; others are not drawn."""
     mesh = None if visual.geometry is None else visual.geometry.mesh
     scale = np.ravel(1.0 if mesh is None or mesh.scale is None else mesh.scale).astype(float)
     return bool(scale.min() > 0.0 and np.ptp(scale) <= 1e-9 * scale.max())

@@ -17,7 +17,7 @@ def describe(
     keep_fixed: bool = False,
     arguments: Mapping[str, object] | None = None,
 ) -> tuple[dict, list[str]]:
-    """The description of a robot and what it leaves out; `arguments` are those of the file's xacro:arg."""
+    """Return the description of a robot and what it leaves out; `arguments` are those of xacro:arg."""
     return described(
         path, parsed(path, expanded(path, arguments)), floating, limits, torques, keep_fixed
     )

@@ -18,7 +18,7 @@ KIND = "a robot in URDF with xacro's macros"
 
 
 def expanded(path: Path, arguments: Mapping[str, object] | None = None) -> bytes:
-    """The URDF that a file stands for; `arguments` are those of its xacro:arg."""
+    """Return the URDF of a xacro file; `arguments` are those of xacro:arg."""
     try:
         import xacro
     except ImportError:

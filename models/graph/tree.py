@@ -78,7 +78,7 @@ def spanning_tree(
     heap: list[tuple[int, int, int, int, str, str, bool]] = []
 
     def enter(start: str) -> None:
-        """Offer the joints around a new body and, at once, enter what is tied to it."""
+        """Offer the joints of a new body, and add rigidly connected bodies at once."""
         stack = [start]
         while stack:
             body = stack.pop()
@@ -116,7 +116,7 @@ def spanning_tree(
 
 
 def forest(edges: Sequence[tuple[str, str, str]], names: Sequence[str]) -> set[str]:
-    """Those of the named joints that, taken in order, close no cycle."""
+    """Return those of the named joints that, taken in order, close no cycle."""
     ends = {name: (parent, child) for name, parent, child in edges}
     leader: dict[str, str] = {}
 
@@ -137,7 +137,7 @@ def forest(edges: Sequence[tuple[str, str, str]], names: Sequence[str]) -> set[s
 
 
 def peel(bodies: Sequence[str], predecessor: Mapping[str, str]) -> list[str]:
-    """Regular order of a tree: leaves are taken off, the last listed first, and get the largest free numbers."""
+    """Return a regular numbering of a tree by removing leaves, which get the largest numbers."""
     place = {body: k for k, body in enumerate(bodies)}
     carried = {GROUND: 0} | dict.fromkeys(bodies, 0)
     for body in bodies:

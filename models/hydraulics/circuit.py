@@ -19,7 +19,7 @@ from kinetree.models.hydraulics.kinds import KINDS
 
 
 class Circuit:
-    """What the elements bring to the places: flows in, oil in strokes, compliance of gas."""
+    """Sums of a circuit per node: inflow, displaced oil, compliance of gas."""
 
     def __init__(self, builder: Builder):
         self.builder = builder
@@ -37,7 +37,7 @@ class Circuit:
         return name(f"{label}.{key}")
 
     def gives_way(self, place: str) -> bool:
-        """Whether the pressure of a place follows from the flows."""
+        """Return whether the pressure of a node is a state that follows from the flows."""
         return KINDS[self.builder.description.hydraulics[place].kind].gives_way
 
     def carry(self, label: str, path: tuple[str, str], value: E) -> None:
@@ -48,7 +48,7 @@ class Circuit:
 
 
 def add_hydraulics(builder: Builder) -> None:
-    """Forces, states' rates and columns of all elements; places that give way last, when all that is on them is known."""
+    """Add forces, state rates and columns of all components; nodes with pressure states come last."""
     circuit, elements = Circuit(builder), builder.description.hydraulics
     for last in (False, True):
         for label, element in elements.items():

@@ -1,4 +1,4 @@
-"""What is to be known about a kind of place or element of a circuit; a file of `kinds` fills one of these in."""
+"""The declaration of a kind of hydraulic node or component; each file of `kinds` provides one."""
 
 from __future__ import annotations
 

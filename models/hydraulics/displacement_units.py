@@ -1,4 +1,4 @@
-"""What cylinders and motors share: oil that the motion takes from one place and gives to another, leakage, friction."""
+"""Shared by cylinders and motors: displaced oil, leakage, friction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Displacing(Named):
-    """What cylinders and motors share: two places, leakage between them, friction."""
+    """Keys of cylinders and motors: two nodes, leakage between them, friction."""
 
     a: str = Field(description="Place whose pressure drives it forwards")
     b: str = Field(description="Place whose pressure drives it backwards")
@@ -41,7 +41,7 @@ def displace(
     speed: E,
     unit: str,
 ) -> E:
-    """Oil that the motion takes from a and gives to b, leakage, and the force with its friction."""
+    """Add displaced oil and leakage to both nodes; return the force with friction."""
     leak = circuit.number(label, element, "leakage") * (pressure(element.a) - pressure(element.b))
     for side, place, sign in (("a", element.a, 1.0), ("b", element.b, -1.0)):
         value = sign * (rates[side == "b"] * speed + leak)
@@ -58,7 +58,9 @@ def displace(
 def tell(
     circuit: Circuit, label: str, element: Displacing, rates: tuple[E, E], speed: E, unit: str
 ) -> None:
-    """What a coupling is told: -Σ area²/compliance, and the rate of the force that the flows alone make; a source gives way without a limit."""
+    """Define stiffness -Σ area²/compliance and force rate for couplings; a node of given pressure
+    has no stiffness.
+    """
     sides = [
         (place, area)
         for place, area in zip((element.a, element.b), (rates[0], -rates[1]), strict=True)

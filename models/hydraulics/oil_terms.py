@@ -27,7 +27,7 @@ def between(x: E, low: E | float, high: E | float) -> E:
 
 
 def bulk_modulus(oil: E, air: E, pressure: E) -> E:
-    """Of oil with air at a pressure."""
+    """Return the bulk modulus of oil with free air at a pressure [Pa]."""
     p = larger(pressure, LEAST_PRESSURE)
     share = air * (ATMOSPHERE / p) ** (1.0 / POLYTROPIC)
     return oil * (1.0 + share) / (1.0 + share * oil / (POLYTROPIC * p))

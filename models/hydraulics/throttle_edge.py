@@ -1,4 +1,4 @@
-"""What throttles, check valves and valves share: the flow through an open edge."""
+"""Flow through an open edge, shared by throttles, check valves and valves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class Edge(Named):
 
 
 def through(circuit: Circuit, label: str, element: Edge, drop: E, gain: E | None = None) -> E:
-    """Flow through a fully open edge; `gain` is its flow per root of the drop where no rated flow tells it."""
+    """Return the flow through a fully open edge; `gain` is flow per root of pressure drop without a
+    rated flow.
+    """
     laminar = circuit.number(label, element, "laminar")
     if gain is None:
         gain = circuit.number(label, element, "rated_flow") / root(

@@ -1,4 +1,6 @@
-"""What descriptions do with an element that moves; a file of `moves` fills one of these in."""
+"""The declaration of how descriptions use a moving joint element; each file of `moves` provides
+some.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ class Tangent:
 
 @dataclass(frozen=True)
 class Move:
-    """An element that moves; its kernels and flags are those of the kind of this name in `solvers/elements`."""
+    """A moving joint element; its kernels are those of the kind of this name in `solvers/elements`."""
 
     kind: str
     look: str  # what a scene draws: slide, turn, ball, free

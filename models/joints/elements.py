@@ -1,4 +1,4 @@
-"""What a joint consists of: elementary transforms with their amounts, and the geometry of axes."""
+"""Elementary transforms of joints with their amounts, and the geometry of axes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class JointProblem(ValueError):
 
 @dataclass(frozen=True)
 class ElementForm:
-    """One element: SHIFT takes `axis` as the constant vector; others move along or about `axis` by `amount` or by factor times a coordinate."""
+    """One element of a joint: a constant vector, or motion along or about `axis` by an expression
+    or a coordinate.
+    """
 
     kind: Kind
     axis: Direction | None = None
@@ -36,7 +38,7 @@ class ElementForm:
     factor: Amount = 1.0
 
     def turned(self) -> ElementForm:
-        """The element used from what comes after it to what comes before it; its coordinates keep their meaning."""
+        """Return the element reversed, from child to parent; its coordinates keep their meaning."""
         kind = BY_NAME[self.kind.back]
         if self.kind.constant and not self.kind.turns:
             x, y, z = self.axis or (0.0, 0.0, 0.0)

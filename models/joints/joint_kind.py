@@ -1,4 +1,4 @@
-"""What is to be known about a typed joint; a file of `kinds` fills one of these in."""
+"""The declaration of a typed joint; each file of `kinds` provides one."""
 
 from __future__ import annotations
 

@@ -14,5 +14,5 @@ def whole(name: str, value: object, least: int, most: int) -> int:
 
 
 def several(number: int, what: str) -> str:
-    """A number of things as one says it."""
+    """Return a number with its noun, in plural if it is not 1."""
     return f"{number} {what}" + "s" * (number != 1)

@@ -96,7 +96,9 @@ STROKES = {
 
 @dataclass(frozen=True)
 class Drive:
-    """One drive: its label, the axis it turns, its eyes (none for the motor), its length at an angle, and the sense of its length."""
+    """One drive: label, driven axis, attachment points (none for the motor), length over the angle,
+    sign.
+    """
 
     label: str
     axis: str  # slew or luff
@@ -128,7 +130,9 @@ class Drive:
         )
 
     def planar(self, angle: str) -> tuple[str, str]:
-        """From the eye on the standing part to the one on the turning part, in the plane of the turn."""
+        """Return the vector from the fixed to the moving attachment point, in the plane of
+        rotation.
+        """
         (a, b), standing = (
             self.inner,
             (LIFT[0][0] - HINGE[0], LIFT[0][2] - HINGE[2])
@@ -180,7 +184,9 @@ def drives(on: Settings, base: str, ring: list[float]) -> Table:
 
 
 def outside(fitted: list[Drive]) -> Table:
-    """Actuators, the springs that hold their angles before the run, and the loads that these leave to the actuators."""
+    """Return actuators, the springs that hold their angles before the run, and the preloads of the
+    actuators.
+    """
     actuators, states = {}, {}
     for drive in fitted:
         actuators[drive.label] = (
@@ -209,7 +215,7 @@ def standing() -> Table:
 
 
 def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
-    """Circuits, controllers, books of the energy."""
+    """Return circuits, controllers and energy outputs of the hydraulic drives."""
     circuit: Table = {"supply_line": {"pressure": "supply"}, "return_line": {"pressure": "tank"}}
     states: Table = {
         f"{axis}_target": {
@@ -245,7 +251,7 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
 
 
 def forward(drive: Drive) -> str:
-    """Opening between the knots; slewing openings count per module_pitch by which the module stands to the side."""
+    """Return the feed-forward valve opening between given points in time."""
     after = "(t - stage_start)"
 
     def between(first: int, count: int, shift: int) -> str:
@@ -354,7 +360,9 @@ def known_states() -> Table:
 
 
 def known_force(drive: Drive, count: int) -> str:
-    """Force that takes up what the departures change: push, weight of the modules that travel or are gone, load after a departure."""
+    """Return the force that compensates departures: push, weight of moving or departed modules,
+    load afterwards.
+    """
     push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({carrier_modules.PUSH} - rail_friction), 0)"
     if drive.axis == "slew":
         return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'
@@ -366,7 +374,7 @@ def known_force(drive: Drive, count: int) -> str:
 
 
 def tables(on: Settings) -> Table:
-    """Where the module that is pushed stands, by its number."""
+    """Return the tables of the pushed module's position by its number."""
     if not on.drives:
         return {}
     foreseen = dict(

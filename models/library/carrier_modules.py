@@ -24,7 +24,7 @@ def cell(i: int, n: int) -> tuple[float, int]:
 
 
 def place(i: int, n: int) -> list[Any]:
-    """Where the middle of module i rests on the cradle."""
+    """Return the initial centre of module i on the cradle."""
     column, row = cell(i, n)
     return [REACH, f"{column}*module_pitch", f"{LOWEST} + {row}*module_pitch"]
 

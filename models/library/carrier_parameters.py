@@ -127,7 +127,7 @@ NOT_NEGATIVE = ("mass", "stiffness", "damping", "radius", "length", "width", "ar
 
 
 def parameters(n: int, *more: Rows) -> Table:
-    """The table of parameters; the last ones say where a carrier of n modules stands at the start."""
+    """Return the parameters of a carrier of n modules, the last of them for its initial state."""
     found = {}
     derived: Rows = {
         "weight": (

@@ -1,4 +1,4 @@
-"""What both carriers have in common: bodies, joints, ground, cradle, preparation, outputs."""
+"""Parts of both carriers: bodies, joints, ground, cradle, preparation, outputs."""
 
 from __future__ import annotations
 
@@ -90,7 +90,9 @@ def rotation(axis: str | list[int], coordinate: str, **more: Any) -> Table:
 
 
 def vehicle_joint(child: str, full: bool) -> Table:
-    """Heave, pitch and roll, with surge, sway and yaw in the full setting; the search for rest begins where jacks or tyres hold it."""
+    """Return the vehicle's joint: heave, pitch and roll, with surge, sway and yaw in the full
+    setting.
+    """
     steps: list[Table] = [{"shift": "z", "coordinate": "heave", "start": STANDING}]
     if full:
         steps += [
@@ -136,7 +138,7 @@ def leg(hydraulic: bool) -> Table:
 
 
 def soil() -> Table:
-    """Under a jack: elastic, and settling under loads above its strength."""
+    """Return the soil under a jack: elastic, and settling above its strength."""
     keys = ("strength", "hardening", "viscosity", "stiffness", "stiffening", "damping")
     return {"soil": {key: f"soil_{key}" for key in keys}}
 
@@ -194,7 +196,7 @@ def module(contacts: bool) -> Table:
 
 
 def tables(on: Settings) -> Table:
-    """Laws of jacks, latches and pushes, and what the drives know of them."""
+    """Return the tables of jack, latch and push laws and of the drives' feed-forward."""
     first, second = (
         f"{name}*{slender('jack_extension')}" for name in ("jack_first", "jack_stiffness")
     )
@@ -207,7 +209,7 @@ def tables(on: Settings) -> Table:
 
 
 def all_parameters(on: Settings) -> Table:
-    """Parameters of all parts that are there."""
+    """Return the parameters of all parts that are present."""
     short: Rows = {
         f"jack_short_{name}": (
             0.0,
@@ -226,7 +228,7 @@ def all_parameters(on: Settings) -> Table:
 
 
 def preparation(on: Settings) -> list[Table]:
-    """States of rest before the start: on the wheels, lifted on the jacks, turned to the commanded angles."""
+    """Return the equilibria before the start: on the wheels, on the jacks, at the commanded angles."""
     down = {"slew_command": 0, "luff_command": 0}
     jacks, wheels = ([f"{kind}_load_{name}" for name in WHEELS] for kind in ("jack", "wheel"))
     all_of = " and ".join(f"{name} > 0" for name in jacks)
@@ -248,7 +250,7 @@ def preparation(on: Settings) -> list[Table]:
 
 
 def run(on: Settings) -> Table:
-    """Defaults of a run: all departures. Inputs from outside make steps short, where the choice of the integrator is left open."""
+    """Return the defaults of a run with all departures."""
     own = {} if on.outside else {"integrator": "adams"}
     return {
         "stop_time": f"pause + {on.n}*(pace + 0.7)",
@@ -259,7 +261,7 @@ def run(on: Settings) -> Table:
 
 
 def outputs(on: Settings) -> Table:
-    """What is reported besides coordinates and drives."""
+    """Return the outputs besides coordinates and drives."""
     loads = {
         f"{kind}_load_{name}": {"quantity": "force", "force": f"{kind}_{name}"}
         for kind in ("wheel", "jack")

@@ -54,7 +54,8 @@ def train(
 def stretched_train(
     cars: int = 200, ratio: float = 1e4, damping: float = 1e-3, seed: int = 0
 ) -> Matrices:
-    """Unit masses between a wall and a free end on springs spread at random over decades, so that omega_max/omega_min = ratio; light damping.
+    """Return unit masses between a wall and a free end on random springs with a given
+    omega_max/omega_min.
 
     damping: fraction of critical of the fastest mode; the slowest mode gets 0.5 %.
     """
@@ -73,7 +74,9 @@ def stretched_train(
 
 
 def two_mass_train(cars: int = 100, ratio: float = 1e4, damping: float = 1e-3) -> Matrices:
-    """Cars of two unit masses on stiff frames, joined by unit couplings, the first one to a wall; the frames make omega_max/omega_min = ratio."""
+    """Return cars of two unit masses on stiff frames with unit couplings and a given
+    omega_max/omega_min.
+    """
     n = 2 * cars
     k = np.ones(n + 1)
     k[-1] = 0.0
@@ -136,7 +139,7 @@ def helical_spring(
 def turn_stiffness(
     radius: float, wire: float, pitch: float, young: float, poisson: float, sections: int = 360
 ) -> np.ndarray:
-    """6 x 6 stiffness of one turn, near end held, at the centre of the far end: inverse of the compliance integrated along the wire."""
+    """Return the 6 x 6 stiffness of one turn with a clamped end, at the centre of the far end."""
     shear, area, second = young / (2 * (1 + poisson)), math.pi * wire**2 / 4, math.pi * wire**4 / 64
     far, compliance = np.array([0.0, 0.0, pitch]), np.zeros((6, 6))
     length = math.hypot(2 * math.pi * radius, pitch) / sections

@@ -1,4 +1,4 @@
-"""A stack of blocks that falls, a gap below each: they land one on another, slide, and come to rest.
+"""A falling stack of blocks with gaps: they land on one another, slide and come to rest.
 
 Contacts of corners and planes, restitution and friction, all at once; at rest every block carries what is above it. Arguments: blocks (1 to 12).
 Held against: weight above on every interface at rest, energy that never grows, the first impact of free fall.
@@ -14,7 +14,7 @@ MOST = 12
 
 
 def describe(blocks: int = 4) -> dict[str, Any]:
-    """So many blocks in a vertical plane."""
+    """Return the description of a number of blocks in a vertical plane."""
     n = whole("blocks", blocks, 1, MOST)
     bodies, joints, contacts = {}, {}, {}
     for i in range(1, n + 1):

@@ -13,7 +13,9 @@ AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
 def describe(turns: int = 8) -> dict[str, Any]:
-    """Ring i has displacements x{i}, y{i}, z{i} (along the axis) and rotations rx{i}, ry{i}, rz{i}; the near end is clamped."""
+    """Return the description of rings with displacements x, y, z and rotations rx, ry, rz; the near
+    end is clamped.
+    """
     n = whole("turns", turns, 1, MOST_TURNS)
     mass, damping, stiffness = chains.helical_spring(n, damping=2e-6)
     return {

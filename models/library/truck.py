@@ -153,12 +153,14 @@ def describe(trip: int = 1, soil: int = 0) -> Table:
 
 
 def command(name: str, trip: int) -> str:
-    """An input, and what the trip adds to it."""
+    """Return an input plus the value that the programmed trip adds to it."""
     return f"({name} + table('trip_{name}', t))" if name in PROGRAMS.get(trip, {}) else name
 
 
 def states(trip: int) -> Table:
-    """What follows the commands: pedals and crane with a lag, jacks at their speed."""
+    """Return the states that follow the commands: pedals and crane with a lag, jacks at their
+    speed.
+    """
     found: Table = {
         state: {
             "rate": f"({command(name, trip)} - {state})/pedal_lag",

@@ -1,1 +1,1 @@
-"""What outputs can measure: one registry, and the way from a quantity to sensors and expressions over them."""
+"""Quantities that outputs can measure, and their sensors and expressions."""

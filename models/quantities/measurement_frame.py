@@ -1,4 +1,4 @@
-"""From where a quantity is seen, and in which axes."""
+"""Reference body and axes of measured quantities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def reference(builder: Builder, label: str, output: Output) -> Place:
-    """The point from whose body a quantity is seen."""
+    """Return the reference point of a measured quantity."""
     if output.reference is None:
         return Place(builder, "ground")
     return Place(
@@ -24,7 +24,7 @@ def reference(builder: Builder, label: str, output: Output) -> Place:
 
 
 def in_axes(builder: Builder, output: Output, measured: Place | None, vector: Vector) -> Vector:
-    """A vector in ground axes brought to those the output asks for."""
+    """Return a vector of ground axes in the axes of an output."""
     if output.frame == "body":
         return resolved(vector, measured.axes() if measured else GROUND_AXES)
     return resolved(vector, Place(builder, output.frame).axes())

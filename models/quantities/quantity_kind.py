@@ -1,4 +1,4 @@
-"""What is to be known about a quantity that outputs can measure; a file of `kinds` fills some of these in."""
+"""The declaration of a measurable quantity; each file of `kinds` provides some."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AXES_OF = {1: (), 3: ("x", "y", "z", "norm"), 4: ("w", "x", "y", "z")}
 
 @dataclass(frozen=True)
 class QuantityKind:
-    """A quantity. It is read off sensors where they tell it (`sensed`), else it is an expression over sensors (`computed`)."""
+    """A measurable quantity, read from sensors (`sensed`) or computed from them (`computed`)."""
 
     name: str
     unit: str
@@ -55,7 +55,7 @@ class QuantityKind:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """Components that may be asked for."""
+        """Return the components that may be selected."""
         return self.own_axes or AXES_OF[3 if self.vector else self.components]
 
     def unit_of(self, output: Output) -> str:
@@ -69,12 +69,14 @@ class QuantityKind:
 
 
 def plain(output: Output) -> bool:
-    """Whether sensors can tell it: seen from the ground, in its axes or those of the body."""
+    """Return whether sensors give an output directly: relative to the ground, in ground or body
+    axes.
+    """
     return output.reference is None and output.frame in ("ground", "body")
 
 
 def by_sensor(sensor: Kind) -> Callable[[Builder, Output, Wanted], None]:
-    """A quantity of the whole that one sensor tells."""
+    """Return the quantity of the whole system that one sensor measures."""
 
     def add(builder: Builder, output: Output, wanted: Wanted) -> None:
         for name, axis in wanted:

@@ -1,1 +1,1 @@
-"""What a run leaves: columns, events, tables, files, pictures."""
+"""Results of a run: columns, events, tables, files, plots."""

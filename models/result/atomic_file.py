@@ -1,4 +1,6 @@
-"""Files that appear complete under their name or not at all: written beside it and moved into place, so that a full disk leaves what stood there."""
+"""Atomic output files: written beside the target and moved into place, so that a full disk keeps
+the old file.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from typing import IO, Any
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A name to write to; at the end the file takes the path's place. Errors of the system name the path. Devices are written to directly."""
+    """Context manager that yields a draft path and moves it to `path` at the end; devices are
+    written directly.
+    """
     target = Path(os.path.realpath(path))  # a link stays a link
     direct = target.exists() and not target.is_file()
     draft = target if direct else target.with_name(f".{secrets.token_hex(6)}{target.suffix}")
@@ -33,7 +37,9 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def opened(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """The same as an open file: bytes with "wb", else text whose line ends are written as they are given."""
+    """Context manager like `whole_file` that yields an open file, bytes with "wb" or text
+    otherwise.
+    """
     with whole_file(path) as draft:
         with (
             draft.open(mode)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def to_dataframe(result: Result, names: Sequence[str]):
-    """pandas: the time is the index, units stand in `attrs`."""
+    """Return columns as a pandas DataFrame indexed by time, with units in `attrs`."""
     try:
         from pandas import DataFrame, Index
     except ImportError:
@@ -21,7 +21,9 @@ def to_dataframe(result: Result, names: Sequence[str]):
 
 
 def to_xarray(result: Result, names: Sequence[str]):
-    """xarray: one dimension, the time; the name of the mechanism and the names of its stages stand in `attrs`."""
+    """Return columns as an xarray Dataset over time, with the names of mechanism and stages in
+    `attrs`.
+    """
     try:
         from xarray import Dataset
     except ImportError:

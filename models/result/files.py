@@ -53,7 +53,9 @@ def write_parquet(result: Result, path: Path, names: Names) -> None:
 
 
 def write_hdf5(result: Result, path: Path, names: Names) -> None:
-    """One data set per column with its unit as attribute; made in memory, as the library ends the process on a full disk."""
+    """Write one HDF5 data set per column with its unit; built in memory, since HDF5 aborts on a
+    full disk.
+    """
     with needed("h5py").File(path, "w", driver="core", backing_store=False) as file:
         file.attrs["name"] = result.name
         for name in ("time", *names):

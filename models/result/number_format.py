@@ -33,7 +33,7 @@ DUST = {
 
 
 def fitting(unit: str, values: np.ndarray | float) -> tuple[float, str]:
-    """Factor and unit in which the largest of the values has one to three digits before the point, as far as the unit is scaled at all."""
+    """Return factor and unit in which the largest value has one to three digits before the point."""
     known = np.abs(np.asarray(values, dtype=float))
     known = known[np.isfinite(known)]
     largest = float(known.max(initial=0.0))
@@ -82,7 +82,7 @@ def written(value: float, digits: int = 5) -> str:
 
 
 def written_column(values: np.ndarray, digits: int = 5) -> list[str]:
-    """Numbers of one column: what is below two places after those of its largest number is rounding to who reads it."""
+    """Return the numbers of one column as texts, rounded relative to its largest number."""
     largest = float(np.nanmax(np.abs(values), initial=0.0))
     places = digits + 1 - math.floor(math.log10(largest)) if 0.0 < largest < math.inf else 0
     return [written(round(float(value), places) + 0.0, digits) for value in values]

@@ -22,7 +22,9 @@ def quaternion_columns(unit: Unit, names: list[str]) -> list[list[int]]:
 
 
 def turn_continuously(table: np.ndarray, columns: list[int]) -> None:
-    """Of the two quaternions of an orientation take the one nearer to that of the row before: e and -e are the same turn."""
+    """Choose the sign of quaternions, row by row, nearest to the row before; e and -e are the same
+    rotation.
+    """
     e = table[:, columns]
     opposite = np.sum(e[1:] * e[:-1], axis=1) < 0.0
     table[1:, columns] = e[1:] * np.cumprod(np.where(opposite, -1.0, 1.0))[:, np.newaxis]

@@ -1,4 +1,4 @@
-"""Rows that go to a Parquet file while a run goes on: a row group for every ten thousand of them, so that memory stays flat however long the run.
+"""Output of rows to a Parquet file during a run in groups of ten thousand, with constant memory.
 
 The result can still be asked for everything: its rows stand in a nameless file beside the one that is written, mapped into memory, and the pages of
 rows that have been passed on are given back. Places for rows are reserved on the disk before they
@@ -23,7 +23,7 @@ RESERVE = 1 << 24  # bytes that are reserved at once
 
 
 class Stream:
-    """The rows of a run on their way to a file."""
+    """A run's rows on their way to a Parquet file."""
 
     def __init__(
         self,
@@ -33,7 +33,9 @@ class Stream:
         units: Sequence[str],
         turns: list[list[int]],
     ):
-        """`places` tells in which column of a table of that shape each name stands, `turns` which columns are whole orientations."""
+        """Open the file; `places` gives the table column of each name, `turns` the columns of
+        quaternions.
+        """
         pa, parquet = needed("pyarrow"), needed("pyarrow.parquet")
         if path.suffix.lower() != ".parquet":
             raise ValueError(
@@ -95,7 +97,7 @@ class Stream:
             self.give_back()
 
     def give_back(self) -> None:
-        """What has been written need not stay in memory; systems without the call decide by themselves."""
+        """Release the memory of rows already written, where the system has a call for it."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self.memory.madvise(mmap.MADV_DONTNEED)
 

@@ -87,7 +87,7 @@ def page_paths(path: Path, pages: int) -> list[Path]:
 
 
 def drawn_rows(result: Result, window: Sequence[float] | None, stages: Sequence[str]) -> np.ndarray:
-    """Which rows are drawn."""
+    """Return a mask of the rows to be drawn."""
     found = np.ones(result.time.size, dtype=bool)
     if window is not None:
         found &= (result.time >= window[0]) & (result.time <= window[1])
@@ -120,7 +120,7 @@ def default_columns(result: Result) -> tuple[str, ...]:
 
 
 def moves(result: Result, name: str) -> bool:
-    """Whether a column changes by more than rounding."""
+    """Return whether a column changes by more than rounding."""
     values = result[name][np.isfinite(result[name])]
     return bool(values.size) and float(np.ptp(values)) > max(
         STILL * float(np.abs(values).max()), DUST.get(result.unit(name), 0.0)
@@ -128,7 +128,7 @@ def moves(result: Result, name: str) -> bool:
 
 
 def draw(axis, result: Result, name: str, deviation: bool, rows: np.ndarray) -> None:
-    """One column, with the beginnings of stages marked; what is left out between rows is a gap."""
+    """Draw one column with marks of stages; omitted rows leave a gap."""
     time = result.time
     values = np.where(rows, result[name] - (result[name][rows][0] if deviation else 0.0), np.nan)
     values, unit = as_read(result, name, values, difference=deviation)

@@ -18,7 +18,9 @@ UNIT_IN_HEAD = re.compile(
 
 
 def read_columns(path: Path) -> Columns:
-    """Columns of a file by its ending; ValueError says what is wrong with it."""
+    """Return the columns of a file by its suffix; raise ValueError with the problem of a faulty
+    one.
+    """
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ValueError(f"{path}: expected a table that ends in {', '.join(READERS)}")
@@ -34,7 +36,7 @@ def read_columns(path: Path) -> Columns:
 
 
 def with_unit(head: str) -> tuple[str, str]:
-    """Name and unit of a column whose head says both: `Force [kN]`; a number in brackets is a component."""
+    """Return name and unit of a heading such as `Force [kN]`; a number in brackets is a component."""
     found = UNIT_IN_HEAD.fullmatch(head.strip())
     return (found[1], found[2]) if found and not found[2].isdecimal() else (head.strip(), "")
 

@@ -28,7 +28,9 @@ CHUNK = 10_000  # rows that a stream passes on at once
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: when, what, the stage after it, and mass, momentum (3) and energy before and after."""
+    """An event of a run: time, cause, the stage after it, and mass, momentum (3) and energy before
+    and after.
+    """
 
     time: float
     kind: str
@@ -56,7 +58,7 @@ class StageChange:
 
 
 def shape_of(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Names that a pattern stands for: * for any text, ? for any letter."""
+    """Return the regular expression of a pattern in which * is any text and ? any letter."""
     return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."), flags)
 
 
@@ -127,11 +129,11 @@ class Result:
         self._stream, self._table = stream, stream.table
 
     def _present(self, run: Run) -> np.ndarray:
-        """All recorded columns of the present state."""
+        """Return all recorded columns of the present state."""
         return np.concatenate([run.columns, run.work[self.PLACES]])
 
     def note(self, run: Run) -> None:
-        """Keep the columns around an event, of which a run tells before and after; those of changes of stage stay."""
+        """Store the columns before and after an event; those at stage changes are kept."""
         here = self._present(run)
         if run.head.pending == U.PENDING_EVENT:
             self._before = here
@@ -144,7 +146,7 @@ class Result:
             )
 
     def picked(self, row: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        """Some columns of a row that `stage_changes` keeps."""
+        """Return some columns of a row of `stage_changes`."""
         return row[[self._index[name] for name in names]]
 
     @property
@@ -178,7 +180,7 @@ class Result:
 
     @property
     def derived(self) -> tuple[str, ...]:
-        """Names of the columns that are evaluated when they are asked for."""
+        """Return the names of the columns that are evaluated on demand."""
         return tuple(self._replay.units) if self._replay else ()
 
     @property
@@ -204,7 +206,7 @@ class Result:
         return self._derived[found]
 
     def columns(self) -> dict[str, np.ndarray]:
-        """All recorded columns by name, as views."""
+        """Return all recorded columns by name, as views."""
         return {each: self._table[:, k] for each, k in self._index.items()}
 
     def _known(self, name: str) -> str:
@@ -221,7 +223,9 @@ class Result:
         return name in self._index or name == "time" or name in self.derived
 
     def select(self, wanted: str | Iterable[str] | None) -> tuple[str, ...]:
-        """Names of columns: None for the recorded ones, "all" for every one, else names in which * stands for any text, ? for a letter."""
+        """Return column names: None for recorded ones, "all", or names with * for any text and ?
+        for a letter.
+        """
         if wanted is None:
             return self.names
         every = (*self.names, *self.derived)
@@ -246,7 +250,7 @@ class Result:
         return self.time.size
 
     def unit(self, name: str) -> str:
-        """Unit of a column, always of SI; empty where none is known."""
+        """Return the SI unit of a column, or an empty text."""
         return (
             self._units[name]
             if name in self._units
@@ -286,7 +290,9 @@ class Result:
     def to_csv(
         self, path: str | Path, names: str | Iterable[str] | None = None, units: bool = False
     ) -> None:
-        """Write time and the columns that `select(names)` finds; `units` adds a second row with units."""
+        """Write time and the columns of `select(names)` as CSV; `units` adds a second row with
+        units.
+        """
         from kinetree.models.result.atomic_file import whole_file
         from kinetree.models.result.files import write_csv
 
@@ -344,13 +350,17 @@ class Result:
         return run_gradient(self, output, parameters)
 
     def to_dataframe(self, names: str | Iterable[str] | None = None):
-        """The columns that `select(names)` finds as a pandas DataFrame over the time; units stand in its `attrs`."""
+        """Return the columns of `select(names)` as a pandas DataFrame over time, with units in
+        `attrs`.
+        """
         from kinetree.models.result.data_frames import to_dataframe
 
         return to_dataframe(self, self.select(names))
 
     def to_xarray(self, names: str | Iterable[str] | None = None):
-        """The columns that `select(names)` finds as an xarray Dataset over the time; every variable has its unit in `attrs["units"]`."""
+        """Return the columns of `select(names)` as an xarray Dataset over time, with units in
+        `attrs["units"]`.
+        """
         from kinetree.models.result.data_frames import to_xarray
 
         return to_xarray(self, self.select(names))

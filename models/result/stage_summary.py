@@ -31,7 +31,9 @@ class Summary:
 
 
 def summarise(parts: Sequence[np.ndarray], first: np.ndarray, kind: str) -> Summary:
-    """From the samples (rows) of every stage, its first and last instant among them, and the values at the start of the run."""
+    """Return a summary table of every stage from its samples and the values at the start of the
+    run.
+    """
     if kind not in KINDS:
         raise ValueError(f"unknown table '{kind}', expected one of {', '.join(KINDS)}")
     rows = []
@@ -94,7 +96,9 @@ def samples(result: Any, names: Sequence[str]) -> tuple[list[int], list[np.ndarr
 
 
 def lasting(result: Any, coordinates: Sequence[str]) -> list[str]:
-    """Coordinates that move in the last stage too: those of joints that let go keep their last values."""
+    """Return the coordinates that still move in the last stage; those of released joints keep their
+    last values.
+    """
     last = (
         result["stage"] == result["stage"][-1]
         if "stage" in result

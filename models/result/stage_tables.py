@@ -108,7 +108,7 @@ class StageTable:
         ]
 
     def plain_rows(self) -> list[list[str]]:
-        """The same in SI with all digits, for files that programs read."""
+        """Return the rows in SI with all digits, for files that programs read."""
         head = [
             "",
             *(
@@ -126,7 +126,7 @@ class StageTable:
 
 
 def matching(patterns: Sequence[str], known: Sequence[str], what: str) -> list[str]:
-    """Those of the known names that a pattern fits, in the order of the known ones."""
+    """Return the known names that a pattern fits, in their own order."""
     from kinetree.models.description.errors import suggestion
     from kinetree.models.result.result import shape_of
 
@@ -147,7 +147,7 @@ def matching(patterns: Sequence[str], known: Sequence[str], what: str) -> list[s
 def stage_table(
     result: Any, wanted: ReportTable, name: str = "", coordinates: Sequence[str] = ()
 ) -> StageTable:
-    """The table of a run; KeyError names columns and stages that are not there."""
+    """Return a table over the stages of a run; raise KeyError for unknown columns and stages."""
     names = chosen_columns(result, wanted.columns, coordinates)
     parts = stage_samples(result, names)
     every = [label(result, number) for number, _, _ in parts]
@@ -211,7 +211,7 @@ def chosen_columns(result: Any, patterns: Sequence[str], coordinates: Sequence[s
 def not_there(
     result: Any, wanted: Mapping[str, ReportTable | ReportPlot], coordinates: Sequence[str] = ()
 ) -> dict[str, str]:
-    """What tables and sets of plots name and a run does not have, by the name of the table or set; a result without rows tells it before the run."""
+    """Return the columns and stages that tables and plots name but a run lacks, by table or plot."""
     found = {}
     for name, each in wanted.items():
         try:
@@ -247,7 +247,7 @@ def refuse_reference(reference: Any, names: Sequence[str]) -> None:
 def away(
     result: Any, reference: Any, names: Sequence[str], first: np.ndarray, begin: np.ndarray
 ) -> np.ndarray:
-    """What deviations are taken from."""
+    """Return the values from which deviations are measured."""
     if reference is None:
         return np.zeros(len(names))
     if reference == "start":

@@ -1,4 +1,4 @@
-"""Compiles LLVM text in this process; what was compiled is kept on disk under the hash of the text and of the processor."""
+"""Compilation of LLVM text in this process, cached on disk by a hash of text and processor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Machine:
     fresh: bool  # compiled now, not found on disk
 
     def address(self, name: str) -> int:
-        """Where a function of the text starts."""
+        """Return the address of a compiled function."""
         return self.engine.get_function_address(name)  # type: ignore[attr-defined]
 
     def __getattr__(self, name: str) -> Callable[..., int]:
@@ -86,14 +86,14 @@ def optimise(module, machine) -> None:
 
 
 class Objects:
-    """Object code by the hash of what it was made from."""
+    """Object code on disk by the hash of its source."""
 
     def __init__(self, key: str):
         self.path = cache_root() / "specialised" / f"{key}.o"
         self.size = 0
 
     def load(self, module) -> bytes | None:
-        """What LLVM asks for before it compiles."""
+        """Return cached object code for LLVM, or None."""
         if not self.path.exists():
             return None
         content = self.path.read_bytes()
@@ -101,7 +101,7 @@ class Objects:
         return content
 
     def keep(self, module, content: bytes) -> None:
-        """What LLVM gives after it compiled; the file appears complete or not at all."""
+        """Store the object code that LLVM has compiled, atomically."""
         self.size = len(content)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=self.path.parent, delete=False) as file:
@@ -136,7 +136,7 @@ def compiled(text: str) -> Machine:
 
 
 def interface(text: str) -> str:
-    """The declarations alone: what is asked for when the object is on disk."""
+    """Return the declarations alone, used when the object code is on disk."""
     found = [line for line in text.splitlines() if line.startswith("define i")]
     return "\n".join(
         line.replace("define", "declare", 1).removesuffix("{")

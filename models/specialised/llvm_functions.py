@@ -12,7 +12,9 @@ ARRAYS = ("q", "u", "x", "inputs", "parameters")
 
 
 def function(code: Code, name: str, parameters: Sequence[str], linkage: str = "") -> str:
-    """A function of the given parameters; of many operations in several blocks, each a function that leaves numbers in `kept` for others."""
+    """Return an LLVM function; many operations are split into functions that pass numbers in
+    `kept`.
+    """
     trace, tape = code.trace, code.tape
     given = [i for i in trace.live if tape.nodes[i][0] in ("const", "symbol")]
     known = set(given)

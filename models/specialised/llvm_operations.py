@@ -209,7 +209,7 @@ class Code:
         return found
 
     def further_conditions(self, results: Sequence[int], first: bool) -> list[str]:
-        """What else has to hold, of the results of one block."""
+        """Return additional conditions on the results of one block."""
         return []
 
     def begun(self) -> None:
@@ -237,7 +237,7 @@ class Code:
         self.valid += self.further_conditions([self.trace.results[k] for k in results], first)
 
     def status(self) -> None:
-        """Return 0 where all conditions hold."""
+        """Return 0 if all conditions hold."""
         good = "splat (i1 true)" if self.width > 1 else "true"
         for each in self.valid:
             good = self.new(f"and {self.bit} {good}, {each}")
@@ -248,7 +248,7 @@ class Code:
         self.lines.append(f"  ret i32 {found}")
 
     def place(self, k: int) -> str:
-        """Where a number of other blocks stands."""
+        """Return the pointer to a number shared between blocks."""
         return self.new(f"getelementptr double, ptr %kept, i64 {k * self.width}")
 
     def read(self, i: int, k: int) -> None:

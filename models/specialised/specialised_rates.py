@@ -33,7 +33,7 @@ FOLDED = 3  # how many operations of the formulas become one: beyond LARGEST of 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the code finds an argument."""
+    """The array and index of an argument."""
 
     array: str  # y or val
     at: int
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass
 class Motion:
-    """The right-hand side of one structure as operations, and where they find their arguments."""
+    """The right-hand side of one structure as operations, and the places of their arguments."""
 
     trace: Trace
     places: dict[str, list[Place]]
@@ -49,7 +49,7 @@ class Motion:
 
 
 def motion(system: System) -> Motion:
-    """The operations of a structure; ValueError tells why there are none."""
+    """Return the operations of a structure; raise ValueError with the reason if there are none."""
     c = system.compiled
     if c.counts["nc"]:
         raise ValueError("contacts that open and close are switched by the engine")
@@ -77,7 +77,7 @@ def motion(system: System) -> Motion:
 
 
 def motions(unit: Unit) -> list[Motion | str]:
-    """Of every structure of a unit: its operations, or why it has none."""
+    """Return for every structure its operations, or the reason why it has none."""
     found: list[Motion | str] = []
     for stage, structure in zip(unit.stages, unit.compiled, strict=True):
         try:
@@ -102,12 +102,12 @@ def machine_of(found: Sequence[Motion | str]) -> Machine | None:
 
 
 def own_place(ints: np.ndarray, stage: int) -> int:
-    """Where in the ints of a unit the address for a structure stands."""
+    """Return the index in a unit's ints of a structure's code address."""
     return int(U.STAGE.of(ints, U.UNIT.size + U.STAGE.size * stage).ints) + HEADER.at("own")
 
 
 def attach(unit: Unit, found: Sequence[Motion | str], machine: Machine | None) -> None:
-    """Let the structures of a unit run by their motions; what has none runs by the engine."""
+    """Connect the structures of a unit with their compiled code; others use the engine."""
     unit.own = machine
     for k, each in enumerate(found):
         if machine is not None and isinstance(each, Motion):
@@ -144,7 +144,9 @@ class MotionCode(Code):
 
 
 def llvm_text(motions: Sequence[Motion | str], suffix: str = "", table: bool = False) -> str:
-    """A module with `own_K` for every structure that has operations; `table`: their addresses in `kt_own_table`, 0 where there is none."""
+    """Return a module with `own_K` for every structure with operations, and their addresses in
+    `kt_own_table`.
+    """
     called: set[str] = set()
     functions = []
     for k, each in enumerate(motions):

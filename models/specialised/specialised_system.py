@@ -40,7 +40,9 @@ ROUNDS = 7
 
 
 class Specialised:
-    """The same interface as `System`. `engine` says which code answers: "specialised", or "generic" where that is faster; `why` says why."""
+    """The interface of `System` with specialised code. `engine` is "specialised", or "generic"
+    where faster; `why` gives the reason.
+    """
 
     def __init__(self, system: System):
         self.generic = system
@@ -80,7 +82,7 @@ class Specialised:
     def of(
         cls, system: System, trace: Trace | None = None, machine: Machine | None = None
     ) -> Specialised:
-        """With code that is there already, whatever is faster."""
+        """Return a specialised system with existing code, choosing the faster engine."""
         found = cls.__new__(cls)
         found.generic, found.trace, found.machine, found.why, found.times = (
             system,
@@ -103,7 +105,7 @@ class Specialised:
         return f"Specialised({self.generic.name!r}, {self.engine}: {self.why})"
 
     def _blocks(self) -> None:
-        """Memory for the arguments; the code knows its addresses."""
+        """Allocate the arguments; their addresses are fixed in the code."""
         c = self.generic.compiled
         sizes = {
             "q": len(c.coordinates),
@@ -139,7 +141,9 @@ class Specialised:
         loads: Any = None,
         tau: Numbers | None = None,
     ) -> np.ndarray:
-        """Rates of the speeds, u̇. Extra loads, another method, and states at which the order of elimination fails, take the generic engine."""
+        """Return u̇; extra loads, other methods and failing elimination orders use the generic
+        engine.
+        """
         if self.engine == "specialised" and method == "auto" and loads is None and tau is None:
             assert self.machine is not None
             self._fill(q, u, inputs)
@@ -166,7 +170,9 @@ class Specialised:
         progress: Callable[[float], None] | None = None,
         stream: str | Path | None = None,
     ) -> Result:
-        """As `System.simulate`, with straight-line right-hand sides for all structures that have some; `motions` tells which, and why not."""
+        """Simulate like `System.simulate` with specialised right-hand sides; `motions` lists
+        exceptions.
+        """
         system = self.generic
         known(method, LAGRANGE | HAMILTON, "DEC")
         options = Options.of(
@@ -199,7 +205,9 @@ class Specialised:
     def accelerations_many(
         self, t: Any, q: Any, u: Any, inputs: Mapping[str, Any] | None = None, **rest: Any
     ) -> Any:
-        """u̇ of many states in lanes of straight-line code. Forces, loads, states or outputs, and rows that fail, take the generic engine."""
+        """Return u̇ of many states in lanes; forces, loads, states or failing rows use the generic
+        engine.
+        """
         threads = rest.pop("threads", None)
         if self.engine != "specialised" or any(
             value is not None and len(np.atleast_1d(value)) for value in rest.values()

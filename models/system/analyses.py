@@ -1,4 +1,6 @@
-"""What a system offers besides its equations: ensembles of runs, states of rest, small motions; models/analysis and models/run do the work."""
+"""Analyses of a system: ensembles, equilibria, linearisation (implemented in models/analysis and
+models/run).
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,9 @@ class Analyses:
         states: Mapping[str, float] | None = None,
         iterations: int = 200,
     ) -> Equilibrium:
-        """The state of rest downhill from `q` and the first-order `states` (default: the start), with loads, small motions and stability."""
+        """Return the equilibrium reached from `q` and `states` (default: the start), with loads,
+        modes and stability.
+        """
         from kinetree.models.analysis.statics import equilibrium
         from kinetree.models.system.controller_variants import resting
 
@@ -119,7 +123,9 @@ class Analyses:
         steps: Sequence[Mapping[str, float | str]] | None = None,
         inputs: Mapping[str, float] | None = None,
     ) -> list[Equilibrium]:
-        """States of rest one after another, each from the last: of every stage, or after steps that set parameters, inputs or the `stage`."""
+        """Return successive equilibria: of every stage, or after steps that set parameters, inputs
+        or `stage`.
+        """
         from kinetree.models.analysis.preparation import equilibria
         from kinetree.models.system.controller_variants import resting
 
@@ -154,5 +160,7 @@ class Analyses:
     def linear_chain(
         self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any
     ) -> Unit:
-        """Small motions about the state of rest (`rest`: arguments of `equilibrium`) in steps of dt by kinetree.solvers.chain.advance."""
+        """Return the linearisation about the equilibrium in steps of dt
+        (kinetree.solvers.chain.advance).
+        """
         return self.equilibrium(**rest).linear.linear_chain(dt, channels, accuracy)

@@ -1,4 +1,6 @@
-"""Systems of a description: as it runs, as its controllers rest, and with the loop of one of them open."""
+"""Variants of a system: as it runs, with controllers at equilibrium, and with one control loop
+open.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def system_of(description: Description) -> System:
 
 
 def resting(system: System) -> System:
-    """The system in whose states of rest controllers take part: sampled ones stand for themselves without events."""
+    """Return the system for equilibria with controllers in steady state; sampled ones without
+    events.
+    """
     written = system.description.written
     if not written.controllers or system.description.rests:
         return system
@@ -37,7 +41,7 @@ def resting(system: System) -> System:
 
 
 def opened(system: System, name: str) -> System:
-    """The system at rest with the command of one controller as an input."""
+    """Return the system at equilibrium with the command of one controller as an input."""
     return unprepared(expanded(system.description.written, rest=True, broken=name))
 
 
@@ -56,7 +60,9 @@ def unprepared(description: Description) -> System:
 
 
 def begun(system: System, rest: Equilibrium) -> dict[str, float]:
-    """Values of the states of a run that begins at a state of rest: what sampled controllers read, hold and remember there."""
+    """Return the initial states of a run from an equilibrium, with the memories of sampled
+    controllers.
+    """
     known = rest.outputs | rest.states
     for name, controller in system.description.written.controllers.items():
         for k, command in enumerate(commands_of(name, controller), 1):

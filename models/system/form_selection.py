@@ -1,4 +1,4 @@
-"""The part of System that knows what the methods cost, and chooses."""
+"""The part of System that predicts costs of the forms and chooses one."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ class Choice:
 
     @property
     def rotors(self) -> bool:
-        """Whether motors at joints have inertia of their own."""
+        """Return whether any joint has a motor with rotor inertia."""
         return any(joint.rotor_inertia is not None for joint in self.description.joints.values())

@@ -66,7 +66,7 @@ class Evaluation:
         self.instance.outputs(self.t)
 
     def begin(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> None:
-        """Let a communication step begin at a state: what actuators hold is what they have there."""
+        """Start a communication step of actuators at a state, storing their held values."""
         self.outputs(q, u, x)
         registers = self.system.compiled.registers
         self.inputs[:] = self.instance.ws.val[
@@ -88,7 +88,7 @@ class Evaluation:
         x: np.ndarray,
         inputs: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Of the constraint rows: of positions (level 0) or of speeds (1)."""
+        """Return the constraint residuals of positions (level 0) or speeds (level 1)."""
         self.place(q, u, x, inputs)
         self.instance.call("constraints", level, self.t)
         return self.instance.ws.loop_r.copy()
@@ -101,7 +101,7 @@ class Evaluation:
 
     @contextmanager
     def moving_input(self, k: int, rate: float = 0.0, bend: float = 0.0) -> Iterator[None]:
-        """Input k has these first and second rates, as a host's may; all others are held."""
+        """Give input k first and second derivatives, as a host may; the others are held."""
         ws = self.instance.ws
         ws.given[:], ws.slope[:], ws.curve[:] = self.inputs, 0.0, 0.0
         ws.slope[k], ws.curve[L.CURVE * k] = rate, 0.5 * bend
@@ -216,7 +216,7 @@ class Chart:
         return G
 
     def local(self, q: np.ndarray) -> np.ndarray:
-        """What `moved` needs to get from the chart's position to q."""
+        """Return the step from the chart's position to q, the inverse of `moved`."""
         step = np.zeros(self.system.n)
         for j, k in self.plain:
             step[j] = q[k] - self.q[k]

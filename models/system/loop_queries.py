@@ -1,4 +1,4 @@
-"""What a compiled mechanism says about its closed loops: freedoms, cut joints, redundant rows, residuals, reactions of all joints."""
+"""Queries about closed loops: degrees of freedom, cut joints, redundant rows, residuals, reactions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DIRECTIONS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 
 
 class Closure:
-    """The part of System that concerns closed loops; on a tree everything here is empty."""
+    """The part of System about closed loops; empty results on a tree."""
 
     compiled: Compiled
     description: Description
@@ -47,7 +47,9 @@ class Closure:
 
     @property
     def start_changes(self) -> dict[str, tuple[float, float]]:
-        """Start values of the description that the loops did not allow: by coordinate or speed what was given and what it became."""
+        """Return start values that the loops changed: given and resulting value by coordinate or
+        speed.
+        """
         if not self.compiled.loops:
             return {}
         c, val, fields = (
@@ -80,7 +82,7 @@ class Closure:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a run will silently do otherwise than the description seems to say."""
+        """Return warnings about differences between the description and its run."""
         said = []
         for name, (a, b) in self.start_changes.items():
             objecting = self._objecting(name, a)
@@ -90,7 +92,7 @@ class Closure:
         return (*said, *self.inputs_as_they_are)
 
     def _objecting(self, name: str, given: float) -> str:
-        """Which constraint a start value of the description would violate most beside the start as it is."""
+        """Return the constraint that a given start value would violate most."""
         q, u = self.start()  # type: ignore[attr-defined]
         t, place = self.compiled.start_time, name in self.compiled.coordinates
         (q if place else u)[
@@ -115,7 +117,7 @@ class Closure:
 
     @property
     def inputs_as_they_are(self) -> list[str]:
-        """Inputs of couplings that lack their rates where nobody gives slopes beside values."""
+        """Return warnings about inputs in couplings without derivatives."""
         jumps = dict.fromkeys(self.compiled.followed, " where it jumps the mechanism jumps,")
         wrong = "hosts that give no derivatives of inputs move it wrongly; `follow` tells its rate or filters it"
         return [
@@ -124,7 +126,9 @@ class Closure:
         ]
 
     def assemble(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and speeds that close the loops, from guesses; values that the description gives are kept if possible."""
+        """Return coordinates and speeds that satisfy the constraints, keeping given values if
+        possible.
+        """
         try:
             return self._moved("assemble", t, q, u)
         except EvaluationError as error:
@@ -177,7 +181,7 @@ class Closure:
         inputs: Mapping[str, float] | None = None,
         loads=None,
     ) -> np.ndarray:
-        """Generalised forces Jᵀλ along the speeds by which loops and couplings are held."""
+        """Return the generalised constraint forces Jᵀλ of loops and couplings."""
         self._fast.set_state(q, u, inputs, loads)
         self._fast.call("accelerations", 0, t)
         forces = self._fast.finite(t, "constraint forces", self._fast.ws.loop_lam.copy())
@@ -250,7 +254,7 @@ class Closure:
         inputs: Mapping[str, float] | None = None,
         states: Mapping[str, float] | None = None,
     ) -> dict[str, float]:
-        """How fast the speeds violate every cut joint and coupling, those of speeds alone (blades, rolling, drives) too: per second, m or rad."""
+        """Return the rate [1/s, m or rad] at which speeds violate each cut joint and coupling."""
         return {
             name: each[1]
             for name, each in self.constraint_residuals(t, q, u, inputs, states).items()
@@ -292,7 +296,8 @@ def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[float, float]]:
-    """Bodies without inertia of their own that the elimination of the tree stumbles over, and what mass and moment of inertia they may borrow.
+    """Return the massless bodies that make the tree elimination singular, with suitable proximal
+    mass and inertia.
 
     With `pushed` forces act along all speeds: they find out bodies that cannot pay back.
     """

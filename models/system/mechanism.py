@@ -73,7 +73,7 @@ class Mechanism:
         return ChainSystem(self.overridden(parameters).description)
 
     def linear(self, **parameters: float) -> Mechanism:
-        """Small motions about the state of rest as a description with [chain]; keyword arguments override parameters."""
+        """Return the linearisation about the equilibrium as a mechanism with [chain]."""
         from kinetree.models.analysis.linear_description import linear_description
 
         return Mechanism(linear_description(self.compile(**parameters)), {})

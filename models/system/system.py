@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Workspaces(threading.local):
-    """What evaluations write into: every thread that asks a system has workspaces of its own."""
+    """Workspaces of evaluations, one set per thread."""
 
     def __init__(self, compiled: Compiled):
         self.fast = Instance(compiled)
@@ -138,7 +138,7 @@ class System(Analyses, Choice, Closure, Traced):
         loads=None,
         tau: Numbers | None = None,
     ) -> np.ndarray:
-        """Rates of the speeds, u̇; contacts are open, as a state alone does not tell which are closed.
+        """Return u̇, the time derivatives of the speeds; contacts count as open.
 
         `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes; `tau` extra forces along the speeds.
         """
@@ -295,7 +295,7 @@ class System(Analyses, Choice, Closure, Traced):
     def outputs(
         self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None
     ) -> dict[str, float]:
-        """All outputs of one state by name."""
+        """Return all outputs of one state by name."""
         instance, columns = (
             self._solve("outputs", t, q, u, inputs, "DEC", None),
             self.compiled.outputs,

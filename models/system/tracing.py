@@ -22,8 +22,10 @@ class Traced:
         form: str = "auto",
         stage: int | str | None = None,
     ) -> Trace:
-        """Operations that give accelerations, mass_matrix, outputs, rates, reactions, energy, momenta, hamilton, guards or matrices (of every body);
-        `parameters` as numbers or symbols; `form` auto takes the form and the axes with the fewest operations; `stage`: its name or number."""
+        """Return the operations of a quantity (accelerations, mass_matrix, outputs, rates,
+        reactions, energy, momenta, hamilton, guards, matrices). `parameters` are numbers or
+        symbols; `form` auto takes the one with fewest operations; `stage` is a name or number.
+        """
         from kinetree.models.trace.mechanism_traces import INERTIAL, trace
         from kinetree.models.trace.stage_system import of_one_stage
 
@@ -36,7 +38,9 @@ class Traced:
         return found
 
     def specialise(self) -> Specialised:
-        """The same interface with machine code of this mechanism, compiled now or found on disk, where measurement finds it faster."""
+        """Return a system with machine code of this mechanism, compiled or cached, where measured
+        to be faster.
+        """
         from kinetree.models.specialised.specialised_system import Specialised
 
         return Specialised(cast("System", self))

@@ -1,1 +1,1 @@
-"""The kernels on symbols: straight-line operations of one mechanism, folded and shared, and what can be made of them."""
+"""Execution of the kernels on symbols: simplified straight-line operations of one mechanism."""

@@ -131,7 +131,7 @@ def sweep(tape: Tape, seeds: dict[int, int], wanted: Iterable[int]) -> dict[int,
 
 
 def symbols_of(trace: Trace, by: Sequence[str] | str | None) -> list[tuple[str, int]]:
-    """Names and nodes of the symbols to differentiate by; a symbol that nothing uses has no node yet."""
+    """Return names and nodes of the symbols to differentiate by; unused symbols have no node."""
     wanted = [by] if isinstance(by, str) else by
     found = []
     for group, names in trace.arguments.items():

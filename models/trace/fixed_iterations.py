@@ -34,7 +34,7 @@ class View:
 
 
 class Vectors(Field):
-    """A field whose parts are views of it, as those of an array are."""
+    """A symbolic field whose slices are views, as those of an array."""
 
     def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, slice):
@@ -44,7 +44,9 @@ class Vectors(Field):
 
 
 def iterated(recording: Recording, form: str) -> Sequence[Any]:
-    """M⁻¹ b after STEPS iterations from a given H, b = Q of the form; kinematics are there."""
+    """Compute M⁻¹ b by STEPS iterations from a given H, with b = Q of the form; kinematics are
+    evaluated already.
+    """
     model, ws, n = recording.model, recording.ws, len(recording.ws.u)
     for i in range(n):
         for j in range(i + 1):

@@ -1,4 +1,4 @@
-"""Long straight lines in blocks: functions of some thousand operations that hand numbers on in an array: compilers need time and room in proportion.
+"""Splitting of long straight-line code into functions that pass numbers in an array.
 
 The order of a tape is that of the passes over the tree, body by body: a block passes over some bodies and ends where fewest numbers are handed on.
 """
@@ -16,7 +16,9 @@ FREE = 0.5  # part of a block within which the cut may move
 
 @dataclass
 class Block:
-    """Items that are worked out together, and the places of what comes from blocks before and goes to later ones."""
+    """Items evaluated together, with the array places that they read from and write for other
+    blocks.
+    """
 
     items: list[int]
     reads: dict[int, int] = field(default_factory=dict)
@@ -26,7 +28,9 @@ class Block:
 def blocks(
     order: Sequence[int], needs: Mapping[int, Sequence[int]], size: int = BLOCK, whole: int = WHOLE
 ) -> tuple[list[Block], int]:
-    """Items, each behind what it needs, as blocks, and the number of places in the array; up to `whole` items stay one block."""
+    """Return items in dependency order as blocks, and the array size; up to `whole` items stay one
+    block.
+    """
     if len(order) <= whole:
         return [Block(list(order))], 0
     place = {item: k for k, item in enumerate(order)}
@@ -43,7 +47,7 @@ def blocks(
 
 
 def cuts(last: Sequence[int], size: int) -> list[int]:
-    """Where blocks end: the item before which fewest earlier items are still needed, out of some."""
+    """Return the block ends at which the fewest numbers have to be passed on."""
     count = len(last)
     open_at, change = (
         [0] * (count + 1),
@@ -71,7 +75,9 @@ def share(
     place: Mapping[int, int],
     last: Mapping[int, int],
 ) -> int:
-    """Give places to what crosses; a place is free again behind the block of its last reader."""
+    """Assign array places to the numbers that cross blocks; a place is reused after its last
+    reader.
+    """
     free: list[int] = []
     taken = 0
     leaving: dict[int, list[int]] = {}  # block -> places that are free behind it

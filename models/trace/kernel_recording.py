@@ -21,7 +21,7 @@ GROUPS = ("q", "u", "x", "inputs", "parameters")
 
 
 class Field(list):
-    """A field of a block as kernels see it."""
+    """A symbolic field of a block with the interface that kernels use."""
 
     @property
     def size(self) -> int:
@@ -94,7 +94,7 @@ class Recording:
         return [self.symbol(group, k, value) for k, value in enumerate(values)]
 
     def prepare(self) -> None:
-        """Derived constants of symbolic parameters; special cases of single values are not taken."""
+        """Compute derived constants of symbolic parameters without branches for special values."""
         with self.tape.unrecorded():
             self.run("engine.derived_constants", "prepare")
 
@@ -104,7 +104,7 @@ class Recording:
         self.check(name, status)
 
     def run_plainly(self, module: str, name: str) -> None:
-        """Call a kernel that returns nothing."""
+        """Call a kernel without a return value."""
         KERNELS.kernel(module, name)(self.model, self.ws)
 
     def entry(self, module: str, name: str, option: int = 0, t: Any = 0.0) -> None:
@@ -127,7 +127,7 @@ class Recording:
         return number(self.tape, value)
 
     def value(self, node: int) -> Any:
-        """What a node looks like to a kernel."""
+        """Return a node as a symbol or a plain number."""
         return wrap(self.tape, node)
 
     def nodes(self, values: Sequence[Any]) -> list[int]:
@@ -161,7 +161,7 @@ class Recording:
         return self.nodes(self.ws.p)
 
     def evaluate(self) -> None:
-        """Everything a result can hold, by the default engine."""
+        """Evaluate accelerations and outputs by the default engine."""
         self.entry("evaluate", "outputs", 0, self.t)
 
     def coordinate_rates(self) -> list[int]:
@@ -187,7 +187,7 @@ def general_position(
     u: np.ndarray,
     project: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None,
 ):
-    """A state near the start without special angles: the witness of a tape. Closed loops are closed again by `project`."""
+    """Return a state near the start without special angles; closed loops are closed by `project`."""
     rng = np.random.default_rng(20)
     away = q + rng.uniform(0.1, 0.3, q.size) * (0.2 if project else 1.0)
     for k in instance.compiled.quaternions:

@@ -1,4 +1,4 @@
-"""What is alive on a tape: the nodes that some results need, in order, and how often each is used."""
+"""Liveness on a tape: nodes needed by given results, in order, and their use counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def alive(tape: Tape, results: Iterable[int]) -> list[int]:
 
 
 def uses(tape: Tape, live: Iterable[int], results: Iterable[int]) -> Counter[int]:
-    """How often each node is used, results included."""
+    """Return how often each node is used, results included."""
     count: Counter[int] = Counter(results)
     for i in sorted(live, reverse=True):
         node = tape.nodes[i]
@@ -41,7 +41,7 @@ def uses(tape: Tape, live: Iterable[int], results: Iterable[int]) -> Counter[int
 
 
 def operations(tape: Tape, live: Iterable[int]) -> Counter[str]:
-    """Operations by kind; signs go into what uses them and cost nothing, conditions count as one comparison each."""
+    """Return operation counts by kind; sign changes are free, conditions count as one comparison."""
     count: Counter[str] = Counter(tape.nodes[i][0] for i in live)
     for name in FREE:
         count.pop(name, None)
@@ -49,12 +49,12 @@ def operations(tape: Tape, live: Iterable[int]) -> Counter[str]:
 
 
 def is_condition(tape: Tape, i: int) -> bool:
-    """Whether a node is true or false."""
+    """Return whether a node is a truth value."""
     return tape.nodes[i][0] in CONDITIONS
 
 
 def finished(tape: Tape, results: Iterable[int]) -> list[int]:
-    """The results in their last form: what only shows when everything is known."""
+    """Return the results after the final simplifications."""
     return factored(tape, shared_reciprocals(tape, results))
 
 
@@ -68,7 +68,9 @@ def common_factor(tape: Tape, a: int, b: int) -> tuple[int, int, int] | None:
 
 
 def factored(tape: Tape, results: Iterable[int]) -> list[int]:
-    """The results with f x + f y as f (x + y) where both products serve nothing else."""
+    """Return the results with f x + f y replaced by f (x + y) where both products have no other
+    use.
+    """
     results = list(results)
     live = alive(tape, results)
     count = uses(tape, live, results)
@@ -88,7 +90,7 @@ def factored(tape: Tape, results: Iterable[int]) -> list[int]:
 
 
 def shared_reciprocals(tape: Tape, results: Iterable[int]) -> list[int]:
-    """The results with divisions by one number, where there are several, as products with its reciprocal."""
+    """Return the results with repeated divisions by one number replaced by its reciprocal."""
     results = list(results)
     live = alive(tape, results)
     count = Counter(tape.nodes[i][2] for i in live if tape.nodes[i][0] == "/")

@@ -91,7 +91,7 @@ def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
 
 
 def few_multipliers(system: System) -> bool:
-    """Whether multipliers promise less work than elimination, as in chains of joints with many freedoms."""
+    """Return whether multipliers promise fewer operations than elimination."""
     if not system.bodies or system.n > SMALL:
         return False
     predicted = system.costs()
@@ -99,7 +99,9 @@ def few_multipliers(system: System) -> bool:
 
 
 def held_registers(system: System) -> list[int]:
-    """Registers that keep numbers between events: when the stage began, values of locked joints, what actuators hold, measured effective masses."""
+    """Return the registers constant between events: stage start time, locked joints, actuator
+    values, effective masses.
+    """
     fields = model_fields(system.compiled.ints, system.compiled.floats)
     locked = [
         register
@@ -115,7 +117,7 @@ def held_registers(system: System) -> list[int]:
 
 
 def latched(system: System) -> int:
-    """How many of these, the last ones, change at every output."""
+    """Return how many of the held registers, the last ones, change at every output."""
     fields = model_fields(system.compiled.ints, system.compiled.floats)
     return sum(1 for _ in (*LATCH.rows(fields.latches), *PROBE.rows(fields.probes)))
 
@@ -123,7 +125,8 @@ def latched(system: System) -> int:
 def record(
     system: System, of: str, parameters: str | Collection[str], form: str, axes: str
 ) -> Recording:
-    """A recording with its arguments in place; `parameters`: numbers, symbols, or the names of those that are symbols.
+    """Return a recording with its arguments; `parameters` are numbers, symbols, or the names of
+    symbolic ones.
 
     Those that decide how the mechanism is built stay numbers: what they decide is no register.
     """
@@ -222,7 +225,7 @@ def results(
 def trace(
     system: System, of: str = "accelerations", parameters: str = "numbers", form: str = "auto"
 ) -> Trace:
-    """The operations that give a quantity; `auto` takes the form and the axes with the fewest."""
+    """Return the operations of a quantity; `auto` takes form and axes with the fewest."""
     if of not in QUANTITIES:
         raise ValueError(f"'{of}' cannot be traced, expected one of {', '.join(QUANTITIES)}")
     if parameters not in PARAMETERS:
@@ -231,7 +234,7 @@ def trace(
 
 
 def cheapest(system: System, of: str, parameters: str = "numbers", form: str = "auto") -> Trace:
-    """The form and the axes with the fewest operations; also of what is not printed, such as the motion."""
+    """Return the trace in the form and axes with the fewest operations."""
     if model_fields(system.compiled.ints, system.compiled.floats).ghosts.size > 0:
         raise ValueError(
             f"'{system.name}' has massless bodies that only its loops hold: their solution iterates and has no straight line"
@@ -242,7 +245,7 @@ def cheapest(system: System, of: str, parameters: str = "numbers", form: str = "
 def cheapest_recorded(
     system: System, of: str, parameters: str | Collection[str], form: str
 ) -> tuple[Trace, Recording]:
-    """The same, and the blocks as the kernels left them; left out are multipliers where an inertia has no inverse, and forms that lose digits."""
+    """Return the cheapest trace and its recorded blocks; inaccurate forms are excluded."""
     ways, found = candidates(system, of, form), []
     for way in ways:
         try:
@@ -261,19 +264,19 @@ def cheapest_recorded(
 
 
 def at_witness(trace: Trace) -> np.ndarray:
-    """The results at the state near the start by which the tape decides."""
+    """Return the results at the state at which the tape was recorded."""
     return np.array([trace.tape.values[i] for i in trace.results])
 
 
 def traced(system: System, of: str, parameters: str, form: str, axes: str) -> Trace:
-    """One form in one kind of axes."""
+    """Return the trace of one form in one kind of axes."""
     return recorded(system, of, parameters, form, axes)[0]
 
 
 def recorded(
     system: System, of: str, parameters: str | Collection[str], form: str, axes: str
 ) -> tuple[Trace, Recording]:
-    """One form in one kind of axes, and the blocks as the kernels left them."""
+    """Return the trace of one form in one kind of axes, and the recorded blocks."""
     recording = record(system, of, parameters, form, axes)
     parts: list[Matrix] = []
     if of == "matrices":

@@ -1,4 +1,6 @@
-"""What a tape consists of: nodes that are there once, their values at the witness, and the decisions that the witness has taken."""
+"""Nodes of a tape, unique, with their values at the recorded state and the branch decisions taken
+there.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ Node = tuple
 
 
 class Nodes:
-    """Nodes, their values at the witness, and the decisions taken."""
+    """Unique nodes with values at the recorded state, and branch decisions."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -33,7 +35,7 @@ class Nodes:
         return number
 
     def constant(self, value: float) -> int:
-        """The node of a plain number; there is one zero."""
+        """Return the node of a number; +0 and -0 are one."""
         key = ("const", value + 0.0)
         found = self.index.get(key)
         if found is None:
@@ -58,7 +60,7 @@ class Nodes:
         return node[1] if node[0] == "const" else None
 
     def is_root(self, a: int) -> bool:
-        """Whether a node is a square root."""
+        """Return whether a node is a square root."""
         return self.nodes[a][0] == "sqrt"
 
     def fold(self, operation: str, *arguments: int) -> int:
@@ -70,7 +72,9 @@ class Nodes:
 
     # -- decisions ----------------------------------------------------------------------------------------------------------------------
     def decide(self, c: int) -> bool:
-        """What the witness says about a condition; kept, unless it only asks whether two numbers are equal: then they are not in general."""
+        """Return the truth of a condition at the recorded state and record the decision; equalities
+        count as false.
+        """
         known = self.number(c)
         if known is not None:
             return known != 0.0
@@ -84,7 +88,7 @@ class Nodes:
 
     @contextmanager
     def unrecorded(self) -> Iterator[None]:
-        """Decisions in here are free choices, such as an order of elimination: the tape holds whatever they are."""
+        """Context manager in which branch decisions are free choices and not recorded."""
         before, self.recording = self.recording, False
         try:
             yield

@@ -1,4 +1,5 @@
-"""The operations a tape knows, as functions of plain numbers: what a node is worth at the witness, and what constants fold to.
+"""Operations of a tape as functions of numbers, for values at the recorded state and constant
+folding.
 
 They are those of expressions, with IEEE results; conditions are 1 and 0.
 """

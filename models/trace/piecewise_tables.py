@@ -166,7 +166,7 @@ def looked_up(table: Piecewise, arguments: Sequence[Any]) -> Any:
 
 
 def traced(look_up: Callable) -> Callable:
-    """`look_up` of the register machine that also takes symbols."""
+    """Return the table lookup of the register machine extended to symbols."""
 
     def call(op: int, k: int, x: Any, y: Any, tables: Sequence[int], data: Sequence[float]) -> Any:
         arguments = (x,) if op in (Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD) else (x, y)

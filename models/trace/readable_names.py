@@ -55,7 +55,7 @@ def identifier(text: str) -> str:
 
 
 def placed(recording: Recording, form: str) -> Iterator[tuple[str, object]]:
-    """Names and what stands there, most telling first."""
+    """Return the quantities of a form by readable name, the most informative first."""
     ws, c = recording.ws, recording.compiled
     bodies = [identifier(name) for name in (*c.bodies, *c.twins)]
     speeds = [identifier(name.removeprefix("der(").removesuffix(")")) for name in c.speeds]

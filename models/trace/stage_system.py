@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 def of_one_stage(system: System, stage: int | str) -> tuple[System, str]:
-    """The system and the name of a stage by its name or number; joints that are locked in it are refused: only runs know what they hold."""
+    """Return the system and name of a stage; locked joints are refused, since only runs know their
+    values.
+    """
     from kinetree.models.system.system import System
 
     names = [each.name for each in system.stages]

@@ -1,4 +1,6 @@
-"""Symbols: what kernels calculate with while they are traced. A symbol is a node of a tape; whatever folds to a constant is a plain float again."""
+"""Symbols: numbers that kernels compute with while they are traced; results that fold are plain
+floats.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from kinetree.models.trace.tape import Tape
 
 
 class Symbol:
-    """A number that is known when the code runs."""
+    """A number unknown until the generated code runs."""
 
     __slots__ = ("i", "tape")
     __hash__ = object.__hash__
@@ -84,7 +86,9 @@ class Symbol:
 
 
 class Condition:
-    """A comparison that is known when the code runs; asked for a truth value, it decides as the witness does."""
+    """A comparison unknown until the code runs; as a truth value it decides as at the recorded
+    state.
+    """
 
     __slots__ = ("i", "tape")
 
@@ -105,19 +109,19 @@ class Condition:
 
 
 def wrap(tape: Tape, i: int) -> Any:
-    """What a node looks like to a kernel."""
+    """Return a node as a symbol, or as a number if it is constant."""
     node = tape.nodes[i]
     return node[1] if node[0] == "const" else Symbol(tape, i)
 
 
 def condition(tape: Tape, i: int) -> Any:
-    """What a condition looks like to a kernel."""
+    """Return a node as a condition, or as a truth value if it is constant."""
     node = tape.nodes[i]
     return node[1] != 0.0 if node[0] == "const" else Condition(tape, i)
 
 
 def number(tape: Tape, a: Any) -> int:
-    """The node of what a kernel calculated with."""
+    """Return the node of a symbol or number."""
     return a.i if a.__class__ is Symbol or a.__class__ is Condition else tape.constant(float(a))
 
 
@@ -131,7 +135,7 @@ def symbolic(*arguments: Any) -> Any:
 
 # -- what kernels import from elsewhere, for symbols ----------------------------------------------------------------------------------------
 def function(name: str) -> Any:
-    """A function of `math` that takes symbols too."""
+    """Return a function of `math` extended to symbols."""
     plain = VALUE[name]
 
     def call(*arguments: Any) -> Any:
@@ -155,7 +159,7 @@ def sincos(angle: Any) -> Any:
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:
-    """a where the condition holds, else b."""
+    """Return a where the condition holds, else b."""
     if condition.__class__ is not Condition:
         return a if condition else b
     tape = condition.tape
@@ -163,7 +167,7 @@ def select(condition: Any, a: Any, b: Any) -> Any:
 
 
 def every(condition: Any) -> bool:
-    """Whether a condition holds: at the witness, which makes it a condition of the whole tape."""
+    """Return the truth of a condition at the recorded state; the whole tape then requires it."""
     return bool(condition)
 
 

@@ -1,4 +1,4 @@
-"""The kernels as plain Python functions beside the compiled ones, for arguments that are not numbers of the machine.
+"""The kernels as plain Python functions for symbolic arguments.
 
 Each module of the solvers is executed once more under the same code, with other names behind a few of its imports: the decorators change nothing,
 functions and decisions are those of symbols, views are taken as they come. Nothing of the process changes, numba is not even imported.
@@ -36,7 +36,7 @@ ROOT = "kinetree.solvers."
 
 
 def unchanged(function: Any = None, *_: Any, **__: Any) -> Any:
-    """A decorator that does nothing, with arguments or without."""
+    """A decorator that does nothing."""
     return function if callable(function) else lambda inner: inner
 
 
@@ -48,7 +48,7 @@ def named(name: str, **content: Any) -> ModuleType:
 
 
 class Hook:
-    """A kernel of another library, found when it is called."""
+    """A kernel of another library, looked up when called."""
 
     kinetree_hook = True
 
@@ -69,12 +69,12 @@ OWN = Own()
 
 
 def model_view(ints: Any, floats: Any) -> Any:
-    """What stands for the compiled model."""
+    """Return the block itself as the compiled model."""
     return ints
 
 
 def work_view(ints: Any, work: Any) -> Any:
-    """What stands for the workspace."""
+    """Return the block itself as the workspace."""
     return work
 
 
@@ -87,7 +87,7 @@ def floats_view(block: Any) -> Any:
 
 
 class PlainKernels:
-    """Modules of the solvers as plain functions, loaded when they are asked for: for symbols, or as they stand."""
+    """Modules of the solvers executed as plain Python, for symbols or for numbers."""
 
     def __init__(self, symbolic: bool = True) -> None:
         self.symbolic = symbolic
@@ -149,7 +149,7 @@ class PlainKernels:
         wanted: Sequence[str] = (),
         level: int = 0,
     ) -> Any:
-        """What an import statement of a kernel's module gives: `from x import y` and `import x` of top-level modules."""
+        """Return the module or names of an import statement in a kernel module."""
         if not f"{name}.".startswith(ROOT) and name not in self.modules:
             return import_module(name)
         if (
@@ -159,7 +159,7 @@ class PlainKernels:
         return self.module(name)
 
     def is_module(self, name: str) -> bool:
-        """Whether a name is a module, not a package."""
+        """Return whether a name is a module rather than a package."""
         found = find_spec(name)
         return name in self.modules or (
             found is not None and found.submodule_search_locations is None
@@ -192,17 +192,17 @@ class PlainKernels:
         return self.modules[name]
 
     def kernel(self, module: str, name: str) -> Callable:
-        """One kernel by its module (below the solvers) and its name."""
+        """Return one kernel by its module (below the solvers) and its name."""
         return getattr(self.module(ROOT + module), name)
 
     def tables(self, module: Any) -> None:
-        """Tables are looked up by nodes of their own: where in the grid a symbol lies is not known."""
+        """Replace table lookup by symbolic nodes, since the grid cell of a symbol is unknown."""
         from kinetree.models.trace.piecewise_tables import traced
 
         module.look_up = traced(module.look_up)
 
     def pivots(self, module: Any) -> None:
-        """The order of pivots is a free choice; that the smallest is large enough is asked for where it is used."""
+        """Leave the order of pivots unrecorded, as it is a free choice."""
         chosen = module.factor_group
 
         def factor_group(model: Any, ws: Any, *rest: Any) -> Any:

@@ -131,7 +131,7 @@ class Tape(Nodes):
         return found if found >= 0 else self.product(a, b)
 
     def without_root(self, a: int, na: Node, b: int, nb: Node) -> int:
-        """a b where square roots meet: √d √d = d, (x/√d)(y/√d) = x (y/d), (x/√d) √d = x; otherwise the root moves outwards. -1 without roots.
+        """Return a b with square roots cancelled or moved outwards; -1 if there are none.
 
         The factor of a symmetric matrix by square roots becomes the one without them.
         """
@@ -150,7 +150,7 @@ class Tape(Nodes):
         return self.div(self.mul(na[1], b), root)
 
     def product(self, a: int, b: int) -> int:
-        """a b of two nodes that are not known; x (y z) is y (x z) where that is there already."""
+        """Return a b for two unknown nodes; x (y z) reuses an existing y (x z)."""
         key, index = ("*", a, b) if a <= b else ("*", b, a), self.index
         if key in index:
             return index[key]
@@ -289,7 +289,7 @@ class Tape(Nodes):
         return a if a == b else self.node((operation, min(a, b), max(a, b)))
 
     def select(self, c: int, a: int, b: int) -> int:
-        """a where the condition holds, else b."""
+        """Return a where the condition holds, else b."""
         known = self.number(c)
         if known is not None:
             return a if known != 0.0 else b
@@ -314,5 +314,5 @@ RULES |= {"select": Tape.select, "not": Tape.logical_not}
 
 
 def exact_inverse(x: float) -> bool:
-    """Whether 1/x is a number of the machine: a power of two."""
+    """Return whether 1/x is exact: x is a power of two."""
     return frexp(x)[0] == 0.5

@@ -21,7 +21,7 @@ WEIGHT = {"/": 6.0, "sqrt": 6.0, "sin": 12.0, "cos": 12.0}
 
 @dataclass
 class Trace:
-    """Results as nodes of a tape, the names of the arguments, and names of what stands between."""
+    """Results as nodes of a tape, names of the arguments, and names of intermediate quantities."""
 
     name: str  # of the mechanism
     of: str
@@ -55,12 +55,12 @@ class Trace:
 
     @property
     def operations(self) -> int:
-        """Number of operations; a change of sign costs nothing."""
+        """Return the number of operations; sign changes are free."""
         return sum(self.counts.values())
 
     @property
     def heading(self) -> str:
-        """What stands above the equations."""
+        """Return the title of the printed equations."""
         stage = f" in the stage '{self.stage}'" if self.stage else ""
         return f"{self.of} of {self.name}{stage}: {self.operations} operations, {self.form}"
 
@@ -72,7 +72,9 @@ class Trace:
     def evaluate(
         self, t: Any, q: Numbers, u: Numbers, x: Numbers = (), inputs: Numbers = (), **rest: Any
     ) -> Any:
-        """The results in plain Python; `parameters` for symbolic ones, `held` numbers of runs, `functions` instead of those of the machine."""
+        """Return the results for given arguments; `parameters` for symbols, `held` for held
+        registers of runs.
+        """
         groups = {
             "t": [t],
             "q": q,
@@ -137,7 +139,9 @@ class Trace:
     def gradient(
         self, by: Sequence[str] | str | None = None, of: Sequence[str] | str | None = None
     ) -> Trace:
-        """Slopes of the results (all, or those named) by the named numbers (default: all q, u, x, inputs and symbolic parameters)."""
+        """Return derivatives of results (all or named) by named numbers (default: q, u, x, inputs,
+        symbols).
+        """
         from kinetree.models.trace.adjoint import gradient
 
         return gradient(self, by, of)

@@ -35,7 +35,9 @@ class Points(dict):
 
 
 def vanishes(tape: Tape, node: int) -> bool:
-    """Whether a node is zero for some arguments far from special ones, in exact arithmetic: then it is zero for all. False where it has roots."""
+    """Return whether a node is identically zero, tested in exact arithmetic; False if it contains
+    roots.
+    """
     known: dict[int, Any] = {}
     functions, number = VALUE | Points(), 0
     for i in alive(tape, [node]):
@@ -53,7 +55,7 @@ def vanishes(tape: Tape, node: int) -> bool:
 
 
 def matrices(recording: Recording) -> tuple[list[int], list[str], list[Matrix]]:
-    """Nodes of all entries row by row, their names, and the matrices that they make up."""
+    """Return nodes of all entries row by row, their names, and the matrices."""
     recording.entry("literal_forms", "literal_state", 0, recording.t)
     found = list(every(recording))
     tape, nodes, labels = recording.tape, [], []
@@ -100,7 +102,7 @@ def inertia(body: Any) -> list:
 
 
 def generalised(recording: Recording) -> list:
-    """BᵀF, body by body: what the forces on each body do along every speed before it; what vanishes for one body is left out."""
+    """Return BᵀF body by body, without vanishing contributions."""
     ws, model = recording.ws, recording.model
     along, ws.tau[:] = list(ws.tau), [0.0] * len(ws.tau)
     recording.run_plainly("literal.body_axes_kinematics", "active_forces")

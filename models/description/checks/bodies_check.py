@@ -123,7 +123,9 @@ def listed(values: Iterable[float]) -> str:
 
 
 def check_shape(checker: Checker, path: tuple, shape: Shape) -> None:
-    """One kind, positive sizes, a known colour."""
+    """Report a shape without exactly one kind, with sizes that are not positive, or an unknown
+    colour.
+    """
     kinds = [kind for kind in SHAPES if getattr(shape, kind) is not None]
     if len(kinds) != 1:
         checker.complain(path, " and ".join(kinds) or "no shape", "one of " + ", ".join(SHAPES))

@@ -1,4 +1,6 @@
-"""What a description with [chain] must not have, and what it must not measure: there are no bodies."""
+"""Checks of descriptions with [chain], which have no bodies: sections and outputs that do not
+apply.
+"""
 
 from __future__ import annotations
 

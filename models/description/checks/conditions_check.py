@@ -1,4 +1,6 @@
-"""Conditions of events and of ends of stages: what a run cannot see as it is written, as it watches signs of differences, is said as a warning."""
+"""Warnings about conditions of events and stages that a run cannot detect, since it watches signs
+of differences.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ EQUALITIES = {Op.EQ: "==", Op.NE: "!="}
 
 
 def check_conditions(checker: Checker) -> None:
-    """All of it."""
+    """Check the conditions of all events and stages."""
     d = checker.description
     for name, event in d.events.items():
         check_one(checker, ("events", name, "when"), event.when)
@@ -47,14 +49,16 @@ def check_conditions(checker: Checker) -> None:
 
 
 def stages_of(stages: tuple[Stage, ...], path: Path) -> Iterator[tuple[Path, Stage]]:
-    """Stages with their places, those of sequences too."""
+    """Yield all stages with their paths, including those of sequences."""
     for index, stage in enumerate(stages):
         yield (*path, index), stage
         yield from stages_of(stage.sequence or (), (*path, index, "sequence"))
 
 
 def check_one(checker: Checker, path: Path, text: float | str) -> None:
-    """Equality of what moves is true at single instants only; a number is no condition."""
+    """Warn about an equality of moving values, true only at single instants, and about numbers used
+    as conditions.
+    """
     try:
         root = parse(text)
     except ExpressionError:
@@ -83,7 +87,7 @@ def check_one(checker: Checker, path: Path, text: float | str) -> None:
 
 
 def moves(checker: Checker, *roots: Node) -> bool:
-    """Whether a value changes between events other than by steps."""
+    """Return a function that tests whether an expression changes continuously between events."""
     found: dict[Node, bool] = {}
     for node in postorder(roots):
         if isinstance(node, Leaf):
@@ -97,7 +101,9 @@ def moves(checker: Checker, *roots: Node) -> bool:
 
 
 def leaf_moves(checker: Checker, leaf: Leaf) -> bool:
-    """Parameters, inputs and states without a rate stand still between events and steps of a host; outputs are what they are computed from."""
+    """Return whether a variable changes continuously; parameters, inputs and constant states do
+    not.
+    """
     d, name = checker.description, leaf.key
     if name in d.parameters or name in d.inputs:
         return False
@@ -114,14 +120,16 @@ def leaf_moves(checker: Checker, leaf: Leaf) -> bool:
 
 
 def judged(checker: Checker, root: Node) -> bool:
-    """Whether a node is true or false by what is written: a comparison, or a flag of 0 and 1, which does not move."""
+    """Return whether an expression is a truth value: a comparison, or a flag of 0 and 1 that
+    changes only in steps.
+    """
     if isinstance(root, Operation) and root.op in (Op.AND, Op.OR, Op.NOT):
         return all(judged(checker, each) for each in root.args)
     return not isinstance(root, (Leaf, Operation)) or not moves(checker, root)
 
 
 def check_last(checker: Checker) -> None:
-    """The end of the last stage, which changes nothing."""
+    """Warn about an end of the last stage, which has no effect."""
     stages = checker.description.stages
     if (
         stages

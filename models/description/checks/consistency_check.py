@@ -1,4 +1,4 @@
-"""What pydantic cannot see: everything that must fit together in a description. All problems are found in one pass."""
+"""Consistency checks between the tables of a description; all problems are found in one pass."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ PLAIN = (
 
 
 class Checker:
-    """One pass over a description; `incomplete` names tables whose faulty parts are missing and reported already."""
+    """One pass of checks over a description; `incomplete` names tables whose faulty parts are
+    reported already.
+    """
 
     def __init__(
         self, description: Description, origin: Origin, incomplete: set[tuple[str, str | int]]
@@ -104,7 +106,7 @@ class Checker:
         hint: str = "",
         column: int | None = None,
     ) -> None:
-        """Something that may be meant: said, not refused."""
+        """Add a warning about something that is allowed but probably not meant."""
         if len(self.warnings) < MOST_PROBLEMS:
             self.warnings.append(
                 Problem(
@@ -120,7 +122,7 @@ class Checker:
 
     @cached_property
     def deciding(self) -> dict[str, str]:
-        """Parameters that decide how the mechanism is built, with what they decide."""
+        """Return the structural parameters with what they decide."""
         return frozen(self.description)
 
     @property
@@ -128,7 +130,7 @@ class Checker:
         return len(self.problems) >= MOST_PROBLEMS
 
     def whole(self, section: str) -> bool:
-        """Whether all names that a section gives are known."""
+        """Return whether all names of a section are known, none being faulty."""
         present = getattr(self.description, section)
         return not any(
             each == section and (section == "joints" or name not in present)
@@ -149,7 +151,7 @@ class Checker:
         return None if values is None or None in result else result  # type: ignore[return-value]
 
     def known(self, path: Path, name: str | None, names: Collection[str], what: str) -> bool:
-        """Complain about a reference to nothing."""
+        """Report a reference to a name that does not exist; return whether it exists."""
         if name is None or name in names:
             return True
         section = {"body": "bodies", "joint": "joints", "coordinate": "joints"}.get(
@@ -166,7 +168,7 @@ class Checker:
 def check(
     description: Description, origin: Origin, incomplete: set[tuple[str, str | int]] | None = None
 ) -> list[Problem]:
-    """Every problem of a validated description."""
+    """Return every problem and warning of a validated description."""
     checker = Checker(description, origin, incomplete or set())
     controllers_check.check_names(checker)
     check_names(checker)
@@ -199,7 +201,7 @@ def check(
 
 
 def told_once(problems: list[Problem], description: Description) -> list[Problem]:
-    """Without what is wrong with the parts of a controller where more is known of it, or that is known already."""
+    """Return the problems without duplicates from the generated parts of controllers."""
     found: dict[str, Problem] = {}
     for problem in problems:
         whole = [
@@ -355,7 +357,7 @@ def check_expressions(checker: Checker) -> None:
 
 
 def check_paths(checker: Checker) -> None:
-    """Every body must hang on the ground by joints that are not cut."""
+    """Report bodies that no chain of uncut joints connects with the ground."""
     bodies, joints = checker.description.bodies, checker.description.joints
     d = checker.description
     alone = d.chain is not None or any(getattr(d, section) for section in ALONE)

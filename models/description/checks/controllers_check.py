@@ -1,4 +1,4 @@
-"""Controllers: what they refer to, numbers that belong together, and what only a sampled one can have."""
+"""Checks of controllers: references, ranges of numbers, and keys that need a sample period."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STRUCTURAL = ("period", "delay", "jitter")  # they decide what states there are
 
 
 def check_controllers(checker: Checker) -> None:
-    """Every controller, and names that are there already."""
+    """Check every controller and report names that are in use already."""
     for name, controller in checker.description.controllers.items():
         path: Path = ("controllers", name)
         if path not in checker.incomplete:
@@ -50,7 +50,7 @@ def check_controllers(checker: Checker) -> None:
 
 
 def check_names(checker: Checker) -> None:
-    """Names of controllers, before those of what they are made of, which occur in expressions."""
+    """Report names of controllers that collide with generated ones."""
     made = checker.description.made
     for name in checker.description.controllers:
         parts = [
@@ -69,7 +69,7 @@ def check_names(checker: Checker) -> None:
 
 
 def check_numbers(checker: Checker, path: Path, controller: Controlled) -> None:
-    """Signs, order of the limits, and what needs a period."""
+    """Check signs, the order of limits and keys that need a sample period."""
     for key in (*NOT_NEGATIVE, *POSITIVE):
         number = checker.number(getattr(controller, key, None))
         if number is not None and (number < 0.0 or (number == 0.0 and key in POSITIVE)):
@@ -94,7 +94,7 @@ def check_numbers(checker: Checker, path: Path, controller: Controlled) -> None:
 
 
 def check_drives(checker: Checker, path: Path, controller: Controlled) -> None:
-    """Actuators that are there, one for every command."""
+    """Report missing actuators and commands with no actuator."""
     commands = getattr(controller, "commands", ())
     if commands and controller.drives is not None:
         checker.complain((*path, "drives"), "drives and commands", "one of them")
@@ -126,7 +126,7 @@ def check_drives(checker: Checker, path: Path, controller: Controlled) -> None:
 
 
 def check_kind(checker: Checker, path: Path, controller: Controlled) -> None:
-    """What a kind needs."""
+    """Check the keys that one kind of controller needs."""
     if isinstance(controller, Tracking):
         check_forward(checker, path, controller)
     if isinstance(controller, PidController):
@@ -198,7 +198,7 @@ def check_observer(checker: Checker, path: Path, c: ObserverController) -> None:
 
 
 def check_structural(checker: Checker, path: Path, controller: Controlled) -> None:
-    """Numbers that decide what states there are cannot change in a run."""
+    """Report numbers that decide which states exist but may change during a run."""
     d = checker.description
     changed = {name for name, parameter in d.parameters.items() if parameter.tunable}
     changed |= {

@@ -81,7 +81,7 @@ def check_elements(checker: Checker) -> None:
 
 
 def check_rows(checker: Checker) -> None:
-    """As many rows as a result may have."""
+    """Report a run with more output rows than a result can have."""
     run = checker.description.run
     begin, end, step = (
         checker.number(each) for each in (run.start_time, run.stop_time, run.output_step)
@@ -113,7 +113,9 @@ def check_force(checker: Checker, path: Path) -> None:
 
 
 def check_keys(checker: Checker, path: Path, part: ForceTable | Part) -> None:
-    """Signs, directions and tables that the keys of a table declare, and those of the tables in it."""
+    """Check signs, directions and table names that the keys of a table declare, also in nested
+    tables.
+    """
     check_signs(
         checker, path, part, getattr(part, "positive", ()), getattr(part, "not_negative", ())
     )
@@ -138,7 +140,7 @@ def check_keys(checker: Checker, path: Path, part: ForceTable | Part) -> None:
 
 @lru_cache(maxsize=256)
 def marked(table: type[Part]) -> dict[str, str]:
-    """Keys of a table that hold directions or names of tables."""
+    """Return the keys of a table that hold directions or names of tables."""
     found: dict[str, str] = {}
     for key, hint in get_type_hints(table, include_extras=True).items():
         kinds = {Axis: "direction", TableName: "table"}
@@ -232,7 +234,7 @@ def check_output(checker: Checker, path: Path, output: Output) -> None:
 
 
 def check_measured_force(checker: Checker, path: Path, output: Output) -> None:
-    """What a force element can tell: only those between places have components, only contacts a clearance."""
+    """Report outputs that a force element does not have, such as components or a clearance."""
     force = checker.description.forces.get(output.force or "")
     if force is None:
         return
@@ -411,5 +413,5 @@ def check_frozen(checker: Checker, path: Path, targets: Iterable[str]) -> None:
 
 
 def settable(checker: Checker) -> dict[str, str]:
-    """What events can set: parameters, coordinates, speeds and states; what else has such a name is refused when the structure is compiled."""
+    """Return everything that events can set: parameters, coordinates, speeds and states."""
     return {**checker.names.parameters, **checker.names.states}

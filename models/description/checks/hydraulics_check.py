@@ -25,7 +25,7 @@ def check_hydraulics(checker: Checker) -> None:
 
 
 def check_element(checker: Checker, path: Path, element: Hydraulic) -> None:
-    """One place or element."""
+    """Check one node or component of a circuit."""
     check_signs(checker, path, element, POSITIVE, NOT_NEGATIVE)
     for pair in PAIRS:
         places = [(key, getattr(element, key)) for key in pair if hasattr(element, key)]

@@ -1,4 +1,4 @@
-"""Motions that inputs give: what the accelerations need to know of them is given, or filtered."""
+"""Checks of motions given by inputs: rate and acceleration must be given or filtered."""
 
 from __future__ import annotations
 

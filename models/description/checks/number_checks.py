@@ -68,7 +68,7 @@ def check_bounds(
 
 
 def check_set(checker: Checker, path: Path, values: Mapping[str, float | str]) -> None:
-    """What a stage's end, an event or the preparation sets a parameter to, where that is a number; laws have the values of their instant."""
+    """Check the bounds of constant values that stages, events or preparations assign to parameters."""
     for name, value in values.items():
         if name in checker.description.parameters:
             try:

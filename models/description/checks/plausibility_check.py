@@ -1,4 +1,4 @@
-"""What may be meant but looks like a slip: said as a warning, never refused."""
+"""Warnings about descriptions that are valid but probably not meant."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LARGEST_ANGLE = 4 * math.pi  # [rad] at the start: more is likely a number in de
 
 
 def check_meaning(checker: Checker) -> None:
-    """All warnings."""
+    """Add all plausibility warnings."""
     warn_unused(checker)
     warn_angles(checker)
     warn_stages(checker)
 
 
 def warn_unused(checker: Checker) -> None:
-    """Parameters, tables and inputs that nothing uses."""
+    """Warn about parameters, tables and inputs that nothing uses."""
     d = checker.description
     used, texts = set[str](), list[str]()
     for _, text in expressions(d):
@@ -55,7 +55,9 @@ def warn_unused(checker: Checker) -> None:
 
 
 def copied(name: str, checker: Checker) -> bool:
-    """Whether a parameter counts copies, which are made before this check."""
+    """Return whether a parameter is used in a number of copies, which are expanded before this
+    check.
+    """
     return (
         bool(checker.origin.templates)
         or "copies" in checker.origin.text

@@ -1,4 +1,6 @@
-"""Given motions: a jump of the place is refused, because no force carries a body over it; corners at unknown instants are warned about."""
+"""Checks of prescribed motions: jumps of the position are errors, corners at unknown instants are
+warnings.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ DURATION = 10.0  # of runs whose stop time is not given [s]
 
 
 def check_given(checker: Checker) -> None:
-    """Every given motion of every joint."""
+    """Check every prescribed motion of every joint."""
     for name, joint in checker.description.joints.items():
         for k, transform in enumerate(joint.transforms or ()):
             if isinstance(transform.by, str):
@@ -68,7 +70,7 @@ def check_one(checker: Checker, path: tuple[str | int, ...], text: str) -> None:
 
 
 def uneven(nodes: tuple[Node, ...], cornered: Sequence[Node]) -> bool:
-    """Whether an argument with corners does not run evenly with time between corners."""
+    """Return whether the argument of a function with corners is not linear in time between corners."""
     moving: dict[Node, int] = {}
     for node in nodes:
         own = isinstance(node, Leaf) and node.key == "t"
@@ -78,7 +80,9 @@ def uneven(nodes: tuple[Node, ...], cornered: Sequence[Node]) -> bool:
 
 
 def jump(checker: Checker, root: Node) -> float | None:
-    """An instant of the run at which the value jumps: where samples are least smooth, intervals are halved until their change is gone or stands."""
+    """Return an instant at which the value jumps, found by halving the least smooth intervals; None
+    if there is none.
+    """
     run = checker.description.run
     begin = checker.number(run.start_time) or 0.0
     stop = checker.number(run.stop_time)

@@ -1,4 +1,4 @@
-"""What a run takes otherwise than it is written: said as a warning."""
+"""Warnings for [run] settings that the solver will round, clip or ignore."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST_TOLERANCE = (
 
 
 def check_run(checker: Checker) -> None:
-    """All of it."""
+    """Add all warnings about the table [run]."""
     warn_quaternions(checker)
     warn_tolerance(checker)
     warn_step(checker)
@@ -71,7 +71,7 @@ def warn_tolerance(checker: Checker) -> None:
 
 
 def warn_step(checker: Checker) -> None:
-    """A fixed step that does not fit between two rows, or that no method takes."""
+    """Warn about a fixed step that does not divide the output step, or that the method ignores."""
     run = checker.description.run
     step, row = checker.number(run.step), checker.number(run.output_step)
     if run.integrator not in FIXED:

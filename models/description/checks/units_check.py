@@ -48,7 +48,7 @@ SETTING = ("events", "stages", "run")  # sections with tables that set names
 
 
 class Units:
-    """What is known about the units of the names of a description."""
+    """The known units of the names of a description."""
 
     def __init__(self, checker: Checker):
         self.checker = checker
@@ -82,13 +82,13 @@ class Units:
             }
 
     def of_target(self, name: str) -> tuple[str, ...]:
-        """The unit of what an event or the end of a stage sets."""
+        """Return the unit of a variable that an event or stage assigns."""
         inner = name[4:-1] if name.startswith("der(") else name
         known = self.known.get(inner, "")
         return tuple(filter(None, (rate_unit(known) if inner != name else known,)))
 
     def dimension(self, key: str) -> Dimension | None:
-        """Of a name, or of its time derivative."""
+        """Return the dimension of a name or of its time derivative; None if unknown."""
         if key in self.known:
             return dimension_of(self.known[key])
         if key.startswith("der(") and (inner := self.dimension(key[4:-1])) is not None:
@@ -98,7 +98,7 @@ class Units:
 
 
 def good(unit: str) -> bool:
-    """Whether a text is a unit at all; others are reported where they stand."""
+    """Return whether a text is a valid unit; invalid ones are reported elsewhere."""
     try:
         parse_unit(unit)
     except UnitError:
@@ -164,7 +164,9 @@ def numbers_of(
 
 
 def expected_at(checker: Checker, path: Path, declared: tuple[str, ...]) -> tuple[str, ...]:
-    """The declared units, narrowed by what stands beside the number: the coordinate of a force, the way of a transform, the exponent of a contact."""
+    """Return the units expected at a path, narrowed by its context, such as the coordinate of a
+    force.
+    """
     d = checker.description
     section, name, key = ([str(part) for part in path] + ["", "", ""])[:3]
     if section in ("parameters", "inputs", "states", "outputs") and key in (
@@ -231,7 +233,9 @@ ONE = re.compile(r"(?<![\w.\])])1(?:\.0*)?(?=\s*\*(?!\*))|(?<=\*)(?<!\*\*)(\s*)1
 def check_expression(
     checker: Checker, units: Units, path: Path, text: Expression, expected: tuple[str, ...]
 ) -> None:
-    """One expression against itself and against its place; without a declared unit in it a factor of 1 may be meant, as in -x for a spring."""
+    """Check the dimensions of one expression; without declared units a factor of 1 may carry the
+    unit.
+    """
     try:
         node = parse(text)
         if not any(leaf.name in units.declared for leaf in leaves(node)):

@@ -1,4 +1,4 @@
-"""Bodies of the format: mass, inertia, what they look like; and the elementary transforms of which joints and frames are made."""
+"""Tables of bodies (mass, inertia, shape) and elementary transforms of joints and frames."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ class Shape(Part):
 
 
 class Transform(Part):
-    """One elementary transform; with neither `by` nor `coordinate` a shift by a constant vector."""
+    """One elementary transform; with neither `by` nor `coordinate` a translation by a constant
+    vector.
+    """
 
     shift: Axis | None = Field(
         default=None, description="Shift along this axis, or by this vector [m]"
@@ -136,7 +138,7 @@ class Body(Named):
 
     @model_validator(mode="after")
     def in_body_axes(self) -> Body:
-        """The tensor turned from the axes it is given in to those of the body."""
+        """Return the body with its inertia tensor rotated to body axes."""
         if not self.frame:
             return self
         R = rotation_of(self.frame)

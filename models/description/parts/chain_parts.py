@@ -24,7 +24,7 @@ ROW_SCHEMA = {"type": "array", "items": NUMBER_SCHEMA, "minItems": 1}
 
 
 def as_couplings(value: Any) -> Any:
-    """One number, a tuple of numbers, or a tuple of rows."""
+    """Return one number, a tuple of numbers, or a tuple of rows."""
     if not isinstance(value, (list, tuple)):
         return as_number(value, Expression)
     if not value:
@@ -61,7 +61,9 @@ class Support(Part):
 
 
 class Chain(Part):
-    """A linear multi-mass chain; n is the number of masses, n + 1 couplings include those to walls at both ends, n - 1 leave the ends free."""
+    """A linear multi-mass chain of n masses; n + 1 couplings include walls at both ends, n - 1
+    leave the ends free.
+    """
 
     count: int | None = Field(
         default=None, ge=1, le=100_000, description="n, where `mass` is one number for all"
@@ -109,7 +111,7 @@ class Chain(Part):
 
     @model_validator(mode="after")
     def sizes_agree(self) -> Chain:
-        """Every list has one number per mass or per coupling."""
+        """Report lists whose length is not the number of masses or couplings."""
         n = self.size
         allowed = {
             "mass": (n,),

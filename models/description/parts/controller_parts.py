@@ -17,7 +17,7 @@ from kinetree.models.description.tagged_union import OneOf
 
 
 class Controlled(Named):
-    """What all controllers have: limits of the command, sampling, and what is wrong with a sensor."""
+    """Keys of every controller: limits of the command, sampling, and sensor errors."""
 
     drives: str | None = Field(
         default=None, description="Actuator to whose force the command is added"
@@ -57,7 +57,7 @@ class Controlled(Named):
 
 
 class Tracking(Controlled):
-    """What follows a measured value."""
+    """Keys of controllers that follow a measured value."""
 
     measure: Law = Field(description="What is measured")
     setpoint: Law = Field(default=0.0, description="What it should be")
@@ -71,7 +71,9 @@ class Tracking(Controlled):
 
 
 class PidController(Tracking):
-    """kp e + ki ∫e dt + kd de/dt, e = setpoint - measure. The integral grows no further than to where the command stands at a limit."""
+    """kp e + ki ∫e dt + kd de/dt with e = setpoint - measure; the integral stops while the command
+    is at a limit.
+    """
 
     kind: Literal["pid"] = "pid"
     kp: Number = Field(default=0.0, description="Proportional gain")
@@ -117,7 +119,7 @@ class NotchController(Tracking):
 
 
 class StateFeedback(Controlled):
-    """-Σ gain (value - rest): gains by the names, or laws, of what is fed back."""
+    """-Σ gain (value - rest): gains by the names, or expressions, of the values fed back."""
 
     kind: Literal["state-feedback"] = "state-feedback"
     gains: dict[str, Number] = Field(description="Gain of every value")
@@ -182,7 +184,7 @@ TELLING = {
 
 
 def controller_kind(value: Any) -> str | None:
-    """The kind of a controller's table: written, or told by its keys."""
+    """Return the kind of a controller's table, given or derived from its keys."""
     if not isinstance(value, dict):
         return getattr(value, "kind", None)
     if "kind" in value:

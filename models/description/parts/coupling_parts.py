@@ -41,7 +41,9 @@ class Rolling(Part):
 
 
 class Coupling(Named):
-    """A relation that always holds: `value` = 0 (with speeds `der(NAME)` it restricts speeds only), a distance, a blade or a rolling body."""
+    """A constraint: `value` = 0 (with `der(NAME)` a velocity constraint), a distance, a blade or a
+    rolling body.
+    """
 
     value: Law | None = Field(
         default=None,
@@ -73,7 +75,9 @@ class Coupling(Named):
 
 
 def rows_of(name: str, coupling: Coupling) -> tuple[str, ...]:
-    """Names of the constraint rows of a coupling; `force('ROW')` is the force that holds it."""
+    """Return the names of the constraint rows of a coupling; `force('ROW')` is the constraint force
+    of one.
+    """
     return (
         (f"{name}.normal", f"{name}.along", f"{name}.across")
         if coupling.rolling is not None

@@ -35,7 +35,9 @@ class Following(Part):
 
 
 def amount_name(follow: Following) -> str:
-    """What the amount is called in expressions: no name of a description holds a colon."""
+    """Return the internal name of a prescribed displacement; the colon keeps it apart from the
+    description's names.
+    """
     return f"{follow.input}:given"
 
 
@@ -50,7 +52,7 @@ def filter_states(input_name: str) -> tuple[str, str]:
 
 
 def followings(description: Description) -> Iterator[tuple[tuple[str | int, ...], Following]]:
-    """All of them with their paths."""
+    """Yield all `follow` tables with their paths."""
     for name, joint in description.joints.items():
         for index, transform in enumerate(joint.transforms or ()):
             if transform.follow is not None:

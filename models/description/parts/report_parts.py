@@ -1,4 +1,4 @@
-"""What a run reports: tables over its stages and sets of plots."""
+"""Reports of a run: tables over stages and sets of plots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUMS = ("mean", "std", "rms", "smallest", "largest", "range")
 
 
 def several(value: object) -> object:
-    """Lets one text stand for a list of one."""
+    """Return one text as a list of one."""
     return (value,) if isinstance(value, str) else value
 
 
@@ -78,7 +78,7 @@ class ReportPlot(Part):
 
 
 class Report(Part):
-    """What `kinetree run --tables`, `--plots` write."""
+    """Settings of `kinetree run --tables` and `--plots`."""
 
     tables: dict[str, ReportTable] = Field(
         default_factory=dict, description="Tables over the stages of a run"

@@ -13,14 +13,14 @@ from kinetree.models.quantities.kinds import QUANTITIES
 
 
 class OrBare:
-    """In the JSON Schema: a bare number or expression is as good as the table or list."""
+    """JSON Schema annotation: a bare number or expression is allowed in place of the table or list."""
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         return {"anyOf": [*NUMBER_SCHEMA["anyOf"], handler(schema)]}
 
 
 def table_or(key: str) -> BeforeValidator:
-    """Lets a bare value stand for a table that has only this key."""
+    """Return a validator that accepts a bare value in place of a table with one key."""
     return BeforeValidator(lambda value: value if isinstance(value, (dict, Part)) else {key: value})
 
 

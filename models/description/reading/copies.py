@@ -46,7 +46,7 @@ SECTIONS = (
 
 
 class Copier:
-    """Expands one description and collects what is wrong."""
+    """Expands the copies of one description and collects the problems."""
 
     def __init__(self, origin: Origin, values: Mapping[str, float]):
         self.origin = origin
@@ -61,7 +61,7 @@ class Copier:
         )
 
     def count(self, path: tuple[str | int, ...], copies: object) -> int:
-        """How many copies; 0 when that cannot be told."""
+        """Return the number of copies, or 0 with a problem if it cannot be determined."""
         column = None
         try:
             if isinstance(copies, bool) or not isinstance(copies, (int, float, str)):
@@ -79,7 +79,7 @@ class Copier:
         return 0
 
     def afford(self, path: tuple[str | int, ...], table: object, copies: int) -> bool:
-        """Keep the whole within limits before anything is made."""
+        """Check the size limits of the whole before copies are made."""
         nodes, characters = volume(table)
         self.nodes += nodes * copies
         self.characters += characters * copies
@@ -93,7 +93,7 @@ class Copier:
         return False
 
     def section(self, name: str, tables: dict[str, Any]) -> dict[str, Any]:
-        """A table of named tables with its copies made, in place of the originals."""
+        """Replace tables with `copies` in a section by their copies."""
         made: dict[str, Any] = {}
         for key, table in tables.items():
             if not isinstance(table, dict) or "copies" not in table:
@@ -125,7 +125,7 @@ class Copier:
             self.origin.templates[section, name] = template
 
     def stages(self, stages: list[Any]) -> list[Any]:
-        """Stages in order; those with `copies` repeated, a `sequence` of stages as a whole."""
+        """Return stages in order, with `copies` and sequences repeated."""
         made: list[Any] = []
         for index, stage in enumerate(stages):
             path = ("stages", index)
@@ -174,7 +174,7 @@ class Copier:
 def expand_copies(
     raw: dict[str, Any], values: Mapping[str, float], origin: Origin
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """The description with all copies made but those of parameters, and what is wrong with them."""
+    """Return the description with all copies expanded, and the problems found."""
     copier = Copier(origin, values)
     made = dict(raw)
     for name in SECTIONS:

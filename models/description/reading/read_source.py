@@ -45,7 +45,9 @@ FOREIGN = {
 
 @dataclass(frozen=True)
 class Text:
-    """A description as text, read as if it stood in the file `name` (.toml or .json): problems name it, files beside it are found."""
+    """A description given as text, treated as the file `name` (.toml or .json) in messages and for
+    relative paths.
+    """
 
     text: str
     name: str
@@ -86,7 +88,9 @@ def is_foreign(source: Source) -> bool:
 
 
 def foreign_reader(source: Source) -> Callable[..., tuple[dict[str, Any], list[str]]]:
-    """Reads a foreign file: keyword arguments to (description, what it leaves out)."""
+    """Return a function that reads a foreign file and returns the description and what was left
+    out.
+    """
     path = Path(os.fspath(source))  # pyright: ignore[reportArgumentType, reportCallIssue]
     module, kind = FOREIGN[path.suffix.lower()]
     if not path.is_file():
@@ -212,7 +216,9 @@ def parse_json(text: str) -> Any:
 
 
 def plain(source: object, file: str) -> dict[str, Any]:
-    """A copy made of dicts, lists and scalars; arrays become lists; too deep, too large or strange structures are refused."""
+    """Return a copy of dicts, lists and scalars; structures that are too deep, large or strange
+    raise ModelError.
+    """
     nodes = characters = 0
 
     def refuse(path: str, found: str, expected: str) -> ModelError:

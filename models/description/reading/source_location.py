@@ -1,4 +1,4 @@
-"""Where a description came from: file name, and the line of a key found by a plain scan of its text."""
+"""Origin of a description: its file name, and the line of a key found by a scan of the text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Path = Sequence[str | int]
 
 @dataclass
 class Origin:
-    """A source of a description; `templates` tells which table an expanded copy was made from."""
+    """The source of a description; `templates` maps expanded copies to their original tables."""
 
     file: str = ""
     text: str = ""  # TOML text, where lines can be found

@@ -14,7 +14,7 @@ KEYS = ("file", "columns", "units")
 
 
 def names_files(raw: dict[str, Any]) -> bool:
-    """Whether a table of a raw description takes its points from a file."""
+    """Return whether any table of a raw description reads its points from a file."""
     given = raw.get("tables")
     return isinstance(given, dict) and any(
         isinstance(table, dict) and "file" in table for table in given.values()
@@ -22,7 +22,9 @@ def names_files(raw: dict[str, Any]) -> bool:
 
 
 def fill_tables(raw: dict[str, Any], origin: Origin) -> list[Problem]:
-    """Put the points of files in the place of their names; what cannot be read is a problem of that table."""
+    """Replace file names in tables by the points of the files; unreadable files become problems of
+    the table.
+    """
     problems = []
     given = raw.get("tables")
     tables: dict[str, Any] = given if isinstance(given, dict) else {}

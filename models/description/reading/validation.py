@@ -59,7 +59,7 @@ def validate(
 
 
 def plain_path(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """A location without the tag that tells the kind of a table."""
+    """Return a location without the tag of the table's kind."""
     if len(location) > 2 and location[2] in TAGGED.get(str(location[0]), ()):
         return location[:2] + location[3:]
     return location
@@ -114,7 +114,7 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
 
 
 def keys_told(path: tuple[str | int, ...], location: tuple[str | int, ...]) -> str:
-    """Where the keys of a table stand that has too many for a message."""
+    """Return a hint where the keys of a table are listed, if they are too many for a message."""
     kind = [str(part) for part in location[2:3] if part in TAGGED.get(str(path[0]), ())]
     table = "description" if len(path) == 1 else " ".join([str(path[0]), *kind])
     return f"`kinetree explain {table}` lists those there are" if len(path) <= 3 else ""
@@ -156,7 +156,7 @@ def inner_types(annotation: Any) -> Iterator[Any]:
 
 
 def leave_out(raw: dict[str, Any], path: tuple[str | int, ...], kind: str) -> None:
-    """Take a faulty key out of the description, or the whole list it is in; a table that lacks a key goes as a whole."""
+    """Remove a faulty key from the description, or the list or table that contains it."""
     end = next((k for k, part in enumerate(path) if isinstance(part, int)), len(path))
     path = path[:end] if end < len(path) else path[:-1] if kind == "missing" else path
     table: Any = raw

@@ -1,4 +1,4 @@
-"""Dimensions of expressions, as far as the units of the names in them tell.
+"""Dimensional analysis of expressions with the known units of their names.
 
 A dimension is the exponents of the base units; angles count as numbers, because r*omega is a speed. What is not known stays unknown: a name without a
 unit, a number that may hide one (9.81 in 9.81*m, 2 in sin(2*t)), and all that is made of them.
@@ -77,7 +77,7 @@ def dimension_of(unit: Unit | str) -> Dimension:
 
 
 def infer(root: Node, known: Callable[[str], Dimension | None]) -> Dimension | None:
-    """The dimension of an expression, None where it cannot be told; Clash where it has none."""
+    """Return the dimension of an expression, or None if unknown; raise Clash if it is inconsistent."""
     found: dict[Node, Dimension | None] = {}
     for node in postorder((root,)):
         if isinstance(node, Const):
@@ -128,7 +128,7 @@ def combined(node: Operation, d: list[Dimension | None]) -> Dimension | None:
 
 
 def common(node: Operation, *d: Dimension | None) -> Dimension | None:
-    """The one dimension of values that are added, compared or chosen from; unknown beside a number that may hide a unit."""
+    """Return the common dimension of values that are added, compared or selected; None if unknown."""
     told = [each for each in d if each is not None]
     for each in told[1:]:
         if not alike(each, told[0]):

@@ -16,7 +16,7 @@ Units = dict[str, tuple[str, str]]
 
 
 def joint_units(joints: Mapping[str, JointSpec], seen: dict[int, Units] | None = None) -> Units:
-    """Unit and text of all coordinates and speeds; `seen` remembers joints that several stages share."""
+    """Return unit and text of all coordinates and speeds; `seen` caches joints shared by stages."""
     found: Units = {}
     seen = {} if seen is None else seen
     for joint, spec in joints.items():
@@ -53,7 +53,7 @@ def way_driven(joints: Mapping[str, JointSpec], coordinate: str | None) -> str:
 
 
 def actuator_units(way: str) -> dict[str, str]:
-    """Units of what an actuator is told and tells, by the unit of its way; force times speed is a power."""
+    """Return the units of an actuator's variables from the unit of its displacement."""
     force, mass = {"m": ("N", "kg"), "rad": ("N.m", "kg.m2")}.get(way, ("J", "kg.m2"))
     told = {"force": force, "stiffness": f"{force}/{way}", "damping": f"{force}.s/{way}"}
     return told | {

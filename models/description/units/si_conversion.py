@@ -25,7 +25,7 @@ class Measured(float):
 
 
 def converted(value: Any, unit: Unit) -> Any:
-    """A number, or a list of numbers, in SI; expressions over names and what is no number stay."""
+    """Return a number or a list of numbers in SI; expressions and other values are unchanged."""
     if isinstance(value, (list, tuple)):
         return [converted(each, unit) for each in value]
     if isinstance(value, bool) or unit.coherent:
@@ -46,7 +46,7 @@ def converted(value: Any, unit: Unit) -> Any:
 
 
 def in_si(table: Any, keys: Iterable[str]) -> Any:
-    """A table of a value with its numbers and its `unit` in SI; what the unit was becomes `display_unit`."""
+    """Return a table with its numbers in SI; its given unit becomes `display_unit`."""
     text = table.get("unit") if isinstance(table, dict) else None
     if not isinstance(text, str):
         return table

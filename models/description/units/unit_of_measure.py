@@ -26,14 +26,14 @@ class Unit:
 
     @property
     def base(self) -> dict[str, int]:
-        """Base units with their exponents, those with exponent 0 left out."""
+        """Return the base units with non-zero exponents."""
         return {
             name: exponent for name, exponent in zip(BASE, self.exponents, strict=True) if exponent
         }
 
     @property
     def coherent(self) -> bool:
-        """Whether a number in this unit is the number in SI."""
+        """Return whether numbers in this unit equal those in SI."""
         return self.factor == 1.0 and self.offset == 0.0
 
     def to_si(self, value):
@@ -144,7 +144,7 @@ def parse_unit(text: str) -> Unit:
 
 
 def factors(text: str) -> list[tuple[str, int]]:
-    """The factors of a unit, those of the divisor with -1."""
+    """Return the factors of a unit with their exponents, negative for divisors."""
     compact = text.strip().replace(" ", "").replace("*", ".").replace("·", ".")
     if len(compact) > 100:
         raise UnitError("a unit has at most 100 characters")
@@ -157,7 +157,7 @@ def factors(text: str) -> list[tuple[str, int]]:
 
 
 def factor_of(word: str) -> tuple[Unit, int]:
-    """One factor and its exponent."""
+    """Return one factor of a unit and its exponent."""
     match = FACTOR.match(word)
     if match is None:
         raise UnitError(f"'{word}' is not a unit" if word else "a unit is missing beside . or /")
@@ -172,7 +172,7 @@ def factor_of(word: str) -> tuple[Unit, int]:
 
 
 def nearest(name: str) -> str:
-    """A clause that names the known unit a text looks like."""
+    """Return a clause that names the known unit similar to a text."""
     known = {*UNITS, *(prefix + rest for prefix in PREFIXES for rest in PREFIXED)}
     words = SPELLED.get(name.lower()) or next(
         iter(each for each in sorted(known) if each.lower() == name.lower()), None
@@ -216,7 +216,8 @@ def coherent(text: str) -> str:
 
 
 def fits(text: str, expected: str) -> bool:
-    """Whether a quantity with the SI unit `expected` may be given or shown in a unit: the same dimension, angles told apart from numbers.
+    """Return whether a unit has the same dimension as the SI unit `expected`; angles and numbers
+    are kept apart.
 
     Only what turns something stiff may leave out the angle, as in N.m for N.m/rad; 1 stands for rad.
     """

@@ -1,4 +1,4 @@
-"""The registry of force elements: every file of this folder says all about one kind, and everything else is drawn from here.
+"""Registry of force elements: each file of this folder declares one kind.
 
 The format and its checks, kinds told by keys, laws, offered names and states with their units, scenes, docs, completion and parameters of tests come
 from the registry. A new law is one file with a FORCE.
@@ -17,7 +17,7 @@ KINDS: dict[str, ForceKind] = registered(__name__, __path__, "FORCE", "kinds of 
 
 
 def force_kind(value: Any) -> str | None:
-    """The kind of a force table: written, or told by its keys."""
+    """Return the kind of a force table, given or derived from its keys."""
     if not isinstance(value, dict):
         return getattr(value, "kind", None)
     if "kind" in value:
@@ -28,7 +28,7 @@ def force_kind(value: Any) -> str | None:
 
 
 def offered(label: str, force: ForceTable) -> dict[str, str]:
-    """Names under which a force element offers what it measures and keeps, with their units."""
+    """Return the names of the variables that a force element defines, with their units."""
     return {f"{label}.{suffix}": unit for suffix, unit in KINDS[force.kind].names(force).items()}
 
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class BrakeForce(ForceTable):
-    """Brake along one coordinate: sticks like a spring, slips at its largest force, and stands without creeping."""
+    """Brake along one coordinate: sticks like a spring, slips at its largest force, and holds
+    without creeping.
+    """
 
     kind: Literal["brake"] = "brake"
     coordinate: str = Field(description="Name of a coordinate")

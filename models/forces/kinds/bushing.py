@@ -97,7 +97,7 @@ def product(a: Quaternion, b: Quaternion) -> Quaternion:
 
 
 class Turned:
-    """A rotation vector, and what maps spins to its rates and moments back."""
+    """A rotation vector with its maps between angular velocity, rates and moments."""
 
     def __init__(self, e: Quaternion):
         sign = choose(e[0] < 0.0, -1.0, 1.0)
@@ -113,7 +113,7 @@ class Turned:
         return spin.plus(once.times(sign)).plus(self.vector.cross(once).times(self.c))
 
     def moment(self, conjugate: Vector) -> Vector:
-        """Moment whose work is that of what belongs to the rotation vector."""
+        """Return the moment whose power equals that of a force conjugate to the rotation vector."""
         return self.rate(conjugate, 0.5)
 
 
@@ -189,7 +189,7 @@ SUFFIXES = ("shift_x", "shift_y", "shift_z", "turn_x", "turn_y", "turn_z")
 
 
 def check_bushing(checker: Checker, path: Path, force: BushingForce) -> None:
-    """A law, symmetric stiffness, and nothing that gives energy."""
+    """Report a bushing without a law, with unsymmetric stiffness, or one that generates energy."""
     if not {"stiffness", "damping"} & force.model_fields_set:
         checker.complain(path, "no law of the bushing", "stiffness or damping")
     for key in ("stiffness", "damping"):

@@ -45,7 +45,9 @@ if TYPE_CHECKING:
 
 
 class ContactForce(Standing):
-    """One-sided contact: of a point, a sphere or an outline of a body with the ground surface, or of two outlines of two bodies."""
+    """One-sided contact of a point, sphere or shape of a body with the ground, or of two bodies'
+    shapes.
+    """
 
     kind: Literal["contact"] = "contact"
     point: Numbers = Field(
@@ -113,7 +115,7 @@ def add_contact(builder: Builder, label: str, force: ContactForce) -> None:
 
 
 def check_contact(checker: Checker, path: Path, force: ContactForce) -> None:
-    """Keys that do not go together, pairs of outlines that are not known."""
+    """Report keys that exclude each other and pairs of shapes that are not supported."""
     check_soil(checker, path, force)
     warn_of_friction_speed(checker, path, force)
     given = [key for key in ("stiffness", "modulus") if key in force.model_fields_set]

@@ -113,7 +113,9 @@ def floor(a: E) -> E:
 
 
 def spline(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
-    """A cubic spline through the points over the way from one to the next; a closed one runs on beyond both of its ends in the tables."""
+    """Define a cubic spline through the points over their chord length; a closed one extends beyond
+    both ends.
+    """
     known, by = knots(force.points, force.closed), by_expressions(builder, label)
     for axis, values in zip("xyz", known.points.T, strict=True):
         builder.registers.add_table(

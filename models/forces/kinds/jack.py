@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class JackForce(Sided):
-    """Outrigger jack: a leg of given extension whose foot stands on the ground surface and lifts off."""
+    """Outrigger jack: a leg of prescribed extension whose foot stands on the ground and lifts off."""
 
     kind: Literal["jack"] = "jack"
     stiffness: Law = Field(
@@ -78,7 +78,7 @@ def states(force: JackForce) -> dict[str, OwnState]:
 
 
 def add_jack(builder: Builder, label: str, force: JackForce) -> None:
-    """A leg that stands on its foot; compression is the penetration of the unloaded foot."""
+    """Add a leg on its foot; its compression is the penetration of the unloaded foot."""
     key, body = f"forces.{label}", builder.body[force.body]
     point = vector_of(builder, force.point, f"{key}.point")
     node = builder.node(force.extension, f"{key}.extension")

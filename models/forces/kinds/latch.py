@@ -28,7 +28,9 @@ BEGUN = 1e-6  # from here on it opens by itself
 
 
 class LatchForce(ForceTable):
-    """Latch between two points: a stiff tie that lets go when its force exceeds the strength, and stays open."""
+    """Latch between two points: a stiff connection that opens when its force exceeds the strength,
+    and stays open.
+    """
 
     kind: Literal["latch"] = "latch"
     between: Between = Field(description="The two points")

@@ -106,7 +106,9 @@ def rail_book(
     speed: Vector,
     normal: Vector,
 ) -> None:
-    """What outputs can be told: `total` and `sides` act on the guided body, `speed` is that of the pin over the rail."""
+    """Define the energy account of a rail: `total` and `sides` act on the guided body, `speed` is
+    that of the pin.
+    """
     load, depth, potential = (
         name(f"force('{label}')"),
         name(hidden(label, "penetration")),

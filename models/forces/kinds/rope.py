@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Drum(Part):
-    """What winds a rope up."""
+    """A drum that winds the rope."""
 
     coordinate: str = Field(description="Angle of the drum; it grows as rope is wound up")
     radius: Number = Field(description="Rope that is wound up per angle: radius of the drum [m]")
@@ -63,7 +63,9 @@ class RopeForce(ForceTable):
 
 
 def add_rope(builder: Builder, label: str, force: RopeForce) -> None:
-    """Tension at all points; names NAME.length, NAME.rate (of the whole way) and NAME.elongation."""
+    """Add a rope with tension at all points and names NAME.length, NAME.rate (whole path) and
+    NAME.elongation.
+    """
     key = f"forces.{label}"
     points = (force.between[0], *force.over, force.between[1])
     places = [

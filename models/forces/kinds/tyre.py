@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class TyreForce(Sided):
-    """Tyre that stands on the ground surface: vertical spring and damper that lift off, and an elastic side force."""
+    """Tyre on the ground: vertical spring and damper that lift off, and an elastic side force."""
 
     kind: Literal["tyre"] = "tyre"
     body: str = Field(description="The body that carries the wheel")
@@ -56,7 +56,7 @@ def states(force: TyreForce) -> dict[str, OwnState]:
 
 
 def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
-    """A wheel that rolls freely and holds along its axle."""
+    """Add a wheel that rolls freely and resists motion along its axle."""
     key, body = f"forces.{label}", builder.body[force.body]
     point, radius = (
         vector_of(builder, force.point, f"{key}.point"),

@@ -82,7 +82,9 @@ class Shear(Part):
 
 
 class WheelForce(Standing):
-    """Wheel that drives, brakes and steers: it belongs to the body that spins, with slip along and across, and stands still without creeping."""
+    """Wheel of a spinning body with drive, brake and steering: longitudinal and lateral slip, holds
+    without creeping.
+    """
 
     kind: Literal["wheel"] = "wheel"
     body: str = Field(description="The wheel itself: the body that spins")
@@ -129,7 +131,7 @@ def states(force: WheelForce) -> dict[str, OwnState]:
 
 
 class Wheel:
-    """One wheel: what its laws are made of."""
+    """One wheel with the variables of its laws."""
 
     def __init__(self, builder: Builder, label: str, force: WheelForce):
         self.builder, self.label, self.force, self.key = builder, label, force, f"forces.{label}"
@@ -200,7 +202,9 @@ class Wheel:
         )
 
     def trail(self) -> E:
-        """How far behind the middle the side force acts: a third of half the patch at small slip, nothing where all slides."""
+        """Return the pneumatic trail: a third of half the patch at small slip, zero when all
+        slides.
+        """
         if self.force.patch_length == 0.0:
             return const(0.0)
         way = tanh(self.rolled / self.number("standing_speed"))
@@ -208,7 +212,7 @@ class Wheel:
         return way * 0.5 * self.number("patch_length") * y * y * y / (1.0 + y + y * y)
 
     def renewed(self) -> list[E]:
-        """What rolls out of the patch."""
+        """Return the rate at which deflection leaves the patch by rolling."""
         rolled = absolute(self.rolled)
         if self.force.shear is None:
             y = self.left
@@ -242,7 +246,7 @@ class Wheel:
 
 
 def left(share: E) -> E:
-    """Third root of what is left of the limit."""
+    """Return the third root of the share of the limit that is not used."""
     return larger(1.0 - share, LEAST) ** (1.0 / 3.0)
 
 
@@ -293,7 +297,7 @@ def add_wheel(builder: Builder, label: str, force: WheelForce) -> None:
 def wheel_book(
     builder: Builder, wheel: Wheel, sides: Vector, moment: Vector, pull: list[E]
 ) -> None:
-    """What outputs can be told about a wheel."""
+    """Define the energy account of a wheel."""
     label, ground = wheel.label, wheel.ground
     depth, potential = name(hidden(label, "penetration")), builder.potential_of[label]
     states = [] if ground.soil is None else ground.soil.rates()

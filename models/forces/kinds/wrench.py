@@ -46,7 +46,7 @@ def norm(builder: Builder, vector: tuple) -> E:
 def wrench_book(
     builder: Builder, label: str, law: WrenchForce | PairForce, at: Point, other: str | None
 ) -> None:
-    """What outputs can be told about a force and a moment on a body, and their opposites on another one at the same place."""
+    """Define the energy account of a force and moment on a body and their reaction on another one."""
     key, place = (
         f"forces.{label}",
         Place(builder, at.body, vector_of(builder, at.point, f"forces.{label}.point")),

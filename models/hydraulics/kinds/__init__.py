@@ -1,4 +1,5 @@
-"""The registry of hydraulic circuits: every file of this folder says all about one kind of place or element, and everything else is drawn from here.
+"""Registry of hydraulic components: each file of this folder declares one kind of node or
+component.
 
 The format and its checks, kinds told by keys, laws, offered names and states, docs and completion come from the registry. A new part is one file with
 a HYDRAULIC. Places are sources and volumes; a `path` leads from one place to another, and flow along it is positive. Pressures are absolute.
@@ -21,7 +22,7 @@ TELLING = {key: name for name, kind in reversed(KINDS.items()) for key in kind.t
 
 
 def hydraulic_kind(value: Any) -> str | None:
-    """The kind of an element's table: written, or told by its keys."""
+    """Return the kind of a component's table, given or derived from its keys."""
     if not isinstance(value, dict):
         return getattr(value, "kind", None)
     if "kind" in value:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class DoubleCylinder(Displacing):
-    """A double-acting cylinder: its force is area_a p_a - area_b p_b, its stroke takes oil from both places.
+    """A double-acting cylinder: its force is area_a p_a - area_b p_b, its stroke displaces oil of
+    both nodes.
 
     Between two bodies, or of a motion that is given: `length` and `rate`, such as inputs, where the mechanism is elsewhere.
     """

@@ -30,7 +30,7 @@ class OrificeElement(Edge):
 
 
 def add_orifice(circuit: Circuit, label: str, element: OrificeElement) -> None:
-    """Flow both ways."""
+    """Add a flow in both directions."""
     drop = pressure(element.path[0]) - pressure(element.path[1])
     gain = None
     if element.area is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PumpElement(Named):
-    """A pump: a given flow, less its leakage, cut back where the outlet's pressure comes near the limit."""
+    """A pump: a given flow minus leakage, reduced where the outlet pressure approaches the limit."""
 
     kind: Literal["pump"] = "pump"
     path: tuple[str, str] = Field(description="From this place, the tank, to that one")
@@ -34,7 +34,7 @@ class PumpElement(Named):
 
 
 def add_pump(circuit: Circuit, label: str, element: PumpElement) -> None:
-    """Given flow, cut back near the limit."""
+    """Add a given flow that is reduced near the pressure limit."""
     inlet, outlet = map(pressure, element.path)
     value = circuit.number(label, element, "flow")
     if element.limit is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SourcePlace(Named):
-    """A place of given pressure: a tank, or a supply whose pump and accumulator hold it."""
+    """A node of prescribed pressure: a tank, or a supply with constant pressure."""
 
     kind: Literal["source"] = "source"
     pressure: Law = Field(description="Pressure [Pa]")

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 class ValveElement(Edge):
-    """A four-way proportional valve; a positive spool lets supply oil to side a and drains side b."""
+    """A four-way proportional valve; a positive spool position connects supply to side a and drains
+    side b.
+    """
 
     kind: Literal["valve"] = "valve"
     supply: str = Field(description="Place of the supply")
@@ -109,7 +111,7 @@ def states(label: str, valve: ValveElement, named: Callable[[str], str]) -> dict
 
 
 def check_valve(checker: Checker, path: Path, valve: ValveElement) -> None:
-    """Size, dynamics and pressures of a four-way valve."""
+    """Check rated flow, dynamics and pressures of a four-way valve."""
     if valve.rated_flow is None:
         checker.complain((*path, "rated_flow"), "nothing", "the flow fully open")
     if valve.time_constant is not None and valve.frequency is not None:

@@ -1,4 +1,4 @@
-"""The registry of typed joints: every file of this folder says all about one kind, and everything else is drawn from here.
+"""Registry of typed joints: each file of this folder declares one kind.
 
 The `type` of a joint in descriptions, its keys and their checks, names and start values of coordinates and speeds, units, docs and the joints of
 random mechanisms come from the registry. A new typed joint is one file with a JOINT: a sequence of elements that share coordinates as they like.

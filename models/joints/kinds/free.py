@@ -1,4 +1,4 @@
-"""A body that nothing holds."""
+"""The free joint: six degrees of freedom."""
 
 from kinetree.models.joints.elements import ElementForm
 from kinetree.models.joints.joint_kind import POSITION, QUATERNION, TURNING, JointKind

@@ -1,4 +1,4 @@
-"""No freedom: the child is fixed to its parent."""
+"""The rigid joint: no degree of freedom."""
 
 from kinetree.models.joints.joint_kind import JointKind
 

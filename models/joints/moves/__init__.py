@@ -1,4 +1,4 @@
-"""The registry of elements that move: every file of this folder says what descriptions do with some of them, and everything else is drawn from here.
+"""Registry of moving joint elements: each file of this folder declares some.
 
 Units, locked joints, local coordinates, rates in couplings and what scenes draw come from the registry; the kernels and flags of an element stand
 in `solvers/elements`.

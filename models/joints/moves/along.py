@@ -13,7 +13,7 @@ from kinetree.solvers.elements.kinds.shift_t import KIND as SHIFT_T
 
 
 def held(element: ElementForm, coordinates: Sequence[E]) -> list[ElementForm]:
-    """The same by a given amount."""
+    """Return the element with a constant amount in place of its coordinate."""
     kind = SHIFT_T if element.kind == SHIFT_Q else ROTATE_T
     return [ElementForm(kind, element.axis, (E(element.factor) * coordinates[0]).node)]  # type: ignore[arg-type]
 

@@ -23,7 +23,7 @@ def held(element: ElementForm, coordinates: Sequence[E]) -> list[ElementForm]:
 
 
 def rates(q: Sequence[E], speeds: Sequence[E]) -> list[E]:
-    """Half the quaternion times the angular velocity."""
+    """Return the quaternion rates from angular velocity in child axes."""
     w, x, y, z = q
     a, b, c = (0.5 * speed for speed in speeds)
     return [

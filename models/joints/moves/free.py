@@ -30,7 +30,7 @@ def rates(q: Sequence[E], speeds: Sequence[E]) -> list[E]:
 
 
 def rotated(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """A vector turned by a unit quaternion (w, x, y, z)."""
+    """Return a vector rotated by a unit quaternion (w, x, y, z)."""
     w, axis = quaternion[0], quaternion[1:]
     cross = np.cross(axis, vector)
     return vector + 2 * (w * cross + np.cross(axis, cross))

@@ -1,4 +1,4 @@
-"""The registry of quantities: the files of this folder say all about each, and everything else is drawn from here.
+"""Registry of measurable quantities: each file of this folder declares some.
 
 The format and its checks, units and columns of outputs, names, docs and completion come from the registry. A quantity that is an expression over
 sensors is an entry of a file here; one that needs a sensor of its own has that in `solvers/sensors`.

@@ -1,4 +1,4 @@
-"""What force elements and actuators do."""
+"""Quantities of force elements and actuators: value, power, energy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def value(builder: Builder, label: str, output: Output) -> Vector | E:
-    """The value of a law, or what acts on the first body."""
+    """Return the scalar value of a force law, or the force component on the first body."""
     book = book_of(builder, output)
     if output.axis is None:
         return name(f"force('{output.force}')")
@@ -59,7 +59,7 @@ def power(builder: Builder, label: str, output: Output) -> E:
 
 
 def power_along(builder: Builder, coordinates: tuple[str, ...]) -> E:
-    """Of all forces and actuators along given coordinates."""
+    """Return the power of all forces and actuators along given coordinates."""
     d = builder.description
     total = const(0.0)
     for label, force in d.forces.items():

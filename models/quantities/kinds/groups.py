@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Group:
-    """Bodies that are taken together, as far as the structure has them."""
+    """A group of bodies, without those that the structure lacks."""
 
     def __init__(self, builder: Builder, bodies: Sequence[str] | None):
         self.builder, d = builder, builder.description
@@ -97,7 +97,7 @@ def mass(builder: Builder, label: str, output: Output) -> E:
 
 
 def centre(kind: str):
-    """The centre of mass or its velocity, seen from a body."""
+    """Return the quantity of centre of mass or its velocity, relative to a body."""
 
     def computed(builder: Builder, label: str, output: Output) -> Vector:
         group = group_of(builder, output)

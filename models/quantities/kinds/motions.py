@@ -1,4 +1,4 @@
-"""How points and bodies move, seen from the ground or from other bodies."""
+"""Motion of points and bodies relative to the ground or to other bodies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def moving(
     quantity: str, sensor: Kind, unit: str, says: str, takes: tuple[str, ...], rank: int
 ) -> QuantityKind:
-    """A vector that a sensor tells, or that is seen from another body."""
+    """Return a vector quantity read from a sensor, or computed relative to another body."""
 
     def sensed(builder: Builder, output: Output, wanted: Wanted) -> None:
         point = builder.vector(output.point)

@@ -1,4 +1,4 @@
-"""What joints transmit."""
+"""Joint reactions."""
 
 from __future__ import annotations
 
