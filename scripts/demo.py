@@ -16,7 +16,9 @@ Rows = list[list[str]]
 
 
 def main(folder: Path = FOLDER) -> int:
-    """States of rest, FMUs, co-simulation beside one system, tables, pictures, report."""
+    """Run the demonstration: equilibrium, FMUs, co-simulation with reference, tables, pictures,
+    report.
+    """
     from kinetree.fmu.archive.build import FmuError
     from kinetree.scripts.reports.stage_tables import show
     from kinetree.scripts.studies.carrier_cosim import run_carrier
@@ -114,7 +116,7 @@ def stages(run: "Coupled") -> dict[str, Rows]:
 
 
 def differences(run: "Coupled") -> Rows:
-    """Angles and pressures beside one system that holds everything."""
+    """Return the differences of angles and pressures from the monolithic reference."""
     from kinetree.scripts.studies.carrier_cosim import LABELS
 
     rows = [["", "largest difference", "range of the reference"]]
@@ -130,7 +132,7 @@ def differences(run: "Coupled") -> Rows:
 
 
 def judged(run: "Coupled", backend: str) -> str:
-    """One line on how it went."""
+    """Return one line about the stability and speed of the co-simulation."""
     state = "stable" if run.trace.stable else run.trace.message
     what = f"{len(run.files)} FMUs by the {backend} back end"
     return f"{what}, {run.trace.time[-1]:.2f} s in steps of {1e3 * run.step:g} ms by told stiffness: {state}, {run.seconds:.1f} s of computing"

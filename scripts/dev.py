@@ -34,7 +34,7 @@ OLDEST = (3, 11)
 
 
 class Failure(Exception):
-    """Something the developer must act upon, said in one line."""
+    """A problem that the developer must solve, in one line."""
 
 
 def fingerprint(extras: str = EVERYTHING) -> str:
@@ -146,7 +146,7 @@ def make_environment(extras: str = EVERYTHING) -> None:
 
 
 def link_for_types() -> None:
-    """Links under the import names, for type checkers, which cannot see the import hook of an editable install."""
+    """Create links under the import names for type checkers."""
     folder = ROOT / "build" / "types" / "kinetree"
     folder.mkdir(parents=True, exist_ok=True)
     names = {path.name: f"{TOP}/{path.name}" for path in (ROOT / TOP).glob("*.py*")} | FOLDERS
@@ -175,7 +175,7 @@ def check_compiler() -> None:
 
 
 def install_tbb() -> None:
-    """libtbb12, which one of the FMI hosts in the tests loads; where it cannot be installed its tests say that they are skipped."""
+    """Install libtbb12 for one of the FMI hosts in the tests, if possible."""
     known = (
         subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout
         if shutil.which("ldconfig")
@@ -215,14 +215,16 @@ def wheel(options: argparse.Namespace) -> int:
 
 
 def dependencies(options: argparse.Namespace) -> int:
-    """The wheel with the oldest dependencies that it allows, and with the newest Python that is here."""
+    """Test the wheel with the oldest allowed dependencies and with the newest Python."""
     return wheel(options) or run(
         program("python"), "-m", "kinetree.scripts.distribution", "oldest", "newest"
     )
 
 
 def platforms(options: argparse.Namespace) -> int:
-    """Programs of other platforms run under Wine and QEMU; what cannot be installed is said, and its tests are skipped with that reason."""
+    """Run the tests of other platforms under Wine and QEMU; those that cannot be installed are
+    skipped.
+    """
     setup()
     there = {"libc6-arm64-cross": Path("/usr/aarch64-linux-gnu").exists()}
     wanted = [
@@ -248,7 +250,7 @@ def platforms(options: argparse.Namespace) -> int:
 
 
 def install_browser() -> None:
-    """Chromium, in which the tests look at pages; where it cannot be installed those tests say that they are skipped."""
+    """Install Chromium for the tests of pages, if possible."""
     if not shutil.which("chromium"):
         install_packages(["chromium"])
 
@@ -332,7 +334,7 @@ def docs(options: argparse.Namespace) -> int:
 
 
 def with_tests(*path: str, rest: list[str]) -> int:
-    """A tool that lies among the tests and uses what stands beside them."""
+    """Run a tool that lies among the tests."""
     setup()
     rooms = ("support", "mutation", "reached", "fuzz", "fuzz/calls", "fuzz/motions")
     os.environ["PYTHONPATH"] = os.pathsep.join(str(ROOT / "tests" / room) for room in rooms)

@@ -36,7 +36,7 @@ NO_BUILD = "import setuptools.build_meta as b; b.build_sdist('dist')"
 
 
 class Failure(Exception):
-    """What does not work, in one line."""
+    """A distribution problem, in one line."""
 
 
 def build() -> None:
@@ -68,7 +68,7 @@ def build() -> None:
 
 
 def installed() -> None:
-    """The wheel for somebody who has Python and nothing else."""
+    """Test the wheel in an environment with Python alone."""
     with environment(sys.executable, [str(wheel())]) as (folder, programs):
         alone = {"PATH": str(programs), "HOME": str(folder / "home")}
         kinetree = str(programs / "kinetree")
@@ -98,12 +98,12 @@ def installed() -> None:
 
 
 def oldest() -> None:
-    """Every dependency at its lower bound."""
+    """Test the wheel with every dependency at its lower bound."""
     smoke(sys.executable, [re.sub(r">=([\d.]+).*", r"==\1", each) for each in dependencies()])
 
 
 def newest() -> None:
-    """The newest Python that is here and that numba has a build for."""
+    """Test the wheel with the newest available Python that numba supports."""
     for version in NEWER:
         if python := found_python(version):
             smoke(python, [])
@@ -112,7 +112,7 @@ def newest() -> None:
 
 
 def smoke(python: str, pinned: Sequence[str]) -> None:
-    """The engine is built by these versions, not taken from the wheel, and the tests run on it."""
+    """Install the wheel without its built engine, build it, and run tests on it."""
     with environment(python, [*pinned, "pytest", "hypothesis", str(wheel())]) as (folder, programs):
         package = next((folder / "venv").rglob("kinetree/solvers"))
         shutil.rmtree(package / "library" / "built", ignore_errors=True)
@@ -196,7 +196,7 @@ def taken(what: str, limit: float, line: Sequence[str], folder: Path, env: dict[
 def command(
     *line: str, cwd: Path = ROOT, env: dict[str, str] | None = None, quiet: bool = False
 ) -> None:
-    """Run to the end; what a quiet command says is shown when it fails."""
+    """Run a command to its end; the output of a quiet one is shown if it fails."""
     done = subprocess.run(line, cwd=cwd, env=env, capture_output=quiet, text=True)
     if done.returncode:
         raise Failure(

@@ -145,7 +145,7 @@ def canvas(width: float, height: float) -> tuple[Any, Any]:
 
 
 def composition(path: Path) -> None:
-    """The system structure as it stands in the archive: its components and every connection."""
+    """Draw a system structure from its archive: components and connections."""
     from kinetree.scripts.ssp.archive import unpack
     from kinetree.scripts.ssp.read import read_ssd
 
@@ -244,7 +244,7 @@ def in_libcosim(archive: Path) -> Any:
 
 
 def results(path: Path) -> None:
-    """The boom in the hosts that are at hand, beside the one system that holds mechanism and drive."""
+    """Plot the boom in the available hosts with the monolithic reference."""
     import matplotlib.pyplot as plt
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""All benchmarks one after another in their small selection, within ten minutes, and what became slower or faster since the last run here.
+"""Runs all benchmarks in their quick selection and compares them with the last run on this machine.
 
 Every benchmark runs in a process of its own and writes its JSON; the whole is kept in the cache folder, one file a machine. Times are found by their
 names and places in that JSON, whatever a benchmark writes. Clocks of shared machines are noisy: `bench instructions` counts.
@@ -35,7 +35,7 @@ NOTED = 1.1  # ratio from which on a change is told
 
 
 def others() -> list[str]:
-    """Every benchmark but this one; those that count or are short first."""
+    """Return every other benchmark, short ones first."""
     from kinetree.scripts.commands.bench import benchmarks
 
     names = [
@@ -49,7 +49,7 @@ def others() -> list[str]:
 
 
 def measured(name: str, folder: Path, seconds: float) -> dict[str, Any]:
-    """What a benchmark writes, or why it wrote nothing."""
+    """Return the results of a benchmark, or the reason why there are none."""
     path = folder / f"{name}.json"
     command = [
         sys.executable,
@@ -72,7 +72,9 @@ def measured(name: str, folder: Path, seconds: float) -> dict[str, Any]:
 
 
 def times(data: Any, place: tuple[str, ...] = ()) -> dict[str, float]:
-    """Times by their place: entries of lists by the words and whole numbers in them, which say what was measured."""
+    """Return the times in a result by their place; list entries are labelled by their words and
+    integers.
+    """
     found: dict[str, float] = {}
     if isinstance(data, dict):
         for name, each in data.items():
@@ -110,12 +112,12 @@ def compared(before: dict[str, float], after: dict[str, float]) -> list[str]:
 
 
 def kept_path() -> Path:
-    """Where the last run on this machine is."""
+    """Return the path of the last run's results on this machine."""
     return cache_root() / "bench" / f"{re.sub(r'[^A-Za-z0-9]+', '-', machine())}.json"
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """Run, compare with the last kept run, keep."""
+    """Run all benchmarks, compare with the last results, and store the new ones."""
     began, found = time.monotonic(), {}
     with tempfile.TemporaryDirectory() as folder:
         for name in others():

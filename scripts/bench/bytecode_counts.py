@@ -1,4 +1,4 @@
-"""Instructions of the Python interpreter by function: what callgrind is for machine code, of work done in Python. Same sources, same count."""
+"""Counts of Python bytecode instructions by function, reproducible for equal sources."""
 
 import sys
 from collections import Counter
@@ -11,7 +11,7 @@ OURS = tuple(str(Path(__file__).parents[2] / folder) for folder in ("solvers", "
 
 
 def bytecodes(call: Callable[[], object]) -> dict[str, float]:
-    """Instructions by function of ours, and their sum; what other packages do is left out, which changes with their versions."""
+    """Return bytecode counts of our own functions, and their sum."""
     found: Counter[CodeType] = Counter()
 
     def inside(frame: FrameType, event: str, _: Any) -> Any:

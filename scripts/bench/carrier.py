@@ -39,7 +39,7 @@ MEDIAN, SPREAD = 25.0, 2.0  # aims in µs, and of the slowest in a thousand over
 
 
 def departures(n: int) -> dict:
-    """All modules leave, one per second; seconds to make all structures and to integrate."""
+    """Return seconds to compile and to integrate the departure of n modules, one per second."""
     best = {}
     for _ in range(2):
         clock = time.perf_counter()
@@ -105,7 +105,7 @@ def error(name: str, modules: int, integrator: str, inner: float) -> float:
 def steps(
     name: str, modules: int, integrator: str, inner: float = INNER, stop: float = 60.0
 ) -> dict:
-    """Median and largest times in µs; those of the steps in which something happens apart."""
+    """Return median and largest step times [µs], those with events apart."""
     times = 1e6 * step_times(name, modules, integrator, inner, stop)
     eventful = np.zeros(times.size, dtype=bool)
     for event in (
@@ -163,7 +163,7 @@ def show(rows: list[dict], kinds: dict[str, str]) -> None:
 
 
 def run(quick: bool, json: Path | None, plots: Path | None) -> None:
-    """All three parts."""
+    """Run all three parts."""
     typer.echo(
         f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, numpy {version('numpy')}"
     )

@@ -33,7 +33,7 @@ ACCURACIES = (1e-6, 1e-7, 3e-8, 1e-8, 3e-9, 1e-9, 1e-10, 1e-11, 1e-12)
 
 
 def case(kind: str, n: int, ratio: float, steps: int) -> peers.Case:
-    """A chain at rest and random piecewise linear forces at its first and middle mass."""
+    """Return a chain at rest with random piecewise linear forces at two masses."""
     if kind == "two-mass cars":
         mass, damping, stiffness = chains.two_mass_train(n // 2, ratio)
     elif kind == "random springs":
@@ -103,7 +103,7 @@ def error(y: np.ndarray | tuple[np.ndarray, np.ndarray], reference: np.ndarray) 
 
 
 def best(functions: dict[str, Callable], repeats: int) -> dict[str, float]:
-    """Least time of every function, taken in turns so that all see the same load."""
+    """Return the least time of every function, called in turns."""
     least = dict.fromkeys(functions, np.inf)
     for _ in range(repeats):
         for name, function in functions.items():
@@ -116,7 +116,7 @@ def best(functions: dict[str, Callable], repeats: int) -> dict[str, float]:
 def adaptive(
     c: peers.Case, reference: np.ndarray, name: str, run: Callable, tolerances: tuple[float, ...]
 ) -> dict:
-    """An adaptive method at the loosest tolerance that meets the target on the first knots, else at the best one tried."""
+    """Return the time of an adaptive method at the loosest tolerance that meets the target."""
     best_row: dict = {"error": np.inf}
     run(c, 1e-3, 1)  # compile
     for tolerance in tolerances:
@@ -140,7 +140,7 @@ def adaptive(
 def compare(
     name: str, c: peers.Case, repeats: int, slow_peers: bool = False, explicit: bool = False
 ) -> list[dict]:
-    """All methods on one chain."""
+    """Return the times of all methods on one chain."""
     reference = np.hstack(by_chain(c, 1e-13, "matrices"))
     n, rows = len(c.mass), []
     direct: dict[str, Callable] = {}
@@ -197,7 +197,7 @@ def compare(
 
 
 def loosest(c: peers.Case, way: str, reference: np.ndarray, target: float) -> float:
-    """Loosest accuracy per step that meets the target over all steps."""
+    """Return the loosest accuracy per step that meets the target."""
     return next(
         (a for a in ACCURACIES if error(by_chain(c, a, way), reference) <= target), ACCURACIES[-1]
     )
@@ -236,7 +236,7 @@ def run(
 
 
 def measure(quick: bool, source: str | None = None) -> dict:
-    """All comparisons."""
+    """Run all comparisons."""
     steps, repeats = 1000, 5 if quick else 15
     for kind in ("two-mass cars", "soft support"):
         for way in ("auto", "matrices"):
@@ -286,7 +286,7 @@ def measure(quick: bool, source: str | None = None) -> dict:
 
 
 def machine() -> dict[str, Any]:
-    """What it was measured on."""
+    """Return machine and versions."""
     versions = {
         "python": platform.python_version(),
         "numpy": np.__version__,

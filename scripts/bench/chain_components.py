@@ -1,4 +1,4 @@
-"""What the matrix method is made of, measured: bands beside dense matrices, the forms of the doubling, the choice of r and m, the cost rule."""
+"""Components of the matrix method: bands, doubling variants, choice of r and m, cost rule."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -114,7 +114,7 @@ def bands(
     repeats: int = 3,
     parts: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9),
 ) -> list[dict]:
-    """The last doubling, the steps and the memory in bands of growing half-width beside dense matrices."""
+    """Return time and memory of bands of growing half-width, with dense matrices."""
     found = []
     for part in parts:
         c = uniform(
@@ -151,7 +151,7 @@ def bands(
 
 
 def fill_in(rows: list[dict], what: str = "doubling") -> float:
-    """Half-width as part of n at which dense matrices become the faster ones, between the measured points; 1 when they never do."""
+    """Return the relative half-width from which dense matrices are faster; 1 if never."""
     width = np.array([row["half_width"] / row["n"] for row in rows])
     gain = np.log([row[f"dense_{what}"] / row[f"band_{what}"] for row in rows])
     slower = np.flatnonzero(gain < 0)
@@ -209,7 +209,7 @@ def double_precision(
 def choices(
     repeats: int = 7, names: tuple[str, ...] = (), angles: tuple[float, ...] = (1.0, 10.0, 1e3)
 ) -> list[dict]:
-    """Time of the chosen r and m beside all others that meet the same accuracy, on the chains of the library and uniform ones."""
+    """Return the time of the chosen r and m, with all others of the same accuracy."""
     makers = LIBRARY | {f"uniform, {n}": partial(coefficients_of, n) for n in (30, 300)}
     found = []
     for name in names or tuple(makers):

@@ -1,4 +1,5 @@
-"""The other ways to integrate a linear chain under piecewise linear forces: scipy expm, scipy Radau, SUNDIALS CVODE, explicit Runge-Kutta.
+"""Other integrators of linear chains under piecewise linear forces: scipy expm and Radau, CVODE,
+Runge-Kutta.
 
 Each peer gets what helps it: expm one augmented matrix for both force coefficients and a preallocated loop, the adaptive ones a compiled
 right-hand side, banded or sparse Jacobians with position and velocity of a mass side by side, and the knots of the force as largest step.
@@ -17,7 +18,7 @@ from scipy.sparse import csc_matrix
 
 
 class Case(NamedTuple):
-    """A chain at rest, forces at two coordinates given at steps + 1 knots."""
+    """A chain at rest with forces at two coordinates, given at steps + 1 times."""
 
     mass: np.ndarray
     damping: np.ndarray
@@ -44,7 +45,7 @@ def first_order(case: Case) -> tuple[np.ndarray, np.ndarray]:
 
 
 def exponential(case: Case) -> tuple[np.ndarray, np.ndarray]:
-    """One exponential of the augmented matrix: D_0 for row vectors, and what the forces add in every step."""
+    """Return the matrix exponential of the augmented system: D_0 and the force terms."""
     A, B = first_order(case)
     size, count = B.shape
     G = np.zeros((size + 2 * count, size + 2 * count))
@@ -70,7 +71,7 @@ def by_expm(case: Case) -> np.ndarray:
 
 
 def by_blocks(case: Case, block: int = 4) -> np.ndarray:
-    """The same by blocks of steps: every fourth knot in turn with D_0^4, all those between in products of matrices."""
+    """Return the motion by blocks of steps with powers of D_0."""
     D, driven = exponential(case)
     size, starts = len(D), range(0, case.steps - block + 1, block)
     y = np.zeros((case.steps + 1, size))
@@ -126,7 +127,7 @@ def compiled(width: int) -> tuple[Callable, Callable]:
 
     @njit
     def march(result, force, dt, substeps, channels, band, damping, mass):
-        """Through all knots with equal substeps."""
+        """Integrate through all knots with equal substeps."""
         size = 2 * len(mass)
         k, y, z = np.zeros((4, size)), np.zeros(size), np.zeros(size)
         h = dt / substeps
@@ -199,7 +200,7 @@ def returning(side: Callable) -> Callable:
 
 
 def jacobian(case: Case) -> np.ndarray:
-    """Of the interleaved state."""
+    """Return the Jacobian of the interleaved state."""
     A = first_order(case)[0]
     n = len(case.mass)
     order = np.arange(2 * n).reshape(2, n).T.reshape(-1)

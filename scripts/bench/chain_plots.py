@@ -61,7 +61,7 @@ def show(report: dict[str, Any]) -> None:
 
 
 def plot(report: dict[str, Any], folder: Path) -> None:
-    """Time against n, against the stretch of the spectrum, and of bands beside dense matrices."""
+    """Plot time over n, over the spectrum's width, and of bands with dense matrices."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -87,7 +87,7 @@ def plot(report: dict[str, Any], folder: Path) -> None:
 
 
 def curves(area: Any, results: list[dict], across: str, up: str) -> None:
-    """One line per method."""
+    """Draw one line per method."""
     for method, (colour, style) in METHODS.items():
         points = sorted((r[across], r[up]) for r in results if r["method"] == method)
         if points:

@@ -45,11 +45,11 @@ AGREEMENT = 1e-9
 
 
 class Disagreement(Exception):
-    """Our accelerations are not those of Pinocchio: times would compare different things."""
+    """Our accelerations differ from Pinocchio's, so times cannot be compared."""
 
 
 def measured(case: trees.Case, methods: tuple[str, ...], empty: dict[str, float]) -> list[dict]:
-    """One tree: an entry per method and peer."""
+    """Return one entry per method and peer for a tree."""
     system = trees.system(case)
     forms = own.Forms(system)
     q, u, p = forms.q, forms.u, forms.p
@@ -103,7 +103,7 @@ def measured(case: trees.Case, methods: tuple[str, ...], empty: dict[str, float]
 
 
 def show(rows: list[dict]) -> None:
-    """Times of one tree, and what the peers need beside DEC."""
+    """Print the times of one tree relative to DEC."""
     first = rows[0]
     engine = next((row["us"] for row in rows if row["method"] == "DEC"), float("nan"))
     times = "  ".join(f"{row['method']} {row['us']:.4g}" for row in rows)
@@ -123,7 +123,7 @@ def slope_of(points: list[tuple[int, float]]) -> float:
 
 
 def growth(results: list[dict]) -> dict[str, float]:
-    """Exponents of time over bodies, by topology, joint and method, where the sizes reach far enough."""
+    """Return exponents of time over bodies by topology, joint and method."""
     series: dict[str, list[tuple[int, float]]] = {}
     for row in results:
         if GROWTH[0] <= row["bodies"] <= GROWTH[1] and row["method"] not in own.ITERATED:
@@ -134,7 +134,7 @@ def growth(results: list[dict]) -> dict[str, float]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what is measured."""
+    """Return versions of the measured packages."""
     found = {"python": platform.python_version()}
     for package in ("kinetree", "pin", "mujoco", "numpy", "numba"):
         try:

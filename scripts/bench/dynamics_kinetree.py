@@ -1,4 +1,4 @@
-"""Times of our own forms: DEC as the engine runs it, the same for many states at once, the literal forms with their kinematics, ITR along a motion.
+"""Times of Kinetree's own forms: DEC, many states at once, literal forms, ITR along a motion.
 
 Momentum forms (in q, p) count with the rates of the momenta, which end their evaluation. A time is the least of many short rounds, the methods in
 turns, so that all see the same load of the machine.
@@ -127,7 +127,7 @@ class Forms:
         return instance
 
     def calls(self, methods: Sequence[str]) -> dict[str, Timed]:
-        """What to time: forms that do not iterate, and what stands around the literal ones; 'nothing' is an empty call."""
+        """Return the functions to be timed: non-iterative forms, overheads and an empty call."""
         engine = self.at(frozenset())
         engine.set_state(self.q, self.u)
         repeat = engine.entry("repeat")
@@ -174,7 +174,7 @@ class Forms:
         return {method: self.along(method, states) for method in methods}
 
     def along(self, method: str, states: Sequence[State]) -> tuple[float, float]:
-        """The same for one form: the least time of every state, then their mean."""
+        """Return the mean over states of the least time of one form."""
         instance = self.at(GROUPS[method])
         solve, nothing, head = (
             looping(instance.entry(entry_name(method))),

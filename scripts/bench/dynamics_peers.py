@@ -29,7 +29,7 @@ class Peer(NamedTuple):
 
 
 def peers(case: Case, q: np.ndarray, u: np.ndarray) -> Iterator[Peer]:
-    """Those that are installed and know the joint."""
+    """Yield the installed peers that support the joint."""
     for name, make in (("pinocchio", pinocchio), ("mujoco", mujoco)):
         if len(u) <= MOST_FREEDOMS[name] and case.joint in ("revolute", "universal", "spherical"):
             try:
@@ -39,7 +39,7 @@ def peers(case: Case, q: np.ndarray, u: np.ndarray) -> Iterator[Peer]:
 
 
 def empty_calls() -> dict[str, Callable[[int], object]]:
-    """The same calls on models without bodies: what Python's side costs."""
+    """Return calls on models without bodies, which measure the overhead of Python."""
     nobody, none = Case("chain", "revolute", ()), np.zeros(0)
     return {peer.name: peer.call for peer in peers(nobody, none, none)}
 
@@ -117,7 +117,7 @@ def mujoco_text(case: Case) -> str:
 
 
 def mujoco_joints(case: Case, i: int) -> str:
-    """One hinge, two, or a ball."""
+    """Return one hinge, two hinges, or a ball as MJCF."""
     if case.joint == "spherical":
         return '<joint type="ball"/>'
     axes = case.axes(i)[: 1 if case.joint == "revolute" else 2]

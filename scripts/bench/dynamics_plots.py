@@ -11,7 +11,7 @@ COLOURS = {
 
 
 def draw(data: dict, folder: Path) -> None:
-    """All pictures that the results allow."""
+    """Draw all pictures that the results allow."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -12,7 +12,7 @@ HOPELESS = 6.0
 
 
 def diagram(joint: str, grid: tuple[int, ...] = GRID) -> list[dict]:
-    """One diagram, point by point."""
+    """Return one selection diagram, point by point."""
     return [
         point(joint, branches, length)
         for branches in grid
@@ -53,7 +53,9 @@ def winners(points: list[dict], kind: str, literal: bool) -> dict[tuple[int, int
 
 
 def judgement(points: list[dict], literal: bool) -> dict:
-    """How often the prediction names the fastest form, and what following it costs where it does not."""
+    """Return how often the prediction names the fastest form, and the cost of following it
+    otherwise.
+    """
     predicted, measured = (
         winners(points, "predicted", literal),
         winners(points, "measured", literal),

@@ -47,7 +47,7 @@ def chain(joint: str, bodies: int) -> Case:
 
 
 def star(joint: str, bodies: int) -> Case:
-    """All bodies but the first hang on the first."""
+    """Return a star: all bodies but the first are children of the first."""
     return Case("star", joint, (0, *[1] * (bodies - 1)))
 
 

@@ -108,7 +108,7 @@ def median(call: Callable[[], object], repeats: int = 2000) -> float:
 
 
 def calls(path: Path, outputs: int) -> dict[str, float]:
-    """Cost of one setting, one step and one reading through fmpy's plain calls; buffers are made once, as a host in C would."""
+    """Return the cost of one set, step and get call through fmpy's plain interface."""
     with Archive(path) as archive:
         host = Host(archive).start()
         references = [
@@ -152,7 +152,7 @@ def cold_start(path: Path) -> float:
 
 
 def measure(quick: bool, folder: Path) -> list[dict]:
-    """One row per archive."""
+    """Return one row per archive."""
     rows = []
     for backend, make in (("native", minimal_native), ("python", minimal_python)):
         path = make(folder / f"minimal-{backend}.fmu")

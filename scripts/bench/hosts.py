@@ -62,7 +62,7 @@ def run_of(archive: Archive, name: str) -> list[tuple[str, Task]]:
 
 
 def cell(host: ForeignHost, task: Task, expected: list[float]) -> Cell:
-    """The largest deviation, or why there is none."""
+    """Return the largest deviation, or the reason why there is none."""
     if reason := host.cannot(task):
         return reason
     try:
@@ -72,7 +72,7 @@ def cell(host: ForeignHost, task: Task, expected: list[float]) -> Cell:
 
 
 def row(name: str, folder: Path) -> dict[str, Cell]:
-    """All cells of a mechanism, by host and kind."""
+    """Return all cells of a mechanism, by host and kind."""
     found: dict[str, Cell] = {}
     expected: list[float] = []
     for archive_name, (fmi, _) in ARCHIVES.items():
@@ -96,7 +96,7 @@ def row(name: str, folder: Path) -> dict[str, Cell]:
 
 
 def good(key: str, value: Cell) -> bool:
-    """A cell that was run and lies within its bound or what was seen of its host, or that cannot be run here."""
+    """Return whether a cell is within its bound, or could not be run here."""
     if isinstance(value, str):
         return not value.startswith("FAILED")
     return value <= (FOREIGN[key.split()[0]].seen if " ME " in key else STEPPED)
@@ -133,7 +133,7 @@ def run(quick: bool = False, json_path: Path | None = None, plots: Path | None =
 
 
 def markdown(rows: dict[str, dict[str, Cell]]) -> str:
-    """One line a mechanism, one column a host with its kinds in their order; exponents of deviations, letters for reasons."""
+    """Return the table: mechanisms by hosts, with exponents of deviations and letters for reasons."""
     hosts = {host: [kind for kind in KINDS if possible(host, kind)] for host in FOREIGN.values()}
     reasons: dict[str, str] = {}
 

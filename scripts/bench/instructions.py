@@ -1,4 +1,4 @@
-"""Instructions of kernels, of steps, of an FMU's step and of a compilation, counted: what a noisy clock cannot tell, to the last digit.
+"""Instruction counts of kernels, steps, FMU steps and a compilation, independent of timing noise.
 
 `valgrind --tool=callgrind` counts the engine for AVX2, which valgrind knows. A bare Python calls it on the blocks of a mechanism, read from files, or
 loads a native FMU and does steps; what the functions of the library do is counted, nothing else. Compiling a description is Python: its instructions
@@ -48,7 +48,7 @@ sys.exit(entry(*blocks, option, target))
 
 @dataclass
 class Case:
-    """A call of an entry: its blocks, and how many evaluations or steps it stands for."""
+    """A call of an entry, with the number of evaluations or steps in it."""
 
     name: str
     entry: str
@@ -97,12 +97,12 @@ def cases() -> list[Case]:
 
 
 def counted_level() -> str:
-    """The highest level that valgrind and this machine know."""
+    """Return the highest processor level that valgrind and this machine support."""
     return LEVELS[1] if level() in LEVELS[1:] else LEVELS[0]
 
 
 def library() -> Path:
-    """The engine for that level, made where it is missing."""
+    """Return the engine for that level, built if missing."""
     processor = counted_level()
     if level() not in LEVELS:
         raise BadInput("bench instructions: valgrind counts on x86-64 machines")
@@ -198,7 +198,7 @@ def functions(report: str, engine: str) -> dict[str, float]:
 
 
 def grown(before: dict[str, float], after: dict[str, float]) -> str:
-    """What grew most, in words."""
+    """Return the functions whose counts grew most, as text."""
     more = {name: after[name] - before.get(name, 0.0) for name in after if name != "total"}
     worst = sorted(more, key=lambda name: -more[name])[:NAMED]
     return ", ".join(
@@ -209,7 +209,9 @@ def grown(before: dict[str, float], after: dict[str, float]) -> str:
 
 
 def compare(kept: dict[str, Any], data: dict[str, Any]) -> list[str]:
-    """Cases that grew by more than 2 %, with the functions; other versions of LLVM or Python do other things for the same sources."""
+    """Return the cases that grew by more than 2 %, with functions; only for equal LLVM and Python
+    versions.
+    """
     failed = []
     for part, made_by in MADE_BY.items():
         if any(kept[key] != data[key] for key in made_by):

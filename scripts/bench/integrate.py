@@ -43,7 +43,7 @@ FLOOR = 0.7  # of the best peer, below which ours are never to be
 
 
 class Point(NamedTuple):
-    """A run: its setting, what it cost and how far it was off."""
+    """A run: its setting, cost and error."""
 
     setting: float
     error: float
@@ -72,7 +72,7 @@ class Rates:
         return status
 
     def seconds(self) -> float:
-        """Of one evaluation, without Python."""
+        """Return the time of one evaluation without Python."""
         self(0.0, self.y0, np.empty(self.n))
         repeat, best = self.instance.entry("repeat"), math.inf
         for _ in range(20):
@@ -144,7 +144,7 @@ def cvode(system: System) -> Cvode:
 def cvode_once(
     system: System, case: Case, name: str, tolerance: float
 ) -> tuple[np.ndarray, int, float]:
-    """The same of CVODE."""
+    """Return one run of CVODE."""
     return cvode(system).run(
         ADAMS if name == "CVODE Adams" else BDF,
         tolerance,
@@ -157,7 +157,7 @@ def cvode_once(
 def peer_once(
     system: System, case: Case, name: str, tolerance: float
 ) -> tuple[np.ndarray, int, float]:
-    """The same of scipy, begun anew at the corners of the laws of time."""
+    """Return one run of scipy, restarted at the corners of functions of time."""
     rates, times = Rates(system), instants(case)
     parts = [0.0, *case.corners, case.stop]
     y, rows, clock = rates.y0, [], time.thread_time()
@@ -173,7 +173,7 @@ def peer_once(
 def stretch(
     rates: Rates, name: str, tolerance: float, asked: np.ndarray, y: np.ndarray
 ) -> np.ndarray:
-    """States at the asked instants, the first of which is the start."""
+    """Return the states at the requested instants, the first of which is the start."""
     absolute = 1e-2 * tolerance  # as ours
     from scipy.integrate import solve_ivp
 
@@ -245,7 +245,7 @@ def methods(case: Case) -> list[str]:
 
 
 def measure(case: Case, quick: bool) -> dict[str, Any]:
-    """All curves of a mechanism."""
+    """Return all curves of a mechanism."""
     tolerances = [float(x) for x in 10.0 ** -np.arange(2.0, 10.5, 2.0 if quick else 1.0)]
     system = case.compiled()
     exact = own_once(system, case, case.reference, REFERENCE)[0]
@@ -347,7 +347,7 @@ def lines(found: dict[str, Any], aim: float) -> Iterator[str]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what was measured."""
+    """Return versions of the measured packages."""
     found = {}
     for package in ("scipy", "scikit-sundae", "exudyn", "numpy", "numba"):
         try:
@@ -358,7 +358,7 @@ def versions() -> dict[str, str]:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """All classes."""
+    """Run all classes of mechanisms."""
     typer.echo(
         f"{machine()}; {', '.join(f'{name} {number}' for name, number in versions().items())}"
     )

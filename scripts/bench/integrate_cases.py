@@ -12,7 +12,7 @@ ROD, MASS = 1.0, 1.0
 
 
 class Case(NamedTuple):
-    """A mechanism over some seconds, and what is aimed at: the time of the best peer over ours."""
+    """A mechanism with its duration and the target ratio of peer time to ours."""
 
     kind: str
     name: str
@@ -36,7 +36,7 @@ def compiled(make: Callable[[], System]) -> System:
 
 
 def sledge() -> System:
-    """A sledge on stiff ground with friction and damping, which slides to rest; three rods swing on it."""
+    """Return a sledge with three swinging rods that slides to rest on stiff frictional ground."""
     rod = {
         "mass": MASS,
         "com": [0, 0, -0.5 * ROD],

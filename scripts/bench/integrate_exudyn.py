@@ -77,7 +77,7 @@ def chain_run(bodies: int, stop: float, solver: str, setting: float) -> tuple[np
 def exudyn_points(
     model: str, stop: float, exact: np.ndarray, scale: np.ndarray, quick: bool
 ) -> dict[str, list[tuple[float, float, int, float]]]:
-    """(setting, error at the end, 0, seconds) of its methods; nothing where it is not installed."""
+    """Return (setting, final error, 0, seconds) of Exudyn's methods; nothing if not installed."""
     every = 2 if quick else 1
     try:
         if model == "loops":

@@ -74,7 +74,7 @@ def address_of(function: Any) -> int:
 
 
 def right_hand_side(address: int, system: System):
-    """What CVODE calls: (t, y, rates, memory) -> status; memory is the work of the mechanism and room for the rates that straight-line code gives.
+    """Return the C callback of CVODE: (t, y, rates, memory) -> status.
 
     Where that code does not hold, as at other pivots of a loop, the engine answers, as it does in our runs.
     """

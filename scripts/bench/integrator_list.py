@@ -1,4 +1,4 @@
-"""All integrators in one table, and a run of one of them on one of the test problems."""
+"""List of all integrators, and a run of one on a test problem."""
 
 import time
 from typing import NamedTuple
@@ -20,7 +20,7 @@ METHODS: dict[str, Kernels] = KERNELS | {
 
 
 class Run(NamedTuple):
-    """What a run gave."""
+    """The result of a run."""
 
     status: int
     states: np.ndarray  # one row per output time

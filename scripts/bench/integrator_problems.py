@@ -16,7 +16,7 @@ MOON = 0.012277471
 
 
 class Problem(NamedTuple):
-    """A right-hand side with its start and what is known at the end."""
+    """A right-hand side with initial state and known final state."""
 
     name: str
     context: tuple[float, float, float]
@@ -142,7 +142,7 @@ def kepler(eccentricity: float, stop: float) -> Problem:
 
 
 def shaken_chain(masses: int, stiffness: float, damping: float, stop: float) -> Problem:
-    """Chain at rest."""
+    """Return a chain at rest on a shaken support."""
     stiff = stiffness * stop > 1e4
     return Problem(
         f"chain of {masses}",

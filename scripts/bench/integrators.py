@@ -71,7 +71,7 @@ def error_of(case: Problem, end: np.ndarray) -> float:
 
 
 def own(name: str, case: Problem, setting: float) -> dict:
-    """One run of ours; setting is the tolerance or the number of steps."""
+    """Return one run of our integrator; setting is the tolerance or the number of steps."""
     options = (
         {"h": case.stop / setting, "refresh": 5.0}
         if name in FIXED
@@ -107,7 +107,7 @@ def counted(case: Problem) -> tuple[Callable, list[int]]:
 
 
 def peer(name: str, case: Problem, tolerance: float) -> dict:
-    """One run of scipy or SUNDIALS."""
+    """Return one run of scipy or SUNDIALS."""
     f, calls = counted(case)
     start = np.array(case.start)
     clock = time.perf_counter()
@@ -145,7 +145,7 @@ def steps_for(case: Problem, quick: bool) -> list[float]:
 
 
 def measure(case: Problem, quick: bool) -> dict[str, list[dict]]:
-    """All curves of one problem."""
+    """Return all curves of one problem."""
     tolerances = [float(x) for x in 10.0 ** -np.arange(3, 13, 3 if quick else 1)]
     curves = {}
     for name in OWN_STIFF if case.stiff else OWN_EXPLICIT:

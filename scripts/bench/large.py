@@ -1,4 +1,4 @@
-"""Long and large: time and memory over the number of bodies, of loops and of steps, each of which should grow as what is asked for.
+"""Growth of time and memory with the number of bodies, loops and steps.
 
 Long chains, many four-bars in a row, and a run of many steps of rk4 whose rows go to a Parquet file while it goes on.
 """
@@ -24,7 +24,7 @@ EVALUATIONS = 20
 
 
 def memory() -> float:
-    """MB that this process holds now, pages of files left out; the most it has held where the system does not tell."""
+    """Return the resident memory of this process [MB], or its peak where the system gives no more."""
     status = Path("/proc/self/status")
     if status.is_file():
         rows = dict(line.split(":", 1) for line in status.read_text().splitlines())
@@ -84,7 +84,7 @@ def long_run(steps: int) -> dict[str, Any]:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """All three."""
+    """Run all three parts."""
     typer.echo(
         f"{machine()}; compiling and steps by processor time, evaluations by the fastest of 20 rounds\n"
     )

@@ -65,7 +65,7 @@ def own_acceleration(n: int) -> dict:
 
 
 def straight_line(n: int) -> dict:
-    """The same by straight-line code."""
+    """Return the times of N four-bars by specialised code."""
     return {
         "method": "kinetree straight-line",
         "loops": n,
@@ -74,7 +74,7 @@ def straight_line(n: int) -> dict:
 
 
 def others() -> list[dict]:
-    """Plane mechanisms of the library, without their forces, beside lcaba."""
+    """Return times of planar library mechanisms with lcaba."""
     found = []
     for name in loops_plane.PLANE:
         try:
@@ -92,7 +92,7 @@ def others() -> list[dict]:
 
 
 def in_space() -> list[dict]:
-    """Mechanisms in space whose loops close at points, beside what tells the same accelerations; what tells others is said and left out."""
+    """Return times of spatial mechanisms with point constraints whose accelerations agree."""
     found = []
     for name in loops_spatial.DRAWINGS:
         try:
@@ -109,7 +109,7 @@ def in_space() -> list[dict]:
 
 
 def ratios(found: list[dict]) -> list[dict]:
-    """Times of lcaba over ours, of constraintDynamics where lcaba tells nothing, and what was aimed at."""
+    """Return times of lcaba, or constraintDynamics, relative to ours, with the targets."""
     theirs = {(row["method"], row.get("mechanism"), row["loops"]): row["us"] for row in found}
     rows = []
     for row in found:
@@ -141,7 +141,7 @@ def ratios(found: list[dict]) -> list[dict]:
 
 
 def projection(model: str, step: float, **settings: int) -> dict:
-    """What projection onto the constraints takes of a step of rk4: the step beside its evaluations at the engine's price, seconds of the thread."""
+    """Return the share of projection in a step of rk4."""
     system, count = load(model, **settings).compile(), 500
     run, best, price = Run(make_unit(system, "rk4")), float("inf"), float("inf")
     set_options(
@@ -222,7 +222,7 @@ def simulations(quick: bool) -> list[dict]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the peers that are there."""
+    """Return versions of the installed peers."""
     found = {}
     for package in ("pin", "mujoco", "exudyn", "numpy"):
         try:
@@ -243,7 +243,7 @@ def growth(results: list[dict], method: str) -> float:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """All of it; JSON with machine and versions, a picture of time over N."""
+    """Run all parts; write JSON with machine and versions, and a plot over N."""
     typer.echo("time per acceleration (kinematics included)")
     found = accelerations(QUICK if quick else LOOPS)
     exponents = {

@@ -110,7 +110,7 @@ def pinocchio(n: int, timed: Timer) -> list[dict]:
 
 
 def call_overhead(timed: Timer) -> float:
-    """Time of a call with a model of one body, which does next to nothing."""
+    """Return the time of a call on a model of one body."""
     import pinocchio as pin
 
     model = pin.Model()

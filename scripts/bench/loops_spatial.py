@@ -24,7 +24,7 @@ BENT = 0.1  # rad
 
 
 class Link(NamedTuple):
-    """A body with the joint that carries it; a free joint stands at the origin of its body, an axis is that of a hinge."""
+    """A body with its joint; a free joint is at the body's origin, an axis is that of a hinge."""
 
     name: str
     parent: str
@@ -37,7 +37,7 @@ class Link(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """Bodies, parents first, and the points at which two of them meet."""
+    """Bodies, parents first, and the points at which two of them are joined."""
 
     links: list[Link]
     closures: list[tuple[str, str, np.ndarray]]
@@ -261,7 +261,7 @@ NAMES = {  # of coordinates and of speeds, in Pinocchio's order; both tell veloc
 
 
 def places(drawing: Drawing, system: System) -> tuple[list[int], list[int]]:
-    """Where Pinocchio's coordinates and speeds are among ours."""
+    """Return the indices of Pinocchio's coordinates and speeds among ours."""
     q, u = [], []
     for link in drawing.links:
         coordinates, speeds = NAMES[link.kind]
@@ -275,7 +275,7 @@ def places(drawing: Drawing, system: System) -> tuple[list[int], list[int]]:
 
 
 def moving(system: System) -> tuple[np.ndarray, np.ndarray]:
-    """A closed state beside the drawing, in which cranks of feet stand in line with their rods, with speeds of about 1."""
+    """Return an assembled state near the drawing with speeds of about 1."""
     q, _ = system.start()
     bent = [
         name.endswith(".angle") and ("foot" in name or "arm" in name) for name in system.coordinates
@@ -285,7 +285,7 @@ def moving(system: System) -> tuple[np.ndarray, np.ndarray]:
 
 
 def accelerations(name: str, timed: Timer) -> list[dict[str, Any]]:
-    """Times of ours by the engine and by straight-line code, and of Pinocchio's two ways, each with how far its accelerations are from ours."""
+    """Return times and deviations of ours (engine, specialised) and Pinocchio's two methods."""
     drawing = DRAWINGS[name]()
     system, (model, loops) = ours(drawing), pinocchios(drawing)
     q, u = moving(system)
@@ -309,14 +309,14 @@ def accelerations(name: str, timed: Timer) -> list[dict[str, Any]]:
 
 
 def shortest(timed: Timer, call: Callable[[int], object]) -> float:
-    """Microseconds in the best of many short rounds, which others on the machine do not all meet."""
+    """Return microseconds of the best of many short rounds."""
     return min(timed(call, 50) for _ in range(30))
 
 
 def peers(
     model: Any, loops: Any, q: np.ndarray, u: np.ndarray
 ) -> dict[str, Callable[[], np.ndarray]]:
-    """Pinocchio's accelerations by both of its ways."""
+    """Return Pinocchio's accelerations by both methods."""
     import pinocchio as pin
 
     calls = {}

@@ -37,7 +37,7 @@ KERNEL_AIM, CALL_AIM = 3.0, 1.5
 
 
 def folder() -> Path:
-    """Where the robots are."""
+    """Return the folder of the robots."""
     found = find_spec("pinocchio")
     where = (
         Path(found.origin).parents[4] / "share" / "example-robot-data" / "robots"
@@ -52,7 +52,7 @@ def folder() -> Path:
 
 
 def timed(calls: dict[str, Callable[[int], object]]) -> dict[str, float]:
-    """Microseconds of one evaluation of each, all in turns so that a slow moment of the machine meets everybody."""
+    """Return microseconds of one evaluation of each, measured in turns."""
     counts, best = {}, dict.fromkeys(calls, float("inf"))
     for name, call in calls.items():
         call(10)
@@ -68,7 +68,7 @@ def timed(calls: dict[str, Callable[[int], object]]) -> dict[str, float]:
 
 
 def ours(path: Path) -> Any:
-    """The robot without what Pinocchio leaves out."""
+    """Return the robot without features that Pinocchio ignores."""
     text, _ = describe(path)
     for name in ("forces", "couplings"):
         text.pop(name, None)
@@ -76,7 +76,7 @@ def ours(path: Path) -> Any:
 
 
 def states(system: Any, model: Any) -> tuple[np.ndarray, ...]:
-    """The same random state for both, and the places of our speeds in theirs; joints by their names."""
+    """Return the same random state for both programs and the mapping of speeds."""
     rng = np.random.default_rng(3)
     q, u = system.start()
     their_q, their_u, places = np.zeros(model.nq), np.zeros(model.nv), np.zeros(system.n, int)
@@ -161,7 +161,7 @@ def machine() -> str:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """All robots that the package has; a table with ratios."""
+    """Run all robots of the package and print a table with ratios."""
     robots = [path for path in (folder() / f"{name}.urdf" for name in FILES) if path.is_file()]
     versions = {
         package: version(package) for package in ("pin", "example-robot-data", "numpy", "numba")

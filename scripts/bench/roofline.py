@@ -1,4 +1,4 @@
-"""Where the microseconds of one tree, one mechanism of loops and one FMU step go: operations, bytes, and the share of what the processor can do.
+"""Operations, bytes and processor utilisation of a tree, a loop mechanism and an FMU step.
 
 `valgrind --tool=lackey` counts arithmetic on floats, loads and stores of the engine for AVX2, as the difference of a long and a short call in a bare
 Python; callgrind tells the functions. The same engine is timed, and beside it, in the same run, loops that do nothing but independent
@@ -107,7 +107,7 @@ def roofs() -> dict[str, float]:
 
 
 def counts(case: Case, engine: Path, size: int) -> dict[str, float]:
-    """Operations on floats, loads, stores and bytes of a call of that size, with those of Python around it."""
+    """Return floating-point operations, loads, stores and bytes of a call."""
     call = (
         replace(case, option=size)
         if case.entry == "repeat"
@@ -163,7 +163,7 @@ def seconds(case: Case, engine: Path) -> float:
 
 
 def measure(case: Case, engine: Path, roof: dict[str, float]) -> dict[str, Any]:
-    """One row: per evaluation or step."""
+    """Return one row per evaluation or step."""
     long, short = (counts(case, engine, size) for size in (LONG, SHORT))
     each = {name: (long[name] - short[name]) / (LONG - SHORT) for name in long}
     by_function = count(case, engine)

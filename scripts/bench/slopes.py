@@ -41,7 +41,7 @@ def trees() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
 
 
 def robots() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
-    """The same of robots whose joints all have one coordinate in both."""
+    """Yield robots whose joints have one coordinate each in both programs."""
     import pinocchio as pin
 
     paths = [
@@ -56,7 +56,7 @@ def robots() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
 
 
 def measure(name: str, own: Any, model: Any, at: tuple[np.ndarray, ...]) -> dict[str, Any]:
-    """Times of one tree in µs, and how far the slopes are apart."""
+    """Return times of one tree [µs] and the difference of the derivatives."""
     import pinocchio as pin
 
     q, u, their_q, their_u, places = at
@@ -96,7 +96,7 @@ def measure(name: str, own: Any, model: Any, at: tuple[np.ndarray, ...]) -> dict
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """All trees; a table with ratios."""
+    """Run all trees and print a table with ratios."""
     versions = {package: version(package) for package in ("pin", "numpy", "numba")} | {
         "python": platform.python_version()
     }

@@ -1,4 +1,4 @@
-"""What comes before the first step: starting commands, compiling a mechanism of many stages, instantiating native FMUs.
+"""Start-up times: commands, compilation of many stages, instantiation of native FMUs.
 
 Commands are timed by the processor time of a fresh process, least of several, because clocks on busy machines tell about the others; the peers are
 processes that do nothing but import what others calculate with. All find the bytecode that Python keeps of modules, as after an installation,
@@ -38,7 +38,7 @@ MODULES = 50
 
 
 def processor_seconds(command: list[str], bytecode: Path) -> float:
-    """Processor time of a process and what it starts, with bytecode kept in a folder."""
+    """Return the processor time of a process and its children."""
     surroundings = {
         key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"
     } | {"PYTHONPYCACHEPREFIX": str(bytecode)}
@@ -110,7 +110,7 @@ def instantiated(fmu: Any) -> float:
 
 
 def initialised(fmu: Any) -> float:
-    """Seconds until the first step may be asked for."""
+    """Return the seconds from instantiation to the first possible step."""
     fmu.fmi2FreeInstance(fmu.component)
     clock = time.perf_counter()
     fmu.instantiate()
@@ -146,7 +146,7 @@ def instances() -> list[dict[str, Any]]:
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
-    """All three parts."""
+    """Run all three parts."""
     typer.echo(f"{machine()}; processor time, least of {REPEATS}\n")
     found: dict[str, Any] = {"machine": machine(), "commands": commands(2 if quick else REPEATS)}
     found |= {"stages": stages(12 if quick else MODULES), "instances": instances()}

@@ -1,4 +1,5 @@
-"""Straight-line equations: operations of every form after folding beside the formulas, and machine code beside the generic engine and Pinocchio.
+"""Straight-line equations: operation counts of every form, and machine code with the engine and
+Pinocchio.
 
 Times are of one evaluation of the accelerations, best of some rounds; those of Pinocchio are called from Python, less the empty call.
 """
@@ -101,7 +102,9 @@ def show_forms(rows: list[dict[str, Any]]) -> None:
 
 
 def code_row(name: str, system: System, case: dynamics_trees.Case | None = None) -> dict[str, Any]:
-    """Operations, size, seconds of the processor to trace and compile, time per evaluation by all engines; or why there are none."""
+    """Return operations, code size, compile time and evaluation time by all engines, or the reason
+    why not.
+    """
     begin = time.process_time()
     try:
         trace = system.trace()
@@ -155,7 +158,7 @@ CODE_HEAD = "| mechanism | operations | form | code | traced, compiled in (CPU) 
 
 
 def show_code(row: dict[str, Any]) -> None:
-    """One line of the table."""
+    """Print one line of the table."""
     special, generic, wheel = row["specialised_us"], row["generic_us"], row.get("pinocchio_us")
     batch = (
         f"{row['lanes_us']:.3f} | {row['generic_lanes_us']:.3f}" if "lanes_us" in row else "– | –"

@@ -1,4 +1,6 @@
-"""Straight lines of large mechanisms in one piece and in blocks beside the generic engine, and rows of closed loops beside Pinocchio and MuJoCo."""
+"""Straight-line code of large mechanisms, whole and split, with the engine; loops with Pinocchio
+and MuJoCo.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ def code(trace: Trace, system: System, name: str, whole: bool) -> Timed:
 
 
 def chain_row(bodies: int) -> dict[str, Any]:
-    """One chain by both codes and the generic engine, timed in turn."""
+    """Return one chain by both codes and the engine, timed in turns."""
     system = load("lib:chain", n=bodies).compile()
     begin = time.process_time()
     trace = system.trace()

@@ -115,7 +115,7 @@ def bare(text: str) -> str:
 
 
 def generated(path: Path, python: Path | None, work: Path) -> tuple[Callable[..., int], int] | None:
-    """Pinocchio's generated C: a function over pointers of q, u, tau and the result, and its instructions; None where it cannot be made."""
+    """Return Pinocchio's generated C function and its instruction count; None if it cannot be made."""
     if python is None:
         return None
     source, library = work / f"{path.stem}.c", work / f"{path.stem}.so"
@@ -158,7 +158,7 @@ def called(
 
 
 def mujoco_call(text: str, q: np.ndarray, u: np.ndarray) -> Callable[[int], object] | None:
-    """mj_forward of the same text without contacts and limits; None where MuJoCo does not take it."""
+    """Return mj_forward of the model without contacts and limits; None if MuJoCo refuses it."""
     try:
         import mujoco as module
 
@@ -227,7 +227,7 @@ def robot_row(name: str, text: str, python: Path | None, work: Path) -> dict[str
 
 
 def peer_of_nothing(work: Path) -> Callable[..., int]:
-    """A function of the same signature that does nothing: what calling through ctypes costs."""
+    """Return an empty function of the same signature, for the overhead of ctypes."""
     source, library = work / "nothing.c", work / "nothing.so"
     if not library.exists():
         source.write_text(
@@ -246,7 +246,7 @@ def peer_of_nothing(work: Path) -> Callable[..., int]:
 
 
 def in_engine(times: dict[str, float]) -> dict[str, float]:
-    """Times without what the calls from Python cost."""
+    """Return times without the overhead of calls from Python."""
     from kinetree.models.specialised.specialised_system import REPEATS
 
     empty, call = times.pop("empty"), times.pop("call", 0.0)
@@ -260,7 +260,7 @@ def in_engine(times: dict[str, float]) -> dict[str, float]:
 
 
 def show(row: dict[str, Any]) -> None:
-    """One line of the table."""
+    """Print one line of the table."""
     if "operations" not in row:
         typer.echo(f"| {row['robot']} | {row['freedoms']} | – | – | – | – | | | | | {row['why']} |")
         return

@@ -1,4 +1,4 @@
-"""The registry of commands: every module of this folder is one command, and `kinetree --help` lists what is found here."""
+"""Registry of commands: each module of this folder is one command of `kinetree`."""
 
 import gc
 from collections.abc import Callable
@@ -16,7 +16,7 @@ class Command(NamedTuple):
 
 
 def found() -> dict[str, Callable]:
-    """All commands by name, in the order of the help."""
+    """Return all commands by name, in the order of the help."""
     commands: list[Command] = [
         import_module(f"{__name__}.{module.name}").COMMAND for module in iter_modules(__path__)
     ]
@@ -30,7 +30,7 @@ def found() -> dict[str, Callable]:
 
 
 def asked_for(name: str) -> dict[str, Callable]:
-    """The command of this name alone where a module has the name, for reading all of them takes longer than most need to begin; else all."""
+    """Return the named command alone, to start quickly, or all commands if there is no such module."""
     if name.isidentifier() and name in {module.name for module in iter_modules(__path__)}:
         command: Command = import_module(f"{__name__}.{name}").COMMAND
         if command.name == name:

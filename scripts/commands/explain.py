@@ -74,12 +74,12 @@ def tables() -> list[tuple[str, type]]:
 
 
 def path_of(label: str) -> list[str]:
-    """The words of a label: [report.tables] is 'report', 'tables', and a kind stands behind its section."""
+    """Return the words of a label: [report.tables] is 'report', 'tables'."""
     return [word for word in re.findall(r"[a-z_]+(?:-[a-z]+)*", label) if word != "kind"]
 
 
 def known() -> list[str]:
-    """Every word that has a meaning."""
+    """Return every word that can be explained."""
     every = tables()
     keys = {key for _, model in every for key in model.model_fields}  # type: ignore[attr-defined]
     words = {word for terms in TERMS.values() for word in terms}
@@ -88,7 +88,7 @@ def known() -> list[str]:
 
 
 def meanings(asked: str) -> list[tuple[str, str]]:
-    """(place, meaning) of everything that is asked for: the last word of a path first of all."""
+    """Return (place, meaning) of a key, table or function; the last word of a path decides."""
     paths = [
         path
         for path in re.findall(r"(?:^|\s)([a-z_]+(?:\.[\w-]+|\[\d+\])+)(?=[:\s]|$)", asked)
@@ -166,7 +166,7 @@ def meanings(asked: str) -> list[tuple[str, str]]:
 
 
 def held(model: type, key: str) -> list[tuple[str, type]]:
-    """Tables with labels of their own that a key of a table holds."""
+    """Return the tables, with their labels, that a key of a table contains."""
     fields = model.model_fields  # type: ignore[attr-defined]
     inner = inside(model, key) if key in fields else []
     return [(label, each) for label, each in tables() if each in inner]
@@ -189,7 +189,7 @@ def first_line(model: type) -> str:
 
 
 def described(model: type, key: str) -> str:
-    """What a key is for, and its default."""
+    """Return the description of a key with its default."""
     from kinetree.models.description.reference import default
 
     field = model.model_fields[key]  # type: ignore[attr-defined]

@@ -152,7 +152,7 @@ def build_note(mechanism, integrator: str) -> str:
 
 
 def platforms_in(path: Path) -> tuple[list[str], list[str]]:
-    """Platforms for which an archive has binaries, and those that it lacks."""
+    """Return the platforms for which an archive has binaries, and those that it lacks."""
     from zipfile import ZipFile
 
     from kinetree.solvers.library.platforms import PLATFORMS

@@ -83,7 +83,7 @@ def keep(record: "Record", path: Path) -> None:
 
 
 def told_of(record: "Record") -> dict[str, Any]:
-    """The same as plain data: times in microseconds, delays and waits in milliseconds, phases in degrees."""
+    """Return the report as plain data: times in µs, delays in ms, phases in degrees."""
     from kinetree.scripts.hil.report import margin_rows, sentences, times
 
     heads = (

@@ -206,7 +206,7 @@ def channels_of(data: "Record", columns: list[str]) -> dict[str, Any]:
 
 
 def draw_diagram(data: "Record", columns: list[str], path: Path) -> None:
-    """Stabilisation diagram, and what is stable in it."""
+    """Draw a stabilisation diagram and return its stable modes."""
     from kinetree.models.analysis.stabilisation_diagram import diagram
 
     found = diagram(data.time, channels_of(data, columns))
@@ -226,7 +226,7 @@ def plan(
     quiet: bool,
     json: bool,
 ) -> None:
-    """What planned experiments would tell."""
+    """Predict the parameter standard deviations of planned experiments."""
     from kinetree.models import load
     from kinetree.scripts.studies.planned import show_plan, told_by
 

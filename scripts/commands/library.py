@@ -34,7 +34,7 @@ def library(
 
 
 def title(name: str) -> str:
-    """What a library entry is, without making it: text or name of a file, first line of the docstring of a generator."""
+    """Return the title of a library mechanism without loading it."""
     from kinetree.models.description.reading.read_source import LIBRARY
 
     paths = (

@@ -173,7 +173,7 @@ def linearize(
 
 
 def seen_inputs(system: System) -> list[str]:
-    """Inputs that hosts see."""
+    """Return the inputs that hosts see."""
     from kinetree.models.compilation.element_states import held_inputs
 
     hidden = held_inputs(system.description)
@@ -205,7 +205,7 @@ def units_of_motion(system: System) -> dict[str, str]:
 
 
 def place(system: System, at: str, given: dict[str, float] | None, outputs: list[str]) -> Linear:
-    """Small motions about what `--at` says."""
+    """Return the linear system at the operating point of `--at`."""
     from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
     from kinetree.models.run.status import EvaluationError
 
@@ -308,7 +308,7 @@ def part_of(text: str) -> tuple[str, float]:
 def cycles_of(
     linear: Linear, facts: dict[str, Any], part: str, width: float, delay: float
 ) -> list[tuple[str, list[Any]]]:
-    """Limit cycles of every loop there is."""
+    """Return the limit cycles of every loop."""
     from kinetree.models.analysis.describing import limit_cycles
 
     pairs = [
@@ -354,7 +354,7 @@ def measured_on_fmu(
 
 
 def sweep_data(sweep: Any) -> dict[str, Any] | None:
-    """As plain data."""
+    """Return measured and linear responses as plain data."""
     if sweep is None:
         return None
     pairs = {key: getattr(sweep, key).T for key in ("measured", "linear")}

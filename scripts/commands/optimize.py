@@ -105,7 +105,7 @@ def show(title: str, task: "Task", found: "Found") -> None:
 
 
 def variables(task: "Task", found: "Found") -> list[tuple[Any, ...]]:
-    """Name, bounds, start, what was found and which bound it touches; the places of an order in one row."""
+    """Return rows of name, bounds, start, result and active bound; a permutation is one row."""
     from kinetree.scripts.studies.optimise_file import orders_of
 
     rows: list[tuple[Any, ...]] = []
@@ -129,7 +129,7 @@ def variables(task: "Task", found: "Found") -> list[tuple[Any, ...]]:
 
 
 def measures(found: "Found") -> list[tuple[Any, ...]]:
-    """Name, value at what was found and at the start."""
+    """Return rows of name, value at the result, and value at the start."""
     return [
         (name, value, found.begin.get(name, float("nan"))) for name, value in found.measures.items()
     ]

@@ -207,7 +207,7 @@ def run(
 
 
 def streamed_to(output: Path | None, wanted: Any) -> Path:
-    """The file of a run whose rows are written while it goes on."""
+    """Return the Parquet file to which rows are written during the run."""
     if output is None or output.suffix.lower() != ".parquet":
         raise BadInput(f"--stream: --output is {output or 'not given'}, expected FILE.parquet")
     if wanted is not None:
@@ -220,7 +220,9 @@ def streamed_to(output: Path | None, wanted: Any) -> Path:
 def show(
     system: "System", result: "Result", written: list[Path], made: list[Any], chosen: Sequence[str]
 ) -> None:
-    """Summary, and the tables that are asked for; staged runs without any have the three usual ones and the books."""
+    """Print the summary and tables of a run; staged runs without own tables get the three standard
+    ones and balances.
+    """
     from kinetree.scripts.reports import stage_tables
     from kinetree.scripts.reports.summary import summary
 
@@ -236,7 +238,7 @@ def show(
 def told_of(
     system: "System", result: "Result", written: list[Path], made: list[Any]
 ) -> dict[str, Any]:
-    """The same for programs: numbers in SI."""
+    """Return the summary as plain data in SI units."""
     from dataclasses import asdict
 
     from kinetree.scripts.reports.summary import extremes
@@ -308,7 +310,7 @@ def saved_plots(system: "System", result: "Result", folder: Path | None) -> list
 
 
 def said_of(motions: "Sequence[Motion | str]") -> str:
-    """Which structures ran by straight-line code."""
+    """Return a line on which structures used specialised code."""
     sizes = [each.trace.operations for each in motions if not isinstance(each, str)]
     why = "; ".join(sorted({each for each in motions if isinstance(each, str)}))
     least, most = (min(sizes), max(sizes)) if sizes else (0, 0)
@@ -322,7 +324,9 @@ def said_of(motions: "Sequence[Motion | str]") -> str:
 
 
 def end_of(system: "System", stop_time: float | None) -> float:
-    """When the run will end, 0 where the description does not say; it may be an expression over parameters."""
+    """Return the stop time, or 0 if the description gives none; it may be an expression over
+    parameters.
+    """
     from kinetree.models.compilation.compile import parameter_values
     from kinetree.models.expressions.parse import evaluate_constant
 
@@ -348,7 +352,7 @@ def run_chain(
     quiet: bool,
     json: bool,
 ) -> None:
-    """A linear chain steps by the matrix method, whatever integrator is asked for."""
+    """Run a linear chain by the matrix method, whatever integrator is given."""
     result = system.simulate(stop_time, None, output_interval, tolerance, inputs=inputs)
     written = write(result, output, plot, wanted)
     if json:

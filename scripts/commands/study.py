@@ -168,7 +168,7 @@ def study(
 
 
 def without(file: Path, what: str, given: dict[str, object]) -> None:
-    """Refuse options that would do nothing."""
+    """Refuse options that have no effect for this kind of study."""
     if idle := [name for name, value in given.items() if value]:
         raise BadInput(
             f"{file}: {what} knows no {', '.join(idle)}: leave {'it' if len(idle) == 1 else 'them'} out"
@@ -176,7 +176,7 @@ def without(file: Path, what: str, given: dict[str, object]) -> None:
 
 
 def tell_failures(wanted: "Study", rows: list[list[float]]) -> None:
-    """How many runs have no numbers, and why the first has none; that no run has any is a failure of the study."""
+    """Report how many runs failed and why the first did; a study in which all fail is an error."""
     from kinetree.scripts.studies.rows import failed, failure_of
 
     numbers = failed(rows, len(wanted.vary))
@@ -195,7 +195,7 @@ def tell_failures(wanted: "Study", rows: list[list[float]]) -> None:
 
 
 def comparison(file: Path) -> "Comparison | None":
-    """A file with [ways], or the one that ships; None for other studies."""
+    """Return the comparison of a file with [ways], or the built-in one; None for other studies."""
     from kinetree.scripts.studies.stabilisation import read_comparison
     from kinetree.scripts.terminal.input_files import read_toml
 
@@ -221,7 +221,7 @@ def standing_on(file: Path) -> "Supports | None":
 def supports(
     wanted: "Supports", output: Path | None, plot: Path | None, report: Path | None, quiet: bool
 ) -> None:
-    """Ground and supports, one thing changed at a time."""
+    """Study ground and supports, varying one quantity at a time."""
     from kinetree.scripts.reports.stage_tables import show
     from kinetree.scripts.studies import supports as study
     from kinetree.scripts.studies import supports_report as pages
@@ -262,7 +262,7 @@ def tell_worst(wanted: "Study", measure: str, quiet: bool) -> None:
 def stabilisation(
     wanted: "Comparison", output: Path | None, plot: Path | None, report: Path | None, quiet: bool
 ) -> None:
-    """Ways to hold values, compared."""
+    """Compare variants of holding values."""
     from kinetree.scripts.reports.stage_tables import show
     from kinetree.scripts.studies import stabilisation as study
     from kinetree.scripts.studies import stabilisation_report as pages

@@ -71,7 +71,7 @@ def tune(
 
 
 def show(found: "Design") -> None:
-    """Numbers, margins, and a [[loops]] table for the run in the loop."""
+    """Print gains, margins and a [[loops]] table for `kinetree hil`."""
     from kinetree.scripts.reports.linear_text import sampling, sentence_of
     from kinetree.scripts.studies.designs import name_of
     from kinetree.scripts.studies.tuning import keeps, snippet
@@ -121,11 +121,12 @@ def show(found: "Design") -> None:
 
 
 def listed(values: Any) -> str:
+    """Return complex numbers with non-negative imaginary part as text."""
     return ", ".join(f"{value.real:.4g}{value.imag:+.4g}j" for value in values if value.imag >= 0)
 
 
 def write(found: "Design", way: str, file: Path, output: Path | None, into: Path | None) -> None:
-    """Files."""
+    """Write the results, the controller tables, or the mechanism with its controllers."""
     from kinetree.models.foreign.toml_text import toml_text
     from kinetree.scripts.studies.blocks import block_text, with_blocks
 

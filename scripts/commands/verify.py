@@ -1,4 +1,4 @@
-"""`kinetree verify`: does an FMU do what it says?"""
+"""`kinetree verify`: validates an FMU against its model."""
 
 from pathlib import Path
 from typing import Annotated

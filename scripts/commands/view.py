@@ -140,7 +140,7 @@ def write_live(
 
 
 def say(text: str) -> None:
-    """Tell what takes long on the error channel."""
+    """Print a message about long work on standard error."""
     typer.echo(f"kinetree: {text}", err=True)
 
 

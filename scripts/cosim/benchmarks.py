@@ -63,7 +63,7 @@ def manipulator_error(cut: str, step: float, exact: tuple[np.ndarray, np.ndarray
 
 
 def arm_sum(theta: float, p0: float, p1: float) -> float:
-    """What the published test adds up: displacement of the centre of mass and angle, and pressures in MPa."""
+    """Return the check sum of the published test: displacement, angle and pressures [MPa]."""
     return math.hypot(
         0.5 * math.cos(theta) - 0.5, 0.5 * math.sin(theta), theta
     ) + 1e-6 * math.hypot(p0, p1)

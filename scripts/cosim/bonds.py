@@ -50,7 +50,9 @@ EFFORT, FLOW, STIFFNESS = "effort", "flow", "stiffness"
 
 @dataclass(frozen=True)
 class Bond:
-    """Wires whose values multiply to a power: effort one way, flow the other; a third may tell how the effort follows the motion within a step."""
+    """A power bond: a wire with an effort and one with the opposite flow; a third may carry the
+    effort's stiffness.
+    """
 
     name: str
     effort: int
@@ -63,7 +65,7 @@ class Bond:
 
 
 def exponents(unit: str) -> tuple[int, ...] | None:
-    """The dimension of a unit; None where there is none that can be read."""
+    """Return the dimension of a unit, or None if it cannot be read."""
     try:
         return tuple(parse_unit(unit).exponents) if unit else None
     except UnitError:
@@ -71,7 +73,7 @@ def exponents(unit: str) -> tuple[int, ...] | None:
 
 
 def carried(name: str, unit: str) -> list[tuple[str, Domain]]:
-    """What one end of a wire may be, with its domain: by its unit, by its name where it has none."""
+    """Return what one end of a wire may carry, by its unit, or by its name if it has none."""
     known, word = exponents(unit), name.lower()
     found = []
     for each in DOMAINS:
@@ -91,7 +93,7 @@ def carried(name: str, unit: str) -> list[tuple[str, Domain]]:
 
 
 def carries(wire: Wire) -> list[tuple[str, Domain]]:
-    """What a wire may be by both of its ends; in a bond that is named an end that tells nothing leaves it to the other one."""
+    """Return what a wire may carry, by both of its ends."""
     ends = [
         carried(wire.input, wire.target.units.get(wire.input, "")),
         carried(wire.output, wire.source.units.get(wire.output, "")),
@@ -115,12 +117,12 @@ def sign(power: Domain | None) -> float:
 
 
 def opposite(one: Wire, other: Wire) -> bool:
-    """Whether two wires go in opposite directions between the same units."""
+    """Return whether two wires go in opposite directions between the same units."""
     return one.source is other.target and one.target is other.source
 
 
 def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
-    """Bonds that wires name: of two or three with one name, those that carry an effort and a flow in opposite directions."""
+    """Return the power bonds that wires name."""
     bonds = []
     for name in dict.fromkeys(wire.bond for wire in wires if wire.bond):
         places = [k for k, wire in enumerate(wires) if wire.bond == name]
@@ -139,7 +141,7 @@ def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
 
 
 def suspected(wires: Sequence[Wire]) -> list[Bond]:
-    """Pairs of wires that are a bond by what they carry and are not named as one."""
+    """Return pairs of wires that carry an effort and its flow but are not declared as a bond."""
     free = [k for k, wire in enumerate(wires) if not wire.bond]
     flows = [k for k in free if is_a(wires[k], FLOW)]
     found = []

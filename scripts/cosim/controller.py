@@ -15,12 +15,12 @@ from kinetree.scripts.cosim.time_profile import Profile, slope_at, value_at
 
 
 class ControllerError(ValueError):
-    """A number of the controller cannot be; says which and what was expected."""
+    """An invalid controller parameter; the message names it and what was expected."""
 
 
 @dataclass(frozen=True)
 class Pid:
-    """Numbers of the controller; what is measured has any unit, the command is that of a valve: -1 to 1."""
+    """Parameters of the controller; the measurement may have any unit, the command is -1 to 1."""
 
     gain: float = 10.0  # command per unit of the error
     integral_time: float = 0.0  # [s]; zero: no integral part
@@ -80,7 +80,7 @@ class Controller:
         self.integral = self.derivative = self.before = self.command = self.last_step = 0.0
 
     def settle(self, measured: float) -> None:
-        """At rest at a place: no derivative, no integral."""
+        """Start in steady state at a measured value, with zero derivative and integral."""
         self.measured = self.before = measured
         self.integral = self.derivative = 0.0
         self.command = self.pid.limited(self.wanted())
@@ -109,7 +109,7 @@ class Controller:
         )
 
     def step(self, h: float) -> None:
-        """Take the sample at the end of a step; what is measured was given before."""
+        """Take the sample at the end of a step of size h."""
         p, self.last_step = self.pid, h
         self.time += h
         width = p.filter_time + h

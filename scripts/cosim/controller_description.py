@@ -18,7 +18,7 @@ ELAPSED = "(t - stage_start)"
 
 
 def units_of_controller(unit: str) -> dict[str, str]:
-    """Units of all variables, by that of what it measures."""
+    """Return the units of all variables from that of the measurement."""
     times = {
         f"pid.{name}": "s"
         for name in ("integral_time", "derivative_time", "filter_time", "tracking_time")
@@ -37,7 +37,7 @@ def units_of_controller(unit: str) -> dict[str, str]:
 def controller_description(
     controller: Controller, unit: str = "m", period: float = 0.01
 ) -> dict[str, Any]:
-    """The description; numbers of the controller are parameters, `unit` is that of what it measures."""
+    """Return the controller as a description; `unit` is that of the measurement."""
     units, given = units_of_controller(unit), ("measured", "target", "target_speed")
     numbers = {
         name: {"value": value} | ({} if name in SIGNED else {"min": 0.0})

@@ -19,7 +19,9 @@ MASTERS: dict[str, type[Master]] = {
 def of_wires(
     scheme: str, units: Sequence[str], targets: Collection[tuple[str, str]], file: str
 ) -> tuple[str, list[str]]:
-    """Master and order of units whose wires are written out: in `told` those that are told a stiffness step first, then what drives them."""
+    """Return master and order of units for explicit wires; with `told`, receivers of stiffness step
+    first.
+    """
     if scheme in MASTERS:
         return scheme, list(units)
     if scheme != TOLD:
@@ -39,7 +41,7 @@ def of_wires(
 
 @dataclass(frozen=True)
 class Plan:
-    """Slaves stand in the order in which they are stepped one after another."""
+    """A coupling plan: master, slaves in their stepping order, wires."""
 
     master: str
     slaves: tuple[Slave, ...]

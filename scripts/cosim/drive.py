@@ -16,7 +16,9 @@ DAMPED = (
 
 
 class Drive:
-    """Valve and cylinder; `inside` leaves the oil to the partner: pressures come in, flows go out."""
+    """Valve and cylinder; with `inside` the oil belongs to the partner, so pressures come in and
+    flows go out.
+    """
 
     INPUTS = {False: ("speed", "control"), True: ("pressure_a", "pressure_b", "control")}
 
@@ -39,7 +41,7 @@ class Drive:
         self.spool = self.mean_spool = self.last_step = 0.0
 
     def settle(self, length: float, load: float) -> None:
-        """Pressures at rest under a load: the mean of what the supply could give on both sides; the load decides their difference."""
+        """Set the pressures to equilibrium under a load, about the mean that the supply allows."""
         c, v = self.cylinder, self.valve
         self.length = length
         self.pressure_b = max(0.25 * (v.supply - v.tank) + v.tank, v.tank - load / c.area_b)
@@ -61,7 +63,7 @@ class Drive:
 
     @property
     def flows(self) -> tuple[float, float]:
-        """Flows into both sides; with the oil at the partner, who has still to make the step, at the spool's mean place in it."""
+        """Return the flows into both sides; with `inside` at the mean spool position of the step."""
         return self.valve.flows(
             self.mean_spool if self.inside else self.spool, self.pressure_a, self.pressure_b
         )
@@ -92,7 +94,7 @@ class Drive:
 
     @property
     def resting_rate(self) -> float:
-        """Time derivative of the force that the flows alone make, with the spool where it will be in the middle of the next step."""
+        """Return the force rate [N/s] caused by the flows alone, at the spool position in mid-step."""
         half = 0.5 * self.last_step
         aim = self.command_at(self.time + 0.5 * half)
         spool = aim + (self.spool - aim) * math.exp(-half / self.valve.time_constant)
@@ -101,7 +103,9 @@ class Drive:
 
     # -- motion in time -------------------------------------------------------------------------------------------------------------------
     def command_at(self, t: float) -> float:
-        """The profile at a time and what the controller adds, within the stroke of the spool."""
+        """Return the valve command at a time: profile plus controller, limited to the spool's
+        stroke.
+        """
         return min(max(value_at(self.profile, t) + self.control, -1.0), 1.0)
 
     def rates(
@@ -140,7 +144,9 @@ class Drive:
         self.speed = speed + given * h
 
     def advance(self, t: float, h: float, count: int, length: float, speed: float) -> None:
-        """One internal step: the spool exactly for a command held at its middle, the pressures by the classical Runge-Kutta method."""
+        """Make one internal step: the spool exactly for a constant command, the pressures by
+        Runge-Kutta.
+        """
         aim = self.command_at(t + 0.5 * h)
         half = math.exp(-0.5 * h / self.valve.time_constant)
         spools = (

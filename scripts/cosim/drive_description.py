@@ -110,7 +110,7 @@ def clipped(command: str) -> str:
 
 
 def valve_alone(found: Table, drive: Drive) -> None:
-    """Pressures come in; flows go out for the mean place of the spool since the step of the master began."""
+    """Add inputs for pressures and outputs of the flows at the mean spool position of the step."""
     found["inputs"] |= {
         name: {"start": getattr(drive, name)} for name in ("pressure_a", "pressure_b")
     }
@@ -143,7 +143,9 @@ def flows(spool: str) -> Table:
 
 
 def flow(side: str, spool: str) -> str:
-    """Flow into one side: from the supply through one edge, to the tank through the other, relief and make-up valves."""
+    """Return the flow into one side as an expression: supply edge, tank edge, relief and make-up
+    valves.
+    """
     pressure, opens, drains = (
         f"pressure_{side}",
         *((spool, f"-({spool})") if side == "a" else (f"-({spool})", spool)),

@@ -55,11 +55,11 @@ class Watch:
 
     @property
     def residual(self) -> float:
-        """Energy that the coupling has made so far."""
+        """Return the energy [J] that the coupling has generated so far."""
         return self.bond.sign * (self.given - self.answered)
 
     def look(self, master: Master, now: Sequence[float], t: float, h: float) -> str:
-        """A message when the coupling has become unstable, else nothing; `now` is on the wires after the step."""
+        """Return a message if the coupling has become unstable, else an empty text."""
         used, before, bond = master.used, master.before, self.bond
         if before is None:
             return ""
@@ -84,7 +84,7 @@ class Watch:
         )
 
     def judge(self, master: Master, t: float) -> str:
-        """At the end of a window: whether it was wrong, and so often in a row that the coupling is unstable."""
+        """Test the energy error at the end of a window; repeated growth means instability."""
         grows = self.residual > PART * self.largest and self.residual > self.made
         jump = self.effort.jumps / self.steps
         wrong = min(self.effort.part(self.steps), self.flow.part(self.steps)) > WRONG

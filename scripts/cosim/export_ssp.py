@@ -1,4 +1,4 @@
-"""A scenario as a system structure: FMUs of its units, their connectors and values, the wires of a scheme, the experiment."""
+"""Export of a scenario as a system structure (SSP): FMUs, connectors, values, wires, experiment."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def export_ssp(
     units: str = "native",
     ssp_version: str = "1.0",
 ) -> list[str]:
-    """Write the archive; notes on what a host should know."""
+    """Write the archive and return notes for hosts."""
     scenario = replace(scenario, step_size=step_size)
     with TemporaryDirectory(prefix="kinetree-ssp-") as place:
         folder = Path(place)
@@ -70,7 +70,7 @@ def export_ssp(
 
 
 def notes_on(scheme: str, master: str, coupled: bool) -> list[str]:
-    """What becomes of a scheme in hosts that step all units at once."""
+    """Return notes on how a scheme behaves in hosts that step all units in parallel."""
     if scheme == FOR_HOSTS or master == "held":
         return []
     way = (
@@ -113,7 +113,7 @@ def links_of_scenario(scenario: Scenario) -> tuple[Link, ...]:
 
 
 def component_of(unit: Packed, known: dict[str, Base], fed: Set[tuple[str, str]]) -> Component:
-    """Inputs, outputs and parameters of an FMU, with values of its parameters and of inputs that no wire feeds; units go into `known`."""
+    """Return inputs, outputs and parameters of an FMU with values; its units are added to `known`."""
     from fmpy import read_model_description
 
     variables = [
@@ -157,7 +157,7 @@ def value_of(kind: str, value: Any) -> Value:
 
 
 def base_of(variable: Any, known: dict[str, Base]) -> str:
-    """The unit of a variable when its base units can be found; they go into `known`."""
+    """Return the unit of a variable if its base units are known, and add them to `known`."""
     name = variable.unit or getattr(variable.declaredType, "unit", None) or ""
     if name and name not in known:
         try:

@@ -26,13 +26,13 @@ MAIN_REALS = ("Real", "Float64")  # those the host gets and sets by name
 
 
 def derives_3(folder: Path) -> bool:
-    """Whether an FMU of version 3.0 declares directional derivatives, whose name has an s more."""
+    """Return whether an FMI 3.0 FMU declares directional derivatives."""
     element = parse(folder / "modelDescription.xml").find("CoSimulation")
     return element is not None and element.get("providesDirectionalDerivatives") in ("true", "1")
 
 
 class FmuSlave:
-    """An instance of an FMU of version 2.0 or 3.0; an input that is named der(X) beside an input X takes the slope of X.
+    """An FMU instance (2.0 or 3.0); an input named der(X) beside X takes the derivative of X.
 
     Values wait until the instance is needed and go in one call; what was ever read is read in one call, once after a change.
     """
@@ -108,7 +108,7 @@ class FmuSlave:
         )
 
     def put(self, name: str, value: Any) -> None:
-        """Set a variable of any type; numbers become those of its type."""
+        """Set a variable of any type, converting numbers."""
         kind = self.access(name)
         if kind in INTEGERS:
             value = round(value)
@@ -130,7 +130,7 @@ class FmuSlave:
             self.waiting[f"der({name})"] = slope
 
     def flush(self) -> None:
-        """Hand over what waits; slopes after values, and none that the instance has already."""
+        """Pass pending values and derivatives to the FMU."""
         if self.waiting:
             names, values = list(self.waiting), self.waiting
             self.waiting = {}
@@ -164,7 +164,7 @@ class FmuSlave:
         return self.values[self.places[name]]
 
     def read(self, name: str) -> None:
-        """Read all that was ever asked for."""
+        """Read all variables requested so far."""
         self.flush()
         if name not in self.places or self.reals is None:
             self.places[name] = len(self.places)
@@ -259,7 +259,7 @@ class FmuSlave:
             self.archive.__exit__()
 
     def guard(self, t: float, what: str, call: Any, *arguments: Any) -> Any:
-        """Call the FMU; what it says when it fails goes into the message."""
+        """Call the FMU and add its own message to errors."""
         try:
             return call(*arguments)
         except self.failure as error:

@@ -1,4 +1,4 @@
-"""A system structure as a scenario: its FMUs as units, its connections as wires, its values as start values."""
+"""Import of a system structure (SSP) as a scenario: FMUs, connections and start values."""
 
 from __future__ import annotations
 

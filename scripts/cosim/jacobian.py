@@ -20,7 +20,9 @@ NUDGE = 1e-6  # of an input for a difference quotient, relative
 
 
 class InterfaceJacobian(Master):
-    """Newton's method on the interface; `differences` counts the columns that needed repeated steps, `derived` those that did not."""
+    """Newton's method on the interface equations, with columns by differences or directional
+    derivatives.
+    """
 
     differences = derived = 0
 

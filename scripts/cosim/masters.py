@@ -40,12 +40,12 @@ class Wire:
         return f"{self.source.name}.{self.output} -> {self.target.name}.{self.input}"
 
     def read(self) -> float:
-        """What the source has for the input now."""
+        """Return the present value of the source, scaled for the input."""
         return self.factor * self.source.get(self.output) + self.offset
 
 
 def check(wire: Wire, slave: Slave, name: str, names: Sequence[str], what: str) -> None:
-    """Both ends of a wire must be there."""
+    """Raise BadInput if an end of a wire does not exist."""
     if name not in names:
         raise BadInput(
             f"{slave.name} has no {what} '{name}' (wire {wire}); it has {', '.join(names) or 'none'}"
@@ -53,7 +53,7 @@ def check(wire: Wire, slave: Slave, name: str, names: Sequence[str], what: str) 
 
 
 class Master:
-    """Jacobi, and the base of the others: slaves, wires, and what was on the wires."""
+    """The Jacobi master, base of the others: slaves, wires and the last exchanged values."""
 
     def __init__(self, slaves: Sequence[Slave], wires: Sequence[Wire], extrapolation: int = 0):
         self.slaves, self.wires, self.extrapolation = tuple(slaves), tuple(wires), extrapolation
@@ -105,12 +105,13 @@ class Master:
                 slopes[k] = wire.factor * source.get(wire.slope)
 
     def remember(self, outputs: np.ndarray, h: float) -> None:
-        """Outputs at the beginning of a step that has been made."""
+        """Store the outputs at the beginning of a finished step."""
         self.before = outputs
         self.past = [(h, outputs), *self.past[:1]]
 
     def forecast(self, now: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
-        """Values and slopes of ramps over the next step: those the sources give, else the polynomial through the last outputs.
+        """Return values and slopes of the inputs over the next step, extrapolated from derivatives
+        or past values.
 
         The ramp of a parabola y + b t + c t2 is the nearest line to it over the step: y - c h2/6 + (b + c h) t.
         """
@@ -132,7 +133,7 @@ class Master:
     def give(
         self, values: np.ndarray, slopes: np.ndarray, h: float, target: Slave | None = None
     ) -> None:
-        """Set the inputs (of one slave); where a slave takes no slopes or a wire wants none, to their means over the step."""
+        """Set the inputs; slaves without slope inputs get the mean over the step."""
         for k in range(len(self.wires)) if target is None else self.into[id(target)]:
             wire, value, slope = self.wires[k], float(values[k]), float(slopes[k])
             self.used[k] = mean = value + 0.5 * h * slope
@@ -141,7 +142,7 @@ class Master:
             wire.target.set(wire.input, value, slope)
 
     def step(self, t: float, h: float) -> None:
-        """All slaves step with what was on the wires at the beginning."""
+        """Step all slaves in parallel with the values at the beginning."""
         now = self.read()
         self.give(*self.forecast(now, h), h)
         for slave in self.slaves:
@@ -150,7 +151,7 @@ class Master:
 
 
 class GaussSeidel(Master):
-    """One slave after another; each sees what those before it have reached: held at the new values, or on a line to them."""
+    """Sequential stepping; each slave uses the new outputs of those before it."""
 
     def step(self, t: float, h: float) -> None:
         begin = self.read()
@@ -168,7 +169,7 @@ class GaussSeidel(Master):
 
 
 class Repeat(Master):
-    """A trial step with held inputs, a rollback, and the step again, one slave after another, with inputs linear between both ends."""
+    """Two iterations of every step with rollback, the second with linear inputs between both ends."""
 
     def step(self, t: float, h: float) -> None:
         states = self.saved()

@@ -30,7 +30,9 @@ def modulus(c: Cylinder, pressure: str) -> str:
 
 
 def flow(v: Valve, pressure: str, opens: str, drains: str) -> str:
-    """Flow into one side: from the supply through one edge, to the tank through the other, relief and make-up valves."""
+    """Return the flow into one side as an expression: supply edge, tank edge, relief and make-up
+    valves.
+    """
     gain = v.rated_flow / v.rated_drop**0.5
 
     def orifice(source: float) -> str:

@@ -27,7 +27,7 @@ LARGEST = 6.0  # H omega up to which is searched
 
 
 def exponential(matrix: np.ndarray) -> np.ndarray:
-    """exp(matrix) of a few rows by its series at a 2^s-th and s squarings: for such a size much faster than a library's."""
+    """Return the exponential of a small matrix by series and squaring."""
     halvings = max(0, math.ceil(math.log2(max(np.abs(matrix).sum(axis=1).max(), 1e-300))) + 1)
     scaled = matrix / 2.0**halvings
     total = term = np.eye(len(matrix))
@@ -99,7 +99,7 @@ class LinearSlave:
 
 
 class ToldMass(LinearSlave):
-    """A mass that is told the stiffness; s0 is the place at the beginning of a step, and the mean speed is kept."""
+    """A mass that receives force and stiffness and returns its mean speed."""
 
     def __init__(self, start: tuple[float, float]):
         names = tuple(f"{NAME}.{key}" for key in ("force", "stiffness", "damping"))
@@ -165,7 +165,7 @@ def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
 
 
 def growth(scheme: str, product: float, damping: float) -> float:
-    """Spectral radius of one step of `product` radians, a linear map of the states and of what the inputs hold."""
+    """Return the spectral radius of one step of `product` radians."""
     slaves = pair(scheme, damping)
     master = SCHEMES["told" if scheme in WRONG else scheme].plan(*slaves, NAME).make()
     states = [
@@ -194,7 +194,7 @@ def growth(scheme: str, product: float, damping: float) -> float:
 
 
 def largest_step(scheme: str, damping: float) -> float:
-    """The first H omega, from small to large, at which motion grows; LARGEST when there is none."""
+    """Return the smallest H omega at which the coupling is unstable; LARGEST if there is none."""
     fine = np.concatenate([np.geomspace(0.005, 0.5, 40), np.arange(0.55, LARGEST + 0.01, 0.05)])
     below = 0.0
     for product in fine:

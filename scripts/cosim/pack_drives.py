@@ -26,5 +26,7 @@ def build_controller_fmu(
     backend: str = "native",
     period: float = 0.01,
 ) -> Path:
-    """The archive of a controller; `unit` is that of what it measures, `period` the time between its samples [s]."""
+    """Build the FMU of a controller with sample time `period` [s]; `unit` is that of the
+    measurement.
+    """
     return build_fmu(load(controller_description(controller, unit, period)), path, backend=backend)

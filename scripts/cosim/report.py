@@ -115,7 +115,7 @@ def write_plot(outcome: Outcome, path: Path) -> None:
 
 
 def plot_columns(outcome: Outcome, path: Path) -> None:
-    """One row per value, and one with the energy that the coupling has made."""
+    """Plot one row per value, and one with the coupling's energy error."""
     from matplotlib.figure import Figure
 
     rows = list(outcome.trace.columns.items())[:ROWS]

@@ -18,7 +18,7 @@ from kinetree.scripts.cosim.step_size_control import StepControl
 
 @dataclass
 class Trace:
-    """What was recorded, the energy that each bond has made, and how it ended."""
+    """Recorded values of a co-simulation, energy errors of the bonds, and how it ended."""
 
     time: np.ndarray
     columns: dict[str, np.ndarray]

@@ -1,4 +1,4 @@
-"""A scenario: which units there are, how they are coupled, for how long. One TOML file; the format stands in docs/coupling.md."""
+"""Scenarios of co-simulation: units, coupling, duration (TOML; docs/coupling.md has the format)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MECHANISM = {"format", "bodies", "joints"}  # keys of a description
 
 @dataclass(frozen=True)
 class Coupling:
-    """A drive on an actuator, and a controller of the drive; the scheme decides what they exchange."""
+    """A drive coupled to an actuator, with an optional controller."""
 
     mechanism: str = "mechanism"
     actuator: str = "lift"
@@ -80,7 +80,7 @@ class UnitSpec:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is run."""
+    """A co-simulation scenario."""
 
     file: str
     name: str
@@ -110,7 +110,7 @@ class Scenario:
 
 
 def read_scenario(source: str) -> Scenario:
-    """A file, or lib:NAME for one of those that ship."""
+    """Return the scenario of a file or of lib:NAME."""
     path = SCENARIOS / f"{source[4:]}.toml" if source.startswith("lib:") else Path(source)
     if source.startswith("lib:") and not path.exists():
         raise BadInput(
@@ -120,7 +120,7 @@ def read_scenario(source: str) -> Scenario:
 
 
 def spanned(step: float, end: float) -> None:
-    """A communication step longer than the run couples nothing."""
+    """Raise BadInput if the communication step is longer than the run."""
     if step > end:
         raise BadInput(
             f"a communication step of {step:g} s is longer than the run of {end:g} s: take a smaller --step-size or a larger --stop-time"
@@ -157,7 +157,7 @@ def scenario_of(raw: dict[str, Any], file: str) -> Scenario:
 
 
 def check_coupling(coupling: Coupling, units: tuple[UnitSpec, ...], file: str) -> None:
-    """The names of a coupling must be those of units of the right kinds, because the reference is made of the same parts."""
+    """Check that the coupling names units of the right kinds."""
     found = {unit.name: unit for unit in units}
     wanted = {"mechanism": "description", "drive": "drive"} | (
         {"controller": "controller"} if coupling.controller else {}
@@ -186,7 +186,7 @@ def positive(value: Any, place: str) -> float:
 
 
 def unit_of(name: str, table: UnitTable, file: str) -> UnitSpec:
-    """One unit."""
+    """Return one unit of a scenario from its table."""
     place = f"units.{name}"
     drive = controller = None
     if table.drive is not None:
@@ -216,7 +216,7 @@ PARTS = (("cylinder", Cylinder), ("valve", Valve))
 
 
 def part_of(kind: type, numbers: dict[str, float], file: str, place: str) -> Any:
-    """Numbers of a part whose class checks them; what is left out has its default."""
+    """Return a part of a unit from its numbers; missing ones have defaults."""
     known = [each.name for each in fields(kind)]
     for key in numbers:
         if key not in known:

@@ -1,4 +1,4 @@
-"""The file of a scenario as a pydantic model: keys, types and what excludes one another."""
+"""The scenario file as a pydantic model."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class WireTable(FileTable):
 
 
 class DriveTable(FileTable):
-    """Numbers of a drive; those of its parts are checked by their classes."""
+    """Numbers of a drive, checked by the classes of its parts."""
 
     cylinder: dict[str, Real] = Field(default_factory=dict)
     valve: dict[str, Real] = Field(default_factory=dict)

@@ -27,7 +27,7 @@ PROBE = 1e3  # force by which the load of an actuator is found [N or N.m]
 
 @dataclass(frozen=True)
 class Packed:
-    """An FMU of a unit and what it starts with."""
+    """The FMU of a unit with its start values."""
 
     name: str
     path: Path
@@ -42,7 +42,9 @@ class Packed:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a coupling consists of; the mechanism with the oil inside where a scheme wants it."""
+    """Mechanism, drive and controller of a coupling; the mechanism contains the oil if the scheme
+    needs it.
+    """
 
     mechanism: Mechanism
     drive: Drive
@@ -52,7 +54,7 @@ class Parts:
 
 # -- units of written-out scenarios ---------------------------------------------------------------------------------------------------------
 def raw_description(unit: UnitSpec, folder: Path) -> dict[str, Any]:
-    """The description as a table, with the unit's settings; files are looked for beside the scenario."""
+    """Return the description of a unit as a table with its settings."""
     source = unit.description
     if is_generated(source):
         found, origin, left, structural = generated(source, unit.settings)
@@ -74,7 +76,9 @@ def drive_of(spec: DriveSpec, inside: bool = False) -> Drive:
 
 
 def resting(spec: UnitSpec, scenario: Scenario) -> Drive:
-    """The drive of a unit, whose start values must be a state of rest: what it cannot carry is refused."""
+    """Return the drive of a unit at its start equilibrium; raise BadInput if it cannot carry the
+    load.
+    """
     drive = drive_of(spec.drive or DriveSpec())
     try:
         drive.settle(
@@ -94,7 +98,7 @@ def controller_of(spec: ControllerSpec, start: dict[str, Any]) -> Controller:
 
 
 def unit_of(spec: UnitSpec, scenario: Scenario, units: str, folder: Path) -> Slave:
-    """A unit by what it is made of, not yet started."""
+    """Return an unstarted unit: an FMU, mechanism, drive or controller."""
     if spec.fmu or units != "process":
         packed = pack_unit(spec, scenario, units, folder)
         return FmuSlave(packed.path, packed.name)
@@ -133,7 +137,7 @@ def pack_unit(spec: UnitSpec, scenario: Scenario, backend: str, folder: Path) ->
 
 # -- units of a coupling ---------------------------------------------------------------------------------------------------------------------
 def actuated(scenario: Scenario) -> dict[str, Any]:
-    """The coupled mechanism's description; its actuator is there, and drives from outside."""
+    """Return the description of the coupled mechanism after checking its actuator."""
     coupling = scenario.coupling or Coupling()
     unit = scenario.unit(coupling.mechanism)
     raw = raw_description(unit, scenario.folder)
@@ -150,7 +154,7 @@ def actuated(scenario: Scenario) -> dict[str, Any]:
 def settled(
     scenario: Scenario, raw: dict[str, Any], inside: bool
 ) -> tuple[Drive, Controller | None]:
-    """The drive with the pressures at which it carries the actuator's load at the start, and a controller at rest there."""
+    """Return the drive in equilibrium with the actuator's load, and the controller in steady state."""
     coupling = scenario.coupling or Coupling()
     mechanism = MechanismSlave(load(raw), coupling.mechanism)
     mechanism.start({})
@@ -173,7 +177,7 @@ def settled(
 
 
 def load_of(mechanism: Slave, actuator: str) -> float:
-    """Force that keeps the actuator from accelerating: the acceleration is linear in the force."""
+    """Return the force [N] that keeps the actuator from accelerating."""
     accelerations = []
     for force in (0.0, PROBE):
         mechanism.set(f"{actuator}.force", force)
@@ -186,7 +190,7 @@ def load_of(mechanism: Slave, actuator: str) -> float:
 
 
 def parts_of(scenario: Scenario, scheme: str, raw: dict[str, Any]) -> Parts:
-    """Mechanism, drive and controller at rest, ready for a scheme."""
+    """Return mechanism, drive and controller in equilibrium for a scheme."""
     name, inside = (scenario.coupling or Coupling()).actuator, scheme == "chambers"
     drive, controller = settled(scenario, raw, inside)
     if inside:
@@ -201,7 +205,7 @@ def parts_of(scenario: Scenario, scheme: str, raw: dict[str, Any]) -> Parts:
 def coupled(
     scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, folder: Path
 ) -> list[Slave]:
-    """Mechanism, drive and, where there is one, controller, started: in this process, or as FMUs that are built into a folder."""
+    """Return the started units, in this process or as FMUs built into a folder."""
     coupling = scenario.coupling or Coupling()
     if units != "process":
         return [packed.opened() for packed in pack_coupled(scenario, scheme, raw, units, folder)]
@@ -217,12 +221,12 @@ def coupled(
 
 
 def is_rotary(scenario: Scenario) -> bool:
-    """Whether the lengths of the coupled drive are angles."""
+    """Return whether the coupled drive is rotary."""
     return (scenario.unit((scenario.coupling or Coupling()).drive).drive or DriveSpec()).rotary
 
 
 def unit_of_controller(scenario: Scenario) -> str:
-    """Of what the coupled controller measures."""
+    """Return the unit of the coupled controller's measurement."""
     return (
         scenario.unit((scenario.coupling or Coupling()).controller).controller or ControllerSpec()
     ).unit
@@ -231,7 +235,7 @@ def unit_of_controller(scenario: Scenario) -> str:
 def pack_coupled(
     scenario: Scenario, scheme: str, raw: dict[str, Any], backend: str, folder: Path
 ) -> list[Packed]:
-    """FMUs of mechanism, drive and, where there is one, controller."""
+    """Return the FMUs of mechanism, drive and controller."""
     coupling, parts, step = (
         scenario.coupling or Coupling(),
         parts_of(scenario, scheme, raw),

@@ -1,4 +1,4 @@
-"""Runs a scenario and judges it: stable or not, how far its pressures are from those of one system that holds both sides, energy of the coupling."""
+"""Runs a scenario and judges it: stability, error against the monolithic reference, energy error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ACCURATE, ROUGH = 0.02, 0.1  # largest error of a pressure, relative to the larg
 
 @dataclass
 class Outcome:
-    """A run beside its reference."""
+    """A co-simulation run with its reference."""
 
     scenario: str
     scheme: str
@@ -69,7 +69,9 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """Not stable; accurate, rough or wrong by the largest error of a pressure over the largest pressure; stable where there is no reference."""
+        """Return the verdict: not stable; accurate, rough or wrong by the relative pressure error;
+        or stable.
+        """
         if not self.trace.stable:
             return "not stable"
         if not self.reference:
@@ -78,12 +80,12 @@ class Outcome:
         return "accurate" if share <= ACCURATE else "rough" if share <= ROUGH else "wrong"
 
     def step(self, which: Callable[[np.ndarray], Any]) -> float | None:
-        """Length of a step that was made; the last one ends where the run does."""
+        """Return a statistic of the communication steps, without the shortened last one."""
         made = np.diff(self.trace.time)
         return float(which(made[:-1] if made.size > 1 else made)) if made.size else None
 
     def report(self) -> dict[str, Any]:
-        """What --json writes."""
+        """Return the content of --json."""
         residual = self.trace.energy_residual
         return {
             "scenario": self.scenario,
@@ -127,7 +129,7 @@ def run_coupled(
     units: str = "process",
     progress: Callable[[float], None] | None = None,
 ) -> Outcome:
-    """A drive on an actuator, by one scheme, beside the reference."""
+    """Run a drive on an actuator by one scheme, with the reference."""
     scenario, raw = replace(scenario, step_size=step_size), actuated(scenario)
     with TemporaryDirectory(prefix="kinetree-cosim-") as folder:
         slaves = coupled(scenario, scheme, raw, units, Path(folder))

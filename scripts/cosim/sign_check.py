@@ -1,4 +1,4 @@
-"""Finds crossed signs before they do harm.
+"""Detection of wires with the wrong sign.
 
 A drive answers motion with a force against it: dF/dv < 0, and a force makes motion along it: dv/dF > 0. Where the product around a bond is positive,
 every motion is fed and grows. Both are found by difference quotients over one step and its rollback.
@@ -19,7 +19,7 @@ LEAST = 1e-9  # product around the loop that is more than rounding
 
 
 def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> list[tuple[Bond, str]]:
-    """Bonds of which one wire has the wrong sign, with what is to be said; units that cannot go back are not asked."""
+    """Return the bonds with a wrong sign and their messages; units without rollback are skipped."""
     if not bonds:
         return []
     try:
@@ -44,7 +44,7 @@ def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> list[t
 def response(
     master: Master, now: np.ndarray, given: int, answered: int, t: float, h: float, states: Sequence
 ) -> float:
-    """d(what the wire `answered` has after a step)/d(what the wire `given` gives); everything is put back."""
+    """Return the sensitivity of one wire to another over a step, by differences with rollback."""
     wire, values = master.wires[given], []
     nudge = NUDGE * (abs(now[given]) or 1.0)
     for amount in (0.0, nudge):

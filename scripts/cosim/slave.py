@@ -1,4 +1,4 @@
-"""What a master needs of a unit, and the units of this process that offer it: a mechanism, the hydraulic drive, the position controller."""
+"""The interface of units in co-simulation, and units in this process: mechanism, drive, controller."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from kinetree.scripts.terminal.error_messages import BadInput
 
 
 class CosimError(Exception):
-    """A unit or a coupling failed; says which, when, and what can be done."""
+    """A failed unit or coupling; the message names it, the time and a remedy."""
 
 
 def known(slave: str, values: Mapping[str, float], names: Collection[str]) -> None:
-    """Start values must be those of variables."""
+    """Raise an error for start values of unknown variables."""
     for name in values:
         if name not in names:
             near = get_close_matches(name, names, 1, 0.5)
@@ -39,12 +39,12 @@ class Slave(Protocol):
 
     @property
     def units(self) -> Mapping[str, str]:
-        """Units of variables where they are known."""
+        """Return the known units of variables."""
         ...
 
     @property
     def ramped(self) -> Collection[str]:
-        """Inputs that take a slope."""
+        """Return the inputs that accept a derivative."""
         ...
 
     @property
@@ -176,7 +176,9 @@ class ProgramSlave:
 
 
 class DriveSlave(ProgramSlave):
-    """The hydraulic drive; it starts at rest under its load, and the speed may change linearly within a step."""
+    """The hydraulic drive, starting in equilibrium, with a speed that may change linearly in a
+    step.
+    """
 
     outputs = (
         "force",
@@ -213,7 +215,7 @@ class DriveSlave(ProgramSlave):
 
 
 class ControllerSlave(ProgramSlave):
-    """The position controller; it starts at rest where it measures."""
+    """The position controller, starting in steady state."""
 
     inputs = ("measured", "target", "target_speed")
     outputs = ("command", "setpoint", "error", "integral")

@@ -17,7 +17,7 @@ ENERGY = SPEED * SPEED  # of both masses [J]
 
 
 def coupled_by_force(master: str) -> Plan:
-    """Force against displacement: the first half has the spring and hears x2, the second hears its force, which follows x2 at once."""
+    """Return the two halves coupled by force and displacement: the first contains the spring."""
     one = LinearSlave("one", ("x2", "v2"), ("fc", "x1", "v1"), [[0, 1], [-K1 - KC, 0]], [[0, 0], [KC, 0]],
                       [[KC, 0], [1, 0], [0, 1]], [[-KC, 0], [0, 0], [0, 0]], (0.0, SPEED))  # fmt: skip
     two = LinearSlave(
@@ -39,7 +39,7 @@ def coupled_by_force(master: str) -> Plan:
 
 
 def coupled_by_displacement(master: str) -> Plan:
-    """Displacement against displacement: both halves have the spring and hear where its other end is."""
+    """Return the two halves coupled by displacements: both contain the spring."""
     halves = [
         LinearSlave(
             name,
@@ -61,5 +61,5 @@ def coupled_by_displacement(master: str) -> Plan:
 
 
 def energy(x1: float, x2: float, v1: float, v2: float) -> float:
-    """Of masses and springs."""
+    """Return the energy of masses and springs [J]."""
     return 0.5 * (v1 * v1 + v2 * v2 + K1 * x1 * x1 + K2 * x2 * x2 + KC * (x1 - x2) ** 2)

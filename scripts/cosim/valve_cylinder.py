@@ -12,7 +12,7 @@ LEAST_PRESSURE = 1e3  # below which the air does not expand further [Pa]
 
 
 class DriveError(ValueError):
-    """A number of the drive cannot be; says which and what was expected."""
+    """An invalid drive parameter; the message names it and what was expected."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Cylinder:
         return (1.0 + bubbles) / (1.0 / self.bulk_modulus + bubbles / (POLYTROPIC * squeezed))
 
     def force(self, pressure_a: float, pressure_b: float) -> float:
-        """Force that pushes the two points apart; the atmosphere acts on the rod."""
+        """Return the extending force [N]; atmospheric pressure acts on the rod."""
         return pressure_a * self.area_a - pressure_b * self.area_b
 
     def stiffness(self, length: float, pressure_a: float, pressure_b: float) -> float:
@@ -74,7 +74,9 @@ class Cylinder:
 
 @dataclass(frozen=True)
 class Valve:
-    """A four-way proportional valve between a constant supply and the tank, with relief and make-up valves at both ports."""
+    """A four-way proportional valve between supply and tank, with relief and make-up valves at both
+    ports.
+    """
 
     supply: float = 210e5  # [Pa]
     tank: float = 5e5
@@ -123,7 +125,7 @@ class Valve:
         return flow_a + self.protection(pressure_a), flow_b + self.protection(pressure_b)
 
     def protection(self, pressure: float) -> float:
-        """Flow through the relief valve (out) and the make-up valve (in)."""
+        """Return the net flow of make-up valve (in) and relief valve (out)."""
         return self.make_up_gain * max(self.tank - pressure, 0.0) - self.relief_gain * max(
             pressure - self.relief, 0.0
         )

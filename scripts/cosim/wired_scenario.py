@@ -28,7 +28,7 @@ def run_wired(
     units: str = "process",
     progress: Callable[[float], None] | None = None,
 ) -> Outcome:
-    """All units, started and stepped; there is no reference to compare with."""
+    """Run all units of a scenario with explicit wires; there is no reference."""
     scenario = replace(scenario, step_size=step_size)
     names = [spec.name for spec in scenario.units]
     targets = {parted(wire.target, names) for wire in scenario.connections}
@@ -86,7 +86,7 @@ def parted(text: str, units: Iterable[str]) -> tuple[str, str]:
 
 
 def end_of(text: str, units: Iterable[str], file: str, place: str) -> tuple[str, str]:
-    """UNIT.NAME as the names of a unit that there is and of its variable."""
+    """Return unit and variable of UNIT.NAME; raise BadInput if there is no such unit."""
     unit, name = parted(text, units)
     if not unit:
         raise BadInput(
@@ -115,7 +115,7 @@ def wire_of(connection: Connection, slaves: dict[str, Slave], file: str) -> Wire
 
 
 def unconnected(scenario: Scenario, slaves: dict[str, Slave], wires: Sequence[Wire]) -> list[str]:
-    """Inputs that nothing feeds; two wires into one input are an error."""
+    """Return the inputs without a wire; raise BadInput for an input with two."""
     fed = [(wire.target.name, wire.input) for wire in wires]
     for end in fed:
         if fed.count(end) > 1:

@@ -1,4 +1,4 @@
-"""The bare C host on every platform: built by the linker of that platform, run here, under Wine or under QEMU."""
+"""The C host programs on every platform, built here and run natively, under Wine or QEMU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QEMU = ("qemu-aarch64-static", "qemu-aarch64")
 
 
 class HostError(Exception):
-    """A host cannot be used here, or what it ran failed; says why."""
+    """A host that cannot be used, or whose run failed; the message gives the reason."""
 
 
 def found(names: Sequence[str]) -> str | None:
@@ -31,7 +31,7 @@ def found(names: Sequence[str]) -> str | None:
 
 
 def why_not(target: Platform) -> str:
-    """Why programs for a platform cannot run on this machine, with what would help; nothing when they can."""
+    """Return why programs for a platform cannot run here and what would help; empty if they can."""
     if target == this_platform():
         return ""
     if not has_zig():
@@ -59,7 +59,7 @@ def no_compiler() -> str:
 
 
 def launcher(target: Platform) -> tuple[list[str], dict[str, str]]:
-    """What runs a program for a platform, and the environment that it needs."""
+    """Return the command prefix and environment that run programs of a platform."""
     if reason := why_not(target):
         raise HostError(f"no host for {target.name}: {reason}")
     if target == this_platform():
@@ -79,7 +79,7 @@ def launcher(target: Platform) -> tuple[list[str], dict[str, str]]:
 
 
 def native_program(name: str, target: Platform) -> Path:
-    """One of the hosts in C beside this module as a program of a platform; built when it is not there yet."""
+    """Return a C host compiled for a platform, building it if needed."""
     source = Path(__file__).with_name(f"{name}.c")
     suffix = ".exe" if target.system == "Windows" else ""
     path = (
@@ -110,7 +110,7 @@ def native_program(name: str, target: Platform) -> Path:
 
 
 def resources_place(archive: Archive, target: Platform) -> str:
-    """Where the resources lie, as a host of a platform says it: an address in FMI 2.0, a path with its separator in FMI 3.0."""
+    """Return the resource location as FMI 2.0 (URI) or 3.0 (path) expects it on a platform."""
     drive = "Z:" if target.system == "Windows" else ""  # Wine's name of the root folder
     folder = str(Path(archive.folder) / "resources")
     return (
@@ -123,7 +123,7 @@ def resources_place(archive: Archive, target: Platform) -> str:
 def told(
     command: list[str], environment: dict[str, str], tries: int
 ) -> subprocess.CompletedProcess[str]:
-    """A program that has ended. Wine, not the host, ends with 1 and without a word where it does not come to run it; then it is asked again."""
+    """Return a finished process; Wine's silent failures to start are repeated."""
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     silent = done.returncode == 1 and not done.stdout + done.stderr
     return told(command, environment, tries - 1) if silent and tries > 1 else done

@@ -1,4 +1,5 @@
-"""An archive in hosts of their own (kinetree.scripts.fmi.host_programs): each kind of it, and states that go from one process to another.
+"""Checks of an archive in external hosts: every kind of archive, and states passed between
+processes.
 
 Whatever cannot run here is said with what is missing; a host that runs has to give the numbers of fmpy on this machine, and take states of others.
 """
@@ -32,7 +33,7 @@ STEPS = 100
 
 
 def in_hosts(report: Report, path: Path, names: Sequence[str]) -> None:
-    """Rows for each host: its largest deviation after some steps, or why there is none."""
+    """Report for each host the largest deviation, or why it was not run."""
     if not names:
         return
     with Archive(path) as archive:
@@ -44,7 +45,7 @@ def in_hosts(report: Report, path: Path, names: Sequence[str]) -> None:
 
 
 def report_host(report: Report, host: ForeignHost, task: Task, expected: list[float]) -> None:
-    """A run to the end; of our own C host in FMI 2.0 also one from a state that was saved half of the way by another process."""
+    """Report a run in a host; for our FMI 2.0 C host also a run from a saved state."""
     title = f"host {host.name} ({host.platform.name}), {task.kind}"
     if reason := host.cannot(task):
         report.add(title, f"not run: {reason}")
@@ -62,7 +63,7 @@ def report_host(report: Report, host: ForeignHost, task: Task, expected: list[fl
 
 
 def resumed(host: ForeignHost, task: Task, expected: list[float]) -> float:
-    """Deviation at the end of a process that saves its state half of the way, and of one that begins with it."""
+    """Return the deviation of a run that saves its state and of one that resumes from it."""
     with tempfile.TemporaryDirectory() as folder:
         program, state = BareHost(task.archive, host.platform, task.names), Path(folder) / "state"
         return max(

@@ -56,7 +56,7 @@ class Archive:
 
     @property
     def needs_python(self) -> bool:
-        """Whether the binary is a loader that wants an interpreter."""
+        """Return whether the binary is a loader that needs a Python interpreter."""
         return (Path(self.folder) / "resources" / "slavemodule.txt").exists()
 
     def unpack(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Programs that run archives, one class a host: each gives the last values of a motion, or says why it cannot run an archive here.
+"""Host programs that run FMUs, one class per host, returning final values or the reason of refusal.
 
 fmpy, libcosim and ecos come with the tests' packages; a C program of ours runs here, under Wine and under QEMU; fmusim and OMSimulator are taken
 where they are on the path. Every run but fmpy's is a process of its own, ours with an empty environment.
@@ -78,7 +78,7 @@ class Task:
 
 @dataclass(frozen=True)
 class ForeignHost:
-    """A host, the platform it stands for, and what it runs: versions of FMI, model exchange, archives that need Python."""
+    """A host program with its platform, FMI versions and abilities."""
 
     name: str
     platform: Platform
@@ -92,7 +92,7 @@ class ForeignHost:
     seen: float = INTEGRATED  # deviations that were seen in model exchange: above INTEGRATED they are off, above this they are failures
 
     def cannot(self, task: Task) -> str:
-        """Why this host does not run this archive here; nothing when it does."""
+        """Return why this host does not run an archive here; empty if it does."""
         archive = task.archive
         if reason := self.missing():
             return reason
@@ -115,7 +115,7 @@ class ForeignHost:
 
 
 def outputs(archive: Archive) -> list[str]:
-    """What does not depend on the length of the steps."""
+    """Return the outputs that do not depend on the step size."""
     return [
         name
         for name in archive.names("output")
@@ -148,7 +148,7 @@ def deviation(found: list[float], expected: list[float]) -> float:
 def finished(
     line: list[str], folder: Path, environment: dict[str, str], read: Callable[[str], list[float]]
 ) -> list[float]:
-    """What a process printed or wrote, read by a function; its last words where it failed."""
+    """Return the output of a process read by a function; raise with its last lines if it failed."""
     try:
         done = subprocess.run(
             line,
@@ -375,7 +375,7 @@ def omsimulator(task: Task, table: Path) -> list[str]:
 
 
 def package(name: str, extra: str = "") -> Callable[[], str]:
-    """Whether a Python package is there."""
+    """Return a test for an installed Python package."""
     return lambda: "" if find_spec(name) else f"{name} is missing: pip install {extra or name}"
 
 

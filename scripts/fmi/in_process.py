@@ -19,7 +19,7 @@ Binder = Callable[[str, np.ndarray, np.ndarray, np.ndarray], Call]
 
 
 def binder_of(unit: Any) -> Binder:
-    """Where the entries come from: a linear chain steps by its matrices, which the shell of FMUs does."""
+    """Return the entry points of a unit; linear chains use those of the FMU shell."""
     if getattr(unit, "chain", None) is None:
         return bind
     from kinetree.fmu.native.shell import bound
@@ -60,7 +60,7 @@ class InProcess:
             )
 
     def problem(self, status: Status) -> str:
-        """What a status means, in the words of a run."""
+        """Return a status as an error message of a run."""
         if not getattr(self.unit, "compiled", None):
             return f"{status.name.lower().replace('_', ' ')}, item {int(self.head.item)}"
         return failure(self, status)

@@ -1,5 +1,5 @@
-"""What hosts do with an instance besides stepping it evenly: reset it, interleave two of them, go back and forth, grow the steps, change parameters,
-hold an FMU of another model beside it, run in a process with an empty environment out of a folder with an awkward name.
+"""Checks of instance handling by hosts: reset, interleaving, rollback, growing steps, parameter
+changes, other models in the same process, an empty environment, an awkward folder name.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def conditions(
     expected: np.ndarray,
     straight: bool,
 ) -> None:
-    """All of them; what an archive does not offer is said."""
+    """Run all checks; features that an archive lacks are reported."""
     few = list(grid[: STEPS + 1])
     part = archive.description.coSimulation
     first = rows(Host(archive).start(), few, names)
@@ -72,7 +72,7 @@ def rows(host: Host, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
 def reset(
     report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray
 ) -> None:
-    """After a reset an instance is as new."""
+    """Check that an instance behaves as new after a reset."""
     host = Host(archive).start()
     for t in grid[1:]:
         host.step(t)
@@ -83,7 +83,7 @@ def reset(
 def interleaved(
     report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray
 ) -> None:
-    """Two instances in one process, a step of one and then one of the other, half a grid apart."""
+    """Check two instances in one process, stepped alternately with half a grid between them."""
     hosts, found, shift = [Host(archive).start(), Host(archive).start()], [[], []], len(grid) // 2
     for k in range(len(grid) + shift):
         for host, table, at in zip(hosts, found, (k, k - shift), strict=True):
@@ -176,7 +176,7 @@ def parameters(
 
 
 def leave_event_mode(host: Host) -> None:
-    """Until nothing changes any more, and on to steps."""
+    """Update discrete states until nothing changes and return to step mode."""
     while host.fmu.updateDiscreteStates()[0]:
         pass
     host.fmu.enterStepMode()

@@ -50,7 +50,9 @@ def pointer(values: np.ndarray):
 
 
 def exchange(path: Path, drive: Drive, actuator: str, times: np.ndarray) -> np.ndarray:
-    """States at the times, a row each: those of the FMU, pressure_a, pressure_b, spool."""
+    """Return the states at given times (rows) of a model exchange FMU with the drive's pressures
+    and spool.
+    """
     from scipy.integrate import solve_ivp
 
     with Archive(path) as archive:

@@ -1,4 +1,4 @@
-"""How much a motion amplifies a small change: what another integration, or the same one with other operations, may differ by."""
+"""Sensitivity of a motion to small changes, which bounds deviations between integrations."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def starts(twin: InProcess) -> dict[str, float]:
 def horizon(
     twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray
 ) -> tuple[int, float]:
-    """Last point of the grid until which a small change of the start has not grown too much: a chaotic motion tells nothing about an integration.
+    """Return the last grid point before small changes of the start have grown too much.
 
     What stiff springs make of the change at once, in accelerations and in the first step, is the measure of the growth, not part of it. The second
     result is the largest response to a change of 1 until then: a host's error within its tolerance shows as much.
@@ -75,8 +75,7 @@ def horizon(
 def own_bound(
     twin: InProcess, end: float, response: float, motion: Callable[[InProcess], np.ndarray]
 ) -> float:
-    """What other operations may change: in every step of a fixed step roundings, or what may stay open of loops, which a rounding decides;
-    where errors choose the steps, what these let pass."""
+    """Return the deviation that other floating-point operations or step choices may cause."""
     run = twin.unit.run
     if run.integrator in FIXED:
         loops = any(compiled.loops for compiled in twin.unit.compiled)
@@ -118,7 +117,7 @@ def rounded(twin: InProcess, motion: Callable[[InProcess], np.ndarray]) -> float
 def step_error(
     twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray
 ) -> float:
-    """How far a fixed step is from the motion, by steps half as long: at most twice the difference for a method of first order or better."""
+    """Return an error bound of a fixed step from a run with half the step."""
     if twin.unit.run.integrator not in FIXED:
         return 0.0
     twin.reset()

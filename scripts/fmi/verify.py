@@ -1,4 +1,4 @@
-"""Checks a built FMU: its description, its motion against the same model in this process, and what it promises about steps and states."""
+"""Verification of an FMU: model description, motion against this process, step and state handling."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def verify(
 def motion_of_model(
     report: Report, twin: InProcess, grid: Sequence[float], names: list[str]
 ) -> tuple[Sequence[float], np.ndarray]:
-    """The grid and the rows that this process reaches; a motion that ends before is told, and compared up to there."""
+    """Return the grid and the reference rows; an early end of the motion is reported."""
     rows = [twin.start().get(names)]
     for t in grid[1:]:
         try:
@@ -206,7 +206,7 @@ def comparable(archive: Archive, twin: InProcess) -> list[str]:
 
 
 def straight(archive: Archive) -> bool:
-    """Whether co-simulation steps by straight-line code of the mechanism: other operations than those of this process."""
+    """Return whether an FMU steps with specialised code, whose rounding differs."""
     return archive.compiled or bool(packed_with(archive).get("specialised"))
 
 
@@ -251,7 +251,7 @@ def chain_motion(
     names: list[str],
     expected: np.ndarray,
 ) -> None:
-    """Steps of the FMU against the matrix method in this process, which takes all steps at once."""
+    """Compare steps of the FMU with the matrix method in this process."""
     result = chain.simulate(stop_time=grid[-1], start_time=0.0, output_step=grid[1] - grid[0])
     shared = [k for k, name in enumerate(names) if name in (*chain.coordinates, *chain.speeds)]
     report.compare(
@@ -298,7 +298,7 @@ def steepest(table: np.ndarray) -> float:
 def clear_of_events(
     rows: np.ndarray, found: np.ndarray, expected: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Rows behind the same events on both sides, and how far apart these are: one may show values before an event that the other located earlier."""
+    """Return comparable rows after the same events on both sides, and their time difference."""
     found, expected = np.unique(found), np.unique(expected)
     partner = found[np.abs(np.subtract.outer(expected, found)).argmin(axis=1)]
     same = np.abs(partner - expected) < ONE_INSTANT
@@ -332,7 +332,9 @@ def sweep(
 
 
 def replay(report: Report, archive: Archive, grid: Sequence[float], names: list[str]) -> None:
-    """Save in the middle, go on, restore, go on again; the same from bytes in another instance."""
+    """Check that saving, continuing and restoring a state repeats the motion, also in another
+    instance.
+    """
     part = archive.description.coSimulation
     if not (
         getattr(part, "canGetAndSetFMUstate", False) or getattr(part, "canGetAndSetFMUState", False)

@@ -1,4 +1,4 @@
-"""A report as one HTML file that needs nothing beside it: paragraphs, tables, pictures."""
+"""A report as one self-contained HTML file with paragraphs, tables and pictures."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def picture(path: Path, caption: str) -> str:
 
 
 def scene(result: Result, caption: str) -> str:
-    """A run in three dimensions inside the page; nothing where the extra for it is not installed."""
+    """Add a three-dimensional scene of a run to the page, if its packages are installed."""
     try:
         html = result.animate().html()
     except ValueError as error:

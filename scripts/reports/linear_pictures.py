@@ -88,7 +88,7 @@ def draw_bode(
 
 
 def mark(above: Any, below: Any, margin: Margins, colour: str) -> None:
-    """Where the loop crosses the gain 1 and the phase 180°."""
+    """Mark the crossover frequencies of gain 1 and phase 180°."""
     if np.isfinite(margin.phase):
         below.axvline(margin.phase_at / (2 * np.pi), color=colour, linestyle=":", linewidth=0.8)
     if np.isfinite(margin.gain):
@@ -156,7 +156,7 @@ def decorate(place: Any) -> None:
 def draw_locus(
     name: str, unit: str, values: np.ndarray, found: Sequence[np.ndarray], path: Path
 ) -> Path:
-    """Eigenvalues as a parameter goes from its first to its last value."""
+    """Draw the root locus over a parameter."""
     figure, axes = figure_of(1, 1, 7.0, 5.0)
     place = axes[0, 0]
     pairs = zip(values, found, strict=True)

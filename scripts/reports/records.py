@@ -25,7 +25,7 @@ matrices of a linear chain). A field is a stretch of a block whose size depends 
 
 
 def record_table(record: Record) -> str:
-    """One record."""
+    """Return one record as a Markdown table."""
     rows = [
         f"| {record.at(entry.name)} | `{entry.name}` | {entry.count if entry.count > 1 else ''} | {escaped(entry.text)} |"
         for entry in record.entries

@@ -29,7 +29,7 @@ def kind(name: str) -> str:
 
 
 def drawn(system: Any, result: Any) -> list[str]:
-    """Outputs and states that say something about a whole run."""
+    """Return the outputs and states that are useful over a whole run."""
     found = []
     for name in (*(column.name for column in system.compiled.outputs), *system.compiled.states):
         part, _, quantity = name.partition(".")
@@ -46,7 +46,7 @@ def drawn(system: Any, result: Any) -> list[str]:
 def panels(
     result: Any, coordinates: Iterable[str], outputs: Iterable[str]
 ) -> list[tuple[str, str, list[str]]]:
-    """What is drawn together: ("deviation" or "value", unit, names); coordinates by their unit, outputs by unit and kind."""
+    """Return the groups of variables drawn together: ("deviation" or "value", unit, names)."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for name in lasting(result, list(coordinates)):
         found.setdefault(("deviation", result.unit(name), ""), []).append(name)
@@ -59,7 +59,7 @@ def panels(
 
 
 def draw_stages(system: Any, result: Any, path: str | Path) -> None:
-    """One file with all panels."""
+    """Draw all panels into one file."""
     from matplotlib.figure import Figure
 
     wanted = panels(result, system.own_coordinates, drawn(system, result))

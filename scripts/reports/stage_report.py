@@ -70,14 +70,14 @@ def number_or_text(text: str) -> float | str:
 
 
 def wanted_tables(description: Any, specs: Sequence[str]) -> dict[str, ReportTable]:
-    """Those of the command line; without them those of the description."""
+    """Return the tables of the command line, or those of the description."""
     return {spec: asked(spec) for spec in specs} if specs else dict(description.report.tables)
 
 
 def made_tables(
     result: Any, wanted: dict[str, ReportTable], coordinates: Sequence[str] = ()
 ) -> list[StageTable]:
-    """The tables of a run; a column or stage that is not there is bad input, named with its table."""
+    """Return the tables of a run; raise BadInput for unknown columns and stages."""
     made = []
     for name, table in wanted.items():
         try:
@@ -96,7 +96,7 @@ def check_tables(
 
 
 def write_tables(path: Path, tables: Sequence[StageTable], title: str) -> Path:
-    """All tables in one file; CSV in SI with all digits, the others as they are read."""
+    """Write all tables to one file, CSV in SI with all digits, other formats rounded."""
     if path.suffix.lower() == ".csv":
         with opened(path) as stream:
             writer = csv.writer(stream, lineterminator="\n")

@@ -1,4 +1,6 @@
-"""Summary tables of a staged run: values at the start and at the end of its stages, largest deviations, books of what leaves at events."""
+"""Summary tables of a staged run: values at stage starts and ends, largest deviations, balances at
+events.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,8 @@ def stage_table(
     kind: str,
     units: Sequence[str] | None = None,
 ) -> list[list[str]]:
-    """The table of numbers that come without events, as from a co-simulation: stages begin and end at the rows they have.
+    """Return a stage table of data without events, such as a co-simulation; stages begin and end at
+    their rows.
 
     With `units` every column is told in the one that fits what it changes by, and what is rounding is 0.
     """
@@ -114,13 +117,15 @@ def fitted(result: Any, name: str, values: np.ndarray) -> tuple[float, str]:
 
 
 def dust_of(result: Any, names: Sequence[str]) -> np.ndarray:
-    """What is rounding in the columns, in the units in which they are shown."""
+    """Return the rounding level of columns in their displayed units."""
     units = result.shown_units(names)
     return np.array([DUST.get(unit, 0.0) for unit in units])
 
 
 def books(result: Any) -> list[list[str]]:
-    """A row per change of stage: totals after it, what they lost in it, and the error of the energy balance until then."""
+    """Return one row per stage change: totals after it, the losses, and the energy balance error so
+    far.
+    """
     totals = ("mass [kg]", "momentum x [N.s]", "momentum y [N.s]", "momentum z [N.s]", "energy [J]")
     rows = [
         [
@@ -157,7 +162,7 @@ def books(result: Any) -> list[list[str]]:
 
 
 def show(found: dict[str, list[list[str]]], width: int = 0) -> None:
-    """Print tables; what is wider than a line goes on below."""
+    """Print tables, wrapping those wider than the terminal."""
     width = width or get_terminal_size((BESIDE, 24)).columns
     for title, rows in found.items():
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
@@ -185,5 +190,5 @@ def show(found: dict[str, list[list[str]]], width: int = 0) -> None:
 
 
 def staged(result: Any) -> bool:
-    """Whether a run went through stages worth a table."""
+    """Return whether a run has enough stages for a table."""
     return np.unique(result["stage"]).size >= FEWEST

@@ -1,4 +1,4 @@
-"""The report of a study: one HTML file that needs nothing beside it, from the template `templates/report.html`.
+"""The report of a study as one self-contained HTML file, from `templates/report.html`.
 
 Pictures are inline, tables can be sorted, and it says by what command and with what versions it was made.
 """

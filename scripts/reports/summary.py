@@ -1,4 +1,4 @@
-"""What a run prints at its end."""
+"""The summary printed at the end of a run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,7 +46,9 @@ def show_table(table: "Table") -> "Console":
 
 
 def read_extremes(result: Any, name: str, digits: int = 6) -> tuple[str, ...]:
-    """Start, end, smallest and largest value as they are read, and their unit; what is rounding beside the largest is 0."""
+    """Return start, end, smallest and largest value as displayed, with their unit; rounding
+    residues are 0.
+    """
     import numpy as np
 
     numbers = np.array(
@@ -58,7 +60,7 @@ def read_extremes(result: Any, name: str, digits: int = 6) -> tuple[str, ...]:
 
 
 def extremes(result: Any, name: str) -> dict[str, float | str]:
-    """Start, end, smallest and largest value of a column; what is not a number is left out."""
+    """Return start, end, smallest and largest value of a column, ignoring NaN."""
     import numpy as np
 
     column = np.asarray(result[name], dtype=float)

@@ -1,4 +1,4 @@
-"""Code blocks of pages, and how they are run: what a page shows is what its commands print.
+"""Code blocks of pages and their execution: pages show what their commands print.
 
 `<!-- file: NAME -->` before a block: the block is that file. `<!-- part of: NAME -->`: lines of a file of the page's example.
 `<!-- not run: REASON -->`: it stays as it is. A block of the language `text` after commands shows lines that they print; `...` stands for any
@@ -31,20 +31,20 @@ SECONDS = 600
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page: what is said of it, its language and its text."""
+    """A code block of a page: its mark, language and text."""
 
     mark: str
     language: str
     text: str
 
     def told(self, kind: str) -> str:
-        """What follows `KIND:` in the mark, else nothing."""
+        """Return the text after `KIND:` in the mark, or an empty text."""
         found = re.match(rf"{kind}: *(.+)", self.mark)
         return found[1] if found else ""
 
 
 def blocks(text: str) -> list[Block]:
-    """All fenced blocks in order; those in lists lose their indent."""
+    """Return all fenced blocks in order, without the indent of lists."""
     found = []
     for match in BLOCK.finditer(text):
         lines = re.sub(rf"^{match['indent']}", "", match["text"], flags=re.M)
@@ -53,7 +53,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def commands(block: str) -> list[str]:
-    """Lines of a shell block that can run as they stand, without those that hold a placeholder in capitals."""
+    """Return the executable lines of a shell block, without those with placeholders."""
     lines = block.replace("\\\n", " ").splitlines()
     return [
         line.split(" # ")[0].strip()
@@ -70,13 +70,13 @@ def pages() -> list[Path]:
 
 
 def folder_of(page: Path) -> Path | None:
-    """Files of the example that a page goes through."""
+    """Return the folder of the example that a page uses, or None."""
     folder = EXAMPLES / page.stem
     return folder if page.parent.name == "tutorials" and folder.is_dir() else None
 
 
 def lay_out(page: Path, text: str, folder: Path) -> None:
-    """The files that a page shows, and those of its example, in a folder."""
+    """Copy the files that a page shows, and those of its example, to a folder."""
     example = folder_of(page)
     if example:
         shutil.copytree(example, folder, dirs_exist_ok=True)
@@ -86,7 +86,7 @@ def lay_out(page: Path, text: str, folder: Path) -> None:
 
 
 def shell(line: str, folder: Path) -> str:
-    """What a command prints; a failure is an error that shows it."""
+    """Return what a command prints; raise an error that shows it if it fails."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     environment = {
         **os.environ,
@@ -110,7 +110,7 @@ def shell(line: str, folder: Path) -> str:
 
 
 def run_shell(page: Path, folder: Path) -> list[str]:
-    """Run the commands of a page in order and return what a `text` block shows and no command before it has printed."""
+    """Run the commands of a page in order and return shown lines that were not printed."""
     text = page.read_text(encoding="utf-8")
     lay_out(page, text, folder)
     printed, wrong = "", []
@@ -149,7 +149,7 @@ def missing(shown: str, printed: str) -> list[str]:
 
 
 def pictures(page: Path, folder: Path) -> list[tuple[Path, Path]]:
-    """Pictures of a page that its commands have written: (where they stand, what was written)."""
+    """Return the pictures of a page that its commands have written, with their targets."""
     named = [
         page.parent / name
         for name in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))

@@ -31,7 +31,7 @@ class Seen:
 
 
 def sources() -> dict[str, str]:
-    """Name of a scene and what is loaded for it: the mechanisms of the tutorials, then those of the library."""
+    """Return names and sources of all scenes: tutorials, then library."""
     from kinetree.models.description.reading.read_source import library_names
 
     examples = {
@@ -41,7 +41,7 @@ def sources() -> dict[str, str]:
 
 
 def see(name: str, source: str) -> Seen:
-    """Run a mechanism as its file says and draw it."""
+    """Run a mechanism as its file says and return its scene."""
     from kinetree.models import load
     from kinetree.models.scene.html_page import page
     from kinetree.models.scene.make_scenes import run_data
@@ -71,7 +71,7 @@ def see(name: str, source: str) -> Seen:
 
 
 def picture(data: dict[str, Any]) -> bytes:
-    """One instant of a scene as PNG with few colours."""
+    """Return one instant of a scene as PNG with few colours."""
     from kinetree.models.scene.overlays import tools
     from kinetree.models.scene.video import Painter
 
@@ -84,7 +84,7 @@ def picture(data: dict[str, Any]) -> bytes:
 
 
 def gallery(seen: list[Seen]) -> str:
-    """Cards: a picture that opens the moving scene, what it is, how it is run."""
+    """Return the page of cards with picture, title and command of every scene."""
     lines = [
         "# Gallery",
         "",

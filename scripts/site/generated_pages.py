@@ -30,7 +30,7 @@ INTERFACE: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def api() -> str:
-    """Signatures and docstrings of what users call."""
+    """Return the page of the Python interface from signatures and docstrings."""
     parts = [
         "# Python interface",
         "",
@@ -71,7 +71,7 @@ def bound(value: Any) -> Any:
 
 
 def public(thing: type) -> list[tuple[str, Any]]:
-    """Methods and properties of a class of ours, those with a docstring first in the order they stand in."""
+    """Return methods and properties of a class, documented ones first."""
     found: dict[str, Any] = {}
     for base in reversed(thing.__mro__):
         if base.__module__.startswith("kinetree"):
@@ -105,7 +105,7 @@ def signature(thing: Any) -> str:
 
 
 def described(thing: Any) -> str:
-    """The docstring as one paragraph that may stand in a list of definitions."""
+    """Return a docstring as one paragraph of a definition list."""
     return (inspect.getdoc(thing) or "").replace("\n", "\n    ")
 
 
@@ -114,7 +114,7 @@ def paragraphs(thing: Any) -> str:
 
 
 def commands() -> str:
-    """Every command with its arguments and options, as the program itself knows them."""
+    """Return the page of all commands with arguments and options."""
     from kinetree.scripts.cli import command_line
 
     root: Any = command_line([])
@@ -139,7 +139,7 @@ def commands() -> str:
 
 
 def help_text(text: str) -> Iterator[str]:
-    """Paragraphs; what keeps its lines on a terminal keeps them here."""
+    """Return a help text as Markdown; preformatted paragraphs keep their lines."""
     for part in re.split(r"\n\s*\n", inspect.cleandoc(text)):
         kept = part.lstrip().startswith("\b")
         body = part.replace("\b\n", "").replace("\b", "").replace("\\[", "[")

@@ -32,7 +32,7 @@ def along(force: dict[str, Any], start: float, speed: float, stop: float, wave: 
 
 
 def forces(path: Path) -> None:
-    """Laws along a way, each as the engine has it."""
+    """Plot force laws as the engine computes them."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 3, figsize=(10.0, 5.4), constrained_layout=True)
@@ -132,7 +132,7 @@ def bounce(dissipation: float) -> Any:
 
 
 def ground(path: Path) -> None:
-    """Plates on three soils beside Bekker's curve; the rut that a wheel leaves."""
+    """Plot plates on three soils with Bekker's curve, and the rut of a wheel."""
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.8), constrained_layout=True)
@@ -219,7 +219,7 @@ def impacts(path: Path) -> None:
 
 
 def scene(page: str, name: str, at: float, path: Path) -> None:
-    """A described mechanism of a page as it is drawn."""
+    """Draw a mechanism that a page describes."""
     text = next(
         block.text
         for block in blocks((DOCS / page).read_text(encoding="utf-8"))

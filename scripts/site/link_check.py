@@ -39,7 +39,7 @@ def read(path: Path) -> Reader:
 
 
 def broken(site: Path) -> list[str]:
-    """What leads nowhere, what is fetched from elsewhere when a page opens, and tables that became text."""
+    """Return broken links, external resources and unrendered tables of a built site."""
     wrong = []
     for page in sorted(site.rglob("*.html")):
         name = page.relative_to(site).as_posix()

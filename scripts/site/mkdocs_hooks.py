@@ -1,4 +1,4 @@
-"""What MkDocs asks for while it builds: pages and scenes made from the code, moving scenes in the place of `<!-- scene: NAME -->`."""
+"""Hooks of MkDocs: generated pages, and scenes in place of `<!-- scene: NAME -->`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCENE = re.compile(r"<!-- scene: ([\w-]+) -->")
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Generated files join those of docs/."""
+    """Add the generated files to those of docs/."""
     seen = [gallery.see(name, source) for name, source in gallery.sources().items()]
     made: dict[str, str | bytes] = {
         "api.md": generated_pages.api(),

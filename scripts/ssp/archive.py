@@ -1,4 +1,4 @@
-"""Archives of others, unpacked with care: nothing leads out of them, few bytes do not become many, and what is no archive is refused."""
+"""Safe unpacking of foreign archives: no escaping paths, no decompression bombs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_NAME = 200  # characters of a part of a path: file systems allow 255 byt
 
 
 def unpack(path: Path, folder: Path) -> Path:
-    """Unpack a system structure; the folder that holds SystemStructure.ssd."""
+    """Unpack a system structure and return the folder of SystemStructure.ssd."""
     try:
         with ZipFile(path) as archive:
             members = archive.infolist()
@@ -65,7 +65,7 @@ def check_members(path: Path, members: list[ZipInfo]) -> None:
 
 
 def take_out(archive: ZipFile, member: ZipInfo, folder: Path) -> None:
-    """One file, never more of it than the archive's directory says."""
+    """Extract one file, at most as large as declared."""
     target = folder / member.filename
     if member.is_dir():
         target.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def take_out(archive: ZipFile, member: ZipInfo, folder: Path) -> None:
 
 
 def stays(name: str) -> bool:
-    """Whether a path stays in the folder it is taken from, on every system."""
+    """Return whether a path stays below its folder on every system."""
     posix, windows = PurePosixPath(name), PureWindowsPath(name)
     return (
         bool(name)
@@ -89,7 +89,7 @@ def stays(name: str) -> bool:
 
 
 def is_inside(folder: Path, source: str) -> bool:
-    """Whether a source, as an archive names it, is a file below the folder: no address, no absolute path, no link out of it."""
+    """Return whether a source is a file below the folder: no URL, absolute path or link out of it."""
     if not stays(source) or "://" in source or source.startswith(("#", "file:")):
         return False
     return (folder / source).resolve().is_relative_to(folder.resolve())

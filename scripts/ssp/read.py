@@ -42,12 +42,12 @@ DEEPEST = 50  # systems inside one another
 
 
 def read_ssd(folder: Path, name: str) -> Structure:
-    """The structure of an unpacked archive; `name` is what messages call it."""
+    """Return the structure of an unpacked archive; `name` is used in messages."""
     return Reader(folder, f"{name}: {MAIN}").structure()
 
 
 class Reader:
-    """One file, and what has been found in it."""
+    """The reader of one file."""
 
     def __init__(self, folder: Path, place: str):
         self.folder, self.place = folder, place
@@ -62,7 +62,7 @@ class Reader:
         return BadInput(f"{self.place}: {text}")
 
     def parsed(self, path: Path) -> Element:
-        """The root of an XML file; one that declares entities of its own is refused, because few letters of it may stand for gigabytes."""
+        """Return the root of an XML file; declared entities are refused (expansion attacks)."""
         try:
             content = path.read_bytes()
             if b"<!ENTITY" in content:
@@ -291,7 +291,7 @@ class Reader:
 
     # -- values ---------------------------------------------------------------------------------------------------------------------------
     def bind(self, element: Element, path: str) -> None:
-        """Values of one element and, with names of parts, of those inside it."""
+        """Read the parameter values of an element and, with qualified names, of its components."""
         place = path.rstrip(".") or "the system"
         for binding in element.findall(f"{{{SSD}}}ParameterBindings/{{{SSD}}}ParameterBinding"):
             if (
@@ -316,7 +316,7 @@ class Reader:
                     self.assign(path + target, parameter[0], units, factor, offset)
 
     def part(self, element: Element, inline: str) -> Element | None:
-        """What an element holds, or the file that it names."""
+        """Return an inline part of an element, or the root of the file that it names."""
         source = element.get("source")
         return (
             element.find(inline)
@@ -327,7 +327,7 @@ class Reader:
     def mapping(
         self, element: Element | None, place: str
     ) -> dict[str, list[tuple[str, float, float]]] | None:
-        """Targets by the name of a value, each with factor and offset; nothing without a mapping."""
+        """Return targets with factor and offset by value name; None without a mapping."""
         if element is None:
             return None
         root = self.part(element, f"{{{SSM}}}ParameterMapping")
@@ -395,7 +395,7 @@ def own_facts(experiment: Element | None) -> tuple[dict[str, str], dict[str, dic
 
 
 def other_step(root: Element) -> str | None:
-    """The step that OMSimulator or libcosim would take."""
+    """Return the step size declared for OMSimulator or libcosim."""
     for note in root.iter(f"{{{SSC}}}Annotation"):
         for element in note.iter():
             kind = element.tag.rpartition("}")[2]

@@ -1,4 +1,4 @@
-"""What a system structure says: components, connectors, connections, values, units, and how it is meant to be run.
+"""Data of a system structure: components, connectors, connections, values, units, experiment.
 
 Names of elements and namespaces are those of SSP 1.0 and 2.0, which share them (Modelica Association, ssp-standard.org).
 """
@@ -41,7 +41,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Connector:
-    """A variable that is seen from outside; kind is input, output, inout, parameter or calculatedParameter."""
+    """A visible variable; kind is input, output, inout, parameter or calculatedParameter."""
 
     name: str
     kind: str
@@ -83,7 +83,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Structure:
-    """A system without subsystems; components stand in the order in which they are stepped one after another."""
+    """A flat system; components are in their stepping order."""
 
     name: str
     components: tuple[Component, ...]
@@ -101,6 +101,6 @@ class Structure:
 
 
 def own_name(root: Mapping[str, str]) -> str:
-    """A system's name by the attributes of its file; in our archives that is an identifier, and the name that the user gave stands beside it."""
+    """Return the name of a system; our archives keep the user's name beside an identifier."""
     ours = root.get("generationTool", "").startswith("Kinetree")
     return (root.get("description") if ours else None) or root.get("name", "system")

@@ -1,4 +1,4 @@
-"""Connections through the connectors of systems become direct connections between components."""
+"""Flattening of connections through subsystems to direct connections between components."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def direct(
     systems: Set[str],
     refuse: Callable[[str], Exception],
 ) -> list[Edge]:
-    """One edge per component input that a component output feeds; inputs fed from the connectors of the root are left to their start values."""
+    """Return one edge per component input fed by a component output; inputs fed from the root keep
+    start values.
+    """
     feeders: dict[Place, Edge] = {}
     for edge in edges:
         if edge.end in ends and ends[edge.end].kind in ("output", "calculatedParameter"):

@@ -47,7 +47,9 @@ SPACES = {
 def write_ssp(
     structure: Structure, path: Path, fmus: Mapping[str, Path], ssp_version: str = "1.0"
 ) -> Path:
-    """The archive; `fmus` by the names of the components. Hosts such as OMSimulator take identifiers only as names of what is in it."""
+    """Write the archive with `fmus` by component name; names become identifiers for hosts such as
+    OMSimulator.
+    """
     names = identifiers([component.name for component in structure.components])
     fmus = {names[name]: fmu for name, fmu in fmus.items()}
     structure = replace(
@@ -72,7 +74,7 @@ def write_ssp(
 
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
-    """An identifier for each name; those that are one stay, no two become the same."""
+    """Return a unique identifier for each name."""
     found: dict[str, str] = {}
     for name in sorted(names, key=lambda name: name != identifier_of(name)):
         word, count = identifier_of(name), 1
@@ -147,7 +149,7 @@ def annotation(parent: Element, kind: str) -> Element:
 
 
 def write_component(parent: Element, component: Component, place: int) -> None:
-    """One FMU with its connectors, its place in a drawing and its values."""
+    """Write one FMU component with connectors, drawing position and values."""
     facts = {
         "name": component.name,
         "type": "application/x-fmu-sharedlibrary",
@@ -218,7 +220,7 @@ def write_units(
 
 
 def write_experiment(root: Element, structure: Structure) -> None:
-    """Times, and how the system is stepped: for hosts that read the step from here, and for ourselves."""
+    """Write start and stop time and the step size."""
     times = {"startTime": repr(structure.start_time)} | (
         {} if structure.stop_time is None else {"stopTime": repr(structure.stop_time)}
     )

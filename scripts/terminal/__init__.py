@@ -1,1 +1,1 @@
-"""What the command line says and how."""
+"""Input and output of the command line: arguments, messages, progress, files, glossary."""

@@ -21,6 +21,6 @@ ADVICE = {
 
 
 def advice(message: str) -> list[tuple[str, str]]:
-    """What is known about a message; nothing for other words."""
+    """Return causes and remedies of an error message, looked up by its phrases."""
     low = message.lower()
     return [(phrase, text) for phrase, text in ADVICE.items() if phrase.lower() in low]

@@ -1,4 +1,4 @@
-"""What the command line says when something goes wrong: readable lines, never a traceback."""
+"""Error messages of the command line: readable lines without a traceback."""
 
 import errno
 import sys
@@ -7,11 +7,11 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
 
 class BadInput(Exception):
-    """The user's input cannot be used; the message says which and what was expected."""
+    """Unusable input by the user; the message names it and what was expected."""
 
 
 def report(error: BaseException) -> None:
-    """One line per problem; errors nobody foresaw are named by their type."""
+    """Print one line per problem; unexpected errors are named by their type."""
     text = str(error).strip()
     if isinstance(error, FileNotFoundError) and error.filename:
         text = f"no such file: {error.filename}"

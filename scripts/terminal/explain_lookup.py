@@ -1,4 +1,6 @@
-"""What `kinetree explain` knows beside keys: values that are words, units, tables inside of keys, and an example of every table."""
+"""Lookup for `kinetree explain` besides keys: values that are words, units, nested tables,
+examples.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ def values(word: str) -> Lines:
 
 
 def choices() -> dict[str, str]:
-    """Values of the keys whose words are told by registries."""
+    """Return the allowed values of keys that registries define."""
     from kinetree.models.joints.kinds import KINDS
     from kinetree.solvers.integrate.kinds import NAMES
 
@@ -53,7 +55,7 @@ def choices() -> dict[str, str]:
 
 
 def classes(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Tables that a type is made of."""
+    """Yield the table classes in a type annotation."""
     from pydantic import BaseModel
 
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -63,7 +65,7 @@ def classes(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def inside(model: type[BaseModel], key: str) -> list[type[BaseModel]]:
-    """The tables that a key holds; where it may be one of many kinds, none."""
+    """Return the tables that a key contains; none where there may be many kinds."""
     found = list(dict.fromkeys(classes(get_type_hints(model, include_extras=True)[key])))
     return found if len(found) < 3 else []
 

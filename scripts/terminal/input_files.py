@@ -81,7 +81,7 @@ def checked(kind: type[Table], raw: Mapping[str, Any], place: str) -> Table:
 
 
 def mistake(error: Any, known: Any) -> str:
-    """One mistake: the key, what was found, what was expected."""
+    """Return one error line with the key, the value found and what was expected."""
     path = tuple(part for part in error["loc"] if part not in TAGS)
     key, kind = key_path(path), error["type"]
     if kind == "extra_forbidden":

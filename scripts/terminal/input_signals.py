@@ -34,7 +34,7 @@ Maps = Annotated[
 def given(
     inputs: list[str] | None, maps: list[str] | None, system: System
 ) -> dict[str, float | Signal] | None:
-    """Values and functions by input; what is named on the line wins over a file."""
+    """Return values and functions of inputs; those on the command line override files."""
     from kinetree.models.result.read_files import READERS
     from kinetree.scripts.terminal.arguments import held
 

@@ -1,4 +1,4 @@
-"""`--json`: what a command found, for programs; NaN and infinities become null."""
+"""JSON output of commands (`--json`); NaN and infinity become null."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def show_json(content: Any) -> None:
 
 
 def keep_json(content: Any, path: Path | None) -> None:
-    """Write it, where a file is asked for."""
+    """Write JSON to a file, if a path is given."""
     if path is not None:
         write_text(path, text(content) + "\n")

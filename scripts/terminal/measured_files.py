@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Record:
-    """Times, columns in SI units, and parameters that hold in this record."""
+    """Measured times, columns in SI units, and parameters that apply to this record."""
 
     time: np.ndarray
     columns: dict[str, np.ndarray]
@@ -27,7 +27,7 @@ class Record:
 
 
 def single(text: str, maps: list[str] | None = None, mechanism: Mechanism | None = None) -> Record:
-    """FILE or FILE@NAME=VALUE,...; units of the file or of --map become those of SI, and have to fit where the mechanism has one."""
+    """Return the record of FILE or FILE@NAME=VALUE,...; units are converted to SI and checked."""
     name, _, given = text.partition("@")
     path = Path(name)
     data = Recorded(path)
@@ -62,7 +62,7 @@ def names_of(maps: list[str] | None, data: Recorded, path: Path) -> dict[str, tu
 
 
 def units_of(mechanism: Mechanism) -> dict[str, str]:
-    """Units of what a run of the mechanism shows and of its inputs."""
+    """Return the units of a mechanism's result columns and inputs."""
     from kinetree.models.compilation.element_states import inputs_of
     from kinetree.models.run.unit import make_unit
 
@@ -73,7 +73,7 @@ def units_of(mechanism: Mechanism) -> dict[str, str]:
 
 
 def converted(values: np.ndarray, unit: str, expected: str, place: str) -> np.ndarray:
-    """In SI."""
+    """Return values in SI units."""
     if not unit:
         return values
     try:

@@ -1,10 +1,10 @@
-"""What a mechanism is made of, as plain data: the content of `kinetree info` and of its JSON."""
+"""Structure of a mechanism as plain data: the content of `kinetree info` and its JSON."""
 
 from typing import Any
 
 
 def engine_of(system: Any) -> str:
-    """The form that runs unless another is asked for: [run] method, or the articulated-body engine DEC."""
+    """Return the form used for runs: [run] method, or DEC by default."""
     method = system.description.run.method
     return "DEC" if method == "auto" else method
 
@@ -32,7 +32,9 @@ def beams_of(system: Any) -> list[dict[str, Any]]:
 
 
 def anatomy(system: Any) -> dict[str, Any]:
-    """Bodies, joints, freedoms, cut joints, inputs, outputs, parameters, costs and the chosen method."""
+    """Return bodies, joints, degrees of freedom, loops, inputs, outputs, parameters, costs and the
+    method used.
+    """
     from kinetree.models.description.joints import joint_elements
 
     description, compiled = system.description, system.compiled

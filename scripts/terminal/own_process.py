@@ -1,4 +1,6 @@
-"""The option `--own-process`: the same command line once more in a process of its own, so that a binary that crashes takes nothing along."""
+"""The option `--own-process`: repeat the command in a child process, to survive crashes of FMU
+binaries.
+"""
 
 import os
 import signal
@@ -37,7 +39,7 @@ def again(context: typer.Context, wanted: bool) -> None:
 
 
 def waited(child: subprocess.Popen) -> int:
-    """Its exit code; an interrupt reaches the child too, which says so itself."""
+    """Return the exit code of a child process; interrupts are left to it."""
     while True:
         try:
             return child.wait()
@@ -46,7 +48,7 @@ def waited(child: subprocess.Popen) -> int:
 
 
 def fault_of(code: int) -> str:
-    """What ended a process that did not end by itself; empty for one that did."""
+    """Return the signal or fault that ended a process; empty for a normal end."""
     if code < 0:
         return signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
     return f"fault {code:#x}" if code >= WINDOWS_FAULTS else ""

@@ -13,7 +13,7 @@ PAUSE = 5.0  # seconds between lines where there is no terminal
 def progress(
     title: str, end: float, quiet: bool = False, unit: str = "s"
 ) -> Iterator[Callable[[float], None]]:
-    """Give a function to be told how far the work is, from 0 to `end`."""
+    """Context manager that yields a function to report progress from 0 to `end`."""
     if quiet:
         yield lambda done: None
         return
@@ -25,7 +25,7 @@ def progress(
 
 
 class Lines:
-    """One line every few seconds."""
+    """Progress as one line every few seconds."""
 
     def __init__(self, title: str, end: float, unit: str):
         self.title, self.end, self.unit = title, end, unit
