@@ -37,7 +37,8 @@ def fmu(
     fmi: Annotated[
         str,
         typer.Option(
-            "--fmi", help="FMI version: 2 or 3. With 2, the python back end offers co-simulation only."
+            "--fmi",
+            help="FMI version: 2 or 3. With 2, the python back end offers co-simulation only.",
         ),
     ] = "2",
     integrator: Annotated[str, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = "auto",
@@ -47,7 +48,9 @@ def fmu(
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option("--tolerance", "--relative-tolerance", help="Relative tolerance of the integrator."),
+        typer.Option(
+            "--tolerance", "--relative-tolerance", help="Relative tolerance of the integrator."
+        ),
     ] = None,
     platforms: Annotated[
         str | None,
@@ -59,7 +62,8 @@ def fmu(
     plain_names: Annotated[
         bool,
         typer.Option(
-            "--plain-names", help="Variable names without commas, for hosts that write CSV files without quotes."
+            "--plain-names",
+            help="Variable names without commas, for hosts that write CSV files without quotes.",
         ),
     ] = False,
     python: Annotated[

@@ -71,7 +71,9 @@ def show(content: dict[str, Any]) -> None:
     pieces = sum(len(beam["pieces"]) for beam in content["beams"])
     beams = f"{count(content['beams'], 'beam', 'beams')}, " if content["beams"] else ""
     bodies = count(len(content["bodies"]) - pieces, "body", "bodies")
-    console.print(f"{bodies}, {beams}{count(content['freedoms'], 'degree of freedom', 'degrees of freedom')}{more}\n")
+    console.print(
+        f"{bodies}, {beams}{count(content['freedoms'], 'degree of freedom', 'degrees of freedom')}{more}\n"
+    )
     console.print(tree(content))
     for beam in content["beams"]:
         slow = ", ".join(f"{each:.4g}" for each in beam["frequencies"])

@@ -170,14 +170,18 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
                 f"unstable: {escape(leading(found.linear, mode))} grows by a factor e in {1.0 / value.real:.4g} s"
             )
     for direction in found.directions:
-        console.print(f"neutral direction (zero stiffness): {escape(neutral_combination(direction))}")
+        console.print(
+            f"neutral direction (zero stiffness): {escape(neutral_combination(direction))}"
+        )
     for name, period in found.linear.sampled.items():
         console.print(f"the sampled controller {escape(name)} ({period:g} s) stands as continuous")
     wrenches = [
         (name, *(written(round(x, 6) + 0.0, 6) for x in wrench))
         for name, wrench in found.reactions.items()
     ]
-    console.print(grid("Joint reactions (force and moment on the child body, in its axes)", wrenches))
+    console.print(
+        grid("Joint reactions (force and moment on the child body, in its axes)", wrenches)
+    )
 
 
 def leading(linear: "Linear", mode: "Mode") -> str:

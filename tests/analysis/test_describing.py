@@ -24,7 +24,7 @@ def answer(part: str, y: np.ndarray, w: float) -> np.ndarray:
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("amplitude", [0.31, 0.5, 2.0, 30.0])
-def test_first_harmonics(part: str, amplitude: float):
+def test_describing_function_matches_first_harmonic_of_samples(part: str, amplitude: float):
     """Of three periods of 20000 samples the last is taken: the play has forgotten where it began."""
     phase = 2 * np.pi * np.arange(60_000) / 20_000
     made = answer(part, amplitude * np.sin(phase), 0.3)[40_000:]

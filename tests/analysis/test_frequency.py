@@ -67,7 +67,7 @@ def test_loop_that_needs_its_gain():
     assert found.disk == pytest.approx(2 * (g - 1) / (1 + g), rel=1e-6)
 
 
-def test_disk_margin_holds_what_it_promises():
+def test_loop_is_stable_within_its_disk_margin():
     """Loops changed by the promised gain alone, or turned by the promised phase alone, are stable; there is a change a little larger that is not."""
     loop = third_order(2.0)
     found = margins(loop)
@@ -110,7 +110,7 @@ def oscillators(**more):
     )
 
 
-def test_what_is_not_moved_or_seen_is_said():
+def test_uncontrollable_and_unobservable_modes_are_reported():
     linear = linear_at_rest(oscillators().compile())
     modes = modal(linear)
     assert [mode.frequency for mode in modes] == pytest.approx(
@@ -203,7 +203,7 @@ def test_stage_at_the_instant():
     ).states == ("a", "der(a)")
 
 
-def test_to_control():
+def test_state_space_converts_to_python_control():
     control = pytest.importorskip("control")
     linear = linear_at_rest(oscillators().compile())
     made = linear.to_control()
@@ -226,7 +226,7 @@ def test_to_control_takes_names_with_dots():
     assert linear.to_control().output_labels == ["a_b_2", "a_b", "a_b_2_2"]
 
 
-def test_command_line(tmp_path, capsys: pytest.CaptureFixture):
+def test_linearize_command_prints_modes_and_margins(tmp_path, capsys: pytest.CaptureFixture):
     path = tmp_path / "m.json"
     path.write_text(json.dumps(oscillators().source))
     for ending in ("npz", "mat", "json", "csv"):
@@ -281,7 +281,9 @@ def test_margins_in_words():
 @pytest.mark.parametrize(
     ("at", "words"), [("rest", "at equilibrium"), ("start", "at start"), ("2.5", "at 2.5 s")]
 )
-def test_the_heading_says_where(at: str, words: str, capsys: pytest.CaptureFixture):
+def test_linearize_heading_names_operating_point(
+    at: str, words: str, capsys: pytest.CaptureFixture
+):
     """An instant has its unit, a place has none."""
     nothing = {
         "modes": [],

@@ -153,7 +153,7 @@ def test_trials_are_those_of_compiled_systems_to_the_last_bit(monkeypatch: pytes
     )
 
 
-def test_linear_chain():
+def test_identify_parameters_of_linear_chain():
     chain = {
         "count": 3,
         "mass": "m",
@@ -415,7 +415,7 @@ def model(folder: Path) -> str:
     return str(path)
 
 
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_identify_command_reports_parameters(tmp_path: Path, capsys: pytest.CaptureFixture):
     data, out, picture = write(tmp_path, **GOOD), tmp_path / "fit.json", tmp_path / "fit.png"
     assert (
         main(

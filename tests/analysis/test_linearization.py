@@ -52,7 +52,7 @@ def rate(name: str) -> str:
 
 @pytest.mark.parametrize("count", [5, 20])
 @pytest.mark.parametrize("absolute", [True, False])
-def test_train_held_at_one_end(count: int, absolute: bool):
+def test_train_modes_match_closed_form(count: int, absolute: bool):
     """ω_r = 2 √(k/M) sin((2r-1) π / (2 (2n+1))); linear laws: the differences leave roundoff / step = 1e-13, times the condition of M if relative."""
     modes = wagons(count, True, False, absolute=absolute).linearize().modes()
     expected = [
@@ -109,7 +109,7 @@ def rods(first: float = 0.0, second: float = 0.0, forces: dict | None = None):
     ).compile()
 
 
-def test_double_pendulum():
+def test_double_pendulum_modes_match_closed_form():
     """ω² = (2 ∓ √2) g/l; amplitudes of the absolute angles 1 : ±√2. Differences of fourth order: step⁴ = 1e-12."""
     slow, fast = rods().linearize().modes()
     assert (2 * math.pi * slow.frequency) ** 2 == pytest.approx((2 - math.sqrt(2)) * g, rel=1e-11)

@@ -32,7 +32,7 @@ def decay(x0: float, k: float = 200.0, c: float = 3.0, m: float = 2.0) -> np.nda
     return x0 * np.exp(-s * TIME) * (np.cos(w * TIME) + s / w * np.sin(w * TIME))
 
 
-def test_two_records_tell_what_one_does_not():
+def test_two_records_identify_what_one_cannot():
     """A free decay tells k/m and c/m, a step of known force the rest; alone the first cannot, by name. Starts differ from record to record."""
     k, c, m = 230.0, 2.5, 2.4
     free = {"time": TIME, "x": decay(0.1, k, c, m)}
@@ -86,7 +86,7 @@ def test_columns_of_others(tmp_path: Path, capsys: pytest.CaptureFixture):
     assert main(["identify", files[0], f"{free}@x0", "-p", "k", *maps]) == 2
 
 
-def test_a_diagram_keeps_what_is_there():
+def test_stabilisation_diagram_keeps_true_modes():
     """Two oscillations in two noisy channels: exactly these are stable over the orders, with their damping; noise is not."""
     rng, t = np.random.default_rng(2), np.linspace(0.0, 10.0, 1001)
     waves = [
@@ -136,7 +136,7 @@ def test_information_by_hand():
     assert found["nothing"].deviations["k"] == np.inf
 
 
-def test_fits_spread_as_the_plan_says():
+def test_fit_scatter_matches_predicted_deviation():
     """Twelve fits of noisy data spread by the deviations that were told beforehand; two experiments add their information."""
     mechanism, sigma = load(SLIDER), 1e-3
     told = informed(
@@ -270,7 +270,7 @@ def test_a_drive_from_a_step_and_a_sweep():
         assert abs(found[name] - value) < 4 * found.deviations[name] < 0.2 * value
 
 
-def test_no_experiment_tells_what_nothing_depends_on(monkeypatch: pytest.MonkeyPatch):
+def test_experiment_without_sensitivity_has_no_information(monkeypatch: pytest.MonkeyPatch):
     """Every score is minus infinity alike: there is no best one."""
     monkeypatch.setattr(excitation, "GENERATIONS", 1)
     idle = SLIDER | {"parameters": SLIDER["parameters"] | {"idle": 1.0}}
@@ -283,7 +283,7 @@ def test_no_experiment_tells_what_nothing_depends_on(monkeypatch: pytest.MonkeyP
         )
 
 
-def test_a_search_goes_to_the_loudest_experiment_and_no_further_than_it_may(
+def test_experiment_search_stops_at_amplitude_bounds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     """Information grows with the amplitude: it ends at its bound, or where a column may not move further; mistakes in bounds are named."""

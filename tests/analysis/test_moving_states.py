@@ -61,7 +61,7 @@ def disc(A: float, C: float, lean: float = 0.0, turn: float = 0.0, spin: float =
 @pytest.mark.parametrize(
     ("shape", "part"), [((0.25, 0.5), 1 / 3), ((0.5, 1.0), 1 / 4)], ids=["disc", "ring"]
 )
-def test_upright_disc(shape: tuple[float, float], part: float):
+def test_rolling_disc_stability_matches_routh(shape: tuple[float, float], part: float):
     """λ² = m g r/(A + m r²) - C (C + m r²) ω²/(A (A + m r²)): stable where v² > g r/3, a thin ring g r/4 (Routh 1905, art. 244)."""
     mr2 = MASS * R * R
     A, C = shape[0] * mr2, shape[1] * mr2
@@ -99,7 +99,7 @@ def test_disc_that_rolls_round(alpha: float, turn: float):
 
 
 @pytest.mark.parametrize(("ahead", "speed"), [(0.4, 3.0), (-0.4, 3.0), (0.4, -3.0)])
-def test_sleigh(ahead: float, speed: float):
+def test_sleigh_eigenvalue_matches_closed_form(ahead: float, speed: float):
     """Chaplygin's sleigh, its centre of mass `ahead` of the blade: (J + m a²) ω̇ = -m a v ω, so that λ = -m a v/(J + m a²) beside drifts."""
     J = 0.2
     sled = {"mass": MASS, "com": [ahead, 0, 0], "inertia": [0.1, 0.1, J, 0, 0, 0]}
@@ -124,7 +124,7 @@ def test_sleigh(ahead: float, speed: float):
 
 
 @pytest.mark.parametrize(("speed", "angle"), [(2.0, 0.0), (-2.0, 0.0), (1.5, 0.3)])
-def test_trailer(speed: float, angle: float):
+def test_trailer_eigenvalue_changes_sign_when_reversing(speed: float, angle: float):
     """angle' = -v sin(angle)/L - v tan(steer)/b: λ = -v/L, which reversing makes a growth; rows follow the speed and a filtered steering."""
     bar, base = 3.0, 2.7
     system = load("lib:trailer").compile(speed_0=speed, angle_0=angle)
@@ -160,7 +160,7 @@ def test_states_given_to_a_moving_state_count():
 
 
 @pytest.mark.parametrize("speed", [0.5, 3.0, WEAVE, 5.0, CAPSIZE, 9.0])
-def test_bicycle(speed: float):
+def test_bicycle_eigenvalues_match_benchmark(speed: float):
     """The benchmark of Meijaard, Papadopoulos, Ruina, Schwab (2007): M q̈ + v C q̇ + (g K0 + v² K2) q = f in lean and steer, matrices as published."""
     M = np.array([[80.81722, 2.31941332208709], [2.31941332208709, 0.29784188199686]])
     K0 = np.array([[-80.95, -2.59951685249872], [-2.59951685249872, -0.80329488458618]])
@@ -372,7 +372,7 @@ def test_contacts_at_a_time_are_refused():
         linear_at_time(load("lib:falling-stack").compile(), 0.1)
 
 
-def test_what_nothing_depends_on_is_left_out_of_loops():
+def test_loop_ignores_states_without_influence():
     """Of ten states of the bicycle four matter to the steering: its loop without any gain is stable at 5 m/s, as eigenvalues of 0 do not count."""
     part = about_start(load(BICYCLE).compile()).part(["torque"], ["steer_angle"])
     loop = part.seen()

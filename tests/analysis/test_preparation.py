@@ -30,7 +30,7 @@ def test_motion_begins_at_rest():
     assert result["memory"] == pytest.approx(-10 * 9.81 / 2000, abs=1e-13)
 
 
-def test_motion_begins_where_the_last_preparation_rests():
+def test_run_starts_from_last_prepared_equilibrium():
     """Pulled by 100 N and let go: starts (100 - m g)/k away, and moves; overrides of parameters count."""
     source = weight_on_spring(
         prepare=[{"name": "hanging"}, {"name": "pulled", "set": {"pull": "50*2"}}]
@@ -70,7 +70,7 @@ def test_what_cannot_rest_or_is_unknown_is_named():
         load(loose).compile()
 
 
-def test_requirement_that_does_not_hold_is_said():
+def test_violated_preparation_requirement_is_reported():
     deep = {"the mass hangs less than 1 cm down": "z > -0.01"}
     with pytest.raises(
         ModelError,

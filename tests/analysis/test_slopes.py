@@ -114,7 +114,7 @@ def test_a_rough_contact_at_rest_has_slopes():
     assert D.u[0, 0] < 0.0
 
 
-def test_a_law_without_end_to_its_steepness_is_differenced():
+def test_infinite_slope_falls_back_to_differences():
     """|x|^(1/2) at 0: no slope is finite, and the service says that it did not come from dual numbers."""
     slopes = slopes_of(slider("sqrt(abs(xa))").compile(), np.zeros(2), np.zeros(2))
     assert np.isfinite(slopes.matrix()).all() and not slopes.exact

@@ -164,7 +164,7 @@ def block(forces: dict, start: float = 0.5, **more):
     ).compile()
 
 
-def test_falls_onto_a_one_sided_support():
+def test_block_comes_to_equilibrium_on_ground_contact():
     """Nothing holds the block in the air; on the ground m g = k depth, and the contact load is the weight."""
     system = block({"ground": {"coordinate": "h", "value": "if(h < 0, -4e6*h, 0)"}})
     found = system.equilibrium()
@@ -250,7 +250,7 @@ def test_integrating_drive_finds_its_setting():
     assert found.undetermined == ()
 
 
-def test_direction_without_hold_is_named_with_its_partner():
+def test_neutral_direction_names_all_its_coordinates():
     """Two blocks on one spring float together: the null space moves both alike."""
     body = {"mass": 1.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
     joints = {
@@ -340,7 +340,7 @@ def servo_text(a: float, b: float, command: str, leakage: float) -> dict:
 
 
 @pytest.mark.parametrize("pressure", [5e5, 30e5, 50e5, 80e5, 117e5, 150e5, 250e5])
-def test_servo_rests_at_one_place_from_any_pressure(pressure: float):
+def test_servo_equilibrium_is_independent_of_start_pressure(pressure: float):
     """The leak flows through both edges of the valve, so that p_supply - p_b = p_a - p_tank; with the weight that gives both pressures.
 
     Rates were measured by the largest slope of their row, which the spool gives: pressures that changed by bars per second passed for rest. Another
@@ -360,7 +360,7 @@ def test_servo_rests_at_one_place_from_any_pressure(pressure: float):
     assert [abs(mode.shape["z"]) for mode in found.modes] == pytest.approx([1.0] * len(found.modes))
 
 
-def test_pressures_that_nothing_ties_are_named_in_their_own_units():
+def test_undetermined_pressures_are_named_in_display_units():
     """Without a leak and behind a shut valve any pair of pressures that carries the weight stays, wherever the piston is."""
     source = servo_text((1000 * g + 0.003 * 60e5) / 0.005, 60e5, "0", 0.0)
     found = load(source).compile().equilibrium()
@@ -459,7 +459,7 @@ def test_a_rest_is_read_in_units_that_fit_without_rounding():
     assert all(name in rest.linear.local for name, _ in shape_of(rest, rest.modes[0]))
 
 
-def test_what_grows_is_told_and_nothing_else(tmp_path, capsys):
+def test_only_growing_modes_are_reported_as_unstable(tmp_path, capsys):
     """An upright pendulum beside a mass that nothing holds: one grows by e in √(I/(m g l)), the other goes on as it goes."""
     m, l, inertia = 2.0, 0.5, 0.1
     text = {

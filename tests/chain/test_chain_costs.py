@@ -28,7 +28,7 @@ def alone(name: str, settings: dict[str, str] | None = None) -> list[dict]:
     return json.loads(done.stdout)
 
 
-def test_printed_rule():
+def test_predicted_doublings_match_printed_rule():
     """2n < 2^m/m."""
     assert (
         chain.cheaper_than_runge_kutta(20, 9)
@@ -154,7 +154,7 @@ def test_forms_of_the_doubling():
     )
 
 
-def test_pictures(tmp_path):
+def test_chain_benchmark_writes_plots(tmp_path):
     rows = [
         {
             "chain": "two-mass cars",

@@ -36,7 +36,7 @@ def train(**chain):
     ).chain()
 
 
-def test_modes_of_a_train_held_at_one_end():
+def test_modes_of_clamped_train_match_closed_form():
     """ω_r = 2 √(k/M) sin((2r-1) π / (2 (2n+1)))."""
     system = train(stiffness=[2e6] * 5 + [0.0])
     expected = [20 * math.sin((2 * r - 1) * math.pi / 22) / (2 * math.pi) for r in range(1, 6)]
@@ -136,7 +136,7 @@ def shaken():
 
 
 @pytest.mark.parametrize("wall", [0.0, 1e-3])
-def test_soft_springs_keep_their_digits_beside_stiff_ones(wall: float):
+def test_soft_springs_stay_accurate_beside_stiff_ones(wall: float):
     """1e-3 N/m between two pairs that 1e8 N/m hold together: the pairs swing against each other, or against a wall, as bodies of 2 kg. The diagonal
     of the matrix, 100000000.001, knows 1e-3 to 7 parts in a million only."""
     stiffness = [1e8, 1e-3, 1e8] if not wall else [wall, 1e8, 1e-3, 1e8, 0.0]

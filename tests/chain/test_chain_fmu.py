@@ -136,7 +136,7 @@ def test_motion_from_rest_is_proportional_to_its_forces(force):
         assert np.array_equal(each, reached[0])
 
 
-def test_an_integrator_that_is_asked_for_takes_the_place_of_the_matrices():
+def test_explicit_integrator_replaces_matrix_method():
     unit = fmu_unit(load(chain("unsymmetric")), "rk45")
     assert unit.header.matrix_steps == 0 and unit.chain is None and unit.run.integrator == "rk45"
 
@@ -210,7 +210,7 @@ def test_full_mass_matrices_are_handed_over_too():
     )
 
 
-def test_command_line(tmp_path, capsys):
+def test_chain_fmu_command_packs_linear_model(tmp_path, capsys):
     (tmp_path / "cars.json").write_text(json.dumps(cars()))
     made = str(tmp_path / "cars.fmu")
     assert (

@@ -24,7 +24,7 @@ def test_blocks_of_the_spring_are_tridiagonal_and_full():
     assert np.count_nonzero(np.abs(C[2, 3]) > 1e-9 * np.abs(C[2, 3]).max()) > 12
 
 
-def test_rings_that_move_as_one_body_feel_no_force():
+def test_rigid_motion_of_rings_causes_no_force():
     """Rigid motion: rotation about the x axis through the clamp moves every ring but the first pair of blocks keeps balance inside the chain."""
     C = chains.helical_spring(turns=5, pitch=0.012)[2]
     rigid = np.zeros((5, 6))
@@ -37,7 +37,7 @@ def test_rings_that_move_as_one_body_feel_no_force():
     )  # only the ring next to the clamp is held
 
 
-def test_chain_drive_keeps_its_coordinates_apart():
+def test_chain_drive_coordinates_are_uncoupled():
     m, F, C = chains.chain_drive(10)
     blocks = C.reshape(10, 6, 10, 6)
     for a in range(6):

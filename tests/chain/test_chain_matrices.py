@@ -96,7 +96,7 @@ def test_double_grows_with_the_angle_of_the_fastest_mode(case, monkeypatch):
         assert error < 1e-13 + 20 * EPSILON * case["omega_dt"]
 
 
-def test_matrices_return_what_they_promise():
+def test_chain_matrices_meet_requested_accuracy():
     C = np.array([[2.0, -1, 0], [-1, 2, -1], [0, -1, 1]])
     D = chain.matrices(np.ones(3), 0.1 * C, C, 0.5, p=2)
     assert len(D) == 3 and all(d.shape == (6, 6) for d in D)
@@ -143,12 +143,12 @@ def printed(case: dict, omega_dt: float, only_u: bool) -> tuple:
 
 @pytest.mark.parametrize("only_u", [False, True])
 @pytest.mark.parametrize("case", CASES[:2], ids=lambda c: c["name"])
-def test_printed_form_gives_the_same_matrices(case, only_u):
+def test_published_doubling_gives_equal_matrices(case, only_u):
     for found, wanted in zip(*printed(case, 30.0, only_u)):
         assert np.abs(found - wanted).max() < 1e-12 * np.abs(wanted).max()
 
 
-def test_printed_form_drifts_where_a_slow_mode_turns():
+def test_published_doubling_loses_accuracy_for_slow_modes():
     """Errors that couple a fast and a slow mode grow by sqrt(omega ratio) per doubling in (15); the energy form keeps to epsilon*omega*dt."""
     case = next(c for c in CASES if c["omega_dt"] == 1e6)
     n = len(case["mass"])

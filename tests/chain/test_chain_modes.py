@@ -109,7 +109,7 @@ def test_damping_that_couples_the_modes_takes_the_matrices():
     assert np.array_equal(x, y)
 
 
-def test_what_is_left_out_stays_below_the_accuracy():
+def test_truncation_stays_below_accuracy():
     m, F, C = chains.stretched_train(80, 1e5)
     slow = 2 * np.pi / 1e3
     force = np.sin(slow * np.arange(401))[:, None]
@@ -128,7 +128,7 @@ def test_unknown_way_is_named():
         chain.simulate([1.0], None, [[1.0]], [0.0], [1.0], 0.1, 3, way="fast")
 
 
-def test_the_faster_way_is_taken(monkeypatch):
+def test_faster_of_modes_and_matrices_is_chosen(monkeypatch):
     """Beyond SMALL narrow bands stay bands, bands that fill are given up for modes, and for very many steps modes pay although the band is narrow."""
     monkeypatch.setattr(modal_stepping, "SMALL", 25)
     m, F, C = chains.train(60, damping=2e4)

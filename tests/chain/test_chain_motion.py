@@ -36,7 +36,7 @@ def uniform(ends: str, n: int) -> np.ndarray:
 @pytest.mark.parametrize(
     "ends, n", [("fixed-free", 5), ("free-free", 20), ("fixed-fixed", 6), ("fixed-free", 200)]
 )
-def test_uniform_chain_keeps_its_modes(ends, n):
+def test_uniform_chain_stays_in_its_mode(ends, n):
     """Started in a mode the chain swings as cos(omega t); angle error 20 epsilon omega t."""
     C, frequencies = uniform(ends, n), modes(ends, n)
     shapes = np.linalg.eigh(C / M)[1]
@@ -54,7 +54,7 @@ def test_uniform_chain_keeps_its_modes(ends, n):
         )
 
 
-def test_printed_frequencies():
+def test_chain_frequencies_match_published_values():
     """Published digits of 5 cars against the wall, from the factor of the chain."""
     scaled = chain.scale(np.full(5, M), None, uniform("fixed-free", 5))
     found = np.sort(np.linalg.svd(band_matrices.dense(scaled.Bh, 5), compute_uv=False))
@@ -129,7 +129,7 @@ def test_polynomial_excitation_is_exact():
 
 
 @pytest.mark.parametrize("given", ["array", "function"])
-def test_moving_support(given):
+def test_moving_support_equals_equivalent_force(given):
     """Z x_cm(t) on one coordinate is the force Z x_cm on a chain held by Z."""
     C, Z = chains.springs(np.array([2.0, 3]), 3), np.array([0.0, 0, 5.0])
     t = 0.1 * np.arange(41)
@@ -198,7 +198,7 @@ def test_band_and_dense_agree(make, monkeypatch):
         assert np.abs(a - b).max() < 1e-9 * np.abs(b).max()
 
 
-def test_half_widths_grow_as_the_source_says():
+def test_half_widths_grow_as_published():
     """A_k has k diagonals on either side; every doubling adds the band to itself; what is dropped follows the wave."""
     scaled = chain.scale(np.ones(80), None, chains.springs(np.append(np.ones(80), 0.0), 80))
     step = energy_doubling.start(scaled, 0.5, 5, 0.0)

@@ -15,7 +15,7 @@ def plain(monkeypatch: pytest.MonkeyPatch):
     peers.compiled.cache_clear()
 
 
-def test_runge_kutta_comes_to_the_exponential_with_the_fourth_power_of_its_step(plain: None):
+def test_runge_kutta_converges_to_exponential_with_order_four(plain: None):
     case = chain.case("two-mass cars", 6, 30.0, 4)
     exact = peers.by_expm(case)
     assert (
@@ -114,7 +114,7 @@ def test_what_chains_are_measured_in_and_how_many(monkeypatch: pytest.MonkeyPatc
     )
 
 
-def test_adaptive_methods_take_the_loosest_tolerance_that_is_good_enough(
+def test_adaptive_peer_uses_loosest_sufficient_tolerance(
     monkeypatch: pytest.MonkeyPatch,
 ):
     case = chain.case("two-mass cars", 4, 10.0, 3)

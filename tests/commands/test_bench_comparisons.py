@@ -100,7 +100,7 @@ def test_counts_repeat_to_the_last_instruction(tmp_path, capsys):
     assert "10 plane loops" in capsys.readouterr().err
 
 
-def test_times_are_found_wherever_they_stand():
+def test_benchmark_times_are_found_in_nested_results():
     data = {
         "robots": {
             "results": [{"robot": "ur5", "freedoms": 6, "kernel": 0.4, "left": 1e-15}],

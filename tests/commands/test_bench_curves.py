@@ -110,7 +110,7 @@ def test_mechanisms_beside_their_peers(
     assert found["ratios"] and "time of the best peer over ours" in capsys.readouterr().out
 
 
-def test_a_method_that_fails_is_told_and_left_out(capsys: pytest.CaptureFixture):
+def test_failing_method_is_reported_and_skipped(capsys: pytest.CaptureFixture):
     def once(
         system: object, case: Case, name: str, tolerance: float
     ) -> tuple[np.ndarray, int, float]:
@@ -139,7 +139,7 @@ def test_exudyn_gets_closer_with_every_step_size():
     assert len(errors) == 4 and all(b < a for a, b in zip(errors, errors[1:], strict=False))
 
 
-def test_a_chain_beside_its_peers(
+def test_chain_benchmark_methods_agree(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """All ways give the same motion; the report is printed and drawn."""
@@ -223,7 +223,7 @@ def test_fmus_beside_the_smallest(
     assert "chain of 2" in said and "1.0x" in said
 
 
-def test_the_carrier(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_carrier_benchmark_reports_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     for name, value in (("RUNS", 1), ("CHECKED", 0.05), ("MODULES", (1, 2))):
         monkeypatch.setattr(carrier, name, value)
     left, steps, costs = carrier.departures, carrier.steps, carrier.costs
@@ -256,7 +256,7 @@ def test_diagrams_of_the_choice_of_forms(
     )
 
 
-def test_all_benchmarks_one_after_another(
+def test_bench_all_compares_with_previous_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """The second run is compared with the first; what fails is told with its last line and keeps what was there."""

@@ -22,7 +22,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.topology}, {case.joint}")
-def test_peers_hold_the_same_tree(case):
+def test_peers_and_kinetree_have_equal_accelerations(case):
     """Accelerations agree: bound ε·κ(M), κ < 1e5 for so few bodies."""
     pytest.importorskip("pinocchio")
     pytest.importorskip("mujoco")

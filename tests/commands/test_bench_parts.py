@@ -24,7 +24,7 @@ from kinetree.solvers.library.processor_levels import LEVELS
 ROW = "{count:,} (10.0%)  ???:kinetree::solvers::engine::kinematics::{name}[abi:v65](model) [/c/{library}]\n"
 
 
-def test_an_engine_is_counted_by_evaluation_and_made_where_it_is_missing(
+def test_missing_engine_is_built_before_counting_instructions(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     """Callgrind gets the blocks as files; what it tells is divided by the evaluations."""
@@ -98,7 +98,7 @@ def test_a_step_of_an_fmu_is_the_difference_of_two_runs(
     assert found["total"] == pytest.approx(30 + more + 20 / instructions.STEPS)
 
 
-def test_a_run_that_takes_more_instructions_than_the_last_one_fails(
+def test_growth_of_instruction_count_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     cost = 100.0
@@ -127,7 +127,7 @@ def test_a_run_that_takes_more_instructions_than_the_last_one_fails(
     assert rows[-1] == "compile lib:chain6: 100 -> 103 instructions; nodes.node 100 -> 103"
 
 
-def test_instructions_of_python_leave_a_tracer_as_it_was():
+def test_bytecode_counting_restores_previous_tracer():
     """Nothing of ours was called: nothing is counted, and whoever traced before goes on."""
     before = sys.gettrace()
     assert (
@@ -329,7 +329,7 @@ def test_methods_of_another_program_by_their_settings(monkeypatch: pytest.Monkey
     assert integrate_exudyn.exudyn_points("chain", 2.0, np.zeros(4), np.ones(4), False) == {}
 
 
-def test_mechanisms_beside_peers_that_are_not_there(
+def test_missing_peers_are_skipped_in_loop_benchmark(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """In the plane nothing is measured without its peer, in space the others are; what tells other accelerations is told and left out."""
@@ -367,7 +367,7 @@ def test_mechanisms_beside_peers_that_are_not_there(
     assert loops.versions() == {"mujoco": "1.2", "exudyn": "1.2", "numpy": "1.2"}
 
 
-def test_another_engine_on_the_same_text_knows_the_state():
+def test_mujoco_accelerations_agree_on_same_model():
     """Without contacts and limits it falls as any pendulum does; a text with other coordinates, or none that it reads, has no times."""
     mujoco: Any = pytest.importorskip("mujoco")
     inertial = '<origin xyz="0 0 -1"/><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'

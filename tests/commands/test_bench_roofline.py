@@ -87,7 +87,7 @@ def test_the_table_of_roofs(
     ] == [case.name for case in roofline.cases()[:2]]
 
 
-def test_roofs_are_loops_of_what_they_say():
+def test_roofline_kernels_compute_expected_sums():
     """In plain Python: the sums of geometric series, and of what stands at their places."""
     x, values = 0.5, np.arange(2048.0)
     series = sum((0.1 * k) * x**4 + 0.1 * k * sum(x**i for i in range(4)) for k in range(1, 9))

@@ -38,7 +38,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def test_robots(brief: pytest.MonkeyPatch, tmp_path: Path):
+def test_robot_benchmark_agrees_with_pinocchio(brief: pytest.MonkeyPatch, tmp_path: Path):
     pytest.importorskip("pinocchio")
     brief.setattr(robots, "FILES", robots.FILES[:1])
     (row,) = written(robots.run, tmp_path, plots=True)["results"]
@@ -49,14 +49,14 @@ def test_robots(brief: pytest.MonkeyPatch, tmp_path: Path):
     )
 
 
-def test_a_robot_whose_forces_are_left_over_is_refused(brief: pytest.MonkeyPatch):
+def test_robot_with_remaining_forces_is_refused(brief: pytest.MonkeyPatch):
     pytest.importorskip("pinocchio")
     brief.setattr(robots, "LEFT", -1.0)
     with pytest.raises(robots.BadInput, match="ur5_robot: .* of the forces are left over"):
         robots.measure(robots.folder() / f"{robots.FILES[0]}.urdf")
 
 
-def test_slopes(brief: pytest.MonkeyPatch, tmp_path: Path):
+def test_slope_benchmark_agrees_with_pinocchio(brief: pytest.MonkeyPatch, tmp_path: Path):
     pytest.importorskip("pinocchio")
     brief.setattr(slopes, "CHAINS", (2,))
     brief.setattr(slopes, "star", lambda joint, bodies: dynamics_trees.star(joint, 2))
@@ -72,7 +72,7 @@ def test_slopes(brief: pytest.MonkeyPatch, tmp_path: Path):
         slopes.measure(*slopes.trees()[0])
 
 
-def test_large(brief: pytest.MonkeyPatch, tmp_path: Path):
+def test_growth_benchmark_reports_all_sizes(brief: pytest.MonkeyPatch, tmp_path: Path):
     brief.setattr(large, "BODIES", (2, 4))
     brief.setattr(large, "LOOPS", (1, 2))
     brief.setattr(large, "STEPS", 10_000)
@@ -87,7 +87,7 @@ def test_large(brief: pytest.MonkeyPatch, tmp_path: Path):
     )
 
 
-def test_start(brief: pytest.MonkeyPatch, tmp_path: Path):
+def test_startup_benchmark_times_commands(brief: pytest.MonkeyPatch, tmp_path: Path):
     """Commands are timed by the processor; what fails has no time."""
     brief.setattr(start, "COMMANDS", {"--help": 0.15})
     brief.setattr(start, "PEERS", {"python": "pass", "nothing": "raise SystemExit(3)"})
@@ -105,7 +105,7 @@ def test_start(brief: pytest.MonkeyPatch, tmp_path: Path):
     assert 0.0 < row["instantiated ms"] and 0.0 < row["initialised ms"]
 
 
-def test_loops(brief: pytest.MonkeyPatch, tmp_path: Path):
+def test_loop_benchmark_agrees_with_peers(brief: pytest.MonkeyPatch, tmp_path: Path):
     pytest.importorskip("pinocchio")
     pytest.importorskip("mujoco")
     pytest.importorskip("exudyn")
@@ -151,7 +151,7 @@ def test_growth_is_the_slope_of_the_larger_half():
     assert loops.growth(rows, "m") == pytest.approx(1.5) and math.isnan(loops.growth(rows, "none"))
 
 
-def test_trace(brief: pytest.MonkeyPatch, tmp_path: Path):
+def test_trace_benchmark_reports_operations(brief: pytest.MonkeyPatch, tmp_path: Path):
     pytest.importorskip("pinocchio")
     for module, name, value in (
         (trace, "QUICK", ("double-pendulum",)), (trace, "CHAINS", ((2, False),)), (trace, "MANY", 16), (trace, "RUN", 0.01), (trace, "ROUNDS", 1),

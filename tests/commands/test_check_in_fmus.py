@@ -48,7 +48,7 @@ def test_a_step_by_a_parameter_is_said(tmp_path: Path, capsys: pytest.CaptureFix
     assert 1.0 / 200.0 in fmu_unit(load(tmp_path / "m.toml")).options.values()
 
 
-def test_numbers_say_nothing(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_constant_settings_cause_no_fmu_note(tmp_path: Path, capsys: pytest.CaptureFixture):
     assert told(tmp_path, capsys, 'integrator = "rk4"\nstep = 0.005\noutput_step = 0.01\n') == []
 
 

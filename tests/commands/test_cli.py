@@ -144,7 +144,7 @@ def test_bad_input_is_one_line_and_code_2(
     assert len(lines) == 1 and lines[0].startswith("kinetree: ") and word in lines[0]
 
 
-def test_all_errors_of_a_file_are_told(pendulum: Path, capsys: pytest.CaptureFixture):
+def test_check_reports_all_errors_of_file(pendulum: Path, capsys: pytest.CaptureFixture):
     pendulum.write_text(
         PENDULUM.replace("mass = 1.0", "mass = -1.0").replace('body = "rod"', 'body = "rood"')
     )
@@ -157,7 +157,7 @@ def test_debug_shows_the_traceback(pendulum: Path):
         cli.main(["--debug", "check", "missing.toml"])
 
 
-def test_check_says_good(pendulum: Path, capsys: pytest.CaptureFixture):
+def test_check_reports_valid_file_as_ok(pendulum: Path, capsys: pytest.CaptureFixture):
     assert cli.main(["check", str(pendulum)]) == 0
     assert "1 body, 1 degree of freedom" in capsys.readouterr().out
 
@@ -274,7 +274,7 @@ def test_unknown_columns_are_refused_before_the_run(pendulum: Path, capsys: pyte
     assert len(said) == 1 and "der(der(phi))" in said[0] and not Path("x.csv").exists()
 
 
-def test_quiet_run_says_nothing(pendulum: Path, capsys: pytest.CaptureFixture):
+def test_quiet_run_prints_nothing(pendulum: Path, capsys: pytest.CaptureFixture):
     assert cli.main(["run", str(pendulum), "--stop-time", "0.1", "--quiet"]) == 0
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err == ""
@@ -340,9 +340,7 @@ def test_view_of_something_else_is_refused(pendulum: Path, capsys: pytest.Captur
         assert len(lines_of_failure(["view", name], 2, capsys)) == 1
 
 
-def test_packing_says_where_the_file_is_unless_told_to_be_quiet(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-):
+def test_fmu_command_prints_path_unless_quiet(tmp_path: Path, capsys: pytest.CaptureFixture):
     path = tmp_path / "swing.fmu"
     assert cli.main(["fmu", "lib:pendulum", "-o", str(path)]) == 0
     assert str(path) in capsys.readouterr().out and path.stat().st_size > 0
@@ -359,7 +357,7 @@ def test_packing_says_where_the_file_is_unless_told_to_be_quiet(
         ("lib:rolling-disc", False, True),
     ],
 )
-def test_info_tells_of_what_constrains(
+def test_info_lists_loop_joints_and_couplings(
     capsys: pytest.CaptureFixture, name: str, cut: bool, coupled: bool
 ):
     """Cut joints and couplings have a line of their own where there are some, and none where there are none."""

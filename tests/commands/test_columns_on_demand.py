@@ -21,7 +21,7 @@ def test_the_module_of_the_command_alone_is_read():
     assert finished.stdout.split("\n")[1].split() == ["kinetree.scripts.commands.check"]
 
 
-def test_a_command_is_found_by_itself_as_among_all():
+def test_command_loaded_alone_equals_registry_entry():
     commands = found()
     for name, function in commands.items():
         alone = asked_for(name)
@@ -29,12 +29,12 @@ def test_a_command_is_found_by_itself_as_among_all():
         assert command_line([name]).commands[name].name == name
 
 
-def test_what_is_no_command_meets_all():
+def test_unknown_command_loads_all_commands():
     for first in ("", "--help", "chekc", "import_robot", "__init__", "../check"):
         assert asked_for(first) == found(), first
 
 
-def test_alone_it_shows_its_help_and_nothing_else(capsys):
+def test_kinetree_without_arguments_prints_help(capsys):
     assert main([]) == 2
     told = capsys.readouterr()
     assert "linearize" in told.out and not told.err

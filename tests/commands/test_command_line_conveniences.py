@@ -82,7 +82,7 @@ def test_keys_tables_functions_and_messages_are_explained(capsys):
     assert "inertia" in capsys.readouterr().err
 
 
-def test_every_table_of_the_format_is_explained_by_its_own_words(capsys):
+def test_explain_covers_every_table(capsys):
     """Sections of many kinds list them, two tables of one name are told apart."""
     for section, kinds in (
         ("forces", FORCES),
@@ -111,7 +111,7 @@ def test_every_table_of_the_format_is_explained_by_its_own_words(capsys):
         ), title
 
 
-def test_advice_is_about_messages_that_there_are():
+def test_error_hints_match_existing_messages():
     """Every phrase stands in some message of the code."""
     code = "".join(
         path.read_text()
@@ -154,7 +154,7 @@ def test_notebooks_show_mechanisms_results_and_states_of_rest():
     assert load("lib:servo-drive").compile()._repr_html_()
 
 
-def test_every_command_that_tells_something_tells_it_as_json(tmp_path, monkeypatch, capsys):
+def test_every_reporting_command_offers_json(tmp_path, monkeypatch, capsys):
     """What each prints for people has a form for programs; paths, counts and texts that others go on with."""
     monkeypatch.chdir(tmp_path)
 

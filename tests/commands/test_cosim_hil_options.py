@@ -83,7 +83,7 @@ def coupled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     return log
 
 
-def test_scenarios_are_coupled_as_the_line_says(coupled: list[Any], capsys: pytest.CaptureFixture):
+def test_cosim_options_override_scenario(coupled: list[Any], capsys: pytest.CaptureFixture):
     """What is not given is the scenario's; a run that stopped is a failure."""
     assert cli.main(["cosim", "s.toml"]) == 0
     s = Coupled("s.toml")
@@ -222,7 +222,7 @@ def test_systems_are_written_for_other_hosts(
         ("--report r.html -q", [("page", "r.html")]),
     ],
 )
-def test_runs_in_the_loop_are_kept_and_told(
+def test_hil_results_are_saved_and_printed(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capsys: pytest.CaptureFixture,
@@ -303,7 +303,7 @@ def test_doors_to_partners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         assert there and box.name == "mailbox" and not box.parent.exists()
 
 
-def test_a_good_description_is_told_by_its_counts(
+def test_check_prints_counts_of_valid_description(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     told: dict[str, Any] = {

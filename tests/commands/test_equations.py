@@ -17,7 +17,7 @@ MARKS = {
 
 
 @pytest.mark.parametrize("language", MARKS)
-def test_languages(language: str, capsys, tmp_path: Path):
+def test_equations_command_writes_every_language(language: str, capsys, tmp_path: Path):
     """The same text on the screen and in the file; the file's line says what it is."""
     assert main(["equations", "lib:pendulum", "--to", language]) == 0
     shown = capsys.readouterr().out

@@ -32,7 +32,7 @@ from kinetree.scripts.terminal.glossary import PAGE, glossary_page
         ("forces.shape", ["[forces.shape]", "  sphere", "  capsule", "  box", "  cylinder", "  axis", "  rotate"]),
     ],
 )  # fmt: skip
-def test_what_is_asked_for_is_found(asked: str, places: list[str]):
+def test_explain_finds_requested_key(asked: str, places: list[str]):
     assert [place for place, _ in explain.meanings(asked)] == places
 
 
@@ -214,7 +214,7 @@ class Trace:
         return lambda *name: f"{language} {name} {self.asked}\n"
 
 
-def test_equations_are_asked_for_as_the_line_says(
+def test_equations_options_select_stage_form_and_gradient(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """Stages by number or name, forms in capitals but auto, slopes by all or some names; languages of code have a name for it."""

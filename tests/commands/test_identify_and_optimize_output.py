@@ -40,9 +40,7 @@ def decay(*modes: DecayMode) -> Decay:
     )
 
 
-def test_a_decay_is_told_by_its_modes_and_what_was_matched(
-    capsys: pytest.CaptureFixture, tmp_path: Path
-):
+def test_free_decay_prints_modes_and_match(capsys: pytest.CaptureFixture, tmp_path: Path):
     """Amplitudes and phases of every channel; what is left is a part of 100; estimates where there are some. Units in heads are no markup."""
     mode = DecayMode(
         2.5, 0.75, {"x": 0.125, "y": 4.0}, {"x": -1.25, "y": 3.0}, 0.05, 0.02, 0.03, "short"
@@ -99,7 +97,7 @@ def test_a_decay_is_told_by_its_modes_and_what_was_matched(
     assert printed(capsys) == []
 
 
-def test_what_is_found_is_drawn_and_kept_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_identify_writes_requested_files(tmp_path: Path, capsys: pytest.CaptureFixture):
     drawn: list[Path] = []
     found: Any = SimpleNamespace(plot=drawn.append)
     for quiet, as_json, shown in (
@@ -144,7 +142,7 @@ def test_columns_of_a_record_are_chosen(
     identify.draw_diagram(data, [], Path("d.png"))
 
 
-def test_a_fit_is_asked_for_with_all_that_was_given(monkeypatch: pytest.MonkeyPatch):
+def test_identify_passes_all_options(monkeypatch: pytest.MonkeyPatch):
     from kinetree.models.analysis import identification
     from kinetree.scripts.terminal import progress
 
@@ -281,7 +279,7 @@ def test_a_search_is_told_on_a_page(monkeypatch: pytest.MonkeyPatch):
     assert list(line.get_xdata()) == [8.0, 9.0] and list(line.get_ydata()) == [0.5, 0.25]
 
 
-def test_words_stand_left_and_numbers_right():
+def test_table_text_is_left_and_numbers_right_aligned():
     assert [each.justify for each in identify.table("", ("name", "value", ""), []).columns] == [
         "left",
         "right",

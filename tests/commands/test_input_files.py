@@ -93,7 +93,7 @@ def test_tables_of_files_are_converted(room):
             load("road.toml")
 
 
-def test_check_tells_programs_what_is_wrong(room, capsys):
+def test_check_json_lists_problems(room, capsys):
     (room / "bad.toml").write_text(CART.replace("mass", "masss"))
     assert main(["check", "bad.toml", "--json"]) == 2
     told = json.loads(capsys.readouterr().out)

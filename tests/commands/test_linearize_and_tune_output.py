@@ -81,7 +81,7 @@ def test_a_locus_goes_from_value_to_value(
     )
 
 
-def test_small_motions_are_about_what_is_said(monkeypatch: pytest.MonkeyPatch):
+def test_linearize_at_selects_operating_point(monkeypatch: pytest.MonkeyPatch):
     """Rest, the start, or a time; where nothing rests, what else there is is said."""
     monkeypatch.setattr(moment, "linear_at_rest", lambda *given: ("rest", *given))
     monkeypatch.setattr(moment, "linear_at_time", lambda *given: ("time", *given))
@@ -193,7 +193,7 @@ def test_everything_becomes_plain_data():
     }  # fmt: skip
 
 
-def test_a_sweep_is_of_one_input_about_rest(monkeypatch: pytest.MonkeyPatch):
+def test_sweep_needs_one_input_at_equilibrium(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sweep, "swept", lambda *given: given)
     system: Any = "s"
     assert linearize.measured_on_fmu("m", system, "rest", ["u"], ["y"], (1.0, 2.0, 3.0), None) == (
@@ -301,7 +301,7 @@ def linear(monkeypatch: pytest.MonkeyPatch) -> Asked:
           ("write", ["u", "w"], ["y", "z"], {"told": "rest", "root_locus": ["moved"]}, Path("l.json"))]),
     ],
 )  # fmt: skip
-def test_small_motions_are_asked_for_as_the_line_says(
+def test_linearize_options_reach_analysis(
     linear: Asked,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -418,7 +418,7 @@ def test_a_design_becomes_plain_data():
     assert tune.listed([-1.0 + 2j, -1.0 - 2j, complex(3.0, 0.0)]) == "-1+2j, 3+0j"
 
 
-def test_a_design_is_written_as_blocks_or_into_its_mechanism(
+def test_design_is_written_as_tables_or_into_mechanism(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     """Values of the scenario that are parameters go along; the first design is written unless another is asked for."""
@@ -450,7 +450,7 @@ def test_a_design_is_written_as_blocks_or_into_its_mechanism(
         ("--into m.toml -q --by lqr", [("lqr", None, "m.toml")], False),
     ],
 )
-def test_designs_are_shown_and_written_where_asked(
+def test_tune_writes_requested_outputs(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capsys: pytest.CaptureFixture,

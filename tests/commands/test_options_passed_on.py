@@ -125,7 +125,7 @@ def test_what_is_identified_is_what_the_line_asks_for(
         ("m d.csv -p k --input v=1", "--input v: expected one of u"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_refused(
+def test_contradictory_options_are_refused(
     fitted: list[Any], capsys: pytest.CaptureFixture, line: str, said: str
 ):
     assert cli.main(["identify", *line.split()]) == 2 and said in " ".join(
@@ -149,7 +149,7 @@ class Best:
         ("-o o.json -q --report p.html --state s.jsonl", ["kept", "page"]),
     ],
 )
-def test_a_search_is_kept_and_told_where_asked(
+def test_optimize_saves_and_prints_result(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capsys: pytest.CaptureFixture,
@@ -195,7 +195,7 @@ def test_a_search_is_kept_and_told_where_asked(
     "words",
     ["", "-q", "--json", "--backend source --integrator RK4", "--backend source", "--linear"],
 )
-def test_a_mechanism_is_packed_as_the_line_says(
+def test_fmu_options_reach_builder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture, words: str
 ):
     """By a clock of its own, 2.5 s; what the packing says goes to those who read along."""

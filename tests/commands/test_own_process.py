@@ -40,7 +40,7 @@ def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("command", ["verify", "cosim"])
-def test_a_crash_is_reported_and_nothing_stays_behind(
+def test_crash_in_child_process_is_reported(
     crashing: Path, command: str, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch
 ):
     """Without the option the crash of a foreign binary ends the caller."""
@@ -61,7 +61,9 @@ def test_a_crash_is_reported_and_nothing_stays_behind(
     assert not list((tmp_path / "scratch").iterdir())
 
 
-def test_what_a_child_says_and_returns_is_kept(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+def test_child_output_and_exit_code_are_passed_on(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
     assert main(["verify", str(tmp_path / "none.fmu"), "--own-process"]) == 2
     assert capfd.readouterr().err == f"kinetree: no such file: {tmp_path / 'none.fmu'}\n"
 

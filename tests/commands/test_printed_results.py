@@ -81,7 +81,7 @@ def test_everything_of_a_linearisation_is_printed(capsys: pytest.CaptureFixture)
     assert sweep_data(None) is None and sweep_data(sweep)["measured"] == [[[2.0, 0.0], [0.0, 1.0]]]  # type: ignore[index]
 
 
-def test_a_search_says_what_it_found(capsys: pytest.CaptureFixture):
+def test_optimize_prints_result_and_bounds(capsys: pytest.CaptureFixture):
     """An order in one row, bounds that are touched, a front, how many starts agree, and that constraints were not kept."""
     variables = {
         "d": Variable(0.0, 2.0, 1.0, False),
@@ -121,9 +121,7 @@ def test_a_search_says_what_it_found(capsys: pytest.CaptureFixture):
     assert "objective 3 after 12 evaluations in 0.5 s (slsqp: done)" in rows
 
 
-def test_a_coupled_run_is_drawn_beside_its_reference(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_cosim_plot_shows_pressures_and_reference(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Pressures in bar above, the length below; the scale is that of the reference, so that what grows leaves it."""
     from matplotlib.figure import Figure
 

@@ -26,7 +26,7 @@ JOINT = '<joint name="j" type="continuous"><parent link="base"/><child link="arm
 URDF = f'<robot name="r"><link name="base"/><link name="arm">{INERTIA}</link>{JOINT}</robot>'
 
 
-def test_the_schema_is_put_beside_its_settings_once(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_schema_is_linked_in_editor_settings_once(tmp_path: Path, capsys: pytest.CaptureFixture):
     target = tmp_path / "k.json"
     assert cli.main(["schema", "--taplo", "-o", str(target)]) == 0
     assert (
@@ -160,7 +160,7 @@ def test_files_of_studies_are_read_or_refused_by_name(
         input_files.read_toml(path)
 
 
-def test_errors_are_a_line_each_and_nobody_elses_words(capsys: pytest.CaptureFixture):
+def test_every_error_is_printed_as_one_line(capsys: pytest.CaptureFixture):
     """Files by their name, a full disk as what cannot be written, what has no words by its type, defects as such; none ends in ;."""
     for error, said in (
         (FileNotFoundError(2, "No such file or directory", "a.toml"), "no such file: a.toml"),
@@ -182,7 +182,7 @@ def test_errors_are_a_line_each_and_nobody_elses_words(capsys: pytest.CaptureFix
         assert capsys.readouterr().err == f"kinetree: {said}\n"
 
 
-def test_tables_of_files_are_read_whatever_tells_their_units(tmp_path: Path):
+def test_measured_files_accept_units_in_heading_or_row(tmp_path: Path):
     """In the head, or in a row of their own; what is asked of it and is not there is named."""
     path = tmp_path / "t.csv"
     path.write_text("time,Force [kN],tip[1]\n0,1,2\n1,3,4\n")
@@ -225,7 +225,7 @@ def test_tables_of_files_are_read_whatever_tells_their_units(tmp_path: Path):
          ("more than begin, 2", "a rise; points and closed make a circle", "no closed: a helix has two ends")),
     ],
 )  # fmt: skip
-def test_parts_that_do_not_fit_are_named(part: dict[str, Any], said: tuple[str, ...]):
+def test_incompatible_parts_are_named(part: dict[str, Any], said: tuple[str, ...]):
     ends = {"between": [{"body": "ground"}, {"body": "b"}], "stiffness": 1e5}
     if "forces" in part:
         part = {"forces": {name: {**ends, **force} for name, force in part["forces"].items()}}

@@ -56,7 +56,7 @@ def system_of(**more: Any) -> Any:
     return SimpleNamespace(**told | more)
 
 
-def test_tables_and_pictures_are_written_where_asked(tmp_path: Path):
+def test_run_writes_requested_tables_and_plots(tmp_path: Path):
     """A picture of two pages has two files."""
     result: Any = Result()
     csv, png = tmp_path / "r.csv", tmp_path / "p.png"
@@ -146,7 +146,7 @@ def test_a_run_is_told_for_programs():
     }  # fmt: skip
 
 
-def test_straight_line_code_is_told_by_its_sizes():
+def test_specialised_run_prints_operation_counts():
     motions: list[Any] = [
         SimpleNamespace(trace=SimpleNamespace(operations=size)) for size in (30, 10)
     ]
@@ -169,7 +169,7 @@ def test_rows_are_streamed_into_parquet_alone():
             run.streamed_to(output, wanted)
 
 
-def test_tables_are_shown_that_are_asked_for_and_books_of_stages(monkeypatch: pytest.MonkeyPatch):
+def test_run_prints_requested_tables_and_balances(monkeypatch: pytest.MonkeyPatch):
     shown: list[Any] = []
     staged = [True]
     monkeypatch.setattr(stage_tables, "staged", lambda result: staged[0])
@@ -204,7 +204,7 @@ def test_tables_are_shown_that_are_asked_for_and_books_of_stages(monkeypatch: py
         "--stream -o r.parquet",
     ],
 )
-def test_a_run_does_what_its_line_says(
+def test_run_options_reach_simulation(
     words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """Options reach the simulation by their names, those that are not given stay away; 130 where it was interrupted; warnings in any case."""

@@ -68,9 +68,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("tune nothing.toml --by magic", "--by magic: expected one of"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(
-    line: str, told: str, capsys: pytest.CaptureFixture
-):
+def test_invalid_run_options_give_one_line(line: str, told: str, capsys: pytest.CaptureFixture):
     Path("sweep.toml").write_text(
         'mechanism = "lib:pendulum"\n[vary]\nL = [1.0, 2.0]\n[run]\nstop_time = 0.1\n[report]\nphi = ["max"]\n'
     )
@@ -81,7 +79,7 @@ def test_what_does_not_fit_is_refused_in_one_line(
     assert told in said and "Traceback" not in said
 
 
-def test_a_run_that_fails_keeps_what_was_computed(capsys: pytest.CaptureFixture):
+def test_failed_run_keeps_computed_rows(capsys: pytest.CaptureFixture):
     Path("unstable.toml").write_text(BLOWS_UP)
     assert cli.main(["run", "unstable.toml", "--output-interval", "0.002", "-o", "r.csv"]) != 0
     assert "at t = 0.0200000" in capsys.readouterr().err
@@ -100,13 +98,13 @@ def test_stages_are_told_in_tables_and_drawn(capsys: pytest.CaptureFixture):
     assert Path("p.png").read_bytes().startswith(b"\x89PNG") and Path("r.csv").stat().st_size > 0
 
 
-def test_straight_line_code_says_where_it_ran(capsys: pytest.CaptureFixture):
+def test_specialised_run_names_structures(capsys: pytest.CaptureFixture):
     assert cli.main(["run", "lib:pendulum", "--stop-time", "0.1", "--specialised"]) == 0
     said = capsys.readouterr().out
     assert "straight-line code of " in said and "operations for 1 of 1 structures" in said
 
 
-def test_everything_as_json(capsys: pytest.CaptureFixture):
+def test_run_json_contains_all_results(capsys: pytest.CaptureFixture):
     assert cli.main(["run", "lib:pendulum", "--json"]) == 0
     assert isinstance(json.loads(capsys.readouterr().out), dict)
 

@@ -54,7 +54,7 @@ def test_periods_follow_length(study: Path):
         assert end == pytest.approx(1e-4 * math.cos(math.sqrt(9.81 / length)), abs=1e-12)
 
 
-def test_combinations(study: Path):
+def test_study_grid_and_pairs_enumerate_cases(study: Path):
     text = STUDY.replace("[vary]", "[vary]\nspare = [1, 2]")
     study.write_text(text)
     assert read_study(study).count() == 6 == len(list(read_study(study).cases()))

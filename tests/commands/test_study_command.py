@@ -182,7 +182,7 @@ def test_runs_without_numbers_are_counted_and_the_first_is_explained(
     )
 
 
-def test_a_search_for_the_worst_says_how_far_it_is(
+def test_worst_case_search_reports_progress(
     told: list[Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     def search(wanted: Any, measure: str, say: Any) -> Any:
@@ -197,7 +197,7 @@ def test_a_search_for_the_worst_says_how_far_it_is(
     )
 
 
-def test_a_study_goes_on_where_it_was_interrupted(
+def test_interrupted_study_resumes(
     told: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """Rows of the file count as done; the whole is written, shown unless silence is wanted, or told as JSON."""

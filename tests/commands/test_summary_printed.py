@@ -54,7 +54,7 @@ def event(
     return SimpleNamespace(time=time, cause=cause, kind=kind, stage=stage, together=together)
 
 
-def test_columns_are_told_from_start_to_end_with_their_extremes(capsys: pytest.CaptureFixture):
+def test_summary_prints_start_end_and_extremes(capsys: pytest.CaptureFixture):
     """In units that fit; what is rounding beside the largest of a row is 0, what is not a number has no extremes, and 1 is no unit to read."""
     columns = {
         "f": ([1500.0, -4000.0, 2000.0], "N"), "x": ([1e-12, 0.25, 0.125], "m"), "ratio": ([1.0, math.nan, 0.5], "1"), "gone": ([math.nan] * 3, "m"),
@@ -103,7 +103,7 @@ def test_many_columns_and_events_are_cut_and_counted(capsys: pytest.CaptureFixtu
         )
 
 
-def test_what_happened_is_told_and_controllers_are_counted(capsys: pytest.CaptureFixture):
+def test_summary_lists_events_and_counts_samples(capsys: pytest.CaptureFixture):
     """A stage that begins, what came together, what has no cause; the samples of controllers are a number, but not what begins them."""
     events = [
         event(0.25, "event 'stop'", together=3), event(0.5, None, "stage", "lift", 2),

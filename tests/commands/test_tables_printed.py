@@ -35,7 +35,7 @@ def estimate(
     )
 
 
-def test_a_fit_tells_its_parameters_columns_and_what_it_cannot_tell_apart(
+def test_fit_table_shows_parameters_and_correlations(
     capsys: pytest.CaptureFixture,
 ):
     """A deviation is a part of the magnitude of what was found, and none of 0; mean deviations of columns are parts of 100."""
@@ -80,7 +80,7 @@ def test_bounds_of_a_parameter_may_be_open():
             identify.bounds_of([text])
 
 
-def test_experiments_are_told_by_what_they_tell(capsys: pytest.CaptureFixture):
+def test_experiment_plan_prints_expected_deviations(capsys: pytest.CaptureFixture):
     """A standard deviation stands beside its part of the parameter's magnitude, but of a parameter that is 0."""
     deviations = {"k": 0.5, "d": 0.25}
     one = {"deviations": deviations, "score": 1.234}
@@ -94,7 +94,7 @@ def test_experiments_are_told_by_what_they_tell(capsys: pytest.CaptureFixture):
     ]  # fmt: skip
 
 
-def test_a_run_in_the_loop_is_told_with_its_times_and_margins(
+def test_hil_summary_prints_times_and_margins(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     from kinetree.scripts.hil import report
@@ -293,7 +293,7 @@ def test_what_a_mechanism_is_made_of_is_cut_and_counted(capsys: pytest.CaptureFi
     )
 
 
-def test_the_worst_is_told_with_its_sign(
+def test_worst_case_is_printed_with_sign(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """What is searched is made small: the largest deviation as its negative."""
@@ -310,7 +310,9 @@ def test_the_worst_is_told_with_its_sign(
         ]
 
 
-def test_a_design_tells_its_numbers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+def test_tuned_design_prints_numbers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     """Crossovers and samples in Hz, times in ms; eigenvalues once for a pair; margins that others spoilt are said to be less than was asked for."""
     from kinetree.scripts.studies import tuning
 
@@ -356,7 +358,7 @@ def test_a_design_tells_its_numbers(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     ]  # fmt: skip
 
 
-def test_a_rest_that_does_not_hold_is_told(
+def test_unstable_equilibrium_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """What grows by its time and by what moves most, a state where no coordinate does; minus zero is no number to read."""
@@ -379,7 +381,7 @@ def test_a_rest_that_does_not_hold_is_told(
     statics.show(Console(highlight=False, soft_wrap=True), "arm", found, SimpleNamespace())  # type: ignore[arg-type]
     assert printed(capsys) == [
         "arm: unstable equilibrium after 7 iterations, residual 2.5e-09 relative to the weight", "Coordinates", "phi 3 °",
-        "Vibration modes", "1.5 Hz damping ratio 0.0000 phi 1, psi 0.125", 
+        "Vibration modes", "1.5 Hz damping ratio 0.0000 phi 1, psi 0.125",
         "unstable: phi grows by a factor e in 0.25 s", "unstable: p grows by a factor e in 2 s",
         "neutral direction (zero stiffness): x - 0.5 y",
         "Joint reactions (force and moment on the child body, in its axes)", "pin 0 2.5 1000000 0 1.23457 -0.5",

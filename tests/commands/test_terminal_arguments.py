@@ -149,7 +149,7 @@ def test_every_mistake_of_a_table_is_a_line(raw: dict[str, Any], said: list[str]
     ), lines
 
 
-def test_good_tables_and_numbers_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_valid_study_numbers_are_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """As many bytes as are allowed, twenty mistakes at most."""
     assert input_files.checked(Outer, {"width": 1.0, "from": 2.0}, "").spelt == 2.0
     assert input_files.number(2, "") == 2.0 and type(input_files.number(2, "")) is float
@@ -286,7 +286,7 @@ def test_progress_away_from_a_terminal_is_a_line_every_five_seconds(
     assert not capsys.readouterr().err
 
 
-def test_a_bar_comes_after_two_seconds_and_goes(monkeypatch: pytest.MonkeyPatch):
+def test_progress_bar_appears_after_two_seconds(monkeypatch: pytest.MonkeyPatch):
     from rich import progress as rich
 
     now, done = [10.0], []
@@ -330,7 +330,7 @@ def test_a_bar_comes_after_two_seconds_and_goes(monkeypatch: pytest.MonkeyPatch)
         (0xC0000000, 1, "by fault 0xc0000000"),
     ],
 )
-def test_a_process_of_its_own_ends_as_its_child_does(
+def test_own_process_repeats_command_in_child(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, code: int, ends: int, said: str
 ):
     """The same line without the option, in a folder for what it leaves behind; an interrupt is the child's."""

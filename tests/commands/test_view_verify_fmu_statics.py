@@ -80,7 +80,7 @@ def test_a_result_is_looked_into(
         )
 
 
-def test_a_mechanism_is_shown_where_asked(
+def test_view_writes_page_of_mechanism(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """A page by default, of the name of what is shown; the browser where it is wanted; a result moves the description it belongs to."""
@@ -242,7 +242,7 @@ def test_platforms_of_an_archive_are_told(tmp_path: Path, capsys: pytest.Capture
     )
 
 
-def test_states_of_rest_go_on_from_one_another(
+def test_statics_then_continues_from_previous_equilibrium(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """Each step with its values; alone it is told as itself, with others as a list."""
@@ -304,7 +304,7 @@ def test_what_moves_most_names_a_motion():
         assert statics.leading(linear, SimpleNamespace(shape=shape)) == name  # type: ignore[arg-type]
 
 
-def test_chains_and_mechanisms_are_told_apart(
+def test_statics_distinguishes_chains_and_mechanisms(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     from kinetree.scripts.commands import info

@@ -28,7 +28,7 @@ def carried(corner: float, before: float, after: float) -> dict[str, Any]:
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("before, after", [(2.94, 2.5), (2.94, -2.5), (2.9, 0.0)])
 @pytest.mark.parametrize("corner", [0.29, 0.3])
-def test_what_is_held_beyond_a_corner_stays(
+def test_resting_contact_survives_acceleration_corner(
     corner: float, before: float, after: float, integrator: str
 ):
     """Its margin jumps between two neighbouring numbers: halving the interval for what happens on the way has to end there."""
@@ -47,7 +47,7 @@ def test_what_is_held_beyond_a_corner_stays(
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("before, after", [(2.5, 3.2), (2.94, -3.3), (0.0, 3.5), (2.942, 2.944)])
 @pytest.mark.parametrize("corner", [0.29, 0.3])
-def test_what_cannot_be_held_beyond_a_corner_slips_from_there_on(
+def test_contact_slips_from_corner_when_friction_is_exceeded(
     corner: float, before: float, after: float, integrator: str
 ):
     """The box goes on from the speed at the corner with 0.3 g."""

@@ -52,7 +52,7 @@ def crank() -> dict[str, Any]:
     [(ram("t"), 0.5), (ram("0.5 + max(0, t - 0.2)**2"), 0.2), (crank(), None)],
     ids=["t", "t²", "loop"],
 )
-def test_what_cannot_give_way_is_said(
+def test_driven_penetration_is_an_error(
     description: dict[str, Any], instant: float | None, integrator: str
 ):
     """It went on through the wall without a word: an impulse that nothing takes was none, a force that changes nothing was none."""
@@ -67,14 +67,14 @@ def test_what_cannot_give_way_is_said(
         )
 
 
-def test_what_gives_way_does():
+def test_movable_wall_bounces_from_given_motion():
     """The wall stops what a given motion of 1 m/s carries: from 0.5 s on it goes back by e = 0.3."""
     result = load(ram("t", free=True)).compile().simulate(1.0, output_step=0.05)
     assert result["gap"].min() > -1e-9
     assert result["gap"][-1] == pytest.approx(0.5 * 0.3, abs=1e-9)
 
 
-def test_a_motion_that_ends_at_the_wall_rests_there():
+def test_given_motion_ending_at_wall_rests():
     """Neither a touch without approach nor rounding is one that is driven together."""
     result = load(ram("0.5*sin(min(t, pi/2))")).compile().simulate(2.0, output_step=0.05)
     assert abs(result["gap"][-1]) < 1e-12

@@ -112,9 +112,7 @@ def creeps(law: str, push: float, times: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("integrator", ["adams", "radau", "verner65"])
 @pytest.mark.parametrize("push", [2.0, -7.0])
 @pytest.mark.parametrize("law", BEGINNINGS)
-def test_what_a_given_motion_begins_to_drag_creeps_where_it_is_pushed(
-    law: str, push: float, integrator: str
-):
+def test_contact_dragged_by_given_motion_creeps_along_push(law: str, push: float, integrator: str):
     """Friction that held the push turns to the motion, however softly that begins; slips of up to 1 um/s are told as they would become."""
     found = system(pushed(law, push)).simulate(0.4, output_step=0.1, integrator=integrator)
     assert found["x"][2:] == pytest.approx(creeps(law, push, found.time[2:]), abs=1e-6 * 0.4)
@@ -125,9 +123,7 @@ def test_what_a_given_motion_begins_to_drag_creeps_where_it_is_pushed(
 
 @pytest.mark.parametrize("integrator", ["adams", "radau", "verner65"])
 @pytest.mark.parametrize("lean", [0.5, -0.5])
-def test_guides_that_are_oblique_to_the_plane_press_with_what_they_drag(
-    lean: float, integrator: str
-):
+def test_oblique_guide_adds_normal_force(lean: float, integrator: str):
     """The point is free along x and along (0, lean, 1); y = 0.1 t². Along that guide m lean y'' = N - m g - lean μ N y'/|v|, on x as before.
 
     At first x' = y' tan a, so that the push less friction is m y'' tan a.
@@ -179,7 +175,7 @@ def test_a_drag_that_is_over_leaves_the_rest():
         assert np.abs(result["x"][3:] - result["x"][3]).max() < 1e-6, name
 
 
-def test_hosts_of_model_exchange_see_what_begins_to_be_dragged(tmp_path: Path):
+def test_model_exchange_detects_start_of_dragging(tmp_path: Path):
     """Instants by halving, in steps of 2 ms, which are too long for the direction of a slip slower than 5 mm/s: 1e-5 m of it."""
     law = "0.1*max(t - 0.1, 0)**2"
     host = Exchange(
@@ -432,7 +428,7 @@ def test_blow_after_blow(integrator: str):
     assert len(found.events) == count > 4 and found["x"][-1] == pytest.approx(x, abs=1e-9)
 
 
-def test_hosts_of_model_exchange_meet_the_same_blows(tmp_path: Path):
+def test_model_exchange_gives_same_impacts(tmp_path: Path):
     """Instants by halving, in steps of 2 ms."""
     host = Exchange(
         build_fmu(load(bouncing()), tmp_path / "bouncing.fmu", "native", 2),

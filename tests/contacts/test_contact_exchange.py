@@ -213,7 +213,7 @@ def test_no_touch_is_lost(make, fmi: int, archive, monkeypatch):
 
 
 @pytest.mark.parametrize("step", [1e-2, 1e-3])
-def test_what_was_overrun_is_met(step: float, archive, tmp_path):
+def test_overrun_touch_is_met_with_original_speed(step: float, archive, tmp_path):
     """A host that looks at signs at the ends of its steps alone. What it overruns is met as it was, without the overlap and what was gained behind
     the touch: blows grow weaker as they should, and the crank comes to rest on its stop.
 

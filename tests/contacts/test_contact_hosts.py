@@ -43,7 +43,7 @@ def where_it_rests() -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau", "rk4", "semi-implicit"])
-def test_every_integrator(integrator: str):
+def test_integrators_agree_on_contact_motion(integrator: str):
     """Parabolas and uniform slowing down: methods of order 2 and more are exact but for the instants, which all locate alike."""
     result = (
         load(thrown_box())
@@ -59,7 +59,7 @@ def test_every_integrator(integrator: str):
 
 @pytest.mark.parametrize("backend, fmi", [("native", 2), ("native", 3), ("python", 2)])
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
-def test_hosts(backend: str, fmi: int, kind: str, tmp_path):
+def test_hosts_agree_on_contact_motion(backend: str, fmi: int, kind: str, tmp_path):
     """In a step of co-simulation, and under CVode, whose steps end at the event indicators of contacts."""
     if backend == "python" and kind == "ModelExchange":
         pytest.skip("the Python back end is for co-simulation")
@@ -174,7 +174,7 @@ def test_the_engine_as_c():
         assert np.abs(motion() - expected).max() < 1e-9
 
 
-def test_a_kept_state_goes_on_alike():
+def test_saved_contact_state_continues_identically():
     """The block of work is the whole state: which contacts are closed, which way they slide."""
     unit = make_unit(load(thrown_box()).compile())
     run = Run(unit)
@@ -189,7 +189,7 @@ def test_a_kept_state_goes_on_alike():
     assert np.array_equal(run.columns, first)
 
 
-def test_stages_keep_what_touches():
+def test_contacts_persist_across_stages():
     """A box that rests on the floor is let go from its rope, then pushed: contacts are found anew in every structure, nothing jumps."""
     parts = thrown_box()
     parts["bodies"]["rider"] = {"mass": 0.5, "inertia": [0.01, 0.01, 0.01, 0, 0, 0]}

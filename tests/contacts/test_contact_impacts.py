@@ -87,7 +87,7 @@ def test_central_impact_of_a_pair(law: str, e: float):
     "order, expected",
     [("sequential", [0, 0, 0, 0, 1.0]), ("simultaneous", [-0.6, 0.4, 0.4, 0.4, 0.4])],
 )
-def test_newtons_cradle(order: str, expected: list[float]):
+def test_newtons_cradle_transfers_all_speed(order: str, expected: list[float]):
     """Four balls in touch, hit by a fifth with e = 1: in sequence the last one leaves with all the speed; at once by Newton's hypothesis as here."""
     result = system(line_of_balls(5, restitution=1.0), run={"impacts": order}).simulate(
         stop_time=1.5, output_step=0.5
@@ -126,7 +126,7 @@ def falling_rod(angle: float, friction: float, e: float, law: str, slip: float =
 
 
 @pytest.mark.parametrize("law", ["newton", "poisson", "energetic"])
-def test_rod_that_slips_all_the_way(law: str):
+def test_sliding_rod_impact_matches_formula(law: str):
     """With little friction and much slip the direction does not change: x_n = (1 + e) v_n/(G_nn - μ G_nt d), alike for all hypotheses."""
     angle, friction, e, slip = 1.0, 0.1, 0.5, 5.0
     found = after(falling_rod(angle, friction, e, law, slip))
@@ -154,7 +154,7 @@ def test_rod_that_sticks(law: str):
     )
 
 
-def test_energetic_restitution_gives_back_its_part_of_the_work():
+def test_energetic_restitution_returns_work_fraction():
     """Normal work of expansion over that of compression is -e²; the rod sticks in both phases, so that each is a straight line."""
     angle, e = 1.2, 0.6
     a, b = math.cos(angle), -math.sin(angle)
@@ -224,7 +224,7 @@ def space_pendulum() -> dict:
 
 
 @pytest.mark.parametrize("friction, e", [(0.0, 0.5), (0.3, 0.0), (3.0, 0.0), (30.0, 0.0)])
-def test_dense_algebra(friction: float, e: float):
+def test_impact_matches_dense_linear_algebra(friction: float, e: float):
     """A tip in space meets a skew wall: M (u⁺ - u⁻) = Jᵀ x with the mass matrix and the tip's Jacobian, and the laws of Newton and Coulomb.
 
     Friction of 3 slips in a direction that turns during the solution; a Gauss-Seidel sweep circles there for ever.

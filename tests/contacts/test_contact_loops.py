@@ -58,7 +58,7 @@ def test_no_touch_is_passed_through(integrator: str, tolerance: float):
 
 
 @pytest.mark.parametrize("integrator", ["adams", "radau", "rk4"])
-def test_what_comes_to_rest_on_a_loop_stays(integrator: str):
+def test_slider_on_loop_stays_at_rest(integrator: str):
     """Plastic, and pressed on by gravity: the slider stands at the wall."""
     model = crank(restitution=0.0) | {"gravity": [-9.81, 0, 0]}
     result = (

@@ -180,7 +180,7 @@ def test_a_ball_with_backspin_slips_until_it_rolls():
 
 
 @pytest.mark.parametrize("width, height", [(0.3, 1.0), (0.2, 0.5)])
-def test_rocking_block(width: float, height: float):
+def test_rocking_block_matches_housner(width: float, height: float):
     """Housner: every impact leaves (1 - 3/2 sin²α)² of the energy above rest, the old edge lifts off, nothing slips."""
     block = load("lib:rocking-block", width=width, height=height).compile()
     result = block.simulate(stop_time=3.0, output_step=0.01)
@@ -289,7 +289,7 @@ def test_paradox_of_painleve():
 
 
 @pytest.mark.parametrize("integrator", ["rk45", "tsit5", "adams"])
-def test_what_is_far_away_does_not_stop_a_run(integrator: str):
+def test_infinite_force_far_away_does_not_stop_run(integrator: str):
     """Right after an event the rate of its guard is looked for ever further along the motion; where the far state is one without contact forces
     (Painlevé's paradox) the run had ended, though it never comes there. A cubic guard has no rate; the event changes nothing, the motion neither.
     """
@@ -310,7 +310,7 @@ def test_what_is_far_away_does_not_stop_a_run(integrator: str):
 @pytest.mark.parametrize("way", ["stage", "law of a stage", "event"])
 @pytest.mark.parametrize("integrator", ["adams", "radau", "verner65"])
 @pytest.mark.parametrize("angle", [0.1, 0.3, 1.2])
-def test_a_contact_that_lets_go_at_once_does_so_once(way: str, integrator: str, angle: float):
+def test_releasing_contact_opens_once(way: str, integrator: str, angle: float):
     """A change at an instant lifts a resting block off: its gap is 0 of any sign by rounding, which was touch after touch, and chatter in the end."""
     normal, lift, instant = [math.sin(angle), 0, math.cos(angle)], 12.0, 0.21
     joint = {
@@ -371,7 +371,7 @@ def rising(height: float, angle: float) -> dict:
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "tsit5", "radau"])
 @pytest.mark.parametrize("angle", [0.0, 0.3, 0.7, 1.1])
-def test_a_plastic_impact_that_parts_happens_once(integrator: str, angle: float):
+def test_plastic_impact_that_separates_happens_once(integrator: str, angle: float):
     """It leaves without speed: the error of the dense output, and the rate of the gap, which is rounding, took it back to the floor."""
     unit = system(rising(0.1, angle))
     for step in (0.2, 0.037):
@@ -382,7 +382,7 @@ def test_a_plastic_impact_that_parts_happens_once(integrator: str, angle: float)
 
 
 @pytest.mark.parametrize("seed", [2, 10, 16, 23])
-def test_what_parts_at_the_start_does_not_touch(seed: int):
+def test_separating_contact_at_start_does_not_touch(seed: int):
     """A point that moves along a wall, which it leaves by its acceleration alone, begins on it but for roundings of either sign."""
     rng = np.random.default_rng(seed)
     parts = {
@@ -523,7 +523,7 @@ def test_contacts_that_are_hardly_open_hover(mode: int, gap: float, rate: float,
         (-0.25, 2, STICK, False),
     ],
 )
-def test_what_gives_way_slides_against_the_friction_that_held_it(
+def test_sliding_starts_against_previous_friction(
     margin: float, which: int, mode: int, gives: bool
 ):
     """The second contact of two, held by 5 N of friction along (0.6, 0.8): within the noise of its margin it opens, or slides the other way."""

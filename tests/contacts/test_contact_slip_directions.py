@@ -40,7 +40,7 @@ def guided_block(tilt: float) -> dict[str, Any]:
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("tilt", [0.0, 0.3, -0.8])
-def test_friction_acts_along_the_way_that_the_guide_leaves(tilt: float, integrator: str):
+def test_friction_acts_along_free_slip_direction(tilt: float, integrator: str):
     """The guide takes what the floor pushes sideways: N = m g / cos(tilt), slip from 10 (t - 0.123) = μ N on, x = 10 (t - t0)³/6."""
     result = system(guided_block(tilt)).simulate(
         stop_time=1.0, output_step=0.25, integrator=integrator
@@ -118,7 +118,7 @@ def test_every_integrator_slips_alike(to_and_fro, integrator: str, output_step: 
         assert found[name][-1] == pytest.approx(expected[name][-1], abs=1e-7), name
 
 
-def test_a_host_meets_the_same_slips(to_and_fro, tmp_path: Path):
+def test_model_exchange_gives_same_slips(to_and_fro, tmp_path: Path):
     """Model exchange pulls the gap together; where the point has one way that must not contradict the friction across it."""
     _, expected = to_and_fro
     path = build_fmu(
@@ -166,7 +166,7 @@ def pendulum() -> dict[str, Any]:
     }
 
 
-def test_a_point_on_one_curve_is_held_without_friction(tmp_path: Path):
+def test_contact_without_slip_direction_has_no_friction(tmp_path: Path):
     """What leans on a plane that its curve crosses has no way to slip: the moment about the hinge alone tells the load; hosts see the same."""
     model = load(pendulum()).compile()
     result = model.simulate(stop_time=1.0, output_step=0.5)
@@ -222,7 +222,7 @@ def test_friction_follows_a_slip_that_turns_within_a_hosts_step(interval: float,
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_step_tried_too_far_leaves_nothing_behind(integrator: str):
+def test_rejected_step_leaves_no_trace_in_contact_forces(integrator: str):
     """The law of its stop grows beyond 1e70 within what an explicit step tries; the forces after that are those of the state."""
     transforms = [
         {"shift": "x", "coordinate": "x", "speed": 4.0},
@@ -267,7 +267,7 @@ def test_a_block_at_rest_is_not_overslept(integrator: str):
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_slip_that_turns_while_the_body_turns_on_does_not_stop_it(integrator: str):
+def test_vanishing_slip_direction_does_not_stop_run(integrator: str):
     """A wheel rolls over the edge of a slider: where the rim's point runs straight down its slip is none, without a way to slip at that instant.
 
     There it is at rest along the plane but not in its acceleration: nothing sticks, the wheel goes on, and the books of the energy stay closed.
@@ -316,9 +316,7 @@ def test_a_slip_that_turns_while_the_body_turns_on_does_not_stop_it(integrator: 
 @pytest.mark.parametrize(
     ("passing", "shown"), [(1e-12, None), (1.9e-10, None), (1e-9, -1e-9), (1e-6, 1e-6 - 2e-9)]
 )
-def test_a_passing_slip_of_roundings_leaves_no_guard_on_its_bound(
-    passing: float, shown: float | None
-):
+def test_roundoff_slip_does_not_leave_guard_at_zero(passing: float, shown: float | None):
     """A contact without a way to slip that 2 N press: a guard of nothing but roundings was looked at a thousand times a step, as it seemed to bend.
 
     What passes is told from a tenth of the 1e-9 on by which a margin is on the safe side; below that the margin is what friction could still hold.
@@ -342,7 +340,7 @@ def test_a_passing_slip_of_roundings_leaves_no_guard_on_its_bound(
 
 
 @pytest.mark.parametrize("way", [(0.6, 0.8), (-0.6, 0.8), (0.8, -0.6)])
-def test_what_passes_across_the_only_way_begins_to_slip_there(way: tuple[float, float]):
+def test_sideways_drive_starts_slip(way: tuple[float, float]):
     """Along its way the contact is held, by what friction can; what a motion begins across it, 1 mm/s2 to the left, is its margin and direction."""
     measure_margins = PlainKernels(symbolic=False).kernel("contacts.forces", "measure_margins")
     across = np.array([-way[1], way[0]])

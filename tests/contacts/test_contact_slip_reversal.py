@@ -73,7 +73,7 @@ def held_twice() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("tolerance", [1e-8, 1e-10, 1e-12])
-def test_rounding_does_not_tell_which_impulse_holds(tolerance: float):
+def test_impulse_choice_is_independent_of_rounding(tolerance: float):
     """The contact at rest has a rate of rounding, of either sign: the ratio of the bounces, 0.1609, is that of every integrator."""
     system = load(held_twice()).compile()
     for name in INTEGRATORS:
@@ -105,7 +105,7 @@ def puck(across: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("across", [1e-2, 1e-3, 1e-4])
-def test_a_slip_that_passes_near_rest_loses_nothing(across: float):
+def test_slow_slip_reversal_keeps_speed(across: float):
     """Slower than the speed of rest, 1 mm/s, as it turns: friction does not hold it, so it goes on, whether a step has seen the turn or not."""
     system = load(puck(across)).compile()
     right = system.simulate(0.03, output_step=0.03, integrator="verner65", tolerance=1e-13)
@@ -121,7 +121,7 @@ def test_a_slip_that_passes_near_rest_loses_nothing(across: float):
                 )
 
 
-def test_a_slip_that_a_host_has_left_before_its_turn(tmp_path: Path):
+def test_model_exchange_slip_before_reversal_is_followed(tmp_path: Path):
     """At the dead point of the crank no force brings the slip to rest: an event leaves it by the host's error on the side where it was, and friction
     drove the shoe on from there (7.30 for 6.54). However the host steps, its error shrinks with its tolerance."""
     path = build_fmu(load(shoe()), tmp_path / "shoe.fmu", "native", 2)
@@ -210,7 +210,7 @@ def way_under(rate: float, begin: float) -> float:
     ("integrator", "tolerance", "off"),
     [("radau", 1e-4, 1e-2), ("radau", 1e-7, 1e-3), ("auto", 1e-7, 1e-3), ("adams", 1e-7, 1e-3)],
 )
-def test_a_slip_that_goes_on_against_the_direction_kept_is_followed(
+def test_slip_direction_follows_velocity_after_events(
     integrator: str, tolerance: float, off: float
 ):
     """Events in the first nm/s left the slip against the direction kept: friction pushed there for good, and radau was wrong a hundred times over."""
@@ -280,7 +280,7 @@ def closed_on_a_slope() -> dict[str, Any]:
     }
 
 
-def test_closing_what_parts_slowly_turns_its_slip():
+def test_closing_slowly_separating_contact_reverses_slip():
     """Friction took the direction from before it was closed, across the one way there is: it drove the slip on, or a step reversed it unseen."""
     system = load(closed_on_a_slope()).compile()
     ends = [

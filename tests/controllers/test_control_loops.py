@@ -125,7 +125,7 @@ def test_a_held_plant_is_that_of_python_control():
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.013, 0.027])
-def test_the_gain_margin_is_where_runs_begin_to_grow(delay):
+def test_instability_starts_at_gain_margin(delay):
     """Runs with 2 % less and 2 % more than the gain margin: small motions die away and grow."""
     T = 0.02
     (loop,) = control_loops(load(slider(period=T, delay=delay)).compile())
@@ -138,7 +138,7 @@ def test_the_gain_margin_is_where_runs_begin_to_grow(delay):
         assert (motion[-200:].max() > motion[200:400].max()) == grows
 
 
-def test_other_loops_stay_closed_and_limits_are_told():
+def test_margins_close_other_loops_and_report_limits():
     """Two controllers of one mass: the speed loop alone is 8/(2 s), behind the closed position loop 8 s/(2 s² + 50); a limit is told."""
     d = slider()
     d["controllers"] = {
@@ -171,7 +171,7 @@ def test_controllers_run_the_same_in_every_host(tmp_path):
         assert np.abs(np.interp(own.time, found["time"], found["s"]) - own["s"]).max() < bound
 
 
-def test_a_controller_is_an_fmu_of_its_own(tmp_path):
+def test_controller_packs_as_own_fmu(tmp_path):
     """Without bodies: measure and setpoint are inputs, the command an output."""
     table = {"measure": "y", "setpoint": "w", "kp": 2, "ki": 3, "period": 0.1}
     d = {

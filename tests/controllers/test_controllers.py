@@ -376,7 +376,7 @@ def test_a_run_begins_at_rest():
         assert result["hold"] == pytest.approx(np.full(11, MASS * 9.81), rel=1e-9)
 
 
-def test_a_late_start_samples_all_the_same():
+def test_late_start_keeps_sampling():
     """A run that begins after `run.start_time`: the condition of the first sample holds already; the controller wakes within three periods."""
     system = load(
         slider({"measure": "s", "setpoint": 1, "kp": 20, "kd": 8, "period": 0.05})
@@ -483,7 +483,7 @@ def test_mistakes_are_told_at_the_controller():
 
 
 @pytest.mark.parametrize("name", ["radau", "semi-implicit", "rk45"])
-def test_what_rests_keeps_its_bits(name: str):
+def test_constant_states_keep_their_bits(name: str):
     """Rows exchanged for the large entry of a flag's column gave the flag 1e-25: a condition `flag == 0` was never true again."""
     model = SLIDER | {
         "states": {"flag": {"rate": 0}, "lag": {"rate": "1e6*flag + 50*(s - lag)"}},
@@ -542,7 +542,7 @@ def test_what_is_read_has_the_unit_of_what_is_measured_and_a_setpoint_of_another
 
 
 @pytest.mark.parametrize("name", ["rate/max", "j-1", "der-1"])
-def test_a_setpoint_led_ahead_may_read_a_parameter_whose_name_stands_in_quotes(name):
+def test_setpoint_feed_forward_accepts_quoted_names(name):
     """The derivative of 'rate/max'*t is the parameter, not a quotient: it moves as with a parameter of a plain name, k(s* - s) + c v* = m a."""
     law = {"measure": "s", "kp": 40.0, "kd": 12.0, "filter": 0.01, "speed_forward": 12.0}
     run = {"run": {"stop_time": 0.5, "output_step": 0.1}}

@@ -161,9 +161,7 @@ def test_a_continuous_law_is_that_of_the_block(kind: str, tmp_path: Path):
         )
 
 
-def test_the_command_writes_it_and_says_what_cannot_be(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-):
+def test_controllers_export_to_c(tmp_path: Path, capsys: pytest.CaptureFixture):
     """All controllers of a file; other languages, files without controllers and laws with tables are refused in a sentence."""
     import json
 

@@ -93,7 +93,7 @@ def test_names_that_no_law_could_say_are_refused():
         load({**MASS, "controllers": {"my-hold": PID}})
 
 
-def test_a_setpoint_that_cannot_be_read_is_told_once():
+def test_unreadable_setpoint_is_reported_once():
     """It was told a second time, as one whose derivatives cannot be written."""
     with pytest.raises(ModelError) as refused:
         load({**MASS, "controllers": {"hold": {**PID, "setpoint": "t +", "speed_forward": 1.0}}})

@@ -95,7 +95,7 @@ def test_seven_units_are_made_of_one_mechanism_and_one_scenario(
         assert log[7] == ("law of luff_drive", "rad", "native", 0.25)
 
 
-def test_drives_begin_under_the_loads_that_the_carrier_leaves(monkeypatch: pytest.MonkeyPatch):
+def test_carrier_drives_start_in_equilibrium(monkeypatch: pytest.MonkeyPatch):
     """And controllers where it stands; angles go to them, their commands, held, to the drives."""
     carrier: Any = Unit("carrier")
     drives: Any = {label: Unit(label) for label in LABELS}
@@ -118,7 +118,7 @@ def test_drives_begin_under_the_loads_that_the_carrier_leaves(monkeypatch: pytes
         )  # fmt: skip
 
 
-def test_a_coupled_run_is_as_long_as_its_reference_and_lets_all_units_go(
+def test_coupled_run_and_reference_have_equal_length(
     monkeypatch: pytest.MonkeyPatch,
 ):
     carrier: Any = Unit("carrier", ("slew", "stage", "jack_load_front_left"))

@@ -134,7 +134,7 @@ def one_system(pid: Pid | None, valve: Valve, profile: Any) -> tuple[Any, Drive,
 
 
 @pytest.mark.parametrize("pid", [None, *PIDS.values()], ids=["alone", *PIDS])
-def test_the_one_system_has_the_same_laws(pid: Pid | None):
+def test_monolithic_reference_has_same_laws(pid: Pid | None):
     """Random states: force on the block, rates of pressures, spool, filtered speed and integral; the controller as the limit of short steps."""
     valve, profile, random = (
         Valve(overlap=0.04, relief=60e5),

@@ -27,9 +27,7 @@ def pair(one: dict[str, str], other: dict[str, str], **more: Any) -> list[Wire]:
     ids=lambda value: str(value),
 )
 @pytest.mark.parametrize("named", [True, False])
-def test_names_that_mean_nothing_are_told_by_their_units(
-    effort: str, flow: str, sign: float, named: bool
-):
+def test_power_bonds_are_found_from_units(effort: str, flow: str, sign: float, named: bool):
     for first, second, expected in ((effort, flow, (0, 1)), (flow, effort, (1, 0))):
         ends = {"x": first, "y": second}
         wires = pair(ends, ends, bond="p" if named else "")

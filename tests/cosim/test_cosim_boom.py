@@ -26,7 +26,7 @@ def error_of(scheme: str, step: float, stop: float = 1.2) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["told", "chambers"])
-def test_long_steps_stay_stable_and_near(scheme: str):
+def test_long_steps_stay_accurate_with_stiffness(scheme: str):
     """20 ms are 2.3 radians of the oil's oscillation."""
     assert error_of(scheme, 0.02) < 8.0
     assert error_of(scheme, 0.005) < 2.0
@@ -45,7 +45,7 @@ def test_schemes_converge_to_the_one_system(scheme: str, order: float):
     ("scheme", "step"),
     [("held", 0.001), ("held", 0.02), ("sequential", 0.02), ("slope", 0.02), ("repeat", 0.02)],
 )
-def test_instability_is_seen_and_said(scheme: str, step: float):
+def test_unstable_coupling_is_reported(scheme: str, step: float):
     trace = run_coupled(BOOM, scheme, step, 2.0).trace
     assert (
         not trace.stable
@@ -72,7 +72,7 @@ def test_step_control_finds_steps_that_are_stable():
     assert not run_coupled(BOOM, "slope", 0.01, 2.0).trace.stable
 
 
-def test_drive_as_a_closed_bottle_is_the_spring_it_tells():
+def test_closed_drive_equals_its_reported_stiffness():
     """With the valve closed the force follows dF/ds as long as the travel is small: second order in the travel."""
     drive = Drive(Cylinder(), Valve())
     drive.settle(1.2, 1e4)

@@ -127,7 +127,7 @@ def test_measured_values_that_are_no_numbers_are_named(archive: Path):
 
 
 @pytest.mark.parametrize("h", [0.5, 1.0, 0.25, 2.0])
-def test_feed_forward_holds_the_mean_speed_of_the_step_to_come(h):
+def test_feed_forward_uses_mean_speed_of_next_step(h):
     """The setpoint rises by 2/s until 1.1 s and falls by 1/s from there: a command is held for a step, over which it brings the whole way."""
     profile = ((0.0, 0.0), (1.1, 2.2), (9.9, -6.6))
     controller = Controller(Pid(gain=1e-9, feed_forward=1.0, lower=-10.0, upper=10.0), profile)

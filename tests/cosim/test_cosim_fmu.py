@@ -50,7 +50,7 @@ def test_archive_is_the_drive(archive: Path):
     slave.close()
 
 
-def test_the_piston_stops_at_the_ends_of_its_stroke(archive: Path):
+def test_piston_stops_at_stroke_ends(archive: Path):
     """Beyond them the force is that of the end stops: stiffness times length, and the told stiffness has theirs."""
     slave = FmuSlave(archive, "drive")
     slave.start({"load": 1e4, "length": 1.599})
@@ -114,7 +114,7 @@ def test_a_state_is_plain_numbers(archive: Path, tmp_path: Path):
         assert other.get(["force"]) == force
 
 
-def test_mistakes_of_the_host_are_told_and_change_nothing(archive: Path):
+def test_host_mistakes_are_reported_without_effect(archive: Path):
     """A step back to t = 0, a change of a fixed parameter during the run, references that do not exist: taken silently, or fatal to the host."""
     opened, host = started(archive)
     with opened:

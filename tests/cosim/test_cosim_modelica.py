@@ -11,7 +11,7 @@ from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
 pytest.importorskip("rumoca")
 
 
-def test_same_motion_as_the_drive_in_python():
+def test_modelica_drive_matches_python_drive():
     """Mass on the drive, command 0 until 0.2 s, then 0.5: our rates under a tight Runge-Kutta integration; rumoca's default tolerance decides."""
     cylinder = Cylinder(
         area_a=5e-3, area_b=3.2e-3, volume_a=0.5e-3, volume_b=0.5e-3, shortest=1.35, longest=2.35

@@ -31,7 +31,7 @@ def test_told_stiffness_and_interface_jacobian_have_no_limit(scheme: str, dampin
     assert largest_step(scheme, damping) == LARGEST
 
 
-def test_stiffness_told_wrong():
+def test_wrong_stiffness_changes_stability():
     """Half of it leaves the other half as held values (measured: 0.15); twice of it is stable."""
     assert largest_step("told half", 0.02) == pytest.approx(0.15, rel=0.1)
     assert largest_step("told twice", 0.02) == LARGEST

@@ -125,7 +125,7 @@ def arm() -> dict:
     }
 
 
-def test_linear_oscillator():
+def test_linear_oscillator_matches_exact_solution():
     """Exact: expm(A t) z0, here at 10 s; eigenvalues +-10i and +-33.3i."""
     result = load(oscillator()).compile().simulate(stop_time=10.0, output_step=0.1, tolerance=1e-12)
     end = [result[name][-1] for name in ("x1", "x2", "der(x1)", "der(x2)")]
@@ -133,7 +133,7 @@ def test_linear_oscillator():
     assert end == pytest.approx(exact, abs=1e-7)
 
 
-def test_hydraulic_manipulator():
+def test_hydraulic_manipulator_matches_reference():
     """Converged solution (two integrators agree to 4e-12 rad and 0.01 Pa); 1e-7 m is the benchmark's tolerance, pressures to 1e-6 of their size."""
     with (DATA / "hydraulic_manipulator.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -146,7 +146,7 @@ def test_hydraulic_manipulator():
         assert np.abs(result[name] - [float(row[name]) for row in rows]).max() < limit, name
 
 
-def test_hydraulic_arm():
+def test_hydraulic_arm_matches_reference():
     """The converged value, and with it that the published test value 7.1304 carries the error of a valve sampled every millisecond."""
     result = (
         load(arm())
@@ -180,7 +180,7 @@ def test_cut_manipulator_has_the_published_error():
     assert fine < 1e-4 and coarse / fine == pytest.approx(2.0, rel=0.3)
 
 
-def test_cut_manipulator_loses_its_stability_where_published():
+def test_cut_manipulator_is_unstable_where_published():
     """Held force and displacement: the limit is published at 15 to 19 ms, by integrators of fixed steps; with exact halves it is at 13 to 18 ms."""
     assert coupled("manipulator", 0.0125, 10.0)[0].stable
     trace, _ = coupled("manipulator", 0.02, 10.0)
@@ -241,7 +241,7 @@ def stiff_oscillator() -> dict:
     return described
 
 
-def test_stiff_oscillator():
+def test_stiff_oscillator_matches_exact_solution():
     """Exact: expm(A t) z0, eigenvalues -2.04 +- 232i, -16.3 +- 1434i; OMSimulator recorded 0.871544 m at 0.1 s by steps of 1e-5 s, 0.04 m off."""
     result = (
         load(stiff_oscillator())

@@ -20,7 +20,7 @@ def outcome(name: str, scheme: str, step: float, stop: float | None = None) -> O
 
 @pytest.mark.parametrize("scheme", ["told", "chambers"])
 @pytest.mark.parametrize("name", ["slewing", "staged"])
-def test_long_steps_stay_stable_and_near(name: str, scheme: str):
+def test_sampled_scenario_stays_accurate_with_long_steps(name: str, scheme: str):
     """The command is a sample held over a step, which is the error of first order that is left: a quarter of the step, a third of the error or less.
 
     At 20 ms the oil turns by 0.75 rad (slewing) and 3.6 rad (after the release) in a step.
@@ -52,7 +52,7 @@ def test_half_the_step_halves_the_error(name: str, scheme: str):
 
 @pytest.mark.parametrize("name", ["slewing", "staged"])
 @pytest.mark.parametrize("step", [0.001, 0.02])
-def test_held_values_are_unstable_and_it_is_said(name: str, step: float):
+def test_held_values_instability_is_reported(name: str, step: float):
     scenario = read_scenario(f"lib:{name}")
     trace = run_coupled(scenario, "held", step, scenario.stop_time).trace
     assert not trace.stable and trace.message.startswith("unstable")
@@ -65,7 +65,7 @@ def test_platform_arrives_and_the_load_swings_on():
     assert np.mean(found.trace["length"][late]) == pytest.approx(0.6, rel=0.01)
 
 
-def test_release_throws_the_boom_as_far_as_its_oil_was_compressed():
+def test_boom_release_matches_oil_compression():
     """The load's part of the force, over the stiffness of closed oil, is the new place of rest: the first swing goes twice as far."""
     from kinetree.scripts.cosim.scenario_units import actuated, settled
 

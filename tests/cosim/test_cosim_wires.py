@@ -112,7 +112,7 @@ def test_directional_derivatives_are_those_of_the_step(archive: Path, ramp: bool
     assert np.abs(np.array(found) / differences - 1.0).max() < 1e-3
 
 
-def test_interface_jacobian_takes_derivatives_where_they_are(archive: Path, tmp_path: Path):
+def test_interface_jacobian_uses_directional_derivatives(archive: Path, tmp_path: Path):
     """Both FMUs give them: the same answer as with difference quotients on both sides."""
     drive = Drive(Cylinder(shortest=1.35, longest=2.35), Valve(), ((0.0, 0.0), (0.02, 0.4)))
     path = build_drive_fmu(drive, tmp_path / "drive.fmu")
@@ -154,7 +154,7 @@ def test_energy_of_every_bond_is_reported(tmp_path: Path):
 
 @pytest.mark.parametrize("scheme", ["held", "slope", "sequential", "repeat", "jacobian"])
 @pytest.mark.parametrize(("first", "second"), [(-1.0, 1.0), (1.0, -1.0)])
-def test_crossed_signs_are_found_before_they_do_harm(
+def test_crossed_signs_are_detected_before_run(
     tmp_path: Path, scheme: str, first: float, second: float, capsys: pytest.CaptureFixture
 ):
     path = scenario(tmp_path, scheme, first, second)

@@ -96,9 +96,7 @@ def test_a_coupling_that_makes_more_and_more_is_unstable_after_four_windows(h: f
 @pytest.mark.parametrize(
     ("falls", "unstable"), [(1.0, True), (0.97, True), (0.93, False), (0.8, False)]
 )
-def test_inputs_that_follow_nothing_are_told_unless_they_come_to_follow(
-    falls: float, unstable: bool
-):
+def test_inactive_inputs_are_reported_until_they_follow(falls: float, unstable: bool):
     """Jumps up and down on both wires make no energy; they fade when a window's are a tenth less than those of the first of four windows."""
 
     class Known(Watch):
@@ -162,7 +160,7 @@ def test_residuals_of_bonds_count_by_their_root_mean_square():
     )
 
 
-def test_a_residual_that_stays_leaves_the_step_as_it_is():
+def test_constant_residual_keeps_step_size():
     """Where the change is 1: e = 0.8^((0.3 + 0.2)/0.3) of the tolerance."""
     e, control, h = 0.8 ** (0.5 / 0.3), StepControl(ControlSpec(0.01), 0.1), [0.1]
     for _ in range(2):

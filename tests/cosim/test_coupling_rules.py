@@ -56,7 +56,7 @@ def test_an_interface_is_solved_to_a_billionth_of_its_values(
     assert reached[1] - reached[0] == pytest.approx(1e3 * enough, rel=1e-3)
 
 
-def test_units_are_packed_with_what_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_units_are_packed_with_their_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     made: list[Any] = []
     monkeypatch.setattr(pack_drives, "load", lambda raw: raw)
     monkeypatch.setattr(
@@ -103,7 +103,7 @@ def test_air_expands_no_further_than_to_a_hundredth_of_the_atmosphere():
     ) == pytest.approx(2.0 * 1.4e5, rel=1e-3)
 
 
-def test_a_mechanism_answers_what_it_was_given_last():
+def test_mechanism_slave_uses_last_inputs():
     """A value is known before the step, with its slope; what was, after a state has been put back. Half a second of 3 N + 4 N/s on 2 kg."""
     block = {
         "format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"b": {"mass": 2.0}}, "actuators": {"lift": {"coordinate": "s"}},
@@ -243,7 +243,7 @@ def test_a_report_is_written_line_by_line(tmp_path: Path):
     ) == (0.0, {})
 
 
-def test_a_picture_of_nothing_has_one_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_empty_plot_has_one_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     drawn: list[Any] = []
     monkeypatch.setattr(
         Figure,

@@ -398,7 +398,7 @@ def test_a_named_bond_of_three_wires_has_a_stiffness():
     )
 
 
-def test_names_tell_where_units_do_not():
+def test_names_identify_wires_without_units():
     """A stiffness of a force is no force; a unit that cannot be read tells nothing; two stiffnesses tell none."""
 
     def pair(*names: str) -> list[Wire]:

@@ -69,19 +69,21 @@ def test_accuracy_is_part_of_the_verdict(error: float, verdict: str):
     )
 
 
-def test_what_grows_is_not_judged_further_and_what_has_no_reference_is_stable_at_most():
+def test_diverged_run_is_not_judged_further():
     assert outcome(0.0, stable=False).verdict == "not stable"
     assert outcome(0.0, reference=False).verdict == "stable"
 
 
-def test_the_terminal_says_that_a_bounded_run_is_wrong(capsys: pytest.CaptureFixture[str]):
+def test_inaccurate_run_is_reported_on_terminal(capsys: pytest.CaptureFixture[str]):
     show(outcome(153 * BAR), [])
     said = capsys.readouterr().out
     assert "stable but inaccurate" in said and "153 bar" in said and "76 bar" in said
     assert set(VERDICTS) == {"not stable", "wrong", "rough", "accurate", "stable"}
 
 
-def test_everything_of_a_coupled_run_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+def test_coupling_report_lists_steps_and_energies(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
     """Lengths of steps that were made, but not of the last, which ends with the run; energies of bonds, those that are no numbers left out."""
     found = outcome(7.5 * BAR)
     found.trace.time = np.array([0.0, 0.125, 0.375, 0.875, 0.9])

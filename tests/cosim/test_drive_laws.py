@@ -320,7 +320,7 @@ def test_rates_that_a_mechanism_is_told():
 @pytest.mark.parametrize(
     ("rotary", "profile"), [(False, ((0.0, 0.5), (1.0, 0.5))), (True, ((0.0, -0.25),)), (False, ())]
 )
-def test_the_description_of_a_drive_tells_what_the_drive_does(rotary: bool, profile: Any):
+def test_drive_description_matches_drive_class(rotary: bool, profile: Any):
     """At the start, and after a step of 5 ms with a speed that stays: every output, in the same units.
 
     With air, leakage, overlap and relief: steps of 0.25 ms over corners leave errors of second order, (1/60)² of what a tenth of the flow does.

@@ -189,7 +189,7 @@ def test_what_an_fmu_offers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     assert not slave(monkeypatch, tmp_path, 3, "<a/>")[0].derives
 
 
-def test_values_wait_and_go_in_one_call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_pending_values_are_sent_in_one_call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """What was ever read is read in one call, once after a change; slopes of der(X) are values beside those of X."""
     made, host = slave(monkeypatch, tmp_path)
     made.set("u", 1.0, 5.0)
@@ -223,7 +223,7 @@ def test_values_wait_and_go_in_one_call(monkeypatch: pytest.MonkeyPatch, tmp_pat
             made.set("u", wrong)
 
 
-def test_slopes_are_told_where_they_are_new(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_slopes_are_sent_only_when_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """None that is zero, and was; after a state has been put back nobody knows which there are."""
     made, host = slave(monkeypatch, tmp_path, canInterpolateInputs=True, canGetAndSetFMUstate=True)
 
@@ -265,7 +265,7 @@ def test_what_an_fmu_starts_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         made.start({"yy": 1.0})
 
 
-def test_what_fails_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_fmu_failure_includes_its_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """By what the FMU said last, else by what the host says; a step that it discards may be made smaller. Its end may fail, too."""
     made, host = slave(monkeypatch, tmp_path)
     host.fails = "step"
@@ -311,7 +311,7 @@ def derived(
 
 @pytest.mark.parametrize("ramp", [True, False])
 @pytest.mark.parametrize("h", [0.5, 0.01])
-def test_derivatives_of_a_step_are_those_of_its_exponential(
+def test_step_derivatives_match_matrix_exponential(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ramp: bool, h: float
 ):
     """Of what is read at the end by the end of a ramp, and by that of a mean which is half of it and held; a series to its billionth."""

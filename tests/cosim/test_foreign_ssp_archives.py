@@ -53,9 +53,7 @@ def member(name: str = "a", packed: int = 1, unpacked: int = 1) -> ZipInfo:
     ],
     ids=["files", "names", "small ones", "stretched", "large", "up", "up and down"],
 )
-def test_bounds_of_an_archive_are_those_that_are_told(
-    good: list[ZipInfo], wrong: list[ZipInfo], said: str
-):
+def test_archive_limits_are_inclusive(good: list[ZipInfo], wrong: list[ZipInfo], said: str):
     """What lies on a bound is taken; one file, character or byte more is not."""
     archive.check_members(HERE, good)
     with pytest.raises(BadInput, match=said):

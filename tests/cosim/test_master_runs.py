@@ -78,7 +78,7 @@ def watched(
     return run_master.cosimulate(Steps(fails), 1.0, 0.25, [], [bond])
 
 
-def test_what_a_watch_says_ends_a_run_where_the_bond_is_meant(monkeypatch: pytest.MonkeyPatch):
+def test_energy_monitor_stops_run_on_declared_bonds(monkeypatch: pytest.MonkeyPatch):
     """Elsewhere it is a warning, once, and the run goes on; unstable it is called in the end."""
     ended = watched(monkeypatch, True, ["", "unstable: one"])
     assert (ended.message, ended.stable, ended.time.tolist(), ended.warnings) == (

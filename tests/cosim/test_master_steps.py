@@ -127,7 +127,7 @@ def test_the_past_of_two_steps_is_kept():
         (("y", "z"), "b has no input 'z'"),
     ],
 )
-def test_both_ends_of_a_wire_are_there(wire: tuple[str, str], said: str):
+def test_wire_ends_must_exist(wire: tuple[str, str], said: str):
     a, b = Sum("a", 0.0), Sum("b", 0.0)
     with pytest.raises(BadInput, match=said):
         Master([a, b], [Wire(a, wire[0], b, wire[1])])

@@ -83,7 +83,7 @@ def test_models_of_the_page_move_as_the_drive_and_the_boom(tmp_path: Path):
         )  # the start pressures of the page are rounded
 
 
-def test_a_flange_that_begins_elsewhere_is_told(tmp_path: Path):
+def test_flange_start_position_is_documented(tmp_path: Path):
     """The length at the start follows from the parameters; the flange's own state must begin there."""
     text = wrapper(tmp_path)
     assert 'parameter Real lift_start(unit = "m") = 1.86242' in text
@@ -194,7 +194,7 @@ def test_every_class_is_named_on_the_page():
         assert f"`{name}`" in PAGE or name in ("orificeFlow", "FlangeMass"), name
 
 
-def test_model_exchange_beside_the_drive_is_the_one_system(tmp_path: Path):
+def test_model_exchange_with_drive_matches_monolithic_system(tmp_path: Path):
     """Two integrations with tolerances of 1e-9 of the same equations, one through the FMU."""
     scenario = read_scenario("lib:boom")
     raw = actuated(scenario)

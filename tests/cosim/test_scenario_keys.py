@@ -51,7 +51,7 @@ DRIVE = {
 CONTROL = {"pid": {"gain": 2.0}, "profile": [[1.0, 2.0]], "unit": "rad"}
 
 
-def test_every_key_of_a_scenario_has_its_place():
+def test_every_scenario_key_is_read():
     raw = {
         "name": "n", "stop_time": 2.0, "step_size": 0.25, "scheme": "repeat", "extrapolation": 2, "outputs": ["a.y"],
         "step_control": {"tolerance": 0.5, "smallest": 1e-3, "largest": 0.125},
@@ -262,7 +262,7 @@ def test_a_coupled_drive_carries_the_load_at_rest(monkeypatch: pytest.MonkeyPatc
         scenario_units.settled(narrow, raw, False)
 
 
-def test_what_does_not_move_with_its_force_is_told():
+def test_unresponsive_actuator_is_reported():
     for way in (0.0, -1e-3):
         given: list[float] = []
         stuck: Any = SimpleNamespace(
@@ -282,7 +282,7 @@ def test_what_does_not_move_with_its_force_is_told():
         ({"target": 0.25}, ((0.0, 1.0),), 0.25),
     ],
 )
-def test_a_coupled_controller_is_at_rest_where_it_measures(
+def test_coupled_controller_starts_in_steady_state(
     monkeypatch: pytest.MonkeyPatch, start: dict, profile: Any, target: float
 ):
     """Without a setpoint it holds its place; its command is that of the drive from the start."""
@@ -373,7 +373,7 @@ def test_names_of_units_may_begin_alike():
     ]  # fmt: skip
 
 
-def test_inputs_that_nothing_feeds_are_told():
+def test_unconnected_inputs_are_listed():
     """But for those with a start value, and the command of a drive, which may be its profile."""
     a, b, d = (
         SimpleNamespace(name=name, inputs=given)
@@ -396,9 +396,7 @@ def test_inputs_that_nothing_feeds_are_told():
         unconnected(scenario, {"a": a, "b": b, "d": d}, [wire, wire])  # type: ignore[dict-item]
 
 
-def test_units_are_packed_with_what_they_start_with(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_units_are_packed_with_start_values(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """By the back end that is asked for, for the communication step; a drive that has its oil carries the load, else the mechanism does."""
     built: list[tuple[Any, ...]] = []
     monkeypatch.setattr(

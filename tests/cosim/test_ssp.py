@@ -167,7 +167,7 @@ def test_names_are_identifiers(version: str, archive: Path, tmp_path: Path):
     )
 
 
-def test_components_keep_apart_when_they_become_identifiers():
+def test_component_identifiers_stay_distinct():
     assert identifiers(["drive 1", "drive_1", "drive-1", "2"]) == {
         "drive_1": "drive_1",
         "drive 1": "drive_1_1",
@@ -271,9 +271,7 @@ def test_hosts_run_the_carrier(host: str, tmp_path: Path):
         assert np.abs(here[name] - here[name][0] - motion + motion[0]).max() < 0.02 * np.ptp(motion)
 
 
-def test_schemes_that_hosts_turn_into_held_values_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-):
+def test_schemes_that_degrade_to_held_are_named(tmp_path: Path, capsys: pytest.CaptureFixture):
     assert (
         main(
             [
@@ -292,7 +290,7 @@ def test_schemes_that_hosts_turn_into_held_values_are_named(
     assert "chambers stays stable there" in capsys.readouterr().out
 
 
-def test_told_travels_with_its_slopes(tmp_path: Path):
+def test_told_scheme_survives_ssp_export(tmp_path: Path):
     """Slopes, means and the order of the units stand in the archive: the same numbers as from the scenario."""
     path = tmp_path / "told.ssp"
     assert (

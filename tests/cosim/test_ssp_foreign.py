@@ -108,7 +108,7 @@ def test_subsystems_are_flattened(tmp_path: Path):
     assert (link.factor, link.offset) == (6.0, 1.0)
 
 
-def test_steps_of_other_tools_are_taken(tmp_path: Path):
+def test_steps_of_other_tools_are_read(tmp_path: Path):
     osp = (
         '<osp:Algorithm xmlns:osp="x"><osp:FixedStepAlgorithm baseStepSize="0.02"/></osp:Algorithm>'
     )
@@ -276,7 +276,7 @@ def packed(path: Path, files: dict[str, bytes]) -> Path:
     "name",
     ["../out.txt", "/out.txt", "a/../../out.txt", "C:/out.txt", "..\\out.txt", "\\\\host\\out.txt"],
 )
-def test_archives_do_not_lead_out(tmp_path: Path, name: str):
+def test_archive_paths_cannot_escape(tmp_path: Path, name: str):
     path = packed(tmp_path / "x.ssp", {name: b"1"})
     with pytest.raises(BadInput, match="leads out of it"):
         unpack(path, tmp_path / "in")
@@ -383,7 +383,7 @@ def test_values_keep_their_types(tmp_path: Path, kind: str, value: str, change: 
         ("Binary", "00", "", "of type Binary"),
     ],
 )
-def test_values_that_are_no_such_thing_are_refused(
+def test_invalid_ssp_values_are_refused(
     tmp_path: Path, kind: str, value: str, change: str, said: str
 ):
     with pytest.raises(BadInput, match=said):
@@ -392,7 +392,7 @@ def test_values_that_are_no_such_thing_are_refused(
 
 @pytest.mark.parametrize("owner", [OMS, OSP, "org.somebody"])
 @pytest.mark.parametrize("kind", ["FixedStepMaster", "FixedStepAlgorithm", "VariableStepMaster"])
-def test_the_step_of_others_is_read_where_they_write_it(owner: str, kind: str):
+def test_foreign_step_sizes_are_read_from_annotations(owner: str, kind: str):
     """OMSimulator's master and libcosim's algorithm, each in the annotation of its own tool and by its own name of the step."""
     text = f'<r xmlns:c="{SSC}"><c:Annotation type="{owner}"><x:{kind} xmlns:x="u" stepSize="0.1" baseStepSize="0.2"/></c:Annotation></r>'
     told = {(OMS, "FixedStepMaster"): "0.1", (OSP, "FixedStepAlgorithm"): "0.2"}

@@ -247,7 +247,7 @@ OURS = (
 )
 
 
-def test_what_a_run_takes_from_a_structure(tmp_path: Path):
+def test_ssp_defaults_for_step_and_stop_time(tmp_path: Path):
     """A thousandth of the run where nothing is said of the step, a second where nothing is said of the run, held values by another's scheme."""
     ends = component("a", connector("y", "output") + connector("rate", "output")) + component(
         "b", connector("u", "input"), BINDING.format(f">{INLINE}")
@@ -358,7 +358,7 @@ def test_sources_stay_in_the_folder(tmp_path: Path):
     )
 
 
-def test_what_nobody_said_of_a_structure():
+def test_missing_ssp_entries_stay_empty():
     assert Link("a", "y", "b", "u") == Link(
         "a", "y", "b", "u", 1.0, 0.0, "", False, False, ""
     ) and Base({}) == Base({}, 1.0, 0.0)

@@ -80,7 +80,7 @@ def made(structure: Structure, folder: Path) -> tuple[Path, dict[str, Element]]:
         }
 
 
-def test_what_is_written_is_read_again(tmp_path: Path):
+def test_written_ssp_reads_back(tmp_path: Path):
     """Names of components become identifiers; units that do not occur are left out."""
     path, _ = made(WHOLE, tmp_path)
     found = read_ssd(unpack(path, tmp_path / "in"), "x")
@@ -100,7 +100,7 @@ def test_what_is_written_is_read_again(tmp_path: Path):
     )  # fmt: skip
 
 
-def test_what_hosts_read_stands_where_they_look_for_it(tmp_path: Path):
+def test_ssp_layout_and_experiment_are_written(tmp_path: Path):
     """Components beside one another, inputs at their left and outputs at their right sides; the step three times, once per kind of reader."""
     _, files = made(WHOLE, tmp_path)
     root = files["SystemStructure.ssd"]
@@ -182,7 +182,7 @@ def test_what_hosts_read_stands_where_they_look_for_it(tmp_path: Path):
     ]  # fmt: skip
 
 
-def test_what_nobody_said_is_not_written(tmp_path: Path):
+def test_missing_entries_are_not_written(tmp_path: Path):
     path, files = made(
         Structure("", (Component("a", "", (Connector("y", "output"),)),), ()), tmp_path
     )
@@ -273,7 +273,7 @@ def test_connectors_are_the_variables_that_systems_of_scalars_know(monkeypatch: 
     ] * 3 + [False] * 3
 
 
-def test_hosts_that_step_all_at_once_are_thought_of():
+def test_parallel_hosts_are_supported_by_export():
     assert notes_on("chambers", "sequential", True) == notes_on("held", "held", False) == []
     assert notes_on("told", "sequential", True) == [
         "hosts that step all units at once turn told into held values; chambers stays stable there"

@@ -158,7 +158,7 @@ def test_file_dict_and_json_are_the_same(tmp_path):
     assert dumps[0] == dumps[1] == dumps[2]
 
 
-def test_a_description_given_as_dict_is_left_alone():
+def test_description_dict_is_not_modified():
     description = tomllib.loads(CARRIER)
     describe(description, modules=2)
     assert description == tomllib.loads(CARRIER)

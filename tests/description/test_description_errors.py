@@ -211,14 +211,14 @@ CASES = [
 @pytest.mark.parametrize(
     ("path", "value", "key", "words"), CASES, ids=[f"{k}-{case[2]}" for k, case in enumerate(CASES)]
 )
-def test_one_fault_gives_one_message(path, value, key, words):
+def test_one_error_gives_one_message(path, value, key, words):
     found = problems_of(changed(*path, to=value))
     assert key in [problem.key for problem in found]
     assert words in "\n".join(str(problem) for problem in found if problem.key == key)
     assert len(found) <= 3  # follow-ups of one fault stay few
 
 
-def test_all_faults_at_once():
+def test_all_errors_are_reported_together():
     description = changed("bodies", "arm", "mass", to=-1)
     description["bodies"]["ball"]["inertia"] = [float("inf"), 1, 1, 0, 0, 0]
     description["joints"]["A"]["parent"] = "arn"
@@ -320,7 +320,7 @@ def test_column_points_into_the_expression():
         ("a.yaml", b"", ".toml or .json"),
     ],
 )
-def test_unreadable_files(tmp_path, name, content, words):
+def test_unreadable_files_are_refused(tmp_path, name, content, words):
     path = tmp_path / name
     path.write_bytes(content)
     (problem,) = problems_of(path)

@@ -191,7 +191,7 @@ def test_any_change_gives_a_description_or_a_model_error(changes, add):
 
 @settings(max_examples=100, deadline=None)
 @given(VALUES, st.dictionaries(st.text(max_size=5), SCALARS, max_size=2))
-def test_anything_as_a_source(source, overrides):
+def test_arbitrary_source_is_refused_cleanly(source, overrides):
     try:
         describe(source, **overrides)
     except ModelError as error:

@@ -89,7 +89,7 @@ def test_every_type_of_the_registry_is_expanded(kind):
             )
 
 
-def test_place_of_a_joint_comes_first():
+def test_joint_location_precedes_motion():
     joint = form(type="revolute", at=[1, 0, "l"], frame=[{"rotate": "x", "by": "pi/2"}], axis="-y")
     assert kinds(joint) == [Element.SHIFT, Element.ROTATE, Element.ROTATE_Q]
     assert joint.elements[0].axis == (1.0, 0.0, "l")
@@ -97,7 +97,7 @@ def test_place_of_a_joint_comes_first():
     assert joint.elements[2].axis == (0.0, -1.0, 0.0)
 
 
-def test_screw_advances_by_its_pitch_per_turn():
+def test_screw_advances_by_pitch_per_turn():
     turn, slide = form(type="screw", axis="x", pitch=0.02).elements
     assert turn.coordinate == slide.coordinate == 0
     assert slide.factor * 2 * math.pi == pytest.approx(0.02, rel=1e-15)

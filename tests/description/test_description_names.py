@@ -119,7 +119,7 @@ def test_offered_names_can_be_used():
     assert not r["of_stage_start"].any()
 
 
-def test_a_name_stays_the_users_when_its_output_falls_away():
+def test_dropped_output_name_is_not_reused():
     """An output that measures a dropped body leaves; the hidden value of that name does not slip into its column."""
     d = mechanism(stages=[{"ends": {"at": 0.02}, "drop": ["b"]}, {}])
     d["bodies"] = {"a": BODY, "b": BODY}

@@ -120,7 +120,7 @@ def said(description: dict) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("force", "key", "words"), FORCES, ids=[str(k) for k in range(len(FORCES))]
 )
-def test_forces(force: dict, key: str, words: str):
+def test_invalid_forces_are_refused(force: dict, key: str, words: str):
     found = said(SLIDES | {"forces": {"f": force}})
     assert words in found.get(key, ""), found
 
@@ -130,7 +130,9 @@ def test_forces(force: dict, key: str, words: str):
     OTHERS,
     ids=[f"{k}-{case[2][:20]}" for k, case in enumerate(OTHERS)],
 )
-def test_others(path: tuple[str, ...], value: object, key: str, words: str):
+def test_other_invalid_tables_are_refused(
+    path: tuple[str, ...], value: object, key: str, words: str
+):
     changed = SLIDES | {
         path[0]: value if len(path) == 1 else SLIDES.get(path[0], {}) | {path[1]: value}
     }

@@ -43,7 +43,7 @@ def test_several_shapes_of_every_kind_and_scenery():
 
 
 @pytest.mark.parametrize("said", BAD)
-def test_a_shape_that_cannot_be_drawn_is_refused_by_its_place(said: str):
+def test_undrawable_shape_is_refused_with_key(said: str):
     with pytest.raises(ModelError) as caught:
         load(described(GOOD[0], BAD[said]))
     assert "bodies.a.shapes[1]" in str(caught.value) and said in str(caught.value)

@@ -32,7 +32,7 @@ def pendulum(**more) -> dict:
     } | more
 
 
-def test_every_unit_has_a_coherent_one_of_the_same_dimension():
+def test_units_convert_to_coherent_units():
     """SI numbers of a quantity do not depend on the unit they are told in: factor times number in the coherent unit."""
     names = [*UNITS, *(prefix + unit for prefix in PREFIXES for unit in PREFIXED)]
     for text in [
@@ -62,7 +62,7 @@ def test_there_and_back(unit, factor, offset):
     )
 
 
-def test_the_same_mechanism_in_other_units():
+def test_mechanism_is_independent_of_units():
     """A description in mm, t, deg, kN/m moves as the one in SI."""
     stiffness = {"coordinate": "q", "stiffness": 30.0}
     plain = load(pendulum(forces={"s": stiffness}, parameters={"c": 0.7})).compile()
@@ -211,7 +211,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("more, key", WRONG, ids=[f"{key}-{k}" for k, (_, key) in enumerate(WRONG)])
-def test_what_does_not_fit_is_refused(more, key):
+def test_wrong_dimensions_are_refused(more, key):
     with pytest.raises(ModelError) as error:
         load(pendulum(**more))
     assert [problem.key for problem in error.value.problems] == [key]
@@ -268,7 +268,7 @@ def test_what_fits_is_accepted(more):
     load(pendulum(**more))
 
 
-def test_units_of_angles_are_told_apart_from_numbers():
+def test_angle_units_differ_from_numbers():
     assert not fits("Hz", "rad/s") and not fits("rpm", "1/s") and not fits("deg", "1")
     assert (
         fits("rpm", "rad/s")
@@ -372,7 +372,7 @@ SLIDE = {
         ),
     ],
 )
-def test_what_is_set_and_what_actuators_tell_have_units(extra: dict, message: str):
+def test_event_assignments_and_actuators_have_units(extra: dict, message: str):
     with pytest.raises(ModelError) as error:
         load(SLIDE | extra)
     assert message in str(error.value)

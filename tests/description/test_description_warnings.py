@@ -102,7 +102,7 @@ def test_slips_are_said(more: dict, keys: list[str]):
         ({"run": {"step": 0.2, "output_step": 0.1}}, []),
     ],
 )
-def test_what_a_run_takes_otherwise_is_said(more: dict, keys: list[str]):
+def test_ignored_run_settings_are_warned(more: dict, keys: list[str]):
     assert warned(pendulum(**more)) == keys
 
 

@@ -140,7 +140,7 @@ def test_direction_counts_more_than_balance():
     assert not any(topology.reversed)
 
 
-def test_reversed_joint_where_nothing_else_leads_there():
+def test_joint_is_reversed_when_only_path():
     topology = regular_numbering(["a", "b"], loop((GROUND, "b"), ("a", "b")))
     assert topology.order == ("b", "a")
     assert topology.parent == (0, 1)

@@ -40,7 +40,7 @@ def started(**registers: float) -> Run:
         ({"start_push": 0.0}, 0.0, 0.5),
     ],
 )
-def test_what_a_host_gives_stays(given, push, drag):
+def test_host_values_override_input_starts(given, push, drag):
     run = started(**given)
     assert (
         run.work[run.unit.register("push")] == push and run.work[run.unit.register("drag")] == drag

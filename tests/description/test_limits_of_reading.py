@@ -66,7 +66,7 @@ def test_raw_descriptions_are_of_bounded_size(monkeypatch):
     assert plain({"a": "abcd"}, "") and "too large" in refused({"a": "abcde", "b": 1})
 
 
-def test_keys_of_many_parts_and_twice_the_same():
+def test_duplicate_and_nested_keys_are_read():
     assert parse_toml(".".join("abc" for _ in range(30)) + " = 1")
     with pytest.raises(ValueError, match="more than 30 parts"):
         parse_toml(".".join("abc" for _ in range(31)) + " = 1")
@@ -250,7 +250,7 @@ def test_what_parameters_decide():
     }  # fmt: skip
 
 
-def test_what_fmus_keep():
+def test_fmu_fixed_settings_are_listed():
     run = {"step": "2*h", "tolerances": {"relative": "r", "absolute": 1e-9}}
     d = PLANT | {"parameters": {"h": "k/10", "k": 1.0, "r": 1e-6, "x0": 1.0}, "run": run}
     assert kept_by_fmus(describe(d)) == [

@@ -72,7 +72,7 @@ def test_equality_of_what_moves_is_warned_of(tmp_path: Path, when: str):
         "flag",
     ],
 )
-def test_conditions_that_come_true_are_not(tmp_path: Path, when: str):
+def test_valid_conditions_cause_no_warning(tmp_path: Path, when: str):
     """Comparisons of what moves, equality of what changes by steps, and flags."""
     d = counting(when) | {
         "inputs": {"flag": {"start": 0.0}},
@@ -107,7 +107,7 @@ def test_conditions_that_hold_at_the_start(tmp_path: Path):
     assert [event.time for event in load(d).compile().simulate(0.1).events] == [0.0]
 
 
-def test_stages_whose_ends_or_names_say_nothing(tmp_path: Path):
+def test_empty_stage_ends_are_warned(tmp_path: Path):
     assert any(
         "an end of the last stage" in each
         for each in told(tmp_path, swing(stages=[{"name": "one", "ends": {"at": 0.2}}]))
@@ -130,7 +130,7 @@ def test_stages_whose_ends_or_names_say_nothing(tmp_path: Path):
         {"when": "q < 0", "set": {"n": "p"}},
     ],
 )
-def test_events_fall_away_with_what_they_need(tmp_path: Path, change: dict, event: dict):
+def test_events_drop_with_missing_variables(tmp_path: Path, change: dict, event: dict):
     d = double(
         parameters=COUNT,
         events={"E": event},
@@ -170,7 +170,7 @@ def test_events_fall_away_with_what_they_need(tmp_path: Path, change: dict, even
         ),
     ],
 )
-def test_laws_that_need_what_is_gone_are_named(more: dict, key: str):
+def test_laws_with_missing_variables_are_named(more: dict, key: str):
     d = double(
         stages=[{"name": "one", "ends": {"at": 0.2}, "drop": ["b"]}, {"name": "two"}], **more
     )
@@ -275,7 +275,7 @@ def test_parameters_that_decide_how_it_is_built(what: str):
         )
 
 
-def test_a_start_from_which_nothing_can_move_is_foreseen():
+def test_singular_start_is_warned():
     """A point on a free joint has no inertia about it; with three moments, or on a slide, it moves."""
     load_of = {"mass": 2.0}
     free = {"bodies": {"load": load_of}, "joints": {"f": {"child": "load", "type": "free"}}}

@@ -111,7 +111,7 @@ COHERENT = {
 }  # fmt: skip
 
 
-def test_coherent_units():
+def test_coherent_units_have_factor_one():
     for text, expected in COHERENT.items():
         assert coherent(text) == expected, text
 
@@ -126,7 +126,7 @@ def test_which_units_fit():
         assert fits(given, expected) == fine, (given, expected)
 
 
-def test_numbers_are_converted_where_they_are_read():
+def test_numbers_convert_when_read():
     mm, celsius = parse_unit("mm"), parse_unit("degC")
     assert converted([1, "2*3", "l", True, None, [4.0]], mm) == [
         pytest.approx(1e-3),
@@ -233,7 +233,7 @@ def test_what_messages_repeat_is_never_long():
     )
 
 
-def test_suggestions():
+def test_suggestions_name_nearest_names():
     """The nearest of the known names whatever its case, else all of them where they are at most twelve."""
     assert (
         suggestion("gama", ["gamma", "delta"]) == "did you mean 'gamma'?"
@@ -400,7 +400,7 @@ def test_stages_are_repeated(stages: list, names: list[str] | None, words: list[
         assert said(d) == words
 
 
-def test_axes():
+def test_axes_are_normalised():
     assert (
         AXES["-y"] == (0.0, -1.0, 0.0)
         and AXES["+z"] == AXES["z"] == (0.0, 0.0, 1.0)
@@ -533,7 +533,7 @@ def test_models_of_places():
     )
 
 
-def test_overrides():
+def test_overrides_accept_numbers_with_units():
     """A number, a number with a unit, a numpy number; of a table its unit stays. Names are known, the generator's own too."""
     d = PLANT | {"parameters": {"p": {"value": 5, "unit": "mm"}, "k": 2.0}}
     assert (
@@ -606,7 +606,7 @@ def test_tables_for_the_kernel():
         tables.add("a", [0, 1], [0, 1])
 
 
-def test_colours():
+def test_colour_names_convert_to_rgb():
     assert all(rgb(name) == value and rgb(name.upper()) == value for name, value in COLOURS.items())
     assert [
         rgb(each) for each in ("#aBc", "#A1b2C3", "#ab", "#abcd", "#abcdefa", "rosy", "abc")
@@ -645,7 +645,7 @@ def test_starts_of_joints_are_counted():
     )
 
 
-def test_faulty_parts_are_left_out():
+def test_faulty_keys_are_removed_before_checks():
     """The key, the whole list it is in, or the table that lacks it; nothing where there is none."""
     for path, kind, left in (
         (("a", "c", "d"), "type", {"a": {"b": [1, 2], "c": {}}, "x": 3}),

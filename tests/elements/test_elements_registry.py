@@ -215,7 +215,7 @@ def test_elements_turned_round(kind: Kind):
 
 
 @by_name(MOVING)
-def test_locked_elements_stay_where_they_are(kind: Kind):
+def test_locked_elements_become_constant(kind: Kind):
     """Held coordinates make constants, or given amounts, of the same rotation and shift."""
     a, held = arm(kind), MOVES[kind].locked
     assert held is not None

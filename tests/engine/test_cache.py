@@ -69,7 +69,7 @@ def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch, capsys):
     assert "belongs to another user" in capsys.readouterr().err
 
 
-def test_a_file_is_sound_only_as_it_was_written(tmp_path):
+def test_file_is_valid_only_as_written(tmp_path):
     path = tmp_path / "library.so"
     with written(path) as draft:
         draft.write_bytes(bytes(range(256)) * 8)
@@ -86,7 +86,7 @@ def test_a_file_is_sound_only_as_it_was_written(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["library.so", "library.so.sum"]
 
 
-def test_what_cannot_be_written_leaves_what_was_there(tmp_path):
+def test_failed_cache_write_keeps_old_file(tmp_path):
     path = tmp_path / "library.so"
     with written(path) as draft:
         draft.write_bytes(b"good")

@@ -55,7 +55,7 @@ def test_every_joint_kind(seed: int):
 @pytest.mark.parametrize(
     "name", ["regulator", "double-pendulum", "puma560", "carrier", "boom", "four-bar", "chain6"]
 )
-def test_library(name: str):
+def test_many_states_match_single_states(name: str):
     """Loads, states and closed loops included."""
     system = load(f"lib:{name}").compile()
     t, q, u = random_states(system, 11)
@@ -315,7 +315,7 @@ def test_slopes_name_the_body_without_inertia():
 
 # -- points ---------------------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", range(3))
-def test_points(seed: int):
+def test_point_velocities_match_jacobian(seed: int):
     """Velocity by speeds; its slope is the Jacobian; the acceleration is the velocity's rate along the motion."""
     system = load(random_description(np.random.default_rng(seed), 12).description).compile()
     t, q, u = (values[0] for values in random_states(system, 1))

@@ -104,7 +104,7 @@ def test_reactions_of_joints_that_the_tree_uses_backwards():
         ) == pytest.approx(axes @ moment, abs=1e-14)
 
 
-def test_numbers():
+def test_scalar_sensors_match_formulas():
     """Distances and their rates, speeds' rates, contacts, multipliers of couplings by the number of the coupling."""
     model, ws, known = bodies(3)
     r = known.P[2] + known.R[2] @ ws.val[6:9] - known.P[1] - known.R[1] @ ws.val[3:6]
@@ -138,7 +138,7 @@ def test_numbers():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_points_that_meet_part_at_the_speed_of_their_distance():
+def test_coinciding_points_separate_with_distance_rate():
     model, ws, known = bodies(4)
     place = known.R[1] @ ws.val[3:6] + known.P[1] - known.P[2]
     ws.val[6:9] = known.R[2].T @ place

@@ -111,7 +111,7 @@ def test_every_kind_of_joint_occurs(case):
     )
 
 
-def test_dense_evaluation(case):
+def test_kinematics_match_dense_evaluation(case):
     """1e-12 of the largest magnitude on the path: products of up to 50 matrices, each rounding to about 10 ε."""
     system, tree = case.system, case.tree
     values = system.outputs(case.t, case.q, case.u)
@@ -160,7 +160,7 @@ def test_dense_evaluation(case):
         )
 
 
-def test_central_differences(case):
+def test_kinematics_match_central_differences(case):
     """Velocities and accelerations are the rates of positions and velocities along the motion."""
     values = case.system.outputs(case.t, case.q, case.u)
     names = [f"{body}_{{}}" for body in case.system.bodies]
@@ -183,7 +183,7 @@ def test_central_differences(case):
     )
 
 
-def test_a_free_joint_has_its_own_direction():
+def test_reversed_free_joint_is_built_directly():
     """A joint whose child is the tree's predecessor is inverted element by element; a free joint has to be written the other way round."""
     tree = {
         "bodies": {"a": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}},
@@ -193,7 +193,7 @@ def test_a_free_joint_has_its_own_direction():
         load(tree).compile()
 
 
-def test_regulator_example():
+def test_regulator_matches_published_matrices():
     """G, ρ, A and Ȧ of [IPS16], corrected: rotation about x by α, then about the new y by β; coordinates (y2, α, β)."""
     system = load("lib:regulator").compile()
     gamma, y, al, be = q = np.array([0.7, 0.55, 0.3, -0.4])

@@ -113,12 +113,12 @@ def act(name: str, *arguments: object, results: int = 1, whole: bool = False) ->
         ("lanes_of", np.array),
     ],
 )
-def test_functions_of_all_lanes_at_once(name: str, expected):
+def test_vector_functions_compute_all_lanes(name: str, expected):
     x = np.abs(X) if name == "roots" else X
     assert act(name, x)[0].tolist() == expected(x).tolist()
 
 
-def test_lanes_are_taken_out_put_in_and_spread():
+def test_lanes_insert_extract_and_broadcast():
     for k in (0, 3, WIDTH - 1):
         assert act("lane", X, k)[0].tolist() == [X[k]] * WIDTH
         changed = X.copy()
@@ -171,7 +171,7 @@ def test_masks_decide_lane_by_lane():
 
 
 @pytest.mark.parametrize("first", [-9, -4, 0, 3])
-def test_quarter_turns_exchange_and_turn_signs(first: int):
+def test_quarter_turns_swap_sine_and_cosine(first: int):
     """Eight whole numbers of quarter turns after sine and cosine of one angle."""
     turns = first + np.arange(float(WIDTH))
     s, c = act(
@@ -222,7 +222,7 @@ def test_slopes_by_instructions():
     ] == pytest.approx(-e)
 
 
-def test_plain_numbers_become_wide_where_both_meet():
+def test_plain_numbers_convert_to_wide():
     """Types that unify, and nothing else does."""
     for kind in (wide.LANES, wide.DUAL):
         assert (

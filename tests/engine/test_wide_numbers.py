@@ -78,7 +78,7 @@ def test_functions_of_one_number(function):
 
 
 @pytest.mark.parametrize("function", TWO, ids=lambda f: f.__name__)
-def test_functions_of_two_numbers_of_which_one_may_be_plain(function):
+def test_binary_functions_accept_plain_numbers(function):
     a, b = TWO[function]
     by_a, by_b = (derivative(function, (a, b), k) for k in (0, 1))
     for first, second, slopes in (
@@ -146,7 +146,7 @@ def test_operators_have_their_types():
     [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne],
     ids=lambda f: f.__name__,
 )
-def test_comparisons(op):
+def test_wide_comparisons_match_scalar(op):
     x = np.array([1.0, 2.0, 3.0, math.nan, -1.0, 2.0, math.inf, 0.0])
     assert op(Lanes(x), 2.0).truths.tolist() == [bool(op(each, 2.0)) for each in x]
     assert op(Lanes(x), Lanes(x[::-1])).truths.tolist() == [
@@ -188,7 +188,7 @@ def side(direction: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_corners_take_one_side_in_all_directions(seed: int):
+def test_dual_corners_use_one_consistent_side(seed: int):
     """At |0| and at equal numbers the slopes are those of what is about to be larger along one direction; max + min = a + b, slopes too."""
     rng = np.random.default_rng(seed)
     d, e = rng.normal(size=(2, WIDTH))
@@ -217,7 +217,7 @@ def test_corners_take_one_side_in_all_directions(seed: int):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_what_does_not_move_has_no_slope_however_steep_a_function_is():
+def test_zero_derivative_stays_zero_for_infinite_slope():
     d = np.array([0.0, 1.0, 0.0, -2.0, 0.0, 0.0, 3.0, 0.0])
     steep = [0.0, math.inf, 0.0, -math.inf, 0.0, 0.0, math.inf, 0.0]
     assert (
@@ -422,7 +422,7 @@ def test_rows_of_states_go_to_lanes_and_back():
         )
 
 
-def test_what_all_states_share_is_copied():
+def test_shared_values_are_copied_to_lanes():
     shared = ("head", "body_code", "elem_code", "body", "elem", "rotor", "loop_rank", "loop_plane")
     read = ("val", "added", "x", "given", "slope", "extra")
     ws = SimpleNamespace(

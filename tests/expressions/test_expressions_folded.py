@@ -76,7 +76,7 @@ def test_operations_in_either_order_are_one():
         assert parse(other.format("x", "y")) is not parse(other.format("y", "x")), other
 
 
-def test_leaves_are_replaced_below_everything():
+def test_substitution_reaches_all_leaves():
     node = parse("sin(x) + table('T', x*y) + der(x)")
     found = substitute(node, lambda leaf: parse("2*z") if leaf is Name("x") else None)
     assert written(found) == "((sin((2.0 * z)) + table('T', ((2.0 * z) * y))) + der(x))"
@@ -138,7 +138,7 @@ def test_values_out_of_their_domain():
         assert explain(op, list(args)) == words
 
 
-def test_constants_say_what_is_wrong():
+def test_constant_errors_name_cause():
     for text, words, column in (
         ("a + 1/(b - 2)", "division by zero", None),
         ("a*c", "unknown name 'c'", 3),
@@ -194,7 +194,7 @@ PACES = {
 
 
 @pytest.mark.parametrize("text", PACES)
-def test_paces(text: str):
+def test_rates_of_time_functions(text: str):
     """How fast a value runs between corners; None where it does not run evenly."""
     root = parse(text)
     found = paces(phases(root), TIME)[root]
@@ -214,7 +214,7 @@ CORNERS = {
 
 
 @pytest.mark.parametrize("text", CORNERS)
-def test_corners(text: str):
+def test_corner_candidates_of_time_functions(text: str):
     """Kind, argument, its pace, and the table or the spacing; once each, of motions where any of their nodes is one."""
     root = parse(text)
     for motions in (frozenset[Node](), frozenset(postorder((root,)))):

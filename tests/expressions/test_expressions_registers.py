@@ -68,7 +68,7 @@ def test_vectors_are_consecutive_and_mix_all_phases():
     assert val[first : first + 4].tolist() == [4.0, 7.0, 3.0, 3.0]
 
 
-def test_common_parts_are_computed_once():
+def test_common_subexpressions_are_computed_once():
     registers = mechanism()
     places = [
         registers.compile(parse(text))
@@ -80,7 +80,7 @@ def test_common_parts_are_computed_once():
     assert val[places[:3]].tolist() == [math.sin(0.8) + 1, 3 - math.sin(0.8), math.sin(0.8)]
 
 
-def test_every_instruction_stands_in_the_first_phase_that_knows_its_arguments():
+def test_instructions_run_in_earliest_phase():
     registers = mechanism()
     place = registers.compile(Name("all"))
     registers.link("all", parse("(a*b + sin(a*t))*q + 2*load"))
@@ -103,7 +103,7 @@ def test_every_instruction_stands_in_the_first_phase_that_knows_its_arguments():
         written.add(int(row[1]))
 
 
-def test_a_parameter_defined_by_others_follows_them():
+def test_dependent_parameters_are_updated():
     registers = mechanism()
     registers.link("c", parse("2*a"))
     place = registers.add("c")
@@ -179,7 +179,7 @@ def test_unknown_and_doubled_names():
         registers.finish()
 
 
-def test_tables_are_checked_where_they_are_used():
+def test_table_arguments_are_checked():
     for text, message in [
         ("table('lw', q)", "unknown table 'lw'; did you mean 'law'"),
         ("table('law', q, q)", "has 1 variable, found 2"),
@@ -199,7 +199,7 @@ def test_tables_are_checked_where_they_are_used():
         ("sin(q*w) + q*w", [Op.MUL, Op.SIN, Op.ADD]), ("a*b + q", [Op.MUL, Op.ADD]), ("q*q + q*q", [Op.MUL, Op.ADD]),
     ],
 )  # fmt: skip
-def test_two_steps_are_one_where_nothing_else_reads_the_first(text: str, ops: list[Op]):
+def test_fused_instruction_equals_two_steps(text: str, ops: list[Op]):
     """The values are those of the two to the last bit: a product is rounded before it is added to."""
     registers = mechanism()
     registers.add("w", phase=STATE)

@@ -114,7 +114,7 @@ def test_monotone_tables_stay_between_neighbouring_values():
 
 @pytest.mark.parametrize("extrapolate", [False, True])
 @pytest.mark.parametrize("method", METHODS)
-def test_continuity(method, extrapolate):
+def test_cubic_table_is_continuously_differentiable(method, extrapolate):
     """Across a grid point neither the value nor the derivatives that a method promises jump."""
     step = 1e-9
     for order in range(SMOOTH[method]):

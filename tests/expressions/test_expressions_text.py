@@ -114,7 +114,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("text", "expected"), MEANING)
-def test_grammar_means_what_it_says(text, expected):
+def test_grammar_precedence(text, expected):
     assert evaluate_constant(text, VALUES) == pytest.approx(expected, rel=4e-16)
 
 

@@ -223,7 +223,7 @@ def test_derivative_of_each_function(name):
         ("k", lambda t: 0.0, lambda t: 0.0),
     ],
 )
-def test_time_derivatives(text, first, second):
+def test_time_derivatives_match_differences(text, first, second):
     values = {"t": 0.37, "k": 2.0}
     value, rate, rate_of_rate = time_derivatives(parse(text))
     assert value is parse(text)

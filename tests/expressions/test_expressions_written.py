@@ -48,7 +48,7 @@ NAMES = [
 @pytest.mark.parametrize(
     "text", [*CALLS, *OPERATIONS, *VALUES, *(f"t*{name} + {name}" for name in NAMES)]
 )
-def test_a_text_read_again_is_the_same_expression(text):
+def test_expression_text_round_trip(text):
     node = parse(text)
     try:
         derivatives = time_derivatives(node)

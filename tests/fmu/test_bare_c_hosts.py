@@ -14,7 +14,7 @@ LINUX, WINDOWS, ARM = (PLATFORMS[name] for name in ("linux64", "win64", "aarch64
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_a_host_is_built_once_by_the_tools_of_its_platform(
+def test_c_host_is_built_once_per_platform(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """The compiler here, zig elsewhere; Windows has neither of the libraries of the others, but an ending."""
@@ -48,7 +48,7 @@ def test_a_host_is_built_once_by_the_tools_of_its_platform(
     )
 
 
-def test_resources_lie_where_a_platform_finds_them():
+def test_resource_location_matches_platform():
     """An address in FMI 2.0, signs of addresses quoted, a path with its separator in FMI 3.0; Wine names the root folder Z:."""
     for version, target, place in (
         (2, LINUX, "file:///a%20b/resources"), (2, WINDOWS, "file:///Z:/a%20b/resources"), (3, LINUX, "/a b/resources/"),
@@ -60,7 +60,7 @@ def test_resources_lie_where_a_platform_finds_them():
         )  # type: ignore[arg-type]
 
 
-def test_wine_runs_quietly_in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_wine_uses_its_own_prefix(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(bare_c_host, "this_platform", lambda: LINUX)
     monkeypatch.setattr(bare_c_host, "has_zig", lambda: True)
     monkeypatch.setattr(
@@ -130,7 +130,7 @@ def test_a_call_of_the_bare_host_is_a_line(
             host.values("run", 0.5, 2)
 
 
-def test_all_kinds_of_an_archive_run_in_all_hosts_that_are_asked(monkeypatch: pytest.MonkeyPatch):
+def test_all_archive_kinds_run_in_requested_hosts(monkeypatch: pytest.MonkeyPatch):
     """A hundred of its steps each, beside fmpy by co-simulation; where nothing is asked nothing is opened."""
     rows: list[Any] = []
     parts = {"coSimulation": "cs", "modelExchange": "me"}
@@ -175,7 +175,7 @@ def test_all_kinds_of_an_archive_run_in_all_hosts_that_are_asked(monkeypatch: py
     assert [task.kind for task in host_programs.tasks(archive, 0.5, 3)] == ["ME 2.0"]  # type: ignore[arg-type]
 
 
-def test_what_every_host_takes_and_may_differ_by():
+def test_host_abilities_and_tolerances():
     """Versions, model exchange, archives in Python, and the bounds of steps; OMSimulator's laws of time are known to be late."""
     table = {
         name: (

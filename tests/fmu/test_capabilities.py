@@ -46,12 +46,12 @@ def test_every_declared_capability_is_called_by_a_test():
         "canNotUseMemoryManagementFunctions": "the shell allocates for itself; every test",
         "canHandleVariableCommunicationStepSize": "kinetree verify",
         "canInterpolateInputs": "test_slopes_of_inputs_last_one_step",
-        "maxOutputDerivativeOrder": "test_output_derivatives",
+        "maxOutputDerivativeOrder": "test_output_derivatives_match_motion",
         "providesDirectionalDerivative": "test_directional_derivatives_are_those_of_the_equation",
         "providesDirectionalDerivatives": "test_directional_derivatives_are_those_of_the_equation",
         "providesAdjointDerivatives": "test_adjoint_derivatives_are_the_transposed_ones",
         "providesEvaluateDiscreteStates": "test_discrete_states_can_be_evaluated_without_taking_them",
-        "needsCompletedIntegratorStep": "test_model_exchange_has_the_event_where_co_simulation_has_it",
+        "needsCompletedIntegratorStep": "test_model_exchange_event_time_matches_cosimulation",
         "providesIntermediateUpdate": "test_event_mode_of_fmi_3",
         "mightReturnEarlyFromDoStep": "test_event_mode_of_fmi_3",
         "hasEventMode": "test_event_mode_of_fmi_3",
@@ -147,7 +147,7 @@ def test_modes_of_an_instance_are_not_renamed_by_the_glossary():
     assert not defined & words
 
 
-def test_log_categories_choose_what_is_said(archive):
+def test_log_categories_select_messages(archive):
     """Events alone, everything, nothing but errors; a category that does not exist is a warning that names it."""
     values = {"limit": 0.3, "x": 0.2, "der(x)": 1.0}
 

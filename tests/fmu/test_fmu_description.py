@@ -39,7 +39,7 @@ def test_fmpy_finds_no_problem(archives, key):
     assert validate_fmu(str(archives[key])) == []
 
 
-def test_same_variables_and_references_in_all_archives(archives):
+def test_all_archives_share_variables_and_references(archives):
     tables = []
     for path in archives.values():
         variables = read_model_description(str(path)).modelVariables
@@ -106,7 +106,7 @@ def test_who_may_set_what():
 
 
 @pytest.mark.parametrize("key", ARCHIVES)
-def test_archive_holds_what_a_user_looks_for(archives, key):
+def test_archive_contains_documented_files(archives, key):
     with zipfile.ZipFile(archives[key]) as archive:
         names = set(archive.namelist())
         page = archive.read("documentation/index.html").decode()
@@ -132,7 +132,7 @@ def test_archive_holds_what_a_user_looks_for(archives, key):
         ("der(der(x))", False),
     ],
 )
-def test_structured_names(name, good):
+def test_structured_names_are_valid(name, good):
     assert is_structured(name) is good
 
 

@@ -67,7 +67,7 @@ CASES = {
 
 @pytest.mark.parametrize("kind", ["ModelExchange", "CoSimulation", "Python"])
 @pytest.mark.parametrize("name", CASES)
-def test_every_way_to_run_has_the_same_events(name, kind, tmp_path):
+def test_events_agree_in_all_fmu_modes(name, kind, tmp_path):
     """A host that integrates itself finds the instants within its tolerance of 1e-8; counters are exact."""
     description, stop, expected = CASES[name]
     if kind == "Python":

@@ -45,7 +45,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.parametrize("fmi, backend", [(2, "native"), (3, "native"), (2, "python")])
-def test_the_budget_ends_a_step_with_its_reasons(archive, fmi: int, backend: str):
+def test_step_budget_ends_step_with_reason(archive, fmi: int, backend: str):
     """100 steps of 1 ms reach 0.1 s of the 10 s that were asked for; shorter steps go on from a state that was kept."""
     host = Host(archive(100, fmi, backend)).start()
     host.step(0.05)

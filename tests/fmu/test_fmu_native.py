@@ -51,7 +51,7 @@ def test_motion_is_the_known_one(host):
     assert host.get(["x", "der(x)"]) == pytest.approx(exact(1.0), abs=1e-9)
 
 
-def test_verify_finds_nothing_wrong(archive):
+def test_verify_reports_no_error(archive):
     report = verify(archive.path, 1.0, lambda opened: InProcess(stub_unit(), stub_calls()))
     assert report.good, [check for check in report.checks if not check.good]
 
@@ -63,7 +63,7 @@ def test_start_values_parameters_and_inputs_before_the_start(host):
     assert host.get(["der(x,2)"]) == [pytest.approx(-10.0 * 0.1 / M, rel=1e-15)]
 
 
-def test_tunable_parameters_and_inputs_take_effect_at_once(host):
+def test_tunable_changes_take_effect_at_once(host):
     host.start()
     host.step(0.01)
     x, v = host.get(["x", "der(x)"])
@@ -172,7 +172,7 @@ def test_state_of_one_stage_restores_from_another(host):
     assert any("another model" in message for message in host.messages)
 
 
-def test_damaged_states_are_refused_whatever_bit_is_wrong(host, archive):
+def test_corrupted_states_are_refused(host, archive):
     """The stage of a state is a place in tables of the model: a state from outside has a checksum, and what are places is looked at besides."""
     host.start()
     state = host.save()
@@ -226,7 +226,7 @@ def test_a_model_with_a_flipped_bit_is_refused(archive, tmp_path, kind):
     (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(content)
 
 
-def test_lengths_and_places_are_looked_at_even_where_the_checksum_is_right(archive):
+def test_lengths_are_checked_beyond_checksum(archive):
     """A file made on purpose: no length may reach beyond the file, no variable beyond the memory."""
     unit = stub_unit()
     content = payload(
@@ -250,7 +250,7 @@ def test_lengths_and_places_are_looked_at_even_where_the_checksum_is_right(archi
     (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(content)
 
 
-def test_archives_unpacked_into_one_folder_do_not_read_each_other(archive, tmp_path):
+def test_archives_in_one_folder_stay_separate(archive, tmp_path):
     """OpenModelica imports several archives into one folder, where the last model.kinetree is left: each finds its own by its token, or says so."""
     resources = Path(archive.folder) / "resources"
     own = (resources / "model.kinetree").read_bytes()
@@ -320,7 +320,7 @@ def test_slopes_of_inputs_last_one_step(archive):
     assert ends[0] == pytest.approx(ends[1], abs=1e-7)
 
 
-def test_output_derivatives(host):
+def test_output_derivatives_match_motion(host):
     host.start()
     host.step(0.1)
     call = (
@@ -335,7 +335,7 @@ def test_output_derivatives(host):
         call(references, [2, 1, 1])
 
 
-def test_model_exchange_has_the_event_where_co_simulation_has_it(archive):
+def test_model_exchange_event_time_matches_cosimulation(archive):
     values = {"limit": 0.3, "x": 0.2, "der(x)": 1.0}
     ends = []
     for kind in ("CoSimulation", "ModelExchange"):

@@ -93,7 +93,7 @@ print(json.dumps([done, [m for m in ("numpy", "numba", "kinetree") if m in sys.m
     assert (done, heavy) == (True, [])
 
 
-def test_runs_on_the_kernels_where_there_is_no_library(archive, tmp_path):
+def test_fmu_falls_back_to_kernels_without_library(archive, tmp_path):
     """The stand-in engine has no kernels: what is tested is that their package comes along, under a name of its own, and is what is asked."""
     resources = Path(archive.folder) / "resources"
     packages = [p for p in resources.iterdir() if p.name.startswith("kinetree_kernels_")]
@@ -104,7 +104,7 @@ def test_runs_on_the_kernels_where_there_is_no_library(archive, tmp_path):
     ]
 
 
-def test_second_instance_after_the_first_and_beside_it(archive):
+def test_two_instances_run_independently(archive):
     first = Host(archive).start()
     second = Host(archive).start({"x": 0.5})
     first.step(0.1)
@@ -118,7 +118,7 @@ def test_second_instance_after_the_first_and_beside_it(archive):
     third.fmu.freeInstance()
 
 
-def test_two_models_in_one_process_do_not_mix(archive, tmp_path):
+def test_two_models_share_a_process(archive, tmp_path):
     other = Archive(
         pack_unit(stub_unit(k=10.0), tmp_path / "other.fmu", "python", shell=stub_shell())
     )
@@ -170,7 +170,7 @@ def test_refused_values_are_named_and_change_nothing(host, values, word):
     host.step(0.02)
 
 
-def test_wrong_order_is_told_not_fatal(host):
+def test_wrong_call_order_is_an_error_not_fatal(host):
     with pytest.raises(Exception, match="status 3"):
         host.fmu.doStep(0.0, 0.01)
     assert any("not allowed before initialization" in message for message in host.messages)
@@ -287,7 +287,7 @@ print(json.dumps(tracemalloc.get_traced_memory()[0] - before))
     assert alone(code, str(Path(archive.folder) / "resources")) < 2000
 
 
-def test_nothing_is_kept_per_instance(archive):
+def test_python_fmu_keeps_no_memory_per_instance(archive):
     """pythonfmu's wrapper ran the whole script again for every instance: 50 kB of classes each stayed, and the module's names lost a reference that
     was not the wrapper's, so that a host with many instances could end in freed memory."""
     module = Path(archive.folder, "resources", "slavemodule.txt").read_text().strip()

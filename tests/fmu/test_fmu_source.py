@@ -86,7 +86,7 @@ def compare(model, integrator: str, allowed: float, end: float = 1.0) -> int:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_translated_engine_moves_as_the_compiled_one(name: str):
+def test_translated_engine_matches_compiled_engine(name: str):
     """Trees, loops, contacts, impacts: rk4 by both engines."""
     compare(f"lib:{name}", "rk4", SAME, ENDS.get(name, 1.0))
 
@@ -213,7 +213,7 @@ def test_two_models_in_one_program(tmp_path):
     assert library.bouncing_ball_fmi2DoStep and library.pendulum_stop_fmi2DoStep
 
 
-def test_sources_that_do_not_compile_say_why(tmp_path):
+def test_failed_source_build_reports_compiler_error(tmp_path):
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources" / "x.c").write_text("int broken(void) { return y; }\n")
     with pytest.raises(Exception, match="do not compile.*y"):
@@ -297,7 +297,7 @@ def test_a_rounding_beside_a_dead_point_is_more_than_a_small_change():
 
 
 @pytest.mark.slow
-def test_half_as_long_steps_tell_how_far_a_fixed_step_is_from_the_motion():
+def test_half_step_estimates_fixed_step_error():
     """Of order four: the difference is 15/16 of the error, of which twice is told; where errors choose the steps there is nothing to tell."""
     grid, names = [0.25 * k for k in range(9)], ["phi"]
     twin, exact = (

@@ -75,7 +75,7 @@ def test_the_c_host_bounces_a_ball(archive, exchange):
     ]
 
 
-def test_bodies_at_rest_on_one_another_do_not_happen_without_end(tmp_path):
+def test_resting_bodies_cause_no_event_chatter(tmp_path):
     """Balls that touch have distances of roundings: each change of their sign was an event, in steps of 1e-13 s, and the run never ended.
 
     Balls that press on one another by nothing but roundings may still part and touch once, which changes nothing but the instant of the last event.
@@ -117,7 +117,7 @@ def test_without_a_compiler_the_c_host_is_not_run(archive, monkeypatch):
     assert FOREIGN["bare"].cannot(tasks(archive, 0.01, 1)[0]) == "no C compiler found"
 
 
-def test_verify_holds_another_fmu_beside_and_moves_to_an_awkward_folder(archive):
+def test_verify_tests_foreign_fmu_and_folder_names(archive):
     """Both checks run for every kind of archive; a motion that differs is told."""
     report, names, grid = Report(archive.path), ["height"], [0.01 * k for k in range(21)]
     first = instance_handling.rows(Host(archive).start(), grid, names)
@@ -145,7 +145,7 @@ def test_verify_changes_a_parameter_during_the_run(archive):
     ]
 
 
-def test_a_failed_run_says_what_the_host_said(archive):
+def test_failed_host_run_includes_its_output(archive):
     with pytest.raises(HostError, match="ended with 1: failed reading"):
         FOREIGN["bare"].run(Task(Wrong(archive), False, ["height"], 0.01, 1), PLATFORMS["linux64"])
 

@@ -136,7 +136,7 @@ def test_reals_are_read_together(host: Host, status: int):
     assert asked == [(17, [7, 9], [2, 2] if host.archive.version == 2 else [2, 2, 2])]
 
 
-def test_an_archive_tells_its_names():
+def test_archive_lists_variable_names():
     """Reals of a causality; those that are compared are outputs and locals."""
     archive = object.__new__(Archive)
     kinds = [
@@ -152,7 +152,7 @@ def test_an_archive_tells_its_names():
     assert archive.names("output") == ["a", "e"] and archive.names("input") == ["d"]
 
 
-def test_sources_alone_are_compiled_where_they_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_source_archive_is_compiled_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """For this platform, in the place of its version; what has binaries, or no sources, is left as it is."""
     from kinetree.fmu.source import archive as sources
     from kinetree.solvers.library import platforms

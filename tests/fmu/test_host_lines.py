@@ -65,7 +65,7 @@ def test_why_a_host_does_not_run_an_archive():
     )
 
 
-def test_what_a_host_says_is_kept_when_it_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_host_output_is_kept_on_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def ran(code: str) -> list[float]:
         return host_programs.finished(
             [sys.executable, "-c", code], tmp_path, {}, lambda said: [float(said)]
@@ -94,7 +94,7 @@ def test_deviations_of_what_is_no_number_are_infinite():
         host_programs.deviation([1.0], [1.0, 2.0])
 
 
-def test_a_program_that_never_ran_is_asked_again_and_no_other(tmp_path: Path):
+def test_silent_wine_failure_is_repeated(tmp_path: Path):
     """It is counted how often each ran: one that ends without a word twice, one that says why once, where it may be asked twice."""
     for ends, times in (
         ("sys.exit(1)", 2),

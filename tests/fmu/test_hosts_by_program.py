@@ -210,7 +210,7 @@ def test_what_a_machine_lacks_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert host_programs.ecos_missing() == "its library is missing: apt-get install libtbb12"
 
 
-def test_what_the_bare_host_says_is_told(archive: Archive, monkeypatch: pytest.MonkeyPatch):
+def test_c_host_errors_are_reported(archive: Archive, monkeypatch: pytest.MonkeyPatch):
     if reason := FOREIGN["bare"].missing():
         pytest.skip(reason)
     host = BareHost(archive, PLATFORMS["linux64"], ["y"])

@@ -48,7 +48,7 @@ def calls(log: list[Any]) -> list[Any]:
     return [each[1] if len(each) == 2 else each[1:] for each in log if each[1] != "made"]
 
 
-def test_a_reset_comes_after_the_whole_grid_and_before_it_all_again(log: list[Any]):
+def test_reset_repeats_whole_run(log: list[Any]):
     report = Report(Path())
     instance_handling.reset(report, archive_of(), GRID, list(NAMES), TABLE)
     assert calls(log) == ["start", *GRID[1:], "reset", "start", *GRID[1:], "close"]
@@ -60,7 +60,7 @@ def test_a_reset_comes_after_the_whole_grid_and_before_it_all_again(log: list[An
     ]
 
 
-def test_two_instances_take_turns_half_a_grid_apart(log: list[Any]):
+def test_interleaved_instances_run_half_a_grid_apart(log: list[Any]):
     report = Report(Path())
     instance_handling.interleaved(report, archive_of(), GRID, list(NAMES), TABLE)
     a, b = "0", "1"
@@ -97,7 +97,7 @@ def test_every_quarter_is_gone_through_twice(log: list[Any]):
     )
 
 
-def test_steps_grow_from_a_tenth_of_the_grid_to_its_end(log: list[Any]):
+def test_growing_steps_reach_the_end(log: list[Any]):
     report = Report(Path())
     instance_handling.growing(
         report,
@@ -173,9 +173,7 @@ def test_a_parameter_changes_in_the_middle(log: list[Any], version: int):
     assert told(report)[2] == ("parameter changed at run time", "no tunable parameter", True)
 
 
-def test_straight_line_code_may_differ_by_what_roundings_do(
-    log: list[Any], monkeypatch: pytest.MonkeyPatch
-):
+def test_specialised_code_may_differ_by_rounding(log: list[Any], monkeypatch: pytest.MonkeyPatch):
     """Eight times what those drawn make of it; of the engine itself nothing but the compiler's."""
     monkeypatch.setattr(instance_handling, "rounded", lambda twin, motion: 1e-3)
     for straight, allowed in ((True, "8e-03"), (False, "1e-12")):
@@ -191,7 +189,7 @@ def test_straight_line_code_may_differ_by_what_roundings_do(
         assert f"(allowed {allowed})" in report.checks[0].result
 
 
-def test_all_conditions_begin_with_twenty_steps(monkeypatch: pytest.MonkeyPatch):
+def test_instance_checks_start_with_twenty_steps(monkeypatch: pytest.MonkeyPatch):
     """But for rewinds and growing steps, which take the whole motion; rewinds need states that are offered, by either name."""
     asked: list[tuple[Any, ...]] = []
     for name in (
@@ -243,7 +241,7 @@ def test_all_conditions_begin_with_twenty_steps(monkeypatch: pytest.MonkeyPatch)
         ]
 
 
-def test_another_fmu_beside_moves_as_if_alone(log: list[Any], monkeypatch: pytest.MonkeyPatch):
+def test_foreign_fmu_beside_runs_correctly(log: list[Any], monkeypatch: pytest.MonkeyPatch):
     """Its own decay, e^-t, within 1e-5; steps of both take turns."""
     from kinetree.fmu.archive import build
 

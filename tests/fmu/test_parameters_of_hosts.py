@@ -82,7 +82,7 @@ def accepted(name: str, given: dict[str, float]) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_host_sets_is_what_the_file_says(name: str):
+def test_host_parameter_equals_file_parameter(name: str):
     unit = fmu_unit(load(f"lib:{name}"))
     wanted = changes(unit)
     parts = accepted(name, wanted)

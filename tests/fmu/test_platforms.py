@@ -58,7 +58,7 @@ def in_fmpy(archive, count):
     return values
 
 
-def test_every_platform_gives_the_motion_of_this_one_and_takes_its_states(archive, tmp_path):
+def test_platforms_agree_and_exchange_states(archive, tmp_path):
     """Each runs half of the way, saves, goes on to the end; then each goes on from the state of another."""
     archive, count = archive
     hosts = {name: host_of(archive, name) for name in HOSTED}
@@ -80,7 +80,7 @@ def test_every_platform_gives_the_motion_of_this_one_and_takes_its_states(archiv
 
 @pytest.mark.parametrize("name", PLATFORMS)
 @pytest.mark.parametrize("fmi", [2, 3])
-def test_binaries_lie_where_the_standards_want_them(name, fmi, tmp_path):
+def test_binaries_are_in_standard_folders(name, fmi, tmp_path):
     path = build_fmu(
         load("lib:regulator"), tmp_path / "Regulator.fmu", "native", fmi, platforms=[name]
     )

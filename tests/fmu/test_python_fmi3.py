@@ -67,7 +67,7 @@ def test_the_description_is_that_of_the_native_archive(twins):
     assert terminals[0] == terminals[1]
 
 
-def test_the_loader_and_the_slave_count_what_is_said_alike():
+def test_loader_and_slave_share_status_codes():
     """The numbers stand in C and in Python: one list each, in one order."""
     words = re.search(r"enum \{ (BEGIN,[^}]*) \}", (loader.HERE / "loader3.c").read_text())
     listed = re.search(r"SAID = \(([^)]*)\)", (loader.HERE / "fmi3.py").read_text())
@@ -289,7 +289,7 @@ def plain(value):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_failures_of_the_engine_are_told_as_in_the_native_archive(twins, kind):
+def test_engine_failures_match_native_messages(twins, kind):
     """What went wrong, when, and that a state from before undoes it."""
     told = []
     for each in twins:
@@ -317,7 +317,7 @@ def test_failures_of_the_engine_are_told_as_in_the_native_archive(twins, kind):
     assert "not a finite number" in told[0][0][0]
 
 
-def test_log_categories_choose_what_is_said(twins):
+def test_python_log_categories_select_messages(twins):
     def said(each, on, categories):
         host = Host(each)
         host.fmu.setDebugLogging(on, categories)
@@ -410,7 +410,7 @@ def test_both_kinds_and_both_versions_run_side_by_side(archive, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_reset_begins_anew_in_the_same_kind(archive, kind):
+def test_reset_keeps_instance_kind(archive, kind):
     host = Host(
         archive,
         kind=kind,
@@ -452,7 +452,7 @@ def test_a_damaged_model_and_another_token_are_refused(kind, tmp_path):
         assert "identifier that the host gives is not this archive's" in messages[-1]
 
 
-def test_nothing_is_kept_per_step_or_instance(archive):
+def test_python_fmu_keeps_no_memory_per_step(archive):
     """pythonfmu3 writes the folder into the path of modules once more for every instance."""
 
     def made(count):

@@ -119,7 +119,7 @@ def test_states_cross_processes_and_threads_agree(bare, tmp_path):
 
 
 @needs_python
-def test_nothing_goes_wrong_at_the_end_of_the_host(bare):
+def test_host_exit_is_clean(bare):
     """Interpreters that end before what uses them ended hosts by a signal."""
     for _ in range(5):
         assert bare.values("run", 1e-3, 5) == pytest.approx(
@@ -129,7 +129,7 @@ def test_nothing_goes_wrong_at_the_end_of_the_host(bare):
 
 
 @pytest.mark.parametrize("interpreter", ["/nowhere/python3", "/bin/sh"])
-def test_without_python_the_host_is_told_once(folder, bare, interpreter):
+def test_missing_python_is_reported_once(folder, bare, interpreter):
     """No failed load: a message and no instance."""
     (folder / "resources" / "python.txt").write_text(interpreter)
     try:

@@ -69,7 +69,7 @@ def test_a_file_that_went_before_the_packing_is_named(cart: Path, tmp_path: Path
         build_fmu(mechanism, tmp_path / "cart.fmu")
 
 
-def test_other_descriptions_travel_as_they_were_written(cart: Path, tmp_path: Path):
+def test_other_descriptions_are_packed_unchanged(cart: Path, tmp_path: Path):
     cart.write_text(
         CART.replace(
             'tables.push = { file = "push.csv", columns = ["t", "force"], units = ["s", "kN"] }',

@@ -79,7 +79,7 @@ def test_what_has_no_partner_is_no_terminal():
 
 
 @pytest.mark.parametrize("source", ["regulator", "boom", "chambers"])
-def test_files_obey_the_schema_and_name_what_is_there(source):
+def test_terminals_file_is_valid(source):
     found = boom(OIL) if source == "chambers" else table(f"lib:{source}")
     entries = terminal_entries(found)
     root = etree.fromstring(entries["terminalsAndIcons/terminalsAndIcons.xml"])

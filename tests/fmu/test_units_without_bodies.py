@@ -83,7 +83,7 @@ def test_values_of_a_law_a_lag_and_a_sampler(backend: str, tmp_path: Path):
         host.close()
 
 
-def test_nothing_at_all_is_refused():
+def test_empty_description_is_refused():
     with pytest.raises(ModelError, match="at least one, or states, outputs or a hydraulic circuit"):
         load({"name": "Nothing", "inputs": {"u": 0.0}})
 
@@ -126,7 +126,7 @@ def test_drive_and_controller_need_no_python(tmp_path: Path):
             host.close()
 
 
-def test_flows_of_a_valve_are_those_of_its_mean_place(tmp_path: Path):
+def test_valve_flows_use_mean_spool_position(tmp_path: Path):
     """With the oil at the partner: x = 1 - exp(-t/T) after a step of the command, its mean over the second millisecond by integration."""
     valve, h = Valve(time_constant=2e-3), 1e-3
     drive = Drive(Cylinder(), valve, ((0.0, 0.5), (1.0, 0.5)), inside=True)
@@ -142,7 +142,7 @@ def test_flows_of_a_valve_are_those_of_its_mean_place(tmp_path: Path):
         host.close()
 
 
-def test_a_sample_is_taken_within_the_step_that_it_ends(tmp_path: Path):
+def test_sample_is_taken_in_the_step_it_ends(tmp_path: Path):
     """The host's times are sums: samples at multiples of the period would be a step late by rounding."""
     controller = Controller(Pid(gain=2.0, lower=-1e3, upper=1e3))
     with Archive(build_controller_fmu(controller, tmp_path / "c.fmu", period=0.1)) as archive:

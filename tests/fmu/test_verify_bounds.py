@@ -24,7 +24,7 @@ def told(report: Report) -> list[tuple[str, str, bool]]:
     return [(check.what, check.result, check.good) for check in report.checks]
 
 
-def test_deviations_are_parts_of_what_exceeds_1():
+def test_deviations_are_relative_above_one():
     """Columns of a table by their largest, values of a row each by itself."""
     table, other = np.array([[1.0, -8.0], [0.5, 2.0]]), np.array([[1.25, -8.0], [0.5, 3.0]])
     assert sensitivity.deviation(table, other) == 0.2 and sensitivity.deviation(other, other) == 0.0
@@ -134,7 +134,7 @@ def test_fixed_steps_may_differ_by_their_roundings(
     assert sensitivity.own_bound(twin, 5.0, 1e6, None) == 4.0  # type: ignore[arg-type]
 
 
-def test_the_error_of_a_fixed_step_is_twice_what_half_of_it_changes():
+def test_fixed_step_error_is_twice_half_step_difference():
     twin: Any = Unit(log=(log := []))
     twin.unit = SimpleNamespace(run=SimpleNamespace(integrator="rk4"))
     assert sensitivity.step_error(twin, GRID, NAMES, TABLE + 0.125) == 0.25 / 1.125
@@ -189,9 +189,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return done
 
 
-def test_co_simulation_is_compared_and_its_cost_told(
-    monkeypatch: pytest.MonkeyPatch, log: list[Any]
-):
+def test_verify_times_cosimulation_calls(monkeypatch: pytest.MonkeyPatch, log: list[Any]):
     """By a clock of its own: 2 ms for an instance, then steps of 3, 5 and 40 µs and readings of 1, 7 and 2 µs, of which the medians count."""
     ticks = iter(np.cumsum([7.0, 2e-3, 1.0, 3e-6, 1e-6, 1.0, 5e-6, 7e-6, 1.0, 40e-6, 2e-6]))
     monkeypatch.setattr(verify, "time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
@@ -252,7 +250,7 @@ def test_model_exchange_is_read_at_the_times_of_the_grid(monkeypatch: pytest.Mon
     assert folder == "nowhere" and options == wanted | {"output": ["x"], "record_events": False}
 
 
-def test_a_row_between_two_instants_is_left_out_and_lateness_allowed_for(
+def test_event_delay_is_allowed_for(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """An event at 0.5 s here and 8 µs later there: that row does not count, and 8 µs of the steepest change, 3 in 0.5 s, are allowed besides."""
@@ -291,7 +289,7 @@ def test_events_further_apart_than_ten_microseconds_are_two():
     ]
 
 
-def test_other_steps_come_to_the_same_end(log: list[Any]):
+def test_different_steps_reach_same_end(log: list[Any]):
     """Seven coarse ones, twice as many, drawn ones, and one of 1e-14 s among those of the grid."""
     report = Report(Path())
     verify.sweep(report, archive_of(), GRID, list(NAMES), TABLE)

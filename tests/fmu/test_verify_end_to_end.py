@@ -23,7 +23,7 @@ def told(report: Report) -> list[tuple[str, str, bool]]:
 @pytest.mark.parametrize(
     "case", ["chain", "loops", "source", "sensitive", "model exchange alone", "short"]
 )
-def test_all_checks_are_made_and_each_with_its_bound(monkeypatch: pytest.MonkeyPatch, case: str):
+def test_verify_runs_all_checks(monkeypatch: pytest.MonkeyPatch, case: str):
     """As long as the archive says, 5 s at most, in its steps, 2000 at most; where errors grow, up to there."""
     stop, last = (None, 5) if case == "sensitive" else (0.2 if case == "short" else None, 10)
     last, response = (1, 1e2) if case == "short" else (last, 1e7)
@@ -131,7 +131,7 @@ def test_a_run_has_two_thousand_steps_at_most(monkeypatch: pytest.MonkeyPatch):
     assert [(len(grid), grid[-1]) for grid in grids] == [(2001, 2000 / 1024), (1025, 1.0)]
 
 
-def test_steps_of_a_chain_are_compared_with_all_of_them_at_once():
+def test_chain_steps_match_matrix_method():
     asked: list[Any] = []
 
     class Chain:

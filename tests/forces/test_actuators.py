@@ -42,7 +42,7 @@ def test_told_stiffness_acts_from_the_beginning_of_every_step():
     assert result["lift.mean_speed"][1:] == pytest.approx(mean, rel=1e-7)
 
 
-def test_told_damping():
+def test_actuator_damping_is_implicit():
     """m dv/dt = F - d (v - v0) in one step."""
     d, F, H, m = 8.0, 3.0, 0.2, 2.0
     result = (
@@ -53,7 +53,7 @@ def test_told_damping():
     assert result["lift.speed"][-1] == pytest.approx(F / d * (1 - np.exp(-d / m * H)), rel=1e-8)
 
 
-def test_boom_is_held_and_reports_what_a_drive_needs():
+def test_boom_actuator_reports_effective_mass():
     """Static force, effective mass I/lever² and the acceleration a force adds."""
     system = load("lib:boom").compile()
     held = system.simulate(0.1, output_step=0.05)
@@ -146,7 +146,9 @@ def test_a_single_state_is_the_beginning_of_a_step():
         ("prismatic", "between", ("N", "m", "kg")),
     ],
 )
-def test_units_are_those_of_what_is_driven(joint: str, along: str, units: tuple[str, str, str]):
+def test_actuator_units_follow_driven_coordinate(
+    joint: str, along: str, units: tuple[str, str, str]
+):
     """Power is force times speed in W whatever is driven; hosts tell flanges and power bonds by these units."""
     description = slide({"coordinate": "z"} if along == "coordinate" else None)
     description["joints"]["j"]["type"] = joint
@@ -251,7 +253,7 @@ def test_end_stop_and_cavitation():
     assert result["z"].max() < 1.05 + 3.2e6 * 50e-4 / 1e8 * 2
 
 
-def test_hosts_do_not_see_what_is_held():
+def test_internal_inputs_are_hidden_from_hosts():
     """The FMU's inputs are force, stiffness and damping; what the engine holds stays inside."""
     from kinetree.fmu.unit import fmu_unit
 

@@ -90,7 +90,7 @@ def test_throttles_by_their_default_edge():
     assert [column.name for column in made.columns] == ["h.flow"] and made.columns[0].unit == "m3/s"
 
 
-def test_check_valves_open_one_way():
+def test_check_valve_passes_one_direction():
     """1e-9 m3/s per Pa above what opens them; never more than the edge fully open lets through."""
     for drop, flow in ((2e5, 0.0), (5e5, 0.0), (6e5, 1e-4), (-1e6, 0.0)):
         made, circuit = bench(A=1e5 + drop, Z=1e5)
@@ -217,7 +217,7 @@ def test_pressures_of_volumes_fall_less_and_less_below_vapour(pressure: float, l
     assert (state.start, state.unit) == (1e5, "Pa")
 
 
-def test_cylinders_take_oil_and_tell_what_they_are():
+def test_cylinder_displaces_oil_and_reports_stiffness():
     """p_a A_a - p_b A_b less friction; flows into the sides; stiffness -Σ A²/compliance, and the rate of the force that the flows alone make."""
     made, circuit = bench(A=8e6, Z=5e6)
     lower(

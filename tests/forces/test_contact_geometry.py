@@ -154,7 +154,7 @@ def test_capsules_touch_where_their_segments_are_nearest(
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_no_other_places_of_two_capsules_are_nearer(seed: int):
+def test_capsule_contact_is_the_closest_point(seed: int):
     """Drawn directions and places: the spot's place is on the first segment, and no two of 41 by 41 places of both are nearer."""
     rng = np.random.default_rng(seed)
     axes, centre = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)
@@ -382,7 +382,7 @@ def test_sums_of_multiples():
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_bodies_get_what_acts_on_them_in_either_order(swapped: bool):
+def test_contact_forces_are_independent_of_body_order(swapped: bool):
     """A sphere of a and a capsule of b: the load goes along the normal on the sphere, the opposite to the other, whoever is named first."""
     bench = Bench()
     table = {"shape": {"capsule": [0.25, 2.0]}, "body": "b", "against": {"body": "a", "sphere": 0.5}} if swapped else {

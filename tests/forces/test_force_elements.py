@@ -106,7 +106,7 @@ def test_a_contact_pushes_and_rubs_at_its_lowest_point():
     ) == pytest.approx(0.4 * force[2])
 
 
-def test_a_tyre_holds_along_its_axle():
+def test_tyre_resists_lateral_motion():
     travel, side = 0.01, np.array([0.2, 1.0, -0.1])
     bench = lowered(
         "tyre",
@@ -137,7 +137,7 @@ def test_a_tyre_holds_along_its_axle():
     assert bench.rate("f.travel") == pytest.approx(slip - gone * travel)
 
 
-def test_a_jack_stands_on_its_foot():
+def test_jack_stands_on_its_foot():
     """Travels along both directions of the ground; the leg extends at 0.3 m/s, which counts in the damper and in no power of its own."""
     bench = lowered(
         "jack", point=[0.1, 0, 0.1], axis=[0.1, 0, -1], extension="0.4 + 0.3*t", friction=2.0, side_stiffness=300.0, side_damping=2.0, **SOFT,
@@ -253,7 +253,7 @@ def bench_inverse(share: float) -> float:
 
 
 @pytest.mark.parametrize("across", [None, "z"])
-def test_a_rail_holds_its_pin(across: str | None):
+def test_rail_constrains_its_pin(across: str | None):
     """Tube or groove: depth |offset| - clearance, friction along and around; on the guided body, the opposite on the one with the rail."""
     keys = {
         "between": ENDS,
@@ -307,7 +307,7 @@ def test_a_rail_ends(begin: float, end: float | None, held: bool):
     assert (lowered("rail", **keys).value("force('f')") > 0.0) == held
 
 
-def test_a_guide_holds_its_pin_at_the_nearest_place_of_a_helix():
+def test_guide_finds_closest_point_on_helix():
     """The place by looking at 40 000 others; the law of a contact there, and beyond the ends nothing."""
     law = {
         "between": ENDS,
@@ -508,7 +508,7 @@ def test_teeth_touch_beyond_half_their_play(x: float, rate: float, force: float)
     assert plain.value("force('f')") == pytest.approx(-(30.0 * x + 0.4 * rate))
 
 
-def test_lines_are_cut_where_they_push_or_pull():
+def test_tension_only_lines_do_not_push():
     law = {"between": ENDS, "stiffness": 80.0, "damping": 0.6}
     away = B.at(SECOND) - A.at(FIRST)
     size, rate = (

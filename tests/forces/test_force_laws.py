@@ -81,7 +81,7 @@ def test_bristles_of_two_directions_slip_along_their_force():
     assert lost == pytest.approx(1.0 * 0.3 + 2.0 * 0.5 - kept, rel=1e-12)
 
 
-def test_small_limits_stand_behind_a_lever():
+def test_bristles_regularise_small_limits():
     """Below stiffness times reach, 0.04, bristles feel and give the part limit/0.04 of it; without a limit they forget within 5 ms."""
     bench, own = bristles(limit=0.01)
     own.follow(bench, [name("v")])
@@ -226,7 +226,7 @@ def test_side_forces_without_friction_have_no_limit():
     )
 
 
-def test_dry_friction_backwards_is_its_own():
+def test_reversed_dry_friction_is_antisymmetric():
     law = rubbing(Bench(), const(3.0), const(0.5), const(0.1), name("v"), const(5.0))
     assert Bench().value(law, v=0.2) == pytest.approx(-(3.0 * math.tanh(2.0) + 0.1))
     assert (
@@ -242,7 +242,7 @@ def test_dry_friction_backwards_is_its_own():
         (1.7, 0.0, -13.0, 2.0), (1.7, 1.0, -16.0, 2.0), (1.7, -7.0, 7.0, 2.0),
     ],
 )  # fmt: skip
-def test_end_stops_push_one_way(length: float, rate: float, force: float, stored: float):
+def test_end_stops_push_only_outwards(length: float, rate: float, force: float, stored: float):
     """Between 1 and 1.5 the value of 7 alone; a stop of 100 N/m and 3 N.s/m outside."""
     table = KINDS["cylinder"].table
     between = [{"body": "a"}, {"body": "b"}]
@@ -317,7 +317,7 @@ def test_oil_that_is_squeezed_to_a_hundredth_stiffens_no_further():
 
 
 # -- wheels and soil --------------------------------------------------------------------------------------------------------------------------
-def test_what_is_left_of_the_limit():
+def test_remaining_friction_share_is_bounded():
     """Third root of 1 - f, of a millionth from there on."""
     for share, third in ((0.0, 1.0), (0.875, 0.5), (1.0, 0.01), (3.0, 0.01)):
         assert Bench().value(left(const(share))) == pytest.approx(third)
@@ -359,7 +359,7 @@ def test_rigid_soil_settles_above_its_strength():
     )
 
 
-def test_elastic_soil_settles_where_it_is_pressed_beyond_its_curve():
+def test_elastic_soil_settles_above_strength():
     """k = 500 + 40 z: N = (3 (f + 2 rate) + 2 k e)/5, dz/dt = max(0, min(k e - F, k e - 20 e²))/viscosity, de/dt = (N - k e)/3 - dz/dt."""
     bench = Bench(**{"f.settlement": 0.1, "f.deflection": 0.12})
     load, kept = soil(bench, stiffness=500.0, stiffening=40.0, damping=3.0).load(
@@ -392,7 +392,7 @@ BEKKER = {
 }
 
 
-def test_bekkers_curves():
+def test_bekker_curves_match_formulas():
     """Plate: A (k_c/b + k_phi) w^n; wheel: b (k_c/b + k_phi) (3 - n)/3 sqrt(2 r) w^(n + 1/2); straight below a millionth, nothing above ground."""
     plate, wheel = Bench(**{"f.settlement": 0.05}), Bench(**{"f.settlement": 0.05})
     assert plate.value(soil(plate, area=0.4, **BEKKER).curve()) == pytest.approx(
@@ -406,7 +406,7 @@ def test_bekkers_curves():
         assert Bench().value(law, w=w) == pytest.approx(factor * 1e-6**0.8)
 
 
-def test_a_wheel_leaves_its_rut():
+def test_wheel_leaves_rut():
     """Lifted by |v| (z - z_m)/l, l = (n + 1) (3 - n)/3 sqrt(2 r w), n = 1 without Bekker's law; against v acts (z - z_m)/l of the load."""
     for keys, n in (({}, 1.0), (BEKKER, 0.8)):
         bench = Bench(**{"f.settlement": 0.02})
@@ -491,7 +491,7 @@ def test_pairs_and_loads_go_to_their_bodies():
     assert bench.values(turned) == pytest.approx(np.cross([0.5, -0.4, 0.2], [0.1, 0.3, -0.2]))
 
 
-def test_a_latch_opens_by_itself_once_it_has_begun():
+def test_latch_keeps_opening_once_started():
     """At 1.01 - b in the release time, from its strength on or from a millionth of an opening; the spring that is left is 1 - b of it."""
     bench = Bench(**{"f:length": 0.5, "f:rate": 0.2, "f.open": 0.25})
     table = KINDS["latch"].table

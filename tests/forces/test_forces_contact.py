@@ -152,7 +152,7 @@ def test_friction_is_coulombs_beyond_the_friction_speed():
     assert half == pytest.approx(-30.0 * 0.75, rel=1e-12)
 
 
-def test_elastic_ball_keeps_its_energy():
+def test_elastic_ball_conserves_energy():
     """Ten bounces on an undamped contact; each passage of the edge costs about the tolerance, 1e-10."""
     ball = CONTACT | {"damping": 0, "friction": 0, "exponent": 1}
     result = (
@@ -179,7 +179,7 @@ def test_soil_settles_until_it_carries():
     )
 
 
-def test_soil_takes_energy_and_gives_none_back():
+def test_soil_dissipates_and_returns_no_energy():
     """Energy of motion, weight and contact falls at every row while a dropped body bounces and the soil gives way."""
     soil = {"strength": 5.0, "hardening": 1e3, "viscosity": 200.0}
     drop = CONTACT | {"damping": 0, "friction": 0, "exponent": 1, "soil": soil}
@@ -280,7 +280,7 @@ def test_rail_acts_on_both_bodies():
     assert np.abs(moment).max() < 1e-11
 
 
-def test_rail_holds_between_its_ends():
+def test_rail_guides_only_between_its_ends():
     """The groove holds a pin on both sides, along its direction only, and only between begin and end."""
     system = load(
         free(GROOVE | {"begin": 0.0, "end": 1.0, "between": [{"body": "ground"}, {"body": "b"}]})

@@ -238,7 +238,7 @@ def test_a_force_between_points_pushes_its_first_body():
     assert run(d, stop=0.01)["fz"] == pytest.approx(2 * 9.81, rel=1e-14)
 
 
-def test_what_elements_bring_in_keep_and_lose():
+def test_element_powers_balance_energy():
     """Energy at the start + all that wrenches and moving legs bring in = energy + all that is dissipated; and element by element dU = -(P + D)."""
     asked = ("power", "stored_energy", "dissipation", "dissipated_energy")
     outputs = {f"{name}.{q}": {"quantity": q, "force": name} for name in FORCES for q in asked}
@@ -289,7 +289,7 @@ def test_clearance_is_the_gap():
     assert np.array_equal(r["g"], r["depth"]) and r["g"][0] > 0
 
 
-def test_a_joint_without_forces_has_no_power_and_an_actuator_has_its_own():
+def test_power_of_joint_without_forces_is_zero():
     d = mechanism(
         {},
         none={"quantity": "power", "joint": "K"},

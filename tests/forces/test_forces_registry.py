@@ -19,7 +19,7 @@ TOLERANCE = 1e-9
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_kind_keeps_the_books(kind: str, seed: int):
+def test_every_force_kind_balances_energy(kind: str, seed: int):
     """Work of the force + what it stores + what it takes is constant, and what is passive has never given more than it got.
 
     Both integrals run with the motion: its tolerance of 1e-9, times the energies that are turned over, with room for 1000 steps that add up."""
@@ -67,7 +67,7 @@ def test_every_kind_offers_its_names(kind: str):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_told_as_it_says(kind: str):
+def test_force_kind_is_given_or_derived_from_keys(kind: str):
     """Written kinds count; else its keys tell it, if it has any that do."""
     known = KINDS[kind]
     example = {known.place: "x", **known.example}
@@ -78,7 +78,7 @@ def test_every_kind_is_told_as_it_says(kind: str):
         assert force_kind({known.place: "x"}) != kind
 
 
-def test_keys_tell_one_kind_only():
+def test_keys_identify_one_force_kind():
     for place in ("coordinate", "between", "body"):
         keys = [key for kind in KINDS.values() if kind.place == place for key in kind.told_by or ()]
         assert len(keys) == len(set(keys))
@@ -125,7 +125,7 @@ def bodies_named(table: object, known: set[str], path: tuple = ()) -> list[tuple
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_body_of_every_kind_is_known_and_takes_its_force_along(kind: str):
+def test_forces_name_missing_bodies_and_leave_with_them(kind: str):
     """A body that is not there is named with its key; a force leaves with any body that it acts on."""
     d = random_mechanism(kind, 1)
     places = bodies_named(d["forces"]["f"], set(d["bodies"]))

@@ -54,7 +54,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_fmus_move_as_the_process_does(case: str, backend: str, tmp_path: Path):
+def test_ground_contact_fmus_match_process(case: str, backend: str, tmp_path: Path):
     report = verify(build_fmu(load(CASES[case]()), tmp_path / "unit.fmu", backend))
     assert report.good, [check for check in report.checks if not check.good]
 

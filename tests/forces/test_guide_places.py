@@ -90,7 +90,7 @@ def test_the_nearest_place_is_found_on_bent_curves(points: list[list[float]], cl
         assert np.array([each["depth"] for each in found]) == pytest.approx(abs(beside), abs=1e-6)
 
 
-def test_beyond_its_ends_a_bent_curve_holds_nothing():
+def test_curve_ends_release_the_pin():
     """There the curve is its tangent: travel goes on below 0 and above the length, whatever the distance, and there is no contact."""
     points = zigzag(40)
     curve, end = curve_of(points, False)
@@ -150,7 +150,7 @@ def test_the_same_bend_with_closer_points_is_found():
     ("turn", "clearance", "refused"),
     [(75, 0.0, False), (90, 0.0, True), (60, 0.1, False), (60, 0.2, True)],
 )
-def test_what_is_refused_is_as_the_book_says(turn: float, clearance: float, refused: bool):
+def test_sharply_bent_curve_is_refused(turn: float, clearance: float, refused: bool):
     """The zigzag of 60 degrees bends by 0.3 m: places of pins 0.2 m beside it are searched for in vain, of those nearer to it they are found."""
     assert (spline_fault(tupled(zigzag(turn)), False, clearance) is not None) == refused
 
@@ -175,7 +175,7 @@ def test_a_curve_too_near_to_itself_is_refused():
 
 
 @pytest.mark.parametrize(("points", "clearance"), [(3, 0.2), (4, 0.1), (8, 0.05)])
-def test_an_open_curve_that_ends_where_it_begins_is_refused(points: int, clearance: float):
+def test_open_curve_with_meeting_ends_is_refused(points: int, clearance: float):
     """Pins beside the meeting ends would be held by neither: the search goes beyond the wrong one. A closed curve has no ends."""
     around = ring(points)
     with pytest.raises(
@@ -186,7 +186,7 @@ def test_an_open_curve_that_ends_where_it_begins_is_refused(points: int, clearan
     assert spline_fault(tupled(around), True, clearance) is None
 
 
-def test_ways_are_told_across_the_seam():
+def test_closed_curve_search_crosses_the_seam():
     """A search that ends one way further, past the last point, tells of a bend; after the last point comes the first one."""
     points = [[0, 0, 0], [1, 0.9, 0], [2, 0, 0], [2, -1.5, 0], [1, -1, 0], [0, -1.5, 0]]
     ways = set()

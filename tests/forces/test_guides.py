@@ -72,7 +72,7 @@ def test_a_bead_runs_down_a_helix_with_constant_pitch():
     assert result["E"] == pytest.approx(result["E"][0], abs=1e-6)
 
 
-def test_friction_stops_a_bead_where_it_must():
+def test_guide_friction_stops_bead_at_formula_distance():
     """On a straight guide without weight: v²/2 = friction a s, with a from a given push against the guide."""
     d = bead(
         {"points": [[-1, 0, 0], [9, 0, 0]], "friction": 0.3, "friction_speed": 1e-4},
@@ -84,7 +84,7 @@ def test_friction_stops_a_bead_where_it_must():
     assert result["x"][-1] == pytest.approx(4.0 / (2 * 0.3 * 5.0), rel=5e-3)
 
 
-def test_clearance_is_free_and_ends_let_go():
+def test_guide_clearance_is_free_and_ends_release():
     """A bead falls through the clearance before it is carried, and leaves at the end of the curve."""
     d = bead(
         {"points": [[0, 0, 0], [1, 0, 0.1], [2, 0, 0]], "clearance": 0.02, "damping": 50.0},
@@ -213,7 +213,7 @@ def test_a_bushing_damps_a_spherical_joint():
     assert result["w"] == pytest.approx(2.0 * np.exp(-0.3 / 0.5 * result.time), rel=1e-7)
 
 
-def test_a_latch_lets_go_at_its_strength_and_stays_open():
+def test_latch_opens_at_strength_and_stays_open():
     """Pulled ever harder it holds up to 50 N, opens, and does not hold when the mass comes back."""
     d = {
         "format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"b": {"mass": 2.0}},

@@ -178,7 +178,7 @@ def test_edges_of_the_valve(spool: float):
     )
 
 
-def test_spool_dynamics():
+def test_spool_follows_first_and_second_order_response():
     """First order: 1 - exp(-t/T), or its slope limit; second order: the step response of an oscillator. Commands end at full stroke."""
     step = SERVO | {"command": 2.0}
     t = np.linspace(0, 0.1, 21)
@@ -261,7 +261,7 @@ def test_nothing_moves_at_rest():
     assert np.ptp(result["luff"]) < 1e-9 and np.ptp(result["hose_a.pressure"]) < 10.0
 
 
-def test_library_drive_lifts_and_keeps_its_oil():
+def test_boom_drive_conserves_oil_volume():
     """Oil from the tank that the pump brings is in rail, accumulator, cylinder and hoses, or back in the tank: volumes to compressibility."""
     description = load("lib:boom-drive")
     result = description.compile().simulate()
@@ -318,7 +318,7 @@ def test_friction_and_leakage():
     assert result["lift.flow_a"][-1] == pytest.approx(50e-4 * force / 1e4 - 1e-12 * 16e5, rel=1e-7)
 
 
-def test_circuit_stays_when_the_cylinder_goes():
+def test_circuit_survives_dropped_cylinder():
     """The body is dropped: the oil keeps its pressure, the columns of the cylinder end."""
     bodies = {name: {"mass": 2.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]} for name in ("b", "other")}
     joints = SLIDE | {"k": {"child": "other", "type": "prismatic", "coordinates": ["y"]}}

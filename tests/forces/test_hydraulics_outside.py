@@ -71,7 +71,7 @@ def test_rates_are_those_of_the_drive_in_python():
         assert found == pytest.approx(drive.rates(spool, length, speed, *pressures), rel=1e-10)
 
 
-def test_what_a_coupling_is_told():
+def test_circuit_reports_stiffness_to_coupling():
     """Stiffness is dF/ds of the shut bottle, resting_rate the rate of the force by the flows alone."""
     description = alone() | {"states": {"stroke": {"rate": "v", "start": 1.8}}}
     description["hydraulics"]["lift"] |= {"length": "stroke", "leakage": 0.0}
@@ -124,7 +124,7 @@ def coupled(folder: Path, step: float, *options: str) -> dict[str, np.ndarray]:
     return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
 
 
-def test_coupled_boom_is_near_the_one_system_and_of_second_order(tmp_path: Path):
+def test_coupled_boom_converges_with_second_order(tmp_path: Path):
     """Told stiffness and resting rate by plain wires: 20 ms are 2.3 radians of the oil's oscillation."""
     exact, errors = one_system(), []
     for step in (0.02, 0.01, 0.005):
@@ -167,7 +167,7 @@ def test_info_of_a_circuit(capsys: pytest.CaptureFixture):
         ({"rate": "vv"}, "unknown name 'vv'"),
     ],
 )
-def test_motion_is_given_one_way(change: dict, said: str):
+def test_circuit_motion_has_one_source(change: dict, said: str):
     lift = {key: value for key, value in (CIRCUIT["lift"] | change).items() if value is not None}
     with pytest.raises(ModelError, match=said):
         load(alone(lift=lift))

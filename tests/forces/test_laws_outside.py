@@ -65,7 +65,7 @@ def test_a_stop_is_the_wall_of_an_exponential():
     assert result["der(x)"][-1] == pytest.approx(v, rel=1e-5)
 
 
-def test_dry_friction_takes_four_times_its_deflection_from_every_swing():
+def test_dry_friction_decay_matches_den_hartog():
     """Den Hartog: the amplitude of a spring with Coulomb's friction falls by 4 F/k in each period, which stays that of the spring."""
     k, F = 500.0, 3.0
     d = slide({"coordinate": "x", "stiffness": k}, 0.2)
@@ -230,7 +230,7 @@ def test_wrenches_and_pairs_are_mujocos_applied_forces(frame: str):
     beside_mujoco({"w": wrench, "p": pair}, push=push)
 
 
-def test_the_lunar_rover_compacts_its_ground_as_published():
+def test_lunar_rover_compaction_matches_published_value():
     """28.3 N a wheel of 259 N, by Bekker, diameter 0.813 m: D. L. Akin, lecture "Terramechanics" of ENAE 788X, University of Maryland."""
     soil = {"cohesion_modulus": 1400.0, "friction_modulus": 8.2e5, "exponent": 1.0, "width": 0.229}
     soil |= {"viscosity": 20.0, "stiffness": 2e7, "damping": 500.0}

@@ -121,7 +121,7 @@ def test_distances_and_normals_are_coals(first: str, second: str):
 
 
 @pytest.mark.parametrize(("first", "second"), [pair for pair in PAIRS if pair[1] != "plane"])
-def test_which_body_is_named_first_does_not_count(first: str, second: str):
+def test_contact_is_independent_of_body_order(first: str, second: str):
     """Loads, friction and damping of random states, and of parallel axes: the same accelerations to rounding."""
     law = {
         "stiffness": 1e3,
@@ -311,7 +311,7 @@ def test_a_box_spun_on_its_face_stops():
     assert spin[-1] == pytest.approx(6.0 - 0.5 * 2.0 * G * 0.25 / J * 0.06, rel=0.02)
 
 
-def test_a_cylinder_rolls_without_slipping_and_stands_on_its_end():
+def test_cylinder_rolls_and_stands_on_its_end():
     """Down a slope: two thirds of g sin; upright: at rest on three points, on its rim it tips back."""
     slope, r = 0.1, 0.2
     d = box(0.9, slope)
@@ -347,7 +347,7 @@ def test_a_cylinder_rolls_without_slipping_and_stands_on_its_end():
     assert standing[names[2]][-1] == pytest.approx(0.25 - 3.0 * G / 3e5, abs=1e-5)
 
 
-def test_shapes_on_the_ground_are_those_on_a_plane_of_it():
+def test_ground_and_ground_plane_contacts_agree():
     """`against = {body = "ground", plane = true}` is the ground surface."""
     d = box(0.5, speed=[0.3, 0.1, 0, 0.2, 0.4, 2.0])
     plain = load(d).compile().simulate(0.3, output_step=0.05, tolerance=1e-9)

@@ -159,7 +159,7 @@ def rig(soil: dict, weight: float, way: str, **more) -> dict:
 
 @pytest.mark.parametrize("name", SOILS)
 @pytest.mark.parametrize("weight", [3e3, 8e3])
-def test_rigid_wheels_sink_and_resist_as_bekker_says(name: str, weight: float):
+def test_rigid_wheel_sinkage_matches_bekker(name: str, weight: float):
     """Sinkage [3 W/((3 - n)(k_c + b k_phi) sqrt(D))]^(2/(2n + 1)) and compaction resistance of a rolling wheel.
 
     Viscosity and damping times settling speed, 3100 N.s/m * 0.005 m/s, beside the load: 5e-3; the elastic part, W/1e8, beside the sinkage: 3e-3."""
@@ -185,7 +185,7 @@ def test_rigid_wheels_sink_and_resist_as_bekker_says(name: str, weight: float):
 WHEEL = SOILS["sandy loam"] | {"width": 0.25, "viscosity": 100.0, "stiffness": 1e8, "damping": 3e3}
 
 
-def test_ruts_stay_where_they_were_made():
+def test_ruts_persist_on_tracks():
     """There and back on a track: a rut is left behind, soil beyond the turn is fresh, and in its own rut the wheel rolls nearly freely."""
     track = {"at": [0, 0, 0], "along": "x", "length": 4.0, "cells": 41}
     way = "1 - cos(0.1*t)"  # to x = 2 m, at 10 pi s

@@ -79,7 +79,7 @@ def test_a_locked_wheel_slides_with_its_friction():
 
 
 @pytest.mark.parametrize("turning", [36, 38, 40, 50, 100])
-def test_driven_on_soil_it_shears_as_janosi_and_hanamoto_say(turning: float):
+def test_driven_wheel_shear_matches_janosi_hanamoto(turning: float):
     """Thrust over slip of a rigid wheel or track: (A c + N tan φ)(1 - K/(i l)(1 - exp(-i l/K)))."""
     d = rig(10, turning, drop=("friction", "slip_stiffness"), shear=SHEAR)
     result = load(d).compile().simulate(1.0, output_step=0.1, tolerance=1e-9)
@@ -89,7 +89,7 @@ def test_driven_on_soil_it_shears_as_janosi_and_hanamoto_say(turning: float):
     assert result["drive"][-1] == pytest.approx(limit * (1.0 - (1.0 - np.exp(-j)) / j), rel=1e-5)
 
 
-def test_a_wheel_that_does_not_slip_is_linear_in_its_slip():
+def test_wheel_is_linear_at_small_slip():
     """Shear of soil at no slip: the patch forgets with 2 K w k/(limit l), both ways; slopes are as steep as the law, no more."""
     d = rig(2.0, 2.0 / LOADED, drop=("friction", "slip_stiffness"), shear=SHEAR, patch_damping=0.0)
     A = load(d).compile().linearize().A
@@ -118,7 +118,7 @@ def test_the_side_force_acts_behind_the_middle(aside: float, share: float | None
     )
 
 
-def test_relaxation_length():
+def test_tyre_side_force_has_relaxation_length():
     """A wheel that begins to roll aslant builds its side force up over the way C/k."""
     result = (
         load(rig(10, 10 / LOADED, 0.005)).compile().simulate(0.3, output_step=0.001, tolerance=1e-9)
@@ -225,7 +225,7 @@ def block(largest: str, push: str, **more) -> dict:
     }  # fmt: skip
 
 
-def test_a_brake_holds_below_its_force_and_slips_above():
+def test_brake_sticks_below_and_slips_above_its_force():
     """Coulomb: below 10 N it stands on its spring, up to 7.5 N without having slipped at all; above it accelerates with what is over."""
     held = (
         load(block("10", "7*min(1, t)")).compile().simulate(3.0, output_step=0.5, tolerance=1e-10)
@@ -244,7 +244,7 @@ def test_a_brake_holds_below_its_force_and_slips_above():
     assert slipping["hold"][-1] == pytest.approx(-10.0, rel=1e-6)
 
 
-def test_a_brake_stops_a_mass_where_friction_says():
+def test_brake_stopping_distance_matches_formula():
     """v²/(2 μ): 3 m/s against 10 N on 2 kg; the spring of the brake reaches 1e-4 m."""
     result = (
         load(block("10", "0", speed=3.0)).compile().simulate(2.0, output_step=0.1, tolerance=1e-9)
@@ -262,7 +262,7 @@ def test_a_brake_stops_a_mass_where_friction_says():
         ({"patch_stiffness": [1e5, -1.0]}, "patch_stiffness"), ({"soil": {"viscosity": 1.0, "area": 1.0, "friction_modulus": 1e5}}, "area"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_said(change: dict, wanted: str):
+def test_contradictory_wheel_keys_are_refused(change: dict, wanted: str):
     d = rig(1, 1)
     d["forces"]["w"] = {
         key: value for key, value in (d["forces"]["w"] | change).items() if value is not None

@@ -106,7 +106,7 @@ def test_connections_and_followers(tmp_path: Path):
     assert result["s"] == pytest.approx(2.0 * p + 0.5 * p**2, abs=1e-9)
 
 
-def test_what_is_left_out_is_said(tmp_path: Path):
+def test_mjcf_omissions_are_listed(tmp_path: Path):
     text = """<mujoco model="m"><worldbody><body name="a"><joint name="j" type="hinge" range="-10 10" limited="true"/>
     <geom type="sphere" size="0.1"/></body></worldbody></mujoco>"""
     left_out = load(written(tmp_path, text)).description.left_out

@@ -41,7 +41,7 @@ def left_out(tmp_path: Path, more: str, option: str = "") -> str:
         ),
     ],
 )  # fmt: skip
-def test_what_is_left_out_is_said(tmp_path: Path, more: str, option: str, told: str):
+def test_mjcf_disabled_features_are_listed(tmp_path: Path, more: str, option: str, told: str):
     assert told in left_out(tmp_path, more, option=option)
 
 

@@ -86,7 +86,7 @@ def test_arm_moves_as_in_pinocchio(tmp_path: Path):
     compare(written(tmp_path), 1e-13)
 
 
-def test_fixed_links_are_part_of_what_carries_them(tmp_path: Path):
+def test_fixed_urdf_links_merge_with_parent(tmp_path: Path):
     path = written(tmp_path)
     merged, apart = load(path), load(path, keep_fixed=True)
     assert list(merged.description.bodies) == ["base", "upper", "finger"]
@@ -246,7 +246,7 @@ def test_written_file_is_the_same_robot(tmp_path: Path):
     assert (both[0] == both[1]).all()
 
 
-def test_joints_that_move_no_mass_are_held_and_said(tmp_path):
+def test_massless_urdf_joints_are_fixed_and_listed(tmp_path):
     """A massless finger stays where it is; one that follows a joint with mass behind it moves; a mirrored mesh is left out of pictures."""
     more = """<link name="tip"><visual><geometry><mesh filename="x.stl" scale="1 -1 1"/></geometry></visual></link>
 <link name="led"/>

@@ -41,7 +41,7 @@ def arm(tmp_path: Path) -> Path:
     return path
 
 
-def test_macros_stand_for_what_they_write(arm: Path):
+def test_xacro_macros_expand_to_same_robot(arm: Path):
     """Accelerations of a double pendulum whose rods are described in this format."""
     rod = lambda m: {  # noqa: E731
         "mass": m,
@@ -106,7 +106,7 @@ def test_arguments_are_the_file_s_own(arm: Path, tmp_path: Path, capsys):
         ),
     ],
 )
-def test_what_cannot_be_read_is_said(text: str, says: str, tmp_path: Path):
+def test_unreadable_xacro_is_refused(text: str, says: str, tmp_path: Path):
     path = tmp_path / "bad.xacro"
     path.write_text(text)
     with pytest.raises(ModelError, match=says):

@@ -200,7 +200,7 @@ def test_kernels_are_short():
     assert not {name: lines for name, lines in long.items() if lines > KERNEL_LINES}
 
 
-def test_no_utils():
+def test_modules_are_not_named_utils():
     vague = {"utils", "util", "helpers", "misc", "common"}
     assert not [short(path) for path in modules() if path.stem in vague]
 
@@ -214,7 +214,7 @@ def test_files_of_tests_have_names_of_their_own():
     assert not [same for same in places.values() if len(same) > 1]
 
 
-def test_nothing_is_evaluated_as_code():
+def test_no_code_is_evaluated_at_run_time():
     wrong = [
         f"{short(path)}:{node.lineno}"
         for path in modules()

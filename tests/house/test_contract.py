@@ -49,7 +49,7 @@ def regulator():
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
-def test_signatures(regulator, name: str):
+def test_public_signatures_match_contract(regulator, name: str):
     parameters = inspect.signature(getattr(regulator, name)).parameters
     assert [wanted for wanted in SIGNATURES[name] if wanted in parameters] == SIGNATURES[name]
     for (method, parameter), value in DEFAULTS.items():
@@ -57,7 +57,7 @@ def test_signatures(regulator, name: str):
             assert parameters[parameter].default == value
 
 
-def test_attributes(regulator):
+def test_public_attributes_match_contract(regulator):
     assert len(regulator.coordinates) == len(regulator.speeds) == regulator.n
     assert len(regulator.parents) == len(regulator.bodies)
     assert all(
@@ -71,7 +71,7 @@ def test_costs_and_choice(regulator):
     assert regulator.choose() in regulator.costs()
 
 
-def test_result(regulator, tmp_path: Path):
+def test_result_interface_matches_contract(regulator, tmp_path: Path):
     result = regulator.simulate(stop_time=0.2, output_step=0.1)
     for name in (*regulator.coordinates, *regulator.speeds):
         assert np.shape(result[name]) == np.shape(result.time) == (3,)
@@ -89,7 +89,7 @@ def test_unknown_names_are_model_errors():
 
 
 @pytest.mark.parametrize("name", library_names())
-def test_library_loads(name: str):
+def test_every_library_mechanism_loads(name: str):
     system = load(f"lib:{name}").compile()
     q, u = system.start()
     assert system.name and np.isfinite(q).all() and np.isfinite(u).all()

@@ -56,7 +56,7 @@ def test_missing_compiler_names_the_command(
     assert len(said) == 1 and "install" in said[0]
 
 
-def test_failing_step_shows_the_end_of_its_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_failing_step_prints_end_of_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(dev, "VENV", tmp_path)
     monkeypatch.setattr(dev, "ROOT", tmp_path)
     with pytest.raises(dev.Failure, match="no such wheel"):
@@ -160,7 +160,7 @@ def played(monkeypatch: pytest.MonkeyPatch, *line: str) -> int:
         " ".join(each) if each and "python" not in each[0] and "ruff" not in each[0] else ""
     ),
 )
-def test_commands_run_what_they_name(
+def test_developer_commands_run_their_tools(
     lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, line: list[str], expected: list[str]
 ):
     monkeypatch.setenv("PYTHONPATH", "")
@@ -170,7 +170,7 @@ def test_commands_run_what_they_name(
         assert " ".join(ran).startswith(begin)
 
 
-def test_set_up_is_done_once_and_says_where_programs_are(
+def test_setup_runs_once_and_prints_path(
     lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     done = []

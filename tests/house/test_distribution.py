@@ -42,7 +42,7 @@ def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Programs:
     return made
 
 
-def test_a_wheel_is_built_and_nothing_is_left_behind(
+def test_wheel_build_leaves_no_files(
     programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     (tmp_path / "dist").mkdir()
@@ -91,7 +91,7 @@ def test_an_installed_wheel_is_tried(
     )
 
 
-def test_what_takes_too_long_is_a_failure(programs: Programs, tmp_path: Path):
+def test_timeout_is_a_failure(programs: Programs, tmp_path: Path):
     with pytest.raises(distribution.Failure, match="a start takes .* s, expected -1 s at most"):
         distribution.taken("a start", -1.0, ["true"], tmp_path, {})
 
@@ -135,7 +135,7 @@ def test_oldest_dependencies_and_the_newest_python(
     )
 
 
-def test_what_a_wheel_carries_is_copied_with_its_sums(
+def test_wheel_contents_have_checksums(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """The engine of this machine, shells and objects of every platform; what was shipped before is gone."""
@@ -175,7 +175,7 @@ def test_what_a_wheel_carries_is_copied_with_its_sums(
     assert ship.main() == 1 and capsys.readouterr().err == "no compiler is here\n"
 
 
-def test_a_command_that_works_says_nothing(tmp_path: Path):
+def test_successful_command_is_silent(tmp_path: Path):
     distribution.command(sys.executable, "-c", "pass", cwd=tmp_path, quiet=True)
     with pytest.raises(distribution.Failure, match="^no such thing"):
         distribution.command(

@@ -12,7 +12,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="u
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_head(file: str):
+def test_library_page_lists_all_mechanisms(file: str):
     head = []
     for line in (LIBRARY / file).read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
@@ -29,5 +29,5 @@ def test_parameters_are_explained(name: str):
 
 
 @pytest.mark.parametrize("name", library_names())
-def test_page(name: str):
+def test_library_page_matches_code(name: str):
     assert f"`{name}`" in PAGE

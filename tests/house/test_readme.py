@@ -52,7 +52,7 @@ def test_ci_runs_the_test_commands_of_the_readme():
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o100
 
 
-def test_commands_exist():
+def test_readme_commands_exist():
     shown = commands()
     assert any(words[0] == "kinetree" for words in shown)
     for words in shown:
@@ -62,7 +62,7 @@ def test_commands_exist():
             assert words[1].startswith("-") or words[1] in COMMANDS, words
 
 
-def test_options_exist():
+def test_readme_options_exist():
     for words in commands():
         if words[0] == "kinetree" and words[1] in COMMANDS:
             source = (
@@ -73,7 +73,7 @@ def test_options_exist():
                 assert f'"{option}"' in source, f"kinetree {words[1]} has no {option}"
 
 
-def test_python_runs(tmp_path: Path):
+def test_readme_python_runs(tmp_path: Path):
     """All Python of the README as one program, in an empty folder with the files the README shows."""
     for name, text in re.findall(r"<!-- file: (\S+) -->\n```toml\n(.*?)```", README, re.S):
         (tmp_path / name).write_text(text)

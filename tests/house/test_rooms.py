@@ -28,7 +28,7 @@ ORDER: dict[str, list[set[str]]] = {
 
 
 @pytest.mark.parametrize("layer", ORDER)
-def test_every_room_has_its_place(layer: str):
+def test_every_folder_has_a_layer(layer: str):
     there = {
         path.name
         for path in (ROOT / ROOMS[layer]).iterdir()
@@ -38,7 +38,7 @@ def test_every_room_has_its_place(layer: str):
 
 
 @pytest.mark.parametrize("layer", ORDER)
-def test_rooms_import_what_stands_before_them(layer: str):
+def test_imports_follow_layers(layer: str):
     """At module level; what a command needs late it may import anywhere."""
     place = {room: k for k, rooms in enumerate(ORDER[layer]) for room in rooms}
     wrong = []

@@ -69,7 +69,7 @@ exit 3
 """
 
 
-def test_commands_of_a_page_are_run_and_what_they_do_not_print_is_told(tmp_path: Path):
+def test_page_commands_print_what_pages_show(tmp_path: Path):
     page, folder = tmp_path / "page.md", tmp_path / "room"
     folder.mkdir()
     page.write_text(PAGE)

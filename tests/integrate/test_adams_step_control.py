@@ -158,7 +158,7 @@ def test_the_size_of_the_next_step():
     assert AD.next_step(mem, 0.1, 9.0, 1) == pytest.approx(0.05)
 
 
-def test_a_rejected_step_is_halved_and_after_three_begins_with_order_one():
+def test_adams_restarts_with_order_one_after_three_rejections():
     def rejected(attempt: int, error: float, k_low: int = 4) -> tuple[float, float]:
         mem = memory(WANTED_ORDER=1.0, REJECTED=2.0, CONSTANT=3.0, RISING=1.0)
         AC.table(mem, AC.BETA)[1] = 1.0
@@ -191,7 +191,7 @@ class Refusing:
         return 7 if t > self.after else 0
 
 
-def test_a_step_that_a_limit_cut_says_nothing_against_the_one_planned():
+def test_limited_step_keeps_planned_step_size():
     """The plan is kept, but for what is more than twice the step that was made."""
     for limit, expected in ((0.75, 1.0), (0.25, 0.5), (3.0, 2.0)):
         mem = memory(HARD=1.0)
@@ -214,7 +214,7 @@ def test_a_step_that_a_limit_cut_says_nothing_against_the_one_planned():
         assert mem[CT.H_NEXT] == pytest.approx(min(planned, 2.0 * made))
 
 
-def test_a_step_that_never_works_leaves_the_state_and_says_why():
+def test_step_size_failure_keeps_state_and_reports():
     mem = memory()
     assert A.adams_start(mem, Refusing(), None, 0.0, np.zeros(1)) == 0
     mem[CT.H_NEXT] = 1.0
@@ -369,7 +369,7 @@ def ordered(order: int, same: float, below: float, above: float, known: float = 
 
 
 @pytest.mark.parametrize("order", [1, 2, 5, 7, 8])
-def test_the_order_of_a_fixed_step_goes_where_the_error_is_least(order: int):
+def test_fixed_adams_chooses_order_of_least_error(order: int):
     """The error of order k is gamma*_k times the difference k of the rates, at the end of the step; no difference beyond what is known is asked."""
     tiny, lower, higher = 1e-6, max(order - 1, 1), min(order + 1, 8)
     assert ordered(order, 0.2, 0.3, 0.3) == ordered(order, 0.2, 0.2 + tiny, 0.2 + tiny) == order

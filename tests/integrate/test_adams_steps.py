@@ -125,7 +125,7 @@ def modified_differences(past: list[float], count: int, function) -> list[float]
 
 
 @pytest.mark.parametrize("refused", [(), (9, 26, 27, 40)], ids=["as planned", "refused at times"])
-def test_differences_are_those_of_the_rates_at_the_ends_of_steps(refused: tuple[int, ...]):
+def test_adams_differences_match_rates(refused: tuple[int, ...]):
     """Whatever sizes and orders the steps had, and after steps that were taken back."""
     rates, past = Rates(motion, refused), [0.0]
     mem = memory(rtol=1e-9, atol=1e-9)
@@ -234,7 +234,7 @@ def test_a_restart_forgets_the_past():
 
 
 @pytest.mark.parametrize("tolerance", [1e-8, 1e-10])
-def test_a_jump_that_a_state_meets_costs_some_tolerances_whatever_steps_were_before(
+def test_force_jump_costs_few_tolerances(
     tolerance: float,
 ):
     """y' = 4 cos 4t + J where s = t - corner > 0. A step of h over the jump may err by h J/2 and is told as gamma*_k h J/√2 or more, k <= 12:

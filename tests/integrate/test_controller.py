@@ -169,7 +169,7 @@ def test_five_and_twenty_steps_make_a_verdict_and_ten_the_opposite_one():
         assert CT.is_smooth(memory(SMOOTH=count)) == said
 
 
-def test_six_steps_in_a_row_without_a_hold_begin_the_count_anew():
+def test_stiffness_count_resets_after_six_steps():
     mem = memory(STIFF=7.0, SMOOTH=5.0)
     assert changed(mem, CT.count_stiff, True) == {"STIFF": 8.0, "SMOOTH": 0.0}
     for k in range(1, 6):
@@ -262,7 +262,7 @@ def test_steps_before_a_hard_limit_are_made_equal():
     )
 
 
-def test_a_step_to_a_hard_limit_ends_there_to_the_bit():
+def test_hard_limit_is_reached_exactly():
     """Also where the sum of time and step is rounded away from it."""
     limit = 1e16 + 2.0
     soft, hard, rest = memory(T_NEW=1.0, HARD=0.0), memory(T_NEW=1.0, HARD=1.0), limit - 1.0
@@ -296,7 +296,7 @@ def test_fixed_steps_lie_on_a_grid():
         assert CT.grid_time(mem, limit) == end
 
 
-def test_off_the_grid_a_new_one_begins():
+def test_fixed_grid_restarts_off_grid():
     for off, new in (
         (0.0, False),
         (0.45e-8, False),

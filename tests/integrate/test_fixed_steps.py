@@ -282,7 +282,7 @@ def hermite_weights() -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(np.pad(row.coef, (0, 5 - len(row.coef)))[1:]) for row in rows)
 
 
-def test_the_table_of_dormand_and_prince_meets_its_conditions():
+def test_dormand_prince_table_satisfies_order_conditions():
     a = (
         (),
         *(tuple(row[:k]) for k, row in enumerate((RK.A2, RK.A3, RK.A4, RK.A5, RK.A6), start=1)),

@@ -81,7 +81,7 @@ def test_tied_motion_inside_steps(refined):
         assert np.abs(result.states[:, 0] - np.cos(times)).max() < 0.5 * tolerance
 
 
-def test_refined_output_meets_both_ends_and_stays_continuous_after_changes(refined):
+def test_refined_radau_output_is_continuous(refined):
     """Rounding of a few terms of size 1, after small changes of the state too; slopes agree where steps meet."""
     case, method, out = kepler(0.2, 6.0), METHODS["radau"], np.empty(4)
     mem = memory("radau", case, 1e-7, 1e-7)

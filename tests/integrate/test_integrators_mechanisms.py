@@ -97,7 +97,7 @@ def test_rates_on_loops_are_evaluated_after_the_projection_alone(name: str, each
     ("name", "most"),
     [("adams", 3e-8), ("rk45", 3e-8), ("tsit5", 3e-8), ("verner65", 3e-8), ("radau", 1e-7)],
 )
-def test_a_corner_of_a_law_costs_what_the_page_says(name, most):
+def test_force_corner_cost_matches_documentation(name, most):
     """A mass falls on a damped spring, whose force begins with a jump: a damped oscillation from the instant of touch; tolerance 1e-10."""
     m, k, d, g, height, speed = 1.0, 200.0, 4.0, 9.81, 0.25, -0.5
     falling = {

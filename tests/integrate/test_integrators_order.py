@@ -55,7 +55,7 @@ def test_the_first_step_is_the_one_that_was_given(name, given):
     assert taken[0] == given != taken[1]
 
 
-def test_adams_raises_its_order_with_the_accuracy_asked():
+def test_adams_order_rises_with_accuracy():
     """Work grows slower than for any fixed order: 1e-13 costs at most four times 1e-5 (order 8 alone would need ten times as much)."""
     evaluations = {}
     for tolerance in (1e-5, 1e-13):
@@ -81,7 +81,7 @@ def test_error_follows_the_tolerance(name):
 
 
 @pytest.mark.parametrize("name", VARIABLE)
-def test_dense_output_is_as_good_as_the_steps(name):
+def test_dense_output_error_matches_step_error(name):
     """Largest error over 500 points inside the steps against that at the ends of the steps."""
     times = np.linspace(0.0, ORBIT.stop, 501)[1:]
     exact = np.array([kepler_end(0.2, t) for t in times])

@@ -64,7 +64,7 @@ def test_asking_for_dense_output_changes_nothing_later(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_dense_output_meets_both_ends_and_is_smooth(name):
+def test_dense_output_is_smooth_at_step_ends(name):
     """Ends to rounding (the polynomials have size 1, so 1e-14); where two steps meet, slopes agree to the quotient's h/1e3."""
     mem, out = started(name), np.empty(4)
     steps(name, mem, 40)
@@ -139,7 +139,7 @@ def test_no_step_passes_a_hard_limit(name):
 
 @pytest.mark.parametrize("off", [1e-11, -1e-11])
 @pytest.mark.parametrize("name", FIXED)
-def test_no_rest_of_rounding_is_a_step_of_its_own(name, off):
+def test_roundoff_remainder_causes_no_extra_step(name, off):
     """A hard limit that lies a rounding beside the end of a fixed step is that end: as many steps as to the end itself, and none beyond."""
     counts = []
     for part in (0.0, off):

@@ -65,7 +65,7 @@ def test_radau_meets_printed_references(case, small):
         ), (tolerance, error)
 
 
-def test_jacobian_and_factors_are_kept_where_they_can_be():
+def test_radau_reuses_jacobian_and_factors():
     result = run(
         "radau", ROBERTSON_LONG, np.array([1e11]), memory("radau", ROBERTSON_LONG, 1e-8, 1e-14)
     )
@@ -108,7 +108,7 @@ def test_a_given_jacobian_is_used():
 
 
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-9])
-def test_dense_output_of_radau_holds_where_stiff_forces_tie_the_solution(tolerance):
+def test_radau_dense_output_is_accurate_for_stiff_forces(tolerance):
     """y follows cos t with rate 1e9: the ends of steps are exact whatever the step, so only the check of the polynomial keeps its inside right.
 
     The inner tolerance of the method is 0.1 tol^(2/3); the polynomial is judged by its predecessor, which leaves a factor.
@@ -162,7 +162,7 @@ def test_accuracy_is_not_taken_for_stiffness(kind, name):
             assert not is_stiff(mem), time_of(mem)
 
 
-def test_radau_notices_where_it_is_not_needed():
+def test_radau_detects_smooth_problems():
     smooth, stiff = SMOOTH["oscillators"], STIFF["springs, damped"][0]
     verdicts = []
     for case in (smooth, stiff):

@@ -99,7 +99,7 @@ def test_sums_of_every_length(first: int):
         assert LU.less_complex(3.0, 4.0, re, im, u, v, first, last) == (z.real, z.imag)
 
 
-def test_rows_end_where_their_zeros_begin():
+def test_linear_solver_skips_trailing_zeros():
     assert [
         LU.reach(np.array(row), 4) for row in ([1.0, 2, 3, 4], [1.0, 0, 3, 0], [1.0, 0, 0, 0])
     ] == [4, 3, 1]

@@ -62,7 +62,7 @@ def test_bodies_keep_their_integrals(right: Callable[..., np.ndarray], seed: int
     )
 
 
-def test_reactions_keep_what_reacts(right: Callable[..., np.ndarray]):
+def test_chemical_problems_conserve_mass(right: Callable[..., np.ndarray]):
     """Robertson: all three substances together. HIRES: the seventh and the eighth together; light makes the first."""
     y = np.random.default_rng(3).random(8)
     f = right(integrator_problems.ROBERTSON, y[:3])
@@ -100,7 +100,7 @@ def test_motions_known_in_closed_form_have_their_rates(right: Callable[..., np.n
     )[3] == pytest.approx(-10.0)
 
 
-def test_a_shaken_chain_passes_on_what_pulls_at_it(right: Callable[..., np.ndarray]):
+def test_shaken_chain_conserves_momentum(right: Callable[..., np.ndarray]):
     """Inner forces cancel: what all masses gain comes from the hand at the first; a chain that moves as its hand does is not pulled."""
     y, t = np.random.default_rng(0).normal(size=8), 0.4
     f = right(integrator_problems.CHAIN, y, 5.0, 0.3, t)
@@ -118,7 +118,7 @@ def test_a_shaken_chain_passes_on_what_pulls_at_it(right: Callable[..., np.ndarr
     )
 
 
-def test_what_blows_up_is_refused_or_no_number(right: Callable[..., np.ndarray]):
+def test_diverging_problem_is_refused(right: Callable[..., np.ndarray]):
     out = np.zeros(1)
     assert right(integrator_problems.BLOW_UP, np.zeros(1), 1.0, t=1.0) == 1.0
     assert integrator_problems.problem(

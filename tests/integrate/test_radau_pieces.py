@@ -157,7 +157,7 @@ def iterated(
     return status, factor, mem
 
 
-def test_iterations_end_when_the_rest_is_small_and_give_up_when_it_will_not_be():
+def test_radau_newton_stops_on_convergence_or_divergence():
     status, factor, mem = iterated(-2.0, -2.0)
     assert (
         (status, factor, mem[N.USED]) == (0, 1.0, 2.0)
@@ -189,7 +189,7 @@ def test_iterations_end_when_the_rest_is_small_and_give_up_when_it_will_not_be()
     )
 
 
-def test_the_error_inside_a_step_is_told_from_how_far_the_last_polynomial_misses():
+def test_radau_dense_error_matches_formula():
     """For t^4: h^4 times the largest product of distances to the nodes, whatever the step before."""
     for H, h in ((0.5, 0.5), (0.5, 0.2), (0.3, 0.9)):
         mem = put(memory(FRESH=0.0, H=H), WEIGHT=10.0, Z3=(H + h) ** 4)
@@ -293,7 +293,7 @@ def test_an_accepted_step_plans_the_next_one():
     )
 
 
-def test_jacobian_and_factors_are_made_when_they_are_due():
+def test_jacobian_is_renewed_when_needed():
     made = []
 
     def jacobian(

@@ -242,7 +242,7 @@ def test_books_close_over_twelve_departures(variant: str, order: int):
             )  # of the guides, goes with the joint
 
 
-def test_rigid_detailed_carrier_moves_as_the_basic_one():
+def test_locked_detailed_carrier_matches_basic_one():
     """The parts of the base locked together are the base, before and after a departure."""
     basic = (
         load("lib:carrier", modules=1).compile().simulate(1.5, output_step=0.05, tolerance=1e-11)

@@ -53,7 +53,7 @@ def test_lengths_are_those_of_the_actuators():
 
 
 @pytest.mark.parametrize("cylinders", [0, 1])
-def test_loads_left_by_the_preparation_hold_the_carrier(cylinders: int):
+def test_prepared_loads_hold_carrier_in_equilibrium(cylinders: int):
     """With the forces that the states *_load remember nothing accelerates: beside gravity, what the roundoff of the stiff lock leaves."""
     system = load("lib:carrier", modules=2, outside=1, cylinders=cylinders).compile()
     twin = system.simulate(1e-6, output_step=1e-6)
@@ -139,7 +139,7 @@ def test_settings_of_scenarios_are_checked():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_coupled_fmus_do_what_the_programs_do(backend: str, tmp_path: Path):
+def test_coupled_carrier_fmus_match_process(backend: str, tmp_path: Path):
     """Seven FMUs under fmpy beside the same programs in the process: only how inputs that move are handed over differs."""
     fmus, programs = (
         run_carrier(tmp_path, kind, 0.005, modules=1, pace=0.6) for kind in (backend, "process")
@@ -277,7 +277,7 @@ def test_picture_of_a_staged_run(tmp_path: Path):
     assert (tmp_path / "run.png").stat().st_size > 20_000
 
 
-def test_reports_need_nothing_beside_them(tmp_path: Path):
+def test_reports_are_self_contained(tmp_path: Path):
     page = write_report(tmp_path / "report.html", "a < b", ["<p>text</p>"]).read_text(
         encoding="utf-8"
     )
@@ -286,7 +286,9 @@ def test_reports_need_nothing_beside_them(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_demonstration(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_demonstration_runs_within_three_minutes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     """FMUs, pictures, tables and a page that holds them all, in less than three minutes."""
     assert demo.main(tmp_path) == 0
     said = capsys.readouterr().out

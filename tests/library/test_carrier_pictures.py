@@ -144,7 +144,7 @@ def test_drives_are_drawn_in_bar_percent_and_joule_with_room_for_their_names(dra
     assert all(instants(axes) == [0.25] for axes in drawn[0].axes)
 
 
-def test_bodies_stand_where_their_poses_are_until_they_have_gone():
+def test_departed_modules_disappear_from_picture():
     """A module has gone when the stage that its departure began is over."""
     columns = Columns(
         {
@@ -176,7 +176,7 @@ def test_bodies_stand_where_their_poses_are_until_they_have_gone():
         )
 
 
-def test_the_near_is_drawn_after_the_far(monkeypatch: pytest.MonkeyPatch):
+def test_picture_layers_are_sorted_by_depth(monkeypatch: pytest.MonkeyPatch):
     """The eye of the picture is that of matplotlib's view; polygons lie in their layer in the order of their nearness."""
     azimuth, elevation = np.radians([pictures.AZIMUTH, pictures.ELEVATION])
     eye = np.array(
@@ -208,7 +208,7 @@ def here() -> pictures.Poses:
     }
 
 
-def test_wheels_jacks_and_cylinders_are_where_the_bodies_carry_them(
+def test_wheels_jacks_and_cylinders_are_drawn_on_bodies(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """Rims of 0.6 m in the plane of the wheel; jacks from the base over their foot down to the ground; what is far lies behind the base."""

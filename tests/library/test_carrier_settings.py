@@ -24,7 +24,7 @@ def test_orders_of_departure():
     assert all(a * b <= 0 for a, b in zip(sides, sides[1:]))
 
 
-def test_modules_leave_in_the_order_that_is_given_and_at_its_pace():
+def test_modules_depart_in_given_order_and_pace():
     result = (
         load("lib:carrier", modules=3, order=[2, 3, 1], pace=0.3).compile().simulate(tolerance=1e-6)
     )
@@ -40,7 +40,7 @@ def test_modules_leave_in_the_order_that_is_given_and_at_its_pace():
 
 @pytest.mark.parametrize("variant", ["carrier", "carrier-detailed"])
 @pytest.mark.parametrize("switch", ["full", "hydraulic", "soil", "contacts", "drives"])
-def test_switches(variant: str, switch: str):
+def test_carrier_switches_change_the_model(variant: str, switch: str):
     """Every variant begins at rest and lets its module go; jack loads stay about the weight.
 
     At rest nothing bounds the steps but the tolerance: it has to be as fine as what is asserted.

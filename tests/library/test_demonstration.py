@@ -9,7 +9,7 @@ from kinetree.scripts import demo
 from kinetree.scripts.studies import carrier_cosim, stabilisation
 
 
-def test_the_demonstration_writes_what_it_says(
+def test_demonstration_falls_back_to_python_fmus(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """Where native FMUs cannot be made the Python back end takes their place, and that is said."""

@@ -64,7 +64,7 @@ def test_cylinders_hold_the_potential_energy(moved):
     assert work == pytest.approx(weight, abs=200.0 * 2.0 * 2 * h + 1e-4 * abs(weight))
 
 
-def test_the_cycle_keeps_its_books():
+def test_excavator_cycle_balances_energy():
     """A run of the cycle: the loop stays closed, work and energy agree, pressures stay above vacuum and near their reliefs, the arm comes back."""
     result = load("lib:excavator").compile().simulate()
     assert np.max(np.abs(result["constraint_residual"])) < 1e-6

@@ -40,13 +40,13 @@ def test_the_woodpecker_pecks_in_a_limit_cycle():
         assert result["der(z)"][k] == pytest.approx(-0.3411, rel=0.1)
 
 
-def test_without_friction_it_falls():
+def test_woodpecker_falls_without_friction():
     result = load("lib:woodpecker", friction=0.0).compile().simulate(0.3)
     start = result["der(z)"][0]
     assert result["der(z)"][-1] < start - 0.5 * G * 0.3
 
 
-def test_the_impact_pair_comes_to_its_periodic_motion():
+def test_impact_pair_reaches_periodic_motion():
     """Two impacts per period at the phases τ, τ + π: speed (play + 2 A sin τ) ω/π between them, restitution (1 - e) v = -(1 + e) A ω cos τ."""
     A, omega, play, e = 0.01, 25.0, 0.05, 0.5
 
@@ -86,7 +86,7 @@ def test_painleves_paradox_is_said():
 
 
 @pytest.mark.parametrize("blocks", [2, 4, 5, 6])
-def test_a_stack_falls_and_rests(blocks: int):
+def test_falling_stack_comes_to_rest(blocks: int):
     """The first impact is that of free fall; at the end every interface carries what is above it; energy never grows."""
     result = load("lib:falling-stack", blocks=blocks).compile().simulate()
     assert result.events[0].time == pytest.approx(math.sqrt(2 * 0.05 / G), rel=1e-9)
@@ -96,7 +96,7 @@ def test_a_stack_falls_and_rests(blocks: int):
 
 
 @pytest.mark.parametrize("frequencies", [(1.0, 1.0), (2.0, 1.0), (3.0, 2.0)])
-def test_the_snakeboard_moves_as_its_momentum_says(frequencies: tuple[float, float]):
+def test_snakeboard_matches_reduced_equation(frequencies: tuple[float, float]):
     """The reduced equation of the source for the forward speed, then heading and place, by another integrator."""
     rotor, axles = frequencies
     result = (
@@ -150,6 +150,6 @@ def test_the_quadruped_trots_and_turns():
     ["woodpecker", "impact-pair", "snakeboard", "falling-stack", "quadruped", "painleve-rod"],
 )
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_fmus_move_as_the_process_does(name: str, backend: str, tmp_path: Path):
+def test_impact_machine_fmus_match_process(name: str, backend: str, tmp_path: Path):
     report = verify(build_fmu(load(f"lib:{name}"), tmp_path / "unit.fmu", backend))
     assert not [check for check in report.checks if not check.good]

@@ -40,13 +40,13 @@ def test_starts_in_the_nominal_pose(arm):
 
 
 @pytest.mark.parametrize("name", ["n", "z", "r", "s"])
-def test_gravity(arm, name: str):
+def test_puma_gravity_torques_match_published_values(arm, name: str):
     assert arm.inverse_dynamics(0.0, pose(name), ZERO, ZERO) == pytest.approx(
         DATA["gravity"][name], abs=DIGITS
     )
 
 
-def test_mass_matrix(arm):
+def test_puma_mass_matrix_matches_published_values(arm):
     """Entries to the last of the twelve digits given, in kg.m²."""
     M = arm.mass_matrix(0.0, pose("n"))
     for place, value in DATA["mass_matrix"].items():

@@ -20,7 +20,7 @@ def rate(system, names: tuple[str, ...], q: np.ndarray, u: np.ndarray, h: float)
 
 # -- generators -----------------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("freedoms", [1, 2, 3])
-def test_chain(freedoms: int):
+def test_chain_generator_builds_requested_rods(freedoms: int):
     system = load("lib:chain", n=8, freedoms=freedoms).compile()
     assert system.parents == tuple(range(8)) and system.n == 8 * freedoms
     M = system.mass_matrix(0.0, system.start()[0])
@@ -36,7 +36,7 @@ def test_chain(freedoms: int):
         (6, tuple(range(7))),
     ],
 )
-def test_star(branch: int, parents: tuple[int, ...]):
+def test_star_generator_builds_requested_branches(branch: int, parents: tuple[int, ...]):
     system = load("lib:star", n=7, freedoms=2, branch=branch).compile()
     assert system.parents == parents and system.n == 14
 
@@ -49,7 +49,7 @@ def test_hanging_chain_rests():
 @pytest.mark.parametrize(
     "settings", [{"n": 0}, {"n": 2.5}, {"freedoms": 4}, {"n": True}, {"n": 10**9}, {"n": "many"}]
 )
-def test_impossible_chains(settings):
+def test_invalid_chain_arguments_are_refused(settings):
     with pytest.raises(ModelError, match="whole number"):
         load("lib:chain", **settings)
 
@@ -88,7 +88,7 @@ def test_regulator_turns_steadily():
     assert outputs["height"] == pytest.approx(value["zc2"] * np.cos(al), abs=1e-15)
 
 
-def test_regulator_forces():
+def test_regulator_generalised_forces_match_power():
     """Q of [IPS16] is what the weight and the elements do: its power is the rate of work at any speeds."""
     system = load("lib:regulator").compile()
     value = {name: parameter.value for name, parameter in system.description.parameters.items()}
@@ -108,7 +108,7 @@ def test_regulator_forces():
 
 
 # -- gyroscope ------------------------------------------------------------------------------------------------------------------------------
-def test_gyroscope_keeps_its_integrals():
+def test_gyroscope_conserves_integrals():
     system = load("lib:gyroscope").compile()
     rng = np.random.default_rng(5)
     for _ in range(3):
@@ -121,7 +121,7 @@ def test_gyroscope_keeps_its_integrals():
         assert np.abs(rates / scales).max() < 1e-8
 
 
-def test_gyroscope_equilibria():
+def test_gyroscope_equilibria_match_theory():
     """The rotor's axis along the normal of the orbit, at any spin; and, without spin against the stars and gradient, any attitude."""
     system = load("lib:gyroscope").compile()
     assert np.abs(system.accelerations(0.0, [0.0, 0.0, 0.4], [0.0, 0.0, 0.3])).max() < 1e-18
@@ -183,7 +183,7 @@ def test_free_body_obeys_euler():
     )
 
 
-def test_chain6_starts_as_one_rigid_body():
+def test_chain6_start_is_rigid_rotation():
     system = load("lib:chain6").compile()
     q, u = system.start()
     kinetic, potential = system.energy(0.0, q, u)
@@ -193,7 +193,7 @@ def test_chain6_starts_as_one_rigid_body():
     assert outputs["end6[1]"] == pytest.approx(3.0 * np.sin(0.5), rel=1e-14)
 
 
-def test_pendulum_equation():
+def test_pendulum_satisfies_its_equation():
     system = load("lib:pendulum").compile(L=0.7, phi0=0.4)
     q, u = system.start()
     assert system.accelerations(0.0, q, u) == pytest.approx([-9.81 / 0.7 * np.sin(0.4)], rel=1e-14)

@@ -44,7 +44,7 @@ def difference(a: float, b: float) -> float:
 
 
 # -- changes of structure -------------------------------------------------------------------------------------------------------------------
-def test_released_rod():
+def test_released_rod_follows_parabola():
     """A rod lets go of its pin at 30 degrees and flies on: instant and parabola to 1e-10, constant rate to 1e-8."""
     expected = reference("structure_changes")["released"]
     swing = {"rotate": "z", "coordinate": "phi", "start": np.pi / 2}
@@ -127,7 +127,7 @@ def test_two_stages_of_release():
     assert result["energy"] == pytest.approx(36.0 + 0.5e-3 * 16, abs=1e-9)
 
 
-def test_locked_joint():
+def test_locked_joint_conserves_angular_momentum():
     """A double pendulum locks when straight: angular momentum about the pivot decides the rate, the loss of energy is in the books."""
     expected = reference("structure_changes")["locked"]
     mechanism = {
@@ -188,7 +188,7 @@ def test_locked_joint():
 
 
 # -- impacts with restitution ---------------------------------------------------------------------------------------------------------------
-def test_bouncing_ball():
+def test_bouncing_ball_matches_impact_times():
     """Eleven impacts: instants to 1e-9, then rest."""
     rows = reference("bouncing_ball")["rows"]
     result = (
@@ -275,7 +275,7 @@ def elastic_heights(times: np.ndarray, k=1e6, zeta=0.1, m=1.0, g=9.81, h0=1.0) -
     return heights
 
 
-def test_elastic_ball():
+def test_elastic_ball_matches_bounce_heights():
     """Heights over four bounces; where the ball flies, its lag in time is the error of all contacts so far, below 1e-9 s."""
     result = (
         load("lib:elastic-ball")

@@ -56,7 +56,7 @@ def test_pendulum_2000_s():
     assert pendulum_errors(2000.0, 0.1, TIGHT).max() < 1e-5
 
 
-def test_pendulum_period():
+def test_pendulum_period_matches_elliptic_integral():
     """The period by elliptic integrals to 1e-10: the time of the tenth passage through the start, interpolated where the speed is small."""
     period = reference("pendulum")["period"]
     system = load("lib:pendulum").compile()
@@ -103,7 +103,7 @@ def single_body(case: str):
 
 
 @pytest.mark.parametrize("case", SINGLE)
-def test_single_joints(case: str):
+def test_single_joints_match_adams(case: str):
     """Every joint of Project Chrono's comparison with ADAMS, 1e-6 of the recomputed table."""
     rows = np.array([row[1:] for row in reference("joint_pendulums")["rows"] if row[0] == case])
     result = single_body(case).simulate(
@@ -132,7 +132,7 @@ def test_reactions_on_the_pin():
 
 
 # -- stiff governor -------------------------------------------------------------------------------------------------------------------------
-def test_flyball_governor():
+def test_flyball_governor_matches_reference():
     """The slider's height to 1e-6; dampers make eigenvalues of thousands of 1/s, so the integrator is implicit. The shaft's momentum is conserved."""
     data = reference("flyball")
     rows = np.array(data["rows"])
@@ -162,7 +162,7 @@ def test_flyball_governor():
 
 
 # -- chains ---------------------------------------------------------------------------------------------------------------------------------
-def test_five_link():
+def test_five_link_matches_published_sum():
     """Published sum of the coordinates to 1e-9."""
     expected = reference("five_link")
     result = (
@@ -199,7 +199,7 @@ def three_rods(file: str, stop_time: float, **start: float) -> float:
     )
 
 
-def test_three_rods():
+def test_three_rods_match_reference():
     """1e-7 over 10 s: errors grow by about 80."""
     assert three_rods("three_link_rods", 10.0) < 1e-7
 
@@ -235,7 +235,7 @@ def test_chain_of_six_boxes():
 
 
 # -- tops -----------------------------------------------------------------------------------------------------------------------------------
-def test_heavy_top():
+def test_heavy_top_matches_reference():
     """1e-7 up to 2 s at 24 turns per second; the spin stays exact, energy and angular momentum about the vertical to 1e-10 of theirs."""
     rows = np.array(reference("heavy_top")["rows"])
     system = load("lib:heavy-top").compile()
@@ -267,7 +267,7 @@ def test_heavy_top():
     assert np.abs(result["tip.wy"] - 150.0).max() < 1e-9
 
 
-def test_free_body():
+def test_free_body_matches_closed_solution():
     """Closed solution to 1e-9."""
     rows = np.array(reference("free_body")["rows"])
     result = (
@@ -286,7 +286,7 @@ def test_free_body():
 
 
 # -- regulator ------------------------------------------------------------------------------------------------------------------------------
-def test_regulator_settles():
+def test_regulator_settles_at_equilibrium():
     """With damping, any start ends at the analytic equilibrium (`test_library_trees.regulator_equilibrium`)."""
     from test_library_trees import regulator_equilibrium
 
@@ -301,7 +301,7 @@ def test_regulator_settles():
 
 
 # -- compliant stops ------------------------------------------------------------------------------------------------------------------------
-def test_elasto_gap():
+def test_elasto_gap_matches_modelica():
     """Modelica's example to 1e-6; its force has corners, so the steps there are the integrator's business."""
     expected = reference("elasto_gap")
     result = (

@@ -77,7 +77,7 @@ def test_ackermann_and_the_circle():
 
 
 @pytest.mark.parametrize("soil", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_it_brakes_on_a_slope_to_a_true_stop(soil: int):
+def test_truck_brakes_to_full_stop_on_slope(soil: int):
     """Stands on its brakes, rolls down, is braked: at the end nothing moves for seconds, and the patches carry the slope's share of the weight."""
     system = load("lib:truck", trip=2, soil=soil).compile()
     result = system.simulate(40.0)
@@ -91,7 +91,7 @@ def test_it_brakes_on_a_slope_to_a_true_stop(soil: int):
     )  # soil carries the rest in its ruts
 
 
-def test_the_brakes_are_what_stops_it():
+def test_unbraked_truck_rolls_away():
     """Not braked again it rolls on, faster and faster."""
     d = describe(trip=2)
     d["tables"]["trip_brake"]["y"] = [0.4, 0, 0, 0]
@@ -100,7 +100,7 @@ def test_the_brakes_are_what_stops_it():
 
 
 @pytest.mark.parametrize("soil", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_it_lifts_itself_on_its_jacks(soil: int):
+def test_truck_lifts_itself_on_jacks(soil: int):
     """All wheels in the air, the weight on the jacks, while the crane turns its load; the loads of the jacks balance it."""
     result = load("lib:truck", trip=3, soil=soil).compile().simulate()
     assert result["wheels_off_ground"][0] == 0 and result["wheels_off_ground"][-1] == 4
@@ -119,7 +119,7 @@ def test_it_lifts_itself_on_its_jacks(soil: int):
 @pytest.mark.slow
 @pytest.mark.parametrize("trip", [1, 2, 3])
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_fmus_move_as_the_process_does(trip: int, backend: str, tmp_path: Path):
+def test_truck_fmus_match_process(trip: int, backend: str, tmp_path: Path):
     """Co-simulation and model exchange beside the run in the process."""
     report = verify(build_fmu(load("lib:truck", trip=trip), tmp_path / "truck.fmu", backend))
     assert report.good, [check for check in report.checks if not check.good]

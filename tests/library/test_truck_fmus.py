@@ -50,7 +50,7 @@ def test_it_drives_over_a_bump(way: str, tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
-def test_it_brakes_on_a_slope_to_a_true_stop(way: str, tmp_path: Path):
+def test_truck_fmu_brakes_to_full_stop(way: str, tmp_path: Path):
     """It rolls, is braked, and then does not move for ten seconds; its patches carry the slope's share of the weight."""
     run = driven(2, way, 40.0, tmp_path)
     assert run["der(x)"].min() < -1.5
@@ -63,7 +63,7 @@ def test_it_brakes_on_a_slope_to_a_true_stop(way: str, tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
-def test_it_lifts_itself_on_its_jacks(way: str, tmp_path: Path):
+def test_truck_fmu_lifts_itself_on_jacks(way: str, tmp_path: Path):
     """From four wheels on the ground to none; the jacks carry truck and load, while the crane turns."""
     run = driven(3, way, 20.0, tmp_path)
     assert (run["wheels_off_ground"][0], run["wheels_off_ground"][-1]) == (0.0, 4.0)

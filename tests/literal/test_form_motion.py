@@ -133,7 +133,7 @@ def test_events_states_and_stages_by_a_form(method):
     assert [event.time for event in result.events] == pytest.approx([0.2, 0.5], abs=1e-10)
 
 
-def test_what_forms_cannot_do_is_refused():
+def test_unsupported_form_options_are_refused():
     with pytest.raises(ValueError, match="'CBM' is for trees, '[^']*' has closed loops"):
         load("lib:four-bar").compile().simulate(stop_time=1.0, method="CBM")
     with pytest.raises(ValueError, match="stormer"):

@@ -47,7 +47,7 @@ STARS = {
 
 @pytest.mark.parametrize("bodies", [2, 3, 7, 40])
 @pytest.mark.parametrize("topology, table", [(chain, CHAINS | ANY), (star, STARS | ANY)])
-def test_closed_forms(topology, table, bodies):
+def test_operation_counts_match_closed_forms(topology, table, bodies):
     for (form, n), value in table.items():
         assert costs(*topology(n, bodies))[form] == pytest.approx(value(bodies), rel=1e-15), (
             form,
@@ -79,7 +79,7 @@ def test_iteration_on_chains(k):
 
 
 @pytest.mark.parametrize("modules", [1, 4, 50])
-def test_carrier(modules):
+def test_carrier_operation_counts_match_prediction(modules):
     """The two variants of the module carrier."""
     M = modules
     basic = costs([3, 1, 1] + [3] * M, [0, 1, 2] + [3] * M)

@@ -52,18 +52,18 @@ def compare_lagrange(tree):
 
 @DRAWN
 @given(trees)
-def test_lagrangian_forms(tree):
+def test_lagrangian_forms_agree(tree):
     compare_lagrange(tree)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_fifty_bodies(seed):
+def test_forms_agree_for_fifty_bodies(seed):
     compare_lagrange(random_tree(np.random.default_rng(seed), 50))
 
 
 @DRAWN
 @given(trees)
-def test_default_engine(tree):
+def test_default_engine_matches_literal_dec(tree):
     """DEC in ground axes gives the same accelerations and reactions."""
     w, R, udot = Dense(tree).lagrange()
     I = instance(tree)
@@ -74,7 +74,7 @@ def test_default_engine(tree):
 
 @DRAWN
 @given(trees)
-def test_hamiltonian_forms(tree):
+def test_hamiltonian_forms_agree(tree):
     """u from p against (1.54); ṗ against the derivative of BᵀMv along the motion that (1.38) gives."""
     dense = Dense(tree)
     p, pdot = dense.momenta().real, momentum_rates(tree)
@@ -97,7 +97,7 @@ def test_hamiltonian_forms(tree):
 
 @DRAWN
 @given(trees)
-def test_mass_matrix(tree):
+def test_mass_matrices_agree(tree):
     dense = Dense(tree)
     I = instance(tree)
     assert I.call("mass_matrix") == 0
@@ -107,7 +107,7 @@ def test_mass_matrix(tree):
 
 @DRAWN
 @given(trees)
-def test_literal_kinematics(tree):
+def test_body_axes_kinematics_match_absolute_poses(tree):
     """A, v, w' and F' of the body-axes recursions against absolute poses."""
     dense = Dense(tree)
     I = instance(tree)

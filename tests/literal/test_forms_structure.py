@@ -152,7 +152,7 @@ def relative_residual(I, form):
 
 @pytest.mark.parametrize("shape", ["chain", "star", "random"])
 @pytest.mark.parametrize("joint", ["revolute", "ball", "any"])
-def test_residual(shape, joint):
+def test_equations_have_zero_residual(shape, joint):
     tree = random_tree(np.random.default_rng(11), 30, shape, joint)
     I = instance(tree)
     for form in ("drt", "cbm", "lgr", "abm"):
@@ -210,7 +210,7 @@ def test_iteration_survives_a_jump():
         assert I.ws.head.fallbacks + I.ws.head.refactored > 1
 
 
-def test_iteration_ends_at_once_without_forces():
+def test_variable_metric_iteration_stops_at_zero_force():
     """b = 0: no iteration, no division by zero."""
     tree = random_tree(np.random.default_rng(6), 4, "chain", "revolute")
     for field in (tree.gravity, tree.u, tree.tau, tree.wrench, tree.extra):

@@ -98,7 +98,7 @@ def test_momenta_and_their_rates_in_every_form(method):
 
 
 @pytest.mark.parametrize("method", ("ABM", "CBM", "DEC"))
-def test_reactions_are_those_of_the_same_motion(method):
+def test_rotor_reactions_match_equivalent_motion(method):
     """A motor that gives τ - D u̇ to joints without rotors makes the same motion; the reactions are the same, too."""
     plain, driven, D = both()
     q, u = state(plain)
@@ -146,7 +146,7 @@ def states(system, result):
         )
 
 
-def test_closed_loop():
+def test_rotor_in_closed_loop_matches_bordered_equations():
     """Rates of a four-bar with a motor at its crank against the bordered equations with M + D."""
     plain, driven, D = both_of_four_bar()
     q, u = (np.array(part) for part in driven.start())
@@ -195,7 +195,7 @@ def test_wrong_numbers_are_refused():
             load(wrong)
 
 
-def test_a_lock_keeps_the_momentum_of_rotors_that_stay():
+def test_locking_conserves_rotor_momentum():
     """Two discs on one axis, the upper one on the lower: when it locks, (Ia + Ib + rotor) u⁺ = (Ia + Ib + rotor) u + Ib v, by hand."""
     disc = {"mass": 1.0, "inertia": [0.2, 0.2, 0.3, 0, 0, 0]}
     text = {

@@ -81,7 +81,7 @@ def test_command_line_warns(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["first", "last"])
-def test_a_changed_start_is_said_wherever_the_coordinate_stands(first: bool):
+def test_changed_start_value_is_reported(first: bool):
     """Two rods of length 1 on pivots 1 apart and a coupler of length 1 between them: both rods stand alike, so 0.9 and 0.2 cannot both be."""
     joints = {
         "left": {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["p"], "start": 0.9},
@@ -118,7 +118,7 @@ def test_a_changed_start_is_said_wherever_the_coordinate_stands(first: bool):
     }
 
 
-def test_a_changed_turn_of_a_spherical_joint_is_said():
+def test_changed_spherical_joint_start_is_reported():
     """A rod on a ball joint at the ground, its tip held by a link: the quaternion that was given does not lead there."""
     joints = {
         "foot": {
@@ -297,7 +297,7 @@ def test_massless_links_of_a_four_bar(massless):
         assert dict(zip(system.speeds, found, strict=True)) == pytest.approx(right, rel=1e-6), cut
 
 
-def test_nothing_holds_a_massless_body():
+def test_unconstrained_massless_body_is_refused():
     """A body without mass that no relation holds has no motion: the body is named."""
     d = geared()
     d["couplings"] = {"c": {"value": "x - 1"}}

@@ -41,7 +41,7 @@ def replace(patch: pytest.MonkeyPatch, module: ModuleType, **functions: object) 
         patch.setattr(module, name, function)
 
 
-def test_guesses_are_shaken_the_same_way_every_time(monkeypatch):
+def test_start_perturbation_is_reproducible(monkeypatch):
     """Numbers of a generator that is known (multiplier 1103515245, step 12345, modulus 2^31) between -1 and 1; what is held stays."""
     moved = []
     replace(
@@ -96,7 +96,7 @@ def test_given_values_are_kept_then_soft_then_guesses_are_shaken(works: int, mon
     assert A.close_positions(None, ws, 0.0) == 5
 
 
-def test_speeds_that_are_given_give_way_when_they_must(monkeypatch):
+def test_given_speeds_change_only_if_necessary(monkeypatch):
     """Twenty corrections with them as they are, then twenty with them soft; what is closed, relative to the largest speed, ends it."""
     held: list[tuple[int, float]] = []
     residuals: list[float] = []
@@ -136,7 +136,7 @@ def test_speeds_that_are_given_give_way_when_they_must(monkeypatch):
     assert tried([1.0])[0] == 6
 
 
-def test_the_way_back_is_followed_as_long_as_it_leads_nearer(monkeypatch):
+def test_nearest_assembly_follows_decreasing_distance(monkeypatch):
     """Steps of half a radian at most; what leads no nearer, or opens the loops, is taken back and tried by a quarter, to a thousandth."""
     moves: list[float] = []
     closed = [0]
@@ -170,7 +170,7 @@ def test_the_way_back_is_followed_as_long_as_it_leads_nearer(monkeypatch):
     assert N.slide_to_nearest(None, ws, 0.0) == 0 and moves == [1.0] * N.SLIDES
 
 
-def test_what_is_set_comes_before_what_is_projected(monkeypatch):
+def test_set_values_take_precedence_over_projection(monkeypatch):
     for loops, hold, mark, failing, expected in (
         (1, 1, 1, "", ["set_position", "set_velocity"]), (1, 0, 0, "", ["project_position", "project_velocity"]), (0, 0, 1, "", ["set_velocity"]),
         (1, 0, 1, "", ["project_position", "set_velocity"]), (0, 1, 0, "", []), (1, 1, 1, "set_position", ["set_position"]),
@@ -351,7 +351,7 @@ def test_open_loops_are_pulled_by_their_gap_and_its_rate(monkeypatch):
     ] and ws.loop_lam.tolist() == [7.0 + pulled[0], 8.0 + pulled[1]]
 
 
-def test_a_neighbour_is_projected_by_its_factor_or_as_any_other_state(monkeypatch):
+def test_near_projection_reuses_factor(monkeypatch):
     for known, positions, speeds in ((1, 1, 1), (0, 1, 1), (1, 0, 1), (1, 1, 0)):
         answers = {"familiar": known, "positions_near": positions, "speeds_near": speeds}
         replace(

@@ -26,7 +26,7 @@ def sled(across: float, **more):
     ).compile()
 
 
-def test_a_blade_tells_the_speed_across_it():
+def test_blade_residual_is_lateral_speed():
     """-ẋ sin + ẏ cos of the heading: positions are never violated, speeds are."""
     system = sled(math.tan(0.3))
     q, u = system.start()
@@ -51,7 +51,7 @@ def test_a_start_across_a_blade_is_told_with_the_blade():
     assert sled(math.tan(0.3)).warnings == ()
 
 
-def test_a_given_place_is_told_with_the_relation_it_opens():
+def test_changed_start_names_violated_coupling():
     """Two coordinates that a gear binds, both given: the one that gave way is named with the gear."""
     body = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
     joints = {

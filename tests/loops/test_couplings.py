@@ -54,7 +54,7 @@ def test_knife_edge_on_an_incline():
     assert np.abs(result["y"] - size * (turn - 0.5 * np.sin(2 * turn))).max() < 1e-7
 
 
-def test_chaplygin_sleigh():
+def test_chaplygin_sleigh_matches_equations():
     """Mass centre a ahead of the blade: v' = a w², w' = -m a v w/(J + m a²): the independent equations of the sleigh."""
     a, m, J = 0.4, 1.0, 0.1
     d = planar({"blade": {"body": "b", "normal": "y"}}, (1.0, 0.0, 0.7))
@@ -221,7 +221,7 @@ def test_ball_on_a_turntable():
     assert np.abs(v - centre - (v[0] - centre) * turn).max() < 1e-6
 
 
-def test_rattleback_reverses():
+def test_rattleback_reverses_spin():
     """Spun against its preferred direction it starts to rattle and turns back, spun the other way it goes on; energy stays (Kane and Levinson)."""
     result = load("lib:rattleback").compile().simulate(stop_time=5, output_step=0.02)
     assert result["der(turn)"][0] == -5.0 and result["der(turn)"].max() > 0.5
@@ -470,7 +470,7 @@ def test_couplings_against_dense_equations(name):
         ({"blade": {"body": "nobody", "normal": "y"}}, "nobody"),
     ],
 )
-def test_refused(value, word):
+def test_invalid_couplings_are_refused(value, word):
     """What is no constraint that could be held is refused with the reason."""
     states = {"s": {"rate": "der(y)"}}
     with pytest.raises(ModelError, match=word):

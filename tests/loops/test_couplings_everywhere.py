@@ -106,7 +106,7 @@ def test_rolling_disc_as_an_archive(backend, disc_run, tmp_path):
             assert found["events"][-1] == 0
 
 
-def test_runs_begin_with_the_inputs_they_are_given():
+def test_run_starts_with_given_inputs():
     """A state that a coordinate follows has its rate from the input: the speeds at the start are those of a run whose input starts so."""
     joints = {
         name: {"child": name, "type": "prismatic", "axis": axis, "coordinates": [name]}

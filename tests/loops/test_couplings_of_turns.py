@@ -24,7 +24,7 @@ def mechanism(joint: dict, couplings: dict) -> dict:
     "relation", ["qx", "2*qx*qy", "qx*qx + qx"], ids=["plain", "product", "square"]
 )
 @pytest.mark.parametrize("kind", ["spherical", "free"])
-def test_a_ball_that_turns_about_one_axis_is_a_hinge(kind: str, relation: str):
+def test_ball_joint_about_one_axis_equals_hinge(kind: str, relation: str):
     """Quaternions of turns about y have no x and no z; a free body also stays where it is. Rates of relations are exact, so is what they hold."""
     turned = [math.cos(TURN / 2), 0.0, math.sin(TURN / 2), 0.0]
     couplings = {"one": relation.replace("q", "j.q"), "two": "j.qz"}

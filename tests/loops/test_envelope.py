@@ -272,7 +272,7 @@ def test_blocks_of_three():
     assert ws.loop_b == pytest.approx([before[0], *(before[1:4] - b.T @ x[3:]), *before[4:]])
 
 
-def test_a_factor_of_three_is_made_where_no_pivot_is_close_to_nothing():
+def test_block3_factor_needs_clear_pivots():
     """Relative to the scales of its rows; else nothing is done. The least of the three is told."""
     lower = np.array([[1.5, 0.0, 0.0], [0.4, 0.5, 0.0], [-0.3, 0.7, 2.0]])
     full = lower @ lower.T

@@ -56,7 +56,7 @@ def test_loops_stay_within_the_hosts_tolerance(model: str, stop: float, method: 
 
 
 @pytest.mark.parametrize("model", ["lib:four-bar", "lib:slider-crank", "lib:bricard"])
-def test_nothing_is_pulled_where_loops_are_closed(model: str):
+def test_baumgarte_adds_nothing_to_closed_loops(model: str):
     """On the constraints the rates are those of the motion: the gap of rounding, 1e-14, times the square of the pull, some 1e3, is all."""
     host = Host(model)
     q, u = host.system.start()
@@ -77,7 +77,7 @@ def test_gaps_close_like_a_double_root():
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
-def test_an_event_happens_once_where_closing_the_loop_moves_its_guard(side: float):
+def test_loop_event_happens_once_under_model_exchange(side: float):
     """The host's state is open by its tolerance; closing it takes the crank back below its bound by some 1e-8, which it passes again right after."""
     plain = load("lib:four-bar").compile()
     names = list(plain.coordinates)
@@ -122,7 +122,7 @@ SKATE = {
 
 @pytest.mark.parametrize("method", ["BDF", "LSODA", "RK45"])
 @pytest.mark.parametrize("away", [0.0, 1000.0])
-def test_a_relation_of_speeds_does_not_know_where_its_origin_is(away: float, method: str):
+def test_velocity_constraint_is_independent_of_origin(away: float, method: str):
     """A skate runs its circle; pulls in units of its distance from the joint's origin were without bound there, and nothing far away."""
     host = Host(SKATE)
     host.start[:2] += away

@@ -305,7 +305,7 @@ def wheel(mass: float, J: float) -> dict[str, Any]:
     return {"mass": mass, "inertia": [J / 2, J / 2, J, 0, 0, 0]}
 
 
-def test_gear_pair():
+def test_gear_pair_adds_reflected_inertia():
     """Two wheels with a ratio: the torque on the first sees J1 + J2/n²."""
     d = {
         "format": "kinetree/1",
@@ -511,7 +511,7 @@ def staged(change: dict[str, Any], at: float = 0.3) -> Any:
     return load(d).compile()
 
 
-def test_loop_joint_lets_go():
+def test_released_loop_joint_conserves_momentum():
     """A cut joint that lets go opens the loop: speeds and energy are continuous, afterwards crank with coupler and rocker swing free."""
     result = staged({"free": ["pin"]}).simulate(
         stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9
@@ -523,7 +523,7 @@ def test_loop_joint_lets_go():
     assert abs(after - before) < 1.0
 
 
-def test_tree_joint_of_a_loop_lets_go():
+def test_released_tree_joint_keeps_loop_joints():
     """The same for a joint of the tree: the loop's other joints carry on."""
     result = staged({"free": ["bearing"]}).simulate(
         stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9

@@ -34,7 +34,7 @@ def test_regular_loops_are_not_projected_for_every_state():
     assert not ended("lib:delta", 0.5, 1e-6)[1]
 
 
-def test_a_step_that_strays_is_taken_again_on_the_constraints():
+def test_drifting_radau_step_is_repeated_with_projection():
     """N four-bars pass positions in which they could fold; from then on states are projected, and the motion stays the exact one."""
     strayed = []
     for tolerance in (

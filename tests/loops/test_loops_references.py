@@ -53,7 +53,7 @@ def test_revolution_of_many_loops(n):
 
 
 # -- Andrews ---------------------------------------------------------------------------------------------------------------------------------
-def test_andrews_start():
+def test_andrews_start_matches_published_accelerations():
     """The published accelerations at the start, 1e-10."""
     system = load("lib:andrews").compile()
     assert system.freedoms == 1 and len(system.cut_joints) == 3
@@ -63,7 +63,7 @@ def test_andrews_start():
 
 
 @pytest.mark.parametrize("integrator", ["adams", "radau"])
-def test_andrews(integrator):
+def test_andrews_matches_published_angles(integrator):
     """1e-7 of the angles after 0.03 s; the crank has turned two and a half times and is at 10 900 rpm."""
     data = reference("andrews")
     system = load("lib:andrews").compile()
@@ -82,7 +82,7 @@ def test_andrews(integrator):
 
 
 # -- Bricard ---------------------------------------------------------------------------------------------------------------------------------
-def test_bricard():
+def test_bricard_stays_closed():
     """Points to 1e-6 m over 10 s with a row that is redundant all the time; energy to 1e-6 J."""
     data = reference("bricard")
     system = load("lib:bricard").compile()

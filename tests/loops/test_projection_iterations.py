@@ -144,7 +144,7 @@ def test_projection_of_speeds(monkeypatch):
     assert P.project_velocity(loops.model, Loops(monkeypatch, P, None, status=7).ws, 0.0) == 7
 
 
-def test_a_factor_of_a_neighbour_serves_while_it_leaves_a_hundredth(monkeypatch):
+def test_neighbouring_factor_is_used_while_converging(monkeypatch):
     for start, left, near in (
         (1e-6, 0.009, False),
         (1e-8, 0.0009, True),
@@ -367,7 +367,7 @@ def moving() -> tuple[SimpleNamespace, SimpleNamespace]:
     return model, ws
 
 
-def test_the_size_of_loops_makes_shifts_comparable_with_turns():
+def test_loop_size_scales_translations_and_rotations():
     model, ws = moving()
     assert [T.shifted(model, ws, i) for i in (1, 2)] == [False, True] and T.size_of(
         model, ws
@@ -441,7 +441,7 @@ def test_ghosts_claim_what_their_accelerations_have_changed_by():
     assert GH.claim(model, ws) == pytest.approx(8.0)
 
 
-def test_distances_are_weighted_and_leave_out_what_is_held(monkeypatch):
+def test_assembly_distance_ignores_held_coordinates(monkeypatch):
     monkeypatch.setattr(
         N, "departure", lambda model, ws, q, out: out.__setitem__(slice(None), [2.0, 3.0, 4.0])
     )

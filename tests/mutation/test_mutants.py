@@ -266,7 +266,7 @@ def test_only_what_computes_for_too_long_is_endless(
     )
 
 
-def test_tests_that_have_gone_kill_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_missing_tests_kill_no_mutant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Pytest runs nothing where one of the tests that are asked for is not there; the others still judge."""
     monkeypatch.setenv(
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"
@@ -284,7 +284,7 @@ def test_tests_that_have_gone_kill_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert copy.judged("a.py", b"x = 2", [gone], 60.0) == ("unreached", "")
 
 
-def test_what_is_judged_to_be_the_same_stands_in_the_sources():
+def test_judged_mutants_exist_in_sources():
     """A line that has changed since is another program and is judged anew."""
     for name, line, before, after in judged():
         assert line in map(str.strip, (ROOT / name).read_text(encoding="utf-8").splitlines()), (

@@ -32,7 +32,7 @@ def test_elsewhere():
 """
 
 
-def test_lines_are_found_again_where_they_moved(tmp_path: Path):
+def test_moved_lines_are_recognised(tmp_path: Path):
     before, now = tmp_path / "a.py", tmp_path / "b.py"
     before.write_text("a = 1\nb = 2\nc = 3\nd = 4\n")
     now.write_text("new = 0\na = 1\nb = 7\nc = 3\nd = 4\n")
@@ -42,7 +42,7 @@ def test_lines_are_found_again_where_they_moved(tmp_path: Path):
     )
 
 
-def test_every_room_of_kernels_runs_as_plain_python():
+def test_every_kernel_room_runs_in_plain_python():
     """Tests mirror the rooms: those of a room of kernels, and what else is named, are there."""
     kernels = {path.parent.name for path in (ROOT / "solvers").glob("*/__init__.py")}
     rooms = kernels & {path.name for path in (ROOT / "tests").iterdir()}
@@ -68,7 +68,7 @@ def test_a_bound_that_is_not_kept_names_the_files_that_lack_most():
 
 
 @pytest.mark.parametrize(("version", "package"), [(2, "pythonfmu"), (3, "pythonfmu3")])
-def test_packed_slaves_run_as_the_files_that_they_were_made_of(
+def test_packed_slaves_map_to_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, package: str
 ):
     """Names of the archive stand in them; a text that is not what the files say is run as it is."""
@@ -111,9 +111,7 @@ def test_rooms_and_layers_are_summed():
     assert spans([3, 4, 5, 9]) == "3-5, 9"
 
 
-def test_a_run_knows_tests_by_line_and_what_is_measured_again_takes_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_coverage_updates_remeasured_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Also through processes that tests start, and where lines have moved since; what is known of other tests stays."""
     pytest.importorskip("coverage")
     for name, value in (("ROOT", tmp_path), ("KEPT", tmp_path / "kept"), ("LAYERS", ("models",))):

@@ -86,7 +86,7 @@ def test_links_and_rights_stay_and_devices_are_written_to(tmp_path: Path):
     assert not Path(os.devnull).is_file()
 
 
-def test_other_errors_are_kept(tmp_path: Path):
+def test_other_errors_pass_through_atomic_file(tmp_path: Path):
     """Only errors of the system about the file itself take its name."""
     path = tmp_path / "a.txt"
     with pytest.raises(FileNotFoundError, match="other"), whole_file(path):

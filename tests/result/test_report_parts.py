@@ -48,7 +48,7 @@ class Setting:
     high: float | None
 
 
-def test_settings_are_told_as_they_are_read():
+def test_report_settings_are_listed():
     """Tables as key = value, lists one after another; what is nothing is left out, and nothing at all is as described."""
     assert plain({"a": Setting(1.0, None), "b": [1, {"c": 2}]}) == "a = low = 1.0, b = 1; c = 2"
     assert (
@@ -78,7 +78,7 @@ def test_long_tables_of_a_page_are_cut_and_say_so():
     }
 
 
-def test_a_page_says_how_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_report_page_lists_command_and_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The command as it could be given again; packages that are not there are no facts."""
     monkeypatch.setattr(study_page.sys, "argv", ["/bin/kinetree", "study", "a file.toml"])
     monkeypatch.setattr(study_page, "PACKAGES", ("numpy", "no-such-package"))
@@ -158,9 +158,7 @@ def test_summary_tables_of_rows_without_events():
     ("width", "cuts"), [(200, [[1, 2, 3]]), (2 + 4 + 3 * 7, [[1, 2, 3]]), (2 + 4 + 3 * 7 - 1, [[1, 2], [3]]), (2 + 4 + 7, [[1], [2], [3]]),
     (5, [[1], [2], [3]])]
 )  # fmt: skip
-def test_tables_go_on_below_where_a_line_is_full(
-    width: int, cuts: list[list[int]], capsys: pytest.CaptureFixture
-):
+def test_wide_tables_wrap(width: int, cuts: list[list[int]], capsys: pytest.CaptureFixture):
     """Labels first in every part, columns to the right, an empty line between."""
     rows = [["", "a", "bb", "ccccc"], ["lift", "12345", "23456", "3"]]
     stage_tables.show({"Title": rows}, width)
@@ -241,7 +239,7 @@ def test_the_tables_of_a_run_have_the_units_that_are_asked_for(monkeypatch: pyte
     assert stage_tables.tables(result, []) == {}
 
 
-def test_books_tell_what_lies_on_the_border_of_rounding():
+def test_balances_suppress_rounding():
     """A part of 1e-12 of what moves is told, less is nothing; the balance is that of the last row up to the event."""
     before = np.array([2.0, 3.0, 4.0, 0.0, -8.0, 99.0])
     after = np.array([2.0 - 2.5e-12, 3.0 - 5.1e-12, 4.0 - 4.9e-12, 5.1e-12, -8.0 + 7.9e-12, 77.0])
@@ -375,7 +373,7 @@ def test_a_quotient_has_the_unit_of_both(top: str, bottom: str, unit: str):
     assert linear_pictures.per(top, bottom) == unit
 
 
-def test_margins_are_marked_where_they_are():
+def test_margin_marks_are_at_crossovers():
     """Phase where the gain is 1, gain where the phase is 180°; what is infinite nowhere."""
     above, below = Figure().subplots(2, 1)
     none = Margins(True, math.inf, 1.0, 0.0, math.inf, 1.0, math.inf, 1.0, 1.0, 1.0)
@@ -469,7 +467,7 @@ def test_what_is_drawn_of_a_run():
     ] == ["jack", "module", "plain"]
 
 
-def test_panels_hold_one_kind_of_one_unit(monkeypatch: pytest.MonkeyPatch):
+def test_panels_group_by_unit_and_kind(monkeypatch: pytest.MonkeyPatch):
     """Coordinates by their unit, outputs by unit and first word, or by the quantity of a part; sixteen at most."""
     monkeypatch.setattr(stage_pictures, "lasting", lambda result, names: names)
     found = stage_pictures.panels(
@@ -528,9 +526,7 @@ def test_the_lines_of_a_panel_are_named_up_to_eight(count: int, texts: list[str]
     assert legend is not None and [text.get_text() for text in legend.get_texts()] == texts
 
 
-def test_a_picture_without_panels_is_one_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_picture_without_panels_is_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     made: list[Figure] = []
     monkeypatch.setattr(
         Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch())
@@ -592,7 +588,7 @@ def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
 
 
 @pytest.mark.parametrize("ending", [".npz", ".MAT", ".json", ".csv"])
-def test_a_linear_system_is_written_as_its_ending_says(tmp_path: Path, ending: str):
+def test_linear_system_file_format_follows_suffix(tmp_path: Path, ending: str):
     """Matrices of the part that is asked for, those of the mechanism, and all names; responses where it is a table."""
     two: Any = Two()
     two.states, two.coordinates = ("a", "b"), ("q",)

@@ -102,7 +102,7 @@ def test_derived_columns_equal_named_outputs(swing):
     assert np.array_equal(swing["force('pin')"], swing["reaction('pin')"])
 
 
-def test_units(swing):
+def test_result_columns_have_units(swing):
     expected = {
         "x": "m",
         "der(x)": "m/s",
@@ -146,7 +146,7 @@ def test_reaction_at_rest_is_the_weight():
     assert np.abs(r["der(B.wx)"]).max() < 1e-13
 
 
-def test_stages_change_what_there_is():
+def test_stage_change_alters_columns():
     """The spring softens when the rod is let go; afterwards the pin is gone and the rod falls freely."""
     stages = [
         {"name": "swings", "ends": {"at": 0.52}, "free": ["pin"], "set": {"k": 10.0}},
@@ -200,7 +200,7 @@ def test_closed_loops_have_reactions_of_cut_joints():
     assert all(np.isfinite(r[f"reaction('{joint}')"]).all() for joint in joints)
 
 
-def test_selection(swing):
+def test_columns_select_by_pattern(swing):
     assert swing.select(None) == swing.names
     assert swing.select("all") == swing.names + swing.derived
     assert swing.select(["th", "reaction('pin')*", "der(der(x))"])[:3] == (

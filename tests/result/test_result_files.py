@@ -98,7 +98,7 @@ def free_fall(z: float, v: float, k: float, t: float) -> tuple[float, float]:
     return rest + (z - rest) * c + v / w * s, v * c - w * (z - rest) * s
 
 
-def test_summary_tables(staged):
+def test_summary_tables_list_stages(staged):
     """One row per stage, at the instants of the events; deviations from the start of the run; sums over all stages; units beside them."""
     one = free_fall(1.0, 0.0, 50.0, 0.4)
     two = free_fall(*one, 80.0, 0.35)

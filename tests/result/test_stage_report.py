@@ -89,7 +89,7 @@ def test_rows_of_a_uniform_motion(drift):
     assert column(drift, rows="std") == pytest.approx((ends - begins) / np.sqrt(12.0), rel=1e-9)
 
 
-def test_references(drift):
+def test_stage_tables_deviate_from_references(drift):
     begins, ends = map(np.array, zip(*SPANS))
     assert column(drift, rows="end", reference="start") == pytest.approx(ends - 1.0, abs=1e-9)
     assert column(drift, rows="end", reference="stage") == pytest.approx(ends - begins, abs=1e-9)
@@ -114,7 +114,7 @@ def test_groups_sums_and_changes(drift):
     assert changes.labels[:2] == ("0.4 s, end of travel 1", "0.4 s, swing 1")
 
 
-def test_numbers_as_an_engineer_writes_them(drift):
+def test_table_numbers_use_engineering_units(drift):
     """Units that fit a column: kN and mrad; what is rounding beside the largest number of a column is nought."""
     head, *rows = stage_table(drift, ReportTable(columns=("push", "turn"), rows="start")).rows()
     assert head == ["", "push [kN]", "turn [mrad]"]
@@ -162,7 +162,7 @@ def test_files_of_the_command(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("axis", [1, 2, 3])
-def test_what_is_lost_in_a_change_of_stage_is_told_without_its_rounding(axis):
+def test_stage_losses_suppress_rounding(axis):
     """A body that leaves with its momentum along one axis: dust across it, of the size of its rounding, is nothing."""
     before, after = np.array([5.0, 0.0, 0.0, 0.0, 30.0]), np.array([3.0, 0.0, 0.0, 0.0, 18.0])
     before[axis], after[axis], after[1 + axis % 3] = 10.0, 6.0, 1e-16

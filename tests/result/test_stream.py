@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.result import parquet_stream as streams
 from kinetree.models.result import result as results
-from kinetree.models.result import stream as streams
 from kinetree.scripts import cli
 
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -46,7 +46,7 @@ def test_a_streamed_run_is_the_same_run(tmp_path: Path, short_groups):
     assert (np.sum(turns[1:] * turns[:-1], axis=1) > 0.9).all() and turns.min() < -0.5
 
 
-def test_what_was_computed_stays_when_a_run_fails(tmp_path: Path, short_groups):
+def test_failed_run_leaves_readable_parquet(tmp_path: Path, short_groups):
     """The file is closed and can be read up to the last row before the error."""
     law = {"coordinate": "x", "value": "-sqrt(1 - t)"}
     joint = {"child": "a", "type": "prismatic", "axis": "x", "coordinates": ["x"]}
@@ -70,7 +70,7 @@ def test_what_was_computed_stays_when_a_run_fails(tmp_path: Path, short_groups):
         (["--columns", "q1"], "--columns"),
     ],
 )
-def test_refusals(arguments, said, tmp_path: Path, monkeypatch, capsys):
+def test_invalid_stream_options_are_refused(arguments, said, tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     more = arguments if "--stream" in arguments else ["--stream", "-o", "r.parquet", *arguments]
     assert cli.main(["run", "lib:double-pendulum", "--stop-time", "0.1", *more]) == 2

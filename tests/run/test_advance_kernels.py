@@ -63,7 +63,7 @@ def test_another_step_is_allowed_until_somebody_asks_to_stop_or_the_budget_is_us
         assert M.allowed(W) == status and W.cancel == left
 
 
-def test_a_step_has_ended_at_a_corner_when_all_up_to_it_has_been_read():
+def test_step_ends_at_corner_after_all_rows_are_read():
     rows = [  # knot, target, status, time of the event -> at the corner
         (2.0, 3.0, 0, 0.0, True), (2.0 + 1.9e-12, 3.0, 0, 0.0, True), (2.0 - 1.9e-12, 3.0, 0, 0.0, True), (2.0 + 3e-12, 3.0, 0, 0.0, False),
         (-INF, 3.0, 0, 0.0, False), (INF, 3.0, 0, 0.0, False), (2.0, 2.0, 0, 0.0, True), (2.0, 2.0 - 1.9e-12, 0, 0.0, True),
@@ -225,9 +225,7 @@ def test_a_new_state_is_closed_and_taken_over(monkeypatch, loops, fails):
         ("project_near", True, True),
     ],
 )
-def test_radau_takes_a_step_again_that_ends_far_from_the_constraints(
-    monkeypatch, fails, strays, again
-):
+def test_drifting_step_is_repeated_on_constraints(monkeypatch, fails, strays, again):
     """From where it began, on the constraints from then on."""
     model, ws = mechanism(1)
     calls = Noted(
@@ -318,7 +316,7 @@ def advancing(monkeypatch, outcomes: list[int], fails: str = "", **values: float
     return calls, SimpleNamespace(logged=4), W
 
 
-def test_an_advance_carries_out_what_happens_on_its_way(monkeypatch):
+def test_advance_executes_events(monkeypatch):
     calls, I, W = advancing(monkeypatch, [EVENT, EVENT, 0])
     assert M.advance(I, None, W, 3.0, 0) == 0 and (W.status, W.pending) == (0, 0)
     loop = ["structure", "run 3", "happen 2"]
@@ -344,7 +342,7 @@ def test_an_advance_carries_out_what_happens_on_its_way(monkeypatch):
     assert M.advance(I, None, W, 3.0, 0) == 5 and calls.told[-1] == "run 3" and W.status == 5
 
 
-def test_an_advance_that_stops_at_an_event_holds_its_inputs(monkeypatch):
+def test_advance_stopped_at_event_keeps_inputs(monkeypatch):
     for fails, status in (("", EVENT), ("refresh", FAILURE)):
         calls, I, W = advancing(monkeypatch, [EVENT, 0], fails)
         assert M.advance(I, None, W, 3.0, U.STOP_AT_EVENT) == status and calls.told[-2:] == [
@@ -453,7 +451,7 @@ class Stepping:
 FIRST, STEP = ["keep_inputs", "locate"], ["step_to", "locate"]
 
 
-def test_a_run_steps_until_it_is_there(monkeypatch):
+def test_run_steps_to_target(monkeypatch):
     stepping = Stepping(monkeypatch)
     assert stepping.run() == (0, [*FIRST, *STEP, *STEP, "arrive"])
     assert (stepping.W.steps, stepping.W.used, stepping.mem[C.HARD]) == (
@@ -524,7 +522,7 @@ def test_a_step_of_radau_that_fails_on_closed_loops_is_tried_on_the_constraints(
         ) and stepping.W.used == names.count("step_to")
 
 
-def test_corners_are_turned_where_steps_end_at_them(monkeypatch):
+def test_corners_are_applied_once_at_step_ends(monkeypatch):
     """And not once more; what is located there comes after it, and contacts are looked at behind it."""
     stepping = Stepping(monkeypatch, knots=(1.0,))
     assert (

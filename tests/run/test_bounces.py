@@ -31,7 +31,7 @@ def instants(count: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_bounce_begins_where_the_last_one_ended(name: str):
+def test_bounces_start_from_last_impact(name: str):
     """What a located instant missed by rounding counted as the bound of the next one, twice: after 40 bounces the ball fell through."""
     law = {"hit": {"when": "z < 0", "set": {"der(z)": f"-{E}*der(z)"}}}
     count = 40
@@ -45,7 +45,7 @@ def test_every_bounce_begins_where_the_last_one_ended(name: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_contact_comes_to_rest_on_its_plane(name: str):
+def test_bouncing_ball_comes_to_rest(name: str):
     """As many bounces as are faster than the speed of rest, 1e-3 m/s, then the ball lies on the ground."""
     touch = {"ground": {"body": "ball", "restitution": E}}
     outputs = {"load": "ground.force", "gap": "ground.gap"}

@@ -47,7 +47,7 @@ TRIES = [  # a contact -> held for a try, and tried at all
 
 
 @pytest.mark.parametrize("contact, held, tried", TRIES)
-def test_which_contacts_are_held_or_closed_for_a_try(monkeypatch, contact, held, tried):
+def test_trial_contact_states_are_detected(monkeypatch, contact, held, tried):
     model, ws = contacts(monkeypatch, {"mode": OPEN}, contact)
     assert M.held_for_a_try(model, ws, 1) == held and M.any_tried(model, ws) == tried
     model, ws = contacts(monkeypatch, contact, {"mode": OPEN})
@@ -111,7 +111,7 @@ def test_impulses_then_states_of_contacts(monkeypatch, tried, fails):
     assert calls.told == cut.get(fails, whole) and status == (FAILURE if fails in names else 0)
 
 
-def test_slips_begin_anew_where_closing_has_turned_them(monkeypatch):
+def test_slips_restart_after_closing(monkeypatch):
     """The slip of what took part and slides is that of the state now; what is let go, takes no part, sticks or has one row keeps its direction."""
     rows = [
         {"near": SLOW, "mode": SLIDE},
@@ -126,7 +126,7 @@ def test_slips_begin_anew_where_closing_has_turned_them(monkeypatch):
     assert ws.c_dir.tolist() == [0.6, -0.8, *[0.5] * 6] and not ws.c_along.any()
 
 
-def test_what_has_met_and_goes_on_to_approach_is_named(monkeypatch):
+def test_driven_together_contact_is_named(monkeypatch):
     """Of contacts that took part, 1 or 2 in c_near, the first that is driven together; the others may approach as they like."""
     for near, driven, item in (
         ((0.0, 1.0, SLOW), (1, 1, 1), 1),
@@ -170,7 +170,7 @@ def test_accelerations_and_forces(monkeypatch, fails, told):
     assert M.evaluate(None, None, 2.0) == (FAILURE if fails else 0) and calls.told == told
 
 
-def test_where_a_motion_begins_bodies_may_touch_and_not_overlap(monkeypatch):
+def test_initial_overlap_is_an_error(monkeypatch):
     """The first contact that overlaps is named; all are open until they are judged."""
     deep = plain("contacts.rows").DEEP
     for gaps, status, item in (

@@ -166,7 +166,7 @@ def test_a_corner_that_lies_at_the_instant_is_not_after_it(monkeypatch):
     "x, before, much",
     [(1.0, 1.0 + 2e-9, True), (1.0, 1.0 + 1.3e-9, False), (0.0, 1e-30, True), (0.0, 0.0, False)],
 )
-def test_how_much_a_velocity_changes_where_it_jumps(x, before, much):
+def test_velocity_jump_threshold(x, before, much):
     """By more than 1e-9 of the root of both squares."""
     for k in range(3):
         a, b = np.zeros(3), np.zeros(3)
@@ -243,7 +243,7 @@ def step(t: float) -> float:
 
 
 @pytest.mark.parametrize("which", ["velocity", "spin", "rate", ""])
-def test_speeds_jump_where_a_body_or_a_coupling_changes_its_velocity(monkeypatch, which):
+def test_prescribed_velocity_jumps_are_detected(monkeypatch, which):
     mechanism = Mechanism(monkeypatch, **({which: step} if which else {}))
     assert M.speeds_jump(mechanism.model, mechanism.ws, 2.0) == bool(which)
     assert [each for each in mechanism.told if isinstance(each, float)] == [
@@ -254,7 +254,7 @@ def test_speeds_jump_where_a_body_or_a_coupling_changes_its_velocity(monkeypatch
 
 
 @pytest.mark.parametrize("statuses", [(4, 0), (0, 4)])
-def test_where_speeds_cannot_be_told_the_jump_is_left_to_say_why(monkeypatch, statuses):
+def test_undefined_velocity_is_reported_by_jump(monkeypatch, statuses):
     mechanism, given = Mechanism(monkeypatch), iter(statuses)
     monkeypatch.setattr(M, "place_at", lambda model, ws, t: next(given))
     assert M.speeds_jump(mechanism.model, mechanism.ws, 2.0)
@@ -287,13 +287,13 @@ def test_the_next_corner_at_which_speeds_jump(monkeypatch):
     assert found == [2.0, 2.0, INF, INF, 2.0] and asked[:3] == [0.0, 1.0 + 1e-12, 1.5 + 1.5e-12]
 
 
-def test_after_a_corner_laws_are_read_behind_it():
+def test_laws_are_read_after_the_corner():
     ws = SimpleNamespace(head=SimpleNamespace())
     M.look_after(ws, 4.0)
     assert vars(ws.head) == {"sided": 1.0, "read_from": 4.0 + 4e-12, "read_until": INF}
 
 
-def test_speeds_after_a_corner_come_from_momenta_that_are_kept(monkeypatch):
+def test_corner_jump_conserves_momenta(monkeypatch):
     """Bodies and rotors keep theirs; then loops close, and what touches is struck; a failure stops there."""
     before, after = 2.0 - 2e-12, 2.0 + 2e-12
     for loops, contacts, fails in (
@@ -418,7 +418,7 @@ def test_a_corner_is_turned(monkeypatch):
         assert ("put_state", before) in told or "put_state" not in names
 
 
-def test_hosts_read_before_the_announced_corner_and_behind_the_turned_one():
+def test_host_reads_before_and_after_corner():
     W = SimpleNamespace(next=4.0, turned=2.0)
     rows = [  # t -> read at, events come true at
         (3.0, 3.0, 3.0), (4.0, 4.0 - 4e-12, 4.0 + 4e-12), (4.0 - 3e-12, 4.0 - 4e-12, 4.0 + 4e-12), (4.0 + 3e-12, 4.0 - 4e-12, 4.0 + 4e-12),

@@ -201,7 +201,7 @@ def test_rows_do_not_depend_on_the_output_step():
     )
 
 
-def test_hosts_that_add_up_their_times_turn_the_corner_once():
+def test_host_time_rounding_turns_corner_once():
     """0.1 added ten times misses 1 by 1e-16."""
     run = Run(make_unit(load(pendulum()).compile()))
     assert run.call("unit_start", 0, 0.0) == 0
@@ -216,7 +216,7 @@ def test_hosts_that_add_up_their_times_turn_the_corner_once():
     )
 
 
-def test_a_stage_that_ends_at_the_corner_begins_after_it():
+def test_stage_ending_at_corner_starts_after_it():
     """The corner comes first: the next stage starts from the speeds that follow it."""
     stages = [{"name": "one", "ends": {"when": "t >= 1"}, "set": {"k": 2.0}}, {"name": "two"}]
     model = pendulum(parameters={"k": 1.0}, stages=stages)
@@ -236,7 +236,7 @@ def test_smooth_given_motions_have_no_jump():
     assert np.abs(np.diff(fine["der(a)"])).max() < 0.05
 
 
-def test_auto_keeps_its_rows_where_the_integrator_changes():
+def test_auto_switch_keeps_rows_and_events():
     """Rows and events lie inside the last step of the method that leaves: the change waits until they are read.
 
     A stiff drag follows a moving law; x has left its tolerance long before auto goes to radau.

@@ -131,7 +131,7 @@ def test_inputs_may_differ_too():
         ({"tables": {"t": {"x": [0, 1], "y": [0, "lag"]}}}, "compiled by itself"),
     ],
 )
-def test_what_lanes_cannot_do_is_run_one_by_one(more: dict, why: str):
+def test_unsupported_ensemble_runs_one_by_one(more: dict, why: str):
     """The reason is told, the numbers are those of single runs; a table of a parameter is one that writing its register would miss."""
     name = "lag" if "tables" in more else "k"
     values = np.array([0.3, 0.5, 0.4])
@@ -172,7 +172,7 @@ def test_what_cannot_be_is_refused():
         load("lib:four-bar").compile().simulate_many({}, 0.1, lanes=True)
 
 
-def test_an_ensemble_leaves_the_system_as_it_was():
+def test_ensemble_leaves_system_unchanged():
     """The last values of an ensemble stayed in the registers of the system, which later runs of it began with."""
     system = load(arm()).compile()
     before = system.simulate(stop_time=0.1)["p"]

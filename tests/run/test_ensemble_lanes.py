@@ -139,7 +139,7 @@ def test_fixed_steps_fill_an_interval_evenly(monkeypatch, fixed, steps):
     assert lanes.asked[-1] == 3.0
 
 
-def test_fixed_steps_end_where_a_lane_has_no_rates_or_there_are_too_many(monkeypatch):
+def test_lanes_stop_without_rates(monkeypatch):
     lanes = Lanes(monkeypatch, fixed=0.25)
     lanes.fails_after = 2.3
     assert M.reach(*lanes.how, 2.0, 3.0) == 4 and lanes.method[M.STEPS] == 2
@@ -214,7 +214,7 @@ def test_the_next_step_by_the_error_of_the_last(monkeypatch):
         )
 
 
-def test_the_last_step_of_an_interval_ends_there(monkeypatch):
+def test_last_step_of_interval_is_shortened(monkeypatch):
     """A short one says nothing about the next interval, where it was as good as wanted; what rounding leaves is no step."""
     for begin, errors, tried, following in (
         (0.8, (0.81, 0.81), [0.8, 0.2], 0.8), (1.0, (0.81,), [1.0], 1.0), (1.0 - 1e-10, (0.81,), [1.0], 1.0), (3.0, (0.81,), [1.0], 3.0),
@@ -295,7 +295,7 @@ def test_rates_of_lanes_are_those_of_speeds_and_states(monkeypatch):
 # lanes through events
 
 
-def test_what_an_interval_began_with_lies_behind_the_rates_of_all_stages():
+def test_lane_memory_keeps_interval_start():
     lanes, plan = (
         SimpleNamespace(q=np.zeros(2), u=np.zeros(3), x=np.zeros(4)),
         np.zeros(6, dtype=int),
@@ -370,7 +370,7 @@ def test_lanes_are_marked_where_a_guard_has_crossed_or_may_in_another_step(monke
     "first, rows, flags",
     [(9.0, 3, [0] * 8), (1.4, 3, [1] + [0] * 7), (1.2, 2, [1] + [0] * 7), (0.7, 1, [1] + [0] * 7)],
 )
-def test_lanes_go_on_row_by_row_until_something_is_about_to_happen(monkeypatch, first, rows, flags):
+def test_lanes_advance_until_possible_event(monkeypatch, first, rows, flags):
     """A marked lane stands at the beginning of the interval, the others at its end; rows hold the columns of their states."""
     roots = np.full(WIDTH, 9.0)
     roots[0] = first
@@ -408,7 +408,7 @@ def test_lanes_go_on_row_by_row_until_something_is_about_to_happen(monkeypatch, 
 @pytest.mark.parametrize(
     "fixed, steps", [(0.25, 2), (0.2, 3), (5.0, 1), (0.5 - 1e-10, 1), (0.5 - 1e-8, 2)]
 )
-def test_steps_of_a_watched_interval_are_even_and_end_at_its_end(monkeypatch, fixed, steps):
+def test_watched_interval_has_equal_steps(monkeypatch, fixed, steps):
     lanes = watching(monkeypatch, np.full(WIDTH, 9.0), fixed)
     lanes.memory[8 + 4 + 2 :] = 9.0
     lanes.asked.clear()
@@ -428,7 +428,7 @@ def test_steps_of_a_watched_interval_are_even_and_end_at_its_end(monkeypatch, fi
     assert lanes.asked[:3] == pytest.approx([1.0 + 0.25 / steps] * 2 + [1.0 + 0.5 / steps])
 
 
-def test_a_stretch_ends_where_lanes_have_no_rates(monkeypatch):
+def test_lane_advance_stops_without_rates(monkeypatch):
     for fails_after, rows in ((-1.0, 0), (0.3, 1), (0.8, 2)):
         lanes = watching(monkeypatch, np.full(WIDTH, 9.0))
         lanes.plan[:] = 0, 0, 4, 2, 4, 0

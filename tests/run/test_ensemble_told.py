@@ -41,7 +41,7 @@ def fallen(found: Any, g: np.ndarray) -> None:
     [{}, {"events": {"low": {"when": "z < -0.8", "set": {"der(z)": 0}}}}],
     ids=["lanes", "through events"],
 )
-def test_an_ensemble_tells_how_many_runs_are_done(threads: int, events: dict[str, Any]):
+def test_ensemble_reports_progress(threads: int, events: dict[str, Any]):
     """Ascending where one thread tells it, and all of them at the end."""
     g, told = np.linspace(1.0, 40.0, 20), []
     system = load(falling(**events)).compile()
@@ -73,7 +73,7 @@ def test_values_on_their_bounds_are_within_them():
             system.simulate_many({"g": [2.0, wrong]}, **RUN)
 
 
-def test_a_number_stands_for_all_runs_and_no_column_for_one():
+def test_ensemble_accepts_scalars_and_columns():
     system = load(falling()).compile()
     assert len(system.simulate_many({}, **RUN)) == len(system.simulate_many({"g": 2.0}, **RUN)) == 1
     found = system.simulate_many({"top": [1.0, 2.0, 3.0], "g": 2.0}, **RUN)
@@ -91,7 +91,7 @@ def test_a_number_stands_for_all_runs_and_no_column_for_one():
 
 
 @pytest.mark.parametrize("names", [["der(z)", "z"], ["z"]])
-def test_columns_are_those_that_are_asked_for(names: list[str]):
+def test_ensemble_returns_requested_columns(names: list[str]):
     system = load(falling()).compile()
     found = system.simulate_many({"g": [2.0, 4.0]}, **RUN, outputs=names)
     assert found.names == tuple(names)

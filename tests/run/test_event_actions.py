@@ -47,12 +47,12 @@ def test_events_happen_and_stages_end():
         assert link_of(made, "ending_guard") == ends and link_of(made, "happens") == happens
 
 
-def test_a_chain_without_end_names_its_last_event():
+def test_endless_event_chain_names_last_event():
     made = HandMade(guard(), guard(), guard()).set(fired=(1.0, 1.0, 0.0))
     assert link_of(made, "chatter") == Status.CHATTERING and made.W.item == 1
 
 
-def test_what_was_located_on_a_closed_contact_is_due_and_what_else_is_closed_is_noted(contacts):
+def test_located_contact_events_are_marked_due(contacts):
     rows = [  # kind, register, fired, met -> met
         (CONTACT, OPENS, 1.0, 0.0, DUE), (CONTACT, SLIPS, 1.0, 0.0, DUE), (CONTACT, OPENS, 0.0, 0.0, CLOSED), (CONTACT, SLIPS, 0.0, 0.0, 0.0),
         (CONTACT, OPENS, 4.0, 0.0, CLOSED), (CONTACT, SLIPS, 4.0, 0.0, 0.0), (CONTACT, 3, 1.0, 1.0, 1.0), (RESET, OPENS, 1.0, 1.0, 1.0),
@@ -64,7 +64,7 @@ def test_what_was_located_on_a_closed_contact_is_due_and_what_else_is_closed_is_
     assert made["met"].tolist() == [row[4] for row in rows]
 
 
-def test_what_is_due_gives_way_within_its_noise(contacts):
+def test_due_contact_events_happen_within_noise(contacts):
     made = HandMade(*(guard(kind=CONTACT, register=each) for each in (OPENS, SLIPS, 3))).set(
         met=(DUE, CLOSED, DUE)
     )
@@ -101,7 +101,7 @@ def test_contacts_that_have_been_judged(contacts):
     ]
 
 
-def test_what_a_link_made_true():
+def test_event_chain_marks_new_conditions():
     rows = [  # held, value, met, noise -> fired, held, met, noise
         ((-1, 0.1, 0, 0.5), (1, 1, 1, 0)), ((-1, 0.0, 0, 0.5), (0, -1, 0, 0.5)), ((-1, -0.1, 0, 0.5), (0, -1, 0, 0.5)),
         ((1, 0.1, 0, 0.5), (0, 1, 0, 0.5)), ((1, -0.1, 0, 0.5), (0, -1, 0, 0.5)), ((1, -0.1, 1, 0.5), (0, 1, 1, 0.5)),
@@ -175,7 +175,7 @@ def test_a_chain_has_a_hundred_links_at_most(monkeypatch):
         assert chain.run() == status and chain.told == ["link"] * min(links, 100) + ["books 0.25"]
 
 
-def test_the_end_of_a_stage_comes_after_the_chain_whatever_link_made_it_true(monkeypatch):
+def test_stage_end_follows_event_chain(monkeypatch):
     for fired, links, left in (
         ((0, 1, 0), 0, 1),
         ((1, 1, 0), 1, 1),
@@ -198,7 +198,7 @@ def test_the_end_of_a_stage_comes_after_the_chain_whatever_link_made_it_true(mon
     assert chain.run() == 5 and chain.told == ["link", "link", "books 0.25"]
 
 
-def test_a_stage_that_ends_by_its_first_guard(monkeypatch):
+def test_stage_ends_by_its_first_guard(monkeypatch):
     chain = Chain(monkeypatch, 1)
     chain.made.model.guards = np.array([*guard(kind=STAGE), *guard(kind=RESET), *guard(kind=RESET)])
     monkeypatch.setattr(
@@ -251,7 +251,7 @@ def test_a_link_of_a_chain(monkeypatch, contacts_there):
         assert event.before.tolist() == [0.0] * 5 and event.after.tolist() == [float(upto)] * 5
 
 
-def test_contacts_settle_again_only_where_something_due_has_given_way(monkeypatch):
+def test_contacts_resettle_after_due_events(monkeypatch):
     made, told = HandMade(guard(kind=CONTACT)).set(fired=1.0), []
     made.model.c_law = np.zeros(1)
     for name in ("act", "mark_due", "strike", "settle", "refresh", "contacts_met", "write_books"):

@@ -24,7 +24,7 @@ def watched(monkeypatch) -> dict[int, int]:
     return found
 
 
-def test_the_words_for_what_is_known_of_a_guard_differ():
+def test_guard_states_have_distinct_codes():
     assert (
         len({NOT_YET, 0, 1, DUE, CLOSED}) == 5
         and len({-1, 0, 1, TRUE_NOW, JUDGED}) == 5
@@ -32,7 +32,7 @@ def test_the_words_for_what_is_known_of_a_guard_differ():
     )
 
 
-def test_what_was_located_comes_with_how_far_the_guards_have_moved_since():
+def test_located_guards_carry_noise_estimate():
     """Four times the value at the instant, and twice the way from the dense output to it; a sign that was not known is that of the value."""
     rows = [  # crossed, sign, located, value -> fired, met, held, noise
         ((1.0, 1.0, 0.25, 0.5), (1, 1, 1, 2.5)),
@@ -73,7 +73,7 @@ def test_truth_is_kept_by_event_of_the_description():
     assert made["truth"].tolist() == [0.0, 0.0, EMPTY, EMPTY, -1.0, 0.0, 1.0, 0.0, EMPTY, EMPTY]
 
 
-def test_contacts_and_they_alone_are_judged_where_a_motion_begins():
+def test_only_contacts_are_judged_at_start():
     made = HandMade(
         guard(kind=CONTACT, event=2),
         guard(kind=RESET, event=1),
@@ -105,7 +105,7 @@ def test_what_happened_at_this_very_instant_is_recalled(watched):
     assert M.recall(first.I, first.W, first.model, first.ws, [0.0, 0.0])
 
 
-def test_what_is_due_where_a_stage_begins():
+def test_events_due_at_stage_start():
     """Ends of stages whose condition holds, and events whose condition did not hold before and does now; then nothing is kept any more."""
     ends, waits = guard(kind=STAGE, event=-1 - 3), guard(kind=STAGE, event=-1 - 4)
     made = HandMade(ends, waits, *(guard(event=k) for k in range(5)), events=5)
@@ -125,7 +125,7 @@ def test_what_is_due_where_a_stage_begins():
     ) == Status.EVENT and fired.tolist() == [0, 1, 0, 0, 0, 0, 0]
 
 
-def test_for_a_host_what_is_below_its_bound_is_armed_and_the_end_of_a_stage_that_holds():
+def test_host_arms_negative_guards():
     made = HandMade(
         guard(event=0),
         guard(event=1),
@@ -140,7 +140,7 @@ def test_for_a_host_what_is_below_its_bound_is_armed_and_the_end_of_a_stage_that
     assert made["armed"].tolist() == [1, 0, 0, 1, 0]
 
 
-def test_for_a_host_what_has_happened_and_lies_on_its_bound_is_not_armed_unless_it_is_apart(
+def test_host_does_not_arm_guards_at_zero(
     monkeypatch,
 ):
     monkeypatch.setattr(M, "apart_at", lambda model, ws, register: register == 9)

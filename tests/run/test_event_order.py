@@ -190,7 +190,7 @@ def test_two_bodies_that_are_set_at_one_instant_have_their_values():
 
 
 # -- chains -------------------------------------------------------------------------------------------------------------------------------
-def test_a_reset_that_makes_another_condition_true():
+def test_reset_triggers_second_event():
     """One instant, three links; each sees what the one before left."""
     events = {
         "third": {"when": "m > 1.5", "set": {"der(x)": 0}},
@@ -208,7 +208,7 @@ def test_a_reset_that_makes_another_condition_true():
     ] == pytest.approx(0.5, abs=1e-11)
 
 
-def test_a_speed_that_turns_round_is_seen_by_others():
+def test_speed_reversal_triggers_event():
     """A bounce makes der(z) > 0 come true: an event of its own at the same instant, and again only after the next bounce."""
     events = {
         "hit": {"when": "z < 0", "set": {"z": 0, "der(z)": "-0.5*der(z)"}},
@@ -231,7 +231,7 @@ def test_a_chain_without_end_is_chatter():
         load(slider(states=COUNTER, events=events)).compile().simulate(stop_time=1.0)
 
 
-def test_a_parameter_that_makes_a_condition_true():
+def test_parameter_change_triggers_event():
     events = {"a": {"when": "x > 0.5", "set": {"k": 2}}, "b": {"when": "k > 1", "set": {"n": "k"}}}
     result = (
         load(slider(states=COUNTER, parameters={"k": 0.0}, events=events))
@@ -329,7 +329,7 @@ def test_an_impact_and_a_lock_at_one_instant():
     assert result["der(x)"][-1] == pytest.approx(momentum / 4.0, rel=1e-10)
 
 
-def test_a_reset_that_undoes_the_end_of_its_stage():
+def test_stage_ends_despite_reset_of_its_condition():
     """The condition of the end came true: the stage ends although the reset of the same instant makes it false again; once."""
     events = {"back": {"when": "x > 0.5", "set": {"x": 0, "n": "n + 1"}}}
     stages = [
@@ -350,7 +350,7 @@ def test_a_reset_that_undoes_the_end_of_its_stage():
     ]
 
 
-def test_a_chain_into_the_end_of_a_stage_and_out_of_it():
+def test_event_chain_crosses_stage_end():
     """An event makes the end come true; what the end sets makes an event of the next stage come true: all at one instant, each once."""
     events = {
         "first": {"when": "x > 0.5", "set": {"n": 1}},
@@ -378,7 +378,7 @@ def test_a_chain_into_the_end_of_a_stage_and_out_of_it():
         ("n >= 1 and x > 0.2", True),
     ],
 )
-def test_a_stage_that_begins_on_the_bound_of_its_end(when, ended):
+def test_stage_starting_at_its_end_condition(when, ended):
     """>= and <= hold there, > and < do not."""
     stages = [{"ends": {"at": 0.5}, "set": {"n": 1}}, {"ends": {"when": when}, "set": {"m": 1}}, {}]
     result = (
@@ -391,7 +391,7 @@ def test_a_stage_that_begins_on_the_bound_of_its_end(when, ended):
     )
 
 
-def test_an_event_that_happened_with_the_end_does_not_happen_again_in_the_next_stage():
+def test_event_at_stage_end_is_not_repeated():
     events = {"E": {"when": "x > 0.5", "set": {"n": "n + 1", "der(x)": "0.5*der(x)"}}}
     stages = [{"name": "one", "ends": {"when": "x > 0.5"}}, {"name": "two"}]
     for integrator in INTEGRATORS:
@@ -404,7 +404,7 @@ def test_an_event_that_happened_with_the_end_does_not_happen_again_in_the_next_s
 
 
 @pytest.mark.parametrize("ends", [{"at": 0.3}, {"after": 0.3}, {"when": "z < 0.2"}])
-def test_the_end_of_the_last_stage_changes_nothing(ends):
+def test_last_stage_end_has_no_effect(ends):
     """There is nothing to go on to: the run goes on as it is, without an event. One stage or two."""
     for stages in (
         [{"name": "one", "ends": ends}],
@@ -427,7 +427,7 @@ def test_stages_that_are_not_reached_are_known():
 
 # -- sizes --------------------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("count", [1, 63, 64, 65, 200])
-def test_an_event_sets_as_many_values_as_it_names(count):
+def test_event_sets_many_values(count):
     d = slider(
         states={f"s{k}": {"rate": "0"} for k in range(count)},
         events={"E": {"when": "x > 0.5", "set": {f"s{k}": k + 1 for k in range(count)}}},
@@ -436,7 +436,7 @@ def test_an_event_sets_as_many_values_as_it_names(count):
     assert [result[f"s{k}"][-1] for k in range(count)] == [k + 1.0 for k in range(count)]
 
 
-def test_many_events():
+def test_many_events_in_one_step():
     d = slider(
         states=COUNTER, events=counts({f"E{k}": f"x > {0.004 * (k + 1)}" for k in range(100)})
     )

@@ -21,7 +21,7 @@ def bowl(t: float) -> float:
     return (t - 0.6) * (t - 0.8)
 
 
-def test_the_memory_of_a_locator_begins_with_what_holds_for_all_and_slopes_are_watched():
+def test_locator_memory_layout():
     """16 numbers, 14 for every guard, one state; no place is taken twice."""
     ev = np.full(E.events_size(3, 5), np.nan)
     expected = np.zeros(16 + 14 * 3 + 5)
@@ -128,14 +128,14 @@ def test_where_a_step_is_looked_at(watch, instants):
         ) == pytest.approx([0.0, -1.0])
 
 
-def test_a_step_is_looked_at_up_to_its_end_and_not_without_guards():
+def test_whole_step_is_searched_only_with_guards():
     locator = Locator(one)
     assert E.locate(*locator.how, 5.0) == 0 and locator.ev[S.CHECKED] == 1.0
     empty = Locator()
     assert E.locate(*empty.how, 0.5) == 0 and not empty.asked and empty.ev[S.CHECKED] == 0.0
 
 
-def test_a_guard_that_cannot_be_evaluated_ends_the_search_once():
+def test_undefined_guard_ends_search():
     locator = Locator(ramp(0.9), fails_after=0.5)
     assert (
         E.locate(*locator.how, 1.0) == Status.NOT_A_NUMBER
@@ -184,7 +184,7 @@ def test_the_tolerance_of_roots_is_that_of_the_step_or_of_time(begin, end, toler
     assert S.root(*locator.how, 0, 1.0, 0.0, 0.3, 1.0, -0.7, 0.0) == 1.0 and len(locator.asked) == 1
 
 
-def test_where_a_guard_has_left_its_bound_is_sought_by_halves():
+def test_leaving_guard_is_bisected():
     locator = Locator(one, lambda t: 1.0 if 0.2 < t < 0.35 else 0.25)
     for sign, noise, found, asked in (
         (1.0, 0.5, 0.25, 2),
@@ -246,7 +246,7 @@ BENT: list[tuple[Law, float]] = [
 
 
 @pytest.mark.parametrize("law, reached", BENT)
-def test_what_steps_do_not_see_is_told_by_ends_of_parts_in_which_it_is_near_its_chord(law, reached):
+def test_stiff_guards_are_searched_in_nearly_linear_parts(law, reached):
     locator = Locator(law, one)
     locator.part(S.UNSEEN)[:] = 1.0, 0.0
     locator.part(S.AT_B)[:] = locator.at(1.0)
@@ -256,7 +256,7 @@ def test_what_steps_do_not_see_is_told_by_ends_of_parts_in_which_it_is_near_its_
 
 
 @pytest.mark.parametrize("end", [1.0, np.nextafter(1.0, 2.0)])
-def test_what_jumps_at_an_end_ends_the_search(end):
+def test_guard_jump_ends_search(end):
     """Between two neighbouring numbers there is no middle: the law of time is read behind a corner at its end alone."""
     locator = Locator(lambda t: -0.02 if t < end else -0.12, end=end)
     locator.part(S.UNSEEN)[:] = 1.0
@@ -269,7 +269,7 @@ def test_what_jumps_at_an_end_ends_the_search(end):
     assert S.told_by_its_ends(*locator.how, np.nextafter(end, 0.0), end) == end
 
 
-def test_what_steps_see_or_has_no_sign_is_told_by_the_ends_of_the_step():
+def test_smooth_guards_are_checked_at_step_ends():
     bent = BENT[-2][0]
     for unseen, sign in ((0.0, 1.0), (1.0, 0.0)):
         locator = Locator(bent)
@@ -288,7 +288,7 @@ def test_what_steps_see_or_has_no_sign_is_told_by_the_ends_of_the_step():
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_a_dip_is_found_as_far_as_golden_sections_go(sign):
+def test_golden_section_finds_dips(sign):
     """40 of them leave 4e-9 of the interval: what is below for 4e-8 of it is met wherever it lies."""
     locator = Locator(one, lambda t: sign * bowl(t))
     for noise, found in ((0.0, True), (0.0099, True), (0.0101, False)):
@@ -305,7 +305,7 @@ def test_a_dip_is_found_as_far_as_golden_sections_go(sign):
     assert S.dip(*failing.how, 0, 1.0, 0.0, 1.0, 0.0) == 0.0 and len(failing.asked) == 1
 
 
-def test_noise_is_that_of_the_dense_output_or_of_the_bound_and_of_what_leaves_it_alone():
+def test_guard_noise_is_that_of_dense_output():
     locator = Locator(one, one)
     locator.part(S.ARM)[:], locator.part(S.BAND)[:] = (0.0, S.LEAVING), (0.3, 3e-12)
     assert S.noise_of(locator.ev, 0, 5.0, 7.0) == 0.0
@@ -414,7 +414,7 @@ def test_the_first_crossing_of_a_guard_in_its_direction(
     )
 
 
-def test_what_is_known_at_the_end_of_an_interval_is_not_asked_for_again():
+def test_known_guard_values_are_reused():
     locator = Locator(ramp(0.5))
     locator.interval(0.0, 1.0)
     for earliest, there in ((1.0, False), (0.7, True)):
@@ -425,13 +425,13 @@ def test_what_is_known_at_the_end_of_an_interval_is_not_asked_for_again():
         )
 
 
-def test_a_double_crossing_watched_for_its_second_half_is_taken_up_inside():
+def test_second_crossing_is_searched_inside_step():
     locator = Locator(bowl, direction=1.0)
     locator.interval(0.0, 1.0)
     assert bowl(E.first_crossing(*locator.how, 0, 0.0, 1.0, 1.0)) < 0.0
 
 
-def test_what_leaves_its_bound_and_returns_has_crossed_where_it_is_zero_and_what_stays_within_its_noise_has_not():
+def test_returning_guard_crosses_at_zero():
     def hop(t):
         return t * (1.0 - 2.0 * t)
 
@@ -459,7 +459,7 @@ def test_what_leaves_its_bound_and_returns_has_crossed_where_it_is_zero_and_what
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("ends", [(0.497, 0.503), (0.503,), (0.2, 0.497, 0.499, 0.503)])
-def test_what_has_left_its_bound_is_back_where_it_is_zero_wherever_steps_end(sign, ends):
+def test_return_is_found_independent_of_step_ends(sign, ends):
     """They may end just before or behind the return, within the noise by which it lay on its bound; a hop that stays within that is none."""
     for height, event in ((1.0, True), (0.05, False)):
         locator = Locator(lambda t, height=height: sign * height * t * (1.0 - 2.0 * t))
@@ -506,7 +506,7 @@ TAKEN = [
 
 
 @pytest.mark.parametrize("row", range(len(TAKEN)))
-def test_what_the_guards_at_an_instant_tell(row):
+def test_guard_values_at_event_instant(row):
     """Alone, and before and after one that has crossed: its verdict is its own, and chatter outlives what happens beside it."""
     state, sign, value, at_b, direction, band, last, count, fired = (
         np.array(each, dtype=float) for each in TAKEN[row][0]
@@ -554,7 +554,7 @@ def test_what_is_chatter_grows_with_time():
         )
 
 
-def test_one_guard_before_the_other_is_told_first_and_those_of_one_instant_together():
+def test_earliest_guard_fires_first():
     locator = Locator(
         ramp(0.7),
         ramp(0.4),

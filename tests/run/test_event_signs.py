@@ -108,7 +108,7 @@ def rates(
 D = 2e-3  # the first distance: 1e-3 of the next step
 
 
-def test_rates_are_those_of_the_shortest_distance_that_half_of_it_agrees_with():
+def test_one_sided_rates_converge():
     found, asked = rates(lambda t: 5.0 - 3.0 * (t - 1.0))
     assert found == pytest.approx([-3.0, 2.0]) and asked == pytest.approx([D, D / 2])
     found, asked = rates(lambda t: 5.0 - 3.0 * (t - 1.0), met=0.0)

@@ -58,7 +58,7 @@ def test_the_first_number_that_is_none_is_to_blame(register):
             )
 
 
-def test_states_are_to_blame_before_what_follows_from_them_and_earlier_ones_first():
+def test_failing_states_are_blamed_first():
     order = [2, 3, 4, 5, 6, 7, 8, 9, 11, 12]
     for k, first in enumerate(order):
         model, ws = evaluated(**{f"_{register}": NAN for register in order[k:]})
@@ -68,7 +68,7 @@ def test_states_are_to_blame_before_what_follows_from_them_and_earlier_ones_firs
         )
 
 
-def test_actuators_hold_what_they_have_measured():
+def test_actuators_latch_measured_values():
     model = SimpleNamespace(
         header=SimpleNamespace(latches=2),
         latches=np.array([*LATCH.filled(source=1, kept=4), *LATCH.filled(source=2, kept=5)]),
@@ -79,7 +79,7 @@ def test_actuators_hold_what_they_have_measured():
 
 
 @pytest.mark.parametrize("fails", ["", "load", "accelerations_of", "finish"])
-def test_the_mass_that_an_actuator_finds_is_one_over_what_a_unit_of_force_adds(monkeypatch, fails):
+def test_effective_mass_is_inverse_of_unit_response(monkeypatch, fails):
     """Two probes with forces in 0, 1, accelerations in 2, 3 and masses in 4, 5: 0.25 F₁ and 2 F₂ on top of 3 and 5."""
     rows = [
         *PROBE.filled(force=0, acceleration=2, mass=4),
@@ -115,9 +115,7 @@ def test_the_mass_that_an_actuator_finds_is_one_over_what_a_unit_of_force_adds(m
         (0, 1, 0, 0, False),
     ],
 )
-def test_code_of_one_mechanism_gives_the_rates_where_it_may(
-    monkeypatch, form, on_constraints, sloped, status, gave
-):
+def test_specialised_code_gives_rates(monkeypatch, form, on_constraints, sloped, status, gave):
     """Inputs that move are where they are by now."""
     calls = Noted(
         monkeypatch,

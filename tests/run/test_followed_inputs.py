@@ -113,7 +113,7 @@ def test_filter_is_its_equation():
 
 
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
-def test_hosts(kind: str, tmp_path):
+def test_followed_inputs_in_hosts(kind: str, tmp_path):
     """A host that gives a ramp of 0.5 m/s: the table follows at a distance of 2 ζ/ω times the speed, in both kinds of FMU."""
     haste, speed = 40.0, 0.5
     model = shaker({"follow": {"input": "deck", "bandwidth": haste}}, inputs={"deck": 0.0})
@@ -221,7 +221,7 @@ def test_coupling_by_filter(cut: dict):
     )
 
 
-def test_rates_told_once_hold_in_every_relation():
+def test_input_rates_apply_to_all_couplings():
     """A second relation takes the rates that the first one tells; a relation of speeds needs no acceleration."""
     second = {"value": "y - 2*deck"}
     d = driven(None, BY_RATES, inputs=INPUTS)
@@ -293,7 +293,7 @@ def test_coupling_in_hosts(kind: str, relation: dict, tmp_path):
     assert errors[0] < 0.1 and errors[1] < 0.65 * errors[0]
 
 
-def test_inputs_as_they_are_are_named(tmp_path, capsys):
+def test_inputs_without_rates_are_named(tmp_path, capsys):
     """By `check`, by a run and where the FMU is packed; rates of a held input are what is lacking."""
     path = tmp_path / "driven.json"
     path.write_text(json.dumps(driven(None, "x - deck", inputs={"deck": 0.0})))

@@ -65,7 +65,7 @@ class Host:
         return getattr(M, name)(self.made.I, None, self.made.W, *more)
 
 
-def test_a_host_is_told_of_open_contacts_as_apart(monkeypatch):
+def test_host_sees_open_contacts_as_separate(monkeypatch):
     for contacts, fails, told in (
         (True, "", ["refresh 2", "tell_apart", "read_guards"]),
         (False, "", ["refresh 2"]),
@@ -76,7 +76,7 @@ def test_a_host_is_told_of_open_contacts_as_apart(monkeypatch):
         assert host.call("refresh_for_host", 2.0) == (6 if fails else 0) and host.told == told
 
 
-def test_a_look_with_everything_closed_leaves_the_state_of_the_host(monkeypatch):
+def test_host_inspection_leaves_state_unchanged(monkeypatch):
     whole = [
         "load_states",
         "close_for_a_look 52",
@@ -167,7 +167,7 @@ class Events(Host):
         return self.noted("happen_now")(t)
 
 
-def test_events_of_a_host_and_what_they_lead_to(monkeypatch):
+def test_host_events_cascade(monkeypatch):
     """Closing has moved the guards by 0.25; what a new structure makes true happens at once."""
     first = ["load_states", "refresh_for_host 102", "keep_closed 102", "refresh 102"]
     one = f"happen {[(1.0, 1.0, 1.0, 1.5), (0.0, 0.0, -1.0, 1.5)]}"

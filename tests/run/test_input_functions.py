@@ -13,7 +13,7 @@ from kinetree.scripts.fmi.in_process import InProcess
 MASS = 2.0
 
 
-def test_pieces_are_checked_between_all_their_nodes():
+def test_input_pieces_are_checked_between_nodes():
     """One instant in every gap, where a polynomial through the nodes may be off."""
     assert len(TESTS) == len(NODES) - 1 and NODES[0] == 0.0 and NODES[-1] == 1.0
     assert (NODES[:-1] < TESTS).all() and (NODES[1:] > TESTS).all()
@@ -105,7 +105,7 @@ def test_pulses_between_the_samples_are_told():
 
 
 @pytest.mark.parametrize("jumps", [(0.5,), (0.25, 0.75), (0.25, 0.5, 0.75)])
-def test_between_jumps_that_are_told_a_polynomial_is_one_piece(jumps: tuple[float, ...]):
+def test_declared_jumps_separate_polynomial_pieces(jumps: tuple[float, ...]):
     """Each piece reads the function on its own side of a jump alone, and jumps at the ends of the interval part nothing."""
     side = lambda t: sum(t >= jump for jump in jumps)  # noqa: E731
     asked: list[float] = []
@@ -155,7 +155,7 @@ def test_pieces_cover_their_interval():
 
 
 @pytest.mark.parametrize("slope", [1.0, 0.5, -1.0, 1e-9, 0.0])
-def test_a_ramp_that_a_host_tells_is_followed_whatever_its_slope(slope: float):
+def test_host_ramp_is_followed_exactly(slope: float):
     """m v = F₀ t + s t²/2, exactly; the slope holds for one step alone."""
     twin = InProcess(fmu_unit(load(cart()))).start({"push": 0.25})
     at, h = int(twin.unit.header.at_slopes), 0.5

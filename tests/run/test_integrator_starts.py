@@ -103,7 +103,7 @@ def test_the_options_of_an_integrator(monkeypatch, kind, momenta):
     "integrator, inputs, soft, kind",
     [(AUTO, 0, 0, ADAMS), (AUTO, 1, 0, RK45), (AUTO, 1, 1, ADAMS), (RK4, 1, 0, RK4)],
 )
-def test_which_integrator_begins(monkeypatch, integrator, inputs, soft, kind):
+def test_auto_selects_first_integrator(monkeypatch, integrator, inputs, soft, kind):
     """`auto`: one that forgets cheaply where inputs are set at every output, else the one for smooth motions."""
     made, kinds = Begun(inputs=inputs), []
     made.I.integrator, made.W.soft, made.W.turned = integrator, soft, 1.0
@@ -222,7 +222,7 @@ def test_a_motion_goes_on_after_an_event(monkeypatch, fails, last):
     ("", 0.0, ["close_state", "take_fired", "happen_now 2", "resume"]), ("", 1.0, ["close_state", "take_fired", "happen_now 2"]),
     ("close_state", 0.0, ["close_state"]), ("happen_now", 0.0, ["close_state", "take_fired", "happen_now 2"]),
 ])  # fmt: skip
-def test_what_was_located_is_carried_out(monkeypatch, fails, stage, told):
+def test_located_events_are_executed(monkeypatch, fails, stage, told):
     """In a new structure the integrator starts anew, later."""
     made = Begun()
     calls = Noted(
@@ -235,7 +235,7 @@ def test_what_was_located_is_carried_out(monkeypatch, fails, stage, told):
     ] == told
 
 
-def test_what_keeps_an_event_from_happening_is_named(monkeypatch):
+def test_blocked_event_is_named(monkeypatch):
     """By the workspace; which event chatters has been told."""
     for status, item in (
         (Status.INCONSISTENT, 5.0),
@@ -276,7 +276,7 @@ def test_the_state_at_an_instant_is_closed(monkeypatch, fails):
     ]
 
 
-def test_contacts_at_rest_come_and_go_unseen(monkeypatch):
+def test_resting_contacts_are_watched_inside_steps(monkeypatch):
     """And those that hardly are apart; what else watches their registers does not."""
     kinds = ((CONTACT, 1), (CONTACT, 2), (CONTACT, 3), (0, 1), (0, 3))
     made, locator = (
@@ -290,7 +290,7 @@ def test_contacts_at_rest_come_and_go_unseen(monkeypatch):
     assert locator.part(S.UNSEEN).tolist() == [1, 0, 1, 0, 0]
 
 
-def test_open_contacts_on_their_bound_leave_it_behind_a_corner(monkeypatch):
+def test_open_contacts_at_zero_leave_after_corner(monkeypatch):
     rows = [
         (CONTACT, 1, 1e-9),
         (CONTACT, 1, -1e-9),
@@ -384,7 +384,7 @@ def test_an_integrator_notices_that_inputs_have_changed_or_move():
 
 @pytest.mark.parametrize("pending", [0.0, 2.0])
 @pytest.mark.parametrize("option", [0, U.CONTINUED, U.STOP_AT_EVENT])
-def test_what_is_held_from_the_beginning_of_an_advance(monkeypatch, pending, option):
+def test_advance_keeps_inputs_from_its_start(monkeypatch, pending, option):
     """An advance that goes on keeps what it began with; a further part of a communication step keeps what actuators hold."""
     for curved, slopes, sloped in (
         (0, (0, 0), False),
@@ -403,7 +403,7 @@ def test_what_is_held_from_the_beginning_of_an_advance(monkeypatch, pending, opt
         assert made["given"].tolist() == ([5.0, 6.0] if begins else [7.0, 7.0]) + [7.0] * 6
 
 
-def test_inputs_move_by_their_slopes_and_curves_until_they_are_held(monkeypatch):
+def test_inputs_extrapolate_until_held(monkeypatch):
     made = inputs(slopes=(0.5, 0.25), curved=1.0).set(
         given=np.arange(8.0), curves=np.arange(8.0) * 10
     )
@@ -430,7 +430,7 @@ def test_inputs_move_by_their_slopes_and_curves_until_they_are_held(monkeypatch)
 
 @pytest.mark.parametrize("contacts", [0, 1])
 @pytest.mark.parametrize("fails", ["", "place_loops", "project", "strike"])
-def test_what_couplings_follow_moves_with_its_inputs(monkeypatch, contacts, fails):
+def test_couplings_follow_their_inputs(monkeypatch, contacts, fails):
     """Positions first, then speeds, whose work is that of the impulse, then what touches."""
     energies = iter((3.0, 10.0))
     calls = Noted(

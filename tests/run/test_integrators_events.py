@@ -85,7 +85,7 @@ def found(
     [("adams", {}), ("rk4", {"h": 0.01}), ("rk45", {}), ("radau", {}), ("stormer", {"h": 0.01})],
 )
 @pytest.mark.parametrize("restitution", [1.0, 0.7])
-def test_bouncing_ball(name, options, restitution):
+def test_bouncing_ball_events_match_geometric_series(name, options, restitution):
     """Impacts at t1 (1 + 2 e + 2 e^2 + ...); dense output is exact on a parabola, so only rounding is left: 1e-10 of an instant leaves wide room."""
     case = fall(HEIGHT)
     mem, ev = prepared(name, case, 1, direction=-1.0, **options)
@@ -106,7 +106,7 @@ def test_bouncing_ball(name, options, restitution):
 
 @pytest.mark.parametrize("step", [0.05, 0.2])
 @pytest.mark.parametrize("direction", [-1.0, 0.0], ids=["falling", "either"])
-def test_a_flight_from_zero_ends_within_its_step(step, direction):
+def test_flight_from_zero_gap_ends_within_step(step, direction):
     """Where both directions count the guard has no sign at first: it is found where it shows, also when the ball is down before the step is over."""
     case = fall(HEIGHT, start=(0.0, 0.5))
     events = found(
@@ -180,7 +180,7 @@ def test_a_guard_that_dips_below_zero_inside_a_step_is_seen(depth):
     assert [signs for _, signs in events] == [(-1.0, 0.0), (1.0, 0.0), (0.0, 1.0)]
 
 
-def test_dips_inside_later_steps_are_seen_by_the_slopes_of_their_own():
+def test_dips_in_later_steps_are_found():
     """Steps of 1: the first of every three begins level, the second falls and rises again."""
     case = fall(WAVE, 0.9)
     mem, ev = prepared("rk4", case, 1, h=1.0)
@@ -192,7 +192,7 @@ def test_dips_inside_later_steps_are_seen_by_the_slopes_of_their_own():
     ] == 3 * [(-1.0,), (1.0,)]
 
 
-def test_tangents_that_meet_low_enough_tell_of_a_minimum():
+def test_converging_tangents_indicate_minimum():
     """Of lines through both ends, with their slopes, wherever they meet: below a quarter of the lower end, or not."""
     rng = np.random.default_rng(2)
     for _ in range(200):
@@ -230,7 +230,7 @@ def test_simultaneous_events_are_reported_together():
     assert events[0][0] == pytest.approx(0.5, abs=1e-12)
 
 
-def test_a_guard_at_zero_when_set_fires_when_it_leaves_in_its_direction():
+def test_guard_at_zero_fires_in_its_direction():
     """At the very start g = t - 0.5 + 0.5: watched upwards it fires at once, watched downwards never."""
     for direction, count in ((1.0, 1), (-1.0, 0)):
         case = fall(HEIGHT, start=(0.0, 1.0))

@@ -75,7 +75,7 @@ def test_coordinates_that_are_set_are_written():
     assert R.place_set(made.model, made.ws) and made.ws.q.tolist() == [1, 9, 3, 4, 5, 6]
 
 
-def test_actions_read_all_values_before_they_write_states_and_parameters():
+def test_actions_read_before_writing():
     """Two states that change places, a parameter, a speed that is left to the others; what was written is told."""
     swap = (
         action(entry=10, value=11),
@@ -138,7 +138,7 @@ def test_coordinates_and_speeds_move_together(monkeypatch, loops, parameters):
 
 
 @pytest.mark.parametrize("fails", ["", "refresh", "prepare", "move"])
-def test_events_act_one_after_the_other(monkeypatch, fails):
+def test_simultaneous_events_act_in_order(monkeypatch, fails):
     """Each from what those before it have left, which is evaluated where they have written something; coordinates and speeds at the end."""
     for wrote, told, parameters in (
         ((1, 0, 2, 0), ["refresh 2", "prepare"], True), ((0, 0, 0, 0), [], False), ((3, 0, 1, 0), ["prepare", "refresh 2"], True),
@@ -197,7 +197,7 @@ def tree() -> Run:
     return run
 
 
-def test_books_are_those_of_the_bodies():
+def test_balances_match_bodies():
     """Mass, Σ m v of the centres of mass, and T + V, from poses by hand."""
     run, out = tree(), np.zeros(5)
     model, ws = structure(run)
@@ -257,7 +257,7 @@ def test_power_is_that_of_loads_along_speeds_and_of_wrenches(monkeypatch):
         )
 
 
-def test_states_go_there_and_back():
+def test_states_copy_round_trip():
     """y = (q, u, x, ...), where momenta stand in the place of the speeds in a run by them."""
     for momenta in (False, True):
         ws = SimpleNamespace(
@@ -384,7 +384,7 @@ def test_rates_by_a_form_are_those_of_speeds_or_momenta(monkeypatch):
 
 
 @pytest.mark.parametrize("fails", ["", "load", "look", "accelerations_of", "finish"])
-def test_guards_are_evaluated_as_far_as_they_need(monkeypatch, fails):
+def test_guards_evaluate_only_needed_stages(monkeypatch, fails):
     for late, closed, reactions in ((0, False, 1), (1, False, 1), (1, False, 0), (0, True, 1)):
         model = SimpleNamespace(header=SimpleNamespace(late_guards=late, reactions=reactions))
         calls = Noted(
@@ -428,7 +428,7 @@ def test_guards_are_read_whatever_the_status(monkeypatch):
         assert calls.told == told and out.tolist() == [4, 2]
 
 
-def test_states_of_a_unit_keep_what_the_structure_lacks():
+def test_missing_states_keep_values():
     """Entries of (q, u, x) by their maps, there and back; rates of what is not there are zero."""
     run = tree()
     I, _, W = blocks(run)

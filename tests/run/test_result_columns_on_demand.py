@@ -30,7 +30,7 @@ def bead(**more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_everything_that_can_be_told_has_its_unit():
+def test_columns_on_demand_have_units():
     told = catalogue(make_unit(load(bead()).compile()))
     every = {
         "der(der(a))": "rad/s2",

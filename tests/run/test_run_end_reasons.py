@@ -37,7 +37,7 @@ def run() -> Run:
         ("k", np.nan, "'k' is not a finite number: its law"),
     ],
 )  # fmt: skip
-def test_the_number_to_blame_is_told_with_its_value(run: Run, name: str, value: float, words: str):
+def test_failing_register_is_named_with_value(run: Run, name: str, value: float, words: str):
     """A state has grown, or is none; of others the law has no value."""
     compiled = run.unit.compiled[0]
     register = compiled.registers[name]
@@ -46,7 +46,7 @@ def test_the_number_to_blame_is_told_with_its_value(run: Run, name: str, value: 
     assert failure.failure(run, Status.NOT_A_NUMBER).startswith(words)
 
 
-def test_where_no_register_is_to_blame_the_first_that_has_no_value_is_told():
+def test_first_undefined_register_is_named():
     run = Run(make_unit(load(MODEL).compile()))
     run.call("unit_start")
     run.head.item = -1.0
@@ -59,7 +59,7 @@ def test_where_no_register_is_to_blame_the_first_that_has_no_value_is_told():
     assert failure.failure(run, Status.SINGULAR_JOINT).startswith("body 'a' has no inertia")
 
 
-def test_a_part_of_an_expression_has_the_name_of_what_is_computed_from_it(run: Run):
+def test_expression_part_is_named_by_its_user(run: Run):
     """Through as many steps as there are; what nothing is computed from is an expression."""
     compiled = run.unit.compiled[0]
     named = set(compiled.registers.values())
@@ -87,7 +87,7 @@ def test_too_many_steps_tell_how_fast_the_motion_is(
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
-def test_what_is_not_finite_is_told_by_the_name_of_its_part(monkeypatch, size: int):
+def test_non_finite_value_is_named(monkeypatch, size: int):
     """Names stand for equal parts of the values; finite ones come back as they are."""
     monkeypatch.setattr(not_finite, "cause", lambda instance, t, what: "because")
     instance: Any = None
@@ -105,7 +105,7 @@ def test_what_is_not_finite_is_told_by_the_name_of_its_part(monkeypatch, size: i
         not_finite.finite(instance, 0.0, "rates", np.array([np.nan]), [])
 
 
-def test_forces_are_to_blame_before_what_follows_from_them():
+def test_forces_are_blamed_before_accelerations():
     compiled: Any = SimpleNamespace(
         registers={
             "start(x)": 0,

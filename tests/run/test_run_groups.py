@@ -112,7 +112,7 @@ def test_numbers_in_which_lanes_differ():
     assert lanes.structure.instance.work.tolist() == [402.0, 403.0, 404.0, 405.0]
 
 
-def test_a_window_in_which_nothing_happens():
+def test_lanes_pass_eventless_rows():
     """Rows that the lanes pass, from the row on at which they stand; a column that the structure lacks keeps its value."""
     lanes = Lanes((3, ()))
     for row in (4, 5):
@@ -131,7 +131,7 @@ def test_a_window_in_which_nothing_happens():
     ]
 
 
-def test_a_run_in_which_nothing_came_of_it_stays_in_its_lane():
+def test_run_without_event_stays_in_lane():
     """The interval in which something might have happened is its own; then all go on together."""
     lanes = Lanes((2, (1,)), (1, ()))
     first, second = One(4), One(5)
@@ -151,7 +151,7 @@ def test_a_run_in_which_nothing_came_of_it_stays_in_its_lane():
     assert second.state.tolist() == [15.5] * SIZE and first.state.tolist() == [24.0] * SIZE
 
 
-def test_a_run_that_changes_leaves_its_lane_and_goes_to_the_end_of_the_window():
+def test_changed_run_leaves_its_lane():
     lanes = Lanes((1, (0,)), (2, ()))
     first, second = One(4, changes=(1,)), One(5)
     lanes.group.join(first)
@@ -189,7 +189,7 @@ def test_a_run_that_breaks_has_no_rows_from_there_on(fails: int, changes: tuple[
 
 
 @pytest.mark.parametrize("status, value", [(4, 7.0), (0, math.nan), (0, math.inf)])
-def test_runs_whose_lanes_fail_are_made_again_one_by_one(status: int, value: float):
+def test_failed_lanes_are_repeated_singly(status: int, value: float):
     lanes = Lanes((1, (0,)), status=status, value=value)
     first = One(4)
     lanes.group.join(first)
@@ -204,7 +204,7 @@ def test_runs_whose_lanes_fail_are_made_again_one_by_one(status: int, value: flo
     assert (lanes.room.table == before).all()
 
 
-def test_a_run_takes_the_state_of_its_lane_and_goes_on_from_there():
+def test_run_continues_from_lane_state():
     """Its integrator begins anew, at that instant; one interval is told by its columns, and by whether something has happened."""
     at = {"q": slice(2, 4), "u": slice(4, 5), "x": slice(7, 8)}
     structure: Any = SimpleNamespace(

@@ -40,7 +40,7 @@ def options(run: dict[str, Any], **given: Any) -> Options:
     return Options.of(system, *(every.get(name) for name in NAMES))
 
 
-def test_what_is_left_out_is_what_the_pages_say():
+def test_run_defaults_match_documentation():
     """Ten seconds in 500 rows, 1e-8 relative, a hundredth of it absolute; steps of fixed length are those of the rows."""
     assert options({}) == Options(
         0.0, 10.0, 10.0 / 500, "auto", "auto", 1e-8, 1e-10, 10.0 / 500, 0.0, 1e6
@@ -50,7 +50,7 @@ def test_what_is_left_out_is_what_the_pages_say():
     )
 
 
-def test_a_call_wins_over_the_description_and_that_over_what_is_left_out():
+def test_call_options_override_description():
     run: dict[str, Any] = {
         "start_time": 1.0, "stop_time": "3*T", "output_step": 0.5, "step": 0.25, "integrator": "radau", "method": "CBM",
         "tolerances": {"relative": 1e-5, "absolute": 1e-9}, "step_limit": 100,

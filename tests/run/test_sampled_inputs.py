@@ -21,7 +21,7 @@ def sampled(function: Callable[[float], float], tolerance: float = 1e-8) -> Samp
     return Sampled("f", function, tolerance)
 
 
-def test_a_polynomial_of_fifth_degree_is_one_piece():
+def test_quintic_input_is_one_piece():
     """With its coefficients about the beginning of the piece: value, slope and the higher powers of the layout."""
     coefficients = [1.0, -2.0, 3.0, -4.0, 5.0, -6.0]
     assert POWERS == CURVE + 2 == 6
@@ -99,7 +99,7 @@ def test_a_jump_that_is_not_told_is_enclosed(begin, end, jump):
     )
 
 
-def test_jumps_that_are_told_end_pieces():
+def test_declared_jumps_end_pieces():
     """Each side is read beside the jump, by the resolution of time; those at or beyond the ends are none of this interval."""
     asked: list[float] = []
 
@@ -124,7 +124,7 @@ def test_jumps_that_are_told_end_pieces():
     )
 
 
-def test_a_function_that_takes_too_many_pieces_is_refused(monkeypatch):
+def test_complicated_input_function_is_refused(monkeypatch):
     monkeypatch.setattr(module, "MOST_PIECES", 20)
     for count, refused in ((19, False), (20, True)):
         signal = Signal(lambda t: 1.0, np.linspace(0.0, 1.0, count + 2)[1:-1])
@@ -152,7 +152,7 @@ def test_a_polynomial_about_another_instant():
     assert constant.tolist() == [3.0, *[0.0] * 5]
 
 
-def test_a_run_goes_to_the_end_of_every_piece_of_every_input():
+def test_run_stops_at_every_input_piece():
     """Polynomials about the instant before; pieces without length are no steps."""
     inputs = {
         "a": sampled(Signal(step_at(1.5), (1.5,))),

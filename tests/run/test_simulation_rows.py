@@ -134,7 +134,7 @@ def mass(**more: Any) -> dict[str, Any]:
     }
 
 
-def test_an_input_that_moves_is_given_with_all_its_powers():
+def test_moving_input_passes_all_derivatives():
     """By its number among the inputs: the value in its register, the slope and CURVE more powers in their parts."""
     run: Any = Running()
     simulation.give(run, "g", np.arange(1.0, CURVE + 3))
@@ -148,7 +148,7 @@ def test_an_input_that_moves_is_given_with_all_its_powers():
 
 
 @pytest.mark.parametrize("followed", [0, 1])
-def test_an_interval_goes_from_piece_to_piece(followed: int):
+def test_interval_continues_across_pieces(followed: int):
     """Parts after the first one continue the communication step; a row shows what follows a jump at its instant, and forces of couplings else."""
     for jump, refreshed in ((0.5, not followed), (1.0, True)):
         run: Any = Running(stages=1, followed=followed)
@@ -173,7 +173,7 @@ def test_an_interval_goes_from_piece_to_piece(followed: int):
     assert still.told == [("unit_advance", U.STOP_BEFORE_FULL, 1.0)]
 
 
-def test_a_coupling_follows_the_polynomial_about_the_part_before():
+def test_coupling_follows_previous_polynomial():
     """A row that comes without a jump needs no look at the input: what its polynomial reaches is what it is."""
     run: Any = Running(stages=1, followed=1)
     function = Signal(lambda t: 3.0 + 2.0 * t, (0.5,))
@@ -277,7 +277,7 @@ class Grouped:
         ((8, 8, 1, 8), 4),
     ],
 )
-def test_groups_are_filled_again_from_those_with_fewest_runs(sizes: tuple[int, ...], left: int):
+def test_ensemble_groups_are_refilled(sizes: tuple[int, ...], left: int):
     numbers = iter(range(99))
     groups: Any = [Grouped(*(next(numbers) for _ in range(size))) for size in sizes]
     stay, out = T.filled(groups)
@@ -291,7 +291,7 @@ def test_groups_are_filled_again_from_those_with_fewest_runs(sizes: tuple[int, .
     )
 
 
-def test_a_run_joins_a_group_of_its_kind_with_an_empty_place(monkeypatch):
+def test_run_joins_matching_group(monkeypatch):
     made: list[Any] = []
 
     class New(Grouped):
@@ -375,7 +375,7 @@ def test_a_falling_mass_records_every_row_once():
         load(source).compile().simulate(1.0, inputs={"h": 1.0, "f": 1.0})
 
 
-def test_a_run_tells_how_long_it_took(monkeypatch):
+def test_run_reports_computing_time(monkeypatch):
     """By the clock before its first row and behind its last one."""
     clock = iter((10.0, 13.5))
     monkeypatch.setattr(simulation, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
@@ -387,7 +387,7 @@ def test_a_run_tells_how_long_it_took(monkeypatch):
     )
 
 
-def test_a_run_begins_under_its_inputs(monkeypatch):
+def test_run_starts_with_its_inputs(monkeypatch):
     """They are written once everything stands, and all is evaluated again; a start that fails is the end of it."""
     run = Run(
         make_unit(
@@ -410,7 +410,7 @@ def test_a_run_begins_under_its_inputs(monkeypatch):
         assert not inputs or run.work[run.unit.register("f") + 1] == 7.0
 
 
-def test_columns_are_those_of_all_structures_and_numbers_stand_where_hosts_find_them():
+def test_columns_cover_all_structures():
     """Sizes and places of a unit of two stages, of which the second has more bodies free: the largest of either, and one number more for the work."""
     source = mass(
         bodies={name: mass()["bodies"]["a"] for name in "ab"},

@@ -222,7 +222,7 @@ def test_least_change_of_random_trees(seed):
 
 
 @pytest.mark.parametrize("method", ["CBM", "LGR", "ABM", "DEC-H", "CBM-H", "LGR-H"])
-def test_every_form_goes_on_from_the_same_speeds(method):
+def test_every_form_continues_from_reset_speeds(method):
     """Runs in momenta find them anew from the speeds that the event left."""
     system = load(described("two of a tree")).compile()
     runs = [
@@ -358,7 +358,7 @@ def test_quaternions_become_unit_ones_however_long_they_are_given():
     [((0,), [0]), ((1,), [1]), ((2,), [2, 3, 4]), ((5,), [2, 3, 4]), ((6,), [5]), ((7,), [0]), ((9,), [2]), ((12,), [5]), ((13,), []), ((-1,), []),
      ((6, 3, 7), [0, 2, 3, 4, 5]), ((), [])],
 )  # fmt: skip
-def test_what_is_set_names_its_speeds(entries: tuple[int, ...], speeds: list[int]):
+def test_set_coordinates_name_their_speeds(entries: tuple[int, ...], speeds: list[int]):
     """Two hinges of one body, a ball joint, a slide: seven coordinates, six speeds, states; quaternions count as a whole, all else by itself."""
     joints = {
         "q_at": [0, 0, 2, 6, 7],

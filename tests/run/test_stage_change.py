@@ -71,7 +71,7 @@ def test_poses_and_velocities_of_bodies_are_kept(monkeypatch):
                 assert found.tolist() == expected.tolist()
 
 
-def test_parameters_and_inputs_are_kept_but_what_the_next_stage_sets(monkeypatch):
+def test_stage_change_keeps_parameters(monkeypatch):
     """The time of the new stage stands behind them; locked coordinates have the values that they had as states."""
     transition = [
         *U.TRANSITION.filled(set=1, freed=1, locked=2),
@@ -92,7 +92,7 @@ def test_parameters_and_inputs_are_kept_but_what_the_next_stage_sets(monkeypatch
     assert fresh.val.tolist() == [40, 41, 62, 43, 44, 3.5, -1, 22, 21, -1]
 
 
-def test_bodies_that_are_let_go_begin_where_they_are(monkeypatch):
+def test_released_bodies_keep_their_pose(monkeypatch):
     """Coordinates of a free joint: place and quaternion; its speeds in the axes of the body."""
     transition = [*U.TRANSITION.filled(set=2, freed=1), 9, 9, 1]
     made = Changing(monkeypatch, transition=transition)
@@ -139,7 +139,7 @@ def test_speeds_come_from_the_momenta_of_bodies_their_twins_and_rotors(monkeypat
         )
 
 
-def test_the_momentum_of_a_body_about_its_origin(monkeypatch):
+def test_body_momentum_about_its_origin(monkeypatch):
     """-(m v + ω × h) and -(J ω + h × v) of the velocity beyond that of the given motions."""
     rng = np.random.default_rng(3)
     v, om, v_given, om_given, h = rng.standard_normal((5, 3))
@@ -276,7 +276,7 @@ def test_books_are_opened_without_a_jump_of_the_residual(monkeypatch):
     assert unit.W.energy_start == 8.25
 
 
-def test_a_fresh_workspace_holds_its_image_and_nothing_else(monkeypatch):
+def test_new_workspace_holds_initial_registers(monkeypatch):
     """Registers at their image, loads zero, the rest not a number."""
     unit = Unit(monkeypatch)
     unit.I.form = 3
@@ -312,7 +312,7 @@ def test_a_fresh_workspace_holds_its_image_and_nothing_else(monkeypatch):
     )
 
 
-def test_methods_stand_behind_their_codes():
+def test_method_codes_select_integrators():
     """Sizes of memories; `auto` has room for the largest of those that it uses; which of them take steps of given size."""
     from kinetree.solvers.integrate.kinds import AUTO, CODES, INTEGRATORS
 

@@ -30,7 +30,7 @@ def staged(*stages: dict):
 
 
 @pytest.mark.parametrize("ends", [{"when": "th > 1"}, {"at": 0.0}, {"after": 0.0}])
-def test_stage_without_length_ends_at_once(ends):
+def test_stage_of_zero_length_ends_at_once(ends):
     """The rod falls from rest: height -g t²/2 from the first instant on."""
     result = staged({"name": "held", "ends": ends, "free": ["pin"]}, {"name": "falling"}).simulate(
         stop_time=0.5, output_step=0.1
@@ -62,7 +62,7 @@ def test_nonsense_options_are_named(option):
         staged().simulate(**option)
 
 
-def test_stop_at_the_start_gives_one_row():
+def test_zero_stop_time_gives_one_row():
     assert staged().simulate(stop_time=0.0).time.tolist() == [0.0]
 
 
@@ -88,7 +88,7 @@ def test_accelerations_by_name():
     )
 
 
-def test_outputs_whose_names_are_gone_keep_their_last_value():
+def test_missing_outputs_keep_last_value():
     """After the release there is no angle th any more; an output made of it stays where it was, and an event on it falls away."""
     release = {"name": "held", "ends": {"when": "th < pi/6"}, "free": ["pin"]}
     extra = {
@@ -189,7 +189,7 @@ def test_failures_name_the_body():
         load(rod).compile().simulate(stop_time=1.0, output_step=0.1)
 
 
-def test_a_free_joint_is_locked_where_it_is():
+def test_free_joint_locks_in_place():
     """Place and turn stay, whatever they are: a point beside the origin rests where the flight has led it."""
     flight = {
         "child": "a",

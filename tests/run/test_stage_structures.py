@@ -53,7 +53,7 @@ def stages_of(*stages: dict[str, Any]):
     return structures(load(train(stages=list(stages))).description)
 
 
-def test_a_mechanism_without_stages_has_one_structure_that_never_ends():
+def test_unstaged_mechanism_has_one_structure():
     (only,) = structures(load(train()).description)
     assert (only.name, only.end, only.locked, only.freed, only.newly_locked, only.set) == (
         "",
@@ -116,7 +116,7 @@ def test_a_last_stage_that_changes_something_leads_to_one_more():
     assert [each.name for each in stages_of({"ends": {"at": 1.0}, "lock": ["B"]})] == ["", "after"]
 
 
-def test_what_is_set_by_numbers_is_compiled_and_the_rest_comes_from_the_state():
+def test_constant_settings_are_compiled():
     """A law of parameters is a number, unless it is of itself; one of an input or a state is found at the end."""
     first, second = stages_of(
         {
@@ -145,7 +145,7 @@ def test_what_is_set_by_numbers_is_compiled_and_the_rest_comes_from_the_state():
         ({"drop": ["c"], "free": ["C"]}, "c leaves by drop"), ({"lock": ["D"]}, "unknown joint 'D'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_let_go(change: dict[str, Any], words: str):
+def test_invalid_releases_are_refused(change: dict[str, Any], words: str):
     with pytest.raises(ModelError) as caught:
         stages_of({"ends": {"at": 1.0}, **change}, {})
     assert words.split(", expected ")[-1] in str(caught.value)
@@ -163,7 +163,7 @@ def test_sequences_of_stages_are_unrolled_in_order():
     ] == ["a", "c", "e", "f"]
 
 
-def test_what_hangs_on_the_ground_and_what_stands():
+def test_ground_supports_are_classified():
     def joint(parent: str, child: str) -> Any:
         return SimpleNamespace(parent=parent, child=child)
 
@@ -216,11 +216,11 @@ def test_what_hangs_on_the_ground_and_what_stands():
         assert output_stands(output(**given), there, {"J"}, {"F"}) == stands, given
 
 
-def test_names_of_all_structures_in_the_order_of_their_first_one():
+def test_names_of_all_structures_are_ordered():
     assert union([["b", "a"], ["c", "a"], [], ["d", "b"]]) == ["b", "a", "c", "d"]
 
 
-def test_a_workspace_has_what_it_is_given():
+def test_workspace_receives_given_values():
     """And nothing of the call before: states at their start, inputs at theirs, loads on bodies and along speeds gone."""
     instance = Instance(load(train(states={"s": {"rate": "-s", "start": 4.0}})).compile().compiled)
     ws, n = instance.ws, 3
@@ -273,7 +273,7 @@ def test_wide_workspaces_are_aligned_and_given_back():
 
 
 @pytest.mark.skipif(kind() != "library" or not known_layout(), reason="there is no direct call")
-def test_what_is_asked_often_is_asked_directly(monkeypatch):
+def test_repeated_evaluation_uses_fast_path(monkeypatch):
     """With inputs and forces as without them: nothing goes the long way any more, and the answers stay."""
     instance, zero = Instance(load(train()).compile().compiled), np.zeros(3)
     asks = [(None, None), ({"f": 3.0}, None), ({"f": 3.0}, np.arange(3.0)), (None, np.arange(3.0))]
@@ -325,7 +325,7 @@ def test_cases_are_told_by_registers_or_compiled():
     )
 
 
-def test_lanes_say_what_keeps_runs_out_of_them(monkeypatch):
+def test_lane_exclusions_are_explained(monkeypatch):
     monkeypatch.setattr(ensemble, "pointer_entry", lambda name: name)
     cases: Any = SimpleNamespace(quick=True)
     event = {"events": {"e": {"when": "xa > 1", "set": {"der(xa)": 0}}}}
@@ -424,7 +424,7 @@ def test_states_of_contacts_are_kept_with_their_directions():
     )
 
 
-def test_rows_of_a_result_are_evaluated_as_they_were():
+def test_result_rows_reevaluate_exactly():
     """der(der(xa)) of a push that a stage changes: f and k of each row."""
     model = train(stages=[{"ends": {"at": 0.5}, "set": {"k": 8.0}}, {}])
     model["joints"]["A"]["transforms"][0]["start"] = 1.0

@@ -65,7 +65,7 @@ def test_what_lies_between_compiled_values_is_written(compiled: list[dict[str, f
         )
 
 
-def test_ends_are_compiled_when_the_first_system_is_asked_for(compiled: list[dict[str, float]]):
+def test_bounds_are_compiled_on_first_use(compiled: list[dict[str, float]]):
     """Those that cannot be made are passed over; other numbers hold in all of them, but where they are asked for."""
     trials = Trials(
         slider(),
@@ -105,7 +105,7 @@ def test_what_is_more_than_a_number_is_always_compiled(compiled: list[dict[str, 
         assert compiled.pop() == compiled.pop() == {"late": late}
 
 
-def test_systems_are_the_same_in_all_their_structures():
+def test_reparameterised_systems_equal_compiled_ones():
     """What the end of a stage sets is a number of the next one alone."""
     one, other, again = (
         slider(stages=[{"ends": {"after": 1.0}, "set": {"c": c}}, {}]).compile()
@@ -117,7 +117,7 @@ def test_systems_are_the_same_in_all_their_structures():
     )
 
 
-def test_what_registers_do_not_hold_is_always_compiled(compiled: list[dict[str, float]]):
+def test_structural_changes_are_recompiled(compiled: list[dict[str, float]]):
     """A chain, whose description is made into another one; a controller that begins where the mechanism rests."""
     chain = {"parameters": {"k": 1.0}, "chain": {"count": 3, "mass": 1.0, "stiffness": "k"}}
     held = slider(**PROPORTIONAL, run={"prepare": [{"name": "rest"}]})
@@ -134,7 +134,7 @@ def test_what_registers_do_not_hold_is_always_compiled(compiled: list[dict[str, 
     ] == [True, True]
 
 
-def test_a_run_begins_at_the_rest_of_its_own_numbers(compiled: list[dict[str, float]]):
+def test_run_starts_from_equilibrium_of_its_parameters(compiled: list[dict[str, float]]):
     """Written as compiled: 2 k x = 5. An end without any is passed over."""
     push = {
         "forces": SLIDER["forces"] | {"p": {"coordinate": "x", "value": "5"}},

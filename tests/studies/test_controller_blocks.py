@@ -39,7 +39,7 @@ def test_an_answer_takes_a_step_and_the_channel_twice(
     ) == pytest.approx(step + 2 * delay + jitter)
 
 
-def test_controllers_are_named_after_what_they_give():
+def test_controllers_are_named_after_commands():
     actuators, inputs = {"lift": {}}, {"f": 0.0, "g.force": 0.0}
     assert place_of("lift.force", actuators, inputs) == ("lift_control", {"drives": "lift"})
     assert place_of("f", actuators, inputs) == ("f", {}) and place_of(
@@ -103,7 +103,7 @@ def test_gains_become_parameters_that_studies_may_change():
     }
 
 
-def test_what_a_controller_gives_is_no_input_and_its_actuator_has_no_force_of_its_own(
+def test_controller_replaces_input_and_actuator_force(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """What the replaced forces alone used goes, step by step; what was set for the run stays, with its value."""
@@ -147,7 +147,7 @@ def test_what_a_controller_gives_is_no_input_and_its_actuator_has_no_force_of_it
 SAMPLING = {"period": 0.5, "delay": 0.5}
 
 
-def test_loops_rest_with_their_own_offset_or_what_their_command_is():
+def test_loops_start_with_offset_or_command():
     """A moving setpoint takes the place of the one in the file, with its feed-forward where there is one."""
     scenario = SimpleNamespace(setpoints={"x": "sin(t)"})
     result = SimpleNamespace(numbers={"kp": 2.0}, notch=None)
@@ -191,7 +191,7 @@ def test_state_feedback_is_a_block_a_command():
     }
 
 
-def test_an_observer_gives_one_command_or_drives_actuators_that_rest_alike():
+def test_observer_drives_commands_or_actuators():
     lift, turn = ("lift_control", {"drives": "lift"}), ("turn_control", {"drives": "turn"})
     assert designs.observer_blocks({"A": 1}, {"f": ("f", {})}, {"f": 2.0}) == {
         "f": {"A": 1, "offset": 2.0, "start": 2.0}
@@ -215,7 +215,7 @@ class Begun(dict):
 
 @pytest.mark.parametrize("offset", [{}, {"offset": 4}])
 @pytest.mark.parametrize("inputs", [{}, {"g": 2.0}])
-def test_a_plant_is_linearised_at_rest_or_where_the_run_begins(
+def test_plant_is_linearised_at_equilibrium_or_start(
     monkeypatch: pytest.MonkeyPatch, offset: dict[str, float], inputs: dict[str, float]
 ):
     """At rest with the inputs that are set; at the beginning with the offsets of the loops as commands, too."""

@@ -21,7 +21,7 @@ from kinetree.scripts.studies.tuning import (
 EPS = float(np.finfo(float).eps)
 
 
-def test_disturbances_spread_as_their_integrals_say():
+def test_disturbance_covariance_matches_integrals():
     """Half of the one-sided density: first order a, v (exp(2 a T) - 1)/(4 a); of a double integrator v/2 (T³/3, T²/2; T²/2, T)."""
     a, v, T = -0.75, 3.0, 0.5
     assert diffused(np.array([[a]]), np.array([[v]]), T)[0, 0] == pytest.approx(
@@ -56,7 +56,7 @@ def servo(gain: float) -> StateSpace:
     return StateSpace(np.array([[-1.0]]), np.array([[gain]]), np.array([[1.0]]), np.zeros((1, 1)))
 
 
-def test_the_bandwidth_ends_where_the_sensitivity_is_a_root_of_a_half():
+def test_bandwidth_matches_sensitivity_formula():
     """|S|² = (1 + ω²)/((1 + g)² + ω²) is a half at ω² = (1 + g)² - 2; of the frequencies that are looked at the first one beyond."""
     loop, exact = servo(9.0), math.sqrt(98.0)
     found, grid = bandwidth(loop, 0.0), loop.frequencies()
@@ -90,7 +90,7 @@ def test_feed_forward_is_that_of_a_mass_with_friction(m: float):
 @pytest.mark.parametrize(
     ("kinds", "sign"), [((), 1.0), (("ki",), -1.0), (("kd",), 1.0), (("ki", "kd"), 1.0)]
 )
-def test_a_shaped_controller_crosses_where_it_is_told(kinds: tuple[str, ...], sign: float):
+def test_shaped_controller_crosses_at_requested_frequency(kinds: tuple[str, ...], sign: float):
     """|C G| = 1 at ω; zeros at ω/6 and ω/2.5, the derivative filtered at 10 ω."""
     omega, plant = 3.0, servo(0.25)
     numbers = shaped(kinds, omega, plant, sign)
@@ -116,7 +116,7 @@ def test_a_shaped_controller_crosses_where_it_is_told(kinds: tuple[str, ...], si
         (2, (1.0, 2.0) * 4, 8),
     ],
 )
-def test_loops_are_tuned_anew_until_they_stay(
+def test_loops_are_retuned_until_converged(
     monkeypatch: pytest.MonkeyPatch, count: int, crossovers: tuple[float, ...], rounds: int
 ):
     """A single loop once; several in turns, each with the others closed, until no crossover moves by a thousandth, eight times at most."""

@@ -138,7 +138,7 @@ def test_a_bound_winds_nothing_up_on_either_side(gain: float, bound: str, side: 
     assert both.answer(0.0, (0.0,)) == (1.5 * side,), "an offset is bounded too"
 
 
-def test_a_filtered_derivative_comes_with_its_time_constant():
+def test_filtered_derivative_has_time_constant():
     """Of an error that rises evenly: backward differences of T r' + r = slope give slope (1 - (T/(T + h))^k); frames of one time change nothing."""
     T, h, slope = 0.75, 0.25, -2.0
     loop = Controller(
@@ -209,7 +209,7 @@ def test_only_who_asks_for_silence_gets_it(tmp_path: Path, capsys: pytest.Captur
 
 
 @compiled
-def test_margins_say_what_the_exchange_costs(tmp_path: Path):
+def test_hil_margins_include_delay(tmp_path: Path):
     """The delay margin of the loop loses what the exchange takes: by the formula of the crossing, phase/ω."""
     record = simulate(read_scenario(scenario(tmp_path, "delay = 0.02")))
     rows = margin_rows(record)
@@ -227,9 +227,7 @@ def test_open_loop_of_a_pid():
 
 
 @compiled
-def test_against_the_clock_with_a_partner_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_real_time_run_with_partner_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A partner in another process; whatever the machine does to the times, every step is done, counted, and the loop comes to its setpoint."""
     path, page = scenario(tmp_path, text=brisk(monkeypatch)), tmp_path / "page.html"
     assert cli.main(["hil", str(path), "--report", str(page), "-o", str(tmp_path / "run.csv")]) == 0
@@ -298,7 +296,7 @@ def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):
         simulate(read_scenario(path))
 
 
-def test_a_partner_in_c_answers_as_its_law_says(tmp_path: Path):
+def test_c_partner_follows_its_law(tmp_path: Path):
     """The example partner, compiled: frames of Python go in, PD commands with the same sequence numbers come back; the last frame ends it."""
     compiler = shutil.which("cc")
     if compiler is None:
@@ -405,7 +403,7 @@ def test_promptness_is_asked_for_and_given_back(granted: bool, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("given", [(), ("0",), ("0", "0.0.0.0")])
-def test_a_partner_listens_where_it_is_told_and_says_where(
+def test_partner_reports_its_port(
     given: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ):
     """A free port of this machine alone, unless told otherwise."""

@@ -30,7 +30,7 @@ class Clock:
         self.now += seconds
 
 
-def test_a_wait_sleeps_then_spins_and_tells_what_was_taken(monkeypatch: pytest.MonkeyPatch):
+def test_real_time_wait_sleeps_then_spins(monkeypatch: pytest.MonkeyPatch):
     """Until 0.3 ms before; the longest time between two looks at the clock is what was taken, the last one too."""
     for looks, expected in (
         ((10.0, 10.9997, 10.9998, 10.9999, 11.00002), (11.00002, 1.2e-4)),
@@ -123,9 +123,7 @@ def test_the_terminal_is_told_every_64_steps(ticking: Clock):
     assert told == [STEP, 65 * STEP, 129 * STEP]
 
 
-def test_what_is_injected_stands_on_top_of_the_clock(
-    ticking: Clock, monkeypatch: pytest.MonkeyPatch
-):
+def test_injected_delay_adds_to_clock(ticking: Clock, monkeypatch: pytest.MonkeyPatch):
     """Delays of both ways together, from when the answer came; a frame that is to be lost on either way does not set out."""
     ways = iter([0.125, 0.0, None, 0.0, 0.0, None, *[0.25, 0.0] * 8])
     monkeypatch.setattr(clock, "Injected", lambda channel: SimpleNamespace(way=lambda: next(ways)))
@@ -144,7 +142,7 @@ def test_what_is_injected_stands_on_top_of_the_clock(
     )
 
 
-def test_a_run_ends_with_three_frames_that_say_so(monkeypatch: pytest.MonkeyPatch):
+def test_run_ends_with_three_stop_frames(monkeypatch: pytest.MonkeyPatch):
     """Whatever happened in it; a plant in Python is told, and real time asked for with priority 50."""
     sent: list[bytes] = []
     door = SimpleNamespace(send=sent.append)
@@ -180,7 +178,7 @@ def refuse(error: type[OSError]) -> Any:
     return call
 
 
-def test_a_partner_that_is_not_there_loses_frames_and_nothing_else():
+def test_missing_partner_only_loses_frames():
     for error in (BlockingIOError, ConnectionRefusedError):
         door: Any = SimpleNamespace(send=refuse(error), recv=refuse(error))
         clock.send(door, Frame(0, 0.0, ()))
@@ -189,7 +187,7 @@ def test_a_partner_that_is_not_there_loses_frames_and_nothing_else():
         clock.send(SimpleNamespace(send=refuse(PermissionError)), Frame(0, 0.0, ()))  # type: ignore[arg-type]
 
 
-def test_the_loop_is_compiled_where_it_can_be(monkeypatch: pytest.MonkeyPatch):
+def test_loop_is_compiled_where_possible(monkeypatch: pytest.MonkeyPatch):
     """Before it, a loop that only waits, as many steps of it, but 1000 at most."""
     done: list[Any] = []
     monkeypatch.setattr(clock, "bare_loop", lambda step, count: [step, count])
@@ -247,7 +245,7 @@ def test_arrays_of_the_compiled_loop(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("ended", [0, STOPPED, GET])
-def test_what_the_compiled_loop_did_is_kept(ended: int):
+def test_compiled_loop_records_steps(ended: int):
     """In stretches of 64 steps; lateness and age of the step at which a rule stopped it, too; a call that failed is named."""
     from fmpy.fmi1 import FMICallException
 
@@ -296,9 +294,7 @@ def test_what_the_compiled_loop_did_is_kept(ended: int):
     )
 
 
-def test_where_the_loop_cannot_be_compiled_it_is_said_why(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_uncompiled_loop_gives_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     from kinetree.scripts.hil import rhythm
     from kinetree.solvers.library.c_compiler import LibraryError
 

@@ -73,7 +73,7 @@ def replayed(record: Record) -> None:
         ("Python", "", 'late = "zero"'),
     ],
 )
-def test_a_run_is_what_its_ages_say(
+def test_compiled_run_reproduces_ages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, head: str, late: str
 ):
     """Losses of a tenth each way, 4 to 9 ms late: commands of the step that the record names, held or zeroed where none had come, counted."""
@@ -111,9 +111,7 @@ def test_a_run_is_what_its_ages_say(
 
 
 @pytest.mark.parametrize("how", ["C", "Python"])
-def test_a_loop_that_only_waits_tells_how_late_every_step_begins(
-    monkeypatch: pytest.MonkeyPatch, how: str
-):
+def test_waiting_loop_measures_lateness(monkeypatch: pytest.MonkeyPatch, how: str):
     """By a clock of its own, whose waits end 2^-k s late: deadlines stay a step apart whatever came late before them."""
     asked: list[float] = []
     late = [2.0**-k for k in range(4, 9)]
@@ -135,7 +133,7 @@ def test_a_loop_that_only_waits_tells_how_late_every_step_begins(
 
 @compiled
 @pytest.mark.parametrize("how", ["C", "Python"])
-def test_a_run_stops_where_its_rule_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str):
+def test_run_stops_by_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str):
     if how == "Python":
         monkeypatch.setattr(clock, "library", lambda: "not wanted here")
     record = clock.run(
@@ -180,7 +178,7 @@ OUTSIDE = 'partner = "127.0.0.1:{port}"\nmeasures = ["place"]\ncommands = ["f"]\
 
 @compiled
 @pytest.mark.parametrize("how", ["C", "Python"])
-def test_what_is_no_answer_is_left_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str):
+def test_invalid_answers_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str):
     """Noise, frames of other lengths, of steps to come, and answers given twice: the command stays what it was."""
     if how == "Python":
         monkeypatch.setattr(clock, "library", lambda: "not wanted here")
@@ -210,7 +208,7 @@ def test_what_is_no_answer_is_left_aside(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @compiled
-def test_what_the_plant_refuses_ends_the_run(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_plant_refusal_ends_run(tmp_path: Path, capsys: pytest.CaptureFixture):
     """A command that is no number: the FMU's own words, and the code of a failure."""
 
     def answer(frame: Frame) -> list[bytes]:

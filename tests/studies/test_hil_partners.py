@@ -121,9 +121,7 @@ def test_a_partner_answers_until_the_last_frame_or_silence(ends: bool):
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_a_partner_in_shared_memory_keeps_the_same_rules(
-    monkeypatch: pytest.MonkeyPatch, ends: bool
-):
+def test_shared_memory_partner_follows_rules(monkeypatch: pytest.MonkeyPatch, ends: bool):
     """It looks into the mailbox every 20 µs, here with a clock of its own, and ends after as much silence."""
     now, sent, looks = [50.0], [], []
     monkeypatch.setattr(
@@ -219,7 +217,7 @@ class Started:
 
 
 @pytest.mark.parametrize("box", [None, Path("box")])
-def test_a_partner_of_its_own_is_started_and_ended(
+def test_own_partner_is_started_and_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, box: Path | None
 ):
     """It gets what it needs of the scenario, says its port, and has two seconds to end by itself."""
@@ -250,7 +248,7 @@ def test_a_partner_of_its_own_is_started_and_ended(
         pass
 
 
-def test_the_fmu_of_a_controller_lives_as_long_as_it_answers(monkeypatch: pytest.MonkeyPatch):
+def test_controller_fmu_is_freed(monkeypatch: pytest.MonkeyPatch):
     """Started with nothing set, ended and freed whatever happens; its variables have to be there."""
     from kinetree.scripts.fmi import host as hosts
 

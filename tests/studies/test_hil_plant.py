@@ -112,7 +112,7 @@ def test_an_archive_is_refused_by_its_name(log: list[Any], tmp_path: Path):
     assert log == []
 
 
-def test_what_an_fmu_says_is_told_when_it_fails(log: list[Any], monkeypatch: pytest.MonkeyPatch):
+def test_fmu_failure_message_is_included(log: list[Any], monkeypatch: pytest.MonkeyPatch):
     """Its last words beside the call that failed; what refuses to end is freed all the same."""
     with (
         pytest.raises(ArithmeticError, match="fmi2DoStep failed with status 3.*: it is empty"),

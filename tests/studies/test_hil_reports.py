@@ -104,7 +104,7 @@ def test_margins_are_of_a_single_loop(monkeypatch: pytest.MonkeyPatch):
     assert report.margin_rows(record) == []
 
 
-def test_the_page_has_what_there_is(monkeypatch: pytest.MonkeyPatch):
+def test_hil_page_contains_available_parts(monkeypatch: pytest.MonkeyPatch):
     """A picture of every column over the time; histograms in microseconds up to the last thousandth where times were taken; margins if any."""
     from kinetree.scripts.reports.study_page import Section
 

@@ -71,7 +71,7 @@ def test_a_scenario_is_read_whole(tmp_path: Path):
     )
 
 
-def test_settings_of_the_library_decide_what_there_is(tmp_path: Path):
+def test_library_settings_define_mechanism(tmp_path: Path):
     """They make the mechanism; other values are set in it."""
     path = tmp_path / "loop.toml"
     path.write_text(

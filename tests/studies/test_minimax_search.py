@@ -89,7 +89,7 @@ def test_the_radius_follows_what_was_gained_of_what_was_promised(monkeypatch: py
     assert search.asked[0] == [0.0, 0.01], "all differences of a step run together"
 
 
-def test_a_search_ends_where_no_step_of_any_size_gains(monkeypatch: pytest.MonkeyPatch):
+def test_minimax_stops_at_small_radius(monkeypatch: pytest.MonkeyPatch):
     """At a radius below 1e-4, or where a part of 1e-8 at most is promised; the point is the last that was taken."""
     found, radii, _ = searched(monkeypatch, Slope(50), 0.0, [(0.125, 0.625), (-0.125, 1.0)])
     assert (
@@ -102,7 +102,7 @@ def test_a_search_ends_where_no_step_of_any_size_gains(monkeypatch: pytest.Monke
         assert len(radii) == tries and found.x.tolist() == [0.0], promised
 
 
-def test_a_search_ends_when_steps_gain_next_to_nothing(monkeypatch: pytest.MonkeyPatch):
+def test_minimax_stops_at_small_gain(monkeypatch: pytest.MonkeyPatch):
     """Less than a part of 1e-4 of the objective, which the step still takes."""
     for step, ends in ((1.01e-4 * 4.0, False), (0.99e-4 * 4.0, True)):
         found, radii, _ = searched(monkeypatch, Slope(3), 0.0, [(step, 4.0 * step)])
@@ -125,7 +125,7 @@ def test_steps_stay_within_the_bounds_and_differences_too(monkeypatch: pytest.Mo
         assert search.asked[0] == pytest.approx([start, other])
 
 
-def test_what_breaks_a_constraint_is_tried_once_more_with_what_was_not_foreseen(
+def test_violated_constraint_gets_second_order_correction(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """The square of the step, and that of the shift along it; within a millionth nothing is broken."""
@@ -148,9 +148,7 @@ def test_what_breaks_a_constraint_is_tried_once_more_with_what_was_not_foreseen(
 
 
 @pytest.mark.parametrize("fails", ["history", "measure", "neither"])
-def test_a_search_ends_where_nothing_can_be_told_of_its_slopes(
-    monkeypatch: pytest.MonkeyPatch, fails: str
-):
+def test_minimax_stops_without_slopes(monkeypatch: pytest.MonkeyPatch, fails: str):
     """A run beside the point that failed has no history, or measures that are bad: no program is made of them."""
     search, plain = Slope(3), Slope(3)
     if fails == "history":
@@ -167,7 +165,7 @@ def test_a_search_ends_where_nothing_can_be_told_of_its_slopes(
     )
 
 
-def test_histories_count_from_their_start_or_as_they_are():
+def test_histories_use_absolute_or_relative_values():
     found = minimax.local(Slope(1), np.array([0.5]))  # type: ignore[arg-type]
     assert [[each.tolist() for each in rows] for rows in found.rows] == [
         [[3.5, 1.5, 2.5], [0.0, -2.0, -1.0]]
@@ -227,7 +225,7 @@ def stepped(
     return float(step[0]), promised
 
 
-def test_the_largest_of_two_scenarios_is_met_where_they_cross():
+def test_minimax_finds_crossing_of_scenarios():
     """3 - 8 d against 1 + 8 d: both are 2 at d = 1/8; their mean gains nothing from any step, a heavier one does. Signs of rows do not matter."""
     rows, slopes, values, ways = (
         [[3.0, 0.5], [-1.0, 0.0]],

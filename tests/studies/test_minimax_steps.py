@@ -97,9 +97,7 @@ def test_measures_are_foreseen_by_their_slopes():
 
 @pytest.mark.parametrize("off", [0.0, 0.1])
 @pytest.mark.parametrize("side", [1.0, -1.0])
-def test_a_constraint_is_kept_as_the_slopes_foresee_it_and_as_far_as_they_were_off(
-    off: float, side: float
-):
+def test_constraint_shift_corrects_linearisation_error(off: float, side: float):
     """The last value is to grow without limit; its limit holds it, one tenth earlier where it came out a tenth beyond."""
     search, point = Linear("worst", (1e-9, -side), (-math.inf, math.inf), 5), np.array([0.5, 0.5])
     search.slope[:], search.end[:] = [1.0, 0.0], 0.0

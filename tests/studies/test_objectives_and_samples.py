@@ -68,7 +68,7 @@ def linear(*values: complex) -> Any:
     return SimpleNamespace(eigenvalues=np.array(values, dtype=complex), modes=lambda: modes)
 
 
-def test_growth_and_swings_are_told_but_for_roundings_of_nothing():
+def test_growth_ignores_rounding():
     """Ten-millionths of the fastest motion, which a pair of zeros comes out as; what falls and what is slow by itself is told as it is."""
     assert (
         growth(linear(-10.0, 1e-6)) == 0.0
@@ -87,7 +87,7 @@ def margins_of(**loops: Any) -> Any:
     return [SimpleNamespace(margins=SimpleNamespace(**margins)) for margins in loops.values()]
 
 
-def test_measures_at_rest_are_the_smallest_and_nothing_where_there_is_none():
+def test_equilibrium_measures_are_smallest():
     at: Any = SimpleNamespace(linear=linear(-1.0, -3.0 + 4j, -6.0 + 8j))
     assert [REST[name](at) for name in ("growth", "damping", "frequency")] == pytest.approx(
         [-1.0, 0.6, 1.25]
@@ -129,7 +129,7 @@ def test_measures_are_read_with_their_columns():
             parsed(wrong)
 
 
-def test_distributions_end_where_nothing_is_drawn_any_more():
+def test_distributions_are_truncated():
     """A part of 1e-12 at either end."""
     share = np.array([0.0, 1e-13, 0.25, 1.0])
     numbers = np.array([ndtri(1e-12), ndtri(1e-12), ndtri(0.25), ndtri(1 - 1e-12)])
@@ -249,7 +249,7 @@ def made(**more: Any) -> Study:
     )
 
 
-def test_cases_are_all_combinations_or_pairs_or_drawn_between_the_ends_of_lists():
+def test_cases_combine_as_grid_pairs_or_samples():
     grid, pairs = made(), made(combine="pairs")
     assert grid.count() == 9 and [tuple(case.values()) for case in grid.cases()] == [
         (a, b) for a in (1.0, 2.0, 4.0) for b in (1.0, 1.5, 2.0)
@@ -360,7 +360,7 @@ class Ran(dict):
         return {"x": "m", "a": "rad", "p": "Pa"}[name]
 
 
-def test_a_disturbance_lasts_until_what_is_to_follow_it():
+def test_disturbance_ends_at_following_stage():
     """A stage that begins with it does not end it; without one, or without disturbances, the run counts to its end."""
     asked: Any = SimpleNamespace(disturbed="swing", until="travel")
     assert spans(asked, Ran()) == [(1.0, 2.0), (3.0, 5.0)]  # type: ignore[arg-type]
@@ -383,7 +383,7 @@ def compared(**more: Any) -> Comparison:
     )
 
 
-def test_ways_run_one_after_another_and_over_the_same_drawn_numbers(
+def test_variants_share_random_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """Largest deviations from each run's own start; what is told counts the ways that are done."""
@@ -452,7 +452,7 @@ def test_harmonics_are_those_of_the_staircase_that_acted():
     )
 
 
-def test_a_sine_is_held_over_its_steps_and_told_in_its_last_periods():
+def test_sine_excitation_is_sampled():
     """200 steps a period, from the first period on; outputs of the last four at the beginnings of their steps, before the next command."""
     log: list[Any] = []
     host = SimpleNamespace(time=3.0, given=0.0)
@@ -533,7 +533,7 @@ def test_an_experiment_is_searched_between_its_bounds(monkeypatch: pytest.Monkey
                 best_excitation(None, wanted, made)  # type: ignore[arg-type]
 
 
-def test_how_far_an_experiment_leaves_its_limits():
+def test_experiment_limit_violation():
     """The worst of its columns, from where each began, as a part of what it may move."""
     run = type("Run", (dict,), {"names": ["x", "y"]})(
         {"x": np.array([3.0, 4.0, 2.5]), "y": np.array([0.0, -0.75, 0.25])}

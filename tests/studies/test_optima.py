@@ -209,7 +209,7 @@ step = 0.02
     )
 
 
-def test_a_search_goes_on_where_it_was(
+def test_interrupted_optimisation_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     """Interrupted after nine evaluations, then begun again: the same answer, the same number of evaluations, none run twice."""
@@ -298,7 +298,7 @@ output_step = 0.1
     assert "Pareto front" in (tmp_path / "front.html").read_text()
 
 
-def test_what_an_optimisation_cannot_do_is_said(tmp_path: Path):
+def test_invalid_optimisation_is_refused(tmp_path: Path):
     """Keys that do not go together."""
     for change, message in (
         (('gradient = "adjoint"', 'gradient = "adjoint"\npareto = 5'), "two measures"),
@@ -342,7 +342,7 @@ def test_the_least_largest_error_is_chebyshevs(tmp_path: Path):
     assert found.objective == pytest.approx(0.25, abs=1e-6)
 
 
-def test_minimax_keeps_constraints_and_counts_all_scenarios(tmp_path: Path):
+def test_minimax_respects_constraints_and_scenarios(tmp_path: Path):
     """With b <= 1/2 the error is half the range of t² - t/2, which is -1/16..1/2. The worst of two slopes d at once: beside a
     simplex search over the formula."""
     bound = "[optimize.constraints]\n'end(slope)' = { max = 0.5 }\n"
@@ -369,7 +369,7 @@ def test_minimax_keeps_constraints_and_counts_all_scenarios(tmp_path: Path):
     assert found.objective == pytest.approx(2.0 * least, abs=1e-5)
 
 
-def test_numbered_variables_and_what_minimax_takes(tmp_path: Path):
+def test_numbered_variables_expand(tmp_path: Path):
     d = mass("0", {"p_1": 0.5, "p_2": 0.5}, outputs={"sum": {"value": "p_1 + 2*p_2 - 1"}})
     text = (
         LARGEST.replace("a = {", '"p_[1-2]" = {')

@@ -201,7 +201,7 @@ output_step = 1.0
     assert found.values["d"] == pytest.approx(2 * 0.3 * 2.0, abs=1e-3)
 
 
-def test_points_rest_as_compiled_systems_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_optimised_points_equal_compiled_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """To the last bit, of two scenarios; only the bounds are compiled, each point rests once for all measures, numbers of a scenario yield."""
     text = """
 [optimize]
@@ -323,7 +323,7 @@ def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):
         optimise(read_task(path))
 
 
-def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_optimize_command_prints_result(tmp_path: Path, capsys: pytest.CaptureFixture):
     path = task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method="slsqp"))
     out, page = tmp_path / "found.json", tmp_path / "page.html"
     assert cli.main(["optimize", str(path), "-o", str(out), "--report", str(page)]) == 0
@@ -338,7 +338,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture):
     assert "objective 1 after" in capsys.readouterr().out
 
 
-def test_whole_numbers_and_what_they_need(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_integer_variables_are_optimised(tmp_path: Path, capsys: pytest.CaptureFixture):
     """(n - 7.4)² + (y - 0.25)² by n whole and y not: 7 and 0.25, from all evaluations at whole n; other methods and bad bounds are refused."""
     d = {
         "name": "n",

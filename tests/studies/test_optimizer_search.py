@@ -51,7 +51,7 @@ def search(wanted: Task) -> Search:
     return made
 
 
-def test_names_with_numbers_stand_for_all_between():
+def test_numbered_names_cover_ranges():
     assert numbered("p_[2-4]x") == ["p_2x", "p_3x", "p_4x"] and numbered("p[7-7]") == ["p7"]
     assert (
         numbered("p[3-2]") == ["p[3-2]"]
@@ -71,7 +71,7 @@ def test_bounds_of_a_constraint_may_be_open():
             bounds(wrong, "c")
 
 
-def test_a_variable_begins_between_its_bounds():
+def test_variables_start_between_bounds():
     """In their middle where nothing is said; a whole one at a whole number, between whole ones."""
     assert (
         variable({"from": 1.0, "to": 4.0}, "v") == Variable(1.0, 4.0, 2.5)
@@ -151,7 +151,7 @@ def test_counts_of_a_file_have_bounds(tmp_path: Path, more: str, measures: int, 
             read_task(path)
 
 
-def test_distances_to_bounds_are_parts_of_them():
+def test_bound_distances_are_relative():
     """Below and above, in the order of the constraints; of a bound at 0 in units of 1e-9; what has no bound has none. Their slopes likewise."""
     made = search(
         task(
@@ -222,7 +222,7 @@ def test_differences_are_central_but_beside_a_bound():
 
 
 @pytest.mark.parametrize(("gradient", "falls_back"), [("adjoint", False), ("auto", True)])
-def test_what_has_no_way_back_is_differenced_where_that_is_allowed(gradient: str, falls_back: bool):
+def test_missing_gradient_uses_differences(gradient: str, falls_back: bool):
     made, asked = search(task(gradient=gradient)), []
     made.backwards = True
 
@@ -241,9 +241,7 @@ def test_what_has_no_way_back_is_differenced_where_that_is_allowed(gradient: str
 
 
 @pytest.mark.parametrize(("over", "objective"), [("worst", [3.0, 0.0]), ("mean", [2.0, 1.5])])
-def test_scenarios_count_as_the_worst_or_their_mean_and_constraints_where_they_are_nearest(
-    over: str, objective: list[float]
-):
+def test_scenarios_count_as_worst_or_mean(over: str, objective: list[float]):
     """Of a value between two bounds that which is nearer to either, or beyond it; slopes are those of the same scenarios."""
     limits = {
         "end(z)": (0.0, 10.0),
@@ -294,7 +292,7 @@ def measured_by(made: Search, values: dict[float, list[float]]) -> list[list[flo
     return ran
 
 
-def test_a_point_runs_once_and_the_best_is_that_which_keeps_its_constraints(tmp_path: Path):
+def test_points_run_once_and_best_is_feasible(tmp_path: Path):
     """Within a millionth of a bound it is kept, and the first of equal ones stays; nothing that keeps them: what breaks them least."""
     made = search(task(measures={"end(x)": 1.0}, constraints={"end(z)": (-math.inf, 1.0)}))
     told: list[tuple[float, float]] = []
@@ -332,7 +330,7 @@ def test_a_point_runs_once_and_the_best_is_that_which_keeps_its_constraints(tmp_
     assert made.best[2][0] == 0.4
 
 
-def test_stored_evaluations_count_again_and_do_not_run(tmp_path: Path):
+def test_stored_evaluations_are_reused(tmp_path: Path):
     """A file of the same task; lines that are cut off go, those that are whole stay as they are, digit by digit."""
     path, wanted = tmp_path / "s.jsonl", task(mark="a", measures={"end(x)": 1.0})
     assert (
@@ -364,7 +362,7 @@ class Runs(dict):
         return len(next(iter(self.values())))
 
 
-def test_what_cannot_be_measured_is_bad_and_a_single_run_serves_all_points():
+def test_failed_measures_are_bad():
     """Not a number in one of the measures makes all of them bad; variables go to the runs in their units, inputs and settings as they are."""
     made = search(
         task(
@@ -421,7 +419,7 @@ def test_histories_are_kept_scenario_by_scenario():
     )
 
 
-def test_a_state_of_rest_that_is_not_found_is_bad_and_its_run_is_kept(
+def test_missing_equilibrium_is_bad(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """With the parameters of the point, and the inputs of the runs."""
@@ -460,7 +458,7 @@ def test_a_state_of_rest_that_is_not_found_is_bad_and_its_run_is_kept(
     ], "nothing runs"  # type: ignore[arg-type]
 
 
-def test_orders_are_compiled_once_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPatch):
+def test_permutations_are_compiled_once(monkeypatch: pytest.MonkeyPatch):
     """The first one of sixty-four goes when another comes."""
     made, loaded = search(task(orders=("p",), settings={"pace": 2.0}, scenarios=[{"k": 1.0}])), []
     mechanism = SimpleNamespace(
@@ -485,7 +483,7 @@ def test_orders_are_compiled_once_as_long_as_there_is_room(monkeypatch: pytest.M
 @pytest.mark.parametrize(
     "change", [{}, {"loops": 1}, {"guards": 1}, {"contacts": 1}, {"stages": 2}]
 )
-def test_a_way_back_is_worth_it_from_so_many_variables_on(change: dict[str, int]):
+def test_gradient_pays_above_variable_count(change: dict[str, int]):
     """Beyond twenty where runs share lanes, beyond two where they do not."""
     has = {"loops": 0, "guards": 0, "contacts": 0, "stages": 1} | change
     system: Any = SimpleNamespace(
@@ -526,7 +524,7 @@ def made_of(monkeypatch: pytest.MonkeyPatch, gradient: str, variables: int) -> S
     ("gradient", "variables", "back"),
     [("auto", 20, False), ("auto", 21, True), ("adjoint", 1, True), ("differences", 30, False)],
 )
-def test_slopes_come_from_a_way_back_where_it_is_asked_for_or_less_work(
+def test_gradient_source_is_chosen(
     monkeypatch: pytest.MonkeyPatch, gradient: str, variables: int, back: bool
 ):
     made = made_of(monkeypatch, gradient, variables)
@@ -539,7 +537,7 @@ def test_slopes_come_from_a_way_back_where_it_is_asked_for_or_less_work(
     assert made.width.tolist() == [2.0] * variables and made.best[:2] == (math.inf, math.inf)
 
 
-def test_a_way_back_measures_and_differentiates_at_the_end(monkeypatch: pytest.MonkeyPatch):
+def test_adjoint_measures_and_differentiates(monkeypatch: pytest.MonkeyPatch):
     """By all variables, in their scale, the worst of two scenarios; the point counts as an evaluation."""
     made = search(
         task(

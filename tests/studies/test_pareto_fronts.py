@@ -33,7 +33,7 @@ def found_of(wanted: Task, values: float, measures: dict[str, float], **more: An
     )
 
 
-def test_a_front_is_made_of_searches_under_bounds_and_leaves_out_what_is_worse(
+def test_pareto_front_uses_bounded_searches(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """The ends, then even steps between them, each from where the last good one ended; a bound of the task from below stays."""
@@ -106,7 +106,7 @@ def test_a_front_is_made_of_searches_under_bounds_and_leaves_out_what_is_worse(
     assert len(front(wanted, lambda done, best: None, None).front) == 2
 
 
-def test_a_part_of_a_task_has_one_measure_of_weight_one():
+def test_single_objective_has_weight_one():
     part = part_of(task(pareto=7), "max(y)", {"end(x)": (0.0, 1.0)}, ("end(z)",))
     assert (part.pareto, part.measures, part.constraints, part.texts) == (
         0,
@@ -151,7 +151,7 @@ class Bowl:
 @pytest.mark.filterwarnings("ignore:delta_grad == 0.0")  # of a constraint that is linear
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("method", ["slsqp", "trust-constr", "ipopt"])
-def test_searches_with_slopes_scale_what_they_make_small(method: str, constrained: bool):
+def test_gradient_search_scales_objectives(method: str, constrained: bool):
     """An objective of 1e-9 is found as exactly as one of 1; only points within the bounds are asked for, and constraints hold it up."""
     if method == "ipopt":
         pytest.importorskip("casadi")
@@ -228,9 +228,7 @@ def test_differential_evolution_pays_for_broken_constraints(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("method", "starts"), [("slsqp", 4), ("differential-evolution", 1)])
-def test_a_search_ends_at_the_best_of_all_its_starts(
-    monkeypatch: pytest.MonkeyPatch, method: str, starts: int
-):
+def test_search_returns_best_start(monkeypatch: pytest.MonkeyPatch, method: str, starts: int):
     """Where every start ended, in the units of the variables, what the first point measured, and the best of all that was ever seen."""
     made = search(
         task(
@@ -271,7 +269,7 @@ def test_a_search_ends_at_the_best_of_all_its_starts(
     )
 
 
-def test_an_interrupt_keeps_the_best_so_far_and_nothing_measured_is_told(
+def test_interrupt_keeps_best_result(
     monkeypatch: pytest.MonkeyPatch,
 ):
     made = search(

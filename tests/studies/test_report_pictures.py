@@ -189,7 +189,7 @@ def test_responses_and_poles(tmp_path: Path, figures: dict[str, Any]):
         assert np.poly(points[stiffness == k]) == pytest.approx(polynomial(k) / (M * LAG), rel=1e-8)
 
 
-def test_maps(tmp_path: Path, figures: dict[str, Any]):
+def test_stability_map_shows_border(tmp_path: Path, figures: dict[str, Any]):
     """Growth -d/2m and frequency √(k/m) over k and d, and the border at d = 0."""
     written(tmp_path, "-k*x - d*der(x)", START)
     text = 'mechanism = "m.json"\nrest = ["growth", "frequency"]\n[vary]\nk = [30.0, 50.0, 80.0]\nd = [-3.0, -1.0, 2.0, 4.0]\n'
@@ -223,7 +223,7 @@ def test_maps(tmp_path: Path, figures: dict[str, Any]):
         assert place.get_xlabel() == "d" and label in axes
 
 
-def test_sobol_bars(figures: dict[str, Any]):
+def test_sobol_bars_match_indices(figures: dict[str, Any]):
     """3 u + v of uniform u and v: nine tenths of the variance are of u; bars and their bounds are the rows."""
     points = saltelli(2, 512, 0)
     section = shares(np.column_stack((points, points @ [3.0, 1.0])), ["u", "v", "sum"], 2)
@@ -288,7 +288,7 @@ def step(k: float, m: Any, t: np.ndarray) -> np.ndarray:
     return (1.0 - np.exp(-a * t) * (np.cos(w * t) + a / w * np.sin(w * t))) / k
 
 
-def test_ways(tmp_path: Path, figures: dict[str, Any]):
+def test_variant_plot_shows_deviations(tmp_path: Path, figures: dict[str, Any]):
     """Deviations after a step of 1 N on springs of 50 and 200 N/m, and the share of runs below a deviation over spread masses."""
     written(tmp_path, "if(t > 0, push, 0) - k*x - d*der(x)")
     text = 'mechanism = "m.json"\nhold = ["x"]\nband = 1e-3\nsamples = 8\n[run]\nstop_time = 2.0\noutput_step = 0.005\ntolerance = 1e-9\n'
@@ -425,7 +425,7 @@ def test_the_way_of_an_optimisation(tmp_path: Path, figures: dict[str, Any]):
     assert (place.get_xlabel(), place.get_ylabel()) == ("evaluation", "best objective so far")
 
 
-def test_what_a_picture_of_a_run_leaves_out(tmp_path: Path):
+def test_run_plot_omits_constant_outputs(tmp_path: Path):
     """Outputs that never change say nothing; coordinates have panels of their own."""
     outputs = {"place": {"value": "2*x", "unit": "m"}, "same": {"value": "3*k"}}
     system = load(written(tmp_path, "-k*x", start=START, outputs=outputs)).compile()
@@ -449,7 +449,7 @@ def test_shares_of_runs_below_a_deviation(tmp_path: Path, figures: dict[str, Any
     assert line(place, 1).size == 0
 
 
-def test_a_fit():
+def test_fit_plot_shows_measured_and_fitted():
     """Points are the measured values and lines the fitted ones, both in the unit on the axis."""
     time = np.linspace(0.0, 1.0, 20)
     figure = draw(
@@ -551,7 +551,7 @@ def test_a_staged_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     "count, named", [(3, 3), (LABELS - 1, LABELS - 1), (2 * LABELS, 18), (10 * LABELS, 24)]
 )
-def test_stages_are_named_as_far_as_there_is_room(
+def test_stage_labels_are_thinned(
     count: int, named: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """All of them, or every k-th from the first on, k - 1 the whole part of their number over that of the places."""

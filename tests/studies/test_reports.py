@@ -45,7 +45,7 @@ def decay(k: np.ndarray, m: np.ndarray, x0: float, t: np.ndarray) -> np.ndarray:
     return x0 * np.exp(-a * t) * (np.cos(w * t) + a / w * np.sin(w * t))
 
 
-def test_a_study(tmp_path: Path):
+def test_study_report_lists_statistics(tmp_path: Path):
     """Parameters, measures, percentiles and rank correlations of a damped swing over a grid of 4 x 3 values."""
     (tmp_path / "m.json").write_text(
         json.dumps(slider("-k*x - d*der(x)", parameters={"drawn": DRAWN}))
@@ -333,7 +333,7 @@ def test_times_of_a_run_in_the_loop(tmp_path: Path):
     )
 
 
-def test_an_optimisation(tmp_path: Path):
+def test_optimisation_report_lists_result(tmp_path: Path):
     """The damping of the least rms of the decay is known by its formula: the page says value, measure, bounds, start."""
     d = slider(
         "-k*x - d*der(x)", parameters={"drawn": DRAWN}, outputs={"square": {"value": "x**2"}}

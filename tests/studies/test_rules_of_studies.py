@@ -53,7 +53,7 @@ def asked(**more: Any) -> Any:
     )
 
 
-def test_what_stays_on_its_band_has_settled():
+def test_settling_time_definition():
     """From a disturbance to the row after the last one outside; a deviation on the band is within, the end of the span is as late as it gets."""
     late = lambda *rows: np.where(np.isin(np.arange(TIME.size), rows), -0.5, 0.25)  # noqa: E731
     assert settling(TIME, late(), 1.0, 2.0, 0.25) == 0.0
@@ -65,7 +65,7 @@ def test_what_stays_on_its_band_has_settled():
     assert settling(TIME, late(3, 9), 1.0, 2.0, 0.25) == 0.0, "before and after do not"
 
 
-def test_a_way_is_told_by_largest_mean_and_last_deviations():
+def test_variants_report_deviations():
     """From the start of the run, with their signs where they end; settled within the longer of two spans, 1.5 s after the first disturbance."""
     slew = np.full(TIME.size, 0.125)
     slew[[5, 13, 16]] += [1.0, -0.75, -0.25]
@@ -85,7 +85,7 @@ def test_a_way_is_told_by_largest_mean_and_last_deviations():
     assert (whole.span, whole.settling["slew"]) == (4.0, 3.5)
 
 
-def test_the_table_of_ways_has_thousandths_and_says_what_did_not_settle():
+def test_variant_table_marks_unsettled():
     slew, speed = np.zeros(TIME.size), np.zeros(TIME.size)
     slew[5], slew[-1], speed[-1] = 0.5, 1e-13, 2.5
     rows = table(
@@ -100,7 +100,7 @@ def test_the_table_of_ways_has_thousandths_and_says_what_did_not_settle():
     ]  # fmt: skip
 
 
-def test_files_take_what_their_heads_say_where_they_say_nothing(tmp_path: Path):
+def test_file_defaults_match_documentation(tmp_path: Path):
     """Numbers of a study of supports, a comparison of ways, a channel and drives that nobody gave: those of the heads of the files."""
     (tmp_path / "s.toml").write_text(
         'mechanism = "lib:x"\nsupports = ["a"]\nhold = ["x"]\n[ground]\nbedding = 1e8\n[vary]\nbedding = [1e7]\n'
@@ -126,7 +126,7 @@ def test_files_take_what_their_heads_say_where_they_say_nothing(tmp_path: Path):
         )
 
 
-def test_scenarios_and_searches_take_what_their_heads_say_where_they_say_nothing(tmp_path: Path):
+def test_scenario_defaults_match_documentation(tmp_path: Path):
     """A second in steps of a hundredth, wires that carry what they carry; one search from its start over the worst of all; a hundred drawn cases."""
     (tmp_path / "s.toml").write_text(
         'step_control = {}\n[units.a]\nfmu = "a.fmu"\n[[wires]]\nfrom = "a.y"\nto = "a.u"\n'
@@ -211,7 +211,7 @@ def test_a_profile_is_linear_between_its_points_and_constant_outside():
 
 
 @pytest.mark.parametrize(("late", "kept"), [("hold", (1.5,)), ("zero", (0.0,)), ("stop", None)])
-def test_whose_command_holds_when_none_comes(late: str, kept: tuple[float, ...] | None):
+def test_stale_commands_follow_rule(late: str, kept: tuple[float, ...] | None):
     """Nothing can have come before the first step; from then on a step without a command is stale, and its command a step older."""
     given: list[tuple[float, ...]] = []
     plant: Any = SimpleNamespace(command=given.append)

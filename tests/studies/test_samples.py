@@ -62,7 +62,7 @@ def test_correlated_parameters_have_the_covariance_that_was_given(spread: str, k
     ) < 4 / np.sqrt(N)
 
 
-def test_what_varies_together_goes_into_the_cases(study: Path, capsys: pytest.CaptureFixture):
+def test_correlated_parameters_enter_cases(study: Path, capsys: pytest.CaptureFixture):
     """Logarithm of the stiffness and mass, nearly the same number; mistakes are named."""
     more = "[correlated]\nof = ['k', 'm']\ncovariance = [[{a}, {b}], [{b}, 0.01]]\n"
     size = float(np.log(1.3))
@@ -98,7 +98,7 @@ def test_points_for_indices_are_others_for_every_seed():
 
 
 @pytest.mark.parametrize("strange", ["constant", "with a gap", "infinite"])
-def test_a_measure_that_does_not_vary_or_is_not_there_has_no_indices(strange: str):
+def test_constant_measure_has_no_indices(strange: str):
     pytest.importorskip("SALib")
     points = saltelli(2, 8, 1)
     values = points[:, 0] + 0.1 * points[:, 1]

@@ -176,7 +176,7 @@ def test_no_scheduler_is_said(
     assert "no scheduler answers" in capsys.readouterr().err
 
 
-def test_parquet_goes_on_from_its_parts(
+def test_parquet_study_resumes_from_parts(
     study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """An interrupted study leaves whole parts; resumed, only the rest is run and the file is that of an uninterrupted one."""
@@ -340,9 +340,7 @@ x = ["peak"]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_runs_without_numbers_do_not_end_a_study(
-    tmp_path: Path, capsys: pytest.CaptureFixture, workers: int
-):
+def test_failed_runs_do_not_end_study(tmp_path: Path, capsys: pytest.CaptureFixture, workers: int):
     """A force that has no value at k = 70: that row is empty, the first such run says why; nothing but such runs is a failure."""
     (tmp_path / "m.json").write_text(
         json.dumps({**MASS, "forces": {"s": {"coordinate": "x", "value": "1/(k - 70)"}}})

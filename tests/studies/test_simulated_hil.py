@@ -62,7 +62,7 @@ def test_a_delay_makes_commands_old_by_whole_steps(
         ("stop", [1], [0, 1], [1]),
     ],
 )
-def test_what_is_lost_is_held_zeroed_or_ends_the_run(
+def test_lost_commands_are_held_zeroed_or_stop(
     plants: None,
     monkeypatch: pytest.MonkeyPatch,
     late: str,
@@ -96,7 +96,7 @@ def test_before_the_first_command_no_rule_holds(
     assert (record.lost, record.stale, record.received) == (2, 1, 4) and not record.notes
 
 
-def test_what_is_injected_is_drawn_in_one_order():
+def test_injected_faults_are_reproducible():
     """Whether a frame is lost, then its jitter, each where there is any: the same seed gives the same channel."""
     draw = random.Random(5)
     found = Injected(Channel(delay=0.5, jitter=0.25, loss=0.4, seed=5))
@@ -111,7 +111,7 @@ def test_what_is_injected_is_drawn_in_one_order():
     ]
 
 
-def test_of_several_that_have_come_the_newest_counts_once():
+def test_newest_command_counts_once():
     arrivals = Arrivals()
     for at, sequence, value in ((0.5, 0, 0.0), (0.25, 1, 1.0), (0.75, 2, 2.0), (0.75, 2, 9.0)):
         arrivals.put(at, Frame(sequence, 0.0, (value,)))

@@ -176,7 +176,7 @@ def test_values_that_differ_by_rounding_have_one_rank():
     assert found[2:4].tolist() == [[0.0, 0.0], [0.0, 0.0]] and not np.signbit(found[3]).any()
 
 
-def test_indices_are_asked_for_in_the_unit_cube_and_do_not_depend_on_sizes():
+def test_sobol_indices_are_scale_invariant():
     pytest.importorskip("SALib")
     assert problem("ab") == {"num_vars": 2, "names": ["a", "b"], "bounds": [[0.0, 1.0], [0.0, 1.0]]}
     points = saltelli(2, 32, 3)
@@ -193,7 +193,7 @@ def test_indices_are_asked_for_in_the_unit_cube_and_do_not_depend_on_sizes():
     )
 
 
-def test_shares_are_drawn_beside_one_another(figures: dict[str, Any]):
+def test_sobol_shares_are_plotted(figures: dict[str, Any]):
     """Bars of two fifths to either side of their parameter, three measures at most; all of them have their table."""
     pytest.importorskip("SALib")
     points = saltelli(2, 16, 0)
@@ -247,7 +247,7 @@ def test_every_measure_has_its_distribution_up_to_twelve(
         ("modulus_margin", 0.0, 1e-3, None), ("modulus_margin", 1.1e-3, 0.5, None), ("damping", -1.0, 1.0, None),
     ],
 )  # fmt: skip
-def test_the_border_of_stability_is_drawn_where_there_is_one(
+def test_stability_border_is_drawn(
     figures: dict[str, Any], name: str, low: float, high: float, border: float | None
 ):
     """Where growth changes its sign, or loops hardly stand; axes are those of the parameters, the last places stay empty."""
@@ -316,7 +316,7 @@ def test_deviations_are_drawn_over_their_band(disturbed: str):
     )
 
 
-def test_small_motions_of_every_way_are_told_with_its_loops(monkeypatch: pytest.MonkeyPatch):
+def test_variant_modes_and_margins_are_listed(monkeypatch: pytest.MonkeyPatch):
     """The slowest swing, the smallest damping, delay margins in ms; a way without a rest says why."""
     margins = SimpleNamespace(stable=True, gain=2.0, phase=40.0, delay=0.25, modulus=0.5)
     modes = [
@@ -350,7 +350,7 @@ def test_small_motions_of_every_way_are_told_with_its_loops(monkeypatch: pytest.
     assert len(stabilisation_report.at_rest(wanted).tables) == 1
 
 
-def test_spread_ways_are_told_by_their_percentiles(figures: dict[str, Any]):
+def test_variant_percentiles_are_listed(figures: dict[str, Any]):
     """Of the runs that have numbers, in thousandths; failed ones are counted, and a way that only failed has nothing to tell."""
     wanted: Any = SimpleNamespace(samples=5, hold=["x"], spreads=lambda: {"m": "normal(1, 2)"})
     values = np.array([0.003, 0.001, math.nan, 0.002, 0.009])
@@ -375,9 +375,7 @@ def test_spread_ways_are_told_by_their_percentiles(figures: dict[str, Any]):
     )
 
 
-def test_the_page_of_ways_says_which_holds_best(
-    monkeypatch: pytest.MonkeyPatch, figures: dict[str, Any]
-):
+def test_variant_page_names_best(monkeypatch: pytest.MonkeyPatch, figures: dict[str, Any]):
     pages: list[Any] = []
     monkeypatch.setattr(
         stabilisation_report,
@@ -416,7 +414,7 @@ def test_the_page_of_ways_says_which_holds_best(
         assert title == "Stabilisation of lib:x" and more == told
 
 
-def test_names_of_a_comparison_are_those_of_its_mechanism(monkeypatch: pytest.MonkeyPatch):
+def test_comparison_names_exist_in_mechanism(monkeypatch: pytest.MonkeyPatch):
     """Parameters of the way and of what varies, held values, the energy, and stages by how they begin."""
     from kinetree.scripts.studies import stabilisation
 
@@ -464,9 +462,7 @@ def test_laws_of_an_experiment_are_of_time_and_of_what_varies():
             law_of(wrong, "here", {"a": 3.0})
 
 
-def test_plans_are_searched_where_numbers_vary_and_told_together(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_experiment_plans_are_combined(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """One experiment has nothing to be taken together with; a deviation without end is none that one could write."""
     import kinetree.models.analysis.experiments as experiments
     import kinetree.models.analysis.identification as identification

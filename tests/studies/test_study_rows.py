@@ -42,7 +42,7 @@ def test_cases_travel_in_eight_tasks_a_worker_of_sixteen_at_most(
     assert [len(part) for part in parts_of_cases(1000, 1, 64)] == [64] * 15 + [40]
 
 
-def test_cases_share_lanes_where_steps_are_fixed_and_nothing_rests():
+def test_cases_share_lanes_with_fixed_steps():
     """All of it is needed: a mechanism that differs in numbers only, measures of runs alone, fixed steps."""
     fixed, moving = {"integrator": "rk4"}, ["max(x)", "end(y)"]
     assert together(fixed, moving, 1) == 64
@@ -63,7 +63,7 @@ def test_cases_share_lanes_where_steps_are_fixed_and_nothing_rests():
         (1, {}, False),
     ],
 )
-def test_cases_differ_in_numbers_where_that_pays_and_all_are_parameters_that_need_no_compiling(
+def test_cases_reuse_compilation_for_plain_numbers(
     monkeypatch: pytest.MonkeyPatch, count: int, change: dict[str, Any], numbers: bool
 ):
     """From five cases a parameter on; a chain, a setting or a number that makes another system do not."""
@@ -86,7 +86,7 @@ def test_cases_differ_in_numbers_where_that_pays_and_all_are_parameters_that_nee
     )
 
 
-def test_rows_without_a_single_measure_are_lost_only_where_measures_were_asked_for():
+def test_rows_without_measures_are_failures():
     nan = math.nan
     assert (
         rows.failed([[1.0, nan, nan], [1.0, nan, 2.0], [nan, 3.0, nan], [2.0, nan, nan]], 1)
@@ -106,7 +106,7 @@ class Rests:
         return type("Run", (dict,), {"time": np.array([0.0, 1.0])})({"x": np.array([3.0, -5.0])})
 
 
-def test_a_case_runs_once_and_rests_once_for_all_its_measures_and_not_for_none(
+def test_case_runs_once_for_all_measures(
     monkeypatch: pytest.MonkeyPatch,
 ):
     rested: list[Any] = []
@@ -189,7 +189,7 @@ def test_runs_of_lanes_that_ended_early_run_alone(monkeypatch: pytest.MonkeyPatc
     )
 
 
-def test_one_process_tells_where_it_is_before_every_task(monkeypatch: pytest.MonkeyPatch):
+def test_serial_study_reports_progress(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rows, "told_by_numbers", lambda source, cases: 0)
     monkeypatch.setattr(
         rows, "some_rows", lambda source, cases, *more: [[case["k"]] for case in cases]
@@ -331,7 +331,7 @@ def test_a_line_that_is_not_whole_is_no_row(tmp_path: Path):
     )
 
 
-def test_what_is_left_and_the_order_of_rows_are_those_of_the_cases():
+def test_study_rows_keep_case_order():
     wanted, found = study(), [[3.0, -0.125], [1.0, -0.5]]
     assert rows_file.remaining(wanted, found) == [{"k": 2.0}] and rows_file.remaining(
         wanted, []
@@ -353,9 +353,7 @@ def test_rows_are_in_the_file_when_they_are_written(tmp_path: Path):
     rows_file.finish(None, ["k"], [])
 
 
-def test_parts_of_sixty_four_rows_are_two_seconds_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_parts_have_sixty_four_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The first one as soon as it is full; the last one at the end, whatever it holds. Parts of an earlier study go."""
     path, kept, now = tmp_path / "r.parquet", list[Any](), [5.0]
     monkeypatch.setattr(rows_file.time, "monotonic", lambda: now[0])
@@ -387,7 +385,7 @@ def test_parts_of_sixty_four_rows_are_two_seconds_apart(
         assert kept[3:] == [[4.0, 5.0]], "what is known already is there at once"
 
 
-def test_a_file_is_locked_at_once_and_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_study_file_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Nobody waits for another study; the lock goes with its file, while it is still held."""
     import filelock
 

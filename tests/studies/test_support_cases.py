@@ -60,7 +60,7 @@ def made(**more: Any) -> Study:
     return found
 
 
-def test_a_case_changes_one_thing_of_the_description():
+def test_support_case_changes_one_quantity():
     """Nothing, a parameter, the ground, a place or gravity; a run that prepares nothing comes to rest first. What it is made from stays."""
     plain = made().description("", math.nan)
     assert plain == BASE | {"run": {"stop_time": 2.0, "prepare": [{"name": "at rest"}]}} and BASE[
@@ -101,7 +101,7 @@ def test_a_case_changes_one_thing_of_the_description():
 
 
 @pytest.mark.parametrize(("slope", "cross"), [(0.3, 0.2), (-0.1, 0.4)])
-def test_gravity_is_turned_and_keeps_its_length(slope: float, cross: float):
+def test_slope_rotates_gravity(slope: float, cross: float):
     """Along x by the slope, then along y: a rotation, whose axes are those of the ground."""
     turn = np.array(
         [
@@ -143,7 +143,7 @@ def test_soil_is_pressure_over_the_footprint():
     )
 
 
-def test_what_is_varied_has_a_unit_and_a_value_as_described():
+def test_varied_quantity_has_unit_and_nominal():
     found = made(ground=GROUND, set={"push": 2.0, "law": "1"})
     assert [found.unit(key) for key in ("bedding", "spread", "", "push", "reach")] == [
         "N/m³",
@@ -231,7 +231,7 @@ def test_a_case_is_looked_at_at_rest_and_between_disturbances(monkeypatch: pytes
         study.look(case, {})
 
 
-def test_cases_are_told_as_they_are_done_and_say_why_they_failed(monkeypatch: pytest.MonkeyPatch):
+def test_support_cases_report_failures(monkeypatch: pytest.MonkeyPatch):
     """A preload is looked at with the extension that gives it; what cannot be says so in its first line."""
     seen: list[Any] = []
 
@@ -417,7 +417,7 @@ def test_rows_of_the_report_are_those_of_the_cases():
     assert title_of("push", cases) == "push" and axis_of("cross_slope", cases) == "cross slope"
 
 
-def test_the_case_as_described_is_one_of_a_curve_where_its_value_is_known():
+def test_nominal_case_belongs_to_curve():
     """In the order of the values, once; not where it failed or has no number."""
     first, low, high = case("", math.nan), case("bedding", 10.0, 1.0), case("bedding", 50.0, 2.0)
     cases = [first, high, case("soft", 0.5), case("bedding", 20.0, failed="no rest"), low]
@@ -471,9 +471,7 @@ def test_values_over_more_than_a_decade_have_a_logarithmic_axis(x: list[float], 
 
 
 @pytest.mark.parametrize("ground", [None, 1e8])
-def test_the_page_tells_every_aspect_beside_the_case_as_described(
-    monkeypatch: pytest.MonkeyPatch, ground: float | None
-):
+def test_support_page_covers_all_aspects(monkeypatch: pytest.MonkeyPatch, ground: float | None):
     """With its failures, its extensions where a load is taken off, and what the ground and settings are."""
     written: list[Any] = []
     monkeypatch.setattr(

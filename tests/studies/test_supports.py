@@ -57,7 +57,7 @@ push = [600.0]
 """
 
 
-def test_a_support_without_a_point_stands_at_the_origin_of_its_body(tmp_path):
+def test_support_without_point_uses_body_origin(tmp_path):
     """Spread about the middle of all, it moves as one whose point is given as zeros."""
     found = []
     for point in ("", "point = [0, 0, 0]"):
@@ -163,7 +163,7 @@ def test_the_command_writes_its_files(tmp_path, capsys):
     ) == 9
 
 
-def test_the_picture_shows_what_stands_in_the_cases():
+def test_support_plot_shows_cases():
     """By value: frequencies on the left, margins in the middle, deviations in thousandths on the right; failed cases nowhere."""
     made = [
         SimpleNamespace(
@@ -241,7 +241,7 @@ def test_the_carrier_on_its_jacks():
     assert soft.angles["pitch"] - firm.angles["pitch"] == pytest.approx(sunk / (4 * 2.9), rel=0.05)
 
 
-def test_a_support_without_a_place_stands_at_the_origin_of_its_body():
+def test_support_without_position_uses_body_origin():
     """The mean of (1, 2) and the origin is (0.5, 1)."""
     forces = {"near": {"point": [1, 2, 0]}, "own": {}}
     given = SimpleNamespace(base={"forces": forces}, supports=["near", "own"])
@@ -259,7 +259,7 @@ damping = 4e3
 """
 
 
-def test_a_preload_is_the_share_that_others_keep(tmp_path):
+def test_preload_shares_match_formula(tmp_path):
     """Legs that reach out by e lift a table off equally stiff posts: these carry W/2 - 2ke, a share s at e = (1/2 - s) W/(2k), nothing at twice that
     of a half; what no extension in the range gives is said."""
     text = TABLE.replace('extension = "height"', 'extension = "jack"').replace(
@@ -287,7 +287,7 @@ def test_a_preload_is_the_share_that_others_keep(tmp_path):
     assert beyond.failed == "preload 0.9: no jack from 1 to 1.002 gives it" and not beyond.loads
 
 
-def test_spans_go_from_disturbance_to_disturbance_or_until_it_is_over():
+def test_disturbance_spans_follow_stages():
     """By the stages of a run: each begins at a stage of one name, and ends before one of the other, before the next, or with the run."""
     stages = ((1.0, "swing"), (3.0, "travel"), (4.0, "swing again"), (6.0, "other"))
     result = SimpleNamespace(

@@ -52,7 +52,7 @@ def test_a_hardening_spring_bends_it():
     ] == pytest.approx(c * X**2 / 400, rel=0.15)
 
 
-def test_what_cannot_be_swept_is_said(capsys: pytest.CaptureFixture):
+def test_invalid_sweep_is_refused(capsys: pytest.CaptureFixture):
     mechanism = load(mass("f - 0.5 + 10*x"))
     with pytest.raises(BadInput, match="not stable"):
         swept(mechanism, mechanism.compile(), "f", ["x"], 1.0, 2.0, 0.1)
@@ -135,7 +135,7 @@ def plant(prepared: bool = False) -> Any:
     )  # fmt: skip
 
 
-def test_a_sweep_waits_until_what_is_left_of_its_beginning_is_quiet(asked: list[Any]):
+def test_sweep_waits_for_transient_decay(asked: list[Any]):
     """A part of 1e-5 of the slowest motion, in whole periods and one more; it begins at rest, with the input where it is held or starts."""
     told: list[float] = []
     found = swept(None, plant(), "f", ["x", "y"], 0.5, 8.0, 0.25, {"g": 4.0}, told.append)
@@ -166,7 +166,7 @@ def test_a_sweep_waits_until_what_is_left_of_its_beginning_is_quiet(asked: list[
     assert found.linear == pytest.approx(2 * np.pi * np.column_stack((hertz, 2.0 * hertz)))
 
 
-def test_a_sweep_of_one_frequency_holds_its_input_and_begins_as_the_mechanism_prepares(
+def test_single_frequency_sweep_holds_input(
     asked: list[Any],
 ):
     found = swept(None, plant(prepared=True), "f", ["x"] * 2, 3.0, 3.0, 0.25, {"f": 2.0})

@@ -56,7 +56,7 @@ def test_margins_that_were_asked_for(kinds: tuple[str, ...], sign: float):
         assert np.sign(found.numbers["kp"]) == sign
 
 
-def test_what_cannot_be_tuned_is_said():
+def test_untunable_loop_is_refused():
     """A mass needs a derivative: no proportional gain has a phase margin."""
     assert tuned(MASS, ("kp",), 0.01, {}) is None
 
@@ -277,7 +277,7 @@ def test_tuned_controllers_run_in_the_mechanism(tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize("notch", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_sampled_loops_keep_what_was_asked_for(tmp_path: Path, notch: bool):
+def test_sampled_loops_meet_requested_margins(tmp_path: Path, notch: bool):
     """Two masses on a spring, each with its force: every loop opened with the other one closed, by transfer functions in z written down by hand."""
     from scipy.signal import cont2discrete
 
@@ -358,7 +358,7 @@ def test_the_shape_of_a_controller_is_that_of_its_crossover(kinds: tuple[str, ..
         ] == pytest.approx(1.0 / (FILTER * omega))
 
 
-def test_what_the_replaced_force_used_goes_with_it(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_replaced_force_removes_its_inputs(tmp_path: Path, capsys: pytest.CaptureFixture):
     """lib:boom's `hold` and what it alone needs serve the force of the actuator, which the controller gives: nothing idle is left, nor said."""
     loop = '[[loops]]\nmeasure = "luff"\ncommand = "lift.force"\nsetpoint = 0.5\noffset = 4256.45\nkp = 1.0\nki = 1.0\nkd = 1.0\n'
     (tmp_path / "s.toml").write_text(
@@ -377,9 +377,7 @@ def test_what_the_replaced_force_used_goes_with_it(tmp_path: Path, capsys: pytes
     } <= set(parameters)
 
 
-def test_a_loop_is_tuned_where_the_run_begins_and_what_is_remembered_moves_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-):
+def test_loop_is_tuned_at_run_start(tmp_path: Path, capsys: pytest.CaptureFixture):
     """A mass that falls away from where its offset holds it, with a memory: at the start the plant is 1/(s² - 3), which it is not at rest."""
     d = {key: value for key, value in SLIDER.items() if key not in ("forces", "joints")}
     d["joints"] = {

@@ -66,7 +66,7 @@ def test_a_sampled_pid_is_its_difference_equation(numbers: dict[str, float]):
 
 
 @pytest.mark.parametrize("numbers", NUMBERS)
-def test_a_controller_is_its_law_behind_its_notch(numbers: dict[str, float]):
+def test_controller_response_matches_formula(numbers: dict[str, float]):
     """Continuous: kp + ki/s + kd s/(filter s + 1) behind (s² + 2 d w s + w²)/(s² + 2 D w s + w²); sampled: the same s by the bilinear rule,
     exact at w."""
     notch, omega = {"frequency": 0.5, "depth": 0.05, "width": 0.6}, np.array([0.3, math.pi, 7.0])
@@ -99,7 +99,7 @@ def test_a_controller_is_its_law_behind_its_notch(numbers: dict[str, float]):
         ({"phase": 30.0, "gain": 4.0}, math.pi / 8, -1.0, 0.5),
     ],
 )
-def test_an_integrator_with_a_dead_time_is_as_fast_as_its_margins_let_it(
+def test_dead_time_integrator_meets_margins(
     wanted: dict[str, float], angle: float, sign: float, late: float
 ):
     """L = w/s exp(-s T): the phase margin is 90° - w T, the gain margin pi/(2 w T); the smaller of both w is found to a part of 2^-20 of a step."""
@@ -124,7 +124,7 @@ def test_the_modulus_margin_may_be_what_limits():
     assert np.abs(1 + found.crossover / s * np.exp(-s)).min() == pytest.approx(0.6, abs=1e-5)
 
 
-def test_what_is_never_too_fast_is_as_fast_as_anything_that_is_tried():
+def test_unlimited_bandwidth_is_capped():
     """Ten times the fastest of a continuous plant; of a sampled one nine tenths of half its rate, w T/2 behind."""
     found = tuned(INTEGRATOR, ("kp",), 0.0, {})
     assert found is not None and found.crossover == 10.0 * INTEGRATOR.frequencies()[-1]
@@ -213,12 +213,12 @@ def test_notches_are_tried_at_lightly_damped_modes_alone(
     assert notched(plant, ("kp",), 0.0, {}).crossover == 1.0  # type: ignore[union-attr]
 
 
-def test_what_feeds_back_at_all_frequencies_has_its_bandwidth_at_their_end():
+def test_feedthrough_bandwidth_is_capped():
     loop = StateSpace(-np.eye(1), np.zeros((1, 1)), np.zeros((1, 1)), 9.0 * np.eye(1))
     assert tuning.bandwidth(loop, 0.0) == loop.frequencies()[-1]
 
 
-def test_numbers_found_stand_in_a_table_with_what_stood_there():
+def test_tuned_numbers_update_table():
     found = snippet(
         {"measure": "x", "kp": 1.0, "low": -2, "filter": 0.5, "setpoint": 0.25},
         {"kp": 1.23456789, "ki": 0.0, "kd": -0.1},
@@ -249,9 +249,7 @@ def plant_of(outputs: int, inputs: int, period: float) -> StateSpace:
 
 @pytest.mark.parametrize("period", [0.0, T])
 @pytest.mark.parametrize("notch", [None, {"frequency": 0.5, "depth": 0.05, "width": 0.6}])
-def test_a_loop_sees_the_plant_with_the_others_closed(
-    period: float, notch: dict[str, float] | None
-):
+def test_loop_plant_closes_other_loops(period: float, notch: dict[str, float] | None):
     """y = G (v - e_j K y_i): G' = (1 + G e_j K e_iᵀ)⁻¹ G, of which a loop sees its measure over its command; what is open stays open."""
     whole, omega = plant_of(3, 2, period), np.array([0.2, 1.5, 4.0])
     loops = [{"measure": "b", "command": "v"}, {"measure": "c", "command": "u"}]
@@ -306,7 +304,7 @@ def looped(monkeypatch: pytest.MonkeyPatch, count: int, answers: Any) -> tuple[A
     return found, asked
 
 
-def test_what_others_hold_up_is_tuned_with_the_numbers_they_come_with(
+def test_supported_loop_is_tuned_with_file_gains(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """Once, at the first turn: a loop that no controller keeps alone is looked at with the others as the file has them; later ones stay as found."""
@@ -354,7 +352,7 @@ def test_what_cannot_be_tuned_is_refused_with_what_may_help(
         (False, {}, {}),
     ],
 )
-def test_a_notch_stays_where_it_was_found_first(
+def test_notch_frequency_is_kept(
     monkeypatch: pytest.MonkeyPatch, notch: bool, before: Any, expected: Any
 ):
     monkeypatch.setattr(
@@ -378,7 +376,7 @@ def test_a_notch_stays_where_it_was_found_first(
         )  # type: ignore[arg-type, comparison-overlap]
 
 
-def test_an_observer_is_a_table_about_its_rest():
+def test_observer_table_is_relative_to_equilibrium():
     """Measures less what they are at rest; with its own matrices, and the eigenvalues of regulator and observer."""
     plant = Sampled(
         np.diag([0.5, 0.25]), np.array([[1.0], [0.0]]), np.array([[0.0, 1.0]]), np.zeros((1, 1)), T

@@ -72,7 +72,7 @@ def seed() -> int:
     return first_seed(0, 0)
 
 
-def test_what_is_there_to_hold(capsys: pytest.CaptureFixture):
+def test_tutorial_boom_eigenvalues(capsys: pytest.CaptureFixture):
     """Eigenvalues of J φ'' = k φ - c φ'."""
     assert (
         cli.main(
@@ -246,7 +246,7 @@ def test_the_best_feed_forward(tuned: Held, seed: int, capsys: pytest.CaptureFix
     assert page.unread() == []
 
 
-def test_which_way_is_best(tuned: Held, seed: int):
+def test_tutorial_variant_errors(tuned: Held, seed: int):
     """Errors of three ways over time and over sixteen loads by runs of the formulas; small motions and margins by theirs."""
     assert cli.main(["study", "ways.toml", "-q", "--report", "ways.html"]) == 0
     page = Page(Path("ways.html"))

@@ -178,7 +178,7 @@ def test_values_come_from_tables():
     visit("lib:pendulum", play)
 
 
-def test_a_broken_text_is_told_and_cannot_run_until_it_is_mended(tmp_path: Path):
+def test_invalid_text_disables_run(tmp_path: Path):
     async def play(here: Visit) -> None:
         session, editor, good = here.session, here.page.left.editor, here.session.text
         editor.value = good.replace('child = "bob"', 'child = "bop"')
@@ -207,7 +207,7 @@ def test_a_broken_text_is_told_and_cannot_run_until_it_is_mended(tmp_path: Path)
         visit("lib:pendulum", play)
 
 
-def test_another_description_is_opened_and_what_is_none_refused(tmp_path: Path):
+def test_studio_opens_other_descriptions(tmp_path: Path):
     async def play(here: Visit) -> None:
         left = here.page.left
         here.turn_to("Open")
@@ -350,7 +350,7 @@ def test_rest_is_found_and_an_fmu_packed():
     visit("lib:pendulum", play)
 
 
-def test_a_map_is_worked_out_and_refused_where_it_cannot_be():
+def test_parameter_map_is_computed_or_refused():
     async def play(here: Visit) -> None:
         study, told = here.page.study, here.told
         here.turn_to("Map")
@@ -383,7 +383,7 @@ def test_a_map_is_worked_out_and_refused_where_it_cannot_be():
     visit("lib:pendulum", play)
 
 
-def test_a_chain_has_its_own_page():
+def test_chain_page_in_studio():
     async def play(here: Visit) -> None:
         here.turn_to("Structure")
         assert here.sees("A linear chain.")

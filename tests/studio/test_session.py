@@ -30,7 +30,7 @@ def test_text_is_checked_with_its_lines_and_mended():
     assert session.check() == [] and session.parameters()["L"][1] == 1.0
 
 
-def test_values_are_taken_back_and_made_again_and_impossible_ones_refused():
+def test_values_can_be_undone():
     session = Session("lib:pendulum")
     assert session.set("L", 2.0) == [] and session.set("m", 3.0) == []
     assert session.set("L", -1.0), "a length below its bound was taken"
@@ -63,7 +63,7 @@ def test_runs_use_the_values_and_are_kept_for_comparison():
     assert len(session.runs) == KEPT and session.runs[-1].number == KEPT + 2
 
 
-def test_a_run_is_stopped_and_what_was_computed_stays():
+def test_stopped_run_keeps_rows():
     session = Session("lib:three-link")
     found = []
     thread = threading.Thread(target=lambda: found.append(session.run(3e4)))

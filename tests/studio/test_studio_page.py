@@ -28,7 +28,7 @@ def address(tmp_path_factory):
     process.wait(20)
 
 
-def test_ten_minutes(address: str):
+def test_studio_session_walkthrough(address: str):
     with browser() as shell:
         page = shell.new_page(
             viewport=DESK, reduced_motion="reduce"

@@ -116,7 +116,7 @@ def test_changed_values_are_written_into_the_text_and_nothing_else(session: Sess
         with_values(WRITTEN, {"gone": 1.0})
 
 
-def test_generated_descriptions_take_values_as_json():
+def test_generated_descriptions_accept_json_values():
     session = Session("lib:carrier")
     session.set("module_mass", 130.0)
     assert (

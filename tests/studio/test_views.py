@@ -85,7 +85,7 @@ def test_maps_are_what_single_runs_give():
     )
 
 
-def test_a_map_tells_what_could_not_be_run_and_refuses_the_endless():
+def test_parameter_map_reports_failed_runs():
     session = Session("lib:pendulum")
     found = run_map(session, (Axis("L", (-1.0, 1.0)),), "max(phi)", 0.1)
     assert (

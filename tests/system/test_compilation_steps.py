@@ -151,7 +151,7 @@ TREES = [
 
 
 @pytest.mark.parametrize(("bodies", "joints", "order", "parent", "used", "turned", "cuts"), TREES)
-def test_spanning_trees(
+def test_spanning_tree_prefers_forward_joints(
     bodies: str, joints: list, order: str, parent: tuple, used: str, turned: tuple, cuts: str
 ):
     """Joints in their own direction first, then short branches; bodies keep the user's order where it is regular."""
@@ -160,7 +160,7 @@ def test_spanning_trees(
     assert (tree.reversed, tree.cuts) == (tuple(map(bool, turned)), tuple(cuts.split()))
 
 
-def test_cycles_meet_where_their_branches_part():
+def test_cycles_meet_at_branch_points():
     joints = edges(("ground", "a"), ("a", "b"), ("a", "c"), ("c", "d"), ("b", "d"))
     tree = regular_numbering(list("abcd"), joints, {"j1": 1, "j2": 1, "j3": 1, "j4": 3})
     assert tree.cuts == ("j4",)
@@ -546,7 +546,7 @@ def test_rotations_of_quaternions():
 
 
 # -- bodies that are one ----------------------------------------------------------------------------------------------------------------------
-def test_which_words_name_something():
+def test_names_used_in_descriptions_are_found():
     """Names in laws with the beginnings of dotted ones, quoted names, keys of tables, lists; texts and units name nothing."""
     assert set(words("sin(j.x.y) + force('f-1')*k")) == {
         "sin(j.x.y) + force('f-1')*k",
@@ -604,7 +604,7 @@ def test_which_words_name_something():
     assert attached(named, tree) == {"b"}
 
 
-def test_joints_of_loops_stay_where_structures_change():
+def test_loop_joints_persist_across_structures():
     description = describe(four_bar() | {"stages": [{"ends": {"at": 1}, "set": {}}, {}]})
     joints = [(name, j.parent, j.child, j.cut) for name, j in description.joints.items()]
     tree = regular_numbering(list("abc"), joints)
@@ -673,7 +673,7 @@ GUARDS = {
 }
 
 
-def test_guards_are_positive_where_conditions_hold():
+def test_guards_are_positive_when_true():
     assert {text: written(guard_of(parse(text)).node) for text in GUARDS} == GUARDS
 
 

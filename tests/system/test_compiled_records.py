@@ -155,7 +155,7 @@ def test_chambers_of_actuators():
         assert told["lift.mean_speed"] == pytest.approx(v)
 
 
-def test_what_a_drive_is_told_of_a_line():
+def test_line_actuator_reports_length_acceleration():
     """Acceleration of the length, (r a + v v - speed²)/length, of a point that moves across and along."""
     joint = {
         "child": "b",

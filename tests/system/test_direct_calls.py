@@ -39,7 +39,7 @@ def by_the_long_way(system, t, q, u, **rest):
     return instance.ws.udot.copy()
 
 
-def test_the_layout_of_objects_is_known_wherever_it_is_the_common_one():
+def test_cpython_object_layout_is_supported():
     """CPython of 64 bits with its lock: what is read at the places is what Python says of the same objects."""
     common = (
         platform.python_implementation() == "CPython"
@@ -49,7 +49,7 @@ def test_the_layout_of_objects_is_known_wherever_it_is_the_common_one():
     assert direct.known_layout() == (common and getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
-def test_any_form_of_numbers_gives_the_same(boom):
+def test_any_number_type_gives_same_result(boom):
     """Lists, whole times, other types of numbers, strides and arrays that are only read: what is no plain array is made one."""
     q, u = state(boom)
     expected = by_the_long_way(boom, 0.0, q, u)
@@ -118,7 +118,7 @@ def test_results_are_the_callers_own(boom):
     assert (first == kept).all()
 
 
-def test_nothing_is_kept(boom):
+def test_fast_call_leaks_no_references(boom):
     """Counts of references stay: a call that forgot one would crash after days, one that kept some would eat memory."""
     q, u = state(boom)
     udot, evaluate = np.empty(boom.n), boom.evaluator()

@@ -196,7 +196,7 @@ def carriers(d: dict[str, Any]) -> dict[str, str]:
     return load(d).compile().compiled.running.carriers
 
 
-def test_what_is_named_stays_a_body():
+def test_named_bodies_are_not_merged():
     """By an output, a force, a contact, a stage, an expression with the joint's name."""
     assert carriers(arm()) == {"tool": "upper", "hook": "lower"}
     assert carriers(apart(arm())) == {}
@@ -238,7 +238,7 @@ def test_masses_follow_their_parameters():
     compared(d, stop=0.6)
 
 
-def test_a_link_leaves_with_its_parts():
+def test_released_link_takes_merged_parts():
     """The elbow lets go: the lower link flies on with its hook; its pose comes from the merged structure, momentum and energy stay."""
     d = arm() | {"stages": [{"ends": {"at": 0.2}, "free": ["elbow"]}, {"name": "apart"}]}
     d["outputs"] = {"p": {"quantity": "momentum"}, "x": {"quantity": "position", "body": "lower"}}
@@ -246,7 +246,7 @@ def test_a_link_leaves_with_its_parts():
     compared(d, stop=0.6)
 
 
-def test_what_stands_on_the_ground():
+def test_ground_parts_are_classified():
     """A base with weight keeps its potential and carries its own parts; one without mass is the ground."""
     d = arm()
     d["bodies"] |= {
@@ -313,7 +313,7 @@ def test_archives_change_masses_while_they_run(backend: str, kind: str, tmp_path
 @pytest.mark.parametrize(
     "name", ["boom", "closed-three-link", "excavator", "gyroscope", "impact-pair", "snakeboard"]
 )
-def test_library(name: str):
+def test_merging_keeps_library_motion(name: str):
     """All mechanisms of the library with rigid joints."""
     d = load(f"lib:{name}").description
     own = system_of(d.model_copy(update={"run": d.run.model_copy(update={"merge": False})}))

@@ -24,7 +24,7 @@ def states(system, count, seed=0):
     return [(q + 0.3 * rng.normal(size=q.size), u + rng.normal(size=u.size)) for _ in range(count)]
 
 
-def test_threads_do_not_disturb_one_another(system):
+def test_threads_use_separate_workspaces(system):
     """Each of two threads gets, for its own thousand states, what a single one gets: no workspace is shared."""
     work = [states(system, 1000, seed) for seed in (1, 2)]
     serial = [[system.accelerations(0.0, q, u) for q, u in part] for part in work]
@@ -55,7 +55,7 @@ def test_evaluator_writes_what_accelerations_returns(system):
         ).all()
 
 
-def test_evaluator_keeps_its_state_to_itself(system):
+def test_evaluator_keeps_its_own_state(system):
     """What others ask in between, with loads and forces, does not reach it, nor the quick way of the system itself."""
     (q, u), (other, _) = states(system, 2)
     evaluate, udot = system.evaluator(), np.empty(system.n)
@@ -132,7 +132,7 @@ def test_local_coordinates_lead_to_the_position():
             assert abs(reached[part] @ end[part]) == pytest.approx(1.0, abs=1e-13)
 
 
-def test_a_model_with_other_groups_differs_by_the_layout_of_its_workspace_alone():
+def test_workspace_groups_change_layout_only():
     """Without any group it is the model itself; with some, fields follow one another from the beginning on and the size is where they end."""
     c = load("lib:four-bar").compile().compiled
     assert np.array_equal(with_groups(c.ints, c.counts, frozenset()), c.ints)

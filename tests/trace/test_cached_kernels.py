@@ -10,7 +10,7 @@ from kinetree.models.gradients.forwards import go_forwards
 
 
 @pytest.mark.skipif(bool(K.config.DISABLE_JIT), reason="nothing is compiled")
-def test_kernels_are_kept_beside_those_of_the_solvers():
+def test_cached_kernels_share_cache_folder():
     usual = K.config.CACHE_DIR
 
     def twice(x):

@@ -46,7 +46,7 @@ def test_runs_are_those_of_the_engine(name):
     assert all(isinstance(each, Motion) for each in fast.motions)
 
 
-def test_every_structure_of_a_staged_mechanism_has_code_of_its_own():
+def test_staged_mechanism_has_code_per_structure():
     """Time since the stage began, values of locked joints and released bodies are read where they stand, not built in."""
     system = load("lib:carrier", modules=2).compile()
     fast = system.specialise()
@@ -83,7 +83,7 @@ LOCKING = {
 }
 
 
-def test_a_locked_joint_keeps_the_place_where_it_was_locked():
+def test_locked_joint_keeps_position_in_code():
     system = load(LOCKING).compile()
     fast = system.specialise()
     a, b = (
@@ -120,7 +120,7 @@ GROWING = """define i32 @own_0(double %t, ptr %y, ptr %val, ptr %out) {
 
 
 @pytest.mark.parametrize("status", [0, 1])
-def test_the_code_is_what_runs_unless_it_refuses(status):
+def test_specialised_code_is_used_unless_it_fails(status):
     """Code that says 'the coordinate grows by one' in place of a pendulum: it is believed with status 0, with another the engine answers."""
     system = load("lib:pendulum").compile()
     machine = compiled(GROWING.replace("STATUS", str(status)))
@@ -162,7 +162,7 @@ def stepped(path, parameters: dict[str, float], at: float = 0.0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("parameters", [{}, {"friction": 1000.0}])
-def test_an_archive_with_code_of_its_own(archives, parameters):
+def test_specialised_archive_handles_parameter_change(archives, parameters):
     """A parameter that the host changes in the middle of the run has the engine answer from then on."""
     a, b = (stepped(path, dict(parameters), 0.2) for path in archives.values())
     assert np.max(np.abs(a - b)) < 1e-12

@@ -42,7 +42,7 @@ def run(**parameters: float):
 
 
 @pytest.mark.parametrize("output", ["p", "der(r)", "work", "height", "sum"])
-def test_against_differences(output: str):
+def test_gradient_matches_differences(output: str):
     """Central differences of runs: h² of the third derivative and rounding over h, together about 1e-8 of the value.
 
     Parameters act through masses, lengths, laws, start values and the output itself; an input moves; steps are shortened at outputs."""
@@ -141,7 +141,7 @@ def test_through_events_and_changes_of_stage(integrator: str):
         close(row, differences(make, names, values, output), 1e-7 if integrator == "rk4" else 2e-6)
 
 
-def test_two_stages_end_at_one_instant():
+def test_two_stage_ends_at_one_instant():
     """A stage whose condition holds when it begins: both changes, of different structures, have slopes of their own."""
     first, held, last = STAGED["stages"]
     passed = {"name": "passed", "free": ["hinge"], "ends": {"when": "p < 0"}, "set": {"k": "2*k"}}
@@ -190,7 +190,7 @@ def test_an_event_on_the_grid_of_outputs():
 
 
 @pytest.mark.parametrize("name", ["four-bar", "slider-crank-spatial", "rolling-disc"])
-def test_closed_loops(name: str):
+def test_gradient_through_closed_loops(name: str):
     """The projection after every step is part of the map; start values are assembled."""
 
     def make(**parameters: float):
@@ -276,7 +276,7 @@ def test_actuators_between_outputs():
             result.gradient(output, names)
 
 
-def test_actuators_with_a_controller_whose_filter_begins_by_an_event():
+def test_gradient_with_actuators_and_events():
     """Differences through the event leave roundings where nothing depends on what an actuator holds."""
     law = {
         "kind": "pid",
@@ -314,7 +314,7 @@ def test_names_are_checked():
         result.gradient("z")
 
 
-def test_parameters_behind_points_of_tables_have_no_slope_here():
+def test_table_points_have_no_gradient():
     """It was 0, without a word: tables are built with their points. By name it is refused, in traces too; others are as before."""
     joint = {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["q"], "start": 0.5}
     d = {
@@ -345,14 +345,14 @@ def test_parameters_behind_points_of_tables_have_no_slope_here():
     )
 
 
-def test_one_sweep_for_all_parameters():
+def test_single_sweep_gives_all_parameters():
     """The gradient by one parameter takes the same work as that by all: the columns agree exactly."""
     result = run()
     every = result.gradient("height", NAMES)
     assert np.array_equal(every[2:3], result.gradient("height", ["k"]))
 
 
-def test_against_duals():
+def test_adjoint_gradient_matches_duals():
     """The tangent of the same Runge-Kutta steps, forwards, by the exact slopes of the engine's dual numbers: equal but for roundings.
 
     A parameter that adds to an input moves the rates as the input does; start values are directions at the beginning."""

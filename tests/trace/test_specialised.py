@@ -51,7 +51,7 @@ def forced(system) -> Specialised:
 
 
 @pytest.mark.parametrize("name", [*MODELS, "random"])
-def test_accelerations(name: str, monkeypatch, tmp_path):
+def test_specialised_accelerations_match_engine(name: str, monkeypatch, tmp_path):
     """Compiled now, then found on disk: u̇ at random states, with inputs."""
     monkeypatch.setenv("KINETREE_CACHE", str(tmp_path)) if name == "regulator" else None
     rng = np.random.default_rng(4)
@@ -167,7 +167,7 @@ def given(system) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-def test_places_of_blocks_are_free_only_behind_their_last_reader():
+def test_block_slots_are_reused_safely():
     """A machine of blocks that forgets what it may: every value read is the one that was written for this item."""
     rng = np.random.default_rng(2)
     order = list(range(400))

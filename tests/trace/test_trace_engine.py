@@ -73,7 +73,7 @@ def test_forms_of_random_mechanisms(seed: int, form: str, axes: str):
 
 @pytest.mark.parametrize("name", LIBRARY)
 @pytest.mark.parametrize("parameters", ["numbers", "symbols"])
-def test_quantities(name: str, parameters: str):
+def test_traced_quantities_match_engine(name: str, parameters: str):
     """Accelerations, mass matrix, outputs, reactions, energy, momenta and Hamilton's equations of library mechanisms."""
     rng = np.random.default_rng(3)
     system = load(f"lib:{name}").compile()
@@ -107,7 +107,7 @@ def test_quantities(name: str, parameters: str):
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_closed_loops(name: str):
+def test_traced_loops_match_engine(name: str):
     """The order of elimination is that of the witness; at other states on the constraints the engine chooses another and finds the same."""
     system = load(f"lib:{name}").compile()
     trace = system.trace()
@@ -199,7 +199,7 @@ def test_what_cannot_be_traced_is_refused(arguments: dict, message: str):
         load("lib:double-pendulum").compile().trace(**arguments)
 
 
-def test_multipliers_where_they_are_less_work():
+def test_auto_form_selects_multipliers():
     """Chains of spherical joints have fewer multipliers than freedoms: `auto` takes them unless a tiny inertia costs digits or has no inverse."""
     names = "abcdef"
     body = {"mass": 1.0, "com": [0, 0, -0.5], "inertia": [0.1, 0.2, 0.25, 0, 0, 0]}
@@ -225,7 +225,7 @@ def test_multipliers_where_they_are_less_work():
 
 @pytest.mark.parametrize("form", ["ITR-M", "ITR-G", "ITR-H"])
 @pytest.mark.parametrize("name", ["regulator", "puma560", "chain6"])
-def test_iterated_forms_contract_as_often_as_they_iterate(name: str, form: str):
+def test_iterated_forms_converge_geometrically(name: str, form: str):
     """From H = (1 + e) M⁻¹ the first guess is off by e and every iteration multiplies that by e again: two of them leave e³."""
     system = load(f"lib:{name}").compile()
     of = "hamilton" if form == "ITR-H" else "accelerations"

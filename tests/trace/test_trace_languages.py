@@ -51,7 +51,7 @@ def compare(found, right):
 
 @pytest.mark.parametrize("parameters", ["numbers", "symbols"])
 @pytest.mark.parametrize("case", CASES)
-def test_languages(case: str, parameters: str, tmp_path):
+def test_generated_languages_match_engine(case: str, parameters: str, tmp_path):
     """Python, C without a warning, and CasADi give the engine's accelerations."""
     system = load(CASES[case]).compile()
     trace = system.trace(parameters=parameters)
@@ -66,7 +66,7 @@ def test_languages(case: str, parameters: str, tmp_path):
 
 
 @pytest.mark.parametrize("case", ["regulator", "four-bar", "random"])
-def test_modelica(case: str):
+def test_generated_modelica_matches_engine(case: str):
     """The Modelica function in rumoca's compiler and simulator."""
     pytest.importorskip("rumoca")
     system = load(CASES[case]).compile()
@@ -123,7 +123,7 @@ def test_names_of_the_description_are_safe_in_code(tmp_path):
     compare(run_c(trace.c(), tmp_path, 3, 0.0, q, u, [], [], []), right)
 
 
-def test_text_and_latex_name_what_they_hold():
+def test_text_and_latex_name_quantities():
     system = load("lib:regulator").compile()
     text = system.trace(parameters="symbols").text()
     assert (
@@ -140,7 +140,7 @@ def test_text_and_latex_name_what_they_hold():
     )
 
 
-def test_matrices_of_bodies_stand_as_matrices_in_latex():
+def test_latex_prints_body_matrices():
     """One for every symbol and body, each with its rows; slopes are fractions."""
     trace = load("lib:regulator").compile().trace("matrices", parameters="symbols")
     text = trace.latex()

@@ -156,7 +156,7 @@ def test_a_cubic_table_is_the_natural_spline_with_its_derivative(extrapolate: bo
     ] == [0, 1, 2, 3, 4]
 
 
-def test_a_table_of_two_variables_is_flat_along_each_line_of_its_grid():
+def test_bilinear_table_derivatives():
     """Between its points it is bilinear, where scipy's spline of order one is; each derivative is the difference along its side."""
     z = np.random.default_rng(1).normal(size=(4, 3))
     sides = (GRID, (-1.0, 0.0, 2.0))
@@ -181,7 +181,7 @@ def test_a_table_of_two_variables_is_flat_along_each_line_of_its_grid():
     assert table.value(-5.0, 7.0) == pytest.approx(z[0, 2]), "the corner is held outside"
 
 
-def test_symbols_calculate_as_numbers_do_and_decide_as_their_witness_does():
+def test_symbols_follow_python_operators():
     """What Python's operators give is worth at the witness what they give of plain numbers; what is asked for a number refuses."""
     for a, b in ((2.75, 0.5), (-1.25, 2.0), (0.5, 0.5)):
         tape = Tape()

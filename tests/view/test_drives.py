@@ -157,7 +157,7 @@ def test_friction_alone_is_no_motor():
     assert MOTOR not in [piece["colour"] for piece in pieces(data, "ground")]
 
 
-def test_bearings_sit_on_both_bodies_along_their_softest_turn():
+def test_bushings_are_drawn_on_both_bodies():
     mount = {
         "kind": "bushing", "between": [{"body": "first", "point": [0, 0, 0.1]}, {"body": "second", "point": [-0.5, 0, 0.1]}],
         "stiffness": [1e3, 1e3, 1e3, 10, 10, 1],
@@ -179,7 +179,7 @@ def test_bearings_sit_on_both_bodies_along_their_softest_turn():
     ]
 
 
-def test_commands_that_act_along_no_coordinate_are_seen_where_they_arrive():
+def test_commands_without_coordinate_are_drawn():
     """A green box on the struts, at the loaded points and on the cylinders whose valves a controller commands; on nothing else."""
     described = wheels(
         push={"body": "bar", "force": ["go", 0, 0], "point": [0.1, 0, 0]},
@@ -205,7 +205,7 @@ def test_commands_that_act_along_no_coordinate_are_seen_where_they_arrive():
     assert {line["name"] for line in data["lines"] if "commanded" in line} == {"strut"}
 
 
-def test_a_valve_tells_its_own_cylinder_alone():
+def test_valve_command_highlights_its_cylinder():
     from kinetree.models.description.parts.controller_parts import PidController
     from kinetree.models.scene.command_targets import commanded
 
@@ -224,7 +224,7 @@ def test_a_valve_tells_its_own_cylinder_alone():
     assert "boom_cylinder" in heard and "stick_cylinder" not in heard
 
 
-def test_what_holds_from_the_ground_is_in_the_first_view_and_above_the_floor():
+def test_ground_supports_are_visible():
     held = {"between": [{"point": [0, 0, 3]}, {"body": "bar"}], "stiffness": 10.0, "length": 1.0}
     foot = {
         "between": [{"point": [0, 0, -2]}, {"body": "first", "point": [0.1, 0, 0]}],

@@ -59,7 +59,7 @@ def test_no_body_leaves_the_first_view(name: str):
         assert places.min() > 0.0 and places.max() < 1.0, (name, k)
 
 
-def test_the_eye_goes_with_what_travels_and_stays_with_what_does_not():
+def test_camera_follows_travelling_bodies():
     assert run_data(load("lib:trailer").compile().simulate(10.0))["follow"] == 0
     assert run_data(load("lib:trailer").compile().simulate(1.0))["follow"] is None
     assert run_data(load("lib:carrier", modules=2).compile().simulate())["follow"] is None, (
@@ -67,7 +67,7 @@ def test_the_eye_goes_with_what_travels_and_stays_with_what_does_not():
     )
 
 
-def test_what_rolls_is_drawn_as_it_rolls():
+def test_rolling_bodies_are_drawn_rolling():
     celt = run_data(load("lib:rattleback").compile().simulate(0.05))["bodies"][0]["parts"]
     corners = np.array(celt[0]["points"]).reshape(-1, 3)
     np.testing.assert_allclose((corners / [0.2, 0.03, 0.02]) ** 2 @ np.ones(3), 1.0, atol=1e-9)
@@ -81,7 +81,7 @@ def test_what_rolls_is_drawn_as_it_rolls():
     ), "triangles do not close around the volume"
 
 
-def test_terrain_lies_under_the_way_and_where_contacts_have_it():
+def test_terrain_is_drawn_under_path():
     data = run_data(load(BALL).compile().simulate(1.0))
     mesh = next(piece for piece in data["scenery"] if piece["kind"] == "mesh")
     points = np.array(mesh["points"]).reshape(-1, 3)

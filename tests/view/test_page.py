@@ -78,7 +78,7 @@ def test_a_run_is_drawn_without_any_request_and_moves(shell, pages, size, scheme
         assert not requests and not complaints
 
 
-def test_switches_show_what_they_say(shell, pages):
+def test_page_switches_match_labels(shell, pages):
     with opened(shell, pages["carrier"]) as (page, requests, complaints):
         page.click("#panel-view")
         seek(page, 0.1)
@@ -137,7 +137,7 @@ def test_circuits_chains_starts_and_states_of_rest_have_a_page(shell, pages, nam
             )
 
 
-def test_without_webgl_the_page_says_so_and_the_plots_stay(shell, pages):
+def test_page_without_webgl_shows_plots(shell, pages):
     from playwright.sync_api import Page
 
     page: Page = shell.new_page(viewport=DESK)
@@ -151,7 +151,7 @@ def test_without_webgl_the_page_says_so_and_the_plots_stay(shell, pages):
     page.close()
 
 
-def test_the_eye_goes_along_with_what_travels(shell, tmp_path):
+def test_camera_moves_with_vehicle(shell, tmp_path):
     """Its picture barely changes while it drives away; the ground under it stays, and a body that is followed by choice comes back with the start."""
     path = Animation(run_data(load("lib:trailer").compile().simulate(10.0))).save(
         tmp_path / "trailer.html"

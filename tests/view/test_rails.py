@@ -55,7 +55,7 @@ def test_a_straight_rail_goes_from_stop_to_stop():
 
 
 @pytest.mark.parametrize("closed", [False, True])
-def test_a_curve_comes_through_its_points_in_pieces_that_meet(closed: bool):
+def test_drawn_curve_is_continuous(closed: bool):
     angles = np.linspace(0.0, 2 * np.pi, 12, endpoint=False)
     points = np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
     pieces = [
@@ -108,9 +108,7 @@ STONE = {
         ("1e-9*ground.x", {}, None),
     ],
 )
-def test_ground_is_a_surface_where_its_height_is_one(
-    height: str, more: dict[str, Any], expected: Any
-):
+def test_ground_surface_is_drawn_from_height(height: str, more: dict[str, Any], expected: Any):
     """Over one place or a table of one; tables of two, what inputs move and what is flat are not drawn."""
     law = {
         "kind": "contact",

@@ -38,7 +38,7 @@ def test_every_mechanism_of_the_library_looks_like_something(name: str):
 
 
 @pytest.mark.parametrize("name", ["puma560", "delta", "heavy-top", "carrier"])
-def test_bodies_stand_where_points_are_measured(name: str):
+def test_drawn_bodies_match_measured_points(name: str):
     """Poses are read from the kernels' rows; `System.point` evaluates the same state through another door."""
     system = load(f"lib:{name}").compile()
     result = system.simulate(0.3, output_step=0.1)
@@ -93,7 +93,7 @@ def test_joints_hold_both_bodies_together_in_every_frame():
                 )
 
 
-def test_a_far_host_does_not_make_the_rest_invisible():
+def test_distant_host_is_ignored_in_scale():
     """A gyroscope on an orbit of seven million metres is drawn by itself: with the ground's joint in the picture it was smaller than a pixel."""
     data = run_data(load("lib:gyroscope").compile().simulate(50.0))
     assert data["size"] < 2.0 and data["reach"] < 2.0 and data["clips"][0]["origin"] is not None
@@ -101,7 +101,7 @@ def test_a_far_host_does_not_make_the_rest_invisible():
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(0.3, 1.0), min_size=3, max_size=12))
-def test_an_outline_is_cut_into_its_own_area_and_a_prism_into_its_volume(radii: list[float]):
+def test_outline_triangulation_preserves_area(radii: list[float]):
     """Shoelace formula for the outline; the divergence theorem over the prism's triangles."""
     angles = 2 * np.pi * np.arange(len(radii)) / len(radii)
     corners = [np.array([r * np.cos(a), r * np.sin(a)]) for r, a in zip(radii, angles, strict=True)]
@@ -135,7 +135,7 @@ def test_distance_to_a_box_and_a_ball():
     assert distance_outside(box, np.array([4.0, 5.0, 0.0])) == pytest.approx(5.0)
 
 
-def test_a_mesh_is_read_beside_its_description(tmp_path):
+def test_mesh_file_is_read_with_units(tmp_path):
     """A tetrahedron in an .obj file, in millimetres."""
     (tmp_path / "tip.obj").write_text(
         "v 0 0 0\nv 1000 0 0\nv 0 1000 0\nv 0 0 1000\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"

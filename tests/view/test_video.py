@@ -30,7 +30,7 @@ def test_surfaces_close_around_their_volume_and_look_outwards(kind: str):
     assert (np.einsum("nij,nij->ni", corners, normals) > -1e-12).all()
 
 
-def test_a_point_is_seen_where_projection_puts_it():
+def test_projection_places_points():
     """An eye 10 m away with an opening of 90 degrees: 1 m beside the middle is a tenth of half the height from the centre."""
     eye = Eye(
         np.array([0.0, -10.0, 0.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]), np.pi / 2, (400, 200)
@@ -68,7 +68,7 @@ def test_ticks_are_round_numbers_inside():
     ) == pytest.approx([-0.02, 0.0, 0.02, 0.04])
 
 
-def test_films_move(tmp_path):
+def test_films_contain_moving_frames(tmp_path):
     from PIL import Image
 
     data = run_data(load("lib:four-bar").compile().simulate(0.6))
@@ -93,7 +93,7 @@ def test_a_film_for_every_player(tmp_path):
     assert frames == 120 and seconds == pytest.approx(4.0, abs=0.1)
 
 
-def test_turns_of_a_wire_join_where_their_ends_go_and_are_as_thick_as_told():
+def test_spring_turns_join_smoothly():
     line = {"radius": 1.1, "wire": 0.17, "axis": 2, "colour": "#2f8f8b"}
     poses = [
         np.r_[0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0],
@@ -118,7 +118,7 @@ def test_names_are_written_with_their_accents_and_signs():
     assert all(bytes(letters.getmask(letter)) != missing for letter in "äñµ²Ω°–")
 
 
-def test_pixels_are_those_whose_middle_lies_in_the_triangle(monkeypatch: pytest.MonkeyPatch):
+def test_triangle_rasterisation_matches_barycentric(monkeypatch: pytest.MonkeyPatch):
     """In plain Python: colours and nearness by barycentric coordinates, cut off at the border; what is behind the eye is not drawn."""
     monkeypatch.setattr(
         software_renderer,

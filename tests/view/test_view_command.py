@@ -18,7 +18,7 @@ def test_a_description_becomes_one_page_without_addresses(tmp_path, capsys):
     assert 'src="' not in text.replace('iframe src="', "") and "cdn" not in text.lower()[:20000]
 
 
-def test_a_result_file_moves_its_description_and_says_what_is_missing(tmp_path, capsys):
+def test_result_file_animates_description(tmp_path, capsys):
     table, page = tmp_path / "r.csv", tmp_path / "p.html"
     assert main(["run", "lib:four-bar", "--stop-time", "0.2", "-q", "-o", str(table)]) == 0
     assert (
@@ -50,7 +50,7 @@ def test_states_of_rest_have_a_page(tmp_path):
     assert "mode 1: " in (tmp_path / "s.html").read_text()
 
 
-def test_animate_shows_itself_in_notebooks_and_writes_what_the_ending_says(tmp_path):
+def test_animation_displays_in_notebooks(tmp_path):
     result = load("lib:pendulum").compile().simulate(0.1)
     shown = result.animate(tmp_path / "a.html")
     assert (tmp_path / "a.html").stat().st_size > 500_000 and shown._repr_html_().startswith(
@@ -82,7 +82,7 @@ def test_units_fit_the_size_of_numbers(unit: str, value: float, shown: tuple[flo
     assert (value * factor, name) == (pytest.approx(shown[0]), shown[1])
 
 
-def test_numbers_are_written_as_an_engineer_writes_them():
+def test_displayed_numbers_use_engineering_units():
     texts = [
         written(x)
         for x in (0.0, 1.5, 123456.0, 1234567.0, 1.83e-15, 1e12, float("nan"), -0.00012345)
@@ -90,7 +90,7 @@ def test_numbers_are_written_as_an_engineer_writes_them():
     assert texts == ["0", "1.5", "123456", "1234567", "1.83e-15", "1e12", "–", "-0.00012345"]
 
 
-def test_what_graphics_cannot_hold_is_refused(tmp_path, capsys):
+def test_oversized_scenes_are_refused(tmp_path, capsys):
     """Squares of single precision end at 1e38: a page of 1e30 m hung the browser."""
     assert (
         main(["view", "lib:pendulum", "--set", "L=1e30", "--html", str(tmp_path / "far.html")]) == 2

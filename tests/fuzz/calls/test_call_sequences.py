@@ -26,7 +26,7 @@ def test_no_sequence_of_calls_harms_its_host(program, name):
 
 
 @pytest.mark.parametrize("name", ["staged", "loop", "chain", "endless"])
-def test_threads_do_not_disturb_each_other(program, name):
+def test_threads_call_fmu_independently(program, name):
     code, said = program.played(name, "threads", 21, 12)
     assert code == 0, cause(code, said)
 

@@ -31,7 +31,7 @@ def drawn(seed: int) -> dict:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_all_ways_agree(seed):
+def test_random_mechanisms_agree_in_all_run_modes(seed):
     description = drawn(seed)
     try:
         assert not list(findings(description, seed, FAST))
@@ -55,7 +55,7 @@ def test_features_that_meet_agree(seed):
 
 
 @pytest.mark.parametrize("seed", [1, 16])
-def test_laws_of_the_registry_agree_where_features_meet(seed):
+def test_force_kinds_agree_in_combined_mechanisms(seed):
     """A guide, wheels and a jack on mechanisms with events and stages; the long run draws every kind."""
     assert set(FORCES) == DRAWN | set(LAWS)
     assert not list(findings(machine(seed), seed, CROSSED))
@@ -66,7 +66,7 @@ def test_an_instant_that_a_nudge_moves_is_nothing_to_compare():
     assert case_of(crossing(633822975)) is None
 
 
-def test_a_contact_that_a_corner_opens_does_not_touch_there():
+def test_contact_opened_by_corner_does_not_touch_again():
     """A given motion stops at 1/3 s and lets a closed contact go: its gap, 0 by rounding, was another touch in runs whose rows lay so."""
     case = case_of(crossing(1395810335))
     assert case is not None
@@ -84,7 +84,7 @@ def test_an_event_of_a_loop_happens_once_under_model_exchange():
     HOSTS["model exchange"](case, np.random.default_rng(0))
 
 
-def test_loops_of_bodies_that_cannot_move_apart_change_nothing():
+def test_rigid_loops_without_motion_have_no_effect():
     """Their rows are rounding alone: they neither count as constraints here nor in the dense matrices."""
     tip = [0.3, -0.2, 0.1]
     joints = {
