@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.beams.beam_expansion import hinge_coordinates, motion_of
 from kinetree.models.result.number_format import DUST, as_read, written
 
 if TYPE_CHECKING:
@@ -23,9 +24,11 @@ FORCES = "Force elements"
 TABLES = ("Coordinates", "States", "Outputs", FORCES)
 
 
-def tables_of(rest: Equilibrium) -> dict[str, dict[str, float]]:
-    """Return the values of an equilibrium by what they are."""
-    values = (rest.coordinates, rest.states, rest.outputs, rest.forces)
+def tables_of(rest: Equilibrium, hinges: bool = False) -> dict[str, dict[str, float]]:
+    """Return the values of an equilibrium by what they are; coordinates of hinges of beams where they are asked for."""
+    left_out = frozenset() if hinges else hinge_coordinates(rest.system.description)
+    own = {name: value for name, value in rest.coordinates.items() if name not in left_out}
+    values = (own, rest.states, rest.outputs, rest.forces)
     return dict(zip(TABLES, values, strict=True))
 
 
@@ -78,7 +81,7 @@ def plain_rows(rests: Mapping[str, Equilibrium]) -> Iterator[tuple[str, str, str
 
     for state, rest in rests.items():
         empty = blank(make_unit(rest.system), None, np.zeros(0))
-        for heading, values in tables_of(rest).items():
+        for heading, values in tables_of(rest, hinges=True).items():
             for name, value in values.items():
                 column = f"force('{name}')" if heading == FORCES else name
                 unit = empty.unit(column) if column in empty else ""
@@ -112,9 +115,11 @@ def read(empty: Result, name: str, value: float, digits: int) -> tuple[str, str]
 
 def shape_of(rest: Equilibrium, mode: Mode) -> list[tuple[str, float]]:
     """What moves most in a small motion and how far beside the largest; a state, where no coordinate moves."""
-    moving = sorted(
-        ((name, abs(mode.shape[name])) for name in rest.linear.local), key=lambda item: -item[1]
-    )[:NAMED]
+    sizes: dict[str, float] = {}
+    for name in rest.linear.local:  # a beam counts once for each way in which it bends
+        moved = motion_of(rest.system.description, name)
+        sizes[moved] = max(sizes.get(moved, 0.0), abs(mode.shape[name]))
+    moving = sorted(sizes.items(), key=lambda item: -item[1])[:NAMED]
     moving = [(name, size) for name, size in moving if size > MOVES]
     states = {name: abs(mode.shape[name]) for name in rest.states}
     return moving or [

@@ -7,6 +7,7 @@ its piece by a rigid joint NAME.section1, ..., which transmits that load. Everyt
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -96,6 +97,21 @@ def hinge_coordinates(description: Description) -> frozenset[str]:
         if section == "joints" and name in description.joints
     ]
     return frozenset(name for form in forms for name in (*form.coordinates, *form.speeds))
+
+
+MOTION = re.compile(r"(.+)\.(?:hinge\d+\.turn_(x|y|z)|(bend|stretch|shear_y|shear_z)\d+)")
+
+
+def motion_of(description: Description, coordinate: str) -> str:
+    """How a beam moves along a local coordinate of its hinges, as in "boom bending about z"; other coordinates as they are."""
+    match = MOTION.fullmatch(coordinate)
+    if match is None or match[1] not in description.beams:
+        return coordinate
+    beam, turn, word = match[1], match[2], match[3]
+    if word and word != "bend":
+        return f"{beam} {word.replace('_', ' along ')}"
+    axis = turn or description.beams[beam].bending
+    return f"{beam} twist" if axis == "x" else f"{beam} bending about {axis}"
 
 
 def clamped_frequencies(description: Description, name: str) -> tuple[float, float]:

@@ -178,6 +178,7 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
     wrenches = [
         (name, *(written(round(x, 6) + 0.0, 6) for x in wrench))
         for name, wrench in found.reactions.items()
+        if ("joints", name) not in system.description.pieces
     ]
     console.print(
         grid("Joint reactions (force and moment on the child body, in its axes)", wrenches)

@@ -42,6 +42,13 @@ def test_check_warns_of_a_step_that_the_fastest_mode_does_not_allow(tmp_path, ca
     assert "run.step" not in capsys.readouterr().err
 
 
+def test_statics_tells_how_beams_move_and_not_their_hinges(tmp_path, capsys):
+    assert cli.main(["statics", written(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "boom bending about z" in told and "boom bending about y" in told
+    assert "hinge" not in told
+
+
 def test_own_coordinates_leave_out_those_of_hinges():
     system = load(BOOM).compile()
     assert system.own_coordinates == ("luff",)
