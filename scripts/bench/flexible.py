@@ -47,6 +47,13 @@ def rows(quick: bool) -> Iterator[Row]:
         yield Row(name, "closed form", 0.0, float(error), 2.2e-3, seconds)  # type: ignore[arg-type]
     load, seconds = timed(lambda: cases.buckling_load(segments=12))
     yield Row("buckling load over Euler's", "closed form", 1.0, float(load), 5e-4, seconds)  # type: ignore[arg-type]
+    load, seconds = timed(lambda: cases.lateral_buckling_load(segments=12))
+    source = "Prandtl, Michell"
+    yield Row("lateral buckling load of a cantilever", source, 1.0, float(load), 3e-3, seconds)  # type: ignore[arg-type]
+    for speed, flap in ((2.0, 4.1373), (6.0, 7.3604), (10.0, 11.2031)):
+        value, seconds = timed(lambda speed=speed: cases.rotating_frequency(speed, segments=8))
+        name = f"flapping of a beam that rotates with {speed:g} sqrt(E I/(m L^4))"
+        yield Row(name, "five modes, closed form", flap, float(value), 2e-2, seconds)  # type: ignore[arg-type]
     found, seconds = timed(lambda: cases.spin_up(segments=8, extension=True))
     assert isinstance(found, dict)
     source = "Simo, Vu-Quoc (1986)"

@@ -184,3 +184,35 @@ def bend(parts: int = 8, segments: int = 1) -> np.ndarray:
     moved = np.array([end[f"tip[{k}]"] for k in (1, 2, 3)]) - start
     # their axes: x away from the centre of the arc at the root, y along the load, z along the root
     return np.array([moved[1], moved[2], moved[0]])
+
+
+def rotating_frequency(speed: float, **beam: Any) -> float:
+    """First flapping frequency of a cantilever that rotates, both in units of sqrt(E I/(m L^4))."""
+    description = uniform(**beam)
+    unit = math.sqrt(BENDING / LINE) / LENGTH**2
+    turn = {"child": "beam", "transforms": [{"rotate": "y", "by": f"{speed * unit!r}*t"}]}
+    description["joints"] = {"root": turn}
+    eigenvalues = np.linalg.eigvals(load(description).compile().linearize().A)
+    return float(np.abs(eigenvalues.imag[np.abs(eigenvalues.imag) > 0.0]).min()) / unit
+
+
+def lateral_buckling_load(**beam: Any) -> float:
+    """Tip load at which a high narrow cantilever tilts over 4.0126 sqrt(E I_z G J)/L^2 (Prandtl, Michell): its square is linear in ω²."""
+    stiff, weak, twist, length = 1e6, 1e3, 8e2, 10.0
+    section = {"area": 1.0, "iy": stiff, "iz": weak, "j": twist}
+    critical = 4.0126 * math.sqrt(weak * twist) / length**2
+    squares, parts = [], (0.97, 0.99)
+    for part in parts:
+        description = described(
+            {"beam": {"length": length, "section": section, **beam}},
+            {"root": {"child": "beam", "type": "rigid"}}, 1.0, 1.0, 1.0,
+            forces={
+                "end": {
+                    "kind": "wrench", "body": "beam", "station": length,
+                    "force": [0, 0, -part * critical],
+                }
+            },
+        )  # fmt: skip
+        squares.append(frequencies(load(description).compile(), 1)[0] ** 2)
+    slope = (squares[1] - squares[0]) / (parts[1] ** 2 - parts[0] ** 2)
+    return math.sqrt(parts[1] ** 2 - squares[1] / slope)

@@ -107,6 +107,15 @@ def test_euler_load():
     assert cases.buckling_load(segments=12) == pytest.approx(1.0, abs=5e-4)
 
 
+@pytest.mark.parametrize("speed, flap", [(2, 4.1373), (6, 7.3604), (10, 11.2031)])
+def test_flapping_of_a_rotating_beam_is_stiffened(speed: float, flap: float):
+    assert cases.rotating_frequency(speed, segments=8) == pytest.approx(flap, rel=1.5e-3)
+
+
+def test_lateral_buckling():
+    assert cases.lateral_buckling_load(segments=12) == pytest.approx(1.0, abs=3e-3)
+
+
 def test_spin_up_of_simo_and_vu_quoc():
     found = cases.spin_up(segments=8, extension=True)
     assert found["lag"] == pytest.approx(0.5738, abs=6e-4)
