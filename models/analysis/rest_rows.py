@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.beams.beam_expansion import hinge_coordinates, motion_of
+from kinetree.models.beams.beam_reports import hinge_coordinates, motion_of
 from kinetree.models.result.number_format import DUST, as_read, written
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.beams.beam_expansion import hinge_coordinates
+from kinetree.models.beams.beam_reports import hinge_coordinates
 from kinetree.models.result.atomic_file import whole_file
 from kinetree.models.result.number_format import DUST, as_read
 

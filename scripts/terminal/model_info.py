@@ -11,7 +11,7 @@ def engine_of(system: Any) -> str:
 
 def beams_of(system: Any) -> list[dict[str, Any]]:
     """Length, mass, elements, hinges, pieces and first clamped frequencies [Hz] of every flexible beam."""
-    from kinetree.models.beams.beam_expansion import clamped_frequencies
+    from kinetree.models.beams.beam_reports import clamped_frequencies
 
     description = system.description
     bodies = {name: [] for name in description.beam_forms}

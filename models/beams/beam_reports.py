@@ -1,0 +1,57 @@
+"""What is told of beams: coordinates of their hinges, how they move along them, and their clamped frequencies."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from kinetree.models.beams.discretization import first_frequency, moduli, plain_number, text_of
+from kinetree.models.description.joints import joint_elements
+from kinetree.models.description.parameters import evaluate_parameters
+from kinetree.models.description.schema import Description
+
+
+def hinge_coordinates(description: Description) -> frozenset[str]:
+    """Coordinates and speeds of the hinges of all beams."""
+    forms = [
+        joint_elements(description.joints[name], name)
+        for section, name in description.pieces
+        if section == "joints" and name in description.joints
+    ]
+    return frozenset(name for form in forms for name in (*form.coordinates, *form.speeds))
+
+
+MOTION = re.compile(r"(.+)\.(?:hinge\d+\.turn_(x|y|z)|(bend|stretch|shear_y|shear_z)\d+)")
+
+
+def motion_of(description: Description, coordinate: str) -> str:
+    """How a beam moves along a local coordinate of its hinges, as in "boom bending about z"; other coordinates as they are."""
+    match = MOTION.fullmatch(coordinate)
+    if match is None or match[1] not in description.beams:
+        return coordinate
+    beam, turn, word = match[1], match[2], match[3]
+    if word and word != "bend":
+        return f"{beam} {word.replace('_', ' along ')}"
+    axis = turn or description.beams[beam].bending
+    return f"{beam} twist" if axis == "x" else f"{beam} bending about {axis}"
+
+
+def clamped_frequencies(description: Description, name: str) -> tuple[float, float]:
+    """First frequencies of a beam clamped at its root, of bending along z and along y [Hz]."""
+    values, _ = evaluate_parameters(
+        {name: parameter.value for name, parameter in description.parameters.items()}
+    )
+    chain = description.beam_forms[name].chain
+    density, young, _ = moduli(description.materials[description.beams[name].material])
+    found = (
+        first_frequency(
+            chain.profile,
+            chain.length,
+            lambda m, k=k: young * m[k],
+            lambda m: density * m.area,
+            True,
+        )
+        for k in (1, 2)
+    )
+    y, z = (plain_number(text_of(each), values) / (2.0 * math.pi) for each in found)
+    return y, z
