@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 CORRECTIONS = 30  # of the independent coordinates after a projection; each one gains a factor of the order of the step, three do for differences
 EXACT = 1e-15
+LARGEST_CONDITION = 1e2  # of independent speeds that are kept from one position to the next
 
 Projection = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -141,6 +143,13 @@ class Chart:
                 )
         self.T, self.independent = self._tangent()
 
+    def about(self, q: np.ndarray, t: float, project: Projection) -> Chart:
+        """The chart of the same system about another position, with the same independent speeds as long as they determine the others well."""
+        made = copy(self)
+        made.q, made.t, made.project = q, t, project
+        made.T, made.independent = made._tangent(self.independent)
+        return made
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the local coordinates of all speeds."""
@@ -156,8 +165,8 @@ class Chart:
             )
         return tuple(names[j] for j in range(self.system.n))
 
-    def _tangent(self) -> tuple[np.ndarray, np.ndarray]:
-        """T and the independent speeds; the singular values of an oblique projector are 0 or at least 1."""
+    def _tangent(self, wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """T and the independent speeds, the wanted ones where they serve; the singular values of an oblique projector are 0 or at least 1."""
         n = self.system.n
         if not self.system.compiled.loops:
             return np.eye(n), np.arange(n)
@@ -167,8 +176,15 @@ class Chart:
         )
         left, sizes, _ = np.linalg.svd(allowed)
         basis = left[:, : int((sizes > 0.5).sum())]
-        _, order = qr(basis.T, mode="r", pivoting=True)  # type: ignore[misc]
-        chosen = np.sort(order[: basis.shape[1]])
+        if (
+            wanted is not None
+            and wanted.size == basis.shape[1]
+            and np.linalg.cond(basis[wanted]) < LARGEST_CONDITION
+        ):
+            chosen = wanted
+        else:
+            _, order = qr(basis.T, mode="r", pivoting=True)  # type: ignore[misc]
+            chosen = np.sort(order[: basis.shape[1]])
         T = np.linalg.solve(basis[chosen].T, basis.T).T
         T[chosen] = np.eye(chosen.size)
         return T, chosen

@@ -1,0 +1,259 @@
+"""Extended and square-root unscented Kalman filters over a mechanism's own motion.
+
+Both work with deviations about the present estimate (models/observers/mechanism_flow.py), so that
+rotations stay rotations and closed loops stay closed. The extended filter takes slopes of the motion
+by central differences; the unscented one moves a set of states that have the covariance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from kinetree.models.observers.mechanism_flow import FlowState, MechanismFlow
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Readings of one instant: columns of the mechanism, their values, standard deviations, and which estimated quantity is their bias (-1: none)."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    noise: np.ndarray
+    biases: tuple[int, ...]
+
+
+@dataclass
+class Innovation:
+    """What a reading told: its difference from the prediction, the covariance expected of it, and the log-likelihood."""
+
+    time: float
+    names: tuple[str, ...]
+    residual: np.ndarray
+    covariance: np.ndarray
+
+    @property
+    def squared(self) -> float:
+        """Normalised innovation squared; its expectation is the number of readings."""
+        return float(self.residual @ np.linalg.solve(self.covariance, self.residual))
+
+    @property
+    def log_likelihood(self) -> float:
+        """Logarithm of the probability density of the reading."""
+        size = math.log(max(np.linalg.det(2.0 * math.pi * self.covariance), 1e-300))
+        return -0.5 * (self.squared + size)
+
+
+Noise = Callable[[FlowState, float], np.ndarray]  # covariance of a step of so many seconds
+
+
+class Filter:
+    """An estimate: a state with the covariance of its deviation."""
+
+    def __init__(self, flow: MechanismFlow, state: FlowState, covariance: np.ndarray, noise: Noise):
+        self.flow, self.state, self.noise = flow, state, noise
+        self.covariance = covariance
+        self.innovations: list[Innovation] = []
+        self.stage_notes: list[tuple[float, int, float]] = []  # time, stage, change of information
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """Standard deviations of the numbers of the deviation."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    def predict(self, until: float, inputs: Mapping[str, float]) -> None:
+        """Go on to an instant with inputs held."""
+        raise NotImplementedError
+
+    def correct(self, measured: Measured) -> None:
+        """Take in readings of the present instant."""
+        raise NotImplementedError
+
+    def set_inputs(self, inputs: Mapping[str, float]) -> None:
+        """Give the mechanism the inputs from the present instant on."""
+        self.state = self.flow.with_inputs(self.state, inputs)
+
+    def _note_stage(self, before: FlowState, old: np.ndarray) -> None:
+        """Remember a change of stage with the change of the differential entropy of the estimate."""
+        if self.state.stage == before.stage:
+            return
+        entropy = [
+            np.linalg.slogdet(P + 1e-300 * np.eye(len(P)))[1] for P in (old, self.covariance)
+        ]
+        self.stage_notes.append(
+            (self.state.time, self.state.stage, 0.5 * (entropy[1] - entropy[0]))
+        )
+
+
+class ExtendedKalmanFilter(Filter):
+    """Slopes of the motion and of the readings by central differences of the flow."""
+
+    def predict(self, until: float, inputs: Mapping[str, float]) -> None:
+        """Go on to an instant with inputs held."""
+        self.set_inputs(inputs)
+        before, old = self.state, self.covariance
+        self.state, slopes = transition(self.flow, before, until, self.deviations)
+        self.covariance = symmetric(
+            slopes @ old @ slopes.T + self.noise(self.state, until - before.time)
+        )
+        self._note_stage(before, old)
+
+    def correct(self, measured: Measured) -> None:
+        """Take in readings of the present instant."""
+        expected, slopes = reading(self.flow, self.state, measured, self.deviations)
+        residual = measured.values - expected
+        P, R = self.covariance, np.diag(measured.noise**2)
+        S = symmetric(slopes @ P @ slopes.T + R)
+        gain = np.linalg.solve(S, slopes @ P).T
+        left = np.eye(len(P)) - gain @ slopes
+        self.covariance = symmetric(left @ P @ left.T + gain @ R @ gain.T)
+        self.innovations.append(Innovation(self.state.time, measured.names, residual, S))
+        self.state = self.flow.moved(self.state, gain @ residual)
+
+
+class UnscentedKalmanFilter(Filter):
+    """Moves 2 n + 1 states that have the covariance; keeps its square root, so that it stays positive."""
+
+    CENTRE = 1.0  # weight of the middle state: CENTRE/(n + CENTRE)
+
+    def __init__(self, flow: MechanismFlow, state: FlowState, covariance: np.ndarray, noise: Noise):
+        super().__init__(flow, state, covariance, noise)
+        self.root = square_root(covariance)
+
+    def _spread(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return deviations of the states, row by row, and their weights."""
+        n = len(self.root)
+        reach = math.sqrt(n + self.CENTRE)
+        rows = np.vstack((np.zeros(n), reach * self.root.T, -reach * self.root.T))
+        weights = np.full(2 * n + 1, 0.5 / (n + self.CENTRE))
+        weights[0] = self.CENTRE / (n + self.CENTRE)
+        return rows, weights
+
+    def predict(self, until: float, inputs: Mapping[str, float]) -> None:
+        """Go on to an instant with inputs held."""
+        self.set_inputs(inputs)
+        before, old = self.state, self.covariance
+        rows, weights = self._spread()
+        ends = [self.flow.advance(before, until, row) for row in rows]
+        middle = ends[0]
+        kept = [k for k, end in enumerate(ends) if end.stage == middle.stage]
+        weights = weights[kept] / weights[kept].sum()
+        found = np.array([self.flow.difference(middle, ends[k]) for k in kept])
+        mean = weights @ found
+        self.state = self.flow.moved(middle, mean)
+        noise = square_root(self.noise(self.state, until - before.time))
+        self._set_root(np.vstack((np.sqrt(weights)[:, None] * (found - mean), noise.T)))
+        self._note_stage(before, old)
+
+    def correct(self, measured: Measured) -> None:
+        """Take in readings of the present instant."""
+        rows, weights = self._spread()
+        found = np.array([expected_reading(self.flow, self.state, measured, row) for row in rows])
+        mean = weights @ found
+        scaled = np.sqrt(weights)[:, None]
+        Z, X = scaled * (found - mean), scaled * rows
+        S = symmetric(Z.T @ Z + np.diag(measured.noise**2))
+        gain = np.linalg.solve(S, Z.T @ X).T
+        residual = measured.values - mean
+        self.innovations.append(Innovation(self.state.time, measured.names, residual, S))
+        self._set_root(np.vstack((X - Z @ gain.T, measured.noise[:, None] * gain.T)))
+        self.state = self.flow.moved(self.state, gain @ residual)
+
+    def _set_root(self, rows: np.ndarray) -> None:
+        """Take the covariance rowsᵀ rows by its triangular root."""
+        upper = np.linalg.qr(rows, mode="r")
+        self.root = upper.T * np.sign(np.where(np.diag(upper) == 0.0, 1.0, np.diag(upper)))
+        self.covariance = symmetric(self.root @ self.root.T)
+
+
+def transition(
+    flow: MechanismFlow, state: FlowState, until: float, deviations: np.ndarray
+) -> tuple[FlowState, np.ndarray]:
+    """Return the state at an instant, and the slopes of its deviation by that of the state before."""
+    end = flow.advance(state, until)
+    steps = flow.difference_steps(state, deviations)
+    slopes = np.zeros((flow.size(end), steps.size))
+    for k, step in enumerate(steps):
+        sides, total = [], 0.0
+        for sign in (1.0, -1.0):
+            deviation = np.zeros(steps.size)
+            deviation[k] = sign * step
+            side = flow.advance(state, until, deviation)
+            if side.stage == end.stage:  # one that is in another stage yet tells nothing
+                given = flow_difference_of_start(flow, state, deviation, k)
+                sides.append((sign, flow.difference(end, side)))
+                total += abs(given)
+        if sides:
+            slopes[:, k] = sum(sign * found for sign, found in sides) / (total or 1.0)
+    return end, slopes
+
+
+def flow_difference_of_start(
+    flow: MechanismFlow, state: FlowState, deviation: np.ndarray, k: int
+) -> float:
+    """Return how far a quantity was really moved: limits may have stopped it."""
+    first = deviation.size - state.values.size
+    if k < first:
+        return float(deviation[k])
+    quantity = flow.quantities[k - first]
+    before = float(state.values[k - first])
+    return min(max(before + float(deviation[k]), quantity.least), quantity.most) - before
+
+
+def expected_reading(
+    flow: MechanismFlow, state: FlowState, measured: Measured, deviation: np.ndarray | None = None
+) -> np.ndarray:
+    """Return what the sensors would show at a state, or beside it, without noise."""
+    values = flow.read(state, measured.names, deviation)
+    first = flow.size(state) - state.values.size
+    for k, bias in enumerate(measured.biases):
+        if bias >= 0:
+            values[k] += state.values[bias]
+            values[k] += 0.0 if deviation is None else deviation[first + bias]
+    return values
+
+
+def reading(
+    flow: MechanismFlow, state: FlowState, measured: Measured, deviations: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the expected readings and their slopes by the deviation."""
+    expected = expected_reading(flow, state, measured)
+    steps = flow.difference_steps(state, deviations)
+    slopes = np.zeros((expected.size, steps.size))
+    for k, step in enumerate(steps):
+        deviation = np.zeros(steps.size)
+        deviation[k] = step
+        above = expected_reading(flow, state, measured, deviation)
+        moved = flow_difference_of_start(flow, state, deviation, k)
+        below = expected_reading(flow, state, measured, -deviation)
+        moved -= flow_difference_of_start(flow, state, -deviation, k)
+        slopes[:, k] = (above - below) / moved if moved else 0.0
+    return expected, slopes
+
+
+def symmetric(matrix: np.ndarray) -> np.ndarray:
+    """Return the symmetric part."""
+    return 0.5 * (matrix + matrix.T)
+
+
+def square_root(covariance: np.ndarray) -> np.ndarray:
+    """Return a matrix S with S Sᵀ = P; P may be singular."""
+    values, vectors = np.linalg.eigh(symmetric(covariance))
+    upper = np.linalg.qr((vectors * np.sqrt(np.maximum(values, 0.0))).T, mode="r")
+    return upper.T
+
+
+def whitened(innovation: Innovation) -> np.ndarray:
+    """Return the residuals divided by their expected root covariance: white, of unit variance, where the filter is consistent."""
+    return solve_triangular(
+        np.linalg.cholesky(innovation.covariance), innovation.residual, lower=True
+    )
+
+
+FILTERS: dict[str, type[Filter]] = {"ekf": ExtendedKalmanFilter, "ukf": UnscentedKalmanFilter}
+
+__all__ = ["FILTERS", "Filter", "Measured", "Sequence", "transition", "whitened"]

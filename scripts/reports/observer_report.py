@@ -1,0 +1,105 @@
+"""The report of an observer: estimates with their bands, innovations, errors against a known truth."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.observers.estimation import Estimate, Recorded
+from kinetree.scripts.commands.observe import sentences
+from kinetree.scripts.reports.html import heading, paragraph, picture, table, write_report
+from kinetree.scripts.reports.linear_pictures import figure_of, save
+
+BAND = 1.96  # standard deviations of a 95 % band
+MAX_PANELS = 12
+BLUE, RED, SHADE = "#1f6fb5", "#c9512b", "#1f6fb533"
+
+
+def write_observer_report(
+    path: Path,
+    title: str,
+    mechanism: str,
+    found: Estimate,
+    content: Mapping[str, Any],
+    truth: Mapping[str, Any],
+    record: Recorded,
+) -> Path:
+    """Write the page."""
+    rows = [["", "value", "± std", "± at the start", "unit"]]
+    for name, each in content["estimates"].items():
+        cells = [f"{each['value']:.6g}", f"{each['std']:.3g}", f"{each['std_at_start']:.3g}"]
+        rows.append([name, *cells, each["unit"]])
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        parts = [
+            paragraph(
+                f"Mechanism {mechanism}; method {found.method}; {content['readings']} readings "
+                f"from {found.time[0]:.6g} s to {found.time[-1]:.6g} s."
+            ),
+            table(rows, "Estimates at the end"),
+            heading("How far to trust them"),
+            *(paragraph(line) for line in sentences(dict(content))),
+            heading("Estimates over time"),
+            picture(
+                draw_estimates(found, truth, record, folder / "estimates.png"),
+                "Estimates with their 95 % bands; red: known truth",
+            ),
+            heading("Innovations"),
+            picture(
+                draw_innovations(found, folder / "innovations.png"),
+                "Readings minus predictions, with the 95 % band that the filter expects",
+            ),
+        ]
+    return write_report(path, f"Observer: {title}", parts)
+
+
+def label(name: str, unit: str) -> str:
+    """Return a name with its unit."""
+    return f"{name} [{unit}]" if unit and unit != "1" else name
+
+
+def draw_estimates(found: Estimate, truth: Mapping[str, Any], record: Recorded, path: Path) -> Path:
+    """Draw every estimate with its band."""
+    names = found.names[-MAX_PANELS:]
+    figure, axes = figure_of(len(names), 1, height=1.9 * len(names) + 0.6)
+    for place, name in zip(np.atleast_1d(axes).ravel(), names, strict=True):
+        value, spread = found[name], BAND * found.deviation(name)
+        place.fill_between(found.time, value - spread, value + spread, color=SHADE, linewidth=0)
+        place.plot(found.time, value, color=BLUE, linewidth=1.2)
+        if name in truth:
+            right = truth[name]
+            flat = np.ndim(right) == 0
+            place.plot(
+                found.time[[0, -1]] if flat else record.time,
+                [right, right] if flat else right,
+                color=RED,
+                linewidth=1.0,
+            )
+        late = slice(len(value) // 10, None)
+        low, high = np.nanmin((value - spread)[late]), np.nanmax((value + spread)[late])
+        if np.isfinite(low) and high > low:
+            place.set_ylim(low - 0.1 * (high - low), high + 0.1 * (high - low))
+        place.set_ylabel(label(name, found.units.get(name, "")), fontsize=8)
+        place.grid(alpha=0.3)
+    np.atleast_1d(axes).ravel()[-1].set_xlabel("time [s]")
+    return save(figure, path)
+
+
+def draw_innovations(found: Estimate, path: Path) -> Path:
+    """Draw the innovations of every sensor."""
+    names = list(found.readings)[:MAX_PANELS]
+    figure, axes = figure_of(len(names), 1, height=1.9 * len(names) + 0.6)
+    for place, name in zip(np.atleast_1d(axes).ravel(), names, strict=True):
+        time, residual, size = found.readings[name]
+        place.fill_between(time, -BAND * size, BAND * size, color=SHADE, linewidth=0)
+        place.plot(time, residual, ".", color=BLUE, markersize=2)
+        late = size[len(size) // 20 :]
+        place.set_ylim(-4 * late.max(), 4 * late.max())
+        place.set_ylabel(label(name, found.units.get(name, "")), fontsize=8)
+        place.grid(alpha=0.3)
+    np.atleast_1d(axes).ravel()[-1].set_xlabel("time [s]")
+    return save(figure, path)
