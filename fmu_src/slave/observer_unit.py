@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from kinetree.fmu.variables import FmuError
+from kinetree.models.compilation.element_states import held_inputs
 
 SLAVE = '''"""Observer: readings and inputs in, estimates and their standard deviations out."""
 
@@ -91,7 +92,8 @@ class ObserverUnit:
         self.make = OnlineObserver
         self.sensors = [each.name for each in self.problem.setup.sensors]
         unknown = {each.name for each in self.problem.setup.forces}
-        self.inputs = [n for n in self.problem.system.compiled.inputs if n not in unknown]
+        hidden = {*unknown, *held_inputs(self.problem.system.description)}
+        self.inputs = [n for n in self.problem.system.compiled.inputs if n not in hidden]
         self.observer = OnlineObserver(self.problem)
 
     def variables(self) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ ORDER: dict[str, list[set[str]]] = {
             "description", "beams", "joints", "forces", "hydraulics", "quantities", "expressions", "compilation", "controllers",
             "chain", "system", "run", "result",
         },
-        {"analysis"}, {"trace", "specialised"}, {"gradients"}, {"equations"}, {"scene"}, {"foreign"},
+        {"analysis"}, {"observers"}, {"trace", "specialised"}, {"gradients"}, {"equations"}, {"scene"}, {"foreign"},
     ],
     "kinetree.fmu": [{"archive", "native", "slave"}, {"source"}],
     "kinetree.scripts": [
