@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from kinetree.models.system.mechanism import load
 from kinetree.models.observers.estimation import EstimationProblem, Sensor, Setup, Unknown
+from kinetree.models.system.mechanism import load
 
 
 def packed(mechanism: Mapping[str, Any], setup: Setup) -> str:
