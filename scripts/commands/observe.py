@@ -160,6 +160,7 @@ def show(title: str, found: "Estimate", content: dict[str, Any]) -> None:
     from rich.console import Console
 
     from kinetree.scripts.commands.identify import table
+    from kinetree.scripts.reports.observer_report import sentences
 
     console = Console()
     rows = [
@@ -177,42 +178,6 @@ def show(title: str, found: "Estimate", content: dict[str, Any]) -> None:
     console.print(shown)
     for line in sentences(content):
         console.print(line, markup=False, highlight=False)
-
-
-def sentences(content: dict[str, Any]) -> list[str]:
-    """What an engineer must know about the estimates, sentence by sentence."""
-    nis = content["normalised_innovation_squared"]
-    found = [
-        f"Normalised innovation squared: mean {nis['mean']:.3g}, 95 % band {nis['low']:.3g} to "
-        f"{nis['high']:.3g}: the filter is {nis['verdict']}."
-    ]
-    if nis["verdict"] == "overconfident":
-        found.append(
-            "Its standard deviations are too small: give the sensors or [process] more noise, or use --fit."
-        )
-    correlation = content["autocorrelation"]
-    if abs(correlation["value"]) > correlation["bound"]:
-        found.append(
-            f"Successive innovations correlate by {correlation['value']:.2g} (bound {correlation['bound']:.2g}): "
-            "the model or the noise of the process does not fit the record."
-        )
-    for name, each in content["normalised_error_squared"].items():
-        found.append(f"Normalised error squared of {name}: mean {each['mean']:.3g}, 1 expected.")
-    unknown = [name for name, each in content["estimates"].items() if not each["known"]]
-    if unknown:
-        found.append(f"The readings tell nothing of {', '.join(unknown)}.")
-    for a, b, correlation_of in content["indistinguishable"]:
-        found.append(
-            f"Only a combination of {a} and {b} is known (correlation {correlation_of:.5f}): "
-            "another sensor or another motion would separate them."
-        )
-    for each in content["stages"]:
-        found.append(
-            f"Stage '{each['stage']}' from {each['time']:.6g} s: information changed by {-each['entropy_change']:.3g} nats."
-        )
-    for name, factor in content["fitted_factors"].items():
-        found.append(f"Fitted: {name} times {factor:.3g}.")
-    return found
 
 
 COMMAND = Command("observe", observe, place=255)

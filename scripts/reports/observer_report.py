@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.observers.estimation import Estimate, Recorded
-from kinetree.scripts.commands.observe import sentences
 from kinetree.scripts.reports.html import heading, paragraph, picture, table, write_report
 from kinetree.scripts.reports.linear_pictures import figure_of, save
 
@@ -42,7 +41,7 @@ def write_observer_report(
             ),
             table(rows, "Estimates at the end"),
             heading("How far to trust them"),
-            *(paragraph(line) for line in sentences(dict(content))),
+            *(paragraph(line) for line in sentences(content)),
             heading("Estimates over time"),
             picture(
                 draw_estimates(found, truth, record, folder / "estimates.png"),
@@ -55,6 +54,42 @@ def write_observer_report(
             ),
         ]
     return write_report(path, f"Observer: {title}", parts)
+
+
+def sentences(content: Mapping[str, Any]) -> list[str]:
+    """What an engineer must know about the estimates, sentence by sentence."""
+    nis = content["normalised_innovation_squared"]
+    found = [
+        f"Normalised innovation squared: mean {nis['mean']:.3g}, 95 % band {nis['low']:.3g} to "
+        f"{nis['high']:.3g}: the filter is {nis['verdict']}."
+    ]
+    if nis["verdict"] == "overconfident":
+        found.append(
+            "Its standard deviations are too small: give the sensors or [process] more noise, or use --fit."
+        )
+    correlation = content["autocorrelation"]
+    if abs(correlation["value"]) > correlation["bound"]:
+        found.append(
+            f"Successive innovations correlate by {correlation['value']:.2g} (bound {correlation['bound']:.2g}): "
+            "the model or the noise of the process does not fit the record."
+        )
+    for name, each in content["normalised_error_squared"].items():
+        found.append(f"Normalised error squared of {name}: mean {each['mean']:.3g}, 1 expected.")
+    unknown = [name for name, each in content["estimates"].items() if not each["known"]]
+    if unknown:
+        found.append(f"The readings tell nothing of {', '.join(unknown)}.")
+    for a, b, correlation_of in content["indistinguishable"]:
+        found.append(
+            f"Only a combination of {a} and {b} is known (correlation {correlation_of:.5f}): "
+            "another sensor or another motion would separate them."
+        )
+    for each in content["stages"]:
+        found.append(
+            f"Stage '{each['stage']}' from {each['time']:.6g} s: information changed by {-each['entropy_change']:.3g} nats."
+        )
+    for name, factor in content["fitted_factors"].items():
+        found.append(f"Fitted: {name} times {factor:.3g}.")
+    return found
 
 
 def label(name: str, unit: str) -> str:
