@@ -4,71 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kinetree.models.description.errors import suggestion
 from kinetree.models.observers.consistency import Band, Knowledge, alike, band, innovation_band
+from kinetree.models.observers.estimation_setup import METHODS, SPEED_NOISE, Recorded, Sensor, Setup
 from kinetree.models.observers.kalman_filters import FILTERS, Filter, Innovation, Measured
 from kinetree.models.observers.mechanism_flow import FlowState, MechanismFlow, Quantity
 from kinetree.models.observers.moving_horizon import MovingHorizonEstimator
 from kinetree.models.system.system import System
 
-METHODS = (*FILTERS, "moving-horizon")
 SAME_TIME = 1e-9  # s: readings so near to each other are of one instant
 START_DEVIATION = 1e-2  # of coordinates [m or rad], speeds and other states, where none is given
-SPEED_NOISE = 1e-2  # density of noise on speeds, per root of a second, where none is given
-
-
-@dataclass(frozen=True)
-class Sensor:
-    """A measured column: standard deviation of its noise, delay and period [s], standard deviation and drift of an unknown bias."""
-
-    name: str
-    noise: float
-    delay: float = 0.0
-    period: float = 0.0
-    bias: float = 0.0
-    bias_walk: float = 0.0
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """A parameter or an input that is estimated: value and standard deviation at the start, density of its random walk [unit/s^0.5], limits."""
-
-    name: str
-    start: float
-    deviation: float
-    walk: float = 0.0
-    least: float = -math.inf
-    most: float = math.inf
-
-
-@dataclass(frozen=True)
-class Setup:
-    """Everything an estimator needs besides the mechanism and the record."""
-
-    sensors: tuple[Sensor, ...]
-    parameters: tuple[Unknown, ...] = ()
-    forces: tuple[Unknown, ...] = ()  # inputs of the mechanism
-    method: str = "ekf"
-    step: float = 0.0  # longest step of prediction; 0: from reading to reading
-    integrator: str | None = None
-    horizon: int = 20
-    iterations: int = 2
-    start: Mapping[str, float] = field(default_factory=dict)
-    start_deviations: Mapping[str, float] = field(default_factory=dict)
-    process: Mapping[str, float] = field(default_factory=dict)  # densities by speed or state
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """Columns of a record over time; a column of the mechanism that is not a number at an instant was not read then."""
-
-    time: np.ndarray
-    columns: Mapping[str, np.ndarray]
 
 
 @dataclass
@@ -412,53 +362,3 @@ def residuals(
         name: tuple(np.array(column) for column in zip(*those, strict=True))  # type: ignore[misc]
         for name, those in found.items()
     }
-
-
-def fit_densities(
-    problem: EstimationProblem,
-    record: Recorded,
-    evaluations: int = 40,
-    progress: Callable[[float], None] = lambda time: None,
-) -> tuple[EstimationProblem, dict[str, float]]:
-    """Return the problem with noise of sensors and of the process by which the readings are most likely, and the factors found.
-
-    One factor for the noise of every sensor, one for all densities of the process.
-    """
-    from dataclasses import replace
-
-    from scipy.optimize import minimize
-
-    setup = problem.setup
-    keys = [f"noise of {sensor.name}" for sensor in setup.sensors] + ["process"]
-
-    def scaled(logarithms: np.ndarray) -> EstimationProblem:
-        factors = np.exp(logarithms)
-        sensors = tuple(
-            replace(sensor, noise=sensor.noise * float(factor))
-            for sensor, factor in zip(setup.sensors, factors, strict=False)
-        )
-        process = {"speeds": SPEED_NOISE, **setup.process}
-        return EstimationProblem(
-            problem.system,
-            replace(
-                setup,
-                sensors=sensors,
-                process={name: value * float(factors[-1]) for name, value in process.items()},
-            ),
-        )
-
-    def cost(logarithms: np.ndarray) -> float:
-        try:
-            return -scaled(logarithms).run(record, progress=progress).log_likelihood
-        except ArithmeticError:
-            return 1e300
-
-    start = np.zeros(len(keys))
-    simplex = np.vstack((start, start + 0.7 * np.eye(len(keys))))
-    found = minimize(
-        cost,
-        start,
-        method="Nelder-Mead",
-        options={"maxfev": evaluations, "initial_simplex": simplex, "xatol": 0.05, "fatol": 0.1},
-    )
-    return scaled(found.x), dict(zip(keys, map(float, np.exp(found.x)), strict=True))

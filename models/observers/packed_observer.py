@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from kinetree.models.observers.estimation import EstimationProblem, Sensor, Setup, Unknown
+from kinetree.models.observers.estimation import EstimationProblem
+from kinetree.models.observers.estimation_setup import Sensor, Setup, Unknown
 from kinetree.models.system.mechanism import load
 
 

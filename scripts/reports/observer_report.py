@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.observers.estimation import Estimate, Recorded
+from kinetree.models.observers.estimation import Estimate
+from kinetree.models.observers.estimation_setup import Recorded
 from kinetree.scripts.reports.html import heading, paragraph, picture, table, write_report
 from kinetree.scripts.reports.linear_pictures import figure_of, save
 

@@ -13,13 +13,8 @@ from pydantic import Field, model_validator
 from kinetree.models import load
 from kinetree.models.description.loader import generated, is_generated, read
 from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
-from kinetree.models.observers.estimation import (
-    EstimationProblem,
-    Recorded,
-    Sensor,
-    Setup,
-    Unknown,
-)
+from kinetree.models.observers.estimation import EstimationProblem
+from kinetree.models.observers.estimation_setup import Recorded, Sensor, Setup, Unknown
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.input_files import FileTable, Real, checked, read_toml
 

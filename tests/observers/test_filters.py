@@ -7,14 +7,9 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.observers.estimation import (
-    EstimationProblem,
-    Recorded,
-    Sensor,
-    Setup,
-    Unknown,
-    fit_densities,
-)
+from kinetree.models.observers.estimation import EstimationProblem
+from kinetree.models.observers.estimation_setup import Recorded, Sensor, Setup, Unknown
+from kinetree.models.observers.noise_fitting import fit_densities
 
 STEP = 0.01
 MASS, STIFFNESS, DAMPING = 2.0, 30.0, 1.5
