@@ -306,6 +306,47 @@ def test_parameters_from_modes():
         match_modes(two_masses(100.0, 50.0, 0.5), decay.modes[:1], ["k1", "k2"], damping=False)
 
 
+def two_oscillators(k1: float, d1: float) -> dict:
+    """Two masses that nothing couples, the second with 900 N/m and 3 N.s/m."""
+    body = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
+    slide = {"start": 0.1}
+    return {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "parameters": {"k1": k1, "d1": d1},
+        "bodies": {"a": body, "b": body},
+        "joints": {
+            "a": {"child": "a", "transforms": [{"shift": "x", "coordinate": "x", **slide}]},
+            "b": {"child": "b", "transforms": [{"shift": "y", "coordinate": "y", **slide}]},
+        },
+        "forces": {
+            "a": {"coordinate": "x", "stiffness": "k1", "damping": "d1"},
+            "b": {"coordinate": "y", "stiffness": 900.0, "damping": 3.0},
+        },
+    }
+
+
+@pytest.mark.parametrize("k1", [300.0, 900.0])
+def test_modes_that_are_overdamped_at_the_start_are_matched(k1: float):
+    """Start values at which the first oscillator creeps; at k1 = 900 the record has one frequency."""
+    true = load(two_oscillators(k1, 3.0)).compile()
+    result = true.simulate(3.0, output_step=0.01, tolerance=1e-10)
+    decay = free_decay(result.time, {name: result[name] for name in ("x", "y")})
+    found = match_modes(two_oscillators(400.0, 60.0), decay.modes, ["k1", "d1"])
+    assert found == pytest.approx({"k1": k1, "d1": 3.0}, rel=1e-4)
+
+
+def test_records_with_more_modes_than_the_mechanism_are_refused():
+    true = load(two_oscillators(300.0, 3.0)).compile()
+    result = true.simulate(3.0, output_step=0.01, tolerance=1e-10)
+    decay = free_decay(result.time, {name: result[name] for name in ("x", "y")})
+    single = two_oscillators(300.0, 3.0)
+    for section, name in (("bodies", "b"), ("joints", "b"), ("forces", "b")):
+        del single[section][name]
+    with pytest.raises(IdentificationError, match="2 modes.* 1 "):
+        match_modes(single, decay.modes, ["k1", "d1"])
+
+
 def test_deviations_of_modes_are_those_of_repetition():
     """Sixty records of one decay with other noise: the spread of what is found is what each of them says of itself."""
     t, y = damped_sum()

@@ -1,0 +1,65 @@
+"""Runs whose energy balance is open tell so; those that only dissipate, drive or rest do not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kinetree.models import load
+from kinetree.scripts import cli
+
+
+def ball(**run) -> dict:
+    return {
+        "format": "kinetree/1",
+        "bodies": {"ball": {"mass": 1.0, "inertia": [0.01, 0.01, 0.01, 0, 0, 0]}},
+        "joints": {"f": {"child": "ball", "type": "prismatic", "coordinates": ["h"], "start": 1.0}},
+        "forces": {
+            "floor": {
+                "kind": "contact", "body": "ball", "radius": 0.1, "stiffness": 1e8, "damping": 1e3,
+            }
+        },
+        "run": {"stop_time": 2.0, "output_step": 0.01} | run,
+    }  # fmt: skip
+
+
+def slider(force: str, **more) -> dict:
+    return {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": {"a": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}},
+        "joints": {"j": {"child": "a", "transforms": [{"shift": "x", "coordinate": "x"}]}},
+        "forces": {"f": {"coordinate": "x", "value": force}},
+        "run": {"stop_time": 2.0, "output_step": 0.01},
+    } | more
+
+
+def test_a_step_that_is_too_long_is_named(tmp_path: Path, capsys: pytest.CaptureFixture):
+    description = ball(integrator="rk4", step=0.01)
+    (told,) = load(description).compile().simulate().warnings
+    assert "energy" in told and "rk4" in told and "0.01 s" in told and "kJ" in told
+    path = tmp_path / "ball.json"
+    path.write_text(json.dumps(description))
+    assert cli.main(["run", str(path), "-q", "-o", str(tmp_path / "b.csv")]) == 0
+    assert "warning: the energy balance" in capsys.readouterr().err
+    assert cli.main(["run", str(path), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["warnings"]) == 1
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        ball(),
+        slider("0"),  # nothing moves
+        slider("1e-9*sin(t)"),
+        slider("-20*der(x) + 30*sin(5*t)"),  # driven and damped
+        slider("-1e4*x - 100*der(x)", inputs={"p": 1.0}),
+    ],
+)
+def test_balances_that_close_are_not_doubted(description: dict):
+    assert load(description).compile().simulate().warnings == ()
+
+
+@pytest.mark.parametrize("name", ["pendulum", "free-body", "four-bar", "carrier", "boom-drive"])
+def test_mechanisms_of_the_library_close_their_balances(name: str):
+    assert load(f"lib:{name}").compile().simulate(stop_time=1.0).warnings == ()
