@@ -50,6 +50,17 @@ class DecayMode:
     note: str = ""  # why it should not be relied on
 
     @property
+    def half_life(self) -> float:
+        """Time in which the amplitude halves [s]; infinite where it does not decay."""
+        return float(np.log(2.0)) / self.decay if self.decay > 0.0 else float("inf")
+
+    def mean_amplitude(self, duration: float) -> dict[str, float]:
+        """Mean of the amplitude over the first seconds of the decay, per channel."""
+        gone = self.decay * duration
+        share = -float(np.expm1(-gone)) / gone if gone else 1.0
+        return {name: share * size for name, size in self.amplitudes.items()}
+
+    @property
     def damping(self) -> float:
         """Damping ratio."""
         size = float(np.hypot(self.decay, 2.0 * np.pi * self.frequency))

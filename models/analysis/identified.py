@@ -76,6 +76,21 @@ class Fit:
 
 
 @dataclass(frozen=True)
+class Suspect:
+    """Another parameter whose change would explain a part of what a fit leaves, to first order."""
+
+    name: str
+    value: float  # in the description
+    change: float
+    explained: float  # part of the sum of squares that is left
+    unit: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
 class Identification:
     """Estimates in the order they were asked for; `covariance` in their units; `measured` and `fitted` columns over `time`."""
 
@@ -89,6 +104,7 @@ class Identification:
     runs: int
     converged: bool
     units: dict[str, str] = field(default_factory=dict)  # of the columns
+    suspects: tuple[Suspect, ...] = ()  # the best first, where they were asked for
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
@@ -138,6 +154,7 @@ class Identification:
             },
             "runs": self.runs,
             "converged": self.converged,
+            "suspects": [each.to_dict() for each in self.suspects],
         }
 
     def plot(self, path: str | Path | None = None):

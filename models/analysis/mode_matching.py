@@ -15,11 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.models.analysis.decay import DecayMode
+from kinetree.models.analysis.differences import bounded_differences
 from kinetree.models.analysis.identification import (
-    LEAST_INFLUENCE,
+    FAINT_INFLUENCE,
+    OTHER_STEP,
     IdentificationError,
     checked_bounds,
     checked_parameters,
+    made_of_noise,
 )
 from kinetree.models.analysis.identified import Estimate
 from kinetree.models.analysis.linearization import Linear
@@ -83,8 +86,12 @@ def match_modes(
     found = least_squares(
         residuals, x0, "3-point", (low, high), diff_step=STEP, xtol=1e-14, ftol=1e-14, gtol=1e-14
     )
-    for name, change in zip(start, np.abs(found.jac).max(axis=0), strict=True):
-        if change < LEAST_INFLUENCE:
+    one, other = (
+        bounded_differences(residuals, found.x, step * np.maximum(np.abs(found.x), 1.0), low, high)
+        for step in (STEP, OTHER_STEP * STEP)
+    )
+    for k, name in enumerate(start):
+        if np.abs(one[:, k]).max() < FAINT_INFLUENCE and made_of_noise(one[:, k], other[:, k]):
             raise IdentificationError(f"parameter '{name}' has no influence on the modes")
     free = found.fun.size - found.x.size
     J, spread = found.jac, scatter(wanted, damping)

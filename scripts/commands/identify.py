@@ -89,16 +89,29 @@ def identify(
         Path | None,
         typer.Option("--plot", help="Plot of measured and fitted columns: .png, .pdf or .svg."),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Page with records, spectra, modes and parameters: .html."),
+    ] = None,
+    suspects: Annotated[
+        bool,
+        typer.Option(
+            "--suspects",
+            help="Tell which other mass, stiffness or damping would explain what is left.",
+        ),
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Identify parameters of a MODEL by least squares; with DATA alone, the modes of a free decay."""
     from kinetree.models import load
+    from kinetree.scripts.reports.identification_page import write_page
     from kinetree.scripts.terminal import measured_files
 
     writable(output, (".json",), "--output")
     writable(plot, PICTURES, "--plot")
     writable(diagram, PICTURES, "--diagram")
+    writable(report, (".html", ".htm"), "--report")
     wanted, chosen = names_of(parameters), names_of(columns)
     if experiments:
         return plan(files, experiments, wanted, numbers(settings), output, quiet, json)
@@ -110,7 +123,10 @@ def identify(
         data = measured_files.single(files[0], maps)
         if diagram:
             draw_diagram(data, chosen, diagram)
-        return tell_decay(decay_of(data, chosen, order), output, plot, quiet, json)
+        decay = decay_of(data, chosen, order)
+        if report:
+            write_page(report, Path(files[0]).name, decay)
+        return tell_decay(decay, output, plot, quiet, json)
     mechanism = load(files[0], **numbers(settings))
     limits = bounds_of(bounds)
     if not wanted:
@@ -129,15 +145,15 @@ def identify(
         values = match_modes(
             mechanism, decay.modes, wanted, bounds=limits, inputs=numbers(inputs, "--input")
         )
+        if report:
+            write_page(report, mechanism.description.name, decay, values)
         return tell_decay(decay, output, plot, quiet, json, mechanism, values)
     given = held(inputs, mechanism.compile().compiled.inputs)
-    tell_fit(
-        fit(mechanism, data, wanted, chosen, limits, given, robust, quiet or json),
-        output,
-        plot,
-        quiet,
-        json,
-    )
+    more = suspects or report is not None
+    found = fit(mechanism, data, wanted, chosen, limits, given, robust, quiet or json, more)
+    if report:
+        write_page(report, mechanism.description.name, found)
+    tell_fit(found, output, plot, quiet, json)
 
 
 def fit(
@@ -149,7 +165,8 @@ def fit(
     inputs: dict | None,
     robust: bool,
     quiet: bool,
-):
+    suspects: bool,
+) -> "Identification":
     """Least squares over the motion, with progress in runs."""
     from kinetree.models.analysis.identification import identify
     from kinetree.scripts.terminal.progress import progress
@@ -162,7 +179,14 @@ def fit(
     loss = "soft_l1" if robust else "linear"
     with progress(f"identify {mechanism.description.name}", 0.0, quiet, "runs") as told:
         return identify(
-            mechanism, values, wanted, settings=settings, loss=loss, progress=told, **more
+            mechanism,
+            values,
+            wanted,
+            settings=settings,
+            loss=loss,
+            progress=told,
+            suspects=suspects,
+            **more,
         )
 
 
@@ -202,7 +226,23 @@ def channels_of(data: "Record", columns: list[str]) -> dict[str, Any]:
             raise BadInput(
                 f"--columns {name}: no such column; {suggestion(name, tuple(data.columns))}"
             )
-    return {name: data.columns[name] for name in columns or data.columns}
+    return {name: data.columns[name] for name in columns or signals(data.columns)}
+
+
+def signals(columns: dict[str, Any]) -> list[str]:
+    """Columns that are signals: not what a run counts beside them, and nothing that never moves."""
+    import numpy as np
+
+    from kinetree.models.result.result import Result
+
+    found = [
+        name
+        for name, values in columns.items()
+        if name not in Result.EXTRA and np.nanstd(np.asarray(values, dtype=float)) > 0.0
+    ]
+    if not found:
+        raise BadInput("the record has no column that moves")
+    return found
 
 
 def draw_diagram(data: "Record", columns: list[str], path: Path) -> None:
@@ -299,6 +339,12 @@ def tell_fit(
         console.print(
             f"{first} and {second} are hardly told apart by these data: correlation {value:.3f}"
         )
+    for each in found.suspects:
+        console.print(
+            f"{each.name} = {each.value + each.change:.6g} instead of {each.value:.6g} "
+            f"{each.unit}".rstrip()
+            + f" would explain {100 * each.explained:.3g} % of what is left"
+        )
     if not found.converged:
         console.print("the fit did not converge: the values are the best that were found")
     console.print(f"{found.runs} runs")
@@ -316,7 +362,10 @@ def tell_decay(
     """Table of modes, and the parameters that were matched to them."""
     from dataclasses import asdict
 
-    rows = [asdict(mode) | {"damping": mode.damping} for mode in found.modes]
+    rows = [
+        asdict(mode) | {"damping": mode.damping, "half_life": mode.half_life}
+        for mode in found.modes
+    ]
     matched = (
         {}
         if values is None
@@ -333,22 +382,22 @@ def tell_decay(
         return
     from kinetree.scripts.reports.summary import show_table
 
+    duration = float(found.time[-1] - found.time[0])
     lines = []
     for mode in found.modes:
+        mean = mode.mean_amplitude(duration)
         sizes = ", ".join(
-            f"{name} {size:.4g} at {mode.phases[name]:.2f}"
+            f"{name} {size:.4g} (mean {mean[name]:.3g}) at {mode.phases[name]:.2f}"
             for name, size in mode.amplitudes.items()
-        )
-        spread = (
-            f"{mode.frequency_deviation:.1g}",
-            f"{mode.decay:.4g}",
-            f"{mode.decay_deviation:.1g}",
         )
         lines.append(
             (
                 f"{mode.frequency:.6g}",
-                *spread,
+                f"{mode.frequency_deviation:.1g}",
+                f"{mode.decay:.4g}",
+                f"{mode.decay_deviation:.1g}",
                 f"{mode.damping:.4g}",
+                f"{mode.half_life:.4g}",
                 f"{100 * mode.left:.2g} %",
                 sizes,
                 mode.note,
@@ -360,6 +409,7 @@ def tell_decay(
         "decay [1/s]",
         "± 1σ",
         "damping ratio",
+        "half-life [s]",
         "left beside",
         "amplitude and phase [rad]",
         "",

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -48,10 +49,12 @@ def test_free_decay_prints_modes_and_match(capsys: pytest.CaptureFixture, tmp_pa
     (fit,) = decay().fits
     identify.tell_decay(decay(mode), None, None, False, False)
     heads = (
-        "frequency [Hz] ± 1σ decay [1/s] ± 1σ damping ratio left beside amplitude and phase [rad]"
+        "frequency [Hz] ± 1σ decay [1/s] ± 1σ damping ratio half-life [s] left beside "
+        "amplitude and phase [rad]"
     )
-    row = f"2.5 0.05 0.75 0.02 {mode.damping:.4g} 3 % x 0.125 at -1.25, y 4 at 3.00 short"
     told = printed(capsys)
+    told[2] = re.sub(r" \(mean [\d.e-]+\)", "", told[2])
+    row = f"2.5 0.05 0.75 0.02 {mode.damping:.4g} 0.9242 3 % x 0.125 at -1.25, y 4 at 3.00 short"
     assert told[:3] == ["Free decay", heads, row] and told[3:] == [
         "column rms left mean deviation correlation",
         "x 0 0 % 1.000000",
@@ -121,10 +124,10 @@ def test_identify_writes_requested_files(tmp_path: Path, capsys: pytest.CaptureF
 def test_columns_of_a_record_are_chosen(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
-    data: Any = SimpleNamespace(time=[0.0], columns={"force": 1, "way": 2})
-    assert identify.channels_of(data, []) == {"force": 1, "way": 2} and identify.channels_of(
-        data, ["way"]
-    ) == {"way": 2}
+    data: Any = SimpleNamespace(time=[0.0], columns={"force": [1, 2], "way": [2, 4]})
+    every = data.columns | {"still": [3, 3], "stage": [0, 1]}
+    assert identify.channels_of(SimpleNamespace(columns=every), []) == data.columns
+    assert identify.channels_of(data, ["way"]) == {"way": [2, 4]}
     with pytest.raises(BadInput, match="--columns forse: no such column; did you mean 'force'"):
         identify.channels_of(data, ["way", "forse"])
     assert identify.names_of(" a, b,,c ") == ["a", "b", "c"] and identify.names_of("") == []
@@ -136,7 +139,7 @@ def test_columns_of_a_record_are_chosen(
         lambda time, channels: (drawn.append((time, channels)), found)[1],
     )
     identify.draw_diagram(data, ["way"], Path("d.png"))
-    assert drawn == [([0.0], {"way": 2}), Path("d.png")] and printed(capsys) == [
+    assert drawn == [([0.0], {"way": [2, 4]}), Path("d.png")] and printed(capsys) == [
         "stable: 2.5 Hz, damping ratio 0.0125, in 7 of 3 orders"
     ]
     identify.draw_diagram(data, [], Path("d.png"))
@@ -157,12 +160,14 @@ def test_identify_passes_all_options(monkeypatch: pytest.MonkeyPatch):
     records: Any = [SimpleNamespace(time=[0.0], columns={"x": [1.0]}, settings={"m": 2.0})]
     machine: Any = SimpleNamespace(description=SimpleNamespace(name="arm"))
     for robust, columns in ((False, []), (True, ["x"])):
-        identify.fit(machine, records, ["k"], columns, {"k": (0.0, 1.0)}, {"u": 1.0}, robust, True)
+        identify.fit(
+            machine, records, ["k"], columns, {"k": (0.0, 1.0)}, {"u": 1.0}, robust, True, False
+        )
         given, more = asked.pop()
         assert given == (machine, [{"time": [0.0], "x": [1.0]}], ["k"])
         assert more == {
             "settings": [{"m": 2.0}], "loss": "soft_l1" if robust else "linear", "progress": "told", "columns": columns or None,
-            "bounds": {"k": (0.0, 1.0)}, "inputs": {"u": 1.0},
+            "bounds": {"k": (0.0, 1.0)}, "inputs": {"u": 1.0}, "suspects": False,
         }  # fmt: skip
     assert said == [("identify arm", 0.0, True, "runs")] * 2
 

@@ -50,6 +50,7 @@ def test_fit_table_shows_parameters_and_correlations(
         fits=fits,
         alike=[("k", "d", -0.995)],
         converged=False,
+        suspects=(),
         runs=17,
         to_dict=dict,
     )
