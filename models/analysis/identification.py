@@ -15,9 +15,14 @@ from typing import Any, cast
 import numpy as np
 
 from kinetree.models.analysis.differences import bounded_differences
-from kinetree.models.analysis.identified import Estimate, Fit, Identification, Suspect
+from kinetree.models.analysis.identifiability import (
+    STEP,
+    IdentificationError,
+    refuse_vague_parameters,
+    suspected_parameters,
+)
+from kinetree.models.analysis.identified import Estimate, Fit, Identification
 from kinetree.models.chain.system import ChainSystem
-from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.element_states import held_inputs
 from kinetree.models.description.errors import suggestion
 from kinetree.models.result.result import Result
@@ -25,32 +30,14 @@ from kinetree.models.run.trials import Trials
 from kinetree.models.system.mechanism import Mechanism, load
 from kinetree.models.system.system import System
 
-STEP = 1e-4  # of the scaled parameters: cube root of the tolerance of the runs, rounded down
 TOLERANCE = 1e-10  # of the runs
 ROUNDS = 3  # fits with better and better weights
-SUSPECTED = (
-    *("kg", "kg.m2", "kg/m", "kg/m3", "N/m", "N.m/rad", "N.m", "Pa"),
-    *("N.s/m", "N.m.s/rad", "N.m.s"),
-)  # units of masses, inertias, stiffnesses, dampings
-SUSPECT_STEP = 1e-3  # relative
-INDEPENDENT = 1e-3  # part of slopes that others do not have, below which they are the same
-ROUNDING = 1e-5  # of a column, beside its spread
-BY_CHANCE = 6.0  # over the rows: part of noise that a parameter without meaning may explain
-EXPLAINS = 0.01  # part of what is left, from which another parameter is named
-FAINT_INFLUENCE = 1e-2  # the same, below which slopes are looked at with another step
-VAGUE = 1e-3  # singular value of the scaled Jacobian beside the largest, the same
-OTHER_STEP = 3.0  # beside STEP
-DIFFERENT = 0.3  # part of slopes by which those of another step differ where they are rounding
 AROUND = 0.5  # of the scaled parameters about their start: within it nothing is compiled again where numbers alone change
 BAD = 1e3  # weighted residual of a trial whose run fails
 FINER = (
     8  # rows of a run per measured row where the times are uneven; cubic interpolation between them
 )
 FINEST = 1e-7  # least noise of a column, part of its spread
-
-
-class IdentificationError(ValueError):
-    """The data or the parameters do not suit; the message says which and what was expected."""
 
 
 @dataclass(frozen=True)
@@ -193,8 +180,7 @@ def checked_bounds(
     mechanism: Mechanism, names: Mapping[str, float], given: Mapping[str, tuple[float, float]]
 ) -> dict[str, tuple[float, float]]:
     """Bounds as given, else min and max of the description."""
-    from kinetree.models.compilation.compile import parameter_values
-    from kinetree.models.expressions.parse import evaluate_constant
+        from kinetree.models.expressions.parse import evaluate_constant
 
     for name in given:
         if name not in names:
@@ -346,69 +332,7 @@ class Fitting:
     def check_influence(self) -> None:
         """Every parameter must change something that was measured, and no two the same."""
         self.residuals(self.x0, trial=False)  # raises where the start itself cannot be run
-        self.check_slopes(self.x0, self.jacobian(self.x0))
-
-    def check_slopes(self, x: np.ndarray, J: np.ndarray) -> None:
-        """Refuse parameters, or combinations of them, whose slopes are nothing but rounding of runs.
-
-        Slopes that matter are the same with another step; what is made of rounding is not.
-        """
-        sizes = np.linalg.norm(J, axis=0)
-        faint = np.abs(J).max(axis=0) < FAINT_INFLUENCE
-        _, singular, V = np.linalg.svd(J / np.where(sizes > 0.0, sizes, 1.0), full_matrices=False)
-        vague = singular < VAGUE * singular[0]
-        other = self.jacobian(x, OTHER_STEP * STEP) if faint.any() or vague.any() else J
-        for k, name in enumerate(self.start):
-            if faint[k] and made_of_noise(J[:, k], other[:, k]):
-                raise IdentificationError(
-                    f"parameter '{name}' has no influence on {', '.join(self.sigma)}; "
-                    "leave it out or measure more"
-                )
-        for direction in V[vague]:
-            if made_of_noise(J @ (direction / sizes), other @ (direction / sizes)):
-                names = zip(self.start, direction, strict=True)
-                alike = [name for name, part in names if abs(part) > 0.1]
-                raise IdentificationError(
-                    f"parameters {' and '.join(alike)} cannot be told apart from these data; "
-                    "fix one of them or measure more"
-                )
-
-    def suspects(self, x: np.ndarray, J: np.ndarray, r: np.ndarray) -> tuple[Suspect, ...]:
-        """Return the other parameters whose change would explain most of what a fit leaves.
-
-        To first order, with the parameters of the fit free to follow: what is left loses the part
-        that lies along the slopes by the other parameter.
-        """
-        from kinetree.models.description.structural_parameters import frozen
-
-        known = parameter_values(self.mechanism.description)
-        fixed = {name for each in self.trials for name in each.settings}
-        fixed |= {*self.start, *frozen(self.mechanism.description)}
-        if all(self.sigma[name] < ROUNDING * self.spreads[name] for name in self.sigma):
-            return ()  # nothing is left but rounding
-        Q, total, found = np.linalg.qr(J)[0], float(r @ r), []
-        least = max(EXPLAINS, BY_CHANCE / r.size)
-        for name, parameter in self.mechanism.description.parameters.items():
-            value = known[name]
-            if name in fixed or value == 0.0 or parameter.unit not in SUSPECTED:
-                continue
-            if isinstance(parameter.value, str):
-                continue  # it follows from others
-            ends = []
-            for side in (1.0, -1.0):
-                self.other = {name: value * (1.0 + side * SUSPECT_STEP)}
-                ends.append(self.residuals(x))
-            self.other = {}
-            slopes = (ends[0] - ends[1]) / (2.0 * SUSPECT_STEP)
-            own = slopes - Q @ (Q.T @ slopes)
-            size = float(own @ own)
-            if size <= INDEPENDENT**2 * float(slopes @ slopes) or size == 0.0:
-                continue  # the fit does already what it would do
-            along = float(own @ r)
-            change, part = -along / size, along * along / size / max(total, 1e-300)
-            if part > least:
-                found.append(Suspect(name, value, value * change, part, parameter.unit))
-        return tuple(sorted(found, key=lambda each: -each.explained))
+        refuse_vague_parameters(self, self.x0, self.jacobian(self.x0))
 
     def solve(self, loss: str, suspects: bool = False) -> Identification:
         """Fit, weigh the columns by what is left, fit again."""
@@ -435,7 +359,7 @@ class Fitting:
             fitted = self.simulated(x)
             self.sigma = {name: self.noise(name, fitted) for name in self.sigma}
         J, r = self.jacobian(x), self.residuals(x)
-        self.check_slopes(x, J)
+        refuse_vague_parameters(self, x, J)
         freedom = r.size - x.size
         covariance = (
             np.linalg.inv(J.T @ J) * float(r @ r) / freedom * np.outer(self.unit, self.unit)
@@ -478,7 +402,7 @@ class Fitting:
             self.runs,
             found.status > 0,
             self.units,
-            self.suspects(x, J, r) if suspects else (),
+            suspected_parameters(self, x, J, r) if suspects else (),
         )
 
     def noise(self, name: str, fitted: list[dict[str, np.ndarray]]) -> float:
@@ -491,12 +415,6 @@ class Fitting:
         return max(
             float(np.sqrt(np.nanmean(np.concatenate(left) ** 2))), FINEST * self.spreads[name]
         )
-
-
-def made_of_noise(slopes: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether slopes by two steps have so little in common that they are rounding."""
-    size = float(np.linalg.norm(slopes))
-    return size == 0.0 or float(np.linalg.norm(slopes - other)) > DIFFERENT * size
 
 
 def held(t: np.ndarray, values: np.ndarray) -> Callable[[float], float]:

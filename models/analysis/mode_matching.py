@@ -16,14 +16,13 @@ import numpy as np
 
 from kinetree.models.analysis.decay import DecayMode
 from kinetree.models.analysis.differences import bounded_differences
-from kinetree.models.analysis.identification import (
+from kinetree.models.analysis.identifiability import (
     FAINT_INFLUENCE,
     OTHER_STEP,
     IdentificationError,
-    checked_bounds,
-    checked_parameters,
     made_of_noise,
 )
+from kinetree.models.analysis.identification import checked_bounds, checked_parameters
 from kinetree.models.analysis.identified import Estimate
 from kinetree.models.analysis.linearization import Linear
 from kinetree.models.run.status import EvaluationError
