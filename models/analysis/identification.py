@@ -180,7 +180,8 @@ def checked_bounds(
     mechanism: Mechanism, names: Mapping[str, float], given: Mapping[str, tuple[float, float]]
 ) -> dict[str, tuple[float, float]]:
     """Bounds as given, else min and max of the description."""
-        from kinetree.models.expressions.parse import evaluate_constant
+    from kinetree.models.compilation.compile import parameter_values
+    from kinetree.models.expressions.parse import evaluate_constant
 
     for name in given:
         if name not in names:
