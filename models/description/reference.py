@@ -27,7 +27,7 @@ from kinetree.models.expressions.function_help import MEANINGS, NAMES
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.forces.kinds.bushing import Six
 from kinetree.models.forces.kinds.guide import Helix
-from kinetree.models.forces.kinds.rope import Drum
+from kinetree.models.forces.kinds.rope import Drum, Sheave
 from kinetree.models.forces.kinds.wheel import Shear
 from kinetree.models.forces.locked_cylinder import ShutOil
 from kinetree.models.forces.outlines import Opposite, Outline
@@ -98,6 +98,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "track": Track,
     "oil": ShutOil,
     "shear": Shear,
+    "over": Sheave,
     "drum": Drum,
     "helix": Helix,
 }

@@ -105,7 +105,8 @@ def check_force(checker: Checker, path: Path) -> None:
         check_coordinate(checker, (*path, *keys), coordinate)
     for keys, body in force.bodies():
         checker.known_body((*path, *keys), body)
-    check_two_bodies(checker, path, getattr(force, "between", None))
+    if not getattr(force, "over", ()):  # a rope may come back to where it begins
+        check_two_bodies(checker, path, getattr(force, "between", None))
     check_keys(checker, path, force)
     kind = KINDS[force.kind]
     if kind.check is not None:
