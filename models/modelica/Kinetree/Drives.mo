@@ -1,13 +1,13 @@
 within Kinetree;
 package Drives "Drives for the actuators of mechanisms"
   model ServoDrive "Valve and cylinder: command and motion in, force and stiffness out"
-    Modelica.Blocks.Interfaces.RealInput command;
-    Modelica.Blocks.Interfaces.RealInput length;
-    Modelica.Blocks.Interfaces.RealInput speed;
-    Modelica.Blocks.Interfaces.RealOutput force;
-    Modelica.Blocks.Interfaces.RealOutput stiffness;
-    Hydraulics.ServoValve valve;
-    Hydraulics.Cylinder cylinder;
+    Modelica.Blocks.Interfaces.RealInput command annotation(Placement(transformation(extent={{-140,50},{-100,90}})));
+    Modelica.Blocks.Interfaces.RealInput length annotation(Placement(transformation(extent={{-140,-20},{-100,20}})));
+    Modelica.Blocks.Interfaces.RealInput speed annotation(Placement(transformation(extent={{-140,-90},{-100,-50}})));
+    Modelica.Blocks.Interfaces.RealOutput force annotation(Placement(transformation(extent={{100,60},{120,80}})));
+    Modelica.Blocks.Interfaces.RealOutput stiffness annotation(Placement(transformation(extent={{100,-80},{120,-60}})));
+    Hydraulics.ServoValve valve annotation(Placement(transformation(extent={{-75,-15},{-45,15}})));
+    Hydraulics.Cylinder cylinder annotation(Placement(transformation(extent={{45,-15},{75,15}})));
   equation
     valve.command = command;
     valve.pressure_a = cylinder.pressure_a;
@@ -22,10 +22,10 @@ package Drives "Drives for the actuators of mechanisms"
   end ServoDrive;
 
   model LinearDrive "Valve and cylinder behind one port"
-    Modelica.Blocks.Interfaces.RealInput command;
-    Interfaces.DrivePort port;
-    Hydraulics.PortedValve valve;
-    Hydraulics.PortedCylinder cylinder;
+    Modelica.Blocks.Interfaces.RealInput command annotation(Placement(transformation(extent={{-140,-20},{-100,20}})));
+    Interfaces.DrivePort port annotation(Placement(transformation(extent={{90,-10},{110,10}})));
+    Hydraulics.PortedValve valve annotation(Placement(transformation(extent={{-75,-15},{-45,15}})));
+    Hydraulics.PortedCylinder cylinder annotation(Placement(transformation(extent={{45,-15},{75,15}})));
   equation
     valve.command = command;
     connect(valve.a, cylinder.a);
@@ -35,10 +35,10 @@ package Drives "Drives for the actuators of mechanisms"
   end LinearDrive;
 
   model RotaryDrive "Valve and motor behind one port"
-    Modelica.Blocks.Interfaces.RealInput command;
-    Interfaces.DrivePort port;
-    Hydraulics.PortedValve valve;
-    Hydraulics.PortedMotor motor;
+    Modelica.Blocks.Interfaces.RealInput command annotation(Placement(transformation(extent={{-140,-20},{-100,20}})));
+    Interfaces.DrivePort port annotation(Placement(transformation(extent={{90,-10},{110,10}})));
+    Hydraulics.PortedValve valve annotation(Placement(transformation(extent={{-75,-15},{-45,15}})));
+    Hydraulics.PortedMotor motor annotation(Placement(transformation(extent={{45,-15},{75,15}})));
   equation
     valve.command = command;
     connect(valve.a, motor.a);
@@ -48,9 +48,9 @@ package Drives "Drives for the actuators of mechanisms"
   end RotaryDrive;
 
   model FlangeDrive "Valve and cylinder with a translational flange, the other eye fixed"
-    Modelica.Blocks.Interfaces.RealInput command;
-    Modelica.Mechanics.Translational.Interfaces.Flange_b flange;
-    LinearDrive drive;
+    Modelica.Blocks.Interfaces.RealInput command annotation(Placement(transformation(extent={{-140,-20},{-100,20}})));
+    Modelica.Mechanics.Translational.Interfaces.Flange_b flange annotation(Placement(transformation(extent={{90,-10},{110,10}})));
+    LinearDrive drive annotation(Placement(transformation(extent={{-15,-15},{15,15}})));
   equation
     drive.command = command;
     drive.port.length = flange.s;
@@ -63,18 +63,18 @@ package Drives "Drives for the actuators of mechanisms"
     parameter Real load(unit = "N") = 4256.454355978349 "force at the start";
     parameter Real back(unit = "Pa") = 50e5 "pressure of the ring side at the start";
     parameter Real hose_modulus(unit = "Pa") = 1/(1/1.4e9 + 1/2e9) "oil and walls";
-    Modelica.Blocks.Interfaces.RealInput command;
-    Interfaces.DrivePort port;
-    Hydraulics.Tank tank;
-    Hydraulics.LimitedPump pump;
-    Hydraulics.OilVolume rail(gas = 2e-3, start = 210e5);
-    Hydraulics.CheckValve rail_relief(opens = 250e5, gain = 1e-9);
-    Hydraulics.FourWayValve servo(overlap = 0.03);
-    Hydraulics.CheckValve relief_a(opens = 280e5, gain = 1e-9);
-    Hydraulics.CheckValve relief_b(opens = 280e5, gain = 1e-9);
-    Hydraulics.CheckValve make_up_a;
-    Hydraulics.CheckValve make_up_b;
-    Hydraulics.PortedCylinder lift(oil(bulk_modulus = hose_modulus, start_a = (load + 3.2e-3*back)/5e-3, start_b = back));
+    Modelica.Blocks.Interfaces.RealInput command annotation(Placement(transformation(extent={{-140,-20},{-100,20}})));
+    Interfaces.DrivePort port annotation(Placement(transformation(extent={{90,-10},{110,10}})));
+    Hydraulics.Tank tank annotation(Placement(transformation(extent={{-75,35},{-45,65}})));
+    Hydraulics.LimitedPump pump annotation(Placement(transformation(extent={{-35,35},{-5,65}})));
+    Hydraulics.OilVolume rail(gas = 2e-3, start = 210e5) annotation(Placement(transformation(extent={{5,35},{35,65}})));
+    Hydraulics.CheckValve rail_relief(opens = 250e5, gain = 1e-9) annotation(Placement(transformation(extent={{45,35},{75,65}})));
+    Hydraulics.FourWayValve servo(overlap = 0.03) annotation(Placement(transformation(extent={{-75,-15},{-45,15}})));
+    Hydraulics.CheckValve relief_a(opens = 280e5, gain = 1e-9) annotation(Placement(transformation(extent={{-35,-15},{-5,15}})));
+    Hydraulics.CheckValve relief_b(opens = 280e5, gain = 1e-9) annotation(Placement(transformation(extent={{5,-15},{35,15}})));
+    Hydraulics.CheckValve make_up_a annotation(Placement(transformation(extent={{45,-15},{75,15}})));
+    Hydraulics.CheckValve make_up_b annotation(Placement(transformation(extent={{-75,-65},{-45,-35}})));
+    Hydraulics.PortedCylinder lift(oil(bulk_modulus = hose_modulus, start_a = (load + 3.2e-3*back)/5e-3, start_b = back)) annotation(Placement(transformation(extent={{-35,-65},{-5,-35}})));
   equation
     servo.command = command;
     connect(pump.inlet, tank.port);
@@ -98,20 +98,20 @@ package Drives "Drives for the actuators of mechanisms"
   end ServoCircuit;
 
   model CarrierDrives "Both drives of the carrier: a motor slews the platform, a cylinder luffs the cradle; the names are those of the FMU of lib:carrier"
-    Modelica.Blocks.Interfaces.RealInput slew_command "of the slewing valve, -1 to 1";
-    Modelica.Blocks.Interfaces.RealInput luff_command "of the luffing valve, -1 to 1";
-    Modelica.Blocks.Interfaces.RealInput slew_drive_length(unit = "rad") "angle of the platform";
-    Modelica.Blocks.Interfaces.RealInput slew_drive_speed;
-    Modelica.Blocks.Interfaces.RealInput luff_drive_length(unit = "m") "of the cylinder";
-    Modelica.Blocks.Interfaces.RealInput luff_drive_speed;
-    Modelica.Blocks.Interfaces.RealOutput slew_drive_force(unit = "N.m");
-    Modelica.Blocks.Interfaces.RealOutput slew_drive_stiffness;
-    Modelica.Blocks.Interfaces.RealOutput luff_drive_force(unit = "N");
-    Modelica.Blocks.Interfaces.RealOutput luff_drive_stiffness;
-    Interfaces.MechanismInterface slew;
-    Interfaces.MechanismInterface luff;
-    RotaryDrive slew_drive(motor(displacement = 2e-3, volume = 2e-3));
-    LinearDrive luff_drive(cylinder(oil(area_a = 2e-2, area_b = 1.2e-2, shortest = 0.72, longest = 2.15, volume_a = 1e-3, volume_b = 1e-3)));
+    Modelica.Blocks.Interfaces.RealInput slew_command "of the slewing valve, -1 to 1" annotation(Placement(transformation(extent={{-120,60},{-100,80}})));
+    Modelica.Blocks.Interfaces.RealInput luff_command "of the luffing valve, -1 to 1" annotation(Placement(transformation(extent={{-120,32},{-100,52}})));
+    Modelica.Blocks.Interfaces.RealInput slew_drive_length(unit = "rad") "angle of the platform" annotation(Placement(transformation(extent={{-120,4},{-100,24}})));
+    Modelica.Blocks.Interfaces.RealInput slew_drive_speed annotation(Placement(transformation(extent={{-120,-24},{-100,-4}})));
+    Modelica.Blocks.Interfaces.RealInput luff_drive_length(unit = "m") "of the cylinder" annotation(Placement(transformation(extent={{-120,-52},{-100,-32}})));
+    Modelica.Blocks.Interfaces.RealInput luff_drive_speed annotation(Placement(transformation(extent={{-120,-80},{-100,-60}})));
+    Modelica.Blocks.Interfaces.RealOutput slew_drive_force(unit = "N.m") annotation(Placement(transformation(extent={{100,60},{120,80}})));
+    Modelica.Blocks.Interfaces.RealOutput slew_drive_stiffness annotation(Placement(transformation(extent={{100,13},{120,33}})));
+    Modelica.Blocks.Interfaces.RealOutput luff_drive_force(unit = "N") annotation(Placement(transformation(extent={{100,-33},{120,-13}})));
+    Modelica.Blocks.Interfaces.RealOutput luff_drive_stiffness annotation(Placement(transformation(extent={{100,-80},{120,-60}})));
+    Interfaces.MechanismInterface slew annotation(Placement(transformation(extent={{-75,-15},{-45,15}})));
+    Interfaces.MechanismInterface luff annotation(Placement(transformation(extent={{-35,-15},{-5,15}})));
+    RotaryDrive slew_drive(motor(displacement = 2e-3, volume = 2e-3)) annotation(Placement(transformation(extent={{5,-15},{35,15}})));
+    LinearDrive luff_drive(cylinder(oil(area_a = 2e-2, area_b = 1.2e-2, shortest = 0.72, longest = 2.15, volume_a = 1e-3, volume_b = 1e-3))) annotation(Placement(transformation(extent={{45,-15},{75,15}})));
   equation
     slew_drive.command = slew_command;
     luff_drive.command = luff_command;
@@ -127,4 +127,5 @@ package Drives "Drives for the actuators of mechanisms"
     connect(luff.port, luff_drive.port);
     annotation(Icon(graphics={Rectangle(extent={{-100,-100},{100,100}}, lineColor={0,0,127}, fillColor={255,255,255}, fillPattern=FillPattern.Solid), Text(extent={{-150,140},{150,105}}, textString="%name", textColor={0,0,255})}));
   end CarrierDrives;
+  annotation(Icon(graphics={Rectangle(extent={{-100,-100},{100,100}}, radius=25, lineColor={128,128,128}, fillColor={245,245,245}, fillPattern=FillPattern.Solid), Text(extent={{-80,40},{80,-40}}, textString="D", textColor={64,64,64})}));
 end Drives;

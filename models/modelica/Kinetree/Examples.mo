@@ -5,7 +5,7 @@ package Examples "What runs by itself: drives on masses, on the boom, on the car
     parameter Real load(unit = "N") = 4250;
     Real length(start = 1.86, fixed = true);
     Real speed(start = 0, fixed = true);
-    Drives.ServoDrive drive;
+    Drives.ServoDrive drive annotation(Placement(transformation(extent={{-15,-15},{15,15}})));
   equation
     drive.command = if time < 0.2 then 0 elseif time < 0.7 then 0.5 else 0;
     drive.length = length;
@@ -25,9 +25,9 @@ package Examples "What runs by itself: drives on masses, on the boom, on the car
     parameter Real friction = 100;
     parameter Real g = 9.81;
     parameter Real inertia = boom_mass*(reach/2)^2 + boom_mass*reach^2*1.005/12 + load_mass*reach^2;
-    Modelica.Blocks.Interfaces.RealInput force;
-    Modelica.Blocks.Interfaces.RealOutput length;
-    Modelica.Blocks.Interfaces.RealOutput speed;
+    Modelica.Blocks.Interfaces.RealInput force annotation(Placement(transformation(extent={{-140,-20},{-100,20}})));
+    Modelica.Blocks.Interfaces.RealOutput length annotation(Placement(transformation(extent={{100,60},{120,80}})));
+    Modelica.Blocks.Interfaces.RealOutput speed annotation(Placement(transformation(extent={{100,-80},{120,-60}})));
     Real luff(start = 0.5, fixed = true);
     Real rate(start = 0, fixed = true);
     Real lever "change of the length with the angle";
@@ -41,11 +41,11 @@ package Examples "What runs by itself: drives on masses, on the boom, on the car
   end BoomMechanism;
 
   model BoomExample "Mechanism, interface block and drive: what the composition with the FMU looks like"
-    BoomMechanism mechanism "replace it by the imported FMU";
-    Interfaces.MechanismInterface lift;
+    BoomMechanism mechanism "replace it by the imported FMU" annotation(Placement(transformation(extent={{-75,-15},{-45,15}})));
+    Interfaces.MechanismInterface lift annotation(Placement(transformation(extent={{-15,-15},{15,15}})));
     parameter Real length = sqrt((1.5*cos(0.5) - 0.6)^2 + (1.5*sin(0.5) + 1)^2) "at the start";
     parameter Real hold = (150/2 + 70)*3.2*9.81*cos(0.5)*length/(1.5*(0.6*sin(0.5) + cos(0.5))) "force that holds the boom at the start";
-    Drives.LinearDrive drive(cylinder(oil(start_a = (hold + 3.2e-3*56.25e5)/5e-3, start_b = 56.25e5)));
+    Drives.LinearDrive drive(cylinder(oil(start_a = (hold + 3.2e-3*56.25e5)/5e-3, start_b = 56.25e5))) annotation(Placement(transformation(extent={{45,-15},{75,15}})));
   equation
     drive.command = if time < 0.2 then 0 elseif time < 0.3 then 6*(time - 0.2) elseif time < 0.8 then 0.6 elseif time < 0.9 then 6*(0.9 - time) else 0;
     lift.length = mechanism.length;
@@ -63,7 +63,7 @@ package Examples "What runs by itself: drives on masses, on the boom, on the car
     Real turning(start = 0, fixed = true);
     Real length(start = 0.9, fixed = true);
     Real speed(start = 0, fixed = true);
-    Drives.CarrierDrives drives(luff_drive(cylinder(oil(start_a = 60e5, start_b = 50e5))));
+    Drives.CarrierDrives drives(luff_drive(cylinder(oil(start_a = 60e5, start_b = 50e5)))) annotation(Placement(transformation(extent={{-15,-15},{15,15}})));
   equation
     drives.slew_command = if time < 0.5 then 0.2 else 0;
     drives.luff_command = if time < 0.5 then 0 else 0.2;
@@ -81,7 +81,7 @@ package Examples "What runs by itself: drives on masses, on the boom, on the car
   model FlangeMass "A mass under a load"
     parameter Real mass = 1400;
     parameter Real load = 4250;
-    Modelica.Mechanics.Translational.Interfaces.Flange_b flange;
+    Modelica.Mechanics.Translational.Interfaces.Flange_b flange annotation(Placement(transformation(extent={{90,-10},{110,10}})));
     Real s(start = 1.86, fixed = true);
     Real v(start = 0, fixed = true);
   equation
@@ -92,8 +92,8 @@ package Examples "What runs by itself: drives on masses, on the boom, on the car
   end FlangeMass;
 
   model FlangeExample "A mass on the drive's flange"
-    FlangeMass mass;
-    Drives.FlangeDrive drive;
+    FlangeMass mass annotation(Placement(transformation(extent={{-75,-15},{-45,15}})));
+    Drives.FlangeDrive drive annotation(Placement(transformation(extent={{45,-15},{75,15}})));
   equation
     drive.command = if time < 0.2 then 0 elseif time < 0.7 then 0.5 else 0;
     connect(mass.flange, drive.flange);
@@ -101,9 +101,9 @@ package Examples "What runs by itself: drives on masses, on the boom, on the car
   end FlangeExample;
 
   model CircuitExample "The boom with the whole drive"
-    BoomMechanism mechanism "replace it by the imported FMU";
-    Interfaces.MechanismInterface lift;
-    Drives.ServoCircuit drive;
+    BoomMechanism mechanism "replace it by the imported FMU" annotation(Placement(transformation(extent={{-75,-15},{-45,15}})));
+    Interfaces.MechanismInterface lift annotation(Placement(transformation(extent={{-15,-15},{15,15}})));
+    Drives.ServoCircuit drive annotation(Placement(transformation(extent={{45,-15},{75,15}})));
   equation
     drive.command = if time < 0.5 then 0 elseif time < 0.6 then 6*(time - 0.5) elseif time < 1.5 then 0.6 elseif time < 1.6 then 6*(1.6 - time) else 0;
     lift.length = mechanism.length;
@@ -112,4 +112,5 @@ package Examples "What runs by itself: drives on masses, on the boom, on the car
     connect(lift.port, drive.port);
     annotation(Icon(graphics={Rectangle(extent={{-100,-100},{100,100}}, lineColor={0,0,127}, fillColor={255,255,255}, fillPattern=FillPattern.Solid), Text(extent={{-150,140},{150,105}}, textString="%name", textColor={0,0,255})}));
   end CircuitExample;
+  annotation(Icon(graphics={Rectangle(extent={{-100,-100},{100,100}}, radius=25, lineColor={128,128,128}, fillColor={245,245,245}, fillPattern=FillPattern.Solid), Text(extent={{-80,40},{80,-40}}, textString="E", textColor={64,64,64})}));
 end Examples;

@@ -21,11 +21,11 @@ package Hydraulics "Parts of hydraulic circuits"
     parameter Real relief_gain(unit = "m3/(s.Pa)") = 1e-9;
     parameter Real make_up_gain(unit = "m3/(s.Pa)") = 1e-9;
     parameter Real gain = rated_flow/sqrt(rated_drop);
-    Modelica.Blocks.Interfaces.RealInput command "of the spool, -1 to 1";
-    Modelica.Blocks.Interfaces.RealInput pressure_a;
-    Modelica.Blocks.Interfaces.RealInput pressure_b;
-    Modelica.Blocks.Interfaces.RealOutput flow_a "into side a";
-    Modelica.Blocks.Interfaces.RealOutput flow_b "into side b";
+    Modelica.Blocks.Interfaces.RealInput command "of the spool, -1 to 1" annotation(Placement(transformation(extent={{-140,50},{-100,90}})));
+    Modelica.Blocks.Interfaces.RealInput pressure_a annotation(Placement(transformation(extent={{-140,-20},{-100,20}})));
+    Modelica.Blocks.Interfaces.RealInput pressure_b annotation(Placement(transformation(extent={{-140,-90},{-100,-50}})));
+    Modelica.Blocks.Interfaces.RealOutput flow_a "into side a" annotation(Placement(transformation(extent={{100,60},{120,80}})));
+    Modelica.Blocks.Interfaces.RealOutput flow_b "into side b" annotation(Placement(transformation(extent={{100,-80},{120,-60}})));
     Real spool(start = 0, fixed = true);
     Real extend "opening that lets oil into side a";
     Real retract "opening that lets oil into side b";
@@ -51,14 +51,14 @@ package Hydraulics "Parts of hydraulic circuits"
     parameter Real leakage(unit = "m3/(s.Pa)") = 0 "past the piston";
     parameter Real start_a(unit = "Pa") = 44.5e5;
     parameter Real start_b(unit = "Pa") = 56.25e5;
-    Modelica.Blocks.Interfaces.RealInput length;
-    Modelica.Blocks.Interfaces.RealInput speed;
-    Modelica.Blocks.Interfaces.RealInput flow_a;
-    Modelica.Blocks.Interfaces.RealInput flow_b;
-    Modelica.Blocks.Interfaces.RealOutput pressure_a(start = start_a, fixed = true);
-    Modelica.Blocks.Interfaces.RealOutput pressure_b(start = start_b, fixed = true);
-    Modelica.Blocks.Interfaces.RealOutput force "pushes the two points apart";
-    Modelica.Blocks.Interfaces.RealOutput stiffness "dF/ds with closed valves, negative";
+    Modelica.Blocks.Interfaces.RealInput length annotation(Placement(transformation(extent={{-120,60},{-100,80}})));
+    Modelica.Blocks.Interfaces.RealInput speed annotation(Placement(transformation(extent={{-120,13},{-100,33}})));
+    Modelica.Blocks.Interfaces.RealInput flow_a annotation(Placement(transformation(extent={{-120,-33},{-100,-13}})));
+    Modelica.Blocks.Interfaces.RealInput flow_b annotation(Placement(transformation(extent={{-120,-80},{-100,-60}})));
+    Modelica.Blocks.Interfaces.RealOutput pressure_a(start = start_a, fixed = true) annotation(Placement(transformation(extent={{100,60},{120,80}})));
+    Modelica.Blocks.Interfaces.RealOutput pressure_b(start = start_b, fixed = true) annotation(Placement(transformation(extent={{100,13},{120,33}})));
+    Modelica.Blocks.Interfaces.RealOutput force "pushes the two points apart" annotation(Placement(transformation(extent={{100,-33},{120,-13}})));
+    Modelica.Blocks.Interfaces.RealOutput stiffness "dF/ds with closed valves, negative" annotation(Placement(transformation(extent={{100,-80},{120,-60}})));
     Real oil_a "volume";
     Real oil_b "volume";
   equation
@@ -79,7 +79,7 @@ package Hydraulics "Parts of hydraulic circuits"
     parameter Real precharge(unit = "Pa") = 140e5;
     parameter Real exponent = 1.2 "polytropic";
     parameter Real start(unit = "Pa") = 1e5;
-    Interfaces.OilPort port;
+    Interfaces.OilPort port annotation(Placement(transformation(extent={{90,-10},{110,10}})));
     Real pressure(start = start, fixed = true);
     Real gas_volume(unit = "m3");
     Real compliance(unit = "m3/Pa");
@@ -93,7 +93,7 @@ package Hydraulics "Parts of hydraulic circuits"
 
   model Tank "A place of given pressure"
     parameter Real pressure(unit = "Pa") = 2e5;
-    Interfaces.OilPort port;
+    Interfaces.OilPort port annotation(Placement(transformation(extent={{90,-10},{110,10}})));
   equation
     port.p = pressure;
     annotation(Icon(graphics={Rectangle(extent={{-100,-100},{100,100}}, lineColor={0,0,127}, fillColor={255,255,255}, fillPattern=FillPattern.Solid), Text(extent={{-150,140},{150,105}}, textString="%name", textColor={0,0,255})}));
@@ -104,8 +104,8 @@ package Hydraulics "Parts of hydraulic circuits"
     parameter Real limit(unit = "Pa") = 210e5 "pressure at which the flow is 0";
     parameter Real range(unit = "Pa") = 5e5 "below the limit";
     parameter Real leakage(unit = "m3/(s.Pa)") = 0;
-    Interfaces.OilPort inlet;
-    Interfaces.OilPort outlet;
+    Interfaces.OilPort inlet annotation(Placement(transformation(extent={{-110,-10},{-90,10}})));
+    Interfaces.OilPort outlet annotation(Placement(transformation(extent={{90,-10},{110,10}})));
   equation
     inlet.q = flow_rate*min(max((limit - outlet.p)/range, 0), 1) - leakage*(outlet.p - inlet.p);
     outlet.q = -inlet.q;
@@ -115,8 +115,8 @@ package Hydraulics "Parts of hydraulic circuits"
   model CheckValve "Relief, check and make-up valves: opens in one direction above a pressure drop"
     parameter Real opens(unit = "Pa") = 0 "drop at which it opens";
     parameter Real gain(unit = "m3/(s.Pa)") = 1e-8 "flow per pressure drop above";
-    Interfaces.OilPort a "inlet";
-    Interfaces.OilPort b "outlet";
+    Interfaces.OilPort a "inlet" annotation(Placement(transformation(extent={{-110,-10},{-90,10}})));
+    Interfaces.OilPort b "outlet" annotation(Placement(transformation(extent={{90,-10},{110,10}})));
   equation
     a.q = gain*max(a.p - b.p - opens, 0);
     b.q = -a.q;
@@ -132,11 +132,11 @@ package Hydraulics "Parts of hydraulic circuits"
     parameter Real damping = 0.8 "damping ratio of the spool";
     parameter Real gain = rated_flow/sqrt(rated_drop);
     parameter Real w = 6.283185307179586*frequency;
-    Modelica.Blocks.Interfaces.RealInput command "-1 to 1";
-    Interfaces.OilPort supply;
-    Interfaces.OilPort tank;
-    Interfaces.OilPort a;
-    Interfaces.OilPort b;
+    Modelica.Blocks.Interfaces.RealInput command "-1 to 1" annotation(Placement(transformation(extent={{-140,50},{-100,90}})));
+    Interfaces.OilPort supply annotation(Placement(transformation(extent={{-110,-10},{-90,10}})));
+    Interfaces.OilPort tank annotation(Placement(transformation(extent={{90,60},{110,80}})));
+    Interfaces.OilPort a annotation(Placement(transformation(extent={{-110,-80},{-90,-60}})));
+    Interfaces.OilPort b annotation(Placement(transformation(extent={{90,-80},{110,-60}})));
     Real spool(start = 0, fixed = true);
     Real spool_speed(start = 0, fixed = true);
     Real extend "opening of supply to a and of b to tank";
@@ -162,10 +162,10 @@ package Hydraulics "Parts of hydraulic circuits"
   end FourWayValve;
 
   model PortedValve "The four-way valve with hydraulic connectors"
-    Modelica.Blocks.Interfaces.RealInput command "of the spool, -1 to 1";
-    Interfaces.OilPort a;
-    Interfaces.OilPort b;
-    ServoValve valve;
+    Modelica.Blocks.Interfaces.RealInput command "of the spool, -1 to 1" annotation(Placement(transformation(extent={{-140,50},{-100,90}})));
+    Interfaces.OilPort a annotation(Placement(transformation(extent={{-110,-80},{-90,-60}})));
+    Interfaces.OilPort b annotation(Placement(transformation(extent={{90,-10},{110,10}})));
+    ServoValve valve annotation(Placement(transformation(extent={{-15,-15},{15,15}})));
   equation
     valve.command = command;
     valve.pressure_a = a.p;
@@ -176,10 +176,10 @@ package Hydraulics "Parts of hydraulic circuits"
   end PortedValve;
 
   model PortedCylinder "The cylinder with hydraulic connectors and a port to the mechanism"
-    Interfaces.OilPort a;
-    Interfaces.OilPort b;
-    Interfaces.DrivePort port;
-    Cylinder oil;
+    Interfaces.OilPort a annotation(Placement(transformation(extent={{-110,-10},{-90,10}})));
+    Interfaces.OilPort b annotation(Placement(transformation(extent={{90,60},{110,80}})));
+    Interfaces.DrivePort port annotation(Placement(transformation(extent={{90,-80},{110,-60}})));
+    Cylinder oil annotation(Placement(transformation(extent={{-15,-15},{15,15}})));
   equation
     a.p = oil.pressure_a;
     b.p = oil.pressure_b;
@@ -199,9 +199,9 @@ package Hydraulics "Parts of hydraulic circuits"
     parameter Real leakage(unit = "m3/(s.Pa)") = 0 "between the sides";
     parameter Real start_a(unit = "Pa") = 50e5;
     parameter Real start_b(unit = "Pa") = 50e5;
-    Interfaces.OilPort a;
-    Interfaces.OilPort b;
-    Interfaces.DrivePort port;
+    Interfaces.OilPort a annotation(Placement(transformation(extent={{-110,-10},{-90,10}})));
+    Interfaces.OilPort b annotation(Placement(transformation(extent={{90,60},{110,80}})));
+    Interfaces.DrivePort port annotation(Placement(transformation(extent={{90,-80},{110,-60}})));
     Real pressure_a(start = start_a, fixed = true);
     Real pressure_b(start = start_b, fixed = true);
   equation
@@ -213,4 +213,5 @@ package Hydraulics "Parts of hydraulic circuits"
     port.stiffness = -2*bulk_modulus*displacement*displacement/volume;
     annotation(Icon(graphics={Rectangle(extent={{-100,-100},{100,100}}, lineColor={0,0,127}, fillColor={255,255,255}, fillPattern=FillPattern.Solid), Text(extent={{-150,140},{150,105}}, textString="%name", textColor={0,0,255})}));
   end PortedMotor;
+  annotation(Icon(graphics={Rectangle(extent={{-100,-100},{100,100}}, radius=25, lineColor={128,128,128}, fillColor={245,245,245}, fillPattern=FillPattern.Solid), Text(extent={{-80,40},{80,-40}}, textString="H", textColor={64,64,64})}));
 end Hydraulics;
