@@ -58,15 +58,17 @@ def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float])
     ]
     equations = [f"  fmu.{imported(v.name)} = {names.own(v.name)};" for v in signals]
     equations += [f"  {names.own(v.name)} = fmu.{imported(v.name)};" for v in results]
-    for k, (label, actuator) in enumerate(actuators.items()):
+    left = len(signals)
+    for label, actuator in actuators.items():
         rotary = next((v.unit == "rad" for v in table if v.name == f"{label}.length"), False)
         add = oil_ports if actuator.chambers is not None else flange
-        more = add(names, label, rotary, lengths.get(label, 0.0), len(signals) + k)
+        more = add(names, label, rotary, lengths.get(label, 0.0), left)
+        left += 2 if actuator.chambers is not None else 1
         lines += more[0]
         equations += more[1]
     given = "(\n    " + ",\n    ".join(written) + ")" if written else ""
     lines.append(f'  {block} fmu{given} "the block that the import made";')
-    low = -100 - PITCH * max(0, max(len(signals) + len(actuators), len(results)) - 5)
+    low = -100 - PITCH * max(0, max(left, len(results)) - 5)
     text = unit.description.text or unit.description.name
     body = "\n".join(
         [
@@ -96,7 +98,7 @@ def flange(
     )
     position = "phi" if rotary else "s"
     lines = [
-        f"  Modelica.Mechanics.{way}.Interfaces.Flange_b {port} {quoted(f'actuator {label}')} {placed(-1, place)};",
+        f"  Modelica.Mechanics.{way}.Interfaces.Flange_b {port} {quoted(f'actuator {label}')} {placed(-1, place, True)};",
         f"  parameter Real {begin}(unit = {quoted('rad' if rotary else 'm')}) = {length!r} {quoted(f'{start} of actuator {label} at the start')};",
         f"  Kinetree.Interfaces.{kind} {side}({start} = {begin});",
     ]
@@ -117,10 +119,10 @@ def oil_ports(
 ) -> tuple[list[str], list[str]]:
     """Declarations and equations of an actuator whose oil is inside the FMU."""
     lines, equations, there = [], [], names.of_actuator(label)
-    for side in "ab":
+    for k, side in enumerate("ab"):
         port = names.own(f"{label}_{side}")
         lines.append(
-            f"  Kinetree.Interfaces.OilPort {port} {quoted(f'side {side} of actuator {label}')} {placed(-1, place)};"
+            f"  Kinetree.Interfaces.OilPort {port} {quoted(f'side {side} of actuator {label}')} {placed(-1, place + k, True)};"
         )
         equations += [
             f"  {port}.p = {there(f'pressure_{side}')};",
@@ -181,8 +183,9 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
 
 
-def placed(side: int, number: int) -> str:
-    """Where a connector stands in the icon: left or right, from the top."""
+def placed(side: int, number: int, port: bool = False) -> str:
+    """Where a connector stands in the icon: left or right, from the top; ports of other kinds than signals lie on the edge."""
     y = TOP - PITCH * number
-    near, far = (100, 120) if side > 0 else (-140, -100)
-    return f"annotation(Placement(transformation(extent = {{{{{near},{y - 10}}},{{{far},{y + 10}}}}})))"
+    near, far = (100, 120) if side > 0 else (-110, -90) if port else (-140, -100)
+    half = 10 if side > 0 or port else 20
+    return f"annotation(Placement(transformation(extent = {{{{{near},{y - half}}},{{{far},{y + half}}}}})))"

@@ -160,18 +160,25 @@ def link(
     target: Platform | None,
     levels: Sequence[str],
     define: Sequence[str] = (),
+    more: Sequence[Path] = (),
+    exports: str = "",
 ) -> None:
-    """Compile the shell and link it with objects; notes of the work lie beside the draft."""
+    """Compile the shell and link it with objects; notes of the work lie beside the draft.
+
+    `more`: further C files; `exports`: what these show, and what they leave to the program that loads the library.
+    """
     folder = draft.parent
     (folder / "unit_layout.h").write_text(layout_header())
     # FMI functions are the only symbols a host sees, so that several FMUs in one process never bind to each other's
-    exports = folder / "exports.map"
-    exports.write_text("{ global: fmi2*; fmi3*; best_engine; local: *; };\n")
+    shown = folder / "exports.map"
+    shown.write_text(f"{{ global: {exports or 'fmi2*; fmi3*; best_engine'}; local: *; }};\n")
     define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels] + list(
         define
     )
     includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
-    flags = ["-shared", "-s", *link_flags(target, exports)]
+    flags = ["-shared", "-s", *link_flags(target, shown)]
+    if exports:
+        flags.remove("-Wl,-z,defs")
     tool = compiler() if target is None or target == this_platform() else cross_compiler(target.zig)
     run(
         [
@@ -180,6 +187,7 @@ def link(
             *define,
             *includes,
             *map(str, sources()),
+            *map(str, more),
             *map(str, objects),
             *flags,
             "-o",

@@ -17,7 +17,9 @@ def modelica(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help="Modelica file to write; the model has the file's name."
+            "--output",
+            "-o",
+            help="Modelica file to write; the model has the file's name. With --external: the folder of the package, whose name it has.",
         ),
     ],
     block: Annotated[
@@ -27,6 +29,13 @@ def modelica(
             help="Class that the import of the FMU made (default: the model's identifier and _me_FMU, as OpenModelica names it).",
         ),
     ] = "",
+    external: Annotated[
+        bool,
+        typer.Option(
+            "--external",
+            help="A package that calls the compiled mechanism itself, without an imported FMU: classes Exchange and Steps.",
+        ),
+    ] = False,
     settings: Settings = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -38,6 +47,9 @@ def modelica(
     from kinetree.models import load
     from kinetree.scripts.fmi.in_process import InProcess
 
+    if external:
+        write_external(load(file, **numbers(settings)), output, block, json, quiet)
+        return
     if output.suffix != ".mo":
         raise BadInput(f"{output}: expected a name that ends in .mo")
     if not output.stem.isidentifier() or not output.stem.isascii() or output.stem in RESERVED:
@@ -71,6 +83,31 @@ def modelica(
     elif not quiet:
         typer.echo(
             f"{output}: model {output.stem} around {made}, {len(labels)} actuators; it uses the package Kinetree of models/modelica"
+        )
+
+
+def write_external(mechanism, folder: Path, block: str, json: bool, quiet: bool) -> None:
+    """Write the package whose external object calls the engine."""
+    from kinetree.fmu.external.package import write_package
+    from kinetree.fmu.modelica import RESERVED
+    from kinetree.fmu.unit import fmu_unit
+
+    name = folder.name
+    if block:
+        raise BadInput("--block names the block of an imported FMU: --external needs none")
+    if not name.isidentifier() or not name.isascii() or name in RESERVED:
+        raise BadInput(
+            f"{folder}: the package has the name of the folder, which must be an identifier of Modelica"
+        )
+    if folder.exists() and not (folder / "package.mo").exists() and any(folder.iterdir()):
+        raise BadInput(f"{folder}: holds other files than those of a package; take another folder")
+    say = (lambda text: None) if quiet or json else (lambda text: typer.echo(text, err=True))
+    write_package(fmu_unit(mechanism), folder, say)
+    if json:
+        show_json({"folder": folder, "package": name, "classes": ["Exchange", "Steps"]})
+    elif not quiet:
+        typer.echo(
+            f"{folder}: package {name} with {name}.Exchange and {name}.Steps; load {folder / 'package.mo'}"
         )
 
 

@@ -1,0 +1,219 @@
+/* A mechanism behind a Modelica external object: what tools call of it, in the styles Exchange and Steps.
+
+   Tools repeat, reorder and skip calls of functions. So each of these depends on nothing but its arguments: time, states, inputs and the epoch, which
+   counts events (or samples). The object keeps what it remembers before and after the last event, and goes back to an epoch that it is asked for. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+void ModelicaFormatError(const char *format, ...);
+
+typedef struct {
+    Instance *in;
+    int epoch;                  /* of the instance */
+    SavedState *before, *after; /* at the epoch before, or at the one behind where the tool has gone back */
+    int has_before, has_after;
+    double *x, *z, t; /* where the instance was placed last, and room for indicators */
+    double next;
+    char text[1024];
+} Block;
+
+static const double NEVER = 1e60, CLEARLY = 1e-10, FLOOR = 1e-6; /* of guards: see core.c */
+
+static void sink(Instance *in, int level, const char *category, const char *text) {
+    Block *b = (Block *)in->environment;
+    if (b && level >= LEVEL_WARNING) snprintf(b->text, sizeof b->text, "%s", text);
+}
+
+static void fail(const Block *b, const char *doing) { ModelicaFormatError("%s: %s: %s\n", b->in ? b->in->name : "mechanism", doing, b->text); }
+
+static size_t states_of(const Block *b) { return (size_t)b->in->model.header[P_STATES]; }
+
+void kinetree_block_free(void *object) {
+    Block *b = (Block *)object;
+    if (!b) return;
+    if (b->in) instance_free(b->in);
+    state_free(&b->before);
+    state_free(&b->after);
+    free(b->x);
+    free(b->z);
+    free(b);
+}
+
+/* `file`: model.kinetree, wherever it lies. */
+void *kinetree_block_new(const char *name, const char *file, const char *token, int exchange, double tolerance, double start, const int *vr, size_t n,
+                         const double *values, size_t count) {
+    Block *b = (Block *)calloc(1, sizeof *b);
+    if (!b) {
+        ModelicaFormatError("%s: out of memory\n", name);
+        return NULL;
+    }
+    char folder[4096];
+    size_t end = strlen(file);
+    while (end && file[end - 1] != '/' && file[end - 1] != '\\') end--;
+    snprintf(folder, sizeof folder, "%.*s", (int)end, file);
+    b->in = instance_new(name, token, folder, exchange, sink, b, NULL, 0);
+    if (!b->in) {
+        ModelicaFormatError("%s: %s\n", name, b->text);
+        return NULL;
+    }
+    b->x = (double *)calloc(states_of(b) + 1, sizeof(double));
+    b->z = (double *)calloc((size_t)b->in->model.header[P_GUARDS] + 1, sizeof(double));
+    if (n != count || setup(b->in, tolerance > 0, tolerance, start)) fail(b, "setup");
+    for (size_t k = 0; k < n; k++) {
+        uint32_t reference = (uint32_t)vr[k];
+        if (set_reals(b->in, &reference, 1, values + k)) fail(b, "parameter");
+    }
+    b->in->mode = INITIALIZATION;
+    b->t = NAN;
+    b->next = NEVER;
+    return b;
+}
+
+static void note_next(Block *b, double t) {
+    if (!next_event(b->in, &b->next) || b->next <= t) b->next = NEVER;
+}
+
+/* Carry out what is due at the present place, until nothing changes. */
+static void carry_out(Block *b, const char *doing) {
+    for (int changed = 1, k = 0; changed && k < 10; k++) {
+        changed = 0;
+        if (handle_event(b->in, &changed)) fail(b, doing);
+    }
+    if (leave_event_mode(b->in, CONTINUOUS)) fail(b, doing);
+}
+
+static void started(Block *b) {
+    if (b->in->mode != INITIALIZATION) return;
+    if (exit_initialization(b->in)) fail(b, "initialization");
+    if (b->in->exchange) carry_out(b, "first event");
+    note_next(b, b->in->start_time);
+}
+
+static void go_to(Block *b, int epoch, const char *doing) {
+    if (epoch == b->epoch) return;
+    if (epoch == b->epoch - 1 && b->has_before) {
+        if (state_save(b->in, &b->after) || state_restore(b->in, b->before)) fail(b, doing);
+        b->has_after = 1, b->has_before = 0;
+    } else if (epoch == b->epoch + 1 && b->has_after) {
+        if (state_save(b->in, &b->before) || state_restore(b->in, b->after)) fail(b, doing);
+        b->has_before = 1, b->has_after = 0;
+    } else ModelicaFormatError("%s: %s: the tool asks for epoch %d, the object remembers %d and the one beside it\n", b->in->name, doing, epoch, b->epoch);
+    b->epoch = epoch;
+    b->t = NAN;
+}
+
+static void set_inputs(Block *b, const int *vr, const double *values, size_t n, const char *doing) {
+    for (size_t k = 0; k < n; k++) {
+        uint32_t reference = (uint32_t)vr[k];
+        if (set_reals(b->in, &reference, 1, values + k)) fail(b, doing);
+    }
+}
+
+static void place(Block *b, double t, const double *x, size_t nx, const int *uvr, const double *u, size_t nu, int epoch, const char *doing) {
+    started(b);
+    go_to(b, epoch, doing);
+    if (nx != states_of(b)) ModelicaFormatError("%s: %s: %d states were given, there are %d\n", b->in->name, doing, (int)nx, (int)states_of(b));
+    if (!(b->t == t && memcmp(b->x, x, nx * sizeof *x) == 0)) {
+        if (set_time(b->in, t) || set_states(b->in, x, nx)) fail(b, doing);
+        memcpy(b->x, x, nx * sizeof *x);
+        b->t = t;
+    }
+    set_inputs(b, uvr, u, nu, doing);
+}
+
+/* States at the start, and the first instant that a step must not pass. */
+void kinetree_block_start(void *object, double *x, size_t nx, double *next) {
+    Block *b = (Block *)object;
+    started(b);
+    *next = b->next;
+    if (get_group(b->in, b->in->model.ints[U_AT_STATES], (int64_t)states_of(b), nx, x)) fail(b, "start");
+}
+
+/* -- Exchange: the tool integrates ------------------------------------------------------------------------------------------------------------ */
+#define POSITION double t, const double *x, size_t nx, const int *uvr, size_t nuvr, const double *u, size_t nu, int epoch
+
+void kinetree_block_rates(void *object, POSITION, double *dx) {
+    Block *b = (Block *)object;
+    place(b, t, x, nx, uvr, u, nu, epoch, "rates");
+    if (get_group(b->in, b->in->model.ints[U_AT_RATES], (int64_t)nx, nx, dx)) fail(b, "rates");
+}
+
+void kinetree_block_outputs(void *object, POSITION, const int *vr, size_t n, double *y) {
+    Block *b = (Block *)object;
+    place(b, t, x, nx, uvr, u, nu, epoch, "outputs");
+    if (get_reals(b->in, (const uint32_t *)vr, n, y)) fail(b, "outputs");
+}
+
+/* Of an epoch: what changes in events alone. */
+void kinetree_block_counts(void *object, int epoch, const int *vr, size_t n, int *y) {
+    Block *b = (Block *)object;
+    started(b);
+    go_to(b, epoch, "counts");
+    if (get_integers(b->in, (const uint32_t *)vr, n, (int32_t *)y)) fail(b, "counts");
+}
+
+/* One relation each: it comes true where an event is due, or, of a guard that has happened, where it may happen again. */
+void kinetree_block_guards(void *object, POSITION, double *z, size_t nz) {
+    Block *b = (Block *)object;
+    place(b, t, x, nx, uvr, u, nu, epoch, "guards");
+    if (get_indicators(b->in, nz, z)) fail(b, "guards");
+    const double *guard = b->in->work + b->in->model.ints[U_AT_GUARDS], *armed = b->in->work + b->in->model.ints[U_AT_ARMED];
+    for (size_t k = 0; k < nz; k++)
+        if (armed[k] == 0) z[k] = guard[k] < -CLEARLY ? FLOOR - guard[k] : -FLOOR - fabs(guard[k]);
+}
+
+static int event_is_due(const Block *b) {
+    const double *guard = b->in->work + b->in->model.ints[U_AT_GUARDS], *armed = b->in->work + b->in->model.ints[U_AT_ARMED];
+    for (int64_t k = 0; k < b->in->model.header[P_GUARDS]; k++)
+        if (armed[k] == 0 && guard[k] < -CLEARLY) return 0; /* the tool has come to arm it */
+    return 1;
+}
+
+/* The next epoch, and the states in it. */
+int kinetree_block_event(void *object, POSITION, double *following, double *next) {
+    Block *b = (Block *)object;
+    place(b, t, x, nx, uvr, u, nu, epoch, "event");
+    if (state_save(b->in, &b->before)) fail(b, "event");
+    b->has_before = 1, b->has_after = 0;
+    if (get_indicators(b->in, (size_t)b->in->model.header[P_GUARDS], b->z)) fail(b, "event");
+    enter_event_mode(b->in);
+    b->in->located = event_is_due(b);
+    carry_out(b, "event");
+    note_next(b, t);
+    *next = b->next;
+    b->epoch = epoch + 1;
+    b->t = NAN;
+    if (get_group(b->in, b->in->model.ints[U_AT_STATES], (int64_t)nx, nx, following)) fail(b, "event");
+    return b->epoch;
+}
+
+/* -- Steps: the mechanism integrates itself from sample to sample ------------------------------------------------------------------------------- */
+int kinetree_block_step(void *object, double t, double h, const int *uvr, size_t nuvr, const double *u, size_t nu, const double *du, size_t ndu, int epoch,
+                        const int *vr, size_t n, double *y) {
+    Block *b = (Block *)object;
+    started(b);
+    go_to(b, epoch, "step");
+    if (state_save(b->in, &b->before)) fail(b, "step");
+    b->has_before = 1, b->has_after = 0;
+    set_inputs(b, uvr, u, nu, "inputs");
+    for (size_t k = 0; k < ndu; k++) {
+        uint32_t reference = (uint32_t)uvr[k];
+        int32_t one = 1;
+        if (du[k] != 0 && set_slopes(b->in, &reference, 1, &one, du + k)) fail(b, "slopes");
+    }
+    int stopped = 0;
+    double now = b->in->work[V_TIME];
+    if (do_step(b->in, now, t + h - now, 0, &stopped) || get_reals(b->in, (const uint32_t *)vr, n, y)) fail(b, "step");
+    return b->epoch = epoch + 1;
+}
+
+/* Before any step. */
+void kinetree_block_values(void *object, const int *vr, size_t n, double *y) {
+    Block *b = (Block *)object;
+    started(b);
+    if (get_reals(b->in, (const uint32_t *)vr, n, y)) fail(b, "values");
+}

@@ -1,0 +1,166 @@
+"""Modelica packages whose external object calls the engine: a C program plays the tool, repeats, reorders and goes back an epoch."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kinetree.fmu.archive.payload import token_of
+from kinetree.fmu.external.library import LIBRARY
+from kinetree.fmu.external.package import package_text, write_package
+from kinetree.fmu.unit import fmu_unit
+from kinetree.fmu.variables import variable_table
+from kinetree.models import load
+from kinetree.scripts.cli import main
+from kinetree.scripts.fmi.bare_c_host import no_compiler
+from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.solvers.library.c_compiler import compiler
+from kinetree.solvers.library.platforms import this_platform
+
+HERE = this_platform()
+TOOL = Path(__file__).parents[1] / "data" / "modelica_tool.c"
+BALL = {
+    "format": "kinetree/1",
+    "name": "ball",
+    "gravity": [0, 0, -9.81],
+    "parameters": {"height": 1.0, "keeps": 0.7},
+    "inputs": {"wind": {"start": 0.5}},
+    "bodies": {"ball": {"mass": 2.0}},
+    "joints": {
+        "j": {
+            "child": "ball",
+            "transforms": [
+                {"shift": "z", "coordinate": "h", "start": "height"},
+                {"shift": "x", "coordinate": "x"},
+            ],
+        }
+    },
+    "forces": {"blow": {"coordinate": "x", "value": "wind*if(t > 0.35, 2, 1)"}},
+    "events": {
+        "bounce": {"when": "h < 0 and der(h) < 0", "set": {"h": 0.0, "der(h)": "-keeps*der(h)"}}
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def tool(tmp_path_factory):
+    """run(mechanism, style, end, step, names, ...) -> values, lines that are no values."""
+    if HERE is None or HERE.system != "Linux" or no_compiler():
+        pytest.skip("external objects are built on Linux, with a C compiler")
+    folder = tmp_path_factory.mktemp("external")
+    packages: dict[str, tuple[Path, object]] = {}
+
+    def run(mechanism, style, end, step, names, hostile=False, inputs=None, parameters=None):
+        key = str(mechanism)
+        if key not in packages:
+            unit = fmu_unit(load(mechanism))
+            place = write_package(unit, folder / f"Mechanism{len(packages)}", lambda text: None)
+            program = place / "tool"
+            library = next((place / "Resources" / "Library").iterdir())
+            linked = [f"-L{library}", f"-l{LIBRARY}", f"-Wl,-rpath,{library}", "-lm"]
+            line = [*compiler(), "-O1", "-w", str(TOOL), "-o", str(program), *linked]
+            subprocess.run(line, check=True)
+            packages[key] = place, unit
+        place, unit = packages[key]
+        table = variable_table(unit)
+        reference = {v.name: vr for vr, v in table.numbered()}
+
+        def pair(given):
+            given = given or {}
+            return [
+                ",".join(str(reference[name]) for name in given),
+                ",".join(repr(value) for value in given.values()),
+            ]
+
+        numbers = [len(table.states), len(table.indicators), end, step, int(hostile)]
+        model = place / "Resources" / "Data" / "model.kinetree"
+        wanted = ",".join(str(reference[name]) for name in names)
+        done = subprocess.run(
+            [str(place / "tool"), str(model), token_of(unit, table), style, *map(str, numbers), wanted, *pair(inputs), *pair(parameters)],
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        rows = [line.split() for line in done.stdout.splitlines()]
+        values = [float(row[1]) for row in rows if row[:1] == ["value"]]
+        return values, [" ".join(row) for row in rows if row[:1] != ["value"]]
+
+    return run
+
+
+def stepped(mechanism, end, names, values=None):
+    """The same by the own integrator."""
+    twin = InProcess(fmu_unit(load(mechanism))).start(values)
+    twin.step(end)
+    return twin.get(names)
+
+
+def test_a_tool_that_integrates_meets_the_events(tool):
+    """A bounce, and a force that jumps at an instant; inputs, and parameters that decide the start."""
+    names, given = ["h", "der(h)", "x"], {"height": 0.9, "keeps": 0.5}
+    values, said = tool(BALL, "exchange", 1.0, 1e-2, names, inputs={"wind": 0.8}, parameters=given)
+    right = stepped(BALL, 1.0, names, given | {"wind": 0.8})
+    assert values == pytest.approx(right, abs=1e-9) and said[0].startswith("events ")
+
+
+def test_calls_that_are_repeated_reordered_or_of_the_epoch_before_change_nothing(tool):
+    names = ["h", "der(h)", "x", "der(x)"]
+    for style, step in (("exchange", 1e-2), ("steps", 5e-3)):
+        plain = tool(BALL, style, 1.0, step, names, inputs={"wind": 0.8})
+        assert tool(BALL, style, 1.0, step, names, hostile=True, inputs={"wind": 0.8}) == plain
+
+
+def test_samples_of_the_own_integrator(tool):
+    names = ["h", "der(h)", "x"]
+    values, _ = tool(BALL, "steps", 1.0, 5e-3, names)
+    assert values == pytest.approx(stepped(BALL, 1.0, names), abs=1e-7)
+
+
+@pytest.mark.parametrize("name, end", [("bouncing-ball", 1.0), ("pendulum-stop", 1.0)])
+def test_contacts(name, end, tool):
+    names = [
+        v.name for v in variable_table(fmu_unit(load(f"lib:{name}"))).variables if v.state >= 0
+    ]
+    right = stepped(f"lib:{name}", end, names)
+    for hostile in (False, True):
+        values, _ = tool(f"lib:{name}", "exchange", end, 1e-3, names, hostile=hostile)
+        assert values == pytest.approx(right, abs=1e-6)
+
+
+def test_what_goes_wrong_is_told_to_the_tool(tool):
+    _, said = tool(BALL, "exchange", 1.0, 1e-2, ["h"], parameters={"height": float("nan")})
+    assert "height" in said[0] and "error" in said[0]
+
+
+@pytest.mark.parametrize("name", ["boom", "bouncing-ball", "carrier", "boom-drive", "excavator"])
+def test_packages_are_modelica(name):
+    """Braces and classes close, every variable is declared once, every class has its functions; rumoca's parser takes the text."""
+    unit = fmu_unit(load(f"lib:{name}"))
+    text = package_text(unit, "Made", "{token}")
+    for sign, closing in ("{}", "()", "[]"):
+        assert text.count(sign) == text.count(closing)
+    assert "{token}" in text and text.rstrip().endswith("end Made;")
+    for style in ("Exchange", "Steps"):
+        body = text.split(f"  model {style} ")[1].split(f"  end {style};")[0]
+        declared = [line.split("(")[0].split("[")[0].split() for line in body.split("equation")[0].splitlines()]  # fmt: skip
+        names = [words[-1] for words in declared if len(words) > 1 and words[0] in ("Real", "Integer")]  # fmt: skip
+        assert len(set(names)) == len(names)
+    rumoca = pytest.importorskip("rumoca")
+    assert not [each for each in rumoca.validate_source(text) if " error: " in str(each)]
+    broken = text.replace("end when;", "end which;", 1)
+    assert [each for each in rumoca.validate_source(broken) if " error: " in str(each)]
+
+
+def test_the_command_writes_a_package(tmp_path, capsys):
+    if HERE is None or HERE.system != "Linux":
+        pytest.skip("external objects are built on Linux")
+    assert main(["modelica", "lib:pendulum", "--external", "-o", str(tmp_path / "Swing")]) == 0
+    assert "Swing.Exchange" in capsys.readouterr().out
+    assert (tmp_path / "Swing" / "Resources" / "Data" / "model.kinetree").exists()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").touch()
+    for name, word in (
+        ("other", "other files"),
+        ("no-name", "identifier"),
+        ("model", "identifier"),
+    ):
+        assert main(["modelica", "lib:pendulum", "--external", "-o", str(tmp_path / name)]) == 2
+        assert word in capsys.readouterr().err
