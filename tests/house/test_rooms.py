@@ -19,7 +19,7 @@ ORDER: dict[str, list[set[str]]] = {
         },
         {"analysis"}, {"observers"}, {"trace", "specialised"}, {"gradients"}, {"equations"}, {"scene"}, {"foreign"},
     ],
-    "kinetree.fmu": [{"archive", "native", "slave"}, {"source"}],
+    "kinetree.fmu": [{"archive", "native", "slave"}, {"source", "external"}],
     "kinetree.scripts": [
         {"templates"}, {"terminal"}, {"ssp"}, {"cosim", "fmi"}, {"reports"}, {"hil"}, {"studies"}, {"commands"}, {"kinetree"},
         {"studio"}, {"site"}, {"bench"},
