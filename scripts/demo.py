@@ -65,7 +65,7 @@ def main(folder: Path = FOLDER) -> int:
 
 
 def rests() -> Rows:
-    """The carrier on its wheels, on its jacks, at the commanded angles."""
+    """Return the carrier on its wheels, on its jacks, at the commanded angles."""
     from kinetree.models import load
 
     system = load("lib:carrier", modules=MODULES).compile()
@@ -105,7 +105,7 @@ def rests() -> Rows:
 
 
 def stages(run: "Coupled") -> dict[str, Rows]:
-    """The three summary tables of the co-simulation."""
+    """Return the three summary tables of the co-simulation."""
     from kinetree.scripts.reports.stage_tables import TITLES, stage_table
 
     columns = {name: run[name] for name in COLUMNS}
@@ -147,7 +147,7 @@ def report(
     held: dict[str, Rows],
     pictures: dict[str, Path],
 ) -> Path:
-    """The page with everything."""
+    """Return the page with everything."""
     from kinetree.scripts.reports.html import (
         heading,
         paragraph,

@@ -38,7 +38,7 @@ class Failure(Exception):
 
 
 def fingerprint(extras: str = EVERYTHING) -> str:
-    """Key of an installation: what it was made from and with which Python."""
+    """Return the key of an installation: what it was made from and with which Python."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} {ROOT} {extras}".encode())
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((ROOT / name).read_bytes())
@@ -46,7 +46,7 @@ def fingerprint(extras: str = EVERYTHING) -> str:
 
 
 def installed(extras: str = EVERYTHING) -> bool:
-    """Whether the environment has these extras, or everything."""
+    """Return whether the environment has these extras, or everything."""
     keys = {fingerprint(extras), fingerprint()}
     return STAMP.exists() and STAMP.read_text() in keys and program("python").exists()
 
@@ -59,7 +59,9 @@ ENGINE: list[str | Path] = [program("python"), "-m", "kinetree.solvers.library",
 
 
 def quietly(title: str, command: list[str | Path], required: bool = True) -> bool:
-    """Run with its output in a log, a progress line on the terminal; on failure show the end of the log."""
+    """Return run with its output in a log, a progress line on the terminal; on failure show the end
+    of the log.
+    """
     log = VENV / "setup.log"
     return follow(title, begin(command, log), log, required)
 
@@ -186,7 +188,7 @@ def install_tbb() -> None:
 
 
 def install_packages(names: list[str]) -> bool:
-    """Packages of Debian and its like, where the user may install them."""
+    """Return the packages of Debian and its like, where the user may install them."""
     if not sys.platform.startswith("linux") or os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -209,7 +211,9 @@ FOREIGN = {
 
 
 def wheel(options: argparse.Namespace) -> int:
-    """Wheel and sdist in dist/, and the wheel tried in an empty environment without a compiler."""
+    """Return wheel and sdist in dist/, and the wheel tried in an empty environment without a
+    compiler.
+    """
     setup()
     return run(program("python"), "-m", "kinetree.scripts.distribution", "build", "installed")
 

@@ -136,7 +136,7 @@ def smoke(python: str, pinned: Sequence[str]) -> None:
 
 
 def dependencies() -> list[str]:
-    """Requirements of the project; each has a lower bound."""
+    """Return the requirements of the project; each has a lower bound."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "dependencies"
     ]
@@ -150,7 +150,7 @@ def wheel() -> Path:
 
 
 def found_python(version: str) -> str:
-    """A program of this version of Python, on the path or of pyenv."""
+    """Return a program of this version of Python, on the path or of pyenv."""
     there = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python3"))
     for path in (shutil.which(f"python{version}"), *map(str, there)):
         if path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:

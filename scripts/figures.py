@@ -133,7 +133,7 @@ def wire(
 
 
 def canvas(width: float, height: float) -> tuple[Any, Any]:
-    """A figure without axes, in units of its boxes."""
+    """Return a figure without axes, in units of its boxes."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(width, height))
@@ -191,7 +191,7 @@ def imported(path: Path) -> None:
 
 
 def boom_archive(folder: Path) -> Path:
-    """lib:boom as a system structure, communication step 5 ms."""
+    """Return lib:boom as a system structure, communication step 5 ms."""
     from kinetree.scripts.cli import main as command
 
     path = folder / "boom.ssp"
@@ -229,7 +229,9 @@ print("RESULT", json.dumps(rows), flush=True)
 
 
 def in_libcosim(archive: Path) -> Any:
-    """Luff angle and pressure at the ends of the communication steps, from a C++ host in a process of its own."""
+    """Return luff angle and pressure at the ends of the communication steps, from a C++ host in a
+    process of its own.
+    """
     import numpy as np
 
     count = round(STOP / STEP)

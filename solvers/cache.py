@@ -17,13 +17,13 @@ SOURCES = Path(__file__).parent
 
 
 def cache_root() -> Path:
-    """Folder for everything Kinetree compiles or remembers on this machine."""
+    """Return folder for everything Kinetree compiles or remembers on this machine."""
     named = os.environ.get("KINETREE_CACHE")
     return usable(Path(named) if named else default_root())
 
 
 def default_root() -> Path:
-    """The folder for caches of this system and user."""
+    """Return the folder for caches of this system and user."""
     from platformdirs import user_cache_path
 
     return user_cache_path("kinetree", appauthor=False)

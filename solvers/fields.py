@@ -436,7 +436,7 @@ LITERAL = (
 
 
 def places(table: tuple[Field, ...], first: int) -> dict[str, int]:
-    """Entry of the directory of a block by field; each directory has a closing end."""
+    """Return the entry of the directory of a block by field; each directory has a closing end."""
     return {field.name: first + k for k, field in enumerate(table)}
 
 

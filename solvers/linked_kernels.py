@@ -67,7 +67,7 @@ def flat_types(shape: str) -> list:
 
 
 def emit_call(symbol: str, shape: str):
-    """Code generator of a call through the symbol."""
+    """Return the code generator of a call through the symbol."""
 
     def generate(context, builder, sig, args):
         values = []
@@ -119,7 +119,7 @@ def c_function(function: Callable, signature):
 
 
 def make_callback(function: Callable, shape: str):
-    """The compiled function behind a symbol."""
+    """Return the compiled function behind a symbol."""
     body = kernel(function)
     signature = types.int32(*flat_types(shape))
     if shape == "solve":
@@ -188,7 +188,7 @@ def hook(module: str, name: str) -> Callable:
 
 
 def own_in_python(address: int, t: float, y, val, ydot) -> int:
-    """`call_own` where kernels run in plain Python."""
+    """Return `call_own` where kernels run in plain Python."""
     pointers = [each.ctypes.data for each in (y, val, ydot)]
     return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *(ctypes.c_void_p,) * 3)(int(address))(
         t, *pointers

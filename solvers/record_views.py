@@ -9,12 +9,12 @@ from kinetree.solvers.view_types import INT, WORD, ViewType, pointer_of, whole_v
 
 
 def record_type(block, record: Record) -> ViewType:
-    """View of a record in a block of this type."""
+    """Return the view of a record in a block of this type."""
     return ViewType(block.dtype, record)
 
 
 def rows_of(record: Record):
-    """The kernel that cuts record k out of a table of them."""
+    """Return the kernel that cuts record k out of a table of them."""
 
     @intrinsic
     def row(typingctx, table, k):

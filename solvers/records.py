@@ -33,18 +33,18 @@ class Record:
         self.size = at
 
     def place(self, name: str) -> tuple[int, int]:
-        """First place and count of an entry."""
+        """Return first place and count of an entry."""
         if name not in self.places:
             raise AttributeError(f"record '{self.name}' has no entry '{name}'")
         return self.places[name]
 
     def at(self, name: str) -> int:
-        """Place of an entry."""
+        """Return the place of an entry."""
         return self.places[name][0]
 
     @property
     def offsets(self) -> tuple[int, ...]:
-        """Places of all entries in order."""
+        """Return the places of all entries in order."""
         return tuple(place for place, _ in self.places.values())
 
     def of(self, block: Any, first: int = 0) -> Named:
@@ -52,7 +52,7 @@ class Record:
         return Named(block, first, self)
 
     def rows(self, block: Any) -> Iterator[Named]:
-        """Records that fill a block one after another."""
+        """Return records that fill a block one after another."""
         return (Named(block, first, self) for first in range(0, len(block), self.size))
 
     def filled(self, **values: int | Sequence[int]) -> list[int]:
@@ -66,7 +66,7 @@ class Record:
         return found
 
     def constants(self, prefix: str) -> dict[str, int]:
-        """Places under names for C."""
+        """Return the places under names for C."""
         return {f"{prefix}_{name.upper()}": place for name, (place, _) in self.places.items()}
 
 
@@ -96,7 +96,7 @@ class Named:
         self.block[self.place(name)] = value
 
     def shifted(self, index: Any) -> Any:
-        """An index of the block for one of the record."""
+        """Return an index of the block for one of the record."""
         if not isinstance(index, slice):
             return self.first + index
         last = len(self) if index.stop is None else index.stop
@@ -113,7 +113,7 @@ class Named:
 
     @property
     def size(self) -> int:
-        """Numbers from the beginning of the record to the end of the block."""
+        """Return the numbers from the beginning of the record to the end of the block."""
         return len(self)
 
 

@@ -37,11 +37,11 @@ class ViewType(types.Type):
 
     @property
     def bare(self) -> "ViewType":
-        """The type of a part, which is no record."""
+        """Return the type of a part, which is no record."""
         return ViewType(self.dtype) if self.record else self
 
     def entry(self, name: str) -> tuple[int, int] | None:
-        """First place and count of an entry of the record."""
+        """Return first place and count of an entry of the record."""
         return self.record.places.get(name) if self.record else None
 
 
@@ -74,7 +74,7 @@ class BlocksType(types.Type):
         )
 
     def place(self, name: str) -> int:
-        """Entry of the directory, or -1."""
+        """Return the entry of the directory, or -1."""
         return MODEL_AT[name] if self.kind == "model" else WORK_AT[name]
 
 
@@ -99,7 +99,7 @@ class BlocksModel(models.StructModel):
 
 
 def constant_load(builder, pointer):
-    """Load from the ints block, which never changes."""
+    """Return the load from the ints block, which never changes."""
     loaded = builder.load(pointer)
     loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
     return loaded
@@ -147,7 +147,7 @@ class ViewAttributes(AttributeTemplate):
 
 @lower_getattr_generic(ViewType)
 def lower_view_attribute(context, builder, typ, value, attr):
-    """The size of a view, or an entry of its record: a number, or a view of some."""
+    """Return the size of a view, or an entry of its record: a number, or a view of some."""
     view = cgutils.create_struct_proxy(typ)(context, builder, value)
     entry = typ.entry(attr)
     if not entry:
@@ -204,7 +204,7 @@ def lower_getitem(context, builder, sig, args):
 
 @lower_builtin(operator.getitem, ViewType, types.SliceType)
 def lower_slice(context, builder, sig, args):
-    """Part of a view; bounds are within it, a missing end means its end."""
+    """Return part of a view; bounds are within it, a missing end means its end."""
     view = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0])
     part = context.make_helper(builder, sig.args[1], args[1])
     stop = builder.select(builder.icmp_signed("<", part.stop, view.size), part.stop, view.size)
@@ -233,7 +233,7 @@ def lower_setitem(context, builder, sig, args):
 
 
 def pointer_of(context, builder, typ, value):
-    """Data pointer of an array, a view or a C pointer."""
+    """Return the data pointer of an array, a view or a C pointer."""
     if isinstance(typ, ViewType):
         return cgutils.create_struct_proxy(typ)(context, builder, value).data
     return (
@@ -244,7 +244,7 @@ def pointer_of(context, builder, typ, value):
 
 
 def blocks_of(result: BlocksType):
-    """Code generator of the two constructors."""
+    """Return the code generator of the two constructors."""
 
     def generate(context, builder, sig, args):
         blocks = cgutils.create_struct_proxy(result)(context, builder)
@@ -257,18 +257,18 @@ def blocks_of(result: BlocksType):
 
 @intrinsic
 def model_blocks(typingctx, ints, floats):
-    """The compiled model on its blocks (arrays or C pointers)."""
+    """Return the compiled model on its blocks (arrays or C pointers)."""
     return MODEL(ints, floats), blocks_of(MODEL)
 
 
 @intrinsic
 def work_blocks(typingctx, ints, work):
-    """The workspace on its block."""
+    """Return the workspace on its block."""
     return WORK(ints, work), blocks_of(WORK)
 
 
 def whole_view(view: ViewType):
-    """Code generator of a view on a whole block whose size does not matter."""
+    """Return the code generator of a view on a whole block whose size does not matter."""
 
     def generate(context, builder, sig, args):
         result = cgutils.create_struct_proxy(view)(context, builder)
@@ -281,19 +281,19 @@ def whole_view(view: ViewType):
 
 @intrinsic
 def view_ints(typingctx, block):
-    """View on a block of integers (array or C pointer)."""
+    """Return view on a block of integers (array or C pointer)."""
     return INTS(block), whole_view(INTS)
 
 
 @intrinsic
 def view_floats(typingctx, block):
-    """View on a block of floats (array or C pointer)."""
+    """Return view on a block of floats (array or C pointer)."""
     return FLOATS(block), whole_view(FLOATS)
 
 
 @intrinsic
 def blocks_from(typingctx, ints, data, kind):
-    """Blocks from pointers; kind is the literal 0 for the model, 1 for the workspace."""
+    """Return the blocks from pointers; kind is the literal 0 for the model, 1 for the workspace."""
     if not isinstance(kind, types.IntegerLiteral):
         return None
     result = MODEL if kind.literal_value == 0 else WORK
@@ -302,7 +302,7 @@ def blocks_from(typingctx, ints, data, kind):
 
 @intrinsic
 def view_from(typingctx, pointer, size):
-    """View from a pointer and a size."""
+    """Return the view from a pointer and a size."""
     view = ViewType(pointer.dtype)
 
     def generate(context, builder, sig, args):

@@ -21,7 +21,7 @@ if config.DISABLE_JIT:
     rows, whole = plain_rows, plain_block
 
     def part(block, ints, table, directory):
-        """Slices of a block by field name."""
+        """Return the slices of a block by field name."""
         parts = {
             field.name: block[ints[directory + k] : ints[directory + k + 1]]
             for k, field in enumerate(table)
@@ -31,7 +31,7 @@ if config.DISABLE_JIT:
         }
 
     def model_view(ints, floats):
-        """The compiled model in its two blocks, in plain Python."""
+        """Return the compiled model in its two blocks."""
         return SimpleNamespace(
             header=R.HEADER.of(ints),
             **part(ints, ints, L.MODEL_INTS, AT_INTS),
@@ -39,15 +39,15 @@ if config.DISABLE_JIT:
         )
 
     def work_view(ints, work):
-        """The workspace in its block, in plain Python."""
+        """Return the workspace in its block."""
         return SimpleNamespace(**part(work, ints, L.WORK, AT_WORK))
 
     def ints_view(block):
-        """Return a block of integers as a view whose slices cost nothing."""
+        """Return a block of integers as a view: its slices cost nothing."""
         return block
 
     def floats_view(block):
-        """A block of floats, in plain Python."""
+        """Return a block of floats as a view."""
         return block
 
 else:

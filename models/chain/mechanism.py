@@ -21,7 +21,7 @@ KEPT = ("value", "unit", "min", "max", "tunable", "text")
 
 
 def chain_mechanism(system: ChainSystem) -> Mechanism:
-    """The mechanism that moves like the chain."""
+    """Return the mechanism that moves like the chain."""
     d = system.description
     if system.mass.ndim == 2:
         if np.count_nonzero(system.mass - np.diag(np.diagonal(system.mass))):
@@ -75,7 +75,7 @@ def chain_mechanism(system: ChainSystem) -> Mechanism:
 
 
 def row(system: ChainSystem, k: int) -> str:
-    """Force on coordinate k: couplings, force, support."""
+    """Return force on coordinate k: couplings, force, support."""
     chain, name = system.chain, system.coordinates[k]
     terms = []
     if system.springs is not None:
@@ -105,7 +105,7 @@ def row(system: ChainSystem, k: int) -> str:
 
 
 def stretched(system: ChainSystem, k: int) -> list[str]:
-    """Forces of the springs at coordinate k, each by its own stretch."""
+    """Return the forces of the springs at coordinate k, each by its own stretch."""
     assert system.springs is not None
     between, ground = system.springs
     x = system.coordinates

@@ -68,7 +68,9 @@ class ChainSystem:
         return self.couplings + np.diag(self.supports)
 
     def _springs(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Springs between neighbours, and to the ground, where they are given one by one and none is negative."""
+        """Return the springs between neighbours, and to the ground, where they are given one by one
+        and none is negative.
+        """
         k = self._numbers(self.chain.stiffness)
         if k.ndim == 2:
             return None
@@ -82,7 +84,7 @@ class ChainSystem:
         return (between, ground) if (k >= 0.0).all() else None
 
     def _stored(self, x: np.ndarray) -> np.ndarray:
-        """Energy of the couplings, a row per state."""
+        """Return the energy of the couplings, a row per state."""
         if self.springs is None:
             return 0.5 * ((x @ self.couplings) * x).sum(axis=1)
         between, ground = self.springs
@@ -120,7 +122,7 @@ class ChainSystem:
         )
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and speeds at the start."""
+        """Return coordinates and speeds at the start."""
         x, v = (
             self._numbers(each) if each else np.zeros(self.n)
             for each in (self.chain.start, self.chain.speed)
@@ -147,7 +149,7 @@ class ChainSystem:
         return values
 
     def frequencies(self) -> np.ndarray:
-        """Natural frequencies of the undamped chain in Hz, slowest first."""
+        """Return the natural frequencies of the undamped chain in Hz, slowest first."""
         from scipy.linalg import eigh  # takes longer to import than most commands run
 
         M = self.mass if self.mass.ndim == 2 else np.diag(self.mass)
@@ -176,7 +178,9 @@ class ChainSystem:
         progress: Callable[[float], None] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> ChainResult:
-        """Motion in equal steps; the output step is shortened where it does not divide the run. Forces and supports are parabolas on every step."""
+        """Return motion in equal steps; the output step is shortened where it does not divide the
+        run. Forces and supports are parabolas on every step.
+        """
         from kinetree.solvers.chain import simulate
 
         run, began = self.description.run, time.perf_counter()
@@ -256,7 +260,7 @@ class ChainSystem:
         inputs: Callable[[float], dict[str, float]],
         seconds: float,
     ) -> ChainResult:
-        """Columns with the outputs, and the energy of masses, couplings and supports."""
+        """Return columns with the outputs, and the energy of masses, couplings and supports."""
         momenta = v * self.mass if self.mass.ndim == 1 else v @ self.mass
         energy = 0.5 * (momenta * v).sum(axis=1) + self._stored(x)
         for name, support in self.chain.supports.items():

@@ -162,7 +162,7 @@ def apply(builder: Builder, actuator: Actuator, value: int) -> bool:
 
 
 def chamber_force(builder: Builder, label: str, chambers: Chambers, length: E, speed: E) -> E:
-    """Force of the oil, the seals and the end stops; defines the rates of the pressures."""
+    """Return the force of the oil, the seals and the end stops; defines the rates of the pressures."""
     part = {
         key: E(builder.node(getattr(chambers, key), f"actuators.{label}.chambers.{key}"))
         for key in type(chambers).model_fields

@@ -64,7 +64,8 @@ def compile_structure(
     at_end: Mapping[str, float | str] | None = None,
     around: Around | None = None,
 ) -> Compiled:
-    """Flat blocks of a description whose bodies are numbered by `topology`; locked joints keep the coordinates that a transition writes.
+    """Return the flat blocks of a description whose bodies are numbered by `topology`; locked
+    joints keep the coordinates that a transition writes.
 
     In a later structure outputs and events fall away whose names are gone with a joint or a body. `starts` replace start values by name, `at_end` is
     what the end of the stage sets before the structure changes, `around` what stands before and after the elements of joints at merged bodies.
@@ -205,7 +206,7 @@ def add_tables(builder: Builder) -> None:
 
 
 def parameter_values(description: Description) -> dict[str, float]:
-    """Numbers of all parameters, expressions resolved in any order."""
+    """Return the numbers of all parameters, expressions resolved in any order."""
     values, errors = evaluated(
         tuple((name, parameter.value) for name, parameter in description.parameters.items())
     )
@@ -224,12 +225,15 @@ def parameter_values(description: Description) -> dict[str, float]:
 def evaluated(
     given: tuple[tuple[str, float | str], ...],
 ) -> tuple[dict[str, float], dict[str, ExpressionError]]:
-    """`evaluate_parameters`, once for all structures of a mechanism with the same parameters."""
+    """Return `evaluate_parameters`, once for all structures of a mechanism with the same
+    parameters.
+    """
     return evaluate_parameters(dict(given))
 
 
 def add_starts(builder: Builder) -> Starts:
-    """Registers start(NAME) of coordinates, speeds, states and inputs, each group without gaps; a host may overwrite them before the start.
+    """Return registers start(NAME) of coordinates, speeds, states and inputs, each group without
+    gaps; a host may overwrite them before the start.
 
     What an expression gives counts until a host has given a number: coordinates, speeds and states have a register given(NAME) for that; inputs have
     a group preset(NAME) to which expressions write.
@@ -265,7 +269,7 @@ def follow(builder: Builder, name: str, start: float | str) -> None:
 def add_start_group(
     builder: Builder, group: list[tuple[str, float | str]], word: str = "start"
 ) -> int:
-    """First register of one group."""
+    """Return the first register of one group."""
     first = 0
     for k, (name, given) in enumerate(group):
         key, value = f"{word}({name})", builder.starts.get(name, given)
@@ -277,7 +281,7 @@ def add_start_group(
 
 
 def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
-    """Header, sizes and names."""
+    """Return header, sizes and names."""
     program, ints, d = parts["program"], parts["ints"], builder.description
     names = program.names
     nq, nu = int(ints["q_at"][-1]), int(ints["u_at"][-1])
@@ -329,7 +333,7 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
 
 
 def quaternions(ints: dict[str, np.ndarray]) -> tuple[int, ...]:
-    """Index of the first component of every quaternion in q."""
+    """Return the index of the first component of every quaternion in q."""
     return tuple(
         q + turn
         for code, q in zip(ints["e_kind"].tolist(), ints["e_q"].tolist(), strict=True)

@@ -71,5 +71,5 @@ class Compiled:
 
     @property
     def body_number(self) -> dict[str, int]:
-        """Number of every real body and of the ground."""
+        """Return the number of every real body and of the ground."""
         return {"ground": 0} | {name: k for k, name in enumerate(self.bodies, 1)}

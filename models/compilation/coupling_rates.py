@@ -58,7 +58,7 @@ class Leaves:
 
     # -- places -------------------------------------------------------------------------------------------------------------------------
     def sensed(self, label: str, kind: Kind, body: int, point: int = -1, count: int = 3) -> list[E]:
-        """Sensors of one quantity, once."""
+        """Return the sensors of one quantity, once."""
         keys = [f"{label}[{k}]" for k in range(count)]
         for axis, key in enumerate(keys):
             if key not in self.builder.registers.names:
@@ -66,7 +66,7 @@ class Leaves:
         return [name(key) for key in keys]
 
     def place(self, body: int, point: int) -> Vector:
-        """Place of a point of a body, ground axes."""
+        """Return the place of a point of a body, ground axes."""
         label = f"place({body},{point})"
         if label not in self._made:
             place = self._made[label] = Vector(*self.sensed(label, POSITION, body, point))
@@ -75,7 +75,7 @@ class Leaves:
         return self._made[label]
 
     def velocity(self, body: int, point: int) -> Vector:
-        """Velocity of that point."""
+        """Return the velocity of that point."""
         if body == 0:
             return NOWHERE
         velocity = Vector(*self.sensed(f"velocity({body},{point})", VELOCITY, body, point))
@@ -84,7 +84,7 @@ class Leaves:
         return velocity
 
     def spin(self, body: int) -> Vector:
-        """Angular velocity of a body, ground axes."""
+        """Return the angular velocity of a body, ground axes."""
         if body == 0:
             return NOWHERE
         spin = Vector(*self.sensed(f"spin({body})", ANGULAR_VELOCITY, body))
@@ -93,7 +93,7 @@ class Leaves:
         return spin
 
     def orientation(self, body: int) -> list[E]:
-        """Quaternion of a body; its rate is half the spin times it."""
+        """Return the quaternion of a body; its rate is half the spin times it."""
         w, x, y, z = parts = self.sensed(f"orientation({body})", ORIENTATION, body, count=4)
         a, b, c = (0.5 * part for part in self.spin(body))
         rates = (
@@ -107,7 +107,7 @@ class Leaves:
         return parts
 
     def axis(self, body: int, k: int) -> Vector:
-        """Axis k of a body, ground axes."""
+        """Return the axis k of a body, ground axes."""
         if body == 0:
             return Vector(*(E(float(k == c)) for c in range(3)))
         tip, foot = (
@@ -118,7 +118,9 @@ class Leaves:
 
     # -- measured names -----------------------------------------------------------------------------------------------------------------
     def reduce(self, node: Node) -> Node:
-        """The expression with its definitions put in and its sensors reduced to places, velocities and spins."""
+        """Return the expression with its definitions put in and its sensors reduced to places,
+        velocities and spins.
+        """
         records = {record[1]: record for record in self.builder.early}
 
         def measured(leaf: Leaf) -> Node | None:
@@ -170,7 +172,9 @@ class Leaves:
         return differentiate(node, lambda leaf: self.rate(leaf, complain))
 
     def rate(self, leaf: Leaf, complain: Callable[[str, str], ModelError]) -> Node | None:
-        """Rate of one leaf, None for one that does not change or whose change the kernels add."""
+        """Return the rate of one leaf, None for one that does not change or whose change the
+        kernels add.
+        """
         key, builder = leaf.key, self.builder
         if (
             key in self.speeds
@@ -231,7 +235,7 @@ class Leaves:
 
 
 def coordinate_rates(form: JointForm) -> dict[str, Node]:
-    """Rates of the coordinates of a joint by its speeds, as in `solvers/elements`."""
+    """Return the rates of the coordinates of a joint by its speeds, as in `solvers/elements`."""
     rates: dict[str, Node] = {coordinate: Der(coordinate) for coordinate in form.coordinates}
     for element in form.elements:
         move, k = MOVES.get(element.kind), element.coordinate
@@ -248,7 +252,7 @@ def coordinate_rates(form: JointForm) -> dict[str, Node]:
 
 
 def problem(builder: Builder, key: str) -> Callable[[str, str], ModelError]:
-    """Errors about one coupling."""
+    """Return the errors about one coupling."""
     return lambda found, expected: ModelError(
         Problem(key, found, expected, file=builder.description.file)
     )

@@ -134,7 +134,7 @@ def point_register(builder: Builder, point: Vector) -> int:
 
 
 def place_of(builder: Builder, body: str, point: Vector) -> Vector:
-    """Place of a point of a body, ground axes."""
+    """Return the place of a point of a body, ground axes."""
     return (
         builder.leaves.place(builder.body[body], point_register(builder, point))
         if builder.body[body]
@@ -143,7 +143,7 @@ def place_of(builder: Builder, body: str, point: Vector) -> Vector:
 
 
 def direction_of(builder: Builder, body: str, axis: Vector) -> Vector:
-    """A unit vector of a body in ground axes."""
+    """Return a unit vector of a body in ground axes."""
     axis = axis.unit()
     return (
         place_of(builder, body, axis).minus(place_of(builder, body, NOWHERE))
@@ -153,7 +153,9 @@ def direction_of(builder: Builder, body: str, axis: Vector) -> Vector:
 
 
 def velocity_of(builder: Builder, body: str, point: Vector, away: Vector) -> Vector:
-    """Velocity of the body's material at a place `away` (ground axes) from one of its points."""
+    """Return the velocity of the body's material at a place `away` (ground axes) from one of its
+    points.
+    """
     i = builder.body[body]
     return (
         builder.leaves.velocity(i, point_register(builder, point)).plus(
@@ -174,7 +176,7 @@ def slip(builder: Builder, body: str, point: Vector, away: Vector, on: str) -> V
 
 
 def blade(builder: Builder, given: Blade, key: str) -> E:
-    """Velocity across a blade."""
+    """Return the velocity across a blade."""
     point, normal = (
         vector_of(builder, given.point, f"{key}.point"),
         vector_of(builder, given.normal, f"{key}.normal"),
@@ -185,7 +187,8 @@ def blade(builder: Builder, given: Blade, key: str) -> E:
 
 
 def rolling(builder: Builder, given: Rolling, key: str) -> tuple[E, E, E]:
-    """Height of the lowest point above the plane, and its slip along two directions of the plane.
+    """Return the height of the lowest point above the plane, and its slip along two directions of
+    the plane.
 
     The lowest point of a convex body is r = -∂h/∂n of its support function h(n): radius of a sphere, radius |n - (n·a) a| of a disc with axis a,
     (Σ s_k² (n·b_k)²)^½ of an ellipsoid with semi-axes s_k along b_k.
@@ -280,7 +283,7 @@ def constraint_row(builder: Builder, key: str, value: Node) -> Derived | None:
 def slopes_of(
     builder: Builder, rate: Node, complain
 ) -> tuple[tuple[tuple[int, int], ...], tuple[Arm, ...]]:
-    """Derivatives of a rate by speeds, velocities of points and spins of bodies."""
+    """Return the derivatives of a rate by speeds, velocities of points and spins of bodies."""
     place = builder.leaves
 
     def by(key: str) -> Node:

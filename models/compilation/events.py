@@ -122,7 +122,7 @@ def holding(builder: Builder) -> list[str]:
 
 
 def entries(builder: Builder) -> list[str]:
-    """Names of the entries of y = (q, u, x)."""
+    """Return the names of the entries of y = (q, u, x)."""
     forms = [builder.forms[joint] for joint in builder.topology.joint]
     return (
         [n for f in forms for n in f.coordinates]

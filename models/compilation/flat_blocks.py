@@ -21,7 +21,9 @@ GROUPS = (
 
 
 def work_sizes(counts: Mapping[str, float], groups: Set[str]) -> list[int]:
-    """Length of every field of the workspace; fields of the literal group and of its parts are empty unless wanted."""
+    """Return the length of every field of the workspace; fields of the literal group and of its
+    parts are empty unless wanted.
+    """
     values = {**counts, **{group: float(group in groups) for group in GROUPS}}
     known: dict[str, int] = {}
     sizes = []
@@ -45,7 +47,7 @@ def pack(
     floats: Mapping[str, np.ndarray],
     work: list[int],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The ints and floats blocks; the workspace is laid out by the directory in ints."""
+    """Return the ints and floats blocks; the workspace is laid out by the directory in ints."""
     int_parts = [np.asarray(ints[f.name], dtype=np.int64) for f in L.MODEL_INTS]
     float_parts = [np.asarray(floats[f.name], dtype=np.float64) for f in L.MODEL_FLOATS]
     directories = [
@@ -77,7 +79,7 @@ def with_groups(ints: np.ndarray, counts: Mapping[str, float], groups: Set[str])
 def fields_of(
     block: np.ndarray, ints: np.ndarray, table: tuple[L.Field, ...], directory: int
 ) -> SimpleNamespace:
-    """Views of the fields of a block by name."""
+    """Return the views of the fields of a block by name."""
     at = ints[directory : directory + len(table) + 1].tolist()
     parts = {field.name: block[at[k] : at[k + 1]] for k, field in enumerate(table)}
     return SimpleNamespace(
@@ -87,7 +89,7 @@ def fields_of(
 
 
 def model_fields(ints: np.ndarray, floats: np.ndarray) -> SimpleNamespace:
-    """Fields of a compiled model by name."""
+    """Return the fields of a compiled model by name."""
     views = fields_of(ints, ints, L.MODEL_INTS, AT_INTS)
     views.__dict__.update(vars(fields_of(floats, ints, L.MODEL_FLOATS, AT_FLOATS)))
     return views

@@ -32,7 +32,7 @@ class Book:
 
 
 def one_way(value: E, x: E, rate: E, potential: E) -> tuple[Callable[[], E], Callable[[], E]]:
-    """Power and dissipation of a law over one length or coordinate."""
+    """Return the power and dissipation of a law over one length or coordinate."""
 
     def dissipation() -> E:
         slope = differentiate(potential.node, lambda leaf: ONE if is_same(leaf, x) else None)
@@ -51,7 +51,7 @@ def pushing(
     speed: Callable[[], Vector],
     spin: Callable[[], Vector],
 ) -> Callable[[], E]:
-    """Power of a force and a moment where they act."""
+    """Return the power of a force and a moment where they act."""
     return lambda: force().dot(speed()) + moment().dot(spin())
 
 

@@ -8,12 +8,12 @@ STAGE_START = "stage:start"  # register with the time at which the present stage
 
 
 def hidden(label: str, key: str) -> str:
-    """The name of a value inside a force element or an actuator."""
+    """Return the name of a value inside a force element or an actuator."""
     return f"{label}:{key}"
 
 
 def rate_of_state(state: str) -> str:
-    """The name of the rate of a state that an element brings along."""
+    """Return the name of the rate of a state that an element brings along."""
     return hidden(state, "rate")
 
 

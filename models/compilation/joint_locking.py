@@ -8,7 +8,7 @@ from kinetree.models.joints.moves import MOVES
 
 
 def locked_form(form: JointForm) -> JointForm:
-    """The form without coordinates."""
+    """Return the form without coordinates."""
     elements: list[ElementForm] = []
     for element in form.elements:
         move, first = MOVES.get(element.kind), element.coordinate

@@ -8,7 +8,9 @@ from kinetree.solvers.elements.kinds.rotate_q import KIND as ROTATE_Q
 
 
 def pattern(elements: tuple[ElementForm, ...], rotors: bool = False) -> int:
-    """The pattern of `layout.Joint` a sequence of elements has; a ball with motors is eliminated freedom by freedom."""
+    """Return the pattern of `layout.Joint` a sequence of elements has; a ball with motors is
+    eliminated freedom by freedom.
+    """
     moving = [k for k, e in enumerate(elements) if not e.kind.constant]
     if not moving:
         return L.Joint.FIXED

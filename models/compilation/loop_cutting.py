@@ -51,7 +51,7 @@ class CutTopology(Topology):
 
 
 def with_twins(description: Description, tree: Topology) -> CutTopology:
-    """The tree with a leaf for every cut joint."""
+    """Return the tree with a leaf for every cut joint."""
     number = {GROUND: 0} | {body: k for k, body in enumerate(tree.order, 1)}
     masses = masses_of(description) if tree.cuts else {}
     twins = tuple(twin_of(description.joints[joint], joint, masses) for joint in tree.cuts)
@@ -84,7 +84,7 @@ def twin_of(joint: JointSpec, name: str, masses: Mapping[str, float]) -> Twin:
 
 
 def masses_of(description: Description) -> dict[str, float]:
-    """Masses by the values that parameters have now; the ground has none to share."""
+    """Return the masses by the values that parameters have now; the ground has none to share."""
     values, _ = evaluate_parameters(
         {name: parameter.value for name, parameter in description.parameters.items()}
     )
@@ -129,7 +129,7 @@ def anchor(other: Body) -> Body:
 
 
 def times(share: float, value: float | str | Node) -> float | str | Node:
-    """A part of a number of the description."""
+    """Return a part of a number of the description."""
     return value if share == 1.0 else (E(value) * share).node
 
 
@@ -190,7 +190,9 @@ def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
 
 
 def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
-    """The given order or the reverse Cuthill-McKee order, whichever has the smaller envelope."""
+    """Return the given order or the reverse Cuthill-McKee order, whichever has the smaller
+    envelope.
+    """
     if len(groups) < 3:
         return groups
     from scipy.sparse import csr_matrix
@@ -209,7 +211,7 @@ def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
 def loop_arrays(
     groups: list[Group], parent: Sequence[int], joints: Mapping[str, list[int]], held: Sequence[int]
 ) -> dict[str, np.ndarray]:
-    """Integers of the constraint rows by field name."""
+    """Return the integers of the constraint rows by field name."""
     u_at = joints["u_at"]
     c: dict[str, list[int]] = {
         name: []
@@ -349,7 +351,7 @@ def held_starts(
 
 
 def loop_counts(arrays: dict[str, np.ndarray]) -> dict[str, int]:
-    """Counts that the sizes of fields are computed from."""
+    """Return counts that the sizes of fields are computed from."""
     return {
         "nl": arrays["l_kind"].size,
         "nlr": int(arrays["l_row"][-1]),
@@ -361,7 +363,7 @@ def loop_counts(arrays: dict[str, np.ndarray]) -> dict[str, int]:
 
 
 def tree_of(topology: Topology) -> Topology:
-    """The tree without its twins."""
+    """Return the tree without its twins."""
     if not isinstance(topology, CutTopology):
         return topology
     count = len(topology.order) - len(topology.twins)

@@ -86,7 +86,7 @@ class Place:
         return w, x, y, z
 
     def axes(self) -> tuple[Vector, ...]:
-        """The body's axes x, y, z in ground axes."""
+        """Return the body's axes x, y, z in ground axes."""
         return GROUND_AXES if self.body == 0 else columns(self.quaternion())
 
 
@@ -94,7 +94,7 @@ POINTS = (POSITION, VELOCITY, ACCELERATION)
 
 
 def columns(e: Quaternion) -> tuple[Vector, ...]:
-    """Columns of the rotation of a unit quaternion."""
+    """Return the columns of the rotation of a unit quaternion."""
     w, x, y, z = e
     return (
         Vector(1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)),
@@ -104,7 +104,7 @@ def columns(e: Quaternion) -> tuple[Vector, ...]:
 
 
 def resolved(vector: Vector, axes: tuple[Vector, ...]) -> Vector:
-    """Components along given axes."""
+    """Return the components along given axes."""
     return vector if axes is GROUND_AXES else Vector(*(vector.dot(axis) for axis in axes))
 
 
@@ -125,7 +125,9 @@ def relative_quaternion(seen: Quaternion, a: Quaternion) -> Quaternion:
 
 
 def cardan(e: Quaternion) -> Vector:
-    """Angles a, b, c of successive turns about the x, the new y and the newest z axis: R = Rx(a) Ry(b) Rz(c)."""
+    """Return angles a, b, c of successive turns about the x, the new y and the newest z axis: R =
+    Rx(a) Ry(b) Rz(c).
+    """
     x, y, z = columns(e)
     return Vector(
         function(Op.ATAN2, -z.y, z.z),

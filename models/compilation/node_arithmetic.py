@@ -11,7 +11,7 @@ from kinetree.solvers.layout import Op
 
 
 def node_of(value: E | Node | str | float) -> Node:
-    """The node of an operand."""
+    """Return the node of an operand."""
     return (
         value.node if isinstance(value, E) else value if isinstance(value, Node) else parse(value)
     )

@@ -18,7 +18,7 @@ FIELDS = (
 
 
 def registers_read(ints: Mapping[str, np.ndarray], sensors: Iterable[Sequence[int]]) -> set[int]:
-    """Registers that instructions, records of the model or sensors may read."""
+    """Return registers that instructions, records of the model or sensors may read."""
     firsts = [int(each) for name in FIELDS for each in ints[name]]
     firsts += [-1 - each for each in firsts if each < 0]  # guards name conditions so
     firsts += [int(each) for each in ints["l_a"][ints["l_kind"] == L.Loop.COUPLING]]
@@ -33,7 +33,9 @@ REGISTER, AXIS = (SENSOR.places[name][0] for name in ("register", "axis"))
 
 
 def whole(records: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The sensors with the three components of a vector that follow one another, to consecutive registers, as one."""
+    """Return the sensors with the three components of a vector that follow one another, to
+    consecutive registers, as one.
+    """
     found: list[tuple[int, ...]] = []
     for record in records:
         found.append(record)

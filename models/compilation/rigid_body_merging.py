@@ -116,7 +116,9 @@ def constant(description: Description, joint: str) -> bool:
 
 
 def in_loops(description: Description, tree: Topology) -> set[int]:
-    """Places in the tree of the joints that belong to a cycle: another structure may cut them."""
+    """Return places in the tree of the joints that belong to a cycle: another structure may cut
+    them.
+    """
     number = {GROUND: 0} | {body: k for k, body in enumerate(tree.order, 1)}
     found: set[int] = set()
     for joint in (description.joints[name] for name in tree.cuts):
@@ -193,7 +195,7 @@ def weightless(body: Body) -> bool:
 
 
 def moments(body: Body) -> tuple[E, Vector, list[E]]:
-    """Mass, mass times centre of mass, and xx yy zz xy xz yz about the origin."""
+    """Return mass, mass times centre of mass, and xx yy zz xy xz yz about the origin."""
     mass, com = E(body.mass), Vector(*(E(each) for each in body.com))
     tensor = [E(each) for each in body.inertia or body.inertia_at_origin or (0.0,) * 6]
     if body.inertia_at_origin is None or body.inertia is not None:
@@ -202,7 +204,7 @@ def moments(body: Body) -> tuple[E, Vector, list[E]]:
 
 
 def spread(c: Vector) -> tuple[E, ...]:
-    """(c·c) E - c cᵀ."""
+    """Return (c·c) E - c cᵀ."""
     x, y, z = c
     return y * y + z * z, x * x + z * z, x * x + y * y, -(x * y), -(x * z), -(y * z)
 
@@ -253,7 +255,7 @@ def number(value: E) -> float | Node:
 
 
 def placed(way: Elements) -> tuple[tuple[Vector, ...], Vector]:
-    """Rotation (its columns) and shift of constant elements one after another."""
+    """Return rotation (its columns) and shift of constant elements one after another."""
     R, r = GROUND_AXES, NOWHERE
     for element in way:
         axis = Vector(*(E(each) for each in element.axis or (0.0, 0.0, 0.0)))

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 def set_speeds(
     actions: Sequence[tuple[int, int, int]], joints: Mapping[str, Sequence[int]]
 ) -> list[int]:
-    """Numbers of the speeds, ascending; a joint with a quaternion counts as a whole where one of its coordinates is set."""
+    """Return the numbers of the speeds, ascending; a joint with a quaternion counts as a whole
+    where one of its coordinates is set.
+    """
     q_at, u_at, u_q, u_body = joints["q_at"], joints["u_at"], joints["u_q"], joints["u_body"]
     coordinates, speeds = q_at[-1], u_at[-1]
     of_coordinate = {q: [j] for j, q in enumerate(u_q) if q >= 0}

@@ -104,7 +104,7 @@ class Builder:
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
     def node(self, value: float | str | Node, key: str = "") -> Node:
-        """The expression of a number of the description; remembers which names it uses."""
+        """Return the expression of a number of the description; remembers which names it uses."""
         try:
             node = value if isinstance(value, Node) else parse(value)
         except ExpressionError as error:
@@ -145,7 +145,7 @@ class Builder:
             self.define(name, Name(value))
 
     def made(self, name: str) -> str:
-        """The name of a state that an element brings along."""
+        """Return the name of a state that an element brings along."""
         return free_name(name, self.description.own_names)
 
     # -- named values, in the global order ----------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Builder:
         return locked_form(form)
 
     def add_states(self) -> list[int]:
-        """Rates of the first-order states, also as der(name)."""
+        """Return the rates of the first-order states, also as der(name)."""
         rates = []
         for name, state in self.states.items():
             rate = (
@@ -210,7 +210,7 @@ class Builder:
 
     # -- bodies and joints --------------------------------------------------------------------------------------------------------------
     def add_bodies(self) -> dict[str, list[int]]:
-        """Registers of mass, centre of mass and inertia."""
+        """Return the registers of mass, centre of mass and inertia."""
         columns: dict[str, list[int]] = {
             "b_mass": [NONE],
             "b_com": [NONE],
@@ -230,7 +230,7 @@ class Builder:
         return columns
 
     def add_joints(self) -> dict[str, list[int]]:
-        """Elements, patterns and column kinds of all tree joints."""
+        """Return elements, patterns and column kinds of all tree joints."""
         c: dict[str, list[int]] = {
             k: []
             for k in (
@@ -296,7 +296,7 @@ class Builder:
         c["e_factor"].append(NONE if element.factor == 1.0 else self.register(element.factor, key))
 
     def inverted(self, form: JointForm, joint: str) -> tuple[ElementForm, ...]:
-        """Elements of a joint that the tree uses from its child to its parent."""
+        """Return the elements of a joint that the tree uses from its child to its parent."""
         one_way = next((kind for e in form.elements if not (kind := e.kind).back), None)
         if one_way is not None:
             found = f"a {one_way.name.lower()} joint used from child to parent"
@@ -322,7 +322,7 @@ class Builder:
         axis: int = 0,
         frame: int = 0,
     ):
-        """A measured value under a name; late ones need accelerations."""
+        """Return a measured value under a name; late ones need accelerations."""
         late = kind.late
         register = self.registers.add(name, np.nan, ACCELERATION if late else STATE)
         record = SENSOR.filled(
@@ -350,7 +350,7 @@ class Builder:
         rates: list[int],
         gravity: int,
     ) -> dict:
-        """Arrays of the model, by field name, and the header."""
+        """Return the arrays of the model, by field name, and the header."""
         program = self.registers.finish()
         parent = np.array([NONE, *self.topology.parent])
         n = parent.size - 1

@@ -45,7 +45,7 @@ class Vector(NamedTuple):
         return Vector(*(a / size for a in self))
 
     def across(self, normal: Vector) -> Vector:
-        """The part in the plane of a unit normal."""
+        """Return the part in the plane of a unit normal."""
         return self.minus(normal.times(self.dot(normal)))
 
 
@@ -53,7 +53,7 @@ NOWHERE = Vector(const(0.0), const(0.0), const(0.0))
 
 
 def vector_of(builder: Builder, values: Iterable[float | str], key: str) -> Vector:
-    """Three numbers of the description."""
+    """Return three numbers of the description."""
     return Vector(*(E(builder.node(value, key)) for value in values))
 
 
@@ -65,7 +65,7 @@ def sensed(builder: Builder, label: str, kind: Kind, body: int, point: int = -1)
 
 
 def position(builder: Builder, label: str, body: int, point: Vector) -> Vector:
-    """Position of a point given in body axes."""
+    """Return the position of a point given in body axes."""
     return (
         point
         if body == 0
@@ -74,7 +74,7 @@ def position(builder: Builder, label: str, body: int, point: Vector) -> Vector:
 
 
 def velocity(builder: Builder, label: str, body: int, point: Vector) -> Vector:
-    """Velocity of that point."""
+    """Return the velocity of that point."""
     return (
         NOWHERE
         if body == 0
@@ -83,12 +83,12 @@ def velocity(builder: Builder, label: str, body: int, point: Vector) -> Vector:
 
 
 def spin(builder: Builder, label: str, body: int) -> Vector:
-    """Angular velocity of a body."""
+    """Return the angular velocity of a body."""
     return NOWHERE if body == 0 else sensed(builder, label, ANGULAR_VELOCITY, body)
 
 
 def direction(builder: Builder, label: str, body: int, axis: Vector) -> Vector:
-    """A unit vector of the body in ground axes."""
+    """Return a unit vector of the body in ground axes."""
     axis = axis.unit()
     return (
         axis
@@ -98,7 +98,9 @@ def direction(builder: Builder, label: str, body: int, axis: Vector) -> Vector:
 
 
 def rate_of(builder: Builder, node: Node, key: str) -> E:
-    """Time derivative of a law over t, coordinates and states; everything else counts as constant."""
+    """Return time derivative of a law over t, coordinates and states; everything else counts as
+    constant.
+    """
     plain = set(builder.states) | {
         c
         for joint in builder.topology.joint
@@ -121,5 +123,5 @@ def rate_of(builder: Builder, node: Node, key: str) -> E:
 
 
 def registers(builder: Builder, parts: Sequence[E]) -> int:
-    """First register of a vector of expressions."""
+    """Return the first register of a vector of expressions."""
     return builder.vector(part.node for part in parts)

@@ -17,14 +17,14 @@ PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # xx yy zz xy xz yz
 
 
 def turn(axis: Sequence[float], angle: float) -> np.ndarray:
-    """Rotation about an axis (Rodrigues)."""
+    """Return the rotation about an axis (Rodrigues)."""
     a = np.asarray(axis) / math.hypot(*axis)
     K = np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
     return np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * K @ K
 
 
 def rotation_of(frame: Sequence[Transform]) -> np.ndarray:
-    """The product of constant rotations; anything else is refused."""
+    """Return the product of constant rotations; anything else is refused."""
     R = np.eye(3)
     for transform in frame:
         axis, angle = transform.rotate, transform.by

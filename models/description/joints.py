@@ -83,7 +83,7 @@ def left_behind(joint: JointSpec) -> list[ElementForm]:
 
 
 def constant_elements(at: Direction, frame: Sequence[Transform], name: str) -> list[ElementForm]:
-    """A shift and further constant transforms."""
+    """Return a shift and further constant transforms."""
     elements = [ElementForm(SHIFT, axis=at)] if any(at) else []
     for index, transform in enumerate(frame):
         key = f"{name}[{index}]"
@@ -103,7 +103,9 @@ def constant_elements(at: Direction, frame: Sequence[Transform], name: str) -> l
 
 
 def fixed_or_given(transform: Transform, key: str) -> ElementForm:
-    """The element of a transform without a coordinate: constant, or a given function of time."""
+    """Return the element of a transform without a coordinate: constant, or a given function of
+    time.
+    """
     if (transform.shift is None) == (transform.rotate is None):
         raise JointProblem(key, "both" if transform.shift else "neither", "one of shift and rotate")
     axis = direction(transform.shift or transform.rotate)
@@ -208,7 +210,7 @@ def from_type(joint: JointSpec, name: str) -> JointForm:
 
 
 def moving(joint: JointSpec, kind: JointKind) -> tuple[ElementForm, ...]:
-    """Elements with coordinates of a typed joint."""
+    """Return the elements with coordinates of a typed joint."""
     axes = [direction(axis) for axis in joint.axis or kind.axes]
     if len(axes) != len(kind.axes):
         raise JointProblem("axis", f"{len(axes)} axes", f"{len(kind.axes)} for a {kind.name} joint")

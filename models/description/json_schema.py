@@ -13,7 +13,7 @@ FILE = Path(__file__).parent.parent / "schema" / "kinetree-1.schema.json"
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of `Description`."""
+    """Return JSON Schema of `Description`."""
     schema = relaxed(Description.model_json_schema())
     schema["$defs"]["NumberWithUnit"] = {
         "description": "A number in a unit of its own, converted to SI on reading",
@@ -40,7 +40,7 @@ def relaxed(node: Any) -> Any:
 
 
 def schema_text() -> str:
-    """Content of the published file."""
+    """Return the content of the published file."""
     return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -93,7 +93,9 @@ def is_generated(source: Source) -> bool:
 def generated(
     source: Source, overrides: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Origin, dict[str, Any], tuple[str, ...]]:
-    """The description that a library generator or the reader of a foreign file makes, and the overrides that are not its own arguments."""
+    """Return the description that a library generator or the reader of a foreign file makes, and
+    the overrides that are not its own arguments.
+    """
     foreign = is_foreign(source)
     generator: Callable[..., Any] = (
         foreign_reader(source) if foreign else library_entry(str(source))
@@ -125,7 +127,7 @@ def generated(
 def parameter_copies(
     parameters: dict[str, Any], overrides: Mapping[str, Any], origin: Origin
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Copies of parameters, whose number may depend on the other parameters."""
+    """Return the copies of parameters, whose number may depend on the other parameters."""
     if not any(isinstance(table, dict) and "copies" in table for table in parameters.values()):
         return parameters, []
     single = {

@@ -81,7 +81,7 @@ def with_masses(description: Description, origin: Origin) -> tuple[Description, 
 
 
 def has_density(body: Body) -> bool:
-    """Whether a body, or one of its shapes, has a density or a material."""
+    """Return whether a body, or one of its shapes, has a density or a material."""
     parts = (body, *body.shapes, *((body.shape,) if body.shape else ()))
     return any(part.density is not None or part.material is not None for part in parts)
 

@@ -85,7 +85,9 @@ class Names:
 
 
 def output_names(name: str, output: Output) -> list[str]:
-    """Names of the columns of an output: its own, or NAME[1], NAME[2], ... when it has components."""
+    """Return the names of the columns of an output: its own, or NAME[1], NAME[2], ... when it has
+    components.
+    """
     count = QUANTITIES[output.quantity].components if output.quantity is not None else 1
     return (
         [name]
@@ -205,7 +207,7 @@ def reaction_names(joint: str) -> list[str]:
 
 
 def name_fault(name: str, value: bool) -> str:
-    """Why a name cannot be used, empty when it can; `value` names also occur in expressions."""
+    """Return why a name cannot be used, empty when it can; `value` names also occur in expressions."""
     if len(name) > LONGEST:
         return f"at most {LONGEST} characters"
     if not all(part.isidentifier() for part in name.split(".")) and not QUOTABLE.fullmatch(name):

@@ -57,7 +57,7 @@ class LawExpression(Expression):
 
 
 def problem(found: object, expected: str) -> PydanticCustomError:
-    """The error of a value, in the form that `loader` turns into a Problem."""
+    """Return the error of a value, in the form that `loader` turns into a Problem."""
     return fault(shown(found), expected)
 
 
@@ -67,7 +67,9 @@ def fault(found: str, expected: str) -> PydanticCustomError:
 
 
 def as_number(value: Any, kind: type[Expression]) -> float | Expression:
-    """A finite float, or an expression of the given kind; a table of value and unit is a float in SI that remembers its unit."""
+    """Return a finite float, or an expression of the given kind; a table of value and unit is a
+    float in SI that remembers its unit.
+    """
     if isinstance(value, dict):
         return measured(value, kind)
     if isinstance(value, str):
@@ -88,7 +90,7 @@ def as_number(value: Any, kind: type[Expression]) -> float | Expression:
 
 
 def measured(table: dict[str, Any], kind: type[Expression]) -> Measured:
-    """A number with a unit, in SI."""
+    """Return a number with a unit, in SI."""
     text, value = table.get("unit"), table.get("value")
     if set(table) != {"value", "unit"} or not isinstance(text, str):
         raise problem(table, "a number, an expression, or a table of value and unit")
@@ -128,7 +130,7 @@ AXES |= {f"+{letter}": AXES[letter] for letter in "xyz"}
 
 
 def as_axis(value: Any) -> tuple[float | Expression, ...]:
-    """A direction: a letter with an optional sign, or three numbers."""
+    """Return a direction: a letter with an optional sign, or three numbers."""
     if isinstance(value, str):
         if value not in AXES:
             raise problem(value, 'an axis: "x", "y", "z", "-x", "-y", "-z" or a list of 3 numbers')

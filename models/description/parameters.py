@@ -85,7 +85,9 @@ def unknown_or(
 
 
 def as_parameter_value(value: object) -> float | str:
-    """A number or an expression, from a bare value or a parameter table; PydanticCustomError otherwise."""
+    """Return a number or an expression, from a bare value or a parameter table; PydanticCustomError
+    otherwise.
+    """
     return as_number(
         value["value"] if isinstance(value, dict) and "value" in value else value, Expression
     )

@@ -135,7 +135,7 @@ or {read_source.LARGEST_FILE[".json"] // 10**6} MB of JSON; {read_source.DEEPEST
 
 
 def reference() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     parts = [OPENING, words(), section("At the top level", schema.Description, "description")]
     parts += [section(f"`{title}`", model, slug(title)) for title, model in TABLES.items()]
     parts += [
@@ -185,7 +185,9 @@ def joint_table() -> str:
 
 
 def force_table() -> str:
-    """A line for every kind of force element: its law and the names it offers besides force('NAME')."""
+    """Return a line for every kind of force element: its law and the names it offers besides
+    force('NAME').
+    """
     lines = ["| kind | law | names |", "|---|---|---|"]
     for name, kind in KINDS.items():
         offered = ", ".join(f"`NAME.{suffix}`" for suffix in kind.measures)
@@ -194,18 +196,20 @@ def force_table() -> str:
 
 
 def slug(*words: str) -> str:
-    """Name of the example of a table: the first word of its title, with the kind behind it."""
+    """Return the name of the example of a table: the first word of its title, with the kind behind
+    it.
+    """
     text = "_".join(words).replace(".NAME", "").strip("[]`")
     return re.sub(r"\W+", "_", text.split(",")[0]).strip("_")
 
 
 def example(name: str) -> str:
-    """The file that shows every key of a table."""
+    """Return the file that shows every key of a table."""
     return f"```toml\n{(EXAMPLES / f'{name}.toml').read_text(encoding='utf-8')}```\n"
 
 
 def words() -> str:
-    """Functions, constants and names of expressions."""
+    """Return functions, constants and names of expressions."""
     lines = [
         "## Expressions",
         "",
@@ -245,7 +249,7 @@ def plain(text: str, signs: str) -> str:
 
 
 def word(annotation: Any) -> str:
-    """A type as a reader calls it."""
+    """Return a type as a reader calls it."""
     for known, name in WORDS.items():
         if annotation == known:
             return name

@@ -281,7 +281,7 @@ class Run(Part):
 
 
 def section(text: str) -> Any:
-    """A section of named tables."""
+    """Return a section of named tables."""
     return Field(default_factory=dict, description=text)
 
 
@@ -370,7 +370,7 @@ class Description(Part):
 
     @property
     def beginning(self) -> Beginning | None:
-        """Where the motion begins, if that was given beside the description."""
+        """Return where the motion begins, if that was given beside the description."""
         return self._beginning
 
     @property
@@ -385,7 +385,7 @@ class Description(Part):
 
     @property
     def weighed(self) -> dict[str, Any]:
-        """`MassProperties` of the shapes of every body that has a density."""
+        """Return `MassProperties` of the shapes of every body that has a density."""
         return self._weighed
 
     @property

@@ -58,7 +58,7 @@ class Tables:
         return self.index[name]
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """The records and the data."""
+        """Return the records and the data."""
         data = [part.ravel() for part in self._data]
         return np.array(self._records, dtype=np.int64), np.concatenate(data) if data else np.zeros(
             0

@@ -39,7 +39,7 @@ LANGUAGE = Language(lambda group, k: "t" if group == "t" else f"{group}[{k}]", c
 
 
 def casadi(trace: Trace, name: str = "") -> str:
-    """A Python module with one function that returns a casadi.Function."""
+    """Return a Python module with one function that returns a casadi.Function."""
     printer = Printer(trace, LANGUAGE)
     own = function_name(trace, name)
     lines = [f'"""{trace.heading}.', "", *argument_lines(trace)]

@@ -99,7 +99,7 @@ def controllers_in_c(description: Description) -> str:
 
 
 def controller_in_c(description: Description, name: str) -> str:
-    """Type of the memory and functions of one controller."""
+    """Return the type of the memory and functions of one controller."""
     controller, values = description.controllers[name], values_of(description)
     made = Expansion(Made(), name, controller, values, description, False, False)
     law, commands = made.law, made.commanded()

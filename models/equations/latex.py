@@ -94,7 +94,7 @@ def latex_name(name: str) -> str:
 
 
 def dotted(accent: str, name: str) -> str:
-    """A derivative: the letter carries the dots, not its index."""
+    """Return a derivative: the letter carries the dots, not its index."""
     letter, mark, index = name.partition("_{")
     return rf"\{accent}{{{letter}}}{mark}{index}"
 
@@ -109,7 +109,7 @@ def latex_number(x: float) -> str:
 
 
 def label(text: str) -> str:
-    """A result: the second derivative of a coordinate, an element of a matrix, a name."""
+    """Return a result: the second derivative of a coordinate, an element of a matrix, a name."""
     second = re.fullmatch(r"der\(der\((.*)\)\)", text)
     if second:
         return dotted("ddot", latex_name(second[1]))
@@ -144,7 +144,7 @@ def matrix_lines(trace: Trace, printer: Printer) -> Iterator[str]:
 
 
 def latex(trace: Trace) -> str:
-    """An align environment; the mass matrix as a matrix."""
+    """Return an align environment; the mass matrix as a matrix."""
 
     def symbol(group: str, k: int) -> str:
         return "t" if group == "t" else label(trace.arguments[group][k])

@@ -38,7 +38,7 @@ LANGUAGE = Language(modelica_symbol, modelica_number, SPELL)
 
 
 def modelica(trace: Trace, name: str = "") -> str:
-    """A Modelica function."""
+    """Return a Modelica function."""
     printer = Printer(trace, LANGUAGE)
     printer.assigned = {
         i: f"{each}_" if each in KEYWORDS else each for i, each in printer.assigned.items()

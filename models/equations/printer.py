@@ -67,7 +67,7 @@ class Printer:
                 size[i] = 0
 
     def needs(self, i: int) -> set[int]:
-        """The named nodes that the expression of a node uses."""
+        """Return the named nodes that the expression of a node uses."""
         found: set[int] = set()
         stack = list(arguments(self.tape.nodes[i]))
         while stack:
@@ -84,11 +84,11 @@ class Printer:
             yield Statement(name, self.expression(i)[0], self.tape.nodes[i][0] in CONDITIONS)
 
     def result(self, i: int) -> str:
-        """A result, or a condition."""
+        """Return a result, or a condition."""
         return self.inner(i)[0]
 
     def inner(self, i: int) -> tuple[str, int]:
-        """A node as part of an expression."""
+        """Return a node as part of an expression."""
         return (self.assigned[i], ATOM) if i in self.assigned else self.expression(i)
 
     def bracketed(self, i: int, strength: int) -> str:
@@ -138,7 +138,7 @@ class Printer:
 
 
 def function_name(trace: Trace, name: str) -> str:
-    """NAME_accelerations and its kin."""
+    """Return NAME_accelerations and its kin."""
     from kinetree.models.trace.readable_names import identifier
 
     own = identifier(name or trace.name)
@@ -161,7 +161,7 @@ def argument_lines(trace: Trace, readable: bool = False) -> list[str]:
 
 
 def wrapped(line: str, width: int = 140) -> list[str]:
-    """A long line in parts."""
+    """Return a long line in parts."""
     parts, rest = [], line
     while len(rest) > width and ", " in rest[:width]:
         at = rest.rindex(", ", 0, width) + 2

@@ -65,7 +65,7 @@ class FlatPrinter(Printer):
         return i not in self.assigned and self.tape.nodes[i][0] in kinds
 
     def terms(self, i: int, negative: bool) -> list[tuple[bool, int]]:
-        """Signs and terms of a sum, also of one with its sign changed."""
+        """Return the signs and terms of a sum, also of one with its sign changed."""
         kind, *rest = self.tape.nodes[i]
         found = []
         for k, each in enumerate(rest):
@@ -74,7 +74,7 @@ class FlatPrinter(Printer):
         return found
 
     def factors(self, i: int) -> tuple[bool, list[int]]:
-        """Sign and factors of a product."""
+        """Return the sign and factors of a product."""
         kind, *rest = self.tape.nodes[i]
         negative, found = kind == "neg", []
         for each in rest:
@@ -86,7 +86,9 @@ class FlatPrinter(Printer):
         return negative, found
 
     def rank(self, i: int) -> tuple[int, int, int]:
-        """The place of a factor among others: sines and cosines in the order of their angles."""
+        """Return the place of a factor among others: sines and cosines in the order of their
+        angles.
+        """
         kind, *rest = self.tape.nodes[i]
         group = (
             rest[0]
@@ -99,7 +101,7 @@ class FlatPrinter(Printer):
         return (at - (kind == "cos"), rest[0], at) if kind in TURNED else (at, i, 0)
 
     def multiplied(self, factors: list[int]) -> str:
-        """A product."""
+        """Return a product."""
         ordered = sorted(Counter(factors).items(), key=lambda each: self.rank(each[0]))
         return self.language.product.join(
             self.bracketed(i, PRODUCT) if k == 1 else self.power(self.bracketed(i, ATOM), k)
@@ -145,7 +147,7 @@ def written_out(trace: Trace) -> Trace:
 
 
 def spelled(trace: Trace, terms: dict[tuple[int, ...], float]) -> int:
-    """The node of a sum of products."""
+    """Return the node of a sum of products."""
     tape = trace.tape
     total = tape.constant(0.0)
     for product, factor in sorted(terms.items(), key=lambda each: (len(each[0]), each[0])):

@@ -38,7 +38,7 @@ LANGUAGE = Language(lambda group, k: "t" if group == "t" else f"{group}[{k}]", p
 
 
 def python(trace: Trace, name: str = "") -> str:
-    """A Python module with one function."""
+    """Return a Python module with one function."""
     printer = Printer(trace, LANGUAGE)
     own = function_name(trace, name)
     lines = [f'"""{trace.heading}.', "", *argument_lines(trace)]
@@ -80,7 +80,7 @@ def python(trace: Trace, name: str = "") -> str:
 
 
 def reshaped(trace: Trace) -> str:
-    """The shape of a matrix."""
+    """Return the shape of a matrix."""
     return (
         f".reshape({', '.join(map(str, trace.shape))}, *np.shape({trace.symbol}[0]))"
         if len(trace.shape) > 1

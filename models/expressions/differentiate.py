@@ -25,7 +25,7 @@ Rule = Callable[[Leaf], Node | None]
 
 
 def differentiate(node: Node, rules: Rule) -> Node:
-    """The total derivative, where `rules` gives the derivative of a leaf (None: 0)."""
+    """Return the total derivative, where `rules` gives the derivative of a leaf (None: 0)."""
     derivative: dict[Node, Node] = {}
     for each in postorder((node,)):
         if isinstance(each, Leaf):
@@ -46,7 +46,9 @@ def differentiate(node: Node, rules: Rule) -> Node:
 def time_derivatives(
     node: Node, rates: Mapping[str, Node] | None = None
 ) -> tuple[Node, Node, Node]:
-    """An expression of `t` and of names with given rates (every other name counts as constant) with its first and second time derivative."""
+    """Return an expression of `t` and of names with given rates (every other name counts as
+    constant) with its first and second time derivative.
+    """
 
     def clock(leaf: Leaf) -> Node | None:
         return ONE if leaf is Name("t") else (rates or {}).get(leaf.key)

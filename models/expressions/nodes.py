@@ -134,7 +134,9 @@ def leaves(node: Node) -> list[Leaf]:
 
 
 def names(node: Node) -> frozenset[str]:
-    """Keys of the named values an expression depends on: `gamma`, `der(gamma)`, `force('clamp')`."""
+    """Return the keys of the named values an expression depends on: `gamma`, `der(gamma)`,
+    `force('clamp')`.
+    """
     try:
         return node.found_names
     except AttributeError:
@@ -143,5 +145,5 @@ def names(node: Node) -> frozenset[str]:
 
 
 def tables(node: Node) -> frozenset[str]:
-    """Names of the tables an expression looks into."""
+    """Return the names of the tables an expression looks into."""
     return frozenset(each.table for each in postorder((node,)) if isinstance(each, Lookup))

@@ -159,7 +159,9 @@ class Reader:
         )  # the added parenthesis makes it count from 1
 
     def sign(self, syntax: ast.BinOp) -> int:
-        """Column of the operator: behind the left operand and the parentheses that close it."""
+        """Return the column of the operator: behind the left operand and the parentheses that close
+        it.
+        """
         behind = self.source[syntax.left.end_col_offset :]
         return len(self.source[: len(self.source) - len(behind.lstrip(b" )"))].decode())
 
@@ -247,7 +249,7 @@ class Reader:
         return result
 
     def component(self, syntax: ast.Subscript, depth: int) -> Node:
-        """A component of a reaction, reaction('J')[3], or an index that is part of a name."""
+        """Return a component of a reaction, reaction('J')[3], or an index that is part of a name."""
         called = syntax.value
         if not (
             isinstance(called, ast.Call)
@@ -274,7 +276,7 @@ class Reader:
         return leaf
 
     def dotted(self, syntax: ast.expr) -> str:
-        """The name a chain of attributes and indices spells, read from the text itself."""
+        """Return the name a chain of attributes and indices spells, read from the text itself."""
         parts: list[str] = []
         each = syntax
         while not isinstance(each, ast.Name):
@@ -359,7 +361,9 @@ class Reader:
         return self.between_quotes(syntax)
 
     def between_quotes(self, syntax: ast.expr) -> str:
-        """A name in quotation marks as the text has it; the parser saw keywords inside them masked."""
+        """Return a name in quotation marks as the text has it; the parser saw keywords inside them
+        masked.
+        """
         return self.source[syntax.col_offset : syntax.end_col_offset].decode()[1:-1]
 
 

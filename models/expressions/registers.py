@@ -157,7 +157,7 @@ class Registers:
         return phase
 
     def expand(self, node: Node) -> Node:
-        """The expression with every defined name replaced by its definition."""
+        """Return the expression with every defined name replaced by its definition."""
         if node in self._rebuilt:
             return self._rebuilt[node]
         for name in self._order(names(node)):
@@ -295,7 +295,9 @@ class Emitter:
                 self.put(self.phase[node], Op.COPY, register, self.register[node])
 
     def knots(self, motions: frozenset[Node], guards: Sequence[Node]) -> np.ndarray:
-        """Records of the corners in time, and of the instants of guards; the paces of their arguments become registers."""
+        """Return the records of the corners in time, and of the instants of guards; the paces of
+        their arguments become registers.
+        """
         records = []
         for kind, argument, pace, detail, moves in corners(dict(self.phase), TIME, motions):
             registers = [self.value(argument), self.value(pace)]

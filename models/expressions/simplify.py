@@ -126,7 +126,7 @@ def power(a: Node, b: Node) -> Node | None:
 
 
 def product(a: Node, n: int) -> Node:
-    """x**n by squaring."""
+    """Return x**n by squaring."""
     if n == 0:
         return ONE
     if n == 1:

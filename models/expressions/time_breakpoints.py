@@ -30,7 +30,8 @@ OF_ONE = {Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD}
 
 
 def paces(nodes: Mapping[Node, int], time: int) -> dict[Node, Node | None]:
-    """Rate of change of every node whose phase is that of time or an earlier one: an expression, None where it is not even between corners.
+    """Return the rate of change of every node whose phase is that of time or an earlier one: an
+    expression, None where it is not even between corners.
 
     The nodes come with arguments first.
     """
@@ -59,7 +60,7 @@ def pace(node: Node, known: Mapping[Node, Node | None]) -> Node | None:
 
 
 def moving(node: Operation, rates: list[Node]) -> Node | None:
-    """Rate of an operation on arguments that move."""
+    """Return the rate of an operation on arguments that move."""
     op, args = node.op, node.args
     if op in SUMS:
         return make(op, *rates)
@@ -82,7 +83,9 @@ def moving(node: Operation, rates: list[Node]) -> Node | None:
 def corners(
     phases: Mapping[Node, int], time: int, motions: Set[Node]
 ) -> list[tuple[Knot, Node, Node, Node | str | None, bool]]:
-    """Kind, even argument, its pace, the table or the spacing, and whether it is a corner of `motions`; an argument counts once per table or kind."""
+    """Return kind, even argument, its pace, the table or the spacing, and whether it is a corner of
+    `motions`; an argument counts once per table or kind.
+    """
     known = paces(phases, time)
     found: dict[tuple, bool] = {}
     for node, phase in phases.items():

@@ -53,11 +53,11 @@ class Bristles(NamedTuple):
         return larger(self.limit, 0.0) / self.own_limit()
 
     def forces(self) -> list[E]:
-        """Elastic forces along the deflections, before the lever."""
+        """Return the elastic forces along the deflections, before the lever."""
         return [k * name(each) for each, k in zip(self.states, self.stiffness, strict=True)]
 
     def share(self) -> E:
-        """Elastic force over the limit."""
+        """Return the elastic force over the limit."""
         return length_of(self.forces()) / self.own_limit()
 
     def stored(self) -> E:
@@ -103,7 +103,9 @@ class Bristles(NamedTuple):
             builder.define(rate_of_state(each), (lever * n - slip * f - beyond * name(each)).node)
 
     def pull(self, speeds: Sequence[E], damping: E) -> list[E]:
-        """Forces against the deflections and, damped, against the speeds: together within the limit."""
+        """Return forces against the deflections and, damped, against the speeds: together within
+        the limit.
+        """
         total = [self.lever() * f + damping * v for f, v in zip(self.forces(), speeds, strict=True)]
         share = smaller(1.0, self.limit / larger(length_of(total), SMALLEST_FORCE))
         return [-(share * f) for f in total]

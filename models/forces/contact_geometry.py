@@ -67,7 +67,7 @@ def corners(first: Placed, normal: Vector) -> tuple[list[Vector], E]:
 
 
 def rims(first: Placed, normal: Vector, radius: E, height: E) -> list[Vector]:
-    """Three points of either rim of a cylinder."""
+    """Return three points of either rim of a cylinder."""
     low, across = rim_axes(first, normal)
     aside = across.times(0.5 * 3.0**0.5)
     points = [low, low.times(-0.5).plus(aside), low.times(-0.5).minus(aside)]
@@ -76,7 +76,9 @@ def rims(first: Placed, normal: Vector, radius: E, height: E) -> list[Vector]:
 
 
 def rim_axes(first: Placed, normal: Vector) -> tuple[Vector, Vector]:
-    """Unit vectors across the axis of a cylinder: to its lowest point, and the third one."""
+    """Return the unit vectors across the axis of a cylinder: to its lowest point, and the third
+    one.
+    """
     axis = first.z
     down = axis.times(normal.dot(axis)).minus(normal)
     slant = root(down.dot(down))
@@ -90,7 +92,7 @@ def rim_axes(first: Placed, normal: Vector) -> tuple[Vector, Vector]:
 
 
 def on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> list[Spot]:
-    """Spots of an outline on the ground surface."""
+    """Return the spots of an outline on the ground surface."""
     middle = Ground(builder, label, force, first.centre)
     points, radius = corners(first, middle.normal)
     spots = []
@@ -120,7 +122,7 @@ def sphere_plane(first: Placed, second: Placed) -> list[Spot]:
 def spot(
     first: Placed, second: Placed, arm: Vector, reach: Vector, normal: Vector, depth: E
 ) -> Spot:
-    """A spot at `arm` from the first and `reach` from the second centre."""
+    """Return a spot at `arm` from the first and `reach` from the second centre."""
     speed = first.speed(arm).minus(second.speed(reach))
     return Spot(arm, normal, normal, depth, -speed.dot(normal), speed)
 
@@ -130,7 +132,7 @@ def is_zero(value: E) -> bool:
 
 
 def apart(first: Placed, second: Placed, a: Vector, b: Vector, radius: E, other: E) -> list[Spot]:
-    """The spot between two spheres, at `a` and `b` from the centres."""
+    """Return the spot between two spheres, at `a` and `b` from the centres."""
     between = first.centre.plus(a).minus(second.centre.plus(b))
     distance = larger(root(between.dot(between)), TINY)
     normal, depth = between.times(1.0 / distance), radius + other - distance
@@ -146,7 +148,7 @@ def sphere_sphere(first: Placed, second: Placed) -> list[Spot]:
 
 
 def sphere_capsule(first: Placed, second: Placed) -> list[Spot]:
-    """Nearest point of the segment."""
+    """Return the nearest point of the segment."""
     radius, length = second.sizes()
     along = clamped(first.centre.minus(second.centre).dot(second.z), 0.5 * length)
     return apart(first, second, NONE, second.z.times(along), first.sizes()[0], radius)
@@ -168,7 +170,7 @@ def capsule_capsule(first: Placed, second: Placed) -> list[Spot]:
 
 
 def sphere_box(first: Placed, second: Placed) -> list[Spot]:
-    """Nearest point of the solid; from inside, the nearest face."""
+    """Return the nearest point of the solid; from inside, the nearest face."""
     middle = first.centre.minus(second.centre)
     at = [middle.dot(axis) for axis in second.axes]
     halves = [0.5 * size for size in second.sizes()]
@@ -205,7 +207,9 @@ def sphere_cylinder(first: Placed, second: Placed) -> list[Spot]:
 def from_solid(
     first: Placed, second: Placed, axes: tuple[Vector, ...], out: list[E], faces: list[E], inner: E
 ) -> list[Spot]:
-    """The spot of a sphere that is outside a solid by `out`, or inside, `inner` behind the face with the normal `faces`."""
+    """Return the spot of a sphere that is outside a solid by `out`, or inside, `inner` behind the
+    face with the normal `faces`.
+    """
     distance = root(sum((each * each for each in out), const(0.0)))
     outside = distance > TINY
     share = [

@@ -56,7 +56,7 @@ def normal_force(
     spring_of: Spring | None = None,
     hertz: E | None = None,
 ) -> E:
-    """Load of a contact; names NAME.penetration (below 0: the gap)."""
+    """Return the load of a contact; names NAME.penetration (below 0: the gap)."""
     key = f"forces.{label}"
     builder.define(hidden(label, "penetration"), depth.node)
     builder.offer(f"{label}.penetration", hidden(label, "penetration"))
@@ -130,14 +130,14 @@ def contact_book(builder: Builder, label: str, body: int, ground: Ground, acting
 
 
 def slope_by(value: E, x: E) -> E:
-    """Partial derivative by a name."""
+    """Return the partial derivative by a name."""
     return E(differentiate(value.node, lambda leaf: ONE if leaf is x.node else None))
 
 
 def spring_force(
     builder: Builder, key: str, force: Rubbing, inside: E, hertz: E | None = None
 ) -> tuple[E, E]:
-    """Elastic part of the load, and its potential; a table has none."""
+    """Return the elastic part of the load, and its potential; a table has none."""
     table = getattr(force, "law", None)
     if table is not None:
         return larger(E(Lookup(L.Op.TABLE1, table, (inside.node,))), 0.0), const(0.0)
@@ -148,7 +148,9 @@ def spring_force(
 def raised(
     builder: Builder, key: str, force: Rubbing, inside: E, hertz: E | None = None
 ) -> tuple[E, E]:
-    """stiffness d**exponent, or Hertz's 4/3 E* sqrt(R) d**1.5 with the radius `hertz`; and its potential over it times d, 1/(exponent + 1)."""
+    """Return stiffness d**exponent, or Hertz's 4/3 E* sqrt(R) d**1.5 with the radius `hertz`; and
+    its potential over it times d, 1/(exponent + 1).
+    """
     modulus = getattr(force, "modulus", None)
     if modulus is not None and hertz is not None:
         stiffness = 4.0 / 3.0 * E(builder.node(modulus, f"{key}.modulus")) * root(hertz)
@@ -166,7 +168,7 @@ def raised(
 
 
 def sliding(builder: Builder, label: str, force: Rubbing, load: E, speeds: Sequence[E]) -> list[E]:
-    """Coulomb friction along -speeds."""
+    """Return Coulomb friction along -speeds."""
     friction, full = (
         E(builder.node(v, f"forces.{label}.{k}"))
         for k, v in (("friction", force.friction), ("friction_speed", force.friction_speed))

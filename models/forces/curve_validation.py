@@ -165,7 +165,7 @@ def away(at: At, s: Any, pins: np.ndarray) -> Any:
 
 
 def nearest_of(trial: Trial, fine: np.ndarray, c: np.ndarray, pins: np.ndarray) -> tuple[Any, Any]:
-    """The place nearest to each pin, and its distance."""
+    """Return the place nearest to each pin, and its distance."""
     k = ((c * c).sum(axis=0) - 2.0 * (pins.T @ c)).argmin(axis=1)
     s, r, step = fine[k], Vector(*pins), float(np.diff(fine).max())
     low, high = (

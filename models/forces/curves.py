@@ -95,7 +95,7 @@ def winding(radius: Any, rise: Any, by: Arithmetic) -> At:
 
 
 def angle(rise: Any, r: Vector, by: Arithmetic) -> Any:
-    """The pin's own angle, in the turn of its height."""
+    """Return the pin's own angle, in the turn of its height."""
     own = by.atan2(r.y, r.x)
     return own + 2.0 * math.pi * by.floor((r.z / rise - own) / (2.0 * math.pi) + 0.5)
 

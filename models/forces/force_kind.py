@@ -83,7 +83,7 @@ class ForceKind:
         return next(key for key in PLACES if key in self.table.model_fields)
 
     def names(self, force: Any) -> dict[str, str]:
-        """Suffixes of all names that an element offers, with their units."""
+        """Return the suffixes of all names that an element offers, with their units."""
         return {
             **self.measures,
             **self.more(force),

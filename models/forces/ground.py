@@ -59,12 +59,12 @@ class Ground:
         self.rising = placed(rate_of(builder, depth.node, f"{key}.height"), here)
 
     def sinking(self, speed: Vector) -> E:
-        """Rate of the depth without the settling."""
+        """Return the rate of the depth without the settling."""
         return self.rising - speed.dot(self.away)
 
 
 def gradient(builder: Builder, node: Node) -> Vector:
-    """Derivatives by the place of the contact."""
+    """Return the derivatives by the place of the contact."""
     whole = builder.registers.expand(node)
     return Vector(
         *(
@@ -75,5 +75,5 @@ def gradient(builder: Builder, node: Node) -> Vector:
 
 
 def placed(value: E, here: dict[str, E]) -> E:
-    """An expression with the place of the contact filled in."""
+    """Return an expression with the place of the contact filled in."""
     return E(substitute(value.node, lambda leaf: here[leaf.key].node if leaf.key in here else None))

@@ -41,7 +41,9 @@ def push(builder: Builder, index: int, value: int) -> None:
 
 
 def elastic(builder: Builder, key: str, force: Elastic, x: E, rate: E) -> tuple[E, E]:
-    """Value and potential of the law -(stiffness (x - length) + damping rate), tables added."""
+    """Return the value and potential of the law -(stiffness (x - length) + damping rate), tables
+    added.
+    """
     if force.value is not None:
         return E(builder.node(force.value, f"{key}.value")), const(0.0)
     numbers = (
@@ -63,7 +65,7 @@ def elastic_law(
     law: str | None,
     damping_law: str | None,
 ) -> tuple[E, E]:
-    """The law of `elastic` in nodes; the structures of a mechanism share it."""
+    """Return the law of `elastic` in nodes; the structures of a mechanism share it."""
     k, stretch = E(stiffness), E(x) - E(length)
     value = -(k * stretch + E(damping) * E(rate))
     if law is not None:
@@ -125,7 +127,7 @@ def line_book(builder: Builder, label: str, between: tuple[Point, Point], potent
 def line_sensors(
     builder: Builder, label: str, between: tuple[Point, Point]
 ) -> tuple[tuple[int, int, int, int], E, E]:
-    """Ends of a line, and its measured length and rate as LABEL.length and LABEL.rate."""
+    """Return the ends of a line, and its measured length and rate as LABEL.length and LABEL.rate."""
     a, b = between
     ends = (
         builder.body[a.body],
@@ -142,7 +144,7 @@ def line_sensors(
 def rubbing(
     builder: Builder, coulomb: E, viscous: E, speed: E, rate: E, back: E | None = None
 ) -> E:
-    """-(coulomb tanh(v/speed) + viscous v), with another dry friction backwards if given."""
+    """Return -(coulomb tanh(v/speed) + viscous v), with another dry friction backwards if given."""
     dry = coulomb if back is None else choose(rate < 0.0, back, coulomb)
     return -(dry * tanh(rate / speed) + viscous * rate)
 

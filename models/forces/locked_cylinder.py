@@ -47,7 +47,9 @@ class ShutOil(Part):
 
 
 def shut_oil(builder: Builder, label: str, oil: ShutOil, extension: E, inside: E) -> tuple[E, E]:
-    """Load of the leg at a compression, and its potential; defines and offers the pressures."""
+    """Return the load of the leg at a compression, and its potential; defines and offers the
+    pressures.
+    """
     part = {
         key: E(builder.node(getattr(oil, key), f"forces.{label}.oil.{key}"))
         for key in type(oil).model_fields

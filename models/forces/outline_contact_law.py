@@ -145,7 +145,9 @@ def laws(
     hertz: E | None = None,
     flat: Patch | None = None,
 ) -> tuple[list[E], list[E], E]:
-    """Elastic force and load of every spot, and their sum force('NAME'); NAME.penetration is the deepest one's."""
+    """Return elastic force and load of every spot, and their sum force('NAME'); NAME.penetration is
+    the deepest one's.
+    """
     key = f"forces.{label}"
     stiffness, damping, dissipation = (
         E(builder.node(getattr(force, k), f"{key}.{k}"))
@@ -218,7 +220,7 @@ def apply(
 
 
 def opposite(first: Placed, second: Placed, total: Vector, moment: Vector) -> Vector:
-    """Moment on the second one about its centre."""
+    """Return moment on the second one about its centre."""
     return moment.plus(first.centre.minus(second.centre).cross(total)).times(-1.0)
 
 

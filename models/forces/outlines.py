@@ -103,11 +103,11 @@ class Placed:
         return spin(self.builder, self._named("spin"), self.body)
 
     def speed(self, arm: Vector) -> Vector:
-        """Velocity of its material at `arm` from its centre."""
+        """Return the velocity of its material at `arm` from its centre."""
         return self.velocity if self.body == 0 else self.velocity.plus(self.spin.cross(arm))
 
     def sizes(self) -> tuple[E, ...]:
-        """Numbers of the outline."""
+        """Return the numbers of the outline."""
         value = getattr(self.outline, self.shape)
         values = value if isinstance(value, tuple) else (value,)
         return tuple(
@@ -117,7 +117,7 @@ class Placed:
 
     @cached_property
     def in_body(self) -> tuple[Vector, Vector, Vector]:
-        """Axes of the outline in body axes."""
+        """Return the axes of the outline in body axes."""
         key = f"forces.{self.label}.{self.key}"
         if self.outline.rotate is not None:
             (a, b, c) = vector_of(self.builder, self.outline.rotate, f"{key}.rotate")
@@ -133,7 +133,7 @@ class Placed:
         return x, y, z
 
     def axis(self, k: int) -> Vector:
-        """Axis x, y or z of the outline in ground axes."""
+        """Return axis x, y or z of the outline in ground axes."""
         return direction(self.builder, self._named(f"axis {k}"), self.body, self.in_body[k])
 
     @cached_property
@@ -146,7 +146,9 @@ class Placed:
 
 
 def plane_axes(normal: Vector) -> tuple[Vector, Vector]:
-    """Two axes across a unit normal, by Duff's construction, which has no singular direction."""
+    """Return two axes across a unit normal, by Duff's construction, which has no singular
+    direction.
+    """
     x, y, z = normal
     sign = choose(z < 0.0, -1.0, 1.0)
     a = -(1.0 / (sign + z))

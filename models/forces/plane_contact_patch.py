@@ -48,7 +48,7 @@ class Patch:
 
     @cached_property
     def up(self) -> list[E]:
-        """Heights of the vectors of the basis."""
+        """Return the heights of the vectors of the basis."""
         return [vector.dot(self.normal) for vector in self.basis]
 
     @cached_property
@@ -59,7 +59,7 @@ class Patch:
 
     @property
     def top(self) -> E:
-        """Depth of a spot at the centre."""
+        """Return the depth of a spot at the centre."""
         return self.depth if self.radius.node is const(0.0).node else self.depth + self.radius
 
     def depths(self) -> list[E]:
@@ -69,7 +69,7 @@ class Patch:
         return below(self.sinking, self.rows, self.rising)
 
     def pressed(self, stiffness: E, damping: E) -> list[E]:
-        """stiffness depth + damping sinking of the spots, which are as plain as either."""
+        """Return stiffness depth + damping sinking of the spots, which are as plain as either."""
         both = [stiffness * a + damping * b for a, b in zip(self.up, self.rising, strict=True)]
         return below(stiffness * self.top + damping * self.sinking, self.rows, both)
 
@@ -83,7 +83,9 @@ class Patch:
         )
 
     def pairs(self, values: list[E]) -> tuple[list[tuple[float, ...]], list[E], list[E]]:
-        """Rows of the first of all pairs of opposite spots, sums and differences of their values; without pairs the spots alone."""
+        """Return the rows of the first of all pairs of opposite spots, sums and differences of
+        their values; without pairs the spots alone.
+        """
         if not self.paired:
             return self.rows, values, values
         half = len(values) // 2
@@ -139,7 +141,7 @@ class Slip:
 
 
 def mixed(row: tuple[float, ...], values: list[E]) -> E:
-    """Sum of multiples, most of which are 1 or -1."""
+    """Return the sum of multiples, most of which are 1 or -1."""
     found = const(0.0)
     for c, value in zip(row, values, strict=True):
         found = (
@@ -155,7 +157,9 @@ def mixed(row: tuple[float, ...], values: list[E]) -> E:
 
 
 def below(top: E, rows: list[tuple[float, ...]], values: list[E]) -> list[E]:
-    """top less the mixed values of every row, of which rows have parts in common: top with the last value, the others but for their sign."""
+    """Return top less the mixed values of every row, of which rows have parts in common: top with
+    the last value, the others but for their sign.
+    """
     found = []
     for *others, last in rows:
         start = top - last * values[-1] if last > 0.0 else top + -last * values[-1]
@@ -166,7 +170,7 @@ def below(top: E, rows: list[tuple[float, ...]], values: list[E]) -> list[E]:
 
 
 def spots_of(first: Placed, normal: Vector) -> tuple[list[Vector], list[tuple[float, ...]], E, E]:
-    """Basis, rows, square of the distance and radius of an outline's spots."""
+    """Return basis, rows, square of the distance and radius of an outline's spots."""
     sizes, none = first.sizes(), const(0.0)
     if first.shape == "capsule":
         half = 0.5 * sizes[1]

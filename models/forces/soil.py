@@ -85,7 +85,7 @@ class Footprint:
         return self.z + self.e
 
     def rates(self) -> list[tuple[E, E]]:
-        """The states of the soil that keep energy or lower the surface, with their rates."""
+        """Return the states of the soil that keep energy or lower the surface, with their rates."""
         states = [self.settled] + ([self.deflection] if self.soil.stiffness is not None else [])
         return [(name(each), name(rate_of_state(each))) for each in states]
 
@@ -172,7 +172,7 @@ class Footprint:
         return reduce(larger, found)
 
     def depth_ahead(self, label: str, track: Track, place: Vector, speed: Vector) -> E:
-        """Depth of a track one cell ahead."""
+        """Return the depth of a track one cell ahead."""
         ahead = self.cell_at(label, track, place)[0] + choose(
             speed.dot(self.axes(label, track)[1]) < 0.0, -1.0, 1.0
         )
@@ -188,7 +188,7 @@ class Footprint:
         return E(self.builder.node(getattr(track, key), f"forces.{label}.soil.track.{key}"))
 
     def axes(self, label: str, track: Track) -> tuple[Vector, Vector]:
-        """Beginning and direction of a track."""
+        """Return the beginning and direction of a track."""
         key = f"forces.{label}.soil.track"
         return vector_of(self.builder, track.at, f"{key}.at"), vector_of(
             self.builder, track.along, f"{key}.along"
@@ -201,7 +201,7 @@ class Footprint:
         return place.minus(begin).dot(along) / each, each
 
     def cells(self, label: str, track: Track) -> list[tuple[float, str]]:
-        """Places, in cells, and states of a track."""
+        """Return places, in cells, and states of a track."""
         return [(float(k), self.builder.made(f"{label}.rut_{k + 1}")) for k in range(track.cells)]
 
 
@@ -210,7 +210,7 @@ def bekker(soil: Soil) -> bool:
 
 
 def power(x: E, exponent: E) -> E:
-    """x**exponent, straight below SMALLEST_SINKAGE, 0 below 0."""
+    """Return x**exponent, straight below SMALLEST_SINKAGE, 0 below 0."""
     return larger(x, SMALLEST_SINKAGE) ** exponent * larger(
         smaller(x * (1.0 / SMALLEST_SINKAGE), 1.0), 0.0
     )

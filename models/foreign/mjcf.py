@@ -29,7 +29,7 @@ refuse = partial(refused, kind="a model in MJCF")
 
 
 def parsed(path: Path) -> Any:
-    """The compiled model."""
+    """Return the compiled model."""
     try:
         import mujoco
     except ImportError:
@@ -77,7 +77,7 @@ def model_name(model: Any) -> str:
 
 
 def matrix(quaternion: Any) -> np.ndarray:
-    """Rotation matrix of w, x, y, z."""
+    """Return the rotation matrix of w, x, y, z."""
     from scipy.spatial.transform import Rotation
 
     w, x, y, z = quaternion
@@ -244,7 +244,7 @@ class Reader:
             table["rotor_inertia"] = found
 
     def moving(self, joint: int) -> list[dict[str, Any]]:
-        """A hinge about its anchor or a slide, measured from the reference of the model."""
+        """Return a hinge about its anchor or a slide, measured from the reference of the model."""
         model = self.model
         axis, anchor = numbers(model.jnt_axis[joint]), model.jnt_pos[joint]
         zero = float(model.qpos0[model.jnt_qposadr[joint]])

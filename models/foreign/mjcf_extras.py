@@ -194,7 +194,7 @@ def add_actuators(reader: Reader) -> None:
 
 
 def law(reader: Reader, k: int, name: str, coordinate: str) -> str:
-    """The force along the coordinate as an expression."""
+    """Return the force along the coordinate as an expression."""
     model = reader.model
     gear = float(model.actuator_gear[k, 0])
     length, speed = f"({gear!r}*{quoted(coordinate)})", f"({gear!r}*der({quoted(coordinate)}))"

@@ -18,7 +18,7 @@ STOP_SHARPNESS = 500.0  # 1/rad or 1/m: a stop's force grows e-fold over 2 mrad 
 
 
 def refused(file: str, found: str, kind: str, hint: str = "") -> ModelError:
-    """The error of a file that is no robot of its kind."""
+    """Return the error of a file that is no robot of its kind."""
     return ModelError(Problem(key="", file=file, found=found[:300], expected=kind, hint=hint))
 
 
@@ -74,7 +74,7 @@ def numbers(values: Any) -> list[float]:
 
 
 def rotation(R: np.ndarray) -> list[dict[str, Any]]:
-    """A constant rotation as transforms: none, or one about an axis."""
+    """Return a constant rotation as transforms: none, or one about an axis."""
     from scipy.spatial.transform import Rotation
 
     vector = Rotation.from_matrix(R).as_rotvec()
@@ -200,5 +200,5 @@ class Sheet:
 
 
 def quoted(name: str) -> str:
-    """A name as expressions write it."""
+    """Return a name as expressions write it."""
     return name if all(part.isidentifier() for part in name.split(".")) else f"'{name}'"

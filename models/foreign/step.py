@@ -108,7 +108,7 @@ def _offers(holes: list[tuple[str, Cylinder]]) -> list[str]:
 
 
 def _coaxial(one: Cylinder, two: Cylinder) -> bool:
-    """Whether two cylinders share an axis and overlap along it."""
+    """Return whether two cylinders share an axis and overlap along it."""
     a, b = np.array(one.axis), np.array(two.axis)
     apart = np.array(two.at) - np.array(one.at)
     along = float(apart @ a)

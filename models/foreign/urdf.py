@@ -76,7 +76,7 @@ def parsed(path: Path, text: bytes | None = None) -> Any:
 
 
 def lump_of(link: Any) -> Lump:
-    """The inertia of one link in its own axes."""
+    """Return the inertia of one link in its own axes."""
     given = link.inertial
     if given is None or (given.mass is None and given.inertia is None):
         return Lump()
@@ -146,7 +146,7 @@ def described(
 
 
 def in_order(robot: Any, root: str, count: int, file: str) -> list[str]:
-    """Links from the root outwards, in the order of the file."""
+    """Return the links from the root outwards, in the order of the file."""
     children: dict[str, list[str]] = {}
     for joint in robot.joints:
         children.setdefault(joint.parent, []).append(joint.child)
@@ -226,7 +226,7 @@ def add_bodies(
 
 
 def body_names(sheet: Sheet, order: list[str], carriers: dict[str, Any]) -> list[str]:
-    """The body that carries each link, or ground."""
+    """Return the body that carries each link, or ground."""
     moving = [link for link in order if carriers[link][0] == link]
     names = list(sheet.bodies)
     if len(names) < len(moving):

@@ -24,7 +24,7 @@ class Cycle:
 
 
 def elementary_cycles(topology: Topology, ends: Mapping[str, tuple[str, str]]) -> tuple[Cycle, ...]:
-    """The cycle of every cut joint; `ends` gives parent and child of the cut joints."""
+    """Return the cycle of every cut joint; `ends` gives parent and child of the cut joints."""
     number = {GROUND: 0} | {body: k for k, body in enumerate(topology.order, 1)}
     cycles = []
     for cut in topology.cuts:

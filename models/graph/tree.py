@@ -156,7 +156,7 @@ def peel(bodies: Sequence[str], predecessor: Mapping[str, str]) -> list[str]:
 
 
 def path_set(parent: Sequence[int], i: int) -> tuple[int, ...]:
-    """P_i: joints on the path from the ground to body i, i included, ascending."""
+    """Return P_i: joints on the path from the ground to body i, i included, ascending."""
     path = []
     while i > 0:
         path.append(i)
@@ -165,12 +165,12 @@ def path_set(parent: Sequence[int], i: int) -> tuple[int, ...]:
 
 
 def successors(parent: Sequence[int], i: int) -> tuple[int, ...]:
-    """S_i: bodies whose predecessor is body i."""
+    """Return S_i: bodies whose predecessor is body i."""
     return tuple(j for j, before in enumerate(parent, 1) if before == i)
 
 
 def carried_by(parent: Sequence[int], i: int) -> tuple[int, ...]:
-    """D_i: bodies that body i carries, i not included."""
+    """Return D_i: bodies that body i carries, i not included."""
     inside = {i}
     for j, before in enumerate(parent, 1):  # predecessors come first
         if before in inside:

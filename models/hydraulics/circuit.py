@@ -31,7 +31,7 @@ class Circuit:
         return E(self.builder.node(getattr(element, key), f"hydraulics.{label}.{key}"))
 
     def report(self, label: str, key: str, value: E, unit: str, text: str) -> E:
-        """A value with a name of its own, and a column of the results."""
+        """Return a value with a name of its own, and a column of the results."""
         self.builder.define(f"{label}.{key}", value.node)
         self.builder.columns.append(Column(f"{label}.{key}", 0, unit, text))
         return name(f"{label}.{key}")

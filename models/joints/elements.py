@@ -67,17 +67,17 @@ class JointForm:
 
 
 def turn(axis: Direction, coordinate: int = 0) -> ElementForm:
-    """A rotation about an axis by a coordinate."""
+    """Return a rotation about an axis by a coordinate."""
     return ElementForm(ROTATE_Q, axis=axis, coordinate=coordinate)
 
 
 def slide(axis: Direction, coordinate: int = 0, factor: Amount = 1.0) -> ElementForm:
-    """A shift along an axis by a coordinate, or by factor times a coordinate."""
+    """Return a shift along an axis by a coordinate, or by factor times a coordinate."""
     return ElementForm(SHIFT_Q, axis=axis, coordinate=coordinate, factor=factor)
 
 
 def negated(amount: Any) -> Any:
-    """Minus a number of a description, however it is given."""
+    """Return the minus a number of a description, however it is given."""
     return -amount if isinstance(amount, (float, int)) else (-E(amount)).node
 
 
@@ -87,14 +87,14 @@ def direction(axis: Sequence[Amount] | None) -> Direction:
 
 
 def nonzero(axis: Direction, key: str) -> Direction:
-    """The axis itself; an axis of zeros has no direction."""
+    """Return the axis itself; an axis of zeros has no direction."""
     if all(component == 0.0 for component in axis):
         raise JointProblem(key, "an axis of length 0", "a direction")
     return axis
 
 
 def scaled(axis: Direction, amount: Amount) -> Direction:
-    """The vector of given length along an axis."""
+    """Return the vector of given length along an axis."""
     if not any(isinstance(number, str) for number in (*axis, amount)):
         length = math.hypot(*(float(component) for component in axis))
         x, y, z = (float(component) / length * float(amount) for component in axis)
@@ -108,7 +108,7 @@ def scaled(axis: Direction, amount: Amount) -> Direction:
 
 
 def perpendiculars(axis: Direction) -> tuple[Direction, Direction]:
-    """Two unit vectors that complete the axis to a right-handed frame; x, y for the z axis."""
+    """Return two unit vectors that complete the axis to a right-handed frame; x, y for the z axis."""
     if any(isinstance(component, str) for component in axis):
         raise JointProblem(
             "axis",

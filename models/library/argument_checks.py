@@ -2,7 +2,7 @@
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:
-    """A whole number in a range."""
+    """Return a whole number in a range."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))

@@ -31,7 +31,7 @@ def describe(
     forward: int = 0,
     known_order: Any = -1,
 ) -> dict[str, Any]:
-    """Base, platform, cradle and so many modules."""
+    """Return base, platform, cradle and so many modules."""
     on = parts.Settings(
         modules,
         order,
@@ -72,7 +72,7 @@ def describe(
 
 
 def base() -> dict[str, Any]:
-    """Front, rear and frame of the detailed variant as one body."""
+    """Return front, rear and frame of the detailed variant as one body."""
     shares = [
         (mass, *part)
         for mass, part in zip(
@@ -98,7 +98,7 @@ def base() -> dict[str, Any]:
 
 
 def shifted(mass: str, at: list[float], size: tuple[float, float, float]) -> list[str]:
-    """Inertia of a box about the origin of the vehicle's frame."""
+    """Return the inertia of a box about the origin of the vehicle's frame."""
     x, y, z = at
     own = parts.box(mass, *size)
     steiner = [y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z]

@@ -60,7 +60,7 @@ def describe(
     known_order: Any = -1,
     rigid: int = 0,
 ) -> dict[str, Any]:
-    """Bases, frame, platform, cradle and so many modules."""
+    """Return bases, frame, platform, cradle and so many modules."""
     if rigid not in (0, 1):
         raise ValueError(f"rigid is {rigid!r}, expected 0 or 1")
     on = parts.Settings(
@@ -106,7 +106,7 @@ def describe(
 
 
 def lower_bodies() -> dict[str, Any]:
-    """Rear and front base in the vehicle's frame, frame from its pivot."""
+    """Return rear and front base in the vehicle's frame, frame from its pivot."""
     at, size = parts.FRAME
     return {
         "rear": parts.body("rear_mass", *parts.REAR),
@@ -116,7 +116,9 @@ def lower_bodies() -> dict[str, Any]:
 
 
 def lower_joints(rigid: bool) -> dict[str, Any]:
-    """Spherical joint of the bases, universal joint of the frame, slewing ring that leans."""
+    """Return the spherical joint of the bases, universal joint of the frame, slewing ring that
+    leans.
+    """
     back = [-x for x in COUPLING]
     turns = {
         "front": [("z", "front_yaw"), ("y", "front_pitch"), ("x", "front_roll")],
@@ -147,7 +149,7 @@ def lower_joints(rigid: bool) -> dict[str, Any]:
 
 
 def elastic() -> dict[str, Any]:
-    """Moments at every angle, and the ties."""
+    """Return moments at every angle, and the ties."""
     forces: dict[str, Any] = {}
     for angle in ANGLES:
         part = angle.partition("_")[0]

@@ -106,14 +106,14 @@ class Drive:
     sense: int = 1
 
     def length(self, angle: str) -> str:
-        """Length at an angle of its axis."""
+        """Return length at an angle of its axis."""
         if self.eyes is None:
             return angle
         x, y = self.planar(angle)
         return f"sqrt(({x})**2 + ({y})**2)"
 
     def lever(self, angle: str) -> str:
-        """d(length)/d(angle)."""
+        """Return d(length)/d(angle)."""
         if self.eyes is None:
             return "1"
         x, y = self.planar(angle)
@@ -122,7 +122,7 @@ class Drive:
 
     @property
     def inner(self) -> tuple[float, float]:
-        """Eye on the turning part, in the plane of the turn about its axis."""
+        """Return eye on the turning part, in the plane of the turn about its axis."""
         return (
             (LIFT[1][0], LIFT[1][2])
             if self.axis == "luff"
@@ -146,7 +146,7 @@ class Drive:
 
 
 def fitted(on: Settings, base: str, ring: list[float]) -> list[Drive]:
-    """The drives of the carrier."""
+    """Return the drives of the carrier."""
     luffing = Drive(
         "luff_drive",
         "luff",
@@ -166,7 +166,7 @@ def fitted(on: Settings, base: str, ring: list[float]) -> list[Drive]:
 
 
 def drives(on: Settings, base: str, ring: list[float]) -> Table:
-    """Forces and further tables of the drives."""
+    """Return forces and further tables of the drives."""
     if on.outside:
         return outside(fitted(on, base, ring))
     if on.drives:
@@ -202,7 +202,7 @@ def outside(fitted: list[Drive]) -> Table:
 
 
 def standing() -> Table:
-    """Friction of both axes, and springs that keep the angles before the run."""
+    """Return the friction of both axes, and springs that keep the angles before the run."""
     forces: Table = {}
     for axis in ("slew", "luff"):
         forces[f"{axis}_rub"] = {"coordinate": axis, "viscous": f"{axis}_friction"}
@@ -268,7 +268,9 @@ def forward(drive: Drive) -> str:
 
 
 def circuit_of(drive: Drive, known: str, forward: str) -> Table:
-    """Valve, oil, protection and cylinder or motor of one drive, and the sources that set its pressures before the run."""
+    """Return valve, oil, protection and cylinder or motor of one drive, and the sources that set
+    its pressures before the run.
+    """
     label, axis, middle = drive.label, drive.axis, "(tank + 0.25*(supply - tank))"
     a, b, now = f"{label}_a", f"{label}_b", axis if drive.eyes is None else f"{label}.length"
     ahead = f"advance*{axis}_advance*({known})/if({known} > 0, {', '.join(open_rates(drive))})"
@@ -320,7 +322,7 @@ def circuit_of(drive: Drive, known: str, forward: str) -> Table:
 
 
 def open_rates(drive: Drive) -> tuple[str, str]:
-    """Rates of the force with the valve fully open: positive spool, negative spool."""
+    """Return the rates of the force with the valve fully open: positive spool, negative spool."""
     label, axis = drive.label, drive.axis
     oil = {"a": f"{axis}_oil", "b": f"{axis}_oil"}
     if drive.eyes is not None:
@@ -343,7 +345,9 @@ def open_rates(drive: Drive) -> tuple[str, str]:
 
 
 def known_states() -> Table:
-    """Speed and travel of a module as the tables foresee them; between two pushes they return to zero."""
+    """Return the speed and travel of a module as the tables foresee them; between two pushes they
+    return to zero.
+    """
     driven = f"({carrier_modules.PUSH} - rail_friction)/known_mass - g*sin(luff)"
     moves = f"known_travel > 0.002 or {carrier_modules.PUSH} > latch_strength"
     back = "-known_{}/0.02"
@@ -413,7 +417,7 @@ def rows(on: Settings) -> Rows:
 
 
 def outputs(on: Settings) -> Table:
-    """Errors of the angles."""
+    """Return the errors of the angles."""
     if not on.drives:
         return {}
     return {

@@ -18,7 +18,9 @@ BLAST = 'departed*blast_factor*table("blast", t - stage_start)'
 
 
 def cell(i: int, n: int) -> tuple[float, int]:
-    """Column, counted from the middle, and row of a module: rows of five, the lowest first, in the middle."""
+    """Return column, counted from the middle, and row of a module: rows of five, the lowest first,
+    in the middle.
+    """
     row, column = divmod(i - 1, COLUMNS)
     return column - (min(COLUMNS, n - row * COLUMNS) - 1) / 2, row
 
@@ -30,7 +32,9 @@ def place(i: int, n: int) -> list[Any]:
 
 
 def departures(n: int, order: Any) -> list[int]:
-    """The modules as they leave: by a rule (its name or number: rows, outer, inner, alternating) or a list of their numbers."""
+    """Return the modules as they leave: by a rule (its name or number: rows, outer, inner,
+    alternating) or a list of their numbers.
+    """
     if isinstance(order, (list, tuple)):
         listed = [int(i) if i == int(i) else 0 for i in order]
         if sorted(listed) != list(range(1, n + 1)):
@@ -66,7 +70,9 @@ def departures(n: int, order: Any) -> list[int]:
 
 
 def rail(i: int, n: int, full: bool) -> Table:
-    """Travel s, then the small angles; in the full setting also shifts across the rail and a roll."""
+    """Return travel s, then the small angles; in the full setting also shifts across the rail and a
+    roll.
+    """
     steps: list[Table] = [{"shift": place(i, n)}, {"shift": "x", "coordinate": f"s{i}"}]
     if full:
         steps += [
@@ -114,7 +120,9 @@ def module_forces(i: int, n: int, full: bool, contacts: bool) -> Table:
 
 
 def tables() -> Table:
-    """Latches over their stretch; push, and load after a departure, over the time since they began."""
+    """Return the latches over their stretch; push, and load after a departure, over the time since
+    they began.
+    """
     opens = "latch_strength/latch_stiffness"
     return {
         "latch": {
@@ -127,7 +135,7 @@ def tables() -> Table:
 
 
 def schedule(order: list[int]) -> list[Table]:
-    """Rest, then per module: travel until it leaves its rail, free swing."""
+    """Return rest, then per module: travel until it leaves its rail, free swing."""
     stages: list[Table] = [
         {"name": "rest", "ends": {"after": "pause"}, "set": {"pushed": order[0]}}
     ]

@@ -71,12 +71,12 @@ class Settings:
 
 
 def box(mass: float | str, x: Any, y: Any, z: Any) -> list[Any]:
-    """Inertia of a homogeneous box about its centre of mass."""
+    """Return the inertia of a homogeneous box about its centre of mass."""
     return [f"{mass}*(({b})**2 + ({c})**2)/12" for b, c in ((y, z), (x, z), (x, y))] + [0, 0, 0]
 
 
 def body(mass: str, com: list[Any], size: tuple[Any, Any, Any]) -> Table:
-    """A homogeneous box."""
+    """Return a homogeneous box."""
     return {
         "mass": mass,
         "com": com,
@@ -104,7 +104,7 @@ def vehicle_joint(child: str, full: bool) -> Table:
 
 
 def ground_forces(front: str, rear: str, on: Settings) -> Table:
-    """Tyres and jacks; `front` and `rear` are the bodies that carry them."""
+    """Return tyres and jacks; `front` and `rear` are the bodies that carry them."""
     forces: Table = {}
     friction = {"friction": "grip"} if on.full else {}
     for name, (x, y) in WHEELS.items():
@@ -127,7 +127,9 @@ def ground_forces(front: str, rear: str, on: Settings) -> Table:
 
 
 def leg(hydraulic: bool) -> Table:
-    """Law of a jack: piecewise stiffness, and damping, over extension and compression; or a shut cylinder, whose oil cavitates where it is pulled."""
+    """Return the law of a jack: piecewise stiffness, and damping, over extension and compression;
+    or a shut cylinder, whose oil cavitates where it is pulled.
+    """
     if not hydraulic:
         return {"law": "leg", "damping": f"jack_damping*{slender('jack_extension')}"}
     oil = {
@@ -144,12 +146,16 @@ def soil() -> Table:
 
 
 def slender(extension: str) -> str:
-    """Stiffness of a mechanical jack over its extension, 1 at 0.95 m and beyond that of a drawn-in one."""
+    """Return the stiffness of a mechanical jack over its extension, 1 at 0.95 m and beyond that of
+    a drawn-in one.
+    """
     return f"(1 + jack_slenderness*(0.95 - max({extension}, {DRAWN_IN})))"
 
 
 def upper(on: Settings, base: str, ring: list[float]) -> Table:
-    """Cradle, modules, their forces, the drives between `base` and platform; the platform's joint, at `ring` on the base, is the caller's."""
+    """Return cradle, modules, their forces, the drives between `base` and platform; the platform's
+    joint, at `ring` on the base, is the caller's.
+    """
     bodies: Table = {
         "platform": body("platform_mass", [-0.3, 0, 0.3], (3.2, 2.0, 0.6)),
         "cradle": body("cradle_mass", [2.0, 0, 0.3], (4.2, 2.4, 0.8)),
@@ -190,7 +196,7 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
 
 
 def module(contacts: bool) -> Table:
-    """A module; where pin and band carry it, its centre of mass lies before its middle."""
+    """Return a module; where pin and band carry it, its centre of mass lies before its middle."""
     found = body("module_mass", [0, 0, 0], ("module_length", "module_width", "module_width"))
     return found | ({"com": ["module_ahead", 0, 0]} if contacts else {})
 

@@ -13,7 +13,7 @@ AXES = ("x", "y")
 
 
 def describe(n: int = 5, freedoms: int = 1) -> dict[str, Any]:
-    """The chain ground - b1 - b2 - ... - bn."""
+    """Return the chain ground - b1 - b2 - ... - bn."""
     links = count("n", n, MOST_BODIES)
     kind = count("freedoms", freedoms, 3)
     bodies = {f"b{i}": rod() for i in range(1, links + 1)}
@@ -56,7 +56,7 @@ def frame(name: str, text: str) -> dict[str, Any]:
 
 
 def count(name: str, value: float, most: int) -> int:
-    """A structural argument: a whole number from 1 to most."""
+    """Return a structural argument: a whole number from 1 to most."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
@@ -68,7 +68,7 @@ def count(name: str, value: float, most: int) -> int:
 
 
 def rod() -> dict[str, Any]:
-    """A square rod of width length/10 along -z."""
+    """Return a square rod of width length/10 along -z."""
     across = "mass*length**2*1.01/12"
     return {
         "mass": "mass",
@@ -79,7 +79,7 @@ def rod() -> dict[str, Any]:
 
 
 def joint(i: int, freedoms: int, parent: str, at: list[Any]) -> dict[str, Any]:
-    """Joint i with q{i}, or a{i} and b{i}, or a quaternion; revolute axes alternate."""
+    """Return joint i with q{i}, or a{i} and b{i}, or a quaternion; revolute axes alternate."""
     common = {"parent": parent, "child": f"b{i}", "at": at}
     if freedoms == 1:
         return common | {

@@ -13,7 +13,9 @@ Matrices = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def springs(stiffness: np.ndarray, n: int) -> np.ndarray:
-    """Tridiagonal matrix of n coordinates; n - 1 springs join neighbours, n + 1 springs include the walls at both ends."""
+    """Return the tridiagonal matrix of n coordinates; n - 1 springs join neighbours, n + 1 springs
+    include the walls at both ends.
+    """
     k = np.asarray(stiffness, dtype=float)
     between = k if len(k) == n - 1 else k[1:-1]
     C = np.diag(-between, 1) + np.diag(-between, -1)
@@ -25,7 +27,7 @@ def springs(stiffness: np.ndarray, n: int) -> np.ndarray:
 
 
 def extremes(C: np.ndarray, masses: np.ndarray) -> tuple[float, float]:
-    """Lowest and highest frequency of a tridiagonal chain."""
+    """Return lowest and highest frequency of a tridiagonal chain."""
     root = np.sqrt(masses)
     diagonal, beside = np.diagonal(C) / masses, np.diagonal(C, 1) / (root[1:] * root[:-1])
     from scipy.linalg import eigvalsh_tridiagonal
@@ -44,7 +46,7 @@ def train(
     damping: float = 0.0,
     locomotive: float | None = None,
 ) -> Matrices:
-    """A free train: cars joined by equal couplings; damping in N.s/m per coupling."""
+    """Return a free train: cars joined by equal couplings; damping in N.s/m per coupling."""
     masses = np.full(cars, float(mass))
     masses[0] = mass if locomotive is None else locomotive
     C = springs(np.full(cars - 1, coupling), cars)
@@ -96,7 +98,8 @@ def chain_drive(
     tension: float = 300.0,
     damping: float = 1e-6,
 ) -> Matrices:
-    """The span of a chain drive between two sprockets: per link x (along), y, z, and rotations about x, y, z.
+    """Return the span of a chain drive between two sprockets: per link x (along), y, z, and
+    rotations about x, y, z.
 
     Transverse stiffness is that of the string (tension/pitch); rotations are held by the pins. damping: F = damping*C.
     """
@@ -118,7 +121,9 @@ def helical_spring(
     density: float = 7850.0,
     damping: float = 1e-7,
 ) -> Matrices:
-    """A helical spring as rings, one end clamped: per ring displacements x, y, z (axis) and rotations."""
+    """Return a helical spring as rings, one end clamped: per ring displacements x, y, z (axis) and
+    rotations.
+    """
     K = turn_stiffness(radius, wire, pitch, young, poisson)
     lift = np.eye(6)  # wrench on the far ring, moved to the near one
     lift[3:, :3] = cross_matrix(np.array([0.0, 0.0, pitch]))
@@ -170,5 +175,5 @@ def turn_stiffness(
 
 
 def cross_matrix(a: np.ndarray) -> np.ndarray:
-    """Matrix of the product a x."""
+    """Return the matrix of the product a x."""
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])

@@ -38,7 +38,7 @@ CYLINDERS: dict[str, dict[str, Any]] = {
 
 
 def describe(flexible: int = 1, segments: int = 2, load: float = 500.0) -> dict[str, Any]:
-    """The crane; `load` is the mass on the rope [kg]."""
+    """Return the crane; `load` is the mass on the rope [kg]."""
     bends, count = whole("flexible", flexible, 0, 1), whole("segments", segments, 1, 20)
     places = straight(float(load))
     d: dict[str, Any] = {
@@ -97,13 +97,13 @@ def describe(flexible: int = 1, segments: int = 2, load: float = 500.0) -> dict[
 
 
 def mass_of(name: str) -> float:
-    """Mass of a box beam [kg]."""
+    """Return the mass of a box beam [kg]."""
     h, w, t = BOXES[name]
     return STEEL["density"] * LENGTHS[name] * (h * w - (h - 2 * t) * (w - 2 * t))
 
 
 def rigid(name: str) -> dict[str, Any]:
-    """A box beam as a rigid body."""
+    """Return a box beam as a rigid body."""
     h, w, t = BOXES[name]
     a, b, line = h - 2 * t, w - 2 * t, STEEL["density"] * LENGTHS[name]
     iy, iz = (w * h**3 - b * a**3) / 12.0, (h * w**3 - a * b**3) / 12.0
@@ -121,7 +121,7 @@ def rigid(name: str) -> dict[str, Any]:
 
 
 def joints() -> dict[str, Any]:
-    """Column, pins, telescope and rope."""
+    """Return column, pins, telescope and rope."""
     pin = {"type": "revolute", "axis": [0, -1, 0]}
     return {
         "ring": {"child": "column", "type": "revolute", "coordinates": ["slew"]},
@@ -147,7 +147,7 @@ def joints() -> dict[str, Any]:
 
 
 def outputs(bends: bool) -> dict[str, Any]:
-    """Place of the tip, pressures, and what the beams tell."""
+    """Return the place of the tip, pressures, and what the beams tell."""
     found: dict[str, Any] = {
         "tip": {"quantity": "position", "body": "arm", "point": [LENGTHS["arm"], 0, 0]},
         "load_height": {"quantity": "position", "body": "load", "axis": "z"},
@@ -169,7 +169,7 @@ def outputs(bends: bool) -> dict[str, Any]:
 
 
 def hydraulics(holds: dict[str, float]) -> dict[str, Any]:
-    """A rail of constant pressure, and per cylinder a valve, two hoses and relief."""
+    """Return a rail of constant pressure, and per cylinder a valve, two hoses and relief."""
     found: dict[str, Any] = {"rail": {"pressure": 250e5}, "tank": {"pressure": 2e5}}
     for name, cylinder in CYLINDERS.items():
         a, b = cylinder["areas"]

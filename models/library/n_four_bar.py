@@ -10,7 +10,9 @@ MOST_LOOPS = 1000
 
 
 def describe(n: int = 2) -> dict[str, Any]:
-    """Cranks c0..cn on the ground, coupler b{i} from crank i to crank i + 1; the cranks start upright."""
+    """Return cranks c0..cn on the ground, coupler b{i} from crank i to crank i + 1; the cranks
+    start upright.
+    """
     if (
         isinstance(n, bool)
         or not isinstance(n, (int, float))
@@ -61,7 +63,7 @@ def describe(n: int = 2) -> dict[str, Any]:
 
 
 def rod() -> dict[str, Any]:
-    """A thin bar along x."""
+    """Return a thin bar along x."""
     across = "mass*length**2/12"
     shape = {"box": ["length", "length/20", "length/20"], "at": ["length/2", 0, 0]}
     return {
@@ -73,7 +75,7 @@ def rod() -> dict[str, Any]:
 
 
 def crank_joint(i: int) -> dict[str, Any]:
-    """Hinge of crank i; only the first one's speed is given."""
+    """Return the hinge of crank i; only the first one's speed is given."""
     turn = {"rotate": "z", "coordinate": f"theta{i}", "start": "pi/2"} | (
         {} if i else {"speed": "-speed/length"}
     )

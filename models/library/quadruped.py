@@ -41,7 +41,7 @@ PARAMETERS: dict[str, tuple[float, str, str]] = {
 
 
 def describe() -> dict[str, Any]:
-    """Trunk and four legs."""
+    """Return trunk and four legs."""
     parameters = {
         name: {"value": value, "unit": unit, "text": text}
         for name, (value, unit, text) in PARAMETERS.items()
@@ -101,7 +101,7 @@ def describe() -> dict[str, Any]:
 
 
 def leg_bodies(leg: str) -> dict[str, Any]:
-    """Hip, thigh and shank."""
+    """Return hip, thigh and shank."""
     found: dict[str, Any] = {
         f"hip_{leg}": {
             "mass": "hip_mass",
@@ -122,7 +122,7 @@ def leg_bodies(leg: str) -> dict[str, Any]:
 
 
 def leg_joints(leg: str, front: int, side: int) -> dict[str, Any]:
-    """Abduction about x, swing and knee about y; motors' inertia on each."""
+    """Return the abduction about x, swing and knee about y; motors' inertia on each."""
     places = {
         "abduct": ("trunk", "hip", [0.2 * front, 0.05 * side, 0], "x"),
         "swing": ("hip", "thigh", [0, 0.08 * side, 0], "y"),
@@ -139,7 +139,9 @@ def leg_joints(leg: str, front: int, side: int) -> dict[str, Any]:
 
 
 def servos(leg: str, side: int, phase: float) -> dict[str, Any]:
-    """Torques towards the targets of the gait; thighs swing forward (angle down) while the foot is in the air."""
+    """Return torques towards the targets of the gait; thighs swing forward (angle down) while the
+    foot is in the air.
+    """
     turn = f"2*pi*((t - wait)/period + {phase!r})"
     going = "if(t > wait, 1 - exp(-(t - wait)/0.4), 0)"
     wide = f"(stride {'-' if side > 0 else '+'} turn)*{going}"

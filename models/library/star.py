@@ -12,7 +12,7 @@ from kinetree.models.library.chain import MOST_BODIES, count, frame, joint, rod
 
 
 def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:
-    """Body 1 hangs on the ground and carries rods 2..n in branches that spread around it."""
+    """Return body 1 hangs on the ground and carries rods 2..n in branches that spread around it."""
     total = count("n", n, MOST_BODIES)
     kind = count("freedoms", freedoms, 3)
     long = count("branch", branch, MOST_BODIES)
@@ -43,7 +43,7 @@ def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:
 
 
 def base() -> dict[str, Any]:
-    """A disc of radius length and mass 4*mass, half a length below its joint."""
+    """Return a disc of radius length and mass 4*mass, half a length below its joint."""
     across = "mass*length**2"
     return {
         "mass": "4*mass",

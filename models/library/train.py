@@ -11,7 +11,7 @@ MOST_CARS = 2000
 
 
 def describe(cars: int = 20) -> dict[str, Any]:
-    """Cars x1 (the locomotive) to xn, free on the rails."""
+    """Return cars x1 (the locomotive) to xn, free on the rails."""
     n = whole("cars", cars, 2, MOST_CARS)
     return {
         "format": "kinetree/1",

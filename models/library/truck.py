@@ -117,7 +117,7 @@ SHEAR: Table = {"cohesion": 6.895e4, "angle": 0.593, "modulus": 0.01, "width": 0
 
 
 def describe(trip: int = 1, soil: int = 0) -> Table:
-    """The truck on one of its trips."""
+    """Return the truck on one of its trips."""
     trip, soft = whole("trip", trip, 0, len(SLOPES) - 1), bool(whole("soil", soil, 0, 1))
     parameters = {
         name: {"value": value, "unit": unit, "text": text}
@@ -186,12 +186,12 @@ def start(name: str, trip: int) -> float:
 
 
 def box(mass: str, x: float, y: float, z: float) -> list[Any]:
-    """Inertia of a homogeneous box."""
+    """Return the inertia of a homogeneous box."""
     return [f"{mass}*{(b * b + c * c) / 12!r}" for b, c in ((y, z), (x, z), (x, y))] + [0, 0, 0]
 
 
 def bodies() -> Table:
-    """Chassis, knuckles and wheels, crane and load."""
+    """Return chassis, knuckles and wheels, crane and load."""
     rim = "wheel_mass*radius**2/4"
     looks = [
         {"box": [6.6, 0.9, 0.25], "at": [0.3, 0, 0]},
@@ -235,7 +235,7 @@ def bodies() -> Table:
 
 
 def joints() -> Table:
-    """The tree."""
+    """Return the tree."""
     turns: list[Table] = [
         {"rotate": axis, "coordinate": name, "start": 0.0}
         for axis, name in (("z", "yaw"), ("y", "pitch"), ("x", "roll"))
@@ -280,13 +280,17 @@ def joints() -> Table:
 
 
 def ackermann(name: str) -> str:
-    """Steering angle of a front wheel: both point at one centre on the line of the rear axle."""
+    """Return the steering angle of a front wheel: both point at one centre on the line of the rear
+    axle.
+    """
     _, y = WHEELS[name]
     return f"atan(tan(steering)/(1 - {y / BASE!r}*tan(steering)))"
 
 
 def springs() -> Table:
-    """Springs, dampers and droop stops of the wheels, the steering linkage, drive and brakes."""
+    """Return springs, dampers and droop stops of the wheels, the steering linkage, drive and
+    brakes.
+    """
     found: Table = {}
     for name, (x, _) in WHEELS.items():
         axle, travel = "front" if x > 0 else "rear", f"travel_{name}"
@@ -323,7 +327,7 @@ def springs() -> Table:
 
 
 def wheels(soft: bool) -> Table:
-    """Tyres with slip, on the road with its bump, or on soil."""
+    """Return tyres with slip, on the road with its bump, or on soil."""
     bump = "bump_height*if(abs(ground.x - bump_at) < 0.5*bump_length, cos(3.141592653589793*(ground.x - bump_at)/bump_length)**2, 0)"
     law = {
         "kind": "wheel", "radius": "radius", "stiffness": "tyre_stiffness", "damping": "tyre_damping", "height": f"slope*ground.x + {bump}",
@@ -338,7 +342,7 @@ def wheels(soft: bool) -> Table:
 
 
 def jacks(soft: bool) -> Table:
-    """Jacks on the slope."""
+    """Return jacks on the slope."""
     law = {
         "kind": "jack", "body": "chassis", "extension": "extension", "stiffness": "jack_stiffness", "damping": "jack_damping",
         "height": "slope*ground.x", "side_stiffness": "jack_side", "side_damping": "0.02*jack_side", "friction": "grip",
@@ -350,7 +354,7 @@ def jacks(soft: bool) -> Table:
 
 
 def crane() -> Table:
-    """Drives of the crane, elastic and damped, and air on the rope."""
+    """Return the drives of the crane, elastic and damped, and air on the rope."""
     found: Table = {}
     for name in ("slew", "luff"):
         law = f"-(crane_stiffness*(crane_{name} - {name}_target) + crane_damping*der(crane_{name}))"
@@ -365,7 +369,7 @@ def crane() -> Table:
 
 
 def outputs() -> Table:
-    """Loads, slips, speed, place of the load."""
+    """Return loads, slips, speed, place of the load."""
     found: Table = {
         f"load_{name}": {"quantity": "force", "force": f"tyre_{name}"} for name in WHEELS
     }

@@ -59,7 +59,7 @@ class QuantityKind:
         return self.own_axes or AXES_OF[3 if self.vector else self.components]
 
     def unit_of(self, output: Output) -> str:
-        """Unit of one output; forces and reactions may be moments."""
+        """Return the unit of one output; forces and reactions may be moments."""
         moment = self.moment and output.part == "moment"
         return (
             "N.m"

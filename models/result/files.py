@@ -67,7 +67,7 @@ def write_hdf5(result: Result, path: Path, names: Names) -> None:
 
 
 def needed(module: str):
-    """A module of the extra `tables`."""
+    """Return a module of the extra `tables`."""
     from importlib import import_module
 
     try:
@@ -79,13 +79,13 @@ def needed(module: str):
 
 
 def text_matrix(texts: list[str]) -> np.ndarray:
-    """Texts as the columns of a character matrix, as the trajectory format stores them."""
+    """Return texts as the columns of a character matrix, as the trajectory format stores them."""
     width = max(len(text.encode()) for text in texts) or 1
     return np.array([list(text.encode().ljust(width)) for text in texts], dtype=np.uint8).T
 
 
 def matrix_header(name: str, array: np.ndarray, kind: int) -> bytes:
-    """Header of a MAT version 4 matrix: type, rows, columns, real, name."""
+    """Return the header of a MAT version 4 matrix: type, rows, columns, real, name."""
     return (
         np.array([kind, array.shape[0], array.shape[1], 0, len(name) + 1], dtype="<i4").tobytes()
         + name.encode()

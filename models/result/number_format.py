@@ -58,7 +58,9 @@ def fitting(unit: str, values: np.ndarray | float) -> tuple[float, str]:
 def as_read(
     result: Any, name: str, values: np.ndarray, difference: bool = False
 ) -> tuple[np.ndarray, str]:
-    """Values of a column, or differences of them, in the unit that its description asks for, else in one that fits; and that unit."""
+    """Return the values of a column, or differences of them, in the unit that its description asks
+    for, else in one that fits; and that unit.
+    """
     asked = result.display_unit(name) if hasattr(result, "display_unit") else ""
     if asked:
         from kinetree.models.description.units.unit_of_measure import parse_unit
@@ -70,7 +72,7 @@ def as_read(
 
 
 def written(value: float, digits: int = 5) -> str:
-    """A number with so many digits that matter."""
+    """Return a number with so many digits that matter."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else f"{value:g}"
     if value == 0.0:
@@ -89,11 +91,11 @@ def written_column(values: np.ndarray, digits: int = 5) -> list[str]:
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
-    """A few names, and how many more there are."""
+    """Return a few names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """1 body, 2 bodies."""
+    """Return 1 body, 2 bodies."""
     return f"{number} {one if number == 1 else many or one + 's'}"

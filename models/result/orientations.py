@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def quaternion_columns(unit: Unit, names: list[str]) -> list[list[int]]:
-    """Columns w, x, y, z of every output that is a whole orientation."""
+    """Return columns w, x, y, z of every output that is a whole orientation."""
     labels = [
         label
         for label, output in unit.description.outputs.items()

@@ -33,7 +33,7 @@ class Pictures(list[Any]):
 
 
 def image(figure: Any, dpi: int = 90) -> str:
-    """A figure as an image inside a page."""
+    """Return a figure as an image inside a page."""
     stream = BytesIO()
     figure.savefig(stream, format="png", dpi=dpi)
     return f'<img alt="" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}">'
@@ -79,7 +79,7 @@ def plot(
 
 
 def page_paths(path: Path, pages: int) -> list[Path]:
-    """FILE.png, FILE-2.png, ..."""
+    """Return FILE.png, FILE-2.png, ..."""
     return [
         path if k == 0 else path.with_name(f"{path.stem}-{k + 1}{path.suffix}")
         for k in range(pages)
@@ -104,7 +104,9 @@ def drawn_rows(result: Result, window: Sequence[float] | None, stages: Sequence[
 
 
 def default_columns(result: Result) -> tuple[str, ...]:
-    """What moves: outputs first, then coordinates; speeds and what stays constant but for rounding only where there is nothing else."""
+    """Return what moves: outputs first, then coordinates; speeds and what stays constant but for
+    rounding only where there is nothing else.
+    """
     replay = getattr(result, "replay", None)
     outputs = replay.unit.description.outputs if replay is not None else ()
     left_out = {*result.EXTRA}

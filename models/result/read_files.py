@@ -79,7 +79,9 @@ def read_hdf5(path: Path) -> Columns:
 
 
 def read_mat(path: Path) -> Columns:
-    """The trajectory format of Modelica tools, "binTrans"; constants are stretched over time."""
+    """Return the trajectory format of Modelica tools, "binTrans"; constants are stretched over
+    time.
+    """
     from scipy.io import loadmat
 
     content = loadmat(path, chars_as_strings=False)

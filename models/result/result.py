@@ -43,7 +43,7 @@ class Event:
 
     @property
     def energy_loss(self) -> float:
-        """Energy that the event took away."""
+        """Return energy that the event took away."""
         return self.before[4] - self.after[4]
 
 
@@ -151,7 +151,7 @@ class Result:
 
     @property
     def unreached(self) -> tuple[str, ...]:
-        """Names of the stages that the run did not reach."""
+        """Return the names of the stages that the run did not reach."""
         return tuple(self.stage_names[int(self["stage"][-1]) + 1 :])
 
     def truncate(self) -> None:
@@ -175,7 +175,7 @@ class Result:
     # -- access ---------------------------------------------------------------------------------------------------------------------------
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all recorded columns but the time."""
+        """Return the names of all recorded columns but the time."""
         return tuple(self._index)
 
     @property
@@ -192,7 +192,7 @@ class Result:
 
     @property
     def replay(self) -> Replay | None:
-        """Evaluates recorded rows again; chains have none."""
+        """Return evaluates recorded rows again; chains have none."""
         return self._replay
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -210,7 +210,7 @@ class Result:
         return {each: self._table[:, k] for each, k in self._index.items()}
 
     def _known(self, name: str) -> str:
-        """The name of a derived column; force('JOINT') is the force that a joint transmits."""
+        """Return the name of a derived column; force('JOINT') is the force that a joint transmits."""
         known = self._replay.units if self._replay else {}
         for each in (name, name.replace("force(", "reaction(", 1)):
             if each in known:
@@ -260,11 +260,13 @@ class Result:
         )
 
     def display_unit(self, name: str) -> str:
-        """The unit that the description asks a column to be shown in; empty where it leaves the choice."""
+        """Return the unit that the description asks a column to be shown in; empty where it leaves
+        the choice.
+        """
         return self._shown.get(name, "")
 
     def shown(self, name: str) -> tuple[np.ndarray, str]:
-        """A column in the unit in which it is shown, and that unit."""
+        """Return a column in the unit in which it is shown, and that unit."""
         text = self._shown.get(name, "")
         return (
             (parse_unit(text).from_si(self[name]), text) if text else (self[name], self.unit(name))
@@ -275,7 +277,7 @@ class Result:
         return [self._shown.get(name) or self.unit(name) for name in names]
 
     def as_shown(self, names: Iterable[str], rows: np.ndarray) -> np.ndarray:
-        """Values of columns (the last axis) in the units in which they are shown."""
+        """Return the values of columns (the last axis) in the units in which they are shown."""
         found = np.array(rows, dtype=float)
         for k, name in enumerate(names):
             if text := self._shown.get(name):
@@ -283,7 +285,7 @@ class Result:
         return found
 
     def array(self, names: Iterable[str]) -> np.ndarray:
-        """Chosen columns side by side."""
+        """Return the chosen columns side by side."""
         return np.column_stack([self[name] for name in names])
 
     # -- files ----------------------------------------------------------------------------------------------------------------------------
@@ -314,7 +316,9 @@ class Result:
         return plot(self, path, None if names is None else self.select(names), **options)
 
     def animate(self, path: str | Path | None = None) -> Animation:
-        """The moving mechanism in three dimensions with its plots: shown in notebooks, written to `path` (.html, .mp4, .gif) when one is given."""
+        """Return the moving mechanism in three dimensions with its plots: shown in notebooks,
+        written to `path` (.html, .mp4, .gif) when one is given.
+        """
         from kinetree.models.scene.make_scenes import Animation, run_data
 
         made = Animation(run_data(self))
@@ -344,7 +348,9 @@ class Result:
     def gradient(
         self, output: str | Sequence[str], parameters: Sequence[str] | None = None
     ) -> np.ndarray:
-        """Slopes of outputs at the end of a run of fixed step by parameters (default: all), by its adjoint; of several outputs a row for each."""
+        """Return the slopes of outputs at the end of a run of fixed step by parameters (default:
+        all), by its adjoint; of several outputs a row for each.
+        """
         from kinetree.models.gradients.gradient import run_gradient
 
         return run_gradient(self, output, parameters)
@@ -366,7 +372,8 @@ class Result:
         return to_xarray(self, self.select(names))
 
     def table(self, kind: str = "max_deviation") -> dict:
-        """Summary per stage: values at its "start", at its "end", or the largest deviations from the start of the run ("max_deviation").
+        """Return summary per stage: values at its "start", at its "end", or the largest deviations
+        from the start of the run ("max_deviation").
 
         Notebooks show it as a table.
         """

@@ -55,7 +55,9 @@ def summarise(parts: Sequence[np.ndarray], first: np.ndarray, kind: str) -> Summ
 
 
 def stage_samples(result: Any, names: Sequence[str]) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """Number, instants and rows in SI of every stage: just after the stage began, the recorded rows inside, just before it ended."""
+    """Return number, instants and rows in SI of every stage: just after the stage began, the
+    recorded rows inside, just before it ended.
+    """
     rows, stage = (
         result.array(names),
         result["stage"].astype(int) if "stage" in result else np.zeros(result.time.size, dtype=int),
@@ -88,7 +90,7 @@ def stage_samples(result: Any, names: Sequence[str]) -> list[tuple[int, np.ndarr
 
 
 def samples(result: Any, names: Sequence[str]) -> tuple[list[int], list[np.ndarray]]:
-    """The stages of a run and their samples in the units in which they are shown."""
+    """Return the stages of a run and their samples in the units in which they are shown."""
     parts = stage_samples(result, names)
     return [number for number, _, _ in parts], [
         result.as_shown(names, rows) for _, _, rows in parts
@@ -128,7 +130,7 @@ class StageTable(dict[str, Any]):
 
 
 def table(result: Result, kind: str) -> dict:
-    """Rows per stage and column, and the sums over the stages."""
+    """Return rows per stage and column, and the sums over the stages."""
     names = [name for name in result.names if name not in result.EXTRA]
     stages, parts = samples(result, names)
     first = result.as_shown(names, result.array(names)[0])

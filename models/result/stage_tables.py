@@ -35,7 +35,9 @@ def mean(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def rms(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Root of the mean square of straight lines between the rows; of a stage without length the size of its value."""
+    """Return the root of the mean square of straight lines between the rows; of a stage without
+    length the size of its value.
+    """
     span = time[-1] - time[0]
     a, b = rows[:-1], rows[1:]
     return (
@@ -46,7 +48,7 @@ def rms(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def deviation(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Standard deviation over the time."""
+    """Return the standard deviation over the time."""
     return rms(time, rows - mean(time, rows))
 
 
@@ -85,7 +87,9 @@ class StageTable:
     deviations: bool
 
     def rows(self, digits: int = 5) -> list[list[str]]:
-        """Head, a line per row, a line per sum; every column in the unit that it asks for, else in one that fits."""
+        """Return head, a line per row, a line per sum; every column in the unit that it asks for,
+        else in one that fits.
+        """
         every = np.vstack([self.values, *self.sums.values()])
         head, columns = [""], []
         for k, name in enumerate(self.names):
@@ -191,7 +195,9 @@ def stage_table(
 
 
 def chosen_columns(result: Any, patterns: Sequence[str], coordinates: Sequence[str]) -> list[str]:
-    """Recorded columns by pattern in the order of the patterns; left out: coordinates that move to the end."""
+    """Return the recorded columns by pattern in the order of the patterns; left out: coordinates
+    that move to the end.
+    """
     if not patterns:
         return lasting(
             result, coordinates or [name for name in result.names if name not in result.EXTRA]
@@ -227,7 +233,7 @@ def not_there(
 
 
 def label(result: Any, number: int) -> str:
-    """The name of a stage, its number where it has none."""
+    """Return the name of a stage, its number where it has none."""
     return (
         result.stage_names[number]
         if number < len(result.stage_names) and result.stage_names[number]

@@ -69,7 +69,7 @@ class Place:
 
 
 def turned(axis: np.ndarray, angle: float) -> np.ndarray:
-    """Rotation about an axis, components after it to components before it."""
+    """Return the rotation about an axis, components after it to components before it."""
     u = axis / (np.linalg.norm(axis) or 1.0)
     K = np.array([[0.0, -u[2], u[1]], [u[2], 0.0, -u[0]], [-u[1], u[0], 0.0]])
     return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K)
@@ -100,7 +100,7 @@ def place_of(name: str, joint: JointSpec, numbers: Numbers) -> Place:
 
 
 def fixed(elements: Sequence[ElementForm], numbers: Numbers) -> tuple[np.ndarray, np.ndarray]:
-    """Shift and rotation of constant elements one after another."""
+    """Return the shift and rotation of constant elements one after another."""
     p, R = np.zeros(3), np.eye(3)
     for element in elements:
         axis = numbers.vector(element.axis or (0.0, 0.0, 0.0))
@@ -117,7 +117,7 @@ def places(description: Description, numbers: Numbers) -> list[Place]:
 
 
 def held_points(description: Description, numbers: Numbers) -> dict[str, list[np.ndarray]]:
-    """Points of bodies that forces, actuators and outputs name."""
+    """Return the points of bodies that forces, actuators and outputs name."""
     found: dict[str, list[np.ndarray]] = {}
     for part in (
         *description.forces.values(),

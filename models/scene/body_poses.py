@@ -43,7 +43,7 @@ def spread(count: int, limit: int) -> np.ndarray:
 
 
 def of_result(result: Result, limit: int = FRAMES) -> Motion:
-    """The motion of a run."""
+    """Return the motion of a run."""
     if result.replay is None:
         raise ValueError(f"'{result.name}' has no bodies to draw")
     return visited(result.replay, result.time, result.columns(), limit)

@@ -55,7 +55,7 @@ def rounded(value: float) -> float:
 
 
 def chain_data(system: ChainSystem, result: Result, limit: int = FRAMES) -> dict[str, Any]:
-    """The scene as the page reads it."""
+    """Return the scene as the page reads it."""
     names, table, letter = places(system, result)
     rows, count, along = spread(result.time.size, limit), len(names), "xyz".index(letter)
     table = table[rows]
@@ -120,14 +120,14 @@ def chain_data(system: ChainSystem, result: Result, limit: int = FRAMES) -> dict
 
 
 def outline(middle: np.ndarray, count: int, along: int) -> list[list[float]]:
-    """Corners of the box about the row, which fill the first view."""
+    """Return the corners of the box about the row, which fill the first view."""
     half = np.full(3, COIL + 2.0 * WIRE)
     half[along] += 0.5 * count
     return [(middle + half * np.array(signs)).tolist() for signs in CORNERS]
 
 
 def springs(names: list[str], along: int, way: float) -> list[dict[str, Any]]:
-    """A spring from every member to the next."""
+    """Return a spring from every member to the next."""
     reach = np.zeros(3)
     reach[along] = 0.5 * BOX[0] * way
     return [

@@ -35,7 +35,7 @@ WORDS = {
 
 
 def names_in(law: Any) -> set[str]:
-    """Names that a law reads."""
+    """Return names that a law reads."""
     if not isinstance(law, str):
         return set()
     try:
@@ -58,7 +58,7 @@ def laws(table: Any) -> Iterator[str]:
 
 
 def told(description: Description) -> set[str]:
-    """Actuators to whose force a command is added."""
+    """Return actuators to whose force a command is added."""
     found = {
         controller.drives
         for controller in description.controllers.values()
@@ -70,7 +70,7 @@ def told(description: Description) -> set[str]:
 
 
 def commanded(description: Description) -> set[str]:
-    """Forces, actuators and hydraulic cylinders that a controller commands, by name."""
+    """Return forces, actuators and hydraulic cylinders that a controller commands, by name."""
     reads = set(description.controllers)
 
     def heard(table: Any) -> bool:

@@ -75,7 +75,7 @@ def outline_part(outline: Any, point: np.ndarray, numbers: Numbers) -> Part | No
 
 
 def rolling_part(rolling: Rolling, numbers: Numbers) -> Part:
-    """A ball, a thin disc, an ellipsoid."""
+    """Return a ball, a thin disc, an ellipsoid."""
     centre = numbers.vector(rolling.centre)
     if rolling.semiaxes is not None:
         return part("mesh", (), centre, np.eye(3), **ellipsoid(numbers.vector(rolling.semiaxes)))
@@ -88,7 +88,7 @@ def rolling_part(rolling: Rolling, numbers: Numbers) -> Part:
 
 
 def ellipsoid(semiaxes: np.ndarray) -> Part:
-    """Rings of triangles."""
+    """Return the rings of triangles."""
     theta, phi = np.linspace(0.0, np.pi, RINGS + 1), np.arange(AROUND) * 2.0 * np.pi / AROUND
     ball = np.stack(
         [
@@ -109,7 +109,7 @@ def ellipsoid(semiaxes: np.ndarray) -> Part:
 
 
 def blades(description: Description, numbers: Numbers, size: float) -> dict[str, list[Part]]:
-    """A narrow wheel where a body cuts the ground like a blade."""
+    """Return a narrow wheel where a body cuts the ground like a blade."""
     found: dict[str, list[Part]] = {}
     for coupling in description.couplings.values():
         if coupling.blade is not None:

@@ -25,7 +25,8 @@ def body_parts(
     numbers: Numbers,
     size: float,
 ) -> list[Part]:
-    """Parts of a body: its shapes and thin links to the points they do not reach; without shapes rods, a plate or its inertia.
+    """Return the parts of a body: its shapes and thin links to the points they do not reach;
+    without shapes rods, a plate or its inertia.
 
     The first `joints` of the points are joints, the others points of forces and outputs.
     """
@@ -67,7 +68,7 @@ def links(given: Sequence[Part], points: Sequence[np.ndarray], size: float) -> l
 
 
 def rod(a: np.ndarray, b: np.ndarray, radius: float, colour: str = "") -> Part:
-    """A round bar between two points."""
+    """Return a round bar between two points."""
     return part(
         "capsule", (radius, float(np.linalg.norm(b - a))), 0.5 * (a + b), along(b - a), colour
     )
@@ -89,7 +90,7 @@ def plate(corners: Sequence[np.ndarray]) -> Part:
 
 
 def off_line(p: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """Distance of a point from a stretch."""
+    """Return the distance of a point from a stretch."""
     d = b - a
     s = np.clip((p - a) @ d / (d @ d), 0.0, 1.0)
     return float(np.linalg.norm(p - a - s * d))
@@ -194,7 +195,7 @@ def pedestal(place: Place, down: np.ndarray, size: float) -> list[Part]:
 
 
 def shape_points(pieces: Sequence[Part]) -> list[np.ndarray]:
-    """Corners of the boxes about parts, in the axes of the body."""
+    """Return the corners of the boxes about parts, in the axes of the body."""
     from kinetree.models.scene.shapes import half_extents
 
     found: list[np.ndarray] = []

@@ -21,7 +21,7 @@ WIDTH = 0.45  # of a tyre by its radius
 
 
 def world(motion: Motion, body: str, point: np.ndarray) -> np.ndarray:
-    """A point of a body over time, ground axes."""
+    """Return a point of a body over time, ground axes."""
     if body == "ground":
         return np.tile(point, (motion.time.size, 1))
     pose = motion.poses[body]
@@ -31,7 +31,7 @@ def world(motion: Motion, body: str, point: np.ndarray) -> np.ndarray:
 def stretched(
     description: Description, numbers: Numbers, motion: Motion, size: float
 ) -> list[dict[str, Any]]:
-    """Springs, struts, ropes and cylinders between two points."""
+    """Return springs, struts, ropes and cylinders between two points."""
     found, told = [], commanded(description)
     parts = {**description.forces, **description.actuators, **description.hydraulics}
     for label, force in parts.items():
@@ -88,7 +88,7 @@ def cylinder_look(force: Any, numbers: Numbers, size: float, low: float) -> dict
 def standing(
     description: Description, numbers: Numbers, size: float
 ) -> tuple[dict[str, list[Part]], list[dict[str, Any]]]:
-    """Shapes that force elements put on bodies, and the points where the ground is touched."""
+    """Return shapes that force elements put on bodies, and the points where the ground is touched."""
     parts: dict[str, list[Part]] = {}
     contacts = []
     for label, force in description.forces.items():
@@ -113,7 +113,7 @@ def standing(
 
 
 def wheel(middle: np.ndarray, axle: np.ndarray, radius: float) -> list[Part]:
-    """Tyre and rim."""
+    """Return tyre and rim."""
     R = along(axle)
     return [
         part("wheel", (radius, WIDTH * radius), middle, R, TYRE),
@@ -122,7 +122,7 @@ def wheel(middle: np.ndarray, axle: np.ndarray, radius: float) -> list[Part]:
 
 
 def leg(foot: np.ndarray, axis: np.ndarray, extension: float, size: float) -> list[Part]:
-    """Housing, leg and plate of an outrigger jack."""
+    """Return housing, leg and plate of an outrigger jack."""
     width = 1.6 * ROD * size
     house = 0.06 * size
     end = foot + extension * axis
@@ -141,7 +141,7 @@ def leg(foot: np.ndarray, axis: np.ndarray, extension: float, size: float) -> li
 
 
 def rail(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
-    """A guide rail on its body."""
+    """Return a guide rail on its body."""
     start, axis = numbers.vector(force.between[0].point), numbers.vector(force.axis)
     axis = axis / (np.linalg.norm(axis) or 1.0)
     begin = numbers.number(force.begin)
@@ -156,7 +156,7 @@ def rail(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
 
 
 def track(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
-    """The curve of a guide on its body, in short straight pieces."""
+    """Return the curve of a guide on its body, in short straight pieces."""
     from scipy.interpolate import CubicSpline  # costs a quarter of a second, few scenes need it
 
     start = numbers.vector(force.between[0].point)
@@ -190,7 +190,9 @@ def track(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
 
 
 def bearing(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
-    """A sleeve of rubber on the first body and the pin through it on the second, along the axis about which it turns most easily."""
+    """Return a sleeve of rubber on the first body and the pin through it on the second, along the
+    axis about which it turns most easily.
+    """
     first, second = force.between
     stiffness = (
         force.stiffness

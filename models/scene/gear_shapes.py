@@ -20,7 +20,7 @@ MOST = 400  # teeth of a rack
 
 
 def outline(radius: float, teeth: int, inner: bool = False) -> np.ndarray:
-    """Corners about a circle, the first tooth at angle 0."""
+    """Return the corners about a circle, the first tooth at angle 0."""
     module, sign = 2.0 * radius / teeth, -1.0 if inner else 1.0
     levels = radius - sign * DEDENDUM * module, radius + sign * ADDENDUM * module
     pitch = 2.0 * np.pi / teeth
@@ -29,7 +29,7 @@ def outline(radius: float, teeth: int, inner: bool = False) -> np.ndarray:
 
 
 def band(outer: np.ndarray, inside: np.ndarray, thick: float) -> Part:
-    """A ring between two outlines with as many corners: two faces and both rims."""
+    """Return a ring between two outlines with as many corners: two faces and both rims."""
     n = len(outer)
     points = np.vstack(
         [
@@ -61,7 +61,7 @@ def band(outer: np.ndarray, inside: np.ndarray, thick: float) -> Part:
 def toothed(
     at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: float, phase: float
 ) -> list[Part]:
-    """A wheel with a hub, about the axis R z; a tooth points to the angle `phase`."""
+    """Return a wheel with a hub, about the axis R z; a tooth points to the angle `phase`."""
     outer = outline(radius, teeth) @ turning(phase).T
     angles = np.arctan2(outer[:, 1], outer[:, 0])
     inside = 0.22 * radius * np.column_stack([np.cos(angles), np.sin(angles)])
@@ -70,7 +70,9 @@ def toothed(
 
 
 def teeth_of(piece: Part, radius: float) -> tuple[int, float] | None:
-    """Number of teeth of a wheel with that pitch radius, and the angle of one of them; None for other parts."""
+    """Return the number of teeth of a wheel with that pitch radius, and the angle of one of them;
+    None for other parts.
+    """
     if piece["kind"] != "mesh" or piece["colour"] != STEEL:
         return None
     corners = np.array(piece["points"]).reshape(-1, 3)
@@ -86,7 +88,7 @@ def teeth_of(piece: Part, radius: float) -> tuple[int, float] | None:
 def ring(
     at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: float, phase: float
 ) -> list[Part]:
-    """A ring with teeth inside."""
+    """Return a ring with teeth inside."""
     inside = outline(radius, teeth, inner=True) @ turning(phase).T
     angles = np.arctan2(inside[:, 1], inside[:, 0])
     outer = (radius * (1.0 + 5.0 / teeth)) * np.column_stack([np.cos(angles), np.sin(angles)])

@@ -48,7 +48,9 @@ def under(scene: Scene) -> Part | None:
 def terrain(
     description: Description, numbers: Numbers, low: np.ndarray, high: np.ndarray
 ) -> Part | None:
-    """The surface under everything between two corners (x, y) as a mesh, where a contact has a height over the place; above z only."""
+    """Return the surface under everything between two corners (x, y) as a mesh, where a contact has
+    a height over the place; above z only.
+    """
     for force in description.forces.values():
         height, normal = getattr(force, "height", None), getattr(force, "normal", None)
         if not isinstance(height, str) or numbers.known(height) is not None or normal is None:
@@ -88,7 +90,7 @@ def terrain(
 
 
 def surface(text: str, description: Description, values: Mapping[str, Any]) -> Any:
-    """An expression over arrays."""
+    """Return an expression over arrays."""
     found: dict[Node, Any] = {}
     root = parse(text)
     for node in postorder((root,)):
@@ -119,7 +121,7 @@ def faces(rows: int, columns: int) -> list[int]:
 
 
 def strips(description: Description, numbers: Numbers, size: float) -> list[dict[str, Any]]:
-    """Tracks that remember ruts: where each cell is, and across."""
+    """Return tracks that remember ruts: where each cell is, and across."""
     found = []
     force: Any  # kinds with soil have a surface, too
     for label, force in description.forces.items():
@@ -152,7 +154,7 @@ def strips(description: Description, numbers: Numbers, size: float) -> list[dict
 
 
 def ruts(strip: Mapping[str, Any], result: Result | None, rows: np.ndarray) -> str | None:
-    """Depth of every cell in every frame."""
+    """Return the depth of every cell in every frame."""
     names = [f"{strip['name']}.rut_{k + 1}" for k in range(len(strip["left"]))]
     if result is None or names[0] not in result:
         return None

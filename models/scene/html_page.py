@@ -24,7 +24,9 @@ NEEDED = ("THREE", "OrbitControls")
 
 @lru_cache(maxsize=1)
 def three() -> str:
-    """The library as a script that sets KINETREE_THREE; its module's exports become the properties of an object."""
+    """Return the library as a script that sets KINETREE_THREE; its module's exports become the
+    properties of an object.
+    """
     found = find_spec(CARRIER)
     places = [
         Path(folder) / place
@@ -56,7 +58,7 @@ def three() -> str:
 
 
 def page(data: Mapping[str, Any]) -> str:
-    """The page of a scene."""
+    """Return the page of a scene."""
     content = json.dumps(
         cleaned(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False
     ).replace("</", "<\\/")

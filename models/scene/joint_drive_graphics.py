@@ -136,7 +136,9 @@ def driven(description: Description) -> Iterator[tuple[str, bool]]:
 
 
 def motor(axis: Axis, controlled: bool, size: float) -> tuple[str, list[Part]]:
-    """A housing on the parent, behind the pin; a terminal box in green where a controller commands it."""
+    """Return a housing on the parent, behind the pin; a terminal box in green where a controller
+    commands it.
+    """
     radius, length = 2.6 * ROD * size, 0.075 * size
     back = -1.0 if axis.way @ VIEW > 0.0 else 1.0
     R = along(axis.move.axis)
@@ -169,7 +171,7 @@ def motor(axis: Axis, controlled: bool, size: float) -> tuple[str, list[Part]]:
 
 
 def brake(axis: Axis, size: float, parts: Mapping[str, Sequence[Part]]) -> Parts:
-    """A disc on the child and a calliper on the parent; of a slide a clamp about its guide."""
+    """Return a disc on the child and a calliper on the parent; of a slide a clamp about its guide."""
     R = along(axis.move.axis)
     if axis.move.kind == "slide":
         width = 3.4 * ROD * size
@@ -217,7 +219,9 @@ def brake(axis: Axis, size: float, parts: Mapping[str, Sequence[Part]]) -> Parts
 def gear(
     first: Axis, second: Axis, ratio: float, size: float, parts: Mapping[str, Sequence[Part]]
 ) -> Parts:
-    """Two toothed wheels that mesh where their axes are parallel; wheel and rack; wheels side by side on skew or common axes."""
+    """Return two toothed wheels that mesh where their axes are parallel; wheel and rack; wheels
+    side by side on skew or common axes.
+    """
     kinds = first.move.kind, second.move.kind
     if ratio == 0.0 or kinds == ("slide", "slide"):
         return {}
@@ -255,7 +259,9 @@ def meshing(
     between: tuple[np.ndarray, float, float],
     thick: float,
 ) -> Parts:
-    """Parallel wheels whose pitch circles touch: outside, or the smaller one inside of a ring."""
+    """Return parallel wheels whose pitch circles touch: outside, or the smaller one inside of a
+    ring.
+    """
     way, distance, height = between
     radii = np.array([1.0, abs(turning)])
     radii *= distance / (radii.sum() if turning > 0.0 else abs(radii[0] - radii[1]))
@@ -332,7 +338,7 @@ def rack(
 
 
 def count(radius: float, smallest: float) -> int:
-    """Teeth of a wheel, where the smallest one has 14."""
+    """Return the teeth of a wheel, where the smallest one has 14."""
     return int(np.clip(round(14 * radius / smallest), 8, 140))
 
 

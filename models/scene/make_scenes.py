@@ -25,7 +25,7 @@ VIDEOS = (".mp4", ".gif")
 
 
 def run_data(result: Result) -> dict[str, Any]:
-    """The scene of a run."""
+    """Return the scene of a run."""
     chain = getattr(result, "chain", None)
     if chain is not None:
         from kinetree.models.scene.chain_scene import chain_data
@@ -71,7 +71,7 @@ class Animation:
         self.data = data
 
     def html(self) -> str:
-        """The whole page."""
+        """Return the whole page."""
         return page(self.data)
 
     def save(self, path: str | Path, at: float | None = None) -> Path:

@@ -27,7 +27,7 @@ MOVING = 3  # names that stand for the shape of a mode
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A plain table; the first column to the left, the others to the right."""
+    """Return a plain table; the first column to the left, the others to the right."""
 
     def line(cells: Sequence[str], tag: str) -> str:
         aligned = (
@@ -84,7 +84,7 @@ def system_html(system: System) -> str:
 
 
 def result_html(result: Result) -> str:
-    """A plot; start, end and extremes of the first columns in units that fit; the events."""
+    """Return a plot; start, end and extremes of the first columns in units that fit; the events."""
     names = [name for name in result.names if name not in result.EXTRA]
     rows = []
     for name in names[:ROWS]:
@@ -112,7 +112,7 @@ def result_html(result: Result) -> str:
 
 
 def drawn(result: Result) -> str:
-    """The first page of plots, nothing where the package for them is missing."""
+    """Return the first page of plots, nothing where the package for them is missing."""
     from kinetree.models.result.plots import PAGE, default_columns, image, plot
 
     if len(result) < 2:
@@ -124,7 +124,7 @@ def drawn(result: Result) -> str:
 
 
 def rest_html(rest: Equilibrium) -> str:
-    """Coordinates, states, outputs, forces and small motions, each in a unit that fits."""
+    """Return coordinates, states, outputs, forces and small motions, each in a unit that fits."""
     from kinetree.models.analysis.rest_rows import rest_rows, shape_of
 
     shown = ""

@@ -26,7 +26,7 @@ FACES = (
 
 
 def tools() -> Any:
-    """Pillow's module of images."""
+    """Return Pillow's module of images."""
     try:
         from PIL import Image
     except ImportError:
@@ -71,7 +71,7 @@ def beside(
     k: int,
     size: tuple[int, int],
 ) -> np.ndarray:
-    """Scene to the left, plots to the right, name and time above."""
+    """Return scene to the left, plots to the right, name and time above."""
     from PIL import ImageDraw
 
     Image = tools()

@@ -22,12 +22,14 @@ MINOR = ("energy",)  # seldom what one wants to see first
 
 
 def packed(values: np.ndarray, kind: str = "<f4") -> str:
-    """Numbers as base64; not a number stays so."""
+    """Return numbers as base64; not a number stays so."""
     return b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
 
 
 def curves(result: Result | None, motion: Motion, description: Description) -> list[dict[str, Any]]:
-    """Outputs that move, then coordinates, forces and speeds, each in a unit that fits its size."""
+    """Return outputs that move, then coordinates, forces and speeds, each in a unit that fits its
+    size.
+    """
     if result is None:
         return []
     names = [name for name in result.names if name not in result.EXTRA or name == "energy"]
@@ -65,7 +67,7 @@ def curves(result: Result | None, motion: Motion, description: Description) -> l
 
 
 def marks(result: Result | None, motion: Motion) -> dict[str, list[dict[str, Any]]]:
-    """Stages with their beginnings, and events."""
+    """Return stages with their beginnings, and events."""
     if result is None:
         return {"stages": [], "events": []}
     names = list(result.stage_names)

@@ -253,7 +253,9 @@ class Scene:
         return float(arm @ self.up) < -0.7 * float(np.linalg.norm(arm)) < 0.0
 
     def ground_height(self) -> float | None:
-        """Height of the ground plane along `up`: where contacts have it, else below everything; none in free space."""
+        """Return the height of the ground plane along `up`: where contacts have it, else below
+        everything; none in free space.
+        """
         if self.terrain is not None:
             return float(min(self.terrain["points"][2::3])) - 0.02 * self.size
         known = [
@@ -314,7 +316,7 @@ class Scene:
         return found
 
     def arrows(self) -> list[dict[str, Any]]:
-        """Reactions of joints and forces of contacts."""
+        """Return the reactions of joints and forces of contacts."""
         found: list[dict[str, Any]] = []
         for place in self.places:
             if place.joint in self.motion.reactions and not place.count("free"):
@@ -396,7 +398,7 @@ class Clip:
 
 
 def extent(points: Sequence[np.ndarray] | np.ndarray) -> float:
-    """Largest side of the box about points."""
+    """Return the largest side of the box about points."""
     return float(np.ptp(np.array(points), axis=0).max()) if len(points) > 1 else 0.0
 
 

@@ -34,7 +34,7 @@ def part(
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:
-    """Unit quaternion w, x, y, z of a rotation matrix, by its largest component."""
+    """Return unit quaternion w, x, y, z of a rotation matrix, by its largest component."""
     trace = np.trace(R)
     squares = 0.25 * np.array([1.0 + trace, *(1.0 - trace + 2.0 * np.diag(R))])
     k = int(squares.argmax())
@@ -62,7 +62,7 @@ def along(axis: np.ndarray) -> np.ndarray:
 def given_part(
     shape: Shape, numbers: Numbers, folder: Path, at: Sequence[Any] | None = None
 ) -> Part:
-    """A shape of the description as a part."""
+    """Return a shape of the description as a part."""
     R = np.eye(3)
     if shape.axis is not None:
         R = along(numbers.vector(shape.axis))
@@ -115,7 +115,7 @@ def read_mesh(path: Path, scale: float, solid: int | None = None) -> Part:
 
 
 def extruded(corners: Sequence[np.ndarray], height: float) -> Part:
-    """A prism over an outline, half of it on each side of z = 0."""
+    """Return a prism over an outline, half of it on each side of z = 0."""
     flat = np.array(corners)
     if signed_area(flat) < 0.0:
         flat = flat[::-1]
@@ -137,7 +137,7 @@ def signed_area(flat: np.ndarray) -> float:
 
 
 def triangulated(flat: np.ndarray) -> list[tuple[int, int, int]]:
-    """Ears cut off an outline that runs counter-clockwise, one after another."""
+    """Return ears cut off an outline that runs counter-clockwise, one after another."""
     left, found = list(range(len(flat))), []
     while len(left) > 3:
         for k in range(len(left)):
@@ -175,7 +175,7 @@ def half_extents(piece: Part) -> np.ndarray:
 
 
 def matrix(q: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Rotation matrix of a unit quaternion w, x, y, z."""
+    """Return the rotation matrix of a unit quaternion w, x, y, z."""
     w, x, y, z = q
     return np.array([
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -8,7 +8,9 @@ from numba import njit
 
 @njit(cache=True)
 def seen(corners):
-    """The corners of a triangle and twice its signed area; 0 where a corner lies behind the eye."""
+    """Return the corners of a triangle and twice its signed area; 0 where a corner lies behind the
+    eye.
+    """
     a, b, c = (
         (corners[0, 0], corners[0, 1], corners[0, 2]),
         (corners[1, 0], corners[1, 1], corners[1, 2]),

@@ -16,14 +16,16 @@ Triangles = tuple[
 
 
 def rgb_of(colour: str) -> np.ndarray:
-    """Linear light of #rrggbb."""
+    """Return the linear light of #rrggbb."""
     return (np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0) ** 2.2
 
 
 def lathe(
     profile: Sequence[tuple[float, float]], smooth: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Surface of revolution about z over (radius, height) from below to above; flat between the corners of the profile, or smooth like a ball."""
+    """Return the surface of revolution about z over (radius, height) from below to above; flat
+    between the corners of the profile, or smooth like a ball.
+    """
     angles = np.linspace(0.0, 2 * np.pi, ROUND + 1)
     c, s = np.cos(angles), np.sin(angles)
     corners, normals = [], []
@@ -65,7 +67,7 @@ def ball(radius: float, low: float = 0.0, high: float = 0.0) -> list[tuple[float
 
 
 def surface(piece: Part) -> tuple[np.ndarray, np.ndarray]:
-    """Triangles of a part in its own axes."""
+    """Return the triangles of a part in its own axes."""
     kind, size = piece["kind"], piece["size"]
     if kind == "box":
         x, y, z = (0.5 * each for each in size)
@@ -117,7 +119,7 @@ def triangles(pieces: Sequence[Part], colour: str) -> Triangles:
 
 
 def line_parts(line: dict[str, Any], length: float) -> list[Part]:
-    """A spring, a rope or a cylinder of a length, along z from its first end."""
+    """Return a spring, a rope or a cylinder of a length, along z from its first end."""
 
     def bar(radius: float, begin: float, end: float, colour: str) -> Part:
         return {
@@ -188,7 +190,7 @@ def turn_of_wire(line: dict[str, Any], a: np.ndarray, b: np.ndarray) -> Triangle
 
 
 def coil(radius: float, length: float, rest: float, colour: str) -> Part:
-    """A wire in turns as a mesh: a square tube around a helix."""
+    """Return a wire in turns as a mesh: a square tube around a helix."""
     whole = max(rest, 0.2 * radius)
     end = min(0.12 * whole, 1.2 * radius) * length / whole
     turns = int(np.clip(round((whole - 2 * end) / (0.75 * radius)), 4, 22))

@@ -210,7 +210,7 @@ class Painter:
         )
 
     def frame(self, k: int) -> np.ndarray:
-        """The picture of frame k, height x width x 3 bytes."""
+        """Return the picture of frame k, height x width x 3 bytes."""
         image, floor = (
             (self.empty[0].copy(), self.empty[1])
             if self.carried is None
@@ -295,7 +295,7 @@ def write_video(data: Mapping[str, Any], path: Path) -> Path:
 
 
 def instant(data: Mapping[str, Any], at: float | None, clip: int = 0) -> float:
-    """The part of a clip that has passed at a time; the start where none is given."""
+    """Return the part of a clip that has passed at a time; the start where none is given."""
     time = unpacked(data["clips"][clip]["time"], "<f8")
     if at is None or time.size < 2:
         return 0.0

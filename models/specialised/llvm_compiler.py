@@ -49,7 +49,7 @@ def initialize() -> None:
 
 
 def target():
-    """Code generation for this processor; each engine owns one."""
+    """Return code generation for this processor; each engine owns one."""
     import llvmlite.binding as llvm
 
     initialize()
@@ -63,7 +63,7 @@ def target():
 
 
 def object_code(text: str, triple: str, processor: str) -> bytes:
-    """An object file of a text for a processor of any platform, optimised as for this one."""
+    """Return an object file of a text for a processor of any platform, optimised as for this one."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()
@@ -110,7 +110,7 @@ class Objects:
 
 
 def compiled(text: str) -> Machine:
-    """The functions of a text."""
+    """Return the functions of a text."""
     import llvmlite
     import llvmlite.binding as llvm
 

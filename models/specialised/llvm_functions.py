@@ -61,7 +61,7 @@ def function(code: Code, name: str, parameters: Sequence[str], linkage: str = ""
 
 
 def in_turn(name: str, parameters: Sequence[str], linkage: str, count: int, kept: int) -> str:
-    """The function that calls all blocks; 0 where all of them return 0."""
+    """Return the function that calls all blocks; 0 where all of them return 0."""
     passed = ", ".join(
         [*(f"{each.split()[0]} {each.split()[-1]}" for each in parameters), "ptr %kept"]
     )
@@ -81,7 +81,7 @@ def in_turn(name: str, parameters: Sequence[str], linkage: str, count: int, kept
 
 
 def llvm_text(trace: Trace) -> str:
-    """A module with `evaluate`, and with `many` for rows of states."""
+    """Return a module with `evaluate`, and with `many` for rows of states."""
     code = Code(trace)
     whole = function(
         code,
@@ -92,7 +92,8 @@ def llvm_text(trace: Trace) -> str:
 
 
 def lanes_text(trace: Trace, width: int = 8) -> str:
-    """A module with `lanes`: `count` times `width` states in rows of `stride` numbers, one row for t and each of q, u, x and the inputs.
+    """Return a module with `lanes`: `count` times `width` states in rows of `stride` numbers, one
+    row for t and each of q, u, x and the inputs.
 
     Returns the number of blocks before the first one that is not valid.
     """
@@ -133,7 +134,9 @@ done:
 
 
 def many(trace: Trace) -> str:
-    """Loop over rows of q and u; t, x, inputs and parameters are the same for all. Returns the first row that is not valid, or the count."""
+    """Return the loop over rows of q and u; t, x, inputs and parameters are the same for all.
+    Returns the first row that is not valid, or the count.
+    """
     nq, nu = len(trace.arguments["q"]), len(trace.arguments["u"])
     return f"""
 define i64 @many(i64 %count, double %t, ptr %q, ptr %u, ptr %x, ptr %inputs, ptr %parameters, ptr %out) {{

@@ -27,7 +27,7 @@ INTRINSIC = {
 
 
 def real(x: float) -> str:
-    """A constant, exactly."""
+    """Return a constant, exactly."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
 
 
@@ -53,13 +53,13 @@ class Code:
         self.called: set[str] = set()
 
     def new(self, text: str) -> str:
-        """A line with a name for its result."""
+        """Return a line with a name for its result."""
         self.count += 1
         self.lines.append(f"  %v{self.count} = {text}")
         return f"%v{self.count}"
 
     def constant(self, x: float) -> str:
-        """A number in every lane."""
+        """Return a number in every lane."""
         return f"splat (double {real(x)})" if self.width > 1 else real(x)
 
     def whole(self, k: int) -> str:
@@ -78,7 +78,7 @@ class Code:
         return self.new(f"fcmp {sign} {self.double} {a}, {b}")
 
     def intrinsic(self, name: str, a: str) -> str:
-        """A function of LLVM."""
+        """Return a function of LLVM."""
         full = f"llvm.{name}.{self.suffix}"
         self.called.add(f"declare {self.double} @{full}({self.double})")
         return self.new(f"call {self.double} @{full}({self.double} {a})")
@@ -88,14 +88,14 @@ class Code:
         return self.new(f"{name} {self.double} {a}, {b}")
 
     def polynomial(self, z: str, c: tuple[float, ...]) -> str:
-        """c0 + c1 z + ..."""
+        """Return c0 + c1 z + ..."""
         found = self.constant(c[-1])
         for each in reversed(c[:-1]):
             found = self.op("fadd", self.op("fmul", z, found), self.constant(each))
         return found
 
     def sine_and_cosine(self, angle: str) -> tuple[str, str]:
-        """Both of one angle, as `algebra.trigonometry` has them."""
+        """Return both of one angle, as `algebra.trigonometry` has them."""
         source = KERNELS.original("algebra.trigonometry")
         quarter = [self.constant(each) for each in source.QUARTER]
         quarters = self.op("fmul", angle, self.constant(0.6366197723675814))
@@ -132,7 +132,7 @@ class Code:
         return self.new(f"trunc {self.word} {half} to {self.bit}")
 
     def symbol(self, group: str, k: int) -> str:
-        """An argument; lanes have one row of states for each."""
+        """Return an argument; lanes have one row of states for each."""
         if self.width > 1 and group != "parameters":
             at = self.new(f"mul i64 %stride, {self.first[group] + k}")
             pointer = self.new(f"getelementptr double, ptr %rows, i64 {at}")
@@ -149,7 +149,7 @@ class Code:
         )
 
     def node(self, i: int) -> str:
-        """The value of a node, once."""
+        """Return the value of a node, once."""
         kind, *rest = self.tape.nodes[i]
         if kind == "const":
             return self.constant(rest[0])
@@ -186,7 +186,7 @@ class Code:
         )
 
     def modulo(self, a: str, b: str) -> str:
-        """The remainder with the sign of b."""
+        """Return the remainder with the sign of b."""
         r, zero = self.exact("frem", a, b), self.constant(0.0)
         other = self.new(
             f"xor {self.bit} {self.compare('olt', r, zero)}, {self.compare('olt', b, zero)}"
@@ -195,7 +195,7 @@ class Code:
         return self.choose(turn, self.exact("fadd", r, b), r)
 
     def called_function(self, kind: str, a: list[str]) -> str:
-        """A function of the C library, lane by lane."""
+        """Return a function of the C library, lane by lane."""
         self.called.add(f"declare double @{kind}({', '.join(['double'] * len(a))})")
         if self.width == 1:
             return self.new(f"call double @{kind}({', '.join(f'double {each}' for each in a)})")

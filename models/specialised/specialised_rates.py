@@ -88,7 +88,7 @@ def motions(unit: Unit) -> list[Motion | str]:
 
 
 def of_stage(unit: Unit, stage: Structure, structure: Compiled) -> System:
-    """A structure as a system of its own."""
+    """Return a structure as a system of its own."""
     return (
         unit.system
         if structure is unit.system.compiled
@@ -97,7 +97,7 @@ def of_stage(unit: Unit, stage: Structure, structure: Compiled) -> System:
 
 
 def machine_of(found: Sequence[Motion | str]) -> Machine | None:
-    """Machine code of motions; None where no structure has any."""
+    """Return the machine code of motions; None where no structure has any."""
     return compiled(llvm_text(found)) if any(isinstance(each, Motion) for each in found) else None
 
 
@@ -122,7 +122,7 @@ class MotionCode(Code):
         self.motion = motion
 
     def symbol(self, group: str, k: int) -> str:
-        """An argument."""
+        """Return an argument."""
         return "%t" if group == "t" else self.number(self.motion.places[group][k])
 
     def number(self, place: Place) -> str:
@@ -130,7 +130,7 @@ class MotionCode(Code):
         return self.new(f"load double, ptr {pointer}")
 
     def further_conditions(self, results: Sequence[int], first: bool) -> list[str]:
-        """Parameters as built in; rates that are finite."""
+        """Return parameters as built in; rates that are finite."""
         known = self.motion.parameters if first else []
         found = [
             self.compare("oeq", self.number(Place("val", register)), real(value))

@@ -239,7 +239,7 @@ class Specialised:
         return self.generic._fast.ws.val[c.start_x : c.start_x + len(c.states)]
 
     def _given(self, inputs: Mapping[str, Any] | None) -> np.ndarray:
-        """Inputs in their order, one value or one per state."""
+        """Return inputs in their order, one value or one per state."""
         c, starts = self.generic.compiled, self.generic._fast.input_starts()
         unknown = set(inputs or {}) - set(c.inputs)
         if unknown:
@@ -280,7 +280,7 @@ class Specialised:
 
     # -- measurement ------------------------------------------------------------------------------------------------------------------------
     def _repeat(self) -> Callable[[], object]:
-        """Many evaluations of the start state."""
+        """Return many evaluations of the start state."""
         assert self.machine is not None
         rows = [np.repeat(self._arguments[name][None, :], REPEATS, axis=0) for name in ("q", "u")]
         out = np.empty((REPEATS, self._out.size))
@@ -297,7 +297,7 @@ class Specialised:
         return lambda: entry(REPEATS, 0.0)
 
     def _timed(self, run: Callable[[], object]) -> float:
-        """Best of a few rounds, s per evaluation."""
+        """Return the best of a few rounds, s per evaluation."""
         self.generic._fast.set_state(*self.generic.start())
         run()
         best = np.inf

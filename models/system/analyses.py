@@ -38,7 +38,8 @@ class Analyses:
         inputs: Mapping[str, ArrayLike] | None = None,
         **how: Any,
     ) -> Ensemble:
-        """Runs with a row of values per parameter (or input): `runs["name"]` has the shape (runs, rows).
+        """Return runs with a row of values per parameter (or input): `runs["name"]` has the shape
+        (runs, rows).
 
         `how`: integrator (explicit Runge-Kutta methods in lanes), step, tolerance, outputs (names), threads, lanes (True: or nothing), progress.
         """
@@ -55,7 +56,9 @@ class Analyses:
         tolerance: float | None = None,
         start_time: float | None = None,
     ) -> Stepper:
-        """A motion for a loop of one's own: set inputs, `advance()` by steps of `step` seconds, read outputs, save and restore."""
+        """Return a motion for a loop of one's own: set inputs, `advance()` by steps of `step`
+        seconds, read outputs, save and restore.
+        """
         from kinetree.models.run.stepper import Stepper
 
         return Stepper(self._whole, step, inputs, integrator, method, tolerance, start_time)
@@ -63,7 +66,9 @@ class Analyses:
     def steppers(
         self, count: int, step: float = 1e-3, threads: int | None = None, **how: Any
     ) -> Steppers:
-        """Many motions side by side, in arrays; `how`: inputs, integrator, method, tolerance, start_time as for `stepper`."""
+        """Return many motions side by side, in arrays; `how`: inputs, integrator, method,
+        tolerance, start_time as for `stepper`.
+        """
         from kinetree.models.run.steppers import Steppers
 
         return Steppers(self._whole, count, step, threads, **how)
@@ -77,7 +82,8 @@ class Analyses:
         stop_time: float = 10.0,
         **how: Any,
     ) -> Any:
-        """A Gymnasium environment on a stepper: names of observations, bounds of the inputs that are actions, a reward of the stepper.
+        """Return a Gymnasium environment on a stepper: names of observations, bounds of the inputs
+        that are actions, a reward of the stepper.
 
         `how`: ended (of the stepper), start (values, or a function of a random generator), and what `stepper` takes. Needs the extra `learning`.
         """
@@ -141,7 +147,7 @@ class Analyses:
         outputs: Sequence[str] | None = None,
         states: Mapping[str, float] | None = None,
     ) -> Linear:
-        """Small motions about a state, at rest or moving (default: the start at rest).
+        """Return the small motions about a state, at rest or moving (default: the start at rest).
 
         A, B, C, D, modes, mass, damping and stiffness; the controllers take part.
         """

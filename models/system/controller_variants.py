@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def system_of(description: Description) -> System:
-    """Compiled; the motion begins in the last of the states of rest that `run.prepare` names, or where a result stood."""
+    """Return compiled; the motion begins in the last of the states of rest that `run.prepare`
+    names, or where a result stood.
+    """
     system = unprepared(description)
     begun_before = description.beginning is not None and description.beginning.whole
     if not description.run.prepare or begun_before:

@@ -22,7 +22,7 @@ class Choice:
     parents: tuple[int, ...]
 
     def costs(self, iterations: float = 2) -> dict[str, float]:
-        """Predicted floating-point operations of one evaluation by each method."""
+        """Return the predicted floating-point operations of one evaluation by each method."""
         from kinetree.solvers.literal.operation_counts import costs
 
         if not self.bodies:  # a circuit by itself
@@ -38,7 +38,9 @@ class Choice:
         return model_fields(self.compiled.ints, self.compiled.floats).u_at[1:]
 
     def choose(self, measured: bool = False) -> str:
-        """Name of the cheapest method: by predicted operations, or by times measured on this machine; closed loops are solved by DEC."""
+        """Return the name of the cheapest method: by predicted operations, or by times measured on
+        this machine; closed loops are solved by DEC.
+        """
         if self.compiled.loops:
             return "DEC"
         if measured:

@@ -12,7 +12,9 @@ from kinetree.solvers import layout as L
 
 
 def joint_reactions(instance: Instance, joints: Mapping[str, JointSpec]) -> dict[str, np.ndarray]:
-    """Force and moment of every joint, cut or not, about the origin and in the axes of its child, as the last evaluation of all outputs left them."""
+    """Return the force and moment of every joint, cut or not, about the origin and in the axes of
+    its child, as the last evaluation of all outputs left them.
+    """
     found, number = {}, instance.compiled.body_number
     for i, (joint, turned) in enumerate(instance.compiled.all_joints, 1):
         wrench = instance.ws.reaction[6 * i : 6 * i + 6].copy()
@@ -25,7 +27,9 @@ def joint_reactions(instance: Instance, joints: Mapping[str, JointSpec]) -> dict
 
 
 def on_child(row: np.ndarray, wrench: np.ndarray, i: int, child: int) -> np.ndarray:
-    """The opposite of the wrench on body i, at the origin and in the axes of the joint's child."""
+    """Return the opposite of the wrench on body i, at the origin and in the axes of the joint's
+    child.
+    """
     R, S = (row[k, L.W_R : L.W_R + 9].reshape(3, 3) for k in (i, child))
     force, moment = -R @ wrench[:3], -R @ wrench[3:]
     arm = row[i, L.W_P : L.W_P + 3] - row[child, L.W_P : L.W_P + 3]

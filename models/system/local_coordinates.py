@@ -97,7 +97,7 @@ class Evaluation:
 
     @property
     def rated(self) -> list[int]:
-        """Numbers of the inputs whose rates constraint rows ask for."""
+        """Return the numbers of the inputs whose rates constraint rows ask for."""
         c = self.system.compiled
         return [k for k, name in enumerate(c.inputs) if f"slope({name})" in c.registers]
 
@@ -116,7 +116,7 @@ class Evaluation:
     def rates(
         self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None
     ) -> np.ndarray:
-        """u̇ and ẋ."""
+        """Return u̇ and ẋ."""
         self.call("accelerations", q, u, x, inputs)
         return np.concatenate((self.instance.ws.udot, self.instance.ws.xdot))
 
@@ -152,7 +152,7 @@ class Chart:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the local coordinates of all speeds."""
+        """Return the names of the local coordinates of all speeds."""
         names = {j: self.system.coordinates[k] for j, k in self.plain}
         for tangent, _, j in self.curved:
             joints = [speed.rpartition(".")[0] for speed in self.system.speeds[j]]
@@ -190,7 +190,7 @@ class Chart:
         return T, chosen
 
     def position(self, y: np.ndarray) -> np.ndarray:
-        """Coordinates at the local coordinates y."""
+        """Return coordinates at the local coordinates y."""
         q = self.moved(self.q, self.T @ y)
         if self.system.compiled.loops:
             for _ in range(CORRECTIONS):
@@ -202,7 +202,7 @@ class Chart:
         return q
 
     def speeds(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Speeds at a position whose independent ones are v."""
+        """Return speeds at a position whose independent ones are v."""
         u = self.T @ v
         if self.system.compiled.loops and v.any():
             for _ in range(CORRECTIONS):
@@ -214,7 +214,7 @@ class Chart:
         return u
 
     def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """The position reached by the speeds `step` in unit time, constraints left aside."""
+        """Return the position reached by the speeds `step` in unit time, constraints left aside."""
         q = q.copy()
         for j, k in self.plain:
             q[k] += step[j]
@@ -223,7 +223,9 @@ class Chart:
         return q
 
     def rates(self) -> np.ndarray:
-        """∂q̇/∂u at the chart's position, which is ∂q/∂δ of the local coordinates δ of all speeds."""
+        """Return ∂q̇/∂u at the chart's position, which is ∂q/∂δ of the local coordinates δ of all
+        speeds.
+        """
         G = np.zeros((self.q.size, self.system.n))
         for j, k in self.plain:
             G[k, j] = 1.0
@@ -241,7 +243,7 @@ class Chart:
         return step
 
     def transport(self, u: np.ndarray) -> np.ndarray:
-        """∂δ̇/∂δ of the local coordinates δ about a moving position."""
+        """Return ∂δ̇/∂δ of the local coordinates δ about a moving position."""
         K = np.zeros((u.size, u.size))
         for tangent, _, j in self.curved:
             K[j, j] = tangent.transport(u[j])

@@ -146,7 +146,9 @@ class Closure:
         raise EvaluationError(said, L.Status.INCONSISTENT) from None
 
     def project(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and speeds on the constraints, with the least change in the metric of the masses."""
+        """Return coordinates and speeds on the constraints, with the least change in the metric of
+        the masses.
+        """
         return self._moved("project", t, q, u)
 
     def _moved(self, entry: str, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
@@ -157,17 +159,19 @@ class Closure:
 
     @property
     def cut_joints(self) -> tuple[str, ...]:
-        """Joints outside the tree."""
+        """Return joints outside the tree."""
         return self.compiled.topology.cuts
 
     @property
     def freedoms(self) -> int:
-        """Degrees of freedom: speeds minus independent constraint rows."""
+        """Return the degrees of freedom: speeds minus independent constraint rows."""
         return self.n - sum(self._ranks())
 
     @property
     def position_freedoms(self) -> int:
-        """Freedoms of the positions: more than `freedoms` where blades or rolling bodies restrict speeds only."""
+        """Return the freedoms of the positions: more than `freedoms` where blades or rolling bodies
+        restrict speeds only.
+        """
         levels = model_fields(self.compiled.ints, self.compiled.floats).l_level
         return self.n - sum(
             rank for rank, level in zip(self._ranks(), levels, strict=True) if level == L.POSITIONS
@@ -197,7 +201,9 @@ class Closure:
 
     @property
     def redundant(self) -> tuple[str, ...]:
-        """Constraint rows that follow from the others at the start, as 'joint: direction' in ground axes."""
+        """Return constraint rows that follow from the others at the start, as 'joint: direction' in
+        ground axes.
+        """
         if not self.compiled.loops:
             return ()
         q, u = self.start()  # type: ignore[attr-defined]
@@ -223,7 +229,9 @@ class Closure:
         inputs: Mapping[str, float] | None = None,
         states: Mapping[str, float] | None = None,
     ) -> dict[str, tuple[float, float]]:
-        """Largest position and velocity residual of every cut joint and coupling; relations may follow inputs and first-order states."""
+        """Return largest position and velocity residual of every cut joint and coupling; relations
+        may follow inputs and first-order states.
+        """
         self._fast.set_state(q, u, inputs)
         for name, value in (states or {}).items():
             self._fast.ws.x[self.compiled.states.index(name)] = value
@@ -242,7 +250,9 @@ class Closure:
         inputs: Mapping[str, float] | None = None,
         states: Mapping[str, float] | None = None,
     ) -> float:
-        """Largest violation of the constraints: of positions, and of velocities too when `u` is given."""
+        """Return the largest violation of the constraints: of positions, and of velocities too when
+        `u` is given.
+        """
         found = self.constraint_residuals(t, q, u, inputs, states).values()
         return max((max(each) if u is not None else each[0] for each in found), default=0.0)
 
@@ -268,7 +278,9 @@ class Closure:
         loads=None,
         inputs: Mapping[str, float] | None = None,
     ) -> dict[str, np.ndarray]:
-        """Reaction of every joint, cut or not, on its child: force and moment about the origin of the child's frame, in the child's axes."""
+        """Return the reaction of every joint, cut or not, on its child: force and moment about the
+        origin of the child's frame, in the child's axes.
+        """
         self._fast.set_state(q, u, inputs, loads)
         self._fast.call("outputs", 0, t)
         found = self.reactions_found()
@@ -276,12 +288,14 @@ class Closure:
         return found
 
     def reactions_found(self) -> dict[str, np.ndarray]:
-        """The reactions that the last evaluation of all outputs left."""
+        """Return the reactions that the last evaluation of all outputs left."""
         return joint_reactions(self._fast, self.description.joints)
 
 
 def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
-    """Ranks of the groups of rows in general position, and the shares of their scale that the rows have; None when the guesses do not close."""
+    """Return the ranks of the groups of rows in general position, and the shares of their scale
+    that the rows have; None when the guesses do not close.
+    """
     instance = Instance(compiled)
     ws, c = instance.ws, compiled
     try:

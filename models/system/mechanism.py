@@ -69,7 +69,9 @@ class Mechanism:
         return made
 
     def chain(self, **parameters: float) -> ChainSystem:
-        """The linear chain of a description with [chain]; keyword arguments override parameters."""
+        """Return the linear chain of a description with [chain]; keyword arguments override
+        parameters.
+        """
         return ChainSystem(self.overridden(parameters).description)
 
     def linear(self, **parameters: float) -> Mechanism:

@@ -50,7 +50,9 @@ class Row:
 
 
 def row_at(source: Result | str | Path, time: float | None = None) -> Row:
-    """The row of a result, or of a file that a run wrote, nearest to an instant: the last one by default."""
+    """Return the row of a result, or of a file that a run wrote, nearest to an instant: the last
+    one by default.
+    """
     if isinstance(source, (str, Path)):
         from kinetree.models.result.read_files import read_columns
 
@@ -99,7 +101,7 @@ def beginning(
 
 
 def number_of(name: str, given: Given, unit: str) -> float:
-    """A start value in SI; {"value": 24, "unit": "deg"} has a unit of its own."""
+    """Return a start value in SI; {"value": 24, "unit": "deg"} has a unit of its own."""
     if isinstance(given, Mapping):
         own = str(given.get("unit", ""))
         if own and unit and not fits(own, unit):
@@ -119,7 +121,9 @@ def units_of(present: Structure) -> dict[str, str]:
 
 
 def continued(present: Structure, row: Row, description: Description) -> dict[str, float]:
-    """The state of a row; sampled controllers count their periods anew. A coordinate or a speed that the row lacks is an error."""
+    """Return the state of a row; sampled controllers count their periods anew. A coordinate or a
+    speed that the row lacks is an error.
+    """
     values = {}
     for label, joint in present.description.joints.items():
         form = joint_elements(joint, label)

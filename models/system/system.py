@@ -68,13 +68,15 @@ class System(Analyses, Choice, Closure, Traced):
 
     @property
     def own_coordinates(self) -> tuple[str, ...]:
-        """Coordinates of the joints that the description has: without those of the hinges of beams."""
+        """Return the coordinates of the joints that the description has: without those of the
+        hinges of beams.
+        """
         of_beams = hinge_coordinates(self.description)
         return tuple(name for name in self.coordinates if name not in of_beams)
 
     @property
     def preparation(self) -> Preparations:
-        """The steps of `run.prepare`, compiled when they are first asked for."""
+        """Return the steps of `run.prepare`, compiled when they are first asked for."""
         if self._preparations is None:
             from kinetree.models.analysis.preparation import Preparations
 
@@ -96,7 +98,7 @@ class System(Analyses, Choice, Closure, Traced):
 
     @property
     def _inputs(self) -> tuple[str, ...]:
-        """Inputs without those that only the engine writes."""
+        """Return inputs without those that only the engine writes."""
         from kinetree.models.compilation.element_states import held_inputs
 
         hidden = set(held_inputs(self.description))
@@ -108,7 +110,7 @@ class System(Analyses, Choice, Closure, Traced):
         return system_html(self)
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """Initial coordinates and speeds."""
+        """Return initial coordinates and speeds."""
         c, val = self.compiled, self._fast.ws.val
         q = val[c.start_q : c.start_q + len(c.coordinates)].copy()
         for k in c.quaternions:
@@ -117,11 +119,13 @@ class System(Analyses, Choice, Closure, Traced):
 
     @property
     def _fast(self) -> Instance:
-        """The calling thread's workspace of the default engine."""
+        """Return the calling thread's workspace of the default engine."""
         return self._own.fast
 
     def _with(self, groups: frozenset[str]) -> Instance:
-        """The calling thread's instance whose workspace has the arrays that a literal form needs."""
+        """Return the calling thread's instance whose workspace has the arrays that a literal form
+        needs.
+        """
         instances = self._own.by_groups
         if groups not in instances:
             instances[groups] = Instance(self.compiled, groups)
@@ -160,7 +164,8 @@ class System(Analyses, Choice, Closure, Traced):
         outputs: Sequence[str] = (),
         threads: int | None = None,
     ) -> Any:
-        """u̇ of many states, rows of `q` and `u`; everything else is one value for all or one per state.
+        """Return u̇ of many states, rows of `q` and `u`; everything else is one value for all or
+        one per state.
 
         With names of `outputs`: u̇ and a dictionary of them. `threads` (default: as many as pay) share the states.
         """
@@ -170,7 +175,9 @@ class System(Analyses, Choice, Closure, Traced):
         return accelerations_many(self, t, q, u, inputs, tau, loads, states, outputs, threads)
 
     def evaluator(self) -> Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]:
-        """evaluate(t, q, u, udot): accelerations written into the caller's array, with inputs at their start values; for one thread."""
+        """Return evaluate(t, q, u, udot): accelerations written into the caller's array, with
+        inputs at their start values; for one thread.
+        """
         instance = Instance(self.compiled.running)
         instance.set_state(*self.start())
         return instance.evaluator()
@@ -184,7 +191,7 @@ class System(Analyses, Choice, Closure, Traced):
         tau: Numbers | None = None,
         loads=None,
     ) -> Derivatives:
-        """∂u̇ by q, u, forces along u, first-order states and inputs."""
+        """Return ∂u̇ by q, u, forces along u, first-order states and inputs."""
         from kinetree.models.analysis.derivatives import derivatives
 
         refuse_contacts(self, "derivatives")
@@ -199,7 +206,9 @@ class System(Analyses, Choice, Closure, Traced):
         at: Sequence[float] = (0.0, 0.0, 0.0),
         inputs: Mapping[str, float] | None = None,
     ) -> Point:
-        """Position, velocity, acceleration and Jacobian of a point of a body, given in body axes."""
+        """Return position, velocity, acceleration and Jacobian of a point of a body, given in body
+        axes.
+        """
         from kinetree.models.analysis.points import point
 
         self._solve("outputs", t, q, u, inputs, "DEC", None)
@@ -217,7 +226,7 @@ class System(Analyses, Choice, Closure, Traced):
         loads=None,
         inputs: Mapping[str, float] | None = None,
     ) -> np.ndarray:
-        """Joint reactions (bodies, 6): force and moment at O_i in frame i."""
+        """Return joint reactions (bodies, 6): force and moment at O_i in frame i."""
         instance = self._solve("outputs", t, q, u, inputs, method, loads)
         return instance.finite(
             t,
@@ -257,7 +266,7 @@ class System(Analyses, Choice, Closure, Traced):
         return instance
 
     def mass_matrix(self, t: float, q: Numbers) -> np.ndarray:
-        """Mass matrix (n, n) of the second-kind form, M = BᵀMB."""
+        """Return mass matrix (n, n) of the second-kind form, M = BᵀMB."""
         instance = self._with(MASS)
         instance.set_state(q, None)
         instance.call("mass_matrix", 0, t)
@@ -274,7 +283,7 @@ class System(Analyses, Choice, Closure, Traced):
         inputs: Mapping[str, float] | None = None,
         loads=None,
     ) -> np.ndarray:
-        """Generalised forces that the rates u̇ need besides the applied ones."""
+        """Return generalised forces that the rates u̇ need besides the applied ones."""
         instance = self._with(MASS)
         instance.set_state(q, u, inputs, loads)
         instance.ws.udot[:] = shaped(udot, self.n, "udot")
@@ -284,7 +293,9 @@ class System(Analyses, Choice, Closure, Traced):
     def energy(
         self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None
     ) -> tuple[float, float]:
-        """Kinetic and potential energy; the weight's potential is zero at the ground's origin."""
+        """Return kinetic and potential energy; the weight's potential is zero at the ground's
+        origin.
+        """
         instance = self._solve("outputs", t, q, u, inputs, "DEC", None)
         head = instance.ws.head
         kinetic, potential = instance.finite(
@@ -310,7 +321,7 @@ class System(Analyses, Choice, Closure, Traced):
 
     # -- Hamiltonian variables ------------------------------------------------------------------------------------------------------------
     def momenta(self, t: float, q: Numbers, u: Numbers) -> np.ndarray:
-        """Generalised momenta (Poisson impulses) p = BᵀMv."""
+        """Return generalised momenta (Poisson impulses) p = BᵀMv."""
         instance = self._with(MASS)
         instance.set_state(q, u)
         instance.call("momenta", 0, t)
@@ -325,7 +336,9 @@ class System(Analyses, Choice, Closure, Traced):
         loads=None,
         inputs: Mapping[str, float] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(u, ṗ) of the state (q, p); where loops are closed p are momenta of speeds that keep them closed, and ṗ has the constraint forces."""
+        """Return (u, ṗ) of the state (q, p); where loops are closed p are momenta of speeds that
+        keep them closed, and ṗ has the constraint forces.
+        """
         method = known(method, HAMILTON, "DEC-H")
         instance = self._with(GROUPS[method])
         instance.set_state(q, None, inputs, loads)

@@ -16,7 +16,7 @@ SINGULAR = ("/", "sqrt", "log", "pow", "asin", "acos", "atan2")  # whose slopes 
 
 
 def partials(tape: Tape, i: int) -> list[tuple[int, int]]:
-    """The arguments of a node that have slopes, and ∂node/∂argument."""
+    """Return the arguments of a node that have slopes, and ∂node/∂argument."""
     operation, *rest = tape.nodes[i]
     one = tape.constant(1.0)
     if operation in ("+", "-"):
@@ -53,7 +53,7 @@ def partials(tape: Tape, i: int) -> list[tuple[int, int]]:
 
 
 def slope(tape: Tape, operation: str, a: int, i: int) -> int:
-    """Derivative of a function of one number."""
+    """Return the derivative of a function of one number."""
     one = tape.constant(1.0)
     square = tape.mul(a, a)
     own = tape.mul(i, i)
@@ -88,7 +88,7 @@ def slope(tape: Tape, operation: str, a: int, i: int) -> int:
 
 
 def swept(tape: Tape, result: int, seed: int, wanted: Iterable[int]) -> dict[int, int]:
-    """Slopes of one result, times the seed, by the wanted nodes."""
+    """Return the slopes of one result, times the seed, by the wanted nodes."""
     return sweep(tape, {result: seed}, wanted)
 
 
@@ -103,7 +103,7 @@ def below_selections(tape: Tape, live: Sequence[int]) -> set[int]:
 
 
 def sweep(tape: Tape, seeds: dict[int, int], wanted: Iterable[int]) -> dict[int, int]:
-    """Σ seed ∂node/∂wanted over the seeded nodes: one sweep back through the tape."""
+    """Return Σ seed ∂node/∂wanted over the seeded nodes: one sweep back through the tape."""
     wanted = set(wanted)
     zero: int = tape.constant(0.0)
     live = alive(tape, seeds)
@@ -152,7 +152,7 @@ def symbols_of(trace: Trace, by: Sequence[str] | str | None) -> list[tuple[str, 
 
 
 def gradient(trace: Trace, by: Sequence[str] | str | None, of: Sequence[str] | str | None) -> Trace:
-    """The matrix of slopes, rows as the results."""
+    """Return the matrix of slopes, rows as the results."""
     tape, columns = trace.tape, symbols_of(trace, by)
     chosen = [of] if isinstance(of, str) else list(trace.labels if of is None else of)
     rows = [(label, trace.results[trace.labels.index(label)]) for label in chosen]

@@ -85,7 +85,7 @@ def first_guess(model: Any, ws: Any) -> None:
 
 
 def iterated_accelerations(recording: Recording, form: str) -> list[int]:
-    """u̇ by ITR-M or ITR-G."""
+    """Return u̇ by ITR-M or ITR-G."""
     recording.entry("literal_forms", "literal_state", 0, recording.t)
     return recording.nodes(iterated(recording, form))
 

@@ -123,7 +123,7 @@ class Recording:
             )
 
     def node(self, value: Any) -> int:
-        """The node of a number that a kernel left."""
+        """Return the node of a number that a kernel left."""
         return number(self.tape, value)
 
     def value(self, node: int) -> Any:
@@ -135,7 +135,7 @@ class Recording:
 
     # -- quantities ---------------------------------------------------------------------------------------------------------------------
     def accelerations(self, form: str) -> list[int]:
-        """u̇ by a Lagrangian form."""
+        """Return u̇ by a Lagrangian form."""
         if form == "DEC":
             self.entry("evaluate", "accelerations", 0, self.t)
         else:
@@ -151,7 +151,7 @@ class Recording:
         return self.nodes([*self.ws.u, *self.ws.pdot])
 
     def mass_matrix(self) -> list[int]:
-        """The mass matrix row by row."""
+        """Return the mass matrix row by row."""
         self.entry("literal_forms", "mass_matrix", 0, self.t)
         return self.nodes(self.ws.Mq)
 
@@ -165,19 +165,19 @@ class Recording:
         self.entry("evaluate", "outputs", 0, self.t)
 
     def coordinate_rates(self) -> list[int]:
-        """q̇ of the speeds."""
+        """Return q̇ of the speeds."""
         rates = Field([0.0] * len(self.ws.q))
         KERNELS.kernel("run.derivatives", "coordinate_rates")(rates, self.model, self.ws)
         return self.nodes(rates)
 
     def power(self) -> int:
-        """Power of the loads, after the accelerations."""
+        """Return the power of the loads, after the accelerations."""
         if len(self.model.forces) == 0:
             KERNELS.kernel("run.derivatives", "velocities_if_given")(self.model, self.ws)
         return self.node(KERNELS.kernel("run.balances", "power")(self.model, self.ws))
 
     def registers(self, wanted: Sequence[int]) -> list[int]:
-        """Registers after `evaluate`."""
+        """Return registers after `evaluate`."""
         return self.nodes([self.ws.val[k] for k in wanted])
 
 

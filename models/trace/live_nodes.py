@@ -11,7 +11,7 @@ from kinetree.models.trace.tape import Tape
 
 
 def arguments(node: Node) -> tuple[int, ...]:
-    """The nodes that a node uses."""
+    """Return the nodes that a node uses."""
     return () if node[0] in ("const", "symbol") else node[1:]
 
 

@@ -54,7 +54,7 @@ RATES = ("accelerations", "hamilton", "rates", MOTION)
 
 
 def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
-    """Forms and axes in which a quantity may be traced."""
+    """Return forms and axes in which a quantity may be traced."""
     if of not in RATES:
         if form not in ("auto", "DEC"):
             raise ValueError(f"form '{form}' is for accelerations and hamilton, '{of}' has one way")
@@ -157,7 +157,7 @@ def record(
 
 
 def accelerations(recording: Recording, form: str, axes: str) -> list[int]:
-    """u̇; DEC in body axes is its literal form."""
+    """Return u̇; DEC in body axes is its literal form."""
     if form == "DEC" and axes == BODY:
         recording.entry("literal_forms", "literal_state", 0, recording.t)
         recording.run("literal.dec", "dec")
@@ -172,7 +172,7 @@ def accelerations(recording: Recording, form: str, axes: str) -> list[int]:
 def results(
     system: System, recording: Recording, of: str, form: str, axes: str
 ) -> tuple[list[int], list[str], tuple[int, ...]]:
-    """Nodes of a quantity, their names, their shape."""
+    """Return the nodes of a quantity, their names, their shape."""
     c, n = system.compiled, system.n
     rates = [f"der({name})" for name in c.speeds]
     if of == "accelerations":

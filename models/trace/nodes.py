@@ -24,7 +24,7 @@ class Nodes:
 
     # -- nodes --------------------------------------------------------------------------------------------------------------------------
     def node(self, key: Node) -> int:
-        """The number of a node."""
+        """Return the number of a node."""
         found = self.index.get(key)
         if found is not None:
             return found
@@ -45,7 +45,7 @@ class Nodes:
         return found
 
     def symbol(self, group: str, k: int, value: float) -> int:
-        """The node of number k of a group of arguments, and its value at the witness."""
+        """Return the node of number k of a group of arguments, and its value at the witness."""
         key = ("symbol", group, k)
         found = self.index.get(key)
         if found is None:
@@ -55,7 +55,7 @@ class Nodes:
         return found
 
     def number(self, i: int) -> float | None:
-        """The value of a constant node, None for any other."""
+        """Return the value of a constant node, None for any other."""
         node = self.nodes[i]
         return node[1] if node[0] == "const" else None
 
@@ -64,7 +64,7 @@ class Nodes:
         return self.nodes[a][0] == "sqrt"
 
     def fold(self, operation: str, *arguments: int) -> int:
-        """The node of an operation, or the constant it gives."""
+        """Return the node of an operation, or the constant it gives."""
         nodes = self.nodes
         if all(nodes[each][0] == "const" for each in arguments):
             return self.constant(VALUE[operation](*[nodes[each][1] for each in arguments]))

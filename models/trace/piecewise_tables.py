@@ -52,7 +52,7 @@ class Axis:
         self.origin = [self.grid[0], *self.grid[:-1], self.grid[-1]]
 
     def cell(self, x: float) -> int:
-        """The cell of x: 0 below the grid, the last one above it."""
+        """Return the cell of x: 0 below the grid, the last one above it."""
         if x < self.grid[0]:
             return 0
         if x > self.grid[-1]:
@@ -68,7 +68,7 @@ class Piecewise:
         self.coefficients = coefficients
 
     def value(self, *arguments: float) -> float:
-        """The table at plain numbers."""
+        """Return the table at plain numbers."""
         if any(x != x for x in arguments):
             return float("nan")
         cells = tuple(axis.cell(x) for axis, x in zip(self.axes, arguments, strict=True))
@@ -80,7 +80,7 @@ class Piecewise:
 
     @cached_property
     def derivatives(self) -> list[Piecewise]:
-        """Partial derivatives, axis by axis."""
+        """Return partial derivatives, axis by axis."""
         found, count = [], len(self.axes)
         for k in range(count):
             c = np.moveaxis(np.zeros_like(self.coefficients), count + k, -1)
@@ -90,7 +90,7 @@ class Piecewise:
 
 
 def piecewise(tables: Sequence[int], data: Sequence[float], k: int) -> Piecewise:
-    """Table k of a compiled model."""
+    """Return the table k of a compiled model."""
     table = TABLE.of(tables, TABLE.size * k)
     cubic, extrapolate, nx, ny, at = (
         table.kind == 1,
@@ -137,7 +137,7 @@ ORDERS = {
 
 
 def chosen(axis: Axis, x: Any, values: Sequence[Any]) -> Any:
-    """The value of the cell of x, by selections as in a bisection."""
+    """Return the value of the cell of x, by selections as in a bisection."""
 
     def between(first: int, last: int) -> Any:
         if last - first == 1 or all(value is values[first] for value in values[first:last]):
@@ -151,7 +151,9 @@ def chosen(axis: Axis, x: Any, values: Sequence[Any]) -> Any:
 
 
 def looked_up(table: Piecewise, arguments: Sequence[Any]) -> Any:
-    """The table at symbols (or at a symbol and a number): selections of coefficients, then the polynomial."""
+    """Return the table at symbols (or at a symbol and a number): selections of coefficients, then
+    the polynomial.
+    """
     axis, x, *rest = table.axes[0], arguments[0], *arguments[1:]
     d = x - chosen(axis, x, axis.origin)
     if rest:

@@ -13,7 +13,9 @@ Sum = dict[Product, float]  # factors of products
 
 
 def expanded(tape: Tape, i: int) -> Sum | None:
-    """A node as a sum of products of nodes that are not sums or products; None where that gets long."""
+    """Return a node as a sum of products of nodes that are not sums or products; None where that
+    gets long.
+    """
     kind, *rest = tape.nodes[i]
     if kind == "const":
         return {(): rest[0]} if rest[0] != 0.0 else {}
@@ -50,7 +52,7 @@ def added(parts: list[Sum], kind: str) -> Iterator[tuple[Product, float]]:
 
 
 def without_squares(tape: Tape, terms: Sum, angle: int, gone: str) -> Sum:
-    """The terms with s² = 1 - c², or with c² = 1 - s², of one angle."""
+    """Return the terms with s² = 1 - c², or with c² = 1 - s², of one angle."""
     kept = "cos" if gone == "sin" else "sin"
     square, other = tape.index[gone, angle], tape.index[kept, angle]
     found: Sum = {}
@@ -68,7 +70,7 @@ def without_squares(tape: Tape, terms: Sum, angle: int, gone: str) -> Sum:
 
 
 def paired(tape: Tape, terms: Sum, angle: int) -> Sum:
-    """The terms with p of each pair p s², p c²."""
+    """Return the terms with p of each pair p s², p c²."""
     s, c = tape.index["sin", angle], tape.index["cos", angle]
     found = dict(terms)
     for product in [each for each in terms if each.count(s) >= 2]:
@@ -84,7 +86,7 @@ def paired(tape: Tape, terms: Sum, angle: int) -> Sum:
 
 
 def shortened(tape: Tape, i: int) -> int:
-    """The node, or a shorter sum that is equal."""
+    """Return the node, or a shorter sum that is equal."""
     terms = expanded(tape, i)
     if terms is None:
         return i

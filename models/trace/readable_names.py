@@ -49,7 +49,7 @@ RESERVED = set(
 
 
 def identifier(text: str) -> str:
-    """A name of the description as an identifier."""
+    """Return a name of the description as an identifier."""
     found = re.sub(r"\W+", "_", text.replace("der(", "d_").replace(")", "")).strip("_") or "x"
     return f"m{found}" if found[0].isdigit() else found
 
@@ -87,7 +87,9 @@ def placed(recording: Recording, form: str) -> Iterator[tuple[str, object]]:
 
 
 def quantity_names(recording: Recording, form: str) -> dict[int, str]:
-    """Names of nodes; the first that fits. Sines and cosines of a coordinate carry its name."""
+    """Return the names of nodes; the first that fits. Sines and cosines of a coordinate carry its
+    name.
+    """
     tape, c = recording.tape, recording.compiled
     found: dict[int, str] = {}
     taken: set[str] = set(RESERVED)

@@ -126,7 +126,7 @@ def number(tape: Tape, a: Any) -> int:
 
 
 def symbolic(*arguments: Any) -> Any:
-    """The first symbol or condition among the arguments, or None."""
+    """Return the first symbol or condition among the arguments, or None."""
     return next(
         (each for each in arguments if each.__class__ is Symbol or each.__class__ is Condition),
         None,
@@ -154,7 +154,7 @@ def function(name: str) -> Any:
 
 
 def sincos(angle: Any) -> Any:
-    """Sine and cosine."""
+    """Return sine and cosine."""
     return MATH.sin(angle), MATH.cos(angle)
 
 
@@ -172,7 +172,7 @@ def every(condition: Any) -> bool:
 
 
 def least(*arguments: Any) -> Any:
-    """`min` of plain numbers and symbols."""
+    """Return `min` of plain numbers and symbols."""
     found = arguments[0]
     for each in arguments[1:]:
         found = select(each < found, each, found)
@@ -180,7 +180,7 @@ def least(*arguments: Any) -> Any:
 
 
 def largest(*arguments: Any) -> Any:
-    """`max` of plain numbers and symbols."""
+    """Return `max` of plain numbers and symbols."""
     found = arguments[0]
     for each in arguments[1:]:
         found = select(each > found, each, found)
@@ -188,7 +188,7 @@ def largest(*arguments: Any) -> Any:
 
 
 def copysign(a: Any, b: Any) -> Any:
-    """|a| with the sign of b."""
+    """Return |a| with the sign of b."""
     if symbolic(a, b) is None:
         return math.copysign(a, b)
     size = abs(a)

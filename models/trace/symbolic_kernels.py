@@ -41,7 +41,7 @@ def unchanged(function: Any = None, *_: Any, **__: Any) -> Any:
 
 
 def named(name: str, **content: Any) -> ModuleType:
-    """A module with the given content."""
+    """Return a module with the given content."""
     module = ModuleType(name)
     module.__dict__.update(content)
     return module
@@ -166,7 +166,7 @@ class PlainKernels:
         )
 
     def executed(self, name: str, module: ModuleType) -> ModuleType:
-        """The code of a module of the solvers under other imports."""
+        """Return the code of a module of the solvers under other imports."""
         spec = find_spec(name)
         assert spec is not None and spec.loader is not None, name
         module.__dict__["__builtins__"] = self.builtins
@@ -174,11 +174,13 @@ class PlainKernels:
         return module
 
     def original(self, module: str) -> ModuleType:
-        """A module (below the solvers) in whose place symbols have another one: for its constants."""
+        """Return a module (below the solvers) in whose place symbols have another one: for its
+        constants.
+        """
         return self.executed(ROOT + module, ModuleType(ROOT + module))
 
     def module(self, name: str) -> Any:
-        """A module of the solvers for symbols."""
+        """Return a module of the solvers for symbols."""
         if name not in self.modules:
             if name.removeprefix(ROOT) in PURE:
                 self.modules[name] = import_module(name)

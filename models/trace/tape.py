@@ -194,7 +194,7 @@ class Tape(Nodes):
         return self.node(("/", a, b))
 
     def alike(self, a: int, na: Node, b: int, nb: Node, sign: float) -> int:
-        """(c ± d) x of c x ± d x with constants c, d; -1 for anything else."""
+        """Return (c ± d) x of c x ± d x with constants c, d; -1 for anything else."""
         first = na[0] == "*" and self.nodes[na[1]][0] == "const"
         second = nb[0] == "*" and self.nodes[nb[1]][0] == "const"
         x, y = na[2] if first else a, nb[2] if second else b
@@ -204,7 +204,9 @@ class Tape(Nodes):
         return self.mul(self.constant(c + sign * d), x)
 
     def pythagoras(self, na: Node, nb: Node) -> int:
-        """The factor x of s·s·x + c·c·x for the sine and cosine of one angle, -1 for anything else."""
+        """Return the factor x of s·s·x + c·c·x for the sine and cosine of one angle, -1 for
+        anything else.
+        """
         nodes = self.nodes
         for s in na[1:]:
             kind = nodes[s][0]
@@ -219,7 +221,7 @@ class Tape(Nodes):
         return -1
 
     def without(self, a: int, factor: int) -> int:
-        """a without one factor, -1 when it has none."""
+        """Return a without one factor, -1 when it has none."""
         if a == factor:
             return self.constant(1.0)
         node = self.nodes[a]
@@ -240,7 +242,7 @@ class Tape(Nodes):
         return self.cosine(node[1]) if node[0] == "neg" else self.fold("cos", a)
 
     def power(self, a: int, b: int) -> int:
-        """a^b; small whole powers become products."""
+        """Return a^b; small whole powers become products."""
         x = self.number(b)
         if x is None or self.number(a) is not None:
             return self.fold("pow", a, b)
@@ -254,7 +256,7 @@ class Tape(Nodes):
         return self.fold("sqrt", a) if x == 0.5 else self.fold("pow", a, b)
 
     def again(self, node: Node, new: Mapping[int, int]) -> int:
-        """A node once more with other arguments."""
+        """Return a node once more with other arguments."""
         operation = node[0]
         if operation == "const":
             return self.constant(node[1])
@@ -266,7 +268,9 @@ class Tape(Nodes):
 
     # -- decisions ----------------------------------------------------------------------------------------------------------------------
     def compare(self, operation: str, a: int, b: int) -> int:
-        """A condition; the result of an earlier selection between 1 and 0 is that selection's condition again."""
+        """Return a condition; the result of an earlier selection between 1 and 0 is that
+        selection's condition again.
+        """
         if operation in ("eq", "ne"):
             if self.number(b) == 0.0 and self.nodes[a][0] == "select":
                 _, c, x, y = self.nodes[a]
@@ -281,7 +285,7 @@ class Tape(Nodes):
         return node[1] if node[0] == "not" else self.fold("not", c)
 
     def logical(self, operation: str, a: int, b: int) -> int:
-        """`and`, `or` of conditions."""
+        """Return `and`, `or` of conditions."""
         for one, other in ((a, b), (b, a)):
             known = self.number(one)
             if known is not None:

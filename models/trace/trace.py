@@ -45,12 +45,12 @@ class Trace:
 
     @property
     def live(self) -> list[int]:
-        """The nodes that the results and the conditions of their validity need."""
+        """Return the nodes that the results and the conditions of their validity need."""
         return alive(self.tape, [*self.results, *(i for i, _ in self.watches)])
 
     @property
     def counts(self) -> Counter[str]:
-        """Operations by kind."""
+        """Return the operations by kind."""
         return operations(self.tape, self.live)
 
     @property
@@ -66,7 +66,7 @@ class Trace:
 
     @property
     def weight(self) -> float:
-        """Operations in units of an addition."""
+        """Return the operations in units of an addition."""
         return sum(WEIGHT.get(name, 1.0) * count for name, count in self.counts.items())
 
     def evaluate(
@@ -100,19 +100,19 @@ class Trace:
 
     # -- text -------------------------------------------------------------------------------------------------------------------------------
     def text(self) -> str:
-        """Readable equations."""
+        """Return readable equations."""
         from kinetree.models.equations.text import text
 
         return text(self)
 
     def latex(self) -> str:
-        """Equations for a document."""
+        """Return equations for a document."""
         from kinetree.models.equations.latex import latex
 
         return latex(self)
 
     def c(self, name: str = "") -> str:
-        """A C99 function."""
+        """Return a C99 function."""
         from kinetree.models.equations.c import c
 
         return c(self, name)
@@ -124,7 +124,7 @@ class Trace:
         return python(self, name)
 
     def modelica(self, name: str = "") -> str:
-        """A Modelica function."""
+        """Return a Modelica function."""
         from kinetree.models.equations.modelica import modelica
 
         return modelica(self, name)

@@ -90,7 +90,7 @@ def every(recording: Recording) -> Iterator[tuple[Matrix, list]]:
 
 
 def inertia(body: Any) -> list:
-    """[m E, -h̃; h̃, J] of mass, first moment and inertia about O_i."""
+    """Return [m E, -h̃; h̃, J] of mass, first moment and inertia about O_i."""
     m, (x, y, z), J = body[L.B_MASS], body[L.B_H : L.B_H + 3], body[L.B_J : L.B_J + 6]
     h = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
     tensor = [[J[0], J[1], J[2]], [J[1], J[3], J[4]], [J[2], J[4], J[5]]]
@@ -120,7 +120,7 @@ def generalised(recording: Recording) -> list:
 
 
 def back(ws: Any, i: int, wrench: Any) -> list:
-    """A wrench on body i about O_i in the axes and about the origin of its parent: C_iᵀ F."""
+    """Return a wrench on body i about O_i in the axes and about the origin of its parent: C_iᵀ F."""
     G, (x, y, z) = ws.G[9 * i : 9 * i + 9], ws.rho[3 * i : 3 * i + 3]
     force, moment = (
         [sum((G[3 * r + k] * part[r] for r in range(3)), 0.0) for k in range(3)]

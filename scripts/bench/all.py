@@ -100,7 +100,7 @@ def times(data: Any, place: tuple[str, ...] = ()) -> dict[str, float]:
 
 
 def compared(before: dict[str, float], after: dict[str, float]) -> list[str]:
-    """Times that changed by more than a tenth, the worst first."""
+    """Return the times that changed by more than a tenth, the worst first."""
     ratios = {name: after[name] / before[name] for name in after if name in before}
     noted = sorted(
         (name for name, ratio in ratios.items() if not 1.0 / NOTED < ratio < NOTED),

@@ -64,7 +64,7 @@ def departures(n: int) -> dict:
 def step_times(
     name: str, modules: int, integrator: str, inner: float = INNER, stop: float = 60.0
 ) -> np.ndarray:
-    """Seconds of every step of the native FMU."""
+    """Return the seconds of every step of the native FMU."""
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.scripts.fmi.host import Archive, Host
 
@@ -92,7 +92,9 @@ def step_times(
 
 
 def error(name: str, modules: int, integrator: str, inner: float) -> float:
-    """Largest error of a coordinate over the first seconds, as part of the largest value it has, from a run of adams at 1e-10."""
+    """Return the largest error of a coordinate over the first seconds, as part of the largest value
+    it has, from a run of adams at 1e-10.
+    """
     system = load(f"lib:{name}", modules=modules).compile()
     exact = system.simulate(CHECKED, integrator="adams", tolerance=1e-10, output_step=1e-2)
     found = system.simulate(CHECKED, integrator=integrator, step=inner, output_step=1e-2)
@@ -131,7 +133,7 @@ def steps(
 
 
 def costs(name: str, modules: int) -> dict:
-    """Predicted operations and measured times in µs of one evaluation."""
+    """Return predicted operations and measured times in µs of one evaluation."""
     from kinetree.models.analysis.form_choice import evaluation_time
 
     source = VARIANTS[name](modules=modules)

@@ -47,7 +47,7 @@ def case(kind: str, n: int, ratio: float, steps: int) -> peers.Case:
 
 
 def case_of(source: str | Path) -> tuple[str, peers.Case]:
-    """Name and chain of a description, forces at its output steps."""
+    """Return the name and chain of a description, forces at its output steps."""
     from kinetree.models import load
 
     system = load(source).chain()
@@ -91,7 +91,7 @@ def by_chain(c: peers.Case, accuracy: float, way: str = "auto") -> tuple[np.ndar
 
 
 def error(y: np.ndarray | tuple[np.ndarray, np.ndarray], reference: np.ndarray) -> float:
-    """Largest deviation, x and v each as part of their largest value."""
+    """Return largest deviation, x and v each as part of their largest value."""
     found = np.hstack(y) if isinstance(y, tuple) else y
     n, part = found.shape[1] // 2, reference[: len(found)]
     return float(
@@ -209,7 +209,9 @@ def run(
     plot_dir: str | Path | None = None,
     source: str | Path | None = None,
 ) -> dict:
-    """Measure in a process of one thread, print, write JSON and plots; returns {"machine", "headline", "results", ...}."""
+    """Return measure in a process of one thread, print, write JSON and plots; returns {"machine",
+    "headline", "results", ...}.
+    """
     if source:
         case_of(source)  # what is wrong with it is said here
     one_thread = {

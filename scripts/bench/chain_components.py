@@ -57,7 +57,7 @@ LIBRARY_RUNS += (
 
 
 def least(function: Callable[[], object], repeats: int) -> float:
-    """Least processor time of several runs."""
+    """Return the least processor time of several runs."""
     times = []
     for _ in range(repeats):
         begin = process_time()
@@ -67,7 +67,9 @@ def least(function: Callable[[], object], repeats: int) -> float:
 
 
 def uniform(n: int, angle: float, steps: int) -> peers.Case:
-    """Equal masses and springs from a wall to a free end; omega_max*dt = angle, random forces at two masses."""
+    """Return equal masses and springs from a wall to a free end; omega_max*dt = angle, random
+    forces at two masses.
+    """
     C = chains.springs(np.append(np.ones(n), 0.0), n)
     return peers.Case(
         np.ones(n),
@@ -164,7 +166,9 @@ def fill_in(rows: list[dict], what: str = "doubling") -> float:
 
 
 def forms(n: int = 60, p: int = 3, repeats: int = 3) -> list[dict]:
-    """D_0..D_p by the printed form with U and W, with U alone, by the energy form, and in extended precision, the reference: time and deviation."""
+    """Return D_0..D_p by the printed form with U and W, with U alone, by the energy form, and in
+    extended precision, the reference: time and deviation.
+    """
     found = []
     for angle, ratio in product((1e2, 1e4), (1e2, 1e4)):
         m, F, C = chains.stretched_train(n, ratio)
@@ -198,7 +202,7 @@ def forms(n: int = 60, p: int = 3, repeats: int = 3) -> list[dict]:
 def double_precision(
     m: np.ndarray, F: np.ndarray, C: np.ndarray, dt: float, p: int
 ) -> tuple[np.ndarray, ...]:
-    """`chain.matrices` without extended precision."""
+    """Return `chain.matrices` without extended precision."""
     before, extended_precision.LARGEST = extended_precision.LARGEST, 0
     try:
         return chain.matrices(m, F, C, dt, p)
@@ -250,13 +254,13 @@ def choices(
 
 
 def coefficients_of(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass, damping and stiffness of a uniform chain."""
+    """Return mass, damping and stiffness of a uniform chain."""
     c = uniform(n, 1.0, 1)
     return c.mass, c.damping, c.stiffness
 
 
 def of_library(name: str, angle: float, steps: int) -> peers.Case:
-    """A chain of the library with random forces at two coordinates; omega_max*dt = angle."""
+    """Return a chain of the library with random forces at two coordinates; omega_max*dt = angle."""
     m, F, C = LIBRARY[name]()
     n = len(C)
     return peers.Case(
@@ -271,7 +275,9 @@ def of_library(name: str, angle: float, steps: int) -> peers.Case:
 
 
 def rule() -> list[dict]:
-    """Matrix method against classical Runge-Kutta at equal accuracy: ratio of times as counted and as measured."""
+    """Return matrix method against classical Runge-Kutta at equal accuracy: ratio of times as
+    counted and as measured.
+    """
     cases = [("uniform", angle, uniform(n, angle, steps)) for n, angle, steps in RUNS]
     cases += [(name, angle, of_library(name, angle, steps)) for name, angle, steps in LIBRARY_RUNS]
     found = []

@@ -62,7 +62,7 @@ def exponential(case: Case) -> tuple[np.ndarray, np.ndarray]:
 
 
 def by_expm(case: Case) -> np.ndarray:
-    """(x, v) at all knots: a step loop of matrix times vector."""
+    """Return (x, v) at all knots: a step loop of matrix times vector."""
     D, driven = exponential(case)
     y = np.zeros((case.steps + 1, len(D)))
     for j in range(case.steps):
@@ -94,7 +94,7 @@ def by_blocks(case: Case, block: int = 4) -> np.ndarray:
 
 
 def by_lsim(case: Case) -> np.ndarray:
-    """(x, v) at all knots by scipy.signal.lsim, which does the same in general dress."""
+    """Return (x, v) at all knots by scipy.signal.lsim, which does the same in general dress."""
     A, B = first_order(case)
     return lsim(
         (A, B, np.eye(len(A)), np.zeros((len(A), len(case.channels)))),
@@ -105,7 +105,7 @@ def by_lsim(case: Case) -> np.ndarray:
 
 @cache
 def compiled(width: int) -> tuple[Callable, Callable]:
-    """Right-hand side and classical Runge-Kutta for a band of this half-width."""
+    """Return right-hand side and classical Runge-Kutta for a band of this half-width."""
 
     @njit
     def rate(out, y, t, start, dt, f0, f1, channels, band, damping, mass):
@@ -159,7 +159,7 @@ def compiled(width: int) -> tuple[Callable, Callable]:
 
 
 def diagonals(full: np.ndarray, width: int) -> np.ndarray:
-    """Rows of the band."""
+    """Return the rows of the band."""
     n = len(full)
     band = np.zeros((n, 2 * width + 1))
     for d in range(-width, width + 1):
@@ -169,13 +169,13 @@ def diagonals(full: np.ndarray, width: int) -> np.ndarray:
 
 
 def half_width(case: Case) -> int:
-    """Diagonals of stiffness and damping on either side."""
+    """Return the diagonals of stiffness and damping on either side."""
     rows, columns = np.nonzero((case.stiffness != 0) | (case.damping != 0))
     return int(np.abs(rows - columns).max(initial=0))
 
 
 def right_side(case: Case, j: int) -> Callable:
-    """Compiled rate on interval j."""
+    """Return compiled rate on interval j."""
     width = half_width(case)
     band, damping = diagonals(case.stiffness, width), diagonals(case.damping, width)
     start, f0, f1, channels = j * case.dt, case.force[j], case.force[j + 1], np.array(case.channels)
@@ -189,7 +189,7 @@ def right_side(case: Case, j: int) -> Callable:
 
 
 def returning(side: Callable) -> Callable:
-    """The rate as scipy wants it: returned in a new array."""
+    """Return the rate as scipy wants it: returned in a new array."""
 
     def rhs(t, y):
         out = np.empty_like(y)
@@ -208,7 +208,9 @@ def jacobian(case: Case) -> np.ndarray:
 
 
 def by_radau(case: Case, tolerance: float, knots: int) -> np.ndarray:
-    """(x, v) at the first knots by scipy's Radau; the step size is carried from one interval to the next."""
+    """Return (x, v) at the first knots by scipy's Radau; the step size is carried from one interval
+    to the next.
+    """
     n = len(case.mass)
     y, h, result = np.zeros(2 * n), None, [np.zeros(2 * n)]
     jac = csc_matrix(jacobian(case))
@@ -233,7 +235,7 @@ def by_radau(case: Case, tolerance: float, knots: int) -> np.ndarray:
 
 
 def by_cvode(case: Case, tolerance: float, knots: int) -> np.ndarray:
-    """(x, v) at the first knots by CVODE (BDF, banded Jacobian)."""
+    """Return (x, v) at the first knots by CVODE (BDF, banded Jacobian)."""
     from sksundae.cvode import CVODE
 
     J = jacobian(case)
@@ -260,12 +262,14 @@ def by_cvode(case: Case, tolerance: float, knots: int) -> np.ndarray:
 
 
 def plain(y: np.ndarray) -> np.ndarray:
-    """Interleaved rows to (x, v)."""
+    """Return interleaved rows to (x, v)."""
     return np.hstack((y[:, ::2], y[:, 1::2]))
 
 
 def by_rk4(case: Case, tolerance: float, knots: int) -> np.ndarray:
-    """(x, v) at the first knots by compiled Runge-Kutta; substep from omega*h = (120 tolerance)^(1/4), at most 2.5 for stability."""
+    """Return (x, v) at the first knots by compiled Runge-Kutta; substep from omega*h = (120
+    tolerance)^(1/4), at most 2.5 for stability.
+    """
     h = min(2.5, (120.0 * tolerance) ** 0.25)
     result = np.zeros((knots + 1, 2 * len(case.mass)))
     substeps = int(np.ceil(0.1 * case.ratio / h))

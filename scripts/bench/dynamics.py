@@ -117,7 +117,7 @@ def show(rows: list[dict]) -> None:
 
 
 def slope_of(points: list[tuple[int, float]]) -> float:
-    """Exponent of the second number over the first."""
+    """Return the exponent of the second number over the first."""
     x, y = np.log(np.array(points).T)
     return float(np.polyfit(x, y, 1)[0])
 
@@ -145,7 +145,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, object]:
-    """Processor, cores, the load that others put on it, and how kernels are run."""
+    """Return processor, cores, the load that others put on it, and how kernels are run."""
     return {
         "processor": processor(),
         "cores": os.cpu_count(),
@@ -155,12 +155,12 @@ def machine() -> dict[str, object]:
 
 
 def quick_cases() -> list[tuple[trees.Case, tuple[str, ...]]]:
-    """A few chains, all forms."""
+    """Return a few chains, all forms."""
     return [(trees.chain(joint, bodies), ALL) for joint, bodies in QUICK]
 
 
 def full_cases() -> list[tuple[trees.Case, tuple[str, ...]]]:
-    """Chains and stars of 1, 2 and 3 freedoms; long ones by the forms of linear cost."""
+    """Return the chains and stars of 1, 2 and 3 freedoms; long ones by the forms of linear cost."""
     found = []
     for make in (trees.chain, trees.star):
         for joint in ("revolute", "universal", "spherical"):
@@ -200,7 +200,7 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
 
 
 def choices() -> list[dict]:
-    """The selection diagrams, with how good the prediction is."""
+    """Return the selection diagrams, with how good the prediction is."""
     found = []
     for joint, freedoms in trees.JOINTS.items():
         points = regions.diagram(joint)

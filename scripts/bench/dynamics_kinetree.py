@@ -50,7 +50,7 @@ def measure(
     others: Mapping[str, Timed] | None = None,
     rounds: int = ROUNDS,
 ) -> Measured:
-    """Our forms and others in turns; ITR along a motion, everything else at the start."""
+    """Return our forms and others in turns; ITR along a motion, everything else at the start."""
     iterated = forms.iterated([method for method in methods if method in ITERATED])
     found = least(forms.calls(methods) | dict(others or {}), rounds) | {
         name: us for name, (us, _) in iterated.items()
@@ -70,7 +70,7 @@ def measure(
 
 
 def least(calls: Mapping[str, Timed], rounds: int = ROUNDS) -> dict[str, float]:
-    """Microseconds of one evaluation by name."""
+    """Return the microseconds of one evaluation by name."""
     counts, best, spent = {}, dict.fromkeys(calls, np.inf), dict.fromkeys(calls, 0.0)
     for name, call in calls.items():
         call(1)
@@ -87,7 +87,7 @@ def least(calls: Mapping[str, Timed], rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def seconds(call: Timed, count: int) -> float:
-    """Seconds of one call."""
+    """Return the seconds of one call."""
     begin = time.perf_counter()
     call(count)
     return time.perf_counter() - begin
@@ -113,13 +113,13 @@ class Forms:
         return instance.ws.p.copy()
 
     def at(self, groups: frozenset[str]) -> Instance:
-        """An instance with the arrays that a form needs."""
+        """Return an instance with the arrays that a form needs."""
         if groups not in self._instances:
             self._instances[groups] = Instance(self.system.compiled, groups)
         return self._instances[groups]
 
     def before(self, method: str, q: np.ndarray, u: np.ndarray, p: np.ndarray) -> Instance:
-        """An instance at a state, ready for a literal form."""
+        """Return an instance at a state, ready for a literal form."""
         instance = self.at(GROUPS[method])
         instance.set_state(q, u)
         instance.ws.p[:] = p
@@ -152,11 +152,11 @@ class Forms:
 
     @property
     def batch_size(self) -> int:
-        """States of a batch, a whole number of vector registers."""
+        """Return the states of a batch, a whole number of vector registers."""
         return max(64, min(MOST_STATES, MOST_NUMBERS // self.system.n // 8 * 8))
 
     def batch(self) -> Timed:
-        """Many states around the start, on one thread."""
+        """Return many states around the start, on one thread."""
         count, draw = self.batch_size, np.random.default_rng(2)
         q, u = np.tile(self.q, (count, 1)), self.u + 0.1 * draw.normal(size=(count, self.system.n))
 
@@ -167,7 +167,9 @@ class Forms:
         return call
 
     def iterated(self, methods: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """Mean microseconds and iterations of ITR along a motion, the factorisation at its start left out."""
+        """Return mean microseconds and iterations of ITR along a motion, the factorisation at its
+        start left out.
+        """
         if not methods:
             return {}
         states = [(q, u, self.momenta(q, u)) for q, u in motion(self.system)]
@@ -194,7 +196,7 @@ class Forms:
 
 
 def repeating(entry: Callable[[int, float], int]) -> Timed:
-    """An entry that repeats by itself."""
+    """Return an entry that repeats by itself."""
     return lambda count: entry(count, 0.0)
 
 
@@ -209,7 +211,9 @@ def looping(entry: Callable[[int, float], int]) -> Timed:
 
 
 def motion(system: System, step: float = STEP) -> list[tuple[np.ndarray, np.ndarray]]:
-    """States of a run with fixed steps by Störmer's method, which asks for as many speeds as coordinates, else by Runge-Kutta's."""
+    """Return the states of a run with fixed steps by Störmer's method, which asks for as many
+    speeds as coordinates, else by Runge-Kutta's.
+    """
     integrator = "stormer" if len(system.coordinates) == len(system.speeds) else "rk4"
     result = system.simulate(
         stop_time=STEPS * step, output_step=step, step=step, integrator=integrator
@@ -222,5 +226,5 @@ def motion(system: System, step: float = STEP) -> list[tuple[np.ndarray, np.ndar
 
 
 def deviation(udot: np.ndarray, reference: np.ndarray) -> float:
-    """Largest difference as part of the largest value."""
+    """Return largest difference as part of the largest value."""
     return float(np.abs(udot - reference).max() / np.abs(reference).max())

@@ -46,7 +46,7 @@ def empty_calls() -> dict[str, Callable[[int], object]]:
 
 # -- Pinocchio ------------------------------------------------------------------------------------------------------------------------------
 def pinocchio_model(case: Case):
-    """Joints one after another, bodies at their joints."""
+    """Return joints one after another, bodies at their joints."""
     import pinocchio as pin
 
     model = pin.Model()
@@ -72,7 +72,7 @@ def pinocchio_model(case: Case):
 
 
 def pinocchio_coordinates(case: Case, q: np.ndarray) -> np.ndarray:
-    """Quaternions as (x, y, z, w)."""
+    """Return quaternions as (x, y, z, w)."""
     return (
         q
         if case.joint != "spherical"
@@ -81,7 +81,7 @@ def pinocchio_coordinates(case: Case, q: np.ndarray) -> np.ndarray:
 
 
 def pinocchio(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
-    """Articulated bodies; residuals by its inverse dynamics."""
+    """Return articulated bodies; residuals by its inverse dynamics."""
     import pinocchio as pin
 
     model = pinocchio_model(case)
@@ -105,7 +105,7 @@ def pinocchio(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
 
 # -- MuJoCo ---------------------------------------------------------------------------------------------------------------------------------
 def mujoco_text(case: Case) -> str:
-    """The tree as nested elements, written from the leaves up."""
+    """Return the tree as nested elements, written from the leaves up."""
     inertial = f'<inertial pos="{numbers(COM)}" mass="{MASS}" fullinertia="{numbers(INERTIA)}"/>'
     inside = [""] * (case.bodies + 1)
     for i in range(case.bodies, 0, -1):
@@ -131,7 +131,7 @@ def numbers(values) -> str:
 
 
 def mujoco(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
-    """Inertia matrix by composite bodies and its sparse factor."""
+    """Return the inertia matrix by composite bodies and its sparse factor."""
     import mujoco as module
 
     mj: Any = module  # what it offers is known at run time alone
@@ -153,7 +153,7 @@ def mujoco(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
 
 
 def depth_first(case: Case) -> list[int]:
-    """Bodies (from 0) in MuJoCo's order: every branch to its end before the next one."""
+    """Return bodies (from 0) in MuJoCo's order: every branch to its end before the next one."""
     children: list[list[int]] = [[] for _ in range(case.bodies + 1)]
     for i, parent in enumerate(case.parents, 1):
         children[parent].append(i)

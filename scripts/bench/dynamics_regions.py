@@ -22,7 +22,7 @@ def diagram(joint: str, grid: tuple[int, ...] = GRID) -> list[dict]:
 
 
 def point(joint: str, branches: int, length: int) -> dict:
-    """Operations and times of the forms of one tree; times include kinematics."""
+    """Return the operations and times of the forms of one tree; times include kinematics."""
     case = trees.branched(joint, branches, length)
     system = trees.system(case)
     predicted = system.costs()
@@ -40,7 +40,7 @@ def point(joint: str, branches: int, length: int) -> dict:
 
 
 def winners(points: list[dict], kind: str, literal: bool) -> dict[tuple[int, int], str]:
-    """The cheapest form by (branches, length); `literal` leaves out the engine's own form."""
+    """Return the cheapest form by (branches, length); `literal` leaves out the engine's own form."""
     found = {}
     for each in points:
         costs = {

@@ -37,12 +37,12 @@ class Case(NamedTuple):
         return len(self.parents)
 
     def axes(self, i: int) -> str:
-        """Axes of joint i: its first, its second."""
+        """Return the axes of joint i: its first, its second."""
         return AXES[(i - 1) % 3] + AXES[i % 3]
 
 
 def chain(joint: str, bodies: int) -> Case:
-    """Body on body."""
+    """Return body on body."""
     return Case("chain", joint, tuple(range(bodies)))
 
 
@@ -52,7 +52,7 @@ def star(joint: str, bodies: int) -> Case:
 
 
 def branched(joint: str, branches: int, length: int) -> Case:
-    """A first body with branches of some length."""
+    """Return a first body with branches of some length."""
     parents = [0] + [
         1 if place == 0 else i - branches
         for place in range(length)
@@ -62,7 +62,7 @@ def branched(joint: str, branches: int, length: int) -> Case:
 
 
 def system(case: Case) -> System:
-    """The compiled mechanism."""
+    """Return the compiled mechanism."""
     body = {"mass": MASS, "com": list(COM), "inertia": list(INERTIA)}
     q, u = (part.reshape(case.bodies, -1).tolist() for part in state(case))
     joints = {
@@ -80,7 +80,7 @@ def system(case: Case) -> System:
 
 
 def joint(case: Case, i: int, parent: int, q: list[float], u: list[float]) -> dict[str, Any]:
-    """Joint i of the description with its state at the start."""
+    """Return the joint i of the description with its state at the start."""
     ends = {"parent": f"b{parent}" if parent else "ground", "child": f"b{i}"}
     typed = {**ends, "type": case.joint, "at": list(OFFSET), "start": q, "speed": u}
     first, second = case.axes(i)
@@ -99,7 +99,9 @@ def joint(case: Case, i: int, parent: int, q: list[float], u: list[float]) -> di
 
 
 def state(case: Case, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and speeds at the start; quaternions are (w, x, y, z), speeds of spherical joints in the child's axes."""
+    """Return coordinates and speeds at the start; quaternions are (w, x, y, z), speeds of spherical
+    joints in the child's axes.
+    """
     draw = np.random.default_rng(seed)
     freedoms = JOINTS[case.joint]
     u = draw.uniform(-1.0, 1.0, case.bodies * freedoms)

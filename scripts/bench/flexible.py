@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 
 def timed(measure: Callable[[], object]) -> tuple[object, float]:
-    """What a function returns and its time, with what is compiled for it."""
+    """Return what a function returns and its time, with what is compiled for it."""
     start = time.perf_counter()
     return measure(), time.perf_counter() - start
 

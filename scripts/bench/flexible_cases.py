@@ -34,7 +34,7 @@ def described(
     density: float,
     **more,
 ) -> dict[str, Any]:
-    """A description without gravity of beams of one material."""
+    """Return a description without gravity of beams of one material."""
     material = {"density": density, "youngs_modulus": young, "shear_modulus": shear}
     return {
         "format": "kinetree/1",
@@ -48,7 +48,9 @@ def described(
 
 
 def uniform(supports: str = "clamped", **beam: Any) -> dict[str, Any]:
-    """Simo and Vu-Quoc's beam as a section of numbers, that bends about z, supported in one of the ways of `ROOTS`."""
+    """Return simo and Vu-Quoc's beam as a section of numbers, that bends about z, supported in one
+    of the ways of `ROOTS`.
+    """
     section = {"area": 1.0, "iy": 1.0, "iz": BENDING / AXIAL, "j": 1.0, "shear_area": [1.0, 1.0]}
     joints: dict[str, Any] = {"root": {"child": "beam", "type": "rigid"}}
     if supports == "pinned":
@@ -71,18 +73,20 @@ def uniform(supports: str = "clamped", **beam: Any) -> dict[str, Any]:
 
 
 def frequencies(system: System, count: int) -> np.ndarray:
-    """The lowest frequencies of small oscillations [Hz]."""
+    """Return the lowest frequencies of small oscillations [Hz]."""
     return np.array(sorted(mode.frequency for mode in system.equilibrium().modes)[:count])
 
 
 def frequency_errors(supports: str, **beam: Any) -> np.ndarray:
-    """Relative errors of the first three frequencies of a uniform beam against Euler's and Bernoulli's."""
+    """Return the relative errors of the first three frequencies of a uniform beam against Euler's
+    and Bernoulli's.
+    """
     exact = np.array(ROOTS[supports]) ** 2 * math.sqrt(BENDING / LINE) / LENGTH**2 / (2 * math.pi)
     return frequencies(load(uniform(supports, **beam)).compile(), 3) / exact - 1.0
 
 
 def tip_outputs(axes: str = "xyz", tip: float = LENGTH, beam: str = "beam") -> dict[str, Any]:
-    """Outputs tip_x, ...: deflections of the tip."""
+    """Return outputs tip_x, ...: deflections of the tip."""
     return {
         f"tip_{axis}": {"quantity": "deflection", "beam": beam, "station": tip, "axis": axis}
         for axis in axes
@@ -90,7 +94,9 @@ def tip_outputs(axes: str = "xyz", tip: float = LENGTH, beam: str = "beam") -> d
 
 
 def roll_up(part: float, **beam: Any) -> float:
-    """Largest distance of the tip from the circle when an end moment bends the beam to a part of a full turn, over the length."""
+    """Return the largest distance of the tip from the circle when an end moment bends the beam to a
+    part of a full turn, over the length.
+    """
     angle = 2.0 * math.pi * part
     description = uniform(**beam)
     moment = {"kind": "wrench", "body": "beam", "station": LENGTH, "moment": [0, 0, "moment"]}
@@ -107,7 +113,9 @@ def roll_up(part: float, **beam: Any) -> float:
 
 
 def buckling_load(**beam: Any) -> float:
-    """Load at which a clamped column buckles over Euler's, from its frequency under two loads: its square falls linearly."""
+    """Return load at which a clamped column buckles over Euler's, from its frequency under two
+    loads: its square falls linearly.
+    """
     euler = math.pi**2 * BENDING / (4.0 * LENGTH**2)
     squares = []
     parts = (0.98, 0.99)
@@ -121,7 +129,9 @@ def buckling_load(**beam: Any) -> float:
 
 
 def spin_up(stop: float = 18.0, tolerance: float = 1e-7, **beam: Any) -> dict[str, float]:
-    """Largest lag of the tip behind the turning axis, and steady extension, of Simo and Vu-Quoc's spin-up [m]."""
+    """Return the largest lag of the tip behind the turning axis, and steady extension, of Simo and
+    Vu-Quoc's spin-up [m].
+    """
     description = uniform(**beam)
     turn = {"child": "beam", "transforms": [{"rotate": "z", "by": TURNS_AT}]}
     description |= {"joints": {"root": turn}, "outputs": tip_outputs("xy")}
@@ -133,7 +143,9 @@ def spin_up(stop: float = 18.0, tolerance: float = 1e-7, **beam: Any) -> dict[st
 
 
 def princeton(elements: int = 4) -> np.ndarray:
-    """Tip displacements (v down, w across) of the Princeton beam over the angle of its load [m]."""
+    """Return tip displacements (v down, w across) of the Princeton beam over the angle of its load
+    [m].
+    """
     length, high, wide, young, poisson = 0.508, 12.3777e-3, 3.2024e-3, 71.7e9, 0.31
     iy, iz = high * wide**3 / 12.0, wide * high**3 / 12.0
     section = {"area": high * wide, "iy": iy, "iz": iz, "j": 0.198 * (iy + iz)}
@@ -156,7 +168,9 @@ def princeton(elements: int = 4) -> np.ndarray:
 
 
 def bend(parts: int = 8, segments: int = 1) -> np.ndarray:
-    """Tip displacement of Bathe's and Bolourchi's bend of 45 degrees under 600 lb: straight beams along the arc [in]."""
+    """Return the tip displacement of Bathe's and Bolourchi's bend of 45 degrees under 600 lb:
+    straight beams along the arc [in].
+    """
     radius, young = 100.0, 1e7
     each = math.radians(45.0) / parts
     straight = 2.0 * radius * math.sin(0.5 * each)

@@ -36,7 +36,7 @@ print(time.perf_counter() - begin)
 
 
 def chain(n: int) -> dict:
-    """Links of 1 m and 1 kg on revolute joints about y and z in turn."""
+    """Return the links of 1 m and 1 kg on revolute joints about y and z in turn."""
     bodies, joints = {}, {}
     for k in range(1, n + 1):
         bodies[f"link{k}"] = {
@@ -96,7 +96,7 @@ def minimal_python(path: Path) -> Path:
 
 
 def median(call: Callable[[], object], repeats: int = 2000) -> float:
-    """Median cost of a call in µs."""
+    """Return the median cost of a call in µs."""
     costs = []
     gc.disable()
     for _ in range(repeats):
@@ -144,7 +144,7 @@ def calls(path: Path, outputs: int) -> dict[str, float]:
 
 
 def cold_start(path: Path) -> float:
-    """First start in a fresh process, ms."""
+    """Return first start in a fresh process, ms."""
     done = subprocess.run(
         [sys.executable, "-c", COLD, str(path)], capture_output=True, text=True, check=True
     )

@@ -31,7 +31,9 @@ sys.exit(status)
 
 
 def unpacked(model: str, integrator: str, step: float, folder: Path) -> tuple[Path, list[str]]:
-    """Library of a native FMU, and the arguments of the host for it: all but the number of steps, and the step."""
+    """Return the library of a native FMU, and the arguments of the host for it: all but the number
+    of steps, and the step.
+    """
     path, here = (
         build_fmu(load(model), folder / "counted.fmu", "native", 2, integrator, step),
         this_platform(),

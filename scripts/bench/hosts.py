@@ -49,7 +49,7 @@ def possible(host: ForeignHost, kind: str) -> bool:
 
 
 def run_of(archive: Archive, name: str) -> list[tuple[str, Task]]:
-    """The runs of an archive, each with its kind."""
+    """Return the runs of an archive, each with its kind."""
     experiment: Any = archive.description.defaultExperiment
     step = archive.step
     count = max(
@@ -103,7 +103,7 @@ def good(key: str, value: Cell) -> bool:
 
 
 def off(key: str, value: Cell) -> bool:
-    """A number above the bound that all hosts have in common."""
+    """Return a number above the bound that all hosts have in common."""
     return not isinstance(value, str) and value > (INTEGRATED if " ME " in key else STEPPED)
 
 

@@ -59,7 +59,7 @@ class Case:
 
 
 def evaluations(name: str, model: str, **settings: float) -> Case:
-    """Accelerations at the start."""
+    """Return accelerations at the start."""
     system = load(model, **settings).compile()
     system._fast.set_state(*system.start())
     return Case(
@@ -73,7 +73,7 @@ def evaluations(name: str, model: str, **settings: float) -> Case:
 
 
 def steps(name: str, model: str, integrator: str, step: float, **settings: float) -> Case:
-    """Steps of fixed size from the start."""
+    """Return the steps of fixed size from the start."""
     system = load(model, **settings).compile()
     run = Run(make_unit(system, integrator))
     stop = STEPS * step
@@ -113,7 +113,7 @@ def library() -> Path:
 
 
 def count(case: Case, engine: Path) -> dict[str, float]:
-    """Instructions by function, and of everything, per evaluation or step."""
+    """Return the instructions by function, and of everything, per evaluation or step."""
     entry = f"kt_{case.entry}{suffix_of(counted_level())}"
     with tempfile.TemporaryDirectory() as folder:
         files = []
@@ -156,7 +156,9 @@ def watched(name: str, folder: Path, host: str, *arguments: str) -> str:
 
 
 def fmu_step(name: str) -> dict[str, float]:
-    """Instructions by function of a step of a native FMU, as the difference of a long and a short run."""
+    """Return the instructions by function of a step of a native FMU, as the difference of a long
+    and a short run.
+    """
     with tempfile.TemporaryDirectory() as folder:
         library, arguments = fmu_step_instructions.unpacked(
             FMU_MODEL, "rk4", FMU_STEP, Path(folder)
@@ -175,13 +177,17 @@ def fmu_step(name: str) -> dict[str, float]:
 
 
 def compilation() -> dict[str, float]:
-    """The interpreter's instructions by function of reading and compiling a description, once everything is imported."""
+    """Return the interpreter's instructions by function of reading and compiling a description,
+    once everything is imported.
+    """
     load(COMPILED).compile()
     return bytecodes(lambda: load(COMPILED).compile())
 
 
 def functions(report: str, engine: str) -> dict[str, float]:
-    """Own instructions by function of the engine, and their sum, of a report of callgrind_annotate; kernels by module and name."""
+    """Return the own instructions by function of the engine, and their sum, of a report of
+    callgrind_annotate; kernels by module and name.
+    """
     found = {"total": 0.0}
     for line in report.splitlines():
         row = re.match(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+(.*)", line)

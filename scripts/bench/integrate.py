@@ -89,7 +89,7 @@ def instants(case: Case) -> np.ndarray:
 def own_once(
     system: System, case: Case, integrator: str, tolerance: float, straight: bool = False
 ) -> tuple[np.ndarray, int, float]:
-    """States at the instants, evaluations, seconds."""
+    """Return states at the instants, evaluations, seconds."""
     unit, c = make_unit(system, integrator), system.compiled
     if straight:
         attach(unit, *straight_line(system))
@@ -126,14 +126,14 @@ def own_once(
 
 @cache
 def straight_line(system: System) -> tuple[list[Motion | str], Machine | None]:
-    """The right-hand side as straight-line code."""
+    """Return the right-hand side as straight-line code."""
     found = motions(make_unit(system))
     return found, machine_of(found)
 
 
 @cache
 def cvode(system: System) -> Cvode:
-    """CVODE on that code."""
+    """Return CVODE on that code."""
     _, machine = straight_line(system)
     if machine is None:
         raise RuntimeError("no straight-line code")
@@ -201,7 +201,7 @@ def curve(
     tolerances: list[float],
     exact: np.ndarray,
 ) -> list[Point]:
-    """Runs of one method over the tolerances."""
+    """Return the runs of one method over the tolerances."""
     system, found = case.compiled(), []
     scale = np.maximum(np.abs(exact).max(axis=0), LEAST)
     for tolerance in tolerances:
@@ -223,7 +223,9 @@ def curve(
 
 
 def cost(points: list[Point], error: float, of: Callable[[Point], float]) -> float:
-    """Least cost of an error, on the straight line between neighbouring runs in logarithms; infinite where none is so accurate."""
+    """Return the least cost of an error, on the straight line between neighbouring runs in
+    logarithms; infinite where none is so accurate.
+    """
     best = math.inf
     ordered = sorted(points, key=lambda point: -point.error)
     for point in ordered:
@@ -237,7 +239,7 @@ def cost(points: list[Point], error: float, of: Callable[[Point], float]) -> flo
 
 
 def methods(case: Case) -> list[str]:
-    """Ours for a class."""
+    """Return ours for a class."""
     return [
         *([each.name for each in INTEGRATORS if not each.fixed] if not case.stiff else case.ours),
         "auto",
@@ -297,7 +299,7 @@ def taken(point: Point) -> float:
 def cheapest(
     curves: dict[str, list[Point]], error: float, of: Callable[[Point], float]
 ) -> tuple[float, str]:
-    """Least cost of an error, and by which method."""
+    """Return the least cost of an error, and by which method."""
     return min(
         ((cost(points, error, of), name) for name, points in curves.items()),
         default=(math.inf, "–"),

@@ -11,7 +11,9 @@ from kinetree.scripts.bench.loops_peers import exudyn as loops
 
 
 def tree(bodies: int) -> tuple[Any, Any]:
-    """The chain of `dynamics_trees`, and its sensorless system: (module, (container, system))."""
+    """Return the chain of `dynamics_trees`, and its sensorless system: (module, (container,
+    system)).
+    """
     import exudyn
     from exudyn.utilities import NodeGenericODE2, ObjectKinematicTree
 
@@ -54,7 +56,9 @@ def tree(bodies: int) -> tuple[Any, Any]:
 
 
 def chain_run(bodies: int, stop: float, solver: str, setting: float) -> tuple[np.ndarray, float]:
-    """Coordinates and speeds at the end, seconds; the setting is a tolerance, or a number of steps."""
+    """Return coordinates and speeds at the end, seconds; the setting is a tolerance, or a number of
+    steps.
+    """
     exu, (_container, system) = tree(bodies)
     settings = exu.SimulationSettings()
     steps = settings.timeIntegration

@@ -52,7 +52,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 
 @cache
 def functions() -> dict[str, Any]:
-    """The functions of SUNDIALS by name; ImportError where the wheel is not installed."""
+    """Return the functions of SUNDIALS by name; ImportError where the wheel is not installed."""
     found = importlib.util.find_spec("sksundae")
     if found is None or found.origin is None:
         raise ImportError("scikit-sundae is not installed")
@@ -130,7 +130,7 @@ class Cvode:
         times: np.ndarray,
         corners: Sequence[float],
     ) -> tuple[np.ndarray, int, float]:
-        """States at the times, evaluations, seconds; begun anew at the corners."""
+        """Return states at the times, evaluations, seconds; begun anew at the corners."""
         call, context = self.call, ctypes.c_void_p()
         assert call["SUNContext_Create"](0, ctypes.byref(context)) == 0
         call["SUNContext_ClearErrHandlers"](context)
@@ -169,7 +169,7 @@ class Cvode:
         return np.array(rows), int(counts.sum()), time.thread_time() - clock
 
     def evaluations(self, mem: int, method: int) -> tuple[int, int]:
-        """Since the last beginning: of steps, for Jacobians."""
+        """Return since the last beginning: of steps, for Jacobians."""
         found = (ctypes.c_long(), ctypes.c_long())
         self.call["CVodeGetNumRhsEvals"](mem, ctypes.byref(found[0]))
         if method == BDF:

@@ -40,7 +40,9 @@ def memory(
     h: float = 0.0,
     **header: float,
 ) -> np.ndarray:
-    """Memory of a method with its options set; `header` names further numbers of the header in lower case."""
+    """Return the memory of a method with its options set; `header` names further numbers of the
+    header in lower case.
+    """
     n = len(case.start)
     mem = np.empty(METHODS[name].size(n))
     controller.set_options(mem, n, rtol, atol, h, 0.0)

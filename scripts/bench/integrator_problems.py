@@ -92,7 +92,9 @@ def chain(f, t, y, stiffness, damping):
 
 @kernel
 def problem(f, context, t, y):
-    """Right-hand side of the problem of kind context[0] with parameters context[1], context[2]."""
+    """Return the right-hand side of the problem of kind context[0] with parameters context[1],
+    context[2].
+    """
     kind, a, b = int(context[0]), context[1], context[2]
     if kind == ORBIT:
         orbit(f, y)
@@ -119,7 +121,7 @@ def problem(f, context, t, y):
 
 
 def kepler_end(eccentricity: float, t: float) -> tuple[float, ...]:
-    """Exact state at t of an orbit started at its pericentre."""
+    """Return exact state at t of an orbit started at its pericentre."""
     e, big = eccentricity, t
     for _ in range(60):
         big -= (big - e * math.sin(big) - t) / (1.0 - e * math.cos(big))
@@ -133,7 +135,7 @@ def kepler_end(eccentricity: float, t: float) -> tuple[float, ...]:
 
 
 def kepler(eccentricity: float, stop: float) -> Problem:
-    """Orbit from its pericentre."""
+    """Return the orbit from its pericentre."""
     e = eccentricity
     start = (1.0 - e, 0.0, 0.0, math.sqrt((1.0 + e) / (1.0 - e)))
     return Problem(
@@ -203,7 +205,7 @@ HIRES_END = Problem(
 
 
 def rates(case: Problem):
-    """Right-hand side as a Python function f(t, y) on the same kernel, for other solvers."""
+    """Return right-hand side as a Python function f(t, y) on the same kernel, for other solvers."""
 
     def f(t: float, y: np.ndarray) -> np.ndarray:
         out = np.empty(len(y))

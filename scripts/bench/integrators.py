@@ -35,7 +35,7 @@ PEER_LIMIT = 20.0  # seconds of one peer run beyond which its tighter tolerances
 
 
 def cases(quick: bool) -> list[Problem]:
-    """Non-stiff problems first."""
+    """Return non-stiff problems first."""
     few = [kepler(0.5, 20.0), shaken_chain(20, 400.0, 0.2, 20.0), HIRES_END]
     return (
         few
@@ -51,7 +51,7 @@ def cases(quick: bool) -> list[Problem]:
 
 
 def with_reference(case: Problem) -> Problem:
-    """The problem with an end to compare with."""
+    """Return the problem with an end to compare with."""
     if case.end is not None:
         return case
     name = "radau" if case.stiff else "adams"
@@ -65,7 +65,7 @@ def with_reference(case: Problem) -> Problem:
 
 
 def error_of(case: Problem, end: np.ndarray) -> float:
-    """Largest error of a state, relative where the state exceeds one."""
+    """Return the largest error of a state, relative where the state exceeds one."""
     exact = np.array(case.end)
     return float(np.max(np.abs(end - exact) / np.maximum(1.0, np.abs(exact))))
 
@@ -96,7 +96,7 @@ def own(name: str, case: Problem, setting: float) -> dict:
 
 
 def counted(case: Problem) -> tuple[Callable, list[int]]:
-    """f(t, y, out) on the compiled right-hand side, and its count."""
+    """Return f(t, y, out) on the compiled right-hand side, and its count."""
     calls = [0]
 
     def f(t: float, y: np.ndarray, out: np.ndarray) -> None:
@@ -162,7 +162,7 @@ def measure(case: Problem, quick: bool) -> dict[str, list[dict]]:
 
 
 def best(curve: list[dict], error: float) -> dict | None:
-    """Cheapest point of a curve that is at least so accurate."""
+    """Return the cheapest point of a curve that is at least so accurate."""
     good = [point for point in curve if point.get("error", np.inf) <= error]
     return min(good, key=lambda point: point["evaluations"]) if good else None
 

@@ -35,7 +35,7 @@ def memory() -> float:
 
 
 def sized(what: str, size: int) -> dict[str, Any]:
-    """Seconds to read and compile, and per evaluation."""
+    """Return seconds to read and compile, and per evaluation."""
     clock = time.process_time()
     made = (
         system(chain("revolute", size))
@@ -59,7 +59,7 @@ def sized(what: str, size: int) -> dict[str, Any]:
 
 
 def long_run(steps: int) -> dict[str, Any]:
-    """Memory and time of the first and the last tenth of a run of so many steps."""
+    """Return the memory and time of the first and the last tenth of a run of so many steps."""
     made, marks = load("lib:double-pendulum").compile(), []
     stop = steps * STEP
     next_mark = 0.1 * stop

@@ -37,7 +37,7 @@ TIPS = {
 
 
 def timed(call: Callable[[int], object], count: int) -> float:
-    """Microseconds of one of `count` evaluations inside call(count)."""
+    """Return the microseconds of one of `count` evaluations inside call(count)."""
     best = float("inf")
     call(1)
     for _ in range(REPEATS):
@@ -48,7 +48,7 @@ def timed(call: Callable[[int], object], count: int) -> float:
 
 
 def own_acceleration(n: int) -> dict:
-    """Kinematics, loads, multipliers and accelerations."""
+    """Return kinematics, loads, multipliers and accelerations."""
     system = load("lib:n_four_bar", n=n).compile()
     q, u = system.start()
     system.accelerations(0.0, q, u)
@@ -175,7 +175,7 @@ def projection(model: str, step: float, **settings: int) -> dict:
 
 
 def own_simulation(n: int, stop: float, tolerance: float, integrator: str) -> dict:
-    """A run to `stop` with its error against the exact solution."""
+    """Return a run to `stop` with its error against the exact solution."""
     system = load("lib:n_four_bar", n=n).compile()
     runs = []
     for _ in range(3):
@@ -196,7 +196,7 @@ def own_simulation(n: int, stop: float, tolerance: float, integrator: str) -> di
 
 
 def accelerations(sizes: tuple[int, ...]) -> list[dict]:
-    """Time per acceleration of everybody."""
+    """Return time per acceleration of everybody."""
     found = []
     for n in sizes:
         found.append(own_acceleration(n))
@@ -210,7 +210,7 @@ def accelerations(sizes: tuple[int, ...]) -> list[dict]:
 
 
 def simulations(quick: bool) -> list[dict]:
-    """Time and error of runs over 10 s and 2 s (N = 2), and over one revolution (N = 40)."""
+    """Return time and error of runs over 10 s and 2 s (N = 2), and over one revolution (N = 40)."""
     found = [own_simulation(2, 10.0, 1e-6, "adams"), own_simulation(2, 10.0, 1e-10, "adams")]
     found += [own_simulation(40, REVOLUTION[40], 1e-6, "adams")]
     found += [own_simulation(2, 2.0, 1e-8, "adams")] + peers.simulations(2, 2.0, TIPS[2.0], quick)
@@ -233,7 +233,7 @@ def versions() -> dict[str, str]:
 
 
 def growth(results: list[dict], method: str) -> float:
-    """Exponent of time over the number of loops, the larger half."""
+    """Return the exponent of time over the number of loops, the larger half."""
     points = sorted((entry["loops"], entry["us"]) for entry in results if entry["method"] == method)
     points = points[len(points) // 2 - 1 :]
     if len(points) < 2:

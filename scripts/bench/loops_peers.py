@@ -11,7 +11,7 @@ GRAVITY = 9.81
 
 
 def accelerations(n: int, timed: Timer) -> list[dict]:
-    """Time per acceleration of the peers that are installed."""
+    """Return time per acceleration of the peers that are installed."""
     found = []
     for each in (pinocchio, mujoco):
         try:
@@ -22,7 +22,7 @@ def accelerations(n: int, timed: Timer) -> list[dict]:
 
 
 def simulations(n: int, stop: float, exact: tuple[float, float], quick: bool) -> list[dict]:
-    """Runs of Exudyn with several step sizes."""
+    """Return the runs of Exudyn with several step sizes."""
     try:
         return [
             exudyn(n, stop, steps, exact) for steps in ((500, 4000) if quick else (500, 1000, 4000))
@@ -33,7 +33,9 @@ def simulations(n: int, stop: float, exact: tuple[float, float], quick: bool) ->
 
 # -- Pinocchio ------------------------------------------------------------------------------------------------------------------------------
 def pinocchio_model(n: int):
-    """Tree of cranks, each with its coupler, loops as constraints between coupler end and next crank's end."""
+    """Return the tree of cranks, each with its coupler, loops as constraints between coupler end
+    and next crank's end.
+    """
     import pinocchio as pin
 
     model = pin.Model()
@@ -72,7 +74,7 @@ def pinocchio_model(n: int):
 
 
 def pinocchio(n: int, timed: Timer) -> list[dict]:
-    """Loops as 3D point constraints, the cheapest form Pinocchio has for them."""
+    """Return loops as 3D point constraints, the cheapest form Pinocchio has for them."""
     import pinocchio as pin
 
     settings = pin.ProximalSettings(1e-12, 1e-6, 3)
@@ -130,7 +132,7 @@ def call_overhead(timed: Timer) -> float:
 
 # -- MuJoCo ---------------------------------------------------------------------------------------------------------------------------------
 def mujoco(n: int, timed: Timer) -> list[dict]:
-    """mj_forward with the loops as soft connect constraints."""
+    """Return mj_forward with the loops as soft connect constraints."""
     import mujoco as module
 
     mj: Any = module  # what it offers is known at run time alone
@@ -166,7 +168,7 @@ def mujoco(n: int, timed: Timer) -> list[dict]:
 
 # -- Exudyn ---------------------------------------------------------------------------------------------------------------------------------
 def exudyn(n: int, stop: float, steps: int, exact: tuple[float, float]) -> dict:
-    """Plane rigid bodies with revolute joints, generalised alpha of index 2."""
+    """Return plane rigid bodies with revolute joints, generalised alpha of index 2."""
     import exudyn
     from exudyn.utilities import (
         Force,

@@ -22,7 +22,7 @@ Timer = Callable[[Callable[[int], object], int], float]
 
 
 def unloaded(name: str) -> System:
-    """A mechanism of the library with neither gravity nor forces."""
+    """Return a mechanism of the library with neither gravity nor forces."""
     source = load(f"lib:{name}").description.model_dump(exclude_unset=True)
     source = {
         key: value
@@ -94,7 +94,9 @@ class Plane:
 
 
 def accelerations(name: str, timed: Timer) -> list[dict[str, Any]]:
-    """Times of ours by the engine and by straight-line code, and of lcaba, of one mechanism."""
+    """Return the times of ours by the engine and by straight-line code, and of lcaba, of one
+    mechanism.
+    """
     import pinocchio as pin
 
     system = unloaded(name)

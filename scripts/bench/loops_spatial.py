@@ -44,7 +44,9 @@ class Drawing(NamedTuple):
 
 
 def delta() -> Drawing:
-    """Three arms on hinges, two rods from each to the platform, which hangs on the first: numbers of lib:delta, a forearm split into its two rods."""
+    """Return three arms on hinges, two rods from each to the platform, which hangs on the first:
+    numbers of lib:delta, a forearm split into its two rods.
+    """
     base, plate, arm, forearm, half, angle = 0.2, 0.06, 0.25, 0.55, 0.03, 0.3
     reach = base + arm * np.cos(angle) - plate
     height = -arm * np.sin(angle) - np.sqrt(forearm**2 - reach**2)
@@ -93,7 +95,7 @@ def delta() -> Drawing:
 
 
 def rod(mass: float, start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
-    """Inertia of a round rod about its middle."""
+    """Return the inertia of a round rod about its middle."""
     along = end - start
     length = np.linalg.norm(along)
     e = np.outer(along, along) / length**2
@@ -151,7 +153,7 @@ def cassie() -> Drawing:
 
 
 def pose(element: ET.Element) -> tuple[np.ndarray, np.ndarray]:
-    """Axes and place of an element of SDF."""
+    """Return the axes and place of an element of SDF."""
     x, y, z, roll, pitch, yaw = map(float, (element.findtext("pose") or "0 0 0 0 0 0").split())
     (cr, sr), (cp, sp), (cy, sy) = ((np.cos(a), np.sin(a)) for a in (roll, pitch, yaw))
     R = np.array(
@@ -165,7 +167,7 @@ def pose(element: ET.Element) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mass_of(link: ET.Element, R: np.ndarray, r: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre of mass and inertia in ground axes."""
+    """Return mass, centre of mass and inertia in ground axes."""
     inertial = link.find("inertial")
     assert inertial is not None
     turned, com = pose(inertial)
@@ -185,7 +187,7 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {"delta": delta, "cassie": cassie}
 
 
 def ours(drawing: Drawing) -> System:
-    """The drawing as a description of ours."""
+    """Return the drawing as a description of ours."""
     places = {"ground": np.zeros(3)} | {link.name: link.at for link in drawing.links}
     bodies, joints = {}, {}
     for link in drawing.links:
@@ -217,7 +219,7 @@ def ours(drawing: Drawing) -> System:
 
 
 def pinocchios(drawing: Drawing) -> tuple[Any, Any]:
-    """The drawing as Pinocchio's model, and its loops."""
+    """Return the drawing as Pinocchio's model, and its loops."""
     import pinocchio as pin
 
     model, one = pin.Model(), np.eye(3)

@@ -101,7 +101,7 @@ def repeated(call: Callable[..., object], *arguments: Any) -> Callable[[int], ob
 
 
 def measure(path: Path) -> dict[str, Any]:
-    """Times of one robot."""
+    """Return the times of one robot."""
     import pinocchio as pin
 
     system, model = ours(path), pin.buildModelFromUrdf(str(path))
@@ -146,7 +146,7 @@ def row(each: dict[str, Any]) -> str:
 
 
 def machine() -> str:
-    """The processor, as the system calls it."""
+    """Return the processor, as the system calls it."""
     path = Path("/proc/cpuinfo")
     names = (
         [

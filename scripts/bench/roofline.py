@@ -56,7 +56,9 @@ FLOPS, READS = 16 * 4096, 8 * 1024
 
 @njit(fastmath={"contract"})
 def multiply_adds(x, count):
-    """16 independent sums, two operations each a round; single numbers, as in the kernels of one state."""
+    """Return 16 independent sums, two operations each a round; single numbers, as in the kernels of
+    one state.
+    """
     a, b, c, d, e, f, g, h = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8
     for _ in range(count):
         a = a * x + 0.1
@@ -72,7 +74,9 @@ def multiply_adds(x, count):
 
 @njit
 def reads(values, count):
-    """Numbers of a small array that do not lie side by side, added to eight sums: one load each, never in vectors."""
+    """Return the numbers of a small array that do not lie side by side, added to eight sums: one
+    load each, never in vectors.
+    """
     a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(count):
         a += values[k]
@@ -87,7 +91,7 @@ def reads(values, count):
 
 
 def fastest(call: Callable[[], object]) -> float:
-    """Least seconds of a call."""
+    """Return the least seconds of a call."""
     best = np.inf
     for _ in range(ROUNDS):
         clock = time.perf_counter()
@@ -97,7 +101,7 @@ def fastest(call: Callable[[], object]) -> float:
 
 
 def roofs() -> dict[str, float]:
-    """Operations and loads per second on single numbers."""
+    """Return operations and loads per second on single numbers."""
     values = np.ones(2048)
     multiply_adds(0.9, 1), reads(values, 1)
     return {
@@ -144,7 +148,7 @@ def counts(case: Case, engine: Path, size: int) -> dict[str, float]:
 
 
 def seconds(case: Case, engine: Path) -> float:
-    """Least time of an evaluation or a step of the counted engine."""
+    """Return the least time of an evaluation or a step of the counted engine."""
     entry = getattr(ctypes.CDLL(str(engine)), f"kt_{case.entry}{suffix_of(counted_level())}")
     entry.argtypes, entry.restype = (
         [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double],

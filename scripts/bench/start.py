@@ -55,7 +55,7 @@ def least(repeats: int, call: Callable[..., float], *arguments: Any) -> float:
 
 
 def commands(repeats: int) -> list[dict[str, Any]]:
-    """Commands, then peers."""
+    """Return commands, then peers."""
     lines = [
         (f"kinetree {text}", [sys.executable, "-m", "kinetree.scripts.cli", *text.split()], aim)
         for text, aim in COMMANDS.items()
@@ -77,7 +77,7 @@ def commands(repeats: int) -> list[dict[str, Any]]:
 
 
 def stages(modules: int) -> dict[str, Any]:
-    """Processor seconds of the carrier from which one module after another leaves."""
+    """Return the processor seconds of the carrier from which one module after another leaves."""
     from kinetree.models import load
     from kinetree.models.run.unit import later
 
@@ -102,7 +102,7 @@ def stages(modules: int) -> dict[str, Any]:
 
 
 def instantiated(fmu: Any) -> float:
-    """Seconds to instantiate once more."""
+    """Return seconds to instantiate once more."""
     fmu.fmi2FreeInstance(fmu.component)
     clock = time.perf_counter()
     fmu.instantiate()
@@ -121,7 +121,9 @@ def initialised(fmu: Any) -> float:
 
 
 def instances() -> list[dict[str, Any]]:
-    """Native FMUs: instantiate, initialise and free once more in a process that has loaded the library."""
+    """Return native FMUs: instantiate, initialise and free once more in a process that has loaded
+    the library.
+    """
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.models import load
     from kinetree.scripts.fmi.host import Archive, Host

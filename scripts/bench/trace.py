@@ -68,7 +68,7 @@ STEP, RUN, ROUNDS = 1e-4, 1.0, 3  # s, s
 
 
 def count(system: System, form: str, axes: str) -> int | None:
-    """Operations of a form; None where it has no place for this mechanism."""
+    """Return the operations of a form; None where it has no place for this mechanism."""
     of = "hamilton" if form.endswith("-H") else "accelerations"
     try:
         return traced(system, of, "numbers", form, axes).operations
@@ -77,7 +77,7 @@ def count(system: System, form: str, axes: str) -> int | None:
 
 
 def forms_row(name: str, system: System) -> dict[str, Any]:
-    """Predicted and folded operations of every form of one tree."""
+    """Return predicted and folded operations of every form of one tree."""
     counts = {f"{form} {axes}": count(system, form, axes) for form, axes in (*LAGRANGE, *HAMILTON)}
     return {"mechanism": name, "freedoms": system.n, "predicted": system.costs(), "folded": counts}
 
@@ -140,7 +140,7 @@ def code_row(name: str, system: System, case: dynamics_trees.Case | None = None)
 
 
 def lanes(system: System, fast: Specialised) -> dict[str, float]:
-    """Time per state of many states at once on one thread, by both engines."""
+    """Return time per state of many states at once on one thread, by both engines."""
     q, u = (np.tile(part, (MANY, 1)) for part in system.start())
     u = u + np.random.default_rng(0).normal(size=u.shape)
     fast.engine, best = "specialised", {}
@@ -171,7 +171,9 @@ def show_code(row: dict[str, Any]) -> None:
 
 
 def runs_row(name: str, system: System) -> dict[str, Any]:
-    """A run by rk4 with rows every 100 steps: time of the processor per step by the engine and by straight-line code, best of some rounds in turn."""
+    """Return a run by rk4 with rows every 100 steps: time of the processor per step by the engine
+    and by straight-line code, best of some rounds in turn.
+    """
     fast, options = (
         Specialised(system),
         {"integrator": "rk4", "step": STEP, "output_step": 100 * STEP, "stop_time": RUN},
@@ -197,7 +199,7 @@ def runs_row(name: str, system: System) -> dict[str, Any]:
 
 
 def aligned(bodies: int) -> System:
-    """Rods on joints of alternating axes along their own."""
+    """Return the rods on joints of alternating axes along their own."""
     return load("lib:chain", n=bodies).compile()
 
 

@@ -27,7 +27,9 @@ Timed = tuple[dict[str, float], dict[str, Callable[[], object]]]
 
 
 def code(trace: Trace, system: System, name: str, whole: bool) -> Timed:
-    """Seconds of the processor to compile and bytes of a straight line in one piece or in blocks, and the call to be timed."""
+    """Return the seconds of the processor to compile and bytes of a straight line in one piece or
+    in blocks, and the call to be timed.
+    """
     before = llvm_functions.blocks
     llvm_functions.blocks = lambda order, needs: blocks(order, needs, whole=10**9 if whole else 0)
     try:
@@ -64,7 +66,7 @@ def chain_row(bodies: int) -> dict[str, Any]:
 
 
 def best(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Least time of each over some rounds in turn, µs per evaluation."""
+    """Return the least time of each over some rounds in turn, µs per evaluation."""
     from kinetree.models.specialised.specialised_system import REPEATS
 
     found = dict.fromkeys(calls, np.inf)
@@ -77,7 +79,7 @@ def best(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
 
 
 def chains(quick: bool) -> list[dict[str, Any]]:
-    """The table of sizes."""
+    """Return the table of sizes."""
     typer.echo("\nlarge chains: one piece, blocks")
     typer.echo(
         "| bodies | operations | traced in (CPU) | compiled in | code | µs | generic µs |\n|"
@@ -101,7 +103,9 @@ COLUMNS = (("compile_s", 1.0, 2), ("bytes", 1e-3, 0), ("us", 1.0, 2))
 
 
 def four_bars(quick: bool) -> list[dict[str, Any]]:
-    """Rows of four-bars: straight line, generic engine, and the peers that are installed, in µs."""
+    """Return the rows of four-bars: straight line, generic engine, and the peers that are
+    installed, in µs.
+    """
     typer.echo("\nN four-bars, µs; ratios to the straight line in brackets")
     rows = []
     for count in FOUR_BARS[:1] if quick else FOUR_BARS:

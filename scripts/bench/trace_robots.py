@@ -42,7 +42,7 @@ print(made.name(), made.n_instructions())
 
 
 def urdf_of(system: System) -> str:
-    """A tree of revolute joints as URDF, from the matrices of its bodies at zero angles."""
+    """Return a tree of revolute joints as URDF, from the matrices of its bodies at zero angles."""
     trace, count = system.trace("matrices"), len(system.compiled.coordinates)
     values = trace.evaluate(
         0.0, np.zeros(count), np.zeros(system.n), (), system._fast.input_starts()
@@ -94,7 +94,7 @@ def text_of(values: np.ndarray) -> str:
 
 
 def angles(R: np.ndarray) -> np.ndarray:
-    """Roll, pitch and yaw of a rotation."""
+    """Return roll, pitch and yaw of a rotation."""
     return np.array(
         [
             np.arctan2(R[2, 1], R[2, 2]),
@@ -105,7 +105,7 @@ def angles(R: np.ndarray) -> np.ndarray:
 
 
 def bare(text: str) -> str:
-    """URDF without shapes and transmissions, which only some engines would look for."""
+    """Return URDF without shapes and transmissions, which only some engines would look for."""
     tree = ElementTree.fromstring(text)
     for parent in [tree, *tree.iter("link")]:
         for child in list(parent):
@@ -142,7 +142,7 @@ def generated(path: Path, python: Path | None, work: Path) -> tuple[Callable[...
 def called(
     function: Callable[..., int], q: np.ndarray, u: np.ndarray, out: np.ndarray
 ) -> Callable[[int], object]:
-    """The generated function on a state."""
+    """Return the generated function on a state."""
     none, scratch = np.zeros(u.size), np.zeros(1_000_000)
     held = [np.ascontiguousarray(each) for each in (q, u, none)]
     given = (ctypes.c_void_p * 3)(*[each.ctypes.data for each in held])
@@ -179,7 +179,7 @@ def mujoco_call(text: str, q: np.ndarray, u: np.ndarray) -> Callable[[int], obje
 
 
 def robot_row(name: str, text: str, python: Path | None, work: Path) -> dict[str, Any]:
-    """Operations, size, seconds and times of one robot by everybody."""
+    """Return operations, size, seconds and times of one robot by everybody."""
     import pinocchio as pin
 
     path = work / f"{name}.urdf"
@@ -274,7 +274,7 @@ def show(row: dict[str, Any]) -> None:
 
 
 def robots(quick: bool, python: Path | None, work: Path) -> list[dict[str, Any]]:
-    """The table."""
+    """Return the table."""
     typer.echo(
         f"\nrobots, µs; ratios to the straight line in brackets; above {LARGEST} operations the generic engine stays"
     )

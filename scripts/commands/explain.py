@@ -54,7 +54,9 @@ def explain(
 
 @cache
 def tables() -> list[tuple[str, type]]:
-    """(label, model) of every table of the format; a label's words name the table, its sections first."""
+    """Return (label, model) of every table of the format; a label's words name the table, its
+    sections first.
+    """
     from kinetree.models.description.parts.controller_parts import CONTROLLERS
     from kinetree.models.description.reference import TABLES
     from kinetree.models.description.schema import Description

@@ -195,7 +195,7 @@ def names_of(text: str) -> list[str]:
 
 
 def bounds_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
-    """NAME=LOW:HIGH; an empty side is open."""
+    """Return NAME=LOW:HIGH; an empty side is open."""
     found = {}
     for text in texts or []:
         name, _, limits = text.partition("=")
@@ -212,7 +212,7 @@ def bounds_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
 
 
 def decay_of(data: "Record", columns: list[str], order: int | None) -> "Decay":
-    """Modes of the chosen columns, of all by default."""
+    """Return the modes of the chosen columns, of all by default."""
     from kinetree.models.analysis.decay import free_decay
 
     return free_decay(data.time, channels_of(data, columns), order)

@@ -124,7 +124,7 @@ def line(told: str) -> str:
 
 
 def pair(text: str) -> tuple[str, str]:
-    """NAME=VALUE; xacro's own NAME:=VALUE too."""
+    """Return NAME=VALUE; xacro's own NAME:=VALUE too."""
     name, found, value = text.partition("=")
     if not found or not name.strip(": "):
         raise BadInput(f"--arg {text}: expected NAME=VALUE")

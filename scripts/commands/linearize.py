@@ -181,7 +181,7 @@ def seen_inputs(system: System) -> list[str]:
 
 
 def loops_of(system: System, given: dict[str, float] | None) -> list[Any]:
-    """Loops of the controllers inside the mechanism."""
+    """Return the loops of the controllers inside the mechanism."""
     from kinetree.models.analysis.control_loops import control_loops
 
     return control_loops(system, given)
@@ -198,7 +198,7 @@ def inputs_known(system: System) -> dict[str, Any]:
 
 
 def units_of_motion(system: System) -> dict[str, str]:
-    """Units of coordinates and speeds."""
+    """Return the units of coordinates and speeds."""
     from kinetree.models.description.units.joint_units import joint_units
 
     return {name: unit for name, (unit, _) in joint_units(system.description.joints).items()}
@@ -229,7 +229,7 @@ def place(system: System, at: str, given: dict[str, float] | None, outputs: list
 def facts_of(
     linear: Linear, ins: list[str], outputs: list[str], with_margins: bool, delay: float
 ) -> dict[str, Any]:
-    """Modes, zeros, sentences, margins."""
+    """Return modes, zeros, sentences, margins."""
     from kinetree.models.analysis.frequency import margins
     from kinetree.models.analysis.modal import modal, said, zeros
 
@@ -255,7 +255,7 @@ def facts_of(
 def told(
     linear: Linear, ins: list[str], outputs: list[str], facts: dict[str, Any], at: str
 ) -> dict[str, Any]:
-    """Everything as plain data."""
+    """Return everything as plain data."""
     part = linear.part(ins, outputs)
     return {
         "at": at,
@@ -290,7 +290,7 @@ def told(
 
 
 def part_of(text: str) -> tuple[str, float]:
-    """PART=WIDTH of a limit cycle."""
+    """Return PART=WIDTH of a limit cycle."""
     from kinetree.models.analysis.describing import PARTS
 
     name, _, width = text.partition("=")
@@ -320,7 +320,7 @@ def cycles_of(
 
 
 def tones_of(text: str) -> tuple[float, float, float] | None:
-    """FROM:TO:AMPLITUDE of a sweep."""
+    """Return FROM:TO:AMPLITUDE of a sweep."""
     if not text:
         return None
     try:
@@ -343,7 +343,7 @@ def measured_on_fmu(
     tones: tuple[float, float, float],
     given: Any,
 ) -> Any:
-    """The responses of a sweep."""
+    """Return the responses of a sweep."""
     from kinetree.scripts.studies.sweep import swept
 
     if at != "rest" or len(ins) != 1:
@@ -370,7 +370,7 @@ def sweep_data(sweep: Any) -> dict[str, Any] | None:
 
 
 def locus_of(text: str) -> tuple[str, float, float, Path | None]:
-    """P=FROM:TO with a picture behind another colon."""
+    """Return P=FROM:TO with a picture behind another colon."""
     name, _, limits = text.partition("=")
     low, _, rest = limits.partition(":")
     high, _, path = rest.partition(":")
@@ -393,7 +393,9 @@ def follow(
     high: float,
     path: Path | None,
 ) -> dict[str, Any]:
-    """Eigenvalues at values of a parameter between two bounds; spread as powers where they span decades."""
+    """Return the eigenvalues at values of a parameter between two bounds; spread as powers where
+    they span decades.
+    """
     import numpy as np
 
     from kinetree.scripts.reports.linear_pictures import draw_locus

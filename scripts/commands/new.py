@@ -51,7 +51,7 @@ def new(
 
 
 def content(template: str, title: str) -> str:
-    """The text of a template under another name."""
+    """Return the text of a template under another name."""
     from kinetree.models.description.reading.read_source import LIBRARY
 
     source, _ = TEMPLATES[template]

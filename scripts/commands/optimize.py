@@ -147,7 +147,7 @@ def at_bound(variable, value: float) -> str:
 
 
 def notes(task: "Task", found: "Found") -> list[str]:
-    """Sentences about the search."""
+    """Return the sentences about the search."""
     lines = [
         f"objective {found.objective:.8g} after {found.evaluations} evaluations in {found.seconds:.3g} s ({task.method}: {found.message})"
     ]
@@ -193,7 +193,7 @@ def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
 
 
 def front_section(task: "Task", found: "Found") -> Any:
-    """The Pareto front as picture and table."""
+    """Return the Pareto front as picture and table."""
     from kinetree.scripts.reports.linear_pictures import figure_of
     from kinetree.scripts.reports.study_page import Section
 

@@ -276,7 +276,9 @@ def pictures_and_table(
     plot: Path | None,
     wanted: "str | tuple[str, ...] | None",
 ) -> list[Path]:
-    """Result file and picture; a staged run has a picture of its own where no columns are chosen."""
+    """Return result file and picture; a staged run has a picture of its own where no columns are
+    chosen.
+    """
     from kinetree.scripts.reports import stage_tables
 
     if plot and wanted is None and stage_tables.staged(result):
@@ -289,7 +291,7 @@ def pictures_and_table(
 
 
 def saved_plots(system: "System", result: "Result", folder: Path | None) -> list[Path]:
-    """The sets of plots of the description."""
+    """Return the sets of plots of the description."""
     if folder is None:
         return []
     from kinetree.models.result.plots import page_paths, plot
@@ -395,7 +397,9 @@ def check_columns(
 def write(
     result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None"
 ) -> list[Path]:
-    """Table and picture; a picture of many columns has several pages: FILE.png, FILE-2.png, ..."""
+    """Return table and picture; a picture of many columns has several pages: FILE.png, FILE-2.png,
+    ...
+    """
     from kinetree.models.result.plots import page_paths
 
     written = [output] if output else []

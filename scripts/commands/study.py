@@ -205,7 +205,7 @@ def comparison(file: Path) -> "Comparison | None":
 
 
 def standing_on(file: Path) -> "Supports | None":
-    """A file with supports, or the one that ships; None for other studies."""
+    """Return a file with supports, or the one that ships; None for other studies."""
     from kinetree.scripts.studies.supports_file import read_supports
     from kinetree.scripts.terminal.input_files import read_toml
 

@@ -153,7 +153,7 @@ def parameters_of(found: "Design") -> Any:
 
 
 def plain(found: "Design") -> dict[str, Any]:
-    """Everything as plain data."""
+    """Return everything as plain data."""
     from kinetree.scripts.studies.designs import name_of
 
     every: dict[str, Any] = {}

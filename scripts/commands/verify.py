@@ -74,7 +74,7 @@ def verify(
 
 
 def hosts_of(text: str) -> list[str]:
-    """Names of hosts from the option."""
+    """Return the names of hosts from the option."""
     from kinetree.scripts.fmi.host_programs import FOREIGN
 
     names = (

@@ -181,7 +181,7 @@ def read(
 def scene(
     source: str, settings: dict[str, float], stop_time: float | None, recorded: "Recorded | None"
 ) -> dict[str, Any]:
-    """The scene of a description that runs now, or that moves by the columns of a file."""
+    """Return the scene of a description that runs now, or that moves by the columns of a file."""
     from kinetree.models import load
     from kinetree.models.scene.make_scenes import run_data
 
@@ -205,7 +205,7 @@ def scene(
 
 
 def recorded_data(system: Any, recorded: "Recorded") -> dict[str, Any]:
-    """A mechanism that moves by the columns of a file."""
+    """Return a mechanism that moves by the columns of a file."""
     from kinetree.models.scene.body_poses import of_columns
     from kinetree.models.scene.scene import Scene
 

@@ -44,7 +44,7 @@ FINE = 2.5e-4  # step of the interface Jacobian that stands for the exact manipu
 
 
 def energy_error(case: str, step: float) -> float:
-    """Largest deviation of the oscillator's energy, relative to it."""
+    """Return the largest deviation of the oscillator's energy, relative to it."""
     master, order = CASES[case]
     plan = coupled_by_displacement(master)
     recorded = [(half, name) for name in ("x", "v") for half in plan.slaves]
@@ -53,7 +53,9 @@ def energy_error(case: str, step: float) -> float:
 
 
 def manipulator_error(cut: str, step: float, exact: tuple[np.ndarray, np.ndarray]) -> float:
-    """Largest error of the cylinder's length in manoeuvre M1; not a number where the coupling has become unstable."""
+    """Return the largest error of the cylinder's length in manoeuvre M1; not a number where the
+    coupling has become unstable.
+    """
     trace = run_wired(read_scenario(f"lib:{cut}"), "held", step, 10.0).trace
     return (
         float(np.abs(trace["mechanics.s"] - np.interp(trace.time, *exact)).max())
@@ -70,7 +72,7 @@ def arm_sum(theta: float, p0: float, p1: float) -> float:
 
 
 def arm_error(case: str, step: float) -> float:
-    """Error of that sum by the inputs of a master."""
+    """Return the error of that sum by the inputs of a master."""
     master, order = ARM_CASES[case]
     trace = run_wired(
         replace(read_scenario("lib:arm"), extrapolation=order), master, step, ARM_END

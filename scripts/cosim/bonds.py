@@ -107,7 +107,7 @@ def is_a(wire: Wire, what: str) -> bool:
 
 
 def domain_of(effort: Wire, flow: Wire) -> Domain | None:
-    """The domain in which two wires are an effort and a flow."""
+    """Return the domain in which two wires are an effort and a flow."""
     flows = [each for kind, each in carries(flow) if kind == FLOW]
     return next((each for kind, each in carries(effort) if kind == EFFORT and each in flows), None)
 

@@ -55,7 +55,7 @@ class Pid:
 
     @property
     def tracking(self) -> float:
-        """Time constant of the anti-windup."""
+        """Return time constant of the anti-windup."""
         return self.tracking_time or self.integral_time
 
 
@@ -94,7 +94,7 @@ class Controller:
         return self.setpoint - self.measured
 
     def wanted(self) -> float:
-        """The command before its limits."""
+        """Return the command before its limits."""
         p, ahead = self.pid, self.last_step
         speed = slope_at(self.profile, self.time)
         if ahead > 0.0:  # the mean over the step for which the command will be held

@@ -94,7 +94,7 @@ def controller_description(
 
 
 def or_one(time: str) -> str:
-    """A time to divide by; where it is zero the quotient is not used."""
+    """Return a time to divide by; where it is zero the quotient is not used."""
     return f"if({time} > 0, {time}, 1)"
 
 
@@ -103,7 +103,9 @@ def setpoint_at(t: str) -> str:
 
 
 def wanted_at(t: str, memory: str) -> str:
-    """The command before its limits; the feed-forward is the mean speed of the setpoint until the next sample."""
+    """Return the command before its limits; the feed-forward is the mean speed of the setpoint
+    until the next sample.
+    """
     speed = f'((table("setpoints", {t} + period) - table("setpoints", {t}))/period + target_speed)'
     return (
         f"pid.bias + pid.feed_forward*{speed} + pid.gain*({setpoint_at(t)} - measured + {memory})"

@@ -48,7 +48,7 @@ class Plan:
     wires: tuple[Wire, ...]
 
     def make(self, extrapolation: int = 0) -> Master:
-        """The master; `slope` is Jacobi with at least first-order inputs."""
+        """Return the master; `slope` is Jacobi with at least first-order inputs."""
         return MASTERS[self.master](
             self.slaves, self.wires, max(extrapolation, int(self.master == "slope"))
         )

@@ -86,7 +86,7 @@ class Drive:
 
     @property
     def force_rate(self) -> float:
-        """Time derivative of the force at the present speed of the piston."""
+        """Return time derivative of the force at the present speed of the piston."""
         rate_a, rate_b = self.rates(
             self.spool, self.length, self.speed, self.pressure_a, self.pressure_b
         )
@@ -111,7 +111,7 @@ class Drive:
     def rates(
         self, spool: float, length: float, speed: float, pressure_a: float, pressure_b: float
     ) -> tuple[float, float]:
-        """Rates of the pressures."""
+        """Return the rates of the pressures."""
         c = self.cylinder
         flow_a, flow_b = self.valve.flows(spool, pressure_a, pressure_b)
         volume_a, volume_b = c.volumes(length)

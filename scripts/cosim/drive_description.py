@@ -42,12 +42,14 @@ MEAN_FROM = 1e-9  # part of the horizon after which the mean begins anew: not be
 
 
 def units_of_drive(rotary: bool) -> dict[str, str]:
-    """Units of all variables."""
+    """Return the units of all variables."""
     return (ROTARY if rotary else LINEAR) | VALVE
 
 
 def drive_description(drive: Drive, rotary: bool = False, horizon: float = 0.0) -> Table:
-    """The description; numbers of the drive are parameters. `rotary`: lengths are angles, areas volumes per radian."""
+    """Return the description; numbers of the drive are parameters. `rotary`: lengths are angles,
+    areas volumes per radian.
+    """
     units = units_of_drive(rotary)
     numbers = {f"cylinder.{name}": value for name, value in asdict(drive.cylinder).items()}
     numbers |= {f"valve.{name}": value for name, value in asdict(drive.valve).items()}
@@ -100,7 +102,7 @@ def bounded(name: str, value: float) -> Table:
 
 
 def points(profile: Profile) -> Table:
-    """A table over time; one of a single point is constant."""
+    """Return a table over time; one of a single point is constant."""
     found = profile if len(profile) > 1 else [(t, value_at(profile, t)) for t in (0.0, 1.0)]
     return {"x": [point[0] for point in found], "y": [point[1] for point in found]}
 
@@ -160,7 +162,7 @@ def flow(side: str, spool: str) -> str:
 
 
 def modulus(pressure: str, air: float) -> str:
-    """Modulus of oil with free air."""
+    """Return the modulus of oil with free air."""
     if air == 0.0:
         return "cylinder.bulk_modulus"
     squeezed = f"max({pressure}, {LEAST_PRESSURE!r})"
@@ -214,12 +216,12 @@ def with_oil(found: Table, drive: Drive) -> None:
 
 
 def springs(volumes: str) -> tuple[str, str]:
-    """Stiffness of the oil on both sides over its modulus."""
+    """Return the stiffness of the oil on both sides over its modulus."""
     return f"cylinder.area_a**2/{volumes}_a", f"cylinder.area_b**2/{volumes}_b"
 
 
 def volume(side: str) -> str:
-    """Oil of one side; the piston stops at the ends of its stroke."""
+    """Return the oil of one side; the piston stops at the ends of its stroke."""
     stroke = (
         "length - beyond - cylinder.shortest"
         if side == "a"

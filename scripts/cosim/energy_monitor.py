@@ -34,7 +34,7 @@ class Range:
         self.lowest, self.highest = min(self.lowest, value), max(self.highest, value)
 
     def part(self, steps: int) -> float:
-        """Mean jump relative to the range."""
+        """Return mean jump relative to the range."""
         wide = self.highest - self.lowest + SMALL * max(abs(self.highest), abs(self.lowest))
         return self.jumps / (steps * wide) if wide > 0.0 else 0.0
 

@@ -150,7 +150,7 @@ def component_of(unit: Packed, known: dict[str, Base], fed: Set[tuple[str, str]]
 
 
 def value_of(kind: str, value: Any) -> Value:
-    """A value of a model description, which may be a text, in its own type."""
+    """Return a value of a model description, which may be a text, in its own type."""
     if kind == "Boolean":
         return value in (True, "true", "1")
     return float(value) if kind == "Real" else int(value) if kind == "Integer" else str(value)

@@ -101,7 +101,7 @@ class FmuSlave:
         self.guard(0.0, "initialization", self.host.start, reals)
 
     def access(self, name: str) -> str:
-        """Type of a variable in the names of the functions that get and set it."""
+        """Return the type of a variable in the names of the functions that get and set it."""
         kind = self.types[name]
         return (
             ("Integer" if self.archive.version == 2 else "Int64") if kind == "Enumeration" else kind
@@ -185,7 +185,7 @@ class FmuSlave:
     def directional(
         self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float]
     ) -> np.ndarray:
-        """d(unknowns)/d(knowns) times a seed."""
+        """Return d(unknowns)/d(knowns) times a seed."""
         if not unknowns or not knowns:
             return np.zeros(len(unknowns))
         self.flush()
@@ -204,7 +204,8 @@ class FmuSlave:
     def ramp_response(
         self, given: str, outputs: Sequence[str], h: float, ramp: bool
     ) -> list[float] | None:
-        """d(outputs after a step)/d(end of the input's ramp over it, or of the end value of its mean); None without derivatives.
+        """Return d(outputs after a step)/d(end of the input's ramp over it, or of the end value of
+        its mean); None without derivatives.
 
         With x' = A x + B u, y = C x + D u: (D + C sum of A^k h^(k+1)/(k+2)! B), for a mean that is held half of the same with (k+1)!.
         """

@@ -60,7 +60,9 @@ class InterfaceJacobian(Master):
         self.remember(now, h)
 
     def derivatives(self, slave: Slave, h: float) -> dict[int, dict[int, float]] | None:
-        """Columns of one slave by wire from its directional derivatives, d(outputs at the end)/d(end of the ramp); None where it has none."""
+        """Return the columns of one slave by wire from its directional derivatives, d(outputs at
+        the end)/d(end of the ramp); None where it has none.
+        """
         given: Callable | None = getattr(slave, "ramp_response", None)
         if given is None:
             return None
@@ -81,7 +83,9 @@ class InterfaceJacobian(Master):
     def jacobian(
         self, outputs, end: np.ndarray, base: np.ndarray, size: np.ndarray, columns
     ) -> np.ndarray:
-        """d(outputs)/d(inputs) at the end of the step, column by column; only the slave that has the input repeats its step."""
+        """Return d(outputs)/d(inputs) at the end of the step, column by column; only the slave that
+        has the input repeats its step.
+        """
         matrix = np.zeros((end.size, end.size))
         for k, wire in enumerate(self.wires):
             known = columns[wire.target.name]

@@ -85,11 +85,11 @@ class Master:
             check(wire, wire.target, wire.input, wire.target.inputs, "input")
 
     def read(self) -> np.ndarray:
-        """Present outputs at the sources of all wires."""
+        """Return present outputs at the sources of all wires."""
         return np.array([wire.read() for wire in self.wires])
 
     def saved(self) -> list[Any]:
-        """States of all slaves."""
+        """Return the states of all slaves."""
         return [slave.save() for slave in self.slaves]
 
     def forget(self, states: Sequence[Any]) -> None:

@@ -52,7 +52,7 @@ def reference(
     stop_time: float,
     output_step: float,
 ) -> Result:
-    """Mechanism, drive and controller as one system, integrated with error control."""
+    """Return mechanism, drive and controller as one system, integrated with error control."""
     longest = min(
         0.01, stop_time / 20.0
     )  # a system at rest would let the integrator step past the command
@@ -65,7 +65,9 @@ def reference(
 def with_drive(
     source: dict[str, Any], actuator: str, drive: Drive, controller: Controller | None = None
 ) -> dict[str, Any]:
-    """The description with its actuator replaced by a cylinder force and the drive's states; outputs drive.* and ACTUATOR.length stay readable."""
+    """Return the description with its actuator replaced by a cylinder force and the drive's states;
+    outputs drive.* and ACTUATOR.length stay readable.
+    """
     d, c, v = deepcopy(source), drive.cylinder, drive.valve
     place = d["actuators"].pop(actuator)
     at = (

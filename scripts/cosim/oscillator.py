@@ -124,7 +124,7 @@ class ToldMass(LinearSlave):
 
 
 def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
-    """Mass and spring, the mass displaced against the spring; a scheme or a case of WRONG."""
+    """Return mass and spring, the mass displaced against the spring; a scheme or a case of WRONG."""
     leak = 2.0 * damping
     if (
         scheme == "chambers"

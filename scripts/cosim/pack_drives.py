@@ -15,7 +15,9 @@ from kinetree.scripts.cosim.drive_description import drive_description
 def build_drive_fmu(
     drive: Drive, path: Path, rotary: bool = False, backend: str = "native", horizon: float = 0.0
 ) -> Path:
-    """The archive of a drive; numbers of the drive are parameters. `rotary`: lengths are angles; `horizon`: the communication step [s]."""
+    """Return the archive of a drive; numbers of the drive are parameters. `rotary`: lengths are
+    angles; `horizon`: the communication step [s].
+    """
     return build_fmu(load(drive_description(drive, rotary, horizon)), path, backend=backend)
 
 

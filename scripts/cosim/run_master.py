@@ -34,7 +34,7 @@ class Trace:
 
     @property
     def energy_residual(self) -> np.ndarray:
-        """Sum over the bonds."""
+        """Return the sum over the bonds."""
         return (
             np.sum(list(self.energies.values()), axis=0)
             if self.energies
@@ -51,7 +51,9 @@ def cosimulate(
     progress: Callable[[float], None] | None = None,
     control: StepControl | None = None,
 ) -> Trace:
-    """Steps of equal size from zero, their times from their count; or as long as a step control wants them."""
+    """Return the steps of equal size from zero, their times from their count; or as long as a step
+    control wants them.
+    """
     if not (math.isfinite(step_size) and step_size > 0.0):
         raise ValueError(f"the step size is {step_size:g} s, expected a positive number")
     watches = [Watch(bond) for bond in bonds]

@@ -100,7 +100,7 @@ class Scenario:
         return Path(self.file).parent
 
     def unit(self, name: str) -> UnitSpec:
-        """A unit by its name."""
+        """Return a unit by its name."""
         for unit in self.units:
             if unit.name == name:
                 return unit
@@ -128,7 +128,7 @@ def spanned(step: float, end: float) -> None:
 
 
 def scenario_of(raw: dict[str, Any], file: str) -> Scenario:
-    """A scenario from the content of a file."""
+    """Return a scenario from the content of a file."""
     if MECHANISM & set(raw):
         how = f'run it by `kinetree run {file}`, or name it in a scenario: [units.mechanism] with description = "{Path(file).name}"'
         raise BadInput(f"{file} describes a mechanism, not a scenario of coupled units: {how}")
@@ -175,7 +175,7 @@ def check_coupling(coupling: Coupling, units: tuple[UnitSpec, ...], file: str) -
 
 
 def positive(value: Any, place: str) -> float:
-    """A positive number of a scenario or of the command line."""
+    """Return a positive number of a scenario or of the command line."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))

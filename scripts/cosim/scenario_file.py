@@ -25,7 +25,7 @@ def canonical_scheme(raw: Any) -> Any:
 
 
 def points(raw: Any) -> Any:
-    """Points [time, value], each a pair of numbers."""
+    """Return points [time, value], each a pair of numbers."""
     plain = lambda x: isinstance(x, (int, float)) and not isinstance(x, bool)  # noqa: E731
     if isinstance(raw, (list, tuple)) and all(
         isinstance(p, (list, tuple)) and len(p) == 2 and all(map(plain, p)) for p in raw
@@ -35,7 +35,7 @@ def points(raw: Any) -> Any:
 
 
 def ascending(profile: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
-    """Points in the order of their times."""
+    """Return points in the order of their times."""
     if any(b[0] < a[0] for a, b in zip(profile, profile[1:])):
         raise ValueError("times must ascend")
     return profile

@@ -112,7 +112,7 @@ def unit_of(spec: UnitSpec, scenario: Scenario, units: str, folder: Path) -> Sla
 
 
 def pack_unit(spec: UnitSpec, scenario: Scenario, backend: str, folder: Path) -> Packed:
-    """The FMU of a unit, built into a folder where it is not given."""
+    """Return the FMU of a unit, built into a folder where it is not given."""
     path = folder / f"{spec.name}.fmu"
     if spec.fmu:
         path = scenario.folder / spec.fmu
@@ -278,7 +278,7 @@ def pack_coupled(
 
 
 def pack_scenario(scenario: Scenario, scheme: str, backend: str, folder: Path) -> list[Packed]:
-    """FMUs of all units, built into a folder where they are not given."""
+    """Return FMUs of all units, built into a folder where they are not given."""
     if scenario.coupling is None:
         return [pack_unit(spec, scenario, backend, folder) for spec in scenario.units]
     return pack_coupled(scenario, scheme, actuated(scenario), backend, folder)

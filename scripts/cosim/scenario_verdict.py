@@ -46,7 +46,7 @@ class Outcome:
 
     @property
     def peak_length_error(self) -> float:
-        """Largest error of the actuator's length or angle."""
+        """Return the largest error of the actuator's length or angle."""
         if not self.reference:
             return math.nan
         return float(
@@ -60,7 +60,7 @@ class Outcome:
 
     @property
     def peak_pressure(self) -> float:
-        """Largest pressure of the reference."""
+        """Return the largest pressure of the reference."""
         return (
             float(max(np.max(np.abs(self.reference[side])) for side in SIDES))
             if self.reference

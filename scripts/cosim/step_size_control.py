@@ -35,7 +35,7 @@ class StepControl:
         self.peaks: dict[str, float] = {}
 
     def error(self, watches: Sequence[Watch]) -> float:
-        """Residual power of the last step relative to the tolerance."""
+        """Return the residual power of the last step relative to the tolerance."""
         total = 0.0
         for watch in watches:
             name = watch.bond.name
@@ -44,7 +44,7 @@ class StepControl:
         return math.sqrt(total / len(watches)) if watches else 1.0
 
     def following(self, watches: Sequence[Watch], h: float) -> float:
-        """The next step after one of length h."""
+        """Return the next step after one of length h."""
         error = max(self.error(watches), 1e-3)
         change = (
             SAFETY ** (INTEGRAL + PROPORTIONAL)

@@ -42,7 +42,7 @@ class Cylinder:
             )
 
     def volumes(self, length: float) -> tuple[float, float]:
-        """Oil volumes of both sides."""
+        """Return the oil volumes of both sides."""
         volume_a = self.volume_a + self.area_a * (length - self.shortest)
         volume_b = self.volume_b + self.area_b * (self.longest - length)
         if volume_a <= 0.0 or volume_b <= 0.0:
@@ -52,7 +52,7 @@ class Cylinder:
         return volume_a, volume_b
 
     def modulus(self, pressure: float) -> float:
-        """Bulk modulus of the oil with its free air, -V dp/dV."""
+        """Return the bulk modulus of the oil with its free air, -V dp/dV."""
         if self.air == 0.0:
             return self.bulk_modulus
         squeezed = max(pressure, LEAST_PRESSURE)
@@ -64,7 +64,7 @@ class Cylinder:
         return pressure_a * self.area_a - pressure_b * self.area_b
 
     def stiffness(self, length: float, pressure_a: float, pressure_b: float) -> float:
-        """dF/ds with closed valves, negative."""
+        """Return dF/ds with closed valves, negative."""
         volume_a, volume_b = self.volumes(length)
         return -(
             self.area_a**2 * self.modulus(pressure_a) / volume_a
@@ -101,16 +101,18 @@ class Valve:
             )
 
     def orifice(self, drop: float) -> float:
-        """Flow through a fully open edge: proportional to the root of the drop, linear around zero."""
+        """Return flow through a fully open edge: proportional to the root of the drop, linear
+        around zero.
+        """
         gain = self.rated_flow / math.sqrt(self.rated_drop)
         return gain * drop / (drop * drop + self.laminar * self.laminar) ** 0.25
 
     def opening(self, spool: float) -> float:
-        """Opening of the edges, signed, from the position of the spool."""
+        """Return the opening of the edges, signed, from the position of the spool."""
         return math.copysign(max(abs(spool) - self.overlap, 0.0), spool)
 
     def flows(self, spool: float, pressure_a: float, pressure_b: float) -> tuple[float, float]:
-        """Flows into both sides of the cylinder."""
+        """Return flows into both sides of the cylinder."""
         x = self.opening(spool)
         if x >= 0.0:
             flow_a, flow_b = (
@@ -131,6 +133,6 @@ class Valve:
         )
 
     def fastest(self, spool: float) -> float:
-        """Bound of the change of a flow with its pressure [m3/(s.Pa)]."""
+        """Return the bound of the change of a flow with its pressure [m3/(s.Pa)]."""
         edge = self.rated_flow / math.sqrt(self.rated_drop * self.laminar)
         return abs(self.opening(spool)) * edge + max(self.relief_gain, self.make_up_gain)

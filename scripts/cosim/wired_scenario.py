@@ -78,7 +78,9 @@ def run_wired(
 
 
 def parted(text: str, units: Iterable[str]) -> tuple[str, str]:
-    """UNIT.NAME as the name of the unit, "" where it is none, and that of the variable; both may have dots."""
+    """Return UNIT.NAME as the name of the unit, "" where it is none, and that of the variable; both
+    may have dots.
+    """
     for unit in sorted(units, key=len, reverse=True):
         if text.startswith(f"{unit}.") and len(text) > len(unit) + 1:
             return unit, text[len(unit) + 1 :]

@@ -50,7 +50,7 @@ def why_not(target: Platform) -> str:
 
 
 def no_compiler() -> str:
-    """Why the hosts in C cannot be built for this machine."""
+    """Return why the hosts in C cannot be built for this machine."""
     try:
         compiler()
     except LibraryError as error:
@@ -157,7 +157,7 @@ class BareHost:
         file: str | Path = "",
         place: str = "",
     ) -> dict[str, list[str]]:
-        """Lines "name value" of the host's output, by name."""
+        """Return lines "name value" of the host's output, by name."""
         arguments = [
             str(self.library),
             place or self.place,
@@ -184,7 +184,7 @@ class BareHost:
         return lines
 
     def values(self, what: str, step: float, count: int, file: str | Path = "") -> list[float]:
-        """The variables after a command."""
+        """Return the variables after a command."""
         lines = self.run(what, step, count, file)
         if "step" in lines or "reading" in lines or "value" not in lines:
             raise HostError(f"the host for {self.target.name} could not run it: {lines}")

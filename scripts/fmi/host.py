@@ -49,7 +49,9 @@ class Archive:
 
     @property
     def step(self) -> float:
-        """Its communication step: archives with model exchange name none, which hosts would take for a step of Euler's method."""
+        """Return its communication step: archives with model exchange name none, which hosts would
+        take for a step of Euler's method.
+        """
         experiment: Any = self.description.defaultExperiment
         told = experiment.stepSize or packed_with(self).get("output_step")
         return float(told) if told else float(experiment.stopTime) / MOST_STEPS
@@ -72,7 +74,7 @@ class Archive:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def names(self, causality: str) -> list[str]:
-        """Names of the real variables of one causality."""
+        """Return the names of the real variables of one causality."""
         return [
             v.name
             for v in self.description.modelVariables
@@ -104,7 +106,7 @@ class Reals:
         )
 
     def read(self) -> Any:
-        """The values; the next reading overwrites them."""
+        """Return the values; the next reading overwrites them."""
         status = self.call(self.component, self.references, *self.count)
         if status > WARNING:
             from fmpy.fmi1 import FMICallException
@@ -162,7 +164,7 @@ class Host:
             call([self.archive.references[name] for name in values], list(values.values()))
 
     def get(self, names: Iterable[str]) -> list[float]:
-        """Real variables by name."""
+        """Return the real variables by name."""
         return self.get_references([self.archive.references[name] for name in names])
 
     def get_references(self, references: Sequence[int]) -> list[float]:
@@ -173,7 +175,7 @@ class Host:
         )
 
     def integers(self, names: Iterable[str]) -> list[int]:
-        """Integer variables by name."""
+        """Return the integer variables by name."""
         references = [self.archive.references[name] for name in names]
         return list(
             self.fmu.getInteger(references)
@@ -182,7 +184,7 @@ class Host:
         )
 
     def text(self, name: str) -> str:
-        """A string variable by name."""
+        """Return a string variable by name."""
         value = self.fmu.getString([self.archive.references[name]])[0]
         return value.decode() if isinstance(value, bytes) else value
 
@@ -194,7 +196,7 @@ class Host:
         self.time = target
 
     def save(self) -> tuple[float, Any]:
-        """The whole state and its time."""
+        """Return the whole state and its time."""
         return (
             self.time,
             self.fmu.getFMUstate() if self.archive.version == 2 else self.fmu.getFMUState(),
@@ -208,7 +210,7 @@ class Host:
         (self.fmu.freeFMUstate if self.archive.version == 2 else self.fmu.freeFMUState)(state[1])
 
     def serialized(self, state: tuple[float, Any]) -> bytes:
-        """A state as bytes, which another process can read."""
+        """Return a state as bytes, which another process can read."""
         return (
             self.fmu.serializeFMUstate(state[1])
             if self.archive.version == 2
@@ -216,7 +218,7 @@ class Host:
         )
 
     def parsed(self, data: bytes, time: float) -> tuple[float, Any]:
-        """A state from bytes."""
+        """Return a state from bytes."""
         return time, self.fmu.deSerializeFMUstate(
             data
         ) if self.archive.version == 2 else self.fmu.deserializeFMUState(data)

@@ -124,7 +124,7 @@ def outputs(archive: Archive) -> list[str]:
 
 
 def tasks(archive: Archive, step: float, count: int) -> list[Task]:
-    """The kinds of an archive."""
+    """Return the kinds of an archive."""
     d = archive.description
     kinds = ((False, d.coSimulation), (True, d.modelExchange))
     return [
@@ -135,7 +135,9 @@ def tasks(archive: Archive, step: float, count: int) -> list[Task]:
 
 
 def deviation(found: list[float], expected: list[float]) -> float:
-    """The largest one, relative to a value where that exceeds 1; not a number counts as infinite."""
+    """Return the largest one, relative to a value where that exceeds 1; not a number counts as
+    infinite.
+    """
     if len(found) != len(expected):
         raise HostError(f"{len(found)} values, expected {len(expected)}")
     return (
@@ -171,7 +173,7 @@ def finished(
 
 
 def by_fmpy(task: Task, platform: Platform) -> list[float]:
-    """Co-simulation step by step, model exchange by its CVode."""
+    """Return the co-simulation step by step, model exchange by its CVode."""
     archive = task.archive
     if not task.exchange:
         host = Host(archive).start()
@@ -190,12 +192,14 @@ def by_fmpy(task: Task, platform: Platform) -> list[float]:
 
 
 def by_c_program(task: Task, platform: Platform, habits: str = "me") -> list[float]:
-    """The C host of a platform."""
+    """Return the C host of a platform."""
     return by_habits(task, platform, habits)[0]
 
 
 def by_habits(task: Task, platform: Platform, habits: str) -> tuple[list[float], int]:
-    """The C host of a platform, in model exchange with the habits of another: the last values, and how many events it has carried out."""
+    """Return the C host of a platform, in model exchange with the habits of another: the last
+    values, and how many events it has carried out.
+    """
     archive, d = task.archive, task.archive.description
     command, environment = launcher(platform)
     library = Path(archive.folder) / place_of(platform, task.identifier, archive.version)
@@ -229,7 +233,7 @@ def by_habits(task: Task, platform: Platform, habits: str) -> tuple[list[float],
 
 
 def with_habits(habits: str) -> Callable[[Task, Platform], list[float]]:
-    """Our C host in model exchange with the habits of another, whose program it is not."""
+    """Return our C host in model exchange with the habits of another, whose program it is not."""
     return lambda task, platform: by_c_program(task, platform, habits)
 
 
@@ -263,7 +267,7 @@ simulation.free()
 
 
 def by_script(script: str, by_name: bool) -> Callable[[Task, Platform], list[float]]:
-    """A host with a Python interface, in a Python of its own."""
+    """Return a host with a Python interface, in a Python of its own."""
 
     def run(task: Task, platform: Platform) -> list[float]:
         with tempfile.TemporaryDirectory() as folder:
@@ -293,7 +297,7 @@ def by_script(script: str, by_name: bool) -> Callable[[Task, Platform], list[flo
 def by_table(
     arguments: Callable[[Task, Path], list[str]], program: str
 ) -> Callable[[Task, Platform], list[float]]:
-    """A program that writes a table with a column for each variable."""
+    """Return a program that writes a table with a column for each variable."""
 
     def run(task: Task, platform: Platform) -> list[float]:
         with tempfile.TemporaryDirectory() as folder:
@@ -314,7 +318,9 @@ def by_table(
 
 
 def row_at(table: Path, names: list[str], time: float) -> list[float]:
-    """Values by name of the last row at a time; commas inside names split headings that are not quoted, so they are put together again."""
+    """Return the values by name of the last row at a time; commas inside names split headings that
+    are not quoted, so they are put together again.
+    """
     rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
     heading: list[str] = []
     for word in rows[0]:
@@ -395,7 +401,7 @@ def on_path(program: str) -> Callable[[], str]:
 
 
 def here(missing: Callable[[], str]) -> Callable[[], str]:
-    """Hosts of this machine, where it is one that archives have binaries for."""
+    """Return the hosts of this machine, where it is one that archives have binaries for."""
     return lambda: why_not(LINUX) or missing()
 
 

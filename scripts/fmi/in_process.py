@@ -88,7 +88,7 @@ class InProcess:
         self.call("advance", 0, target)
 
     def get(self, names: Iterable[str]) -> list[float]:
-        """Real variables by name."""
+        """Return the real variables by name."""
         return [float(self.work[self.places[name].at]) for name in names]
 
 

@@ -63,7 +63,7 @@ def conditions(
 
 
 def rows(host: Host, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
-    """Values at the times of a grid; the instance is freed."""
+    """Return values at the times of a grid; the instance is freed."""
     found = run(host, grid, names)
     host.close()
     return found

@@ -25,7 +25,9 @@ TAIL = 8.0  # the largest of all possible roundings over the largest of those dr
 
 
 def deviation(a: np.ndarray, b: np.ndarray) -> float:
-    """Largest difference of two tables or rows, relative to the size of a column where that exceeds 1."""
+    """Return the largest difference of two tables or rows, relative to the size of a column where
+    that exceeds 1.
+    """
     if a.size == 0:
         return 0.0
     scale = np.maximum(1.0, np.max(np.abs(b), axis=0) if b.ndim > 1 else np.abs(b))
@@ -33,7 +35,7 @@ def deviation(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
-    """Rows of values at the times of a grid."""
+    """Return the rows of values at the times of a grid."""
     rows = [instance.get(names)]
     for t in grid[1:]:
         instance.step(t)
@@ -85,7 +87,7 @@ def own_bound(
 
 
 def rounded(twin: InProcess, motion: Callable[[InProcess], np.ndarray]) -> float:
-    """Largest deviation between motions whose starts differ by one rounding.
+    """Return the largest deviation between motions whose starts differ by one rounding.
 
     It may be far above what a small change makes of itself: beside a singular position of a loop a rounding decides whether a residual is closed
     once more, and whatever is left of it moves the loop by the residual over the sine of the angle.

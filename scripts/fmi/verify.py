@@ -170,7 +170,7 @@ def described(report: Report, archive: Archive) -> None:
 
 
 def twin_of(archive: Archive) -> InProcess:
-    """The model file inside the archive, compiled in this process."""
+    """Return the model file inside the archive, compiled in this process."""
     from kinetree.fmu.unit import fmu_unit
     from kinetree.models import load
     from kinetree.models.system.starting import Beginning
@@ -189,7 +189,7 @@ def twin_of(archive: Archive) -> InProcess:
 
 
 def chain_of(twin: InProcess) -> ChainSystem | None:
-    """The linear chain that steps by the matrix method, if it is one."""
+    """Return the linear chain that steps by the matrix method, if it is one."""
     return getattr(twin.unit, "chain", None)
 
 
@@ -291,7 +291,9 @@ def exchange(
 
 
 def steepest(table: np.ndarray) -> float:
-    """Largest change from one row to the next, relative to the size of a column where that exceeds 1."""
+    """Return the largest change from one row to the next, relative to the size of a column where
+    that exceeds 1.
+    """
     return deviation(table[1:], table[:-1]) if len(table) > 1 else 0.0
 
 

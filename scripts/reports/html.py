@@ -44,7 +44,7 @@ def table(rows: Sequence[Sequence[str]], title: str = "") -> str:
 
 
 def picture(path: Path, caption: str) -> str:
-    """A PNG inside the page."""
+    """Return a PNG inside the page."""
     data = b64encode(path.read_bytes()).decode()
     return f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{data}"><figcaption>{escape(caption)}</figcaption></figure>'
 
@@ -60,7 +60,7 @@ def scene(result: Result, caption: str) -> str:
 
 
 def write_report(path: Path, title: str, parts: Sequence[str]) -> Path:
-    """The page."""
+    """Return the page."""
     width = '<meta name="viewport" content="width=device-width, initial-scale=1">'
     head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{width}<title>{escape(title)}</title><style>{STYLE}</style></head>'
     write_text(

@@ -29,7 +29,7 @@ def save(figure: Any, path: Path) -> Path:
 
 
 def per(top: str, bottom: str) -> str:
-    """Unit of a quotient for an axis."""
+    """Return the unit of a quotient for an axis."""
     bottom = f"({bottom})" if any(sign in bottom for sign in "./") else bottom
     return "" if not top and not bottom else f" [{top or '1'}/{bottom}]" if bottom else f" [{top}]"
 
@@ -43,7 +43,9 @@ def draw_bode(
     path: Path,
     sweep: Any = None,
 ) -> Path:
-    """Gain and phase over frequency in Hz; crossings of the margins marked, measured responses as dots."""
+    """Return the gain and phase over frequency in Hz; crossings of the margins marked, measured
+    responses as dots.
+    """
     figure, axes = figure_of(2, len(inputs), 1.0 + 5.5 * len(inputs), 6.0)
     for column, given in enumerate(inputs):
         above, below = axes[:, column]
@@ -96,7 +98,7 @@ def mark(above: Any, below: Any, margin: Margins, colour: str) -> None:
 
 
 def draw_nyquist(linear: Linear, inputs: Sequence[str], outputs: Sequence[str], path: Path) -> Path:
-    """L(jω) for ω > 0 with the point -1."""
+    """Return L(jω) for ω > 0 with the point -1."""
     figure, axes = figure_of(1, 1, 6.0, 6.0)
     place = axes[0, 0]
     for number, (given, output) in enumerate((a, b) for a in inputs for b in outputs):
@@ -126,7 +128,7 @@ def response_of(part: StateSpace) -> np.ndarray:
 
 
 def draw_poles(linear: Linear, zeros: np.ndarray, path: Path) -> Path:
-    """Eigenvalues and zeros in the complex plane."""
+    """Return eigenvalues and zeros in the complex plane."""
     figure, axes = figure_of(1, 1, 6.5, 5.0)
     place = axes[0, 0]
     place.plot(

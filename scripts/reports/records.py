@@ -44,7 +44,7 @@ def record_table(record: Record) -> str:
 
 
 def field_table(title: str, table: Iterable[Field]) -> str:
-    """The fields of one block."""
+    """Return the fields of one block."""
     rows = [
         f"| `{field.name}` | {escaped(field.size)} | {escaped(field.text)} |" for field in table
     ]
@@ -56,7 +56,7 @@ def escaped(text: str) -> str:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     model = [
         field_table("ints of a model, after the header and the directories", fields.MODEL_INTS),
         field_table("floats of a model", fields.MODEL_FLOATS),

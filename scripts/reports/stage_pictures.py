@@ -24,7 +24,9 @@ FLAT = 0.05  # part of a panel's height below which no line would show its motio
 
 
 def kind(name: str) -> str:
-    """First word of a name: jack_load_front_left and jack_load_rear_right are of one kind, and so are module1_height and module2_height."""
+    """Return the first word of a name: jack_load_front_left and jack_load_rear_right are of one
+    kind, and so are module1_height and module2_height.
+    """
     return re.split(r"[^A-Za-z]", name, maxsplit=1)[0]
 
 

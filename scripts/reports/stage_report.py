@@ -32,7 +32,9 @@ LATEX = {
 
 
 def asked(spec: str) -> ReportTable:
-    """A table from a text ROWS[:COLUMNS[:STAGES[:REFERENCE]]], lists with commas: end:slew,luff:swing*:stage."""
+    """Return a table from a text ROWS[:COLUMNS[:STAGES[:REFERENCE]]], lists with commas:
+    end:slew,luff:swing*:stage.
+    """
     kind, columns, stages, reference, *more = [
         *(part.strip() for part in spec.split(":")),
         "",
@@ -58,7 +60,7 @@ def asked(spec: str) -> ReportTable:
 
 
 def listed(text: str) -> list[str]:
-    """Names between commas."""
+    """Return the names between commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
@@ -112,7 +114,7 @@ def write_tables(path: Path, tables: Sequence[StageTable], title: str) -> Path:
 
 
 def latex(table: StageTable) -> str:
-    """A table of booktabs."""
+    """Return a table of booktabs."""
     head, *lines = [
         [re.sub(r"[\\_%&#${}^~]", lambda found: LATEX[found[0]], cell) for cell in row]
         for row in table.rows()

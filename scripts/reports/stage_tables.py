@@ -32,7 +32,9 @@ def rows_of(
     kind: str,
     scale: np.ndarray | float = 1.0,
 ) -> list[list[str]]:
-    """Head, the start of the run, a row per stage, then mean, standard deviation, deviation from the start and, for deviations, spread."""
+    """Return head, the start of the run, a row per stage, then mean, standard deviation, deviation
+    from the start and, for deviations, spread.
+    """
     sums = {
         "mean": found.mean,
         "standard deviation": found.standard_deviation,
@@ -86,7 +88,7 @@ def stage_table(
 
 
 def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]]:
-    """The three tables of a result by title; every column in a unit that fits it."""
+    """Return the three tables of a result by title; every column in a unit that fits it."""
     names = lasting(result, coordinates)
     if not names:
         return {}
@@ -111,7 +113,7 @@ def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]
 
 
 def fitted(result: Any, name: str, values: np.ndarray) -> tuple[float, str]:
-    """Factor and unit of a column: the one it asks for, else one that fits its values."""
+    """Return the factor and unit of a column: the one it asks for, else one that fits its values."""
     asked = result.display_unit(name)
     return (1.0, asked) if asked else fitting(result.unit(name), values)
 

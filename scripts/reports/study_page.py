@@ -66,7 +66,7 @@ def written(cell: Any) -> str:
 
 
 def facts() -> list[tuple[str, str]]:
-    """Versions and the machine."""
+    """Return versions and the machine."""
     found = []
     for name in PACKAGES:
         try:
@@ -81,7 +81,9 @@ def facts() -> list[tuple[str, str]]:
 
 
 def plain(value: Any) -> str:
-    """A setting as one reads it: tables as `key = value, ...`, lists of them one after another."""
+    """Return a setting as one reads it: tables as `key = value, ...`, lists of them one after
+    another.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         value = vars(value)
     if isinstance(value, Mapping):
@@ -101,7 +103,7 @@ def write_page(
     lead: str = "",
     more: Mapping[str, Any] | None = None,
 ) -> Path:
-    """The file."""
+    """Return the file."""
     try:
         from jinja2 import Environment
     except ImportError:

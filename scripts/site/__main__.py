@@ -32,7 +32,7 @@ def renew() -> int:
 
 
 def build(site: Path = SITE) -> int:
-    """MkDocs, strict; then the links."""
+    """Return mkDocs, strict; then the links."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
     environment = {
         **os.environ,

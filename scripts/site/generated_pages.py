@@ -87,7 +87,7 @@ def public(thing: type) -> list[tuple[str, Any]]:
 
 
 def signature(thing: Any) -> str:
-    """Arguments without self and without types that only a checker reads."""
+    """Return arguments without self and without types that only a checker reads."""
     try:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
@@ -147,7 +147,7 @@ def help_text(text: str) -> Iterator[str]:
 
 
 def row(parameter: Any) -> str:
-    """A line of the table of a command."""
+    """Return a line of the table of a command."""
     if parameter.param_type_name == "argument":
         name = parameter.metavar or parameter.name.upper()
         label = f"`{name}`"
@@ -160,5 +160,5 @@ def row(parameter: Any) -> str:
 
 
 def changes() -> str:
-    """CHANGELOG.md, whose links start at the root of the repository."""
+    """Return CHANGELOG.md, whose links start at the root of the repository."""
     return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")

@@ -18,7 +18,9 @@ SOILS = Path(__file__).parents[2] / "tests" / "data" / "soils.json"
 
 
 def along(force: dict[str, Any], start: float, speed: float, stop: float, wave: float = 0.0) -> Any:
-    """A body that moves along x past a force, steadily or to and fro with the circular frequency `wave`."""
+    """Return a body that moves along x past a force, steadily or to and fro with the circular
+    frequency `wave`.
+    """
     other = {"child": "other", "transforms": [{"shift": "y", "coordinate": "y"}]}
     described: dict[str, Any] = {
         "format": "kinetree/1", "name": "law", "gravity": [0, 0, 0], "forces": {"law": force}, "outputs": {"pull": "force('law')"},
@@ -122,7 +124,7 @@ def forces(path: Path) -> None:
 
 
 def bounce(dissipation: float) -> Any:
-    """A ball of 1 kg that lands on the ground."""
+    """Return a ball of 1 kg that lands on the ground."""
     law = {"body": "ball", "shape": {"sphere": 0.05}, "modulus": 2e6, "dissipation": dissipation}
     return load({
         "format": "kinetree/1", "name": "ball", "gravity": [0, 0, 0], "bodies": {"ball": {"mass": 1.0}}, "forces": {"law": law},

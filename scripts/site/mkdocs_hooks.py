@@ -34,13 +34,13 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_config(config: Any) -> Any:
-    """Slots of the navigation whose page is still being written stay out of it."""
+    """Return the slots of the navigation whose page is still being written stay out of it."""
     config["nav"] = without_missing(config["nav"])
     return config
 
 
 def without_missing(nav: list[Any]) -> list[Any]:
-    """A navigation without the slots that have no page."""
+    """Return a navigation without the slots that have no page."""
     kept = []
     for entry in nav:
         title, inner = next(iter(entry.items())) if isinstance(entry, dict) else ("", entry)
@@ -52,7 +52,7 @@ def without_missing(nav: list[Any]) -> list[Any]:
 
 
 def decisions() -> str:
-    """Links to all notes."""
+    """Return links to all notes."""
     lines = []
     for path in sorted((DOCS / "decisions").glob("[0-9]*.md")):
         lines.append(
@@ -62,7 +62,9 @@ def decisions() -> str:
 
 
 def whole_numbers(row: str) -> str:
-    """A row of a table in which no number is broken over lines: 47 102 and 1e-16 stay together."""
+    """Return a row of a table in which no number is broken over lines: 47 102 and 1e-16 stay
+    together.
+    """
     parts = row.split("`")
     parts[::2] = [
         re.sub(r"(?<=\de)-(?=\d)", "-\u2060", re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", part))
@@ -72,7 +74,7 @@ def whole_numbers(row: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """A moving scene where a page asks for one; commands in the colours of commands."""
+    """Return a moving scene where a page asks for one; commands in the colours of commands."""
     if page.file.src_uri == "decisions/README.md":
         return markdown + decisions()
     markdown = COMMANDS.sub(lambda found: f"```sh\n{dedent(found[0])}```\n", markdown)

@@ -74,7 +74,7 @@ class Reader:
             raise self.refuse(f"{path.name} cannot be read: {error.strerror}") from error
 
     def inside(self, source: str, what: str) -> Path:
-        """The file of the archive that a source names."""
+        """Return the file of the archive that a source names."""
         if not is_inside(self.folder, source):
             raise self.refuse(f"{what}: source '{source[:100]}' is not inside the archive")
         if not os.path.isfile(self.folder / source):  # no name is too long for it
@@ -206,7 +206,7 @@ class Reader:
         )
 
     def transformation(self, element: Element, what: str) -> tuple[float, float]:
-        """Factor and offset of a connection or a mapping."""
+        """Return the factor and offset of a connection or a mapping."""
         factor, offset = 1.0, 0.0
         for child in element:
             kind = child.tag.rpartition("}")[2]
@@ -227,7 +227,7 @@ class Reader:
         }
 
     def read_units(self, units: Element | None) -> dict[str, Base]:
-        """Definitions of units."""
+        """Return the definitions of units."""
         found = {}
         for unit in [] if units is None else units.findall(f"{{{SSC}}}Unit"):
             base = unit.find(f"{{{SSC}}}BaseUnit")
@@ -252,7 +252,7 @@ class Reader:
         return int(value)
 
     def link(self, edge: Edge, wires: Mapping[str, Mapping[str, str]]) -> Link:
-        """A direct connection with its conversion of units and our own additions."""
+        """Return a direct connection with its conversion of units and our own additions."""
         (start, output), (end, given), ends = edge.start, edge.end, self.ends()
         for place in (edge.start, edge.end):
             kind = ends[place].type if place in ends else ""
@@ -384,7 +384,7 @@ class Reader:
 
 
 def own_facts(experiment: Element | None) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Scheme and step, and additions to wires, as Kinetree has written them."""
+    """Return scheme and step, and additions to wires, as Kinetree has written them."""
     for note in [] if experiment is None else experiment.iter(f"{{{SSC}}}Annotation"):
         ours = note.find(f"{{{OWN}}}CoSimulation") if note.get("type") == OURS else None
         if ours is not None:

@@ -94,7 +94,7 @@ def text_of(root: Element) -> bytes:
 
 
 def made(ssp_version: str, name: str) -> dict[str, str]:
-    """Attributes of a file's root."""
+    """Return the attributes of a file's root."""
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "version": ssp_version,
@@ -105,7 +105,7 @@ def made(ssp_version: str, name: str) -> dict[str, str]:
 
 
 def description(structure: Structure, ssp_version: str) -> Element:
-    """SystemStructure.ssd."""
+    """Return systemStructure.ssd."""
     root = Element(
         "ssd:SystemStructureDescription", SPACES | made(ssp_version, identifier_of(structure.name))
     )
@@ -251,7 +251,7 @@ def write_experiment(root: Element, structure: Structure) -> None:
 
 
 def values(component: Component, known: Mapping[str, Base], ssp_version: str) -> Element:
-    """A file of values."""
+    """Return a file of values."""
     root = Element(
         "ssv:ParameterSet", {"xmlns:ssv": SSV, "xmlns:ssc": SSC} | made(ssp_version, SET)
     )

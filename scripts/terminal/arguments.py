@@ -71,7 +71,7 @@ def numbers(settings: list[str] | None, option: str = "--set") -> dict[str, floa
 
 
 def quantity(text: str, where: str, units: bool) -> float | None:
-    """A number in SI; None for what is no number."""
+    """Return a number in SI; None for what is no number."""
     if text.strip().lstrip("+-").isdecimal():
         return int(text)
     found = NUMBER.match(text)
@@ -93,7 +93,7 @@ def quantity(text: str, where: str, units: bool) -> float | None:
 
 
 def begun(mechanism: "Mechanism", starts: list[str] | None, origin: str | None) -> "Mechanism":
-    """The mechanism with the start that --start and --from ask for."""
+    """Return the mechanism with the start that --start and --from ask for."""
     if not starts and origin is None:
         return mechanism
     path, time = (origin, None) if origin is None or Path(origin).exists() else instant(origin)
@@ -108,7 +108,7 @@ def begun(mechanism: "Mechanism", starts: list[str] | None, origin: str | None) 
 
 
 def as_given(value: float) -> "float | dict[str, float | str]":
-    """A start value, with the unit that it was given in."""
+    """Return a start value, with the unit that it was given in."""
     unit = getattr(value, "unit", "")
     if not unit:
         return value
@@ -118,7 +118,7 @@ def as_given(value: float) -> "float | dict[str, float | str]":
 
 
 def instant(text: str) -> tuple[str, float | None]:
-    """File and time of RESULT@TIME."""
+    """Return the file and time of RESULT@TIME."""
     path, separator, time = text.rpartition("@")
     if not separator:
         raise BadInput(f"--from {text}: no such file")

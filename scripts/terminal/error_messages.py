@@ -38,7 +38,7 @@ def report(error: BaseException) -> None:
 
 
 def exit_code(error: BaseException) -> int:
-    """2 for bad input, 1 for a failure while running."""
+    """Return 2 for bad input, 1 for a failure while running."""
     from kinetree.models.description.errors import ModelError
 
     return (

@@ -15,7 +15,7 @@ Lines = list[tuple[str, str]]
 
 
 def values(word: str) -> Lines:
-    """Types of joints, integrators, methods and units by their names."""
+    """Return the types of joints, integrators, methods and units by their names."""
     from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
     from kinetree.models.joints.kinds import KINDS
     from kinetree.solvers.integrate.kinds import INTEGRATORS
@@ -71,7 +71,7 @@ def inside(model: type[BaseModel], key: str) -> list[type[BaseModel]]:
 
 
 def example(label: str) -> str:
-    """The example of a table by its label, as `[forces] kind = line`."""
+    """Return the example of a table by its label, as `[forces] kind = line`."""
     from kinetree.models.description.reference import EXAMPLES, slug
 
     section, _, kind = label.partition(" kind = ")

@@ -35,7 +35,7 @@ Table = TypeVar("Table", bound=FileTable)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The content of a file of bounded size."""
+    """Return the content of a file of bounded size."""
     if not path.exists():
         raise FileNotFoundError(2, "no such file", str(path))
     try:
@@ -58,14 +58,14 @@ def only(found: Mapping[str, Any], known: set[str], place: str) -> None:
 
 
 def number(value: Any, place: str) -> float:
-    """A finite number."""
+    """Return a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise BadInput(f"{place}: found {value!r}, expected a number")
     return float(value)
 
 
 def checked(kind: type[Table], raw: Mapping[str, Any], place: str) -> Table:
-    """A table of a file; BadInput names every mistake."""
+    """Return a table of a file; BadInput names every mistake."""
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
@@ -110,7 +110,7 @@ def mistake(error: Any, known: Any) -> str:
 
 
 def known_keys(kind: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
-    """Keys of the table at a path."""
+    """Return the keys of the table at a path."""
     for part in path:
         if isinstance(part, str) and part in kind.model_fields:
             found = inner_models(kind.model_fields[part].annotation)
@@ -121,7 +121,7 @@ def known_keys(kind: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
 
 
 def inner_models(annotation: Any) -> list[type[BaseModel]]:
-    """Models inside dicts, lists, unions and Annotated."""
+    """Return models inside dicts, lists, unions and Annotated."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [found for each in getattr(annotation, "__args__", ()) for found in inner_models(each)]

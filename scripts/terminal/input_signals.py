@@ -51,7 +51,7 @@ def given(
 
 
 def wanted(maps: list[str] | None, names: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-    """Input and unit by column."""
+    """Return the input and unit by column."""
     found = {}
     for text in maps or []:
         column, separator, target = text.partition("=")
@@ -63,7 +63,9 @@ def wanted(maps: list[str] | None, names: tuple[str, ...]) -> dict[str, tuple[st
 
 
 def driven(path: Path, maps: dict[str, tuple[str, str]], system: System) -> dict[str, Signal]:
-    """Functions of time, linear between the rows; columns with names of inputs need no map."""
+    """Return the functions of time, linear between the rows; columns with names of inputs need no
+    map.
+    """
     import numpy as np
 
     from kinetree.models.analysis.identification import held as linear

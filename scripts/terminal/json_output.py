@@ -15,7 +15,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 
 
 def plain(value: Any) -> Any:
-    """Dicts, lists, texts and finite numbers."""
+    """Return dicts, lists, texts and finite numbers."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -46,7 +46,7 @@ def single(text: str, maps: list[str] | None = None, mechanism: Mechanism | None
 
 
 def names_of(maps: list[str] | None, data: Recorded, path: Path) -> dict[str, tuple[str, str]]:
-    """Name and unit by column."""
+    """Return the name and unit by column."""
     found = {}
     for text in maps or []:
         column, separator, target = text.partition("=")

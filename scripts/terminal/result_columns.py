@@ -46,7 +46,7 @@ class Recorded:
         return self._columns[name][1]
 
     def select(self, patterns: Iterable[str] | None) -> tuple[str, ...]:
-        """Names in any case of letters, * for any text; all of them where none is given."""
+        """Return names in any case of letters, * for any text; all of them where none is given."""
         found: dict[str, None] = {}
         for pattern in patterns or ("*",):
             shape = shape_of(pattern, re.IGNORECASE)

@@ -17,7 +17,9 @@ def select(condition, a, b):
 
 
 def larger_of(a, b):
-    """The larger one; of equal numbers a, but with slopes the one that is about to be larger."""
+    """Return the larger one; of equal numbers a, but with slopes the one that is about to be
+    larger.
+    """
     return select(b > a, b, a)
 
 

@@ -9,7 +9,9 @@ from kinetree.solvers.kernel import inline
 
 @inline
 def rotation(e, angle):
-    """Matrix of the rotation by `angle` about the unit vector e (Rodrigues): maps components after to components before the rotation."""
+    """Return the matrix of the rotation by `angle` about the unit vector e (Rodrigues): maps
+    components after to components before the rotation.
+    """
     s, c = sincos(angle)
     k = 1.0 - c
     x, y, z = e
@@ -76,7 +78,9 @@ def turn_z(b, s, c):
 
 @inline
 def quaternion_matrix(w, x, y, z):
-    """Rotation matrix of a quaternion of any length: the dynamics do not depend on its norm."""
+    """Return the rotation matrix of a quaternion of any length: the dynamics do not depend on its
+    norm.
+    """
     k = 2.0 / (w * w + x * x + y * y + z * z)
     return (
         1.0 - k * (y * y + z * z),

@@ -24,25 +24,25 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def linear(x):
-    """Linear part of a six-vector."""
+    """Return the linear part of a six-vector."""
     return (x[0], x[1], x[2])
 
 
 @kernel
 def angular(x):
-    """Angular part of a six-vector."""
+    """Return the angular part of a six-vector."""
     return (x[3], x[4], x[5])
 
 
 @kernel
 def join(a, b):
-    """Six-vector of two parts."""
+    """Return the six-vector of two parts."""
     return (a[0], a[1], a[2], b[0], b[1], b[2])
 
 
 @kernel
 def dot6(a, b):
-    """a . b."""
+    """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
@@ -68,21 +68,21 @@ def carry(G, rho, x):
 
 @kernel
 def carry_back(G, rho, f):
-    """Cᵀ f: a force and moment from the child's origin and axes to the parent's."""
+    """Return cᵀ f: a force and moment from the child's origin and axes to the parent's."""
     g = mtv(G, linear(f))
     return join(g, add3(mtv(G, angular(f)), cross(rho, g)))
 
 
 @kernel
 def motion_cross(v, x):
-    """-Ωᵀ x: rate of a tangent vector that is constant in a frame moving with -v."""
+    """Return -Ωᵀ x: rate of a tangent vector that is constant in a frame moving with -v."""
     w = angular(v)
     return join(add3(cross(w, linear(x)), cross(linear(v), angular(x))), cross(w, angular(x)))
 
 
 @kernel
 def momentum_cross(v, p):
-    """Ω p with Ω = [[ω̃, 0], [ṽ, ω̃]]."""
+    """Return Ω p with Ω = [[ω̃, 0], [ṽ, ω̃]]."""
     w = angular(v)
     return join(cross(w, linear(p)), add3(cross(linear(v), linear(p)), cross(w, angular(p))))
 
@@ -119,7 +119,7 @@ def rigid_back(G, rho, m, h, J):
 
 @kernel
 def mv6(M, at, x):
-    """Product of the 6x6 matrix stored at `at` and a six-vector."""
+    """Return the product of the 6x6 matrix stored at `at` and a six-vector."""
     return (
         row6(M, at, x),
         row6(M, at + 6, x),
@@ -132,7 +132,7 @@ def mv6(M, at, x):
 
 @kernel
 def row6(M, at, x):
-    """Product of the row stored at `at` and a six-vector."""
+    """Return the product of the row stored at `at` and a six-vector."""
     return (
         M[at] * x[0]
         + M[at + 1] * x[1]
@@ -145,7 +145,7 @@ def row6(M, at, x):
 
 @kernel
 def get_block(M, at):
-    """3x3 block of a 6x6 matrix whose first element is stored at `at`."""
+    """Return 3x3 block of a 6x6 matrix whose first element is stored at `at`."""
     return (
         M[at],
         M[at + 1],
@@ -199,5 +199,5 @@ def add_congruence(M, at, H, ah, G, rho):
 
 @kernel
 def upper(m):
-    """Symmetric matrix by its upper triangle."""
+    """Return the symmetric matrix by its upper triangle."""
     return (m[0], m[1], m[2], m[4], m[5], m[8])

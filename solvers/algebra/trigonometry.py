@@ -23,7 +23,7 @@ COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894
 
 @inline
 def polynomial(z, c):
-    """c0 + c1 z + ... + c5 z^5."""
+    """Return c0 + c1 z + ... + c5 z^5."""
     return c[0] + z * (c[1] + z * (c[2] + z * (c[3] + z * (c[4] + z * c[5]))))
 
 
@@ -39,13 +39,13 @@ def within_a_quarter(angle, turns):
 
 
 def sincos(angle):
-    """Sine and cosine together."""
+    """Return sine and cosine together."""
     return plain_sincos(angle)
 
 
 @inline
 def plain_sincos(angle):
-    """Sine and cosine of a plain number."""
+    """Return the sine and cosine of a plain number."""
     turns = whole_below(angle * (2.0 / math.pi) + 0.5)
     if not abs(turns) < MOST_TURNS:
         return math.sin(angle), math.cos(angle)

@@ -9,19 +9,19 @@ from kinetree.solvers.kernel import inline
 
 @inline
 def get3(array, at):
-    """Vector stored at `at`."""
+    """Return vector stored at `at`."""
     return (array[at], array[at + 1], array[at + 2])
 
 
 @inline
 def get6(array, at):
-    """Symmetric matrix or six-vector stored at `at`."""
+    """Return symmetric matrix or six-vector stored at `at`."""
     return (array[at], array[at + 1], array[at + 2], array[at + 3], array[at + 4], array[at + 5])
 
 
 @inline
 def get9(array, at):
-    """Matrix stored at `at`."""
+    """Return matrix stored at `at`."""
     return (
         array[at],
         array[at + 1],
@@ -89,19 +89,19 @@ def add_to9(array, at, a):
 
 @inline
 def add3(a, b):
-    """a + b."""
+    """Return a + b."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 @inline
 def sub3(a, b):
-    """a - b."""
+    """Return a - b."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
 @inline
 def neg3(a):
-    """-a."""
+    """Return -a."""
     return (-a[0], -a[1], -a[2])
 
 
@@ -119,19 +119,19 @@ def axpy3(s, a, b):
 
 @inline
 def dot3(a, b):
-    """a . b."""
+    """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @inline
 def cross(a, b):
-    """a x b."""
+    """Return a x b."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
 @inline
 def mv(m, a):
-    """Matrix times vector."""
+    """Return matrix times vector."""
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
         m[3] * a[0] + m[4] * a[1] + m[5] * a[2],
@@ -141,7 +141,7 @@ def mv(m, a):
 
 @inline
 def mtv(m, a):
-    """Transposed matrix times vector."""
+    """Return transposed matrix times vector."""
     return (
         m[0] * a[0] + m[3] * a[1] + m[6] * a[2],
         m[1] * a[0] + m[4] * a[1] + m[7] * a[2],
@@ -151,7 +151,7 @@ def mtv(m, a):
 
 @inline
 def sv(s, a):
-    """Symmetric matrix times vector."""
+    """Return symmetric matrix times vector."""
     return (
         s[0] * a[0] + s[1] * a[1] + s[2] * a[2],
         s[1] * a[0] + s[3] * a[1] + s[4] * a[2],
@@ -161,7 +161,7 @@ def sv(s, a):
 
 @inline
 def mm(a, b):
-    """Matrix times matrix."""
+    """Return matrix times matrix."""
     return (
         a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
         a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
@@ -177,13 +177,13 @@ def mm(a, b):
 
 @inline
 def transpose(m):
-    """Transposed matrix."""
+    """Return transposed matrix."""
     return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
 
 @inline
 def full(s):
-    """Symmetric matrix as a matrix."""
+    """Return symmetric matrix as a matrix."""
     return (s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5])
 
 
@@ -203,19 +203,19 @@ def rotate_symmetric(r, s):
 
 @inline
 def add6(a, b):
-    """Sum of symmetric matrices."""
+    """Return the sum of symmetric matrices."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
 
 
 @inline
 def sub6(a, b):
-    """Difference of symmetric matrices."""
+    """Return the difference of symmetric matrices."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5])
 
 
 @inline
 def add9(a, b):
-    """Sum of matrices."""
+    """Return the sum of matrices."""
     return (
         a[0] + b[0],
         a[1] + b[1],
@@ -231,7 +231,7 @@ def add9(a, b):
 
 @inline
 def sub9(a, b):
-    """Difference of matrices."""
+    """Return the difference of matrices."""
     return (
         a[0] - b[0],
         a[1] - b[1],
@@ -253,7 +253,7 @@ def scale6(s, a):
 
 @inline
 def outer(a, b):
-    """a bᵀ."""
+    """Return a bᵀ."""
     return (
         a[0] * b[0],
         a[0] * b[1],
@@ -275,13 +275,13 @@ def outer_symmetric(a, b):
 
 @inline
 def skew(a):
-    """The matrix ã of the cross product."""
+    """Return the matrix ã of the cross product."""
     return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
 
 
 @inline
 def skew_mm(a, m):
-    """ã M."""
+    """Return ã M."""
     return (
         a[1] * m[6] - a[2] * m[3],
         a[1] * m[7] - a[2] * m[4],
@@ -297,7 +297,7 @@ def skew_mm(a, m):
 
 @inline
 def inverse_symmetric(s):
-    """Inverse of a symmetric positive matrix by cofactors."""
+    """Return the inverse of a symmetric positive matrix by cofactors."""
     c0 = s[3] * s[5] - s[4] * s[4]
     c1 = s[2] * s[4] - s[1] * s[5]
     c2 = s[1] * s[4] - s[2] * s[3]

@@ -260,7 +260,9 @@ def eliminate_springs(B, free, a, g, width, n):
 
 @entry
 def eliminate(B, free, rest, tiny, width, n):
-    """Cholesky factor of a band matrix, layout as above with the diagonal at d = 0; pivots below tiny[k] count as zero; False when indefinite."""
+    """Return Cholesky factor of a band matrix, layout as above with the diagonal at d = 0; pivots
+    below tiny[k] count as zero; False when indefinite.
+    """
     size = width + 1
     for k in range(n):
         d = rest[k * size]

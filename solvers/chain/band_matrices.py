@@ -30,7 +30,7 @@ class Band(NamedTuple):
 
 
 def zeros(n: int, width: int) -> Band:
-    """A band of zeros."""
+    """Return a band of zeros."""
     width = max(0, min(width, n - 1))
     row = 2 * width + 1 + 2 * PAD
     return Band(np.zeros(n * row), width + PAD, row - 1, width)
@@ -44,7 +44,7 @@ def retain(count: int) -> None:
 
 
 def identity(n: int) -> Band:
-    """The unit matrix as a band of half-width 0."""
+    """Return the unit matrix as a band of half-width 0."""
     unit = zeros(n, 0)
     unit.data[unit.base :: unit.stride + 1] = 1.0
     return unit
@@ -58,7 +58,7 @@ def diagonals(a: Band, n: int) -> np.ndarray:
 
 
 def dense(a: Band, n: int) -> np.ndarray:
-    """The n x n array (a view when the band is dense)."""
+    """Return the n x n array (a view when the band is dense)."""
     if a.is_dense:
         return a.data.reshape(n, n)
     full = np.zeros(n * n)
@@ -92,7 +92,7 @@ def from_dense(full: np.ndarray) -> Band:
 
 
 def resized(a: Band, n: int, width: int, factor: float = 1.0) -> Band:
-    """factor*a with another half-width: cut or filled up with zeros."""
+    """Return factor*a with another half-width: cut or filled up with zeros."""
     out = zeros(n, width)
     band_kernels.add(
         out.data, out.base, out.stride, min(out.width, a.width), factor, a.data, a.base, a.stride, n
@@ -106,7 +106,7 @@ def add(out: Band, factor: float, a: Band, n: int) -> None:
 
 
 def transposed(a: Band, n: int) -> Band:
-    """A transposed copy."""
+    """Return a transposed copy."""
     if a.is_dense:
         return from_dense(dense(a, n).T)
     out = zeros(n, a.width)
@@ -115,7 +115,9 @@ def transposed(a: Band, n: int) -> Band:
 
 
 def product(factor: float, a: Band, b: Band, n: int, width: int) -> Band:
-    """factor*a*b, of which no more than width diagonals on either side are not zero: by BLAS when one is dense."""
+    """Return factor*a*b, of which no more than width diagonals on either side are not zero: by BLAS
+    when one is dense.
+    """
     if a.is_dense or b.is_dense:
         return from_dense(factor * (dense(a, n) @ dense(b, n)))
     out = zeros(n, min(a.width + b.width, width))
@@ -124,14 +126,16 @@ def product(factor: float, a: Band, b: Band, n: int, width: int) -> Band:
 
 
 def profile(a: Band, n: int) -> np.ndarray:
-    """Largest |element| on the diagonals d and -d, d = 0..width."""
+    """Return largest |element| on the diagonals d and -d, d = 0..width."""
     peak = np.zeros(a.width + 1)
     band_kernels.profile(peak, *a, n)
     return peak
 
 
 def needed(peaks: np.ndarray, drop: float) -> int:
-    """Smallest half-width outside which the sum of a row of elements bounded by peaks is at most drop."""
+    """Return smallest half-width outside which the sum of a row of elements bounded by peaks is at
+    most drop.
+    """
     tail = 2.0 * np.cumsum(peaks[::-1])[::-1]
     return (
         int(np.count_nonzero(tail > drop)) - 1
@@ -151,7 +155,7 @@ def square_width(peak: np.ndarray, drop: float) -> int:
 
 
 def rows_product(rows: np.ndarray, b: Band) -> np.ndarray:
-    """rows*b for an array of row vectors."""
+    """Return rows*b for an array of row vectors."""
     count, n = rows.shape
     if b.is_dense:
         return rows @ dense(b, n)

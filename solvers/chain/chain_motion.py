@@ -102,7 +102,7 @@ def prepare(
 def sampled(
     force, channels, n: int, dt: float, steps: int, shape: str | None, start_time: float
 ) -> tuple:
-    """Channels, node values, shape and gain of an excitation."""
+    """Return channels, node values, shape and gain of an excitation."""
     every = np.arange(n) if channels is None else np.asarray(channels, dtype=int)
     return every, *excitation.samples(force, len(every), dt, start_time, steps, shape), 1.0
 
@@ -175,7 +175,7 @@ def run(
 
 
 def positions(chain: Coefficients, E: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """Rows x from strains e = x B and the free coordinates."""
+    """Return the rows x from strains e = x B and the free coordinates."""
     n, w = chain.n, chain.B.width
     elements = diagonals(chain.B, n)
     number = np.full(n, -1)

@@ -66,7 +66,7 @@ class Springs(NamedTuple):
 
 
 def listed(springs: Springs) -> tuple[Band, int]:
-    """The matrix of springs as a band."""
+    """Return the matrix of springs as a band."""
     n = len(springs.ground)
     if len(springs.between) != n - 1 or not all(
         np.isfinite(part).all() and (part >= 0.0).all() for part in springs
@@ -85,7 +85,9 @@ def listed(springs: Springs) -> tuple[Band, int]:
 
 
 def as_band(value, n: int | None, name: str) -> tuple[Band, int]:
-    """A band from a vector (diagonal), a matrix, a sparse matrix, a band (copied) or None (zero)."""
+    """Return a band from a vector (diagonal), a matrix, a sparse matrix, a band (copied) or None
+    (zero).
+    """
     if value is None:
         return zeros(n, 0), n
     if isinstance(value, Springs):
@@ -129,7 +131,7 @@ def as_band(value, n: int | None, name: str) -> tuple[Band, int]:
 
 
 def unscaled(value, n: int) -> np.ndarray:
-    """An input as dense matrix."""
+    """Return an input as dense matrix."""
     return dense(as_band(value, n, "matrix")[0], n)
 
 
@@ -197,7 +199,7 @@ def scale(mass, damping, stiffness, supports=None) -> Coefficients:
 
 
 def scaled(a: Band, root: np.ndarray, both: bool) -> Band:
-    """Rows (and columns when both) divided by root."""
+    """Return rows (and columns when both) divided by root."""
     n = len(root)
     out = zeros(n, a.width)
     target = diagonals(out, n)
@@ -209,12 +211,14 @@ def scaled(a: Band, root: np.ndarray, both: bool) -> Band:
 
 
 def reduced(root: np.ndarray, full: np.ndarray) -> Band:
-    """L^-1 full L^-T."""
+    """Return L^-1 full L^-T."""
     return from_dense(np.linalg.solve(root, np.linalg.solve(root, full).T).T)
 
 
 def norm_bound(a: Band, n: int) -> float:
-    """Bound of the largest |eigenvalue|: Gershgorin or Frobenius, whichever is less (the trace of [GG11] is never below the Frobenius norm)."""
+    """Return the bound of the largest |eigenvalue|: Gershgorin or Frobenius, whichever is less (the
+    trace of [GG11] is never below the Frobenius norm).
+    """
     elements = dense(a, n) if a.is_dense else diagonals(a, n)
     return float(min(np.abs(elements).sum(axis=1).max(), np.linalg.norm(elements)))
 
@@ -230,7 +234,7 @@ def from_scaled(chain: Coefficients, rows: np.ndarray) -> np.ndarray:
 
 
 def force_rows(chain: Coefficients, channels: np.ndarray) -> np.ndarray:
-    """Unit forces of the channels as rows of M^-1/2 (L^-T for a full mass matrix)."""
+    """Return the unit forces of the channels as rows of M^-1/2 (L^-T for a full mass matrix)."""
     unit = np.zeros((len(channels), chain.n))
     unit[np.arange(len(channels)), channels] = 1.0
     return unit / chain.mass if chain.mass.ndim == 1 else np.linalg.solve(chain.mass, unit.T).T

@@ -22,7 +22,9 @@ class Unit(NamedTuple):
 def linear_chain(
     mass, damping, stiffness, dt: float, channels=None, accuracy: float = 1e-10, supports=None
 ) -> Unit:
-    """Matrices for steps of dt with forces at the channels (default: all coordinates), linear in time on every step."""
+    """Return the matrices for steps of dt with forces at the channels (default: all coordinates),
+    linear in time on every step.
+    """
     check_accuracy(accuracy)
     chain = scale(mass, damping, stiffness, supports)
     every = np.arange(chain.n) if channels is None else np.asarray(channels, dtype=int)

@@ -44,7 +44,9 @@ class Operations(NamedTuple):
 
 
 def cheaper_than_runge_kutta(n: int, m: int) -> bool:
-    """[GG11] (20) as printed: matrices renewed for every step still cost less than Runge-Kutta of the same order through 2^m substeps."""
+    """Return [GG11] (20) as printed: matrices renewed for every step still cost less than
+    Runge-Kutta of the same order through 2^m substeps.
+    """
     return m > 0 and 2 * n < 2**m / m
 
 

@@ -24,7 +24,7 @@ Lower = list[tuple[np.ndarray, np.ndarray]]  # (Y_k, U_k), k = 0..p+1
 def matrices(
     mass, damping, stiffness, dt: float, p: int = 3, accuracy: float = 1e-13, full: bool = True
 ) -> tuple[np.ndarray, ...]:
-    """D_0..D_p (2n x 2n), or only their lower rows [W_k, U_k] (n x 2n) when not full."""
+    """Return D_0..D_p (2n x 2n), or only their lower rows [W_k, U_k] (n x 2n) when not full."""
     check_accuracy(accuracy)
     if not dt > 0.0 or p < 0:
         raise ChainError(f"dt, p: expected dt > 0 and p >= 0, got {dt}, {p}")
@@ -46,7 +46,7 @@ def matrices(
 
 
 def lower_rows(chain: Coefficients, made: Generated) -> Lower:
-    """(Y_k, U_k) for unit scaled velocities."""
+    """Return (Y_k, U_k) for unit scaled velocities."""
     n, unit, R = chain.n, np.eye(chain.n), made.rows
     back = np.diag(chain.mass) if chain.mass.ndim == 1 else chain.mass.T
     first = (dense(made.step.Y, n), unit + dense(made.step.u, n))
@@ -58,7 +58,7 @@ def lower_rows(chain: Coefficients, made: Generated) -> Lower:
 def assemble(
     chain: Coefficients, lower: Lower, Bh: np.ndarray | None, dt: float
 ) -> tuple[np.ndarray, ...]:
-    """D_0..D_p from their lower rows; Bh None: the general form."""
+    """Return D_0..D_p from their lower rows; Bh None: the general form."""
     n, Fh, first = chain.n, dense(chain.Fh, chain.n), lower[1][1]
     unit, result = np.eye(n), []
     by_strains = (

@@ -31,7 +31,9 @@ def generate(
     accuracy: float,
     fixed: choice.Choice | None = None,
 ) -> Generated:
-    """Series at the substep, then m doublings; channels are the coordinates where forces act."""
+    """Return series at the substep, then m doublings; channels are the coordinates where forces
+    act.
+    """
     return ladder(chain, dt, channels, p, accuracy, fixed or choose(chain, dt, accuracy), 0)[-1]
 
 
@@ -78,7 +80,9 @@ def half_width(chain: Coefficients) -> int:
 
 
 def filled(chain: Coefficients, angle: float) -> float:
-    """Diagonals that matter after omega*t = angle: the wave passes at most angle/2 elements and leads by a tail."""
+    """Return diagonals that matter after omega*t = angle: the wave passes at most angle/2 elements
+    and leads by a tail.
+    """
     return min(chain.n, 2.0 * (half_width(chain) + chain.pitch * (0.5 * angle + TAIL - 1.0)) + 1.0)
 
 

@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 def step_of(u: Band, p: Band, Y: Band, n: int, drop: float) -> Step:
-    """A step from its blocks, without diagonals that do not matter."""
+    """Return a step from its blocks, without diagonals that do not matter."""
     if any(a.is_dense for a in (u, p, Y)):
         return dense_step(dense(u, n), dense(p, n), dense(Y, n))
     width = max(needed(profile(a, n), drop) for a in (u, p, Y))
@@ -50,12 +50,14 @@ def step_of(u: Band, p: Band, Y: Band, n: int, drop: float) -> Step:
 
 
 def dense_step(u: np.ndarray, p: np.ndarray, Y: np.ndarray) -> Step:
-    """A step of dense blocks."""
+    """Return a step of dense blocks."""
     return Step(from_dense(u), from_dense(p), from_dense(Y), from_dense(Y.T))
 
 
 def start(chain: Coefficients, step: float, r: int, drop: float) -> Step:
-    """Series of order r for the substep: rows (y, s) <- (h/(k+1)) (s Bh, -y BhT - s Fh), upper left block p_{k+1} = -(h/(k+1)) y_kT Bh."""
+    """Return the series of order r for the substep: rows (y, s) <- (h/(k+1)) (s Bh, -y BhT - s Fh),
+    upper left block p_{k+1} = -(h/(k+1)) y_kT Bh.
+    """
     n = chain.n
     s, y, yT = identity(n), zeros(n, 0), zeros(n, 0)
     u, p, Y = [], [], []
@@ -76,7 +78,7 @@ def start(chain: Coefficients, step: float, r: int, drop: float) -> Step:
 
 
 def combine(terms: list[Band], n: int) -> Band:
-    """Sum of bands, the last (smallest) first."""
+    """Return the sum of bands, the last (smallest) first."""
     if any(a.is_dense for a in terms):
         return from_dense(sum(dense(a, n) for a in reversed(terms)))
     out = zeros(n, max(a.width for a in terms))
@@ -99,7 +101,7 @@ def double(step: Step, n: int, drop: float) -> Step:
 
 
 def peaks(step: Step, n: int) -> np.ndarray:
-    """Largest |element| of all blocks on the diagonals d and -d."""
+    """Return largest |element| of all blocks on the diagonals d and -d."""
     peak = np.zeros(step.u.width + 1)
     band_kernels.profile_three(peak, *(a.data for a in step[:3]), *step.u[1:], n)
     return peak
@@ -135,7 +137,7 @@ def upper_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def advance(step: Step, e: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Increments of rows (e, v) over the step: (e, v)(D_0 - E)."""
+    """Return the increments of rows (e, v) over the step: (e, v)(D_0 - E)."""
     count, n = e.shape
     if step.u.is_dense:
         u, p, Y, YT = (dense(a, n) for a in step)

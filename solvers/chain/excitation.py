@@ -17,7 +17,9 @@ SHAPES = {"constant": 1, "linear": 2, "parabolic": 3, "spline": 4}
 def samples(
     force, channels: int, dt: float, start_time: float, steps: int, shape: str | None
 ) -> tuple[np.ndarray, str]:
-    """Node values (rows = nodes) and the shape: from a function of time, an array of node values or one constant row."""
+    """Return node values (rows = nodes) and the shape: from a function of time, an array of node
+    values or one constant row.
+    """
     if callable(force):
         shape = shape or "parabolic"
         nodes = {"constant": steps, "parabolic": 2 * steps + 1}.get(shape, steps + 1)
@@ -53,7 +55,7 @@ def samples(
 
 
 def coefficients(values: np.ndarray, shape: str) -> np.ndarray:
-    """beta (steps, p, channels) of all steps from node values."""
+    """Return beta (steps, p, channels) of all steps from node values."""
     if shape == "constant":
         return values[:, None, :]
     if shape == "parabolic":
@@ -72,7 +74,9 @@ def coefficients(values: np.ndarray, shape: str) -> np.ndarray:
 
 
 def part(beta: np.ndarray, begin: float, size: float) -> np.ndarray:
-    """beta (p, channels) of the part begin..begin+size (fractions of the step): theta = 1 - begin - size + size*theta'."""
+    """Return beta (p, channels) of the part begin..begin+size (fractions of the step): theta = 1 -
+    begin - size + size*theta'.
+    """
     p, rest = len(beta), 1.0 - begin - size
     shift = np.array(
         [
@@ -84,7 +88,9 @@ def part(beta: np.ndarray, begin: float, size: float) -> np.ndarray:
 
 
 def slopes(values: np.ndarray) -> np.ndarray:
-    """Slopes per step of the cubic spline at the nodes: s_{i-1} + 4 s_i + s_{i+1} = 3 (f_{i+1} - f_{i-1})."""
+    """Return the slopes per step of the cubic spline at the nodes: s_{i-1} + 4 s_i + s_{i+1} = 3
+    (f_{i+1} - f_{i-1}).
+    """
     ends = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0
     slope = np.empty_like(values)
     slope[0], slope[-1] = ends @ values[:5], -ends @ values[:-6:-1]
@@ -110,7 +116,9 @@ def largest_step(
     shape: str = "parabolic",
     finest: int = 4096,
 ) -> float:
-    """Largest step stop/2^i whose interpolation of the force stays within tolerance (absolute) at the quarters of every step."""
+    """Return largest step stop/2^i whose interpolation of the force stays within tolerance
+    (absolute) at the quarters of every step.
+    """
     steps = 4
     while steps <= finest:
         dt = (stop_time - start_time) / steps

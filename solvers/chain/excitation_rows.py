@@ -25,7 +25,7 @@ class Rows(NamedTuple):
 
 
 def start(chain: Coefficients, unit: np.ndarray, free: int, p: int, step: float, r: int) -> Rows:
-    """The series (9) of order r for the rows."""
+    """Return the series (9) of order r for the rows."""
     Y, T, Z = np.zeros((p, *unit.shape)), np.zeros((p, *unit.shape)), np.zeros((p, len(unit), free))
     pick = unit[len(unit) - free :].T
     y, s, z = np.zeros_like(unit), unit, np.zeros((len(unit), free))
@@ -45,7 +45,9 @@ def start(chain: Coefficients, unit: np.ndarray, free: int, p: int, step: float,
 
 
 def columns(rows: Rows, step: float) -> tuple[np.ndarray, np.ndarray]:
-    """Columns of D_0 that give the free coordinates: z <- z + e c_e + v c_v over the step of the rows."""
+    """Return the columns of D_0 that give the free coordinates: z <- z + e c_e + v c_v over the
+    step of the rows.
+    """
     free = rows.Z.shape[2]
     last = slice(len(rows.unit) - free, None)
     return -step * rows.Y[0, last].T, step * (rows.T[0, last] + rows.unit[last]).T

@@ -76,7 +76,7 @@ def widest(chain: Coefficients) -> float:
 
 
 def find(chain: Coefficients, accuracy: float) -> Modes | None:
-    """Modes of a chain; None where damping couples them or the stiffness has no factor."""
+    """Return the modes of a chain; None where damping couples them or the stiffness has no factor."""
     if chain.B is None:
         return None
     rayleigh = proportional(chain)
@@ -103,7 +103,7 @@ def find(chain: Coefficients, accuracy: float) -> Modes | None:
 
 
 def tridiagonal(C: Band) -> bool:
-    """Stored as three diagonals."""
+    """Return stored as three diagonals."""
     return C.width == 1 and not C.is_dense
 
 
@@ -130,7 +130,7 @@ def possible(chain: Coefficients) -> bool:
 
 
 def proportional(chain: Coefficients) -> tuple[float, float] | None:
-    """a and b of Fh = a + b Ch (Rayleigh damping), if it is so up to rounding."""
+    """Return a and b of Fh = a + b Ch (Rayleigh damping), if it is so up to rounding."""
     n = chain.n
     if not chain.damped:
         return 0.0, 0.0
@@ -152,7 +152,7 @@ def proportional(chain: Coefficients) -> tuple[float, float] | None:
 
 
 def wide(a: Band, like: Band, n: int) -> Band:
-    """A band in the layout of a wider one."""
+    """Return a band in the layout of a wider one."""
     return (
         a
         if a.is_dense == like.is_dense and a.width == like.width
@@ -163,7 +163,7 @@ def wide(a: Band, like: Band, n: int) -> Band:
 
 
 def commute(chain: Coefficients) -> bool:
-    """Ch Fh = Fh Ch up to rounding."""
+    """Return ch Fh = Fh Ch up to rounding."""
     n, C, F = chain.n, chain.Ch, chain.Fh
     CF, FC = (product(1.0, *pair, n, C.width + F.width) for pair in ((C, F), (F, C)))
     size = np.abs(C.data).max() * np.abs(F.data).max()
@@ -281,7 +281,9 @@ def matrices(own, Y, U, omega, damping, h, p, n, row):
 
 @kernel
 def series(row, up, down, friction, p):
-    """D_0 - E = [[a, b], [c, e]] for A dt = [[0, up], [down, friction]], and of D_k - E/k the lower rows."""
+    """Return D_0 - E = [[a, b], [c, e]] for A dt = [[0, up], [down, friction]], and of D_k - E/k
+    the lower rows.
+    """
     for k in range(2 * p):
         row[k] = 0.0
     a, b, c, e = 0.0, 0.0, 0.0, 0.0

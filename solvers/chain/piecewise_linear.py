@@ -138,7 +138,7 @@ def elongation(element: Element, x: np.ndarray) -> float:
 
 
 def place(element: Element, x: np.ndarray) -> int:
-    """Region of an element."""
+    """Return the region of an element."""
     return int(np.searchsorted(element.breaks, elongation(element, x)))
 
 

@@ -16,7 +16,7 @@ from kinetree.solvers.chain.coefficients import Coefficients
 def matrices(
     chain: Coefficients, dt: float, p: int, r: int, m: int, only_u: bool = False
 ) -> tuple[np.ndarray, ...]:
-    """D_0..D_p (2n x 2n, scaled coordinates) with fixed order and number of doublings."""
+    """Return D_0..D_p (2n x 2n, scaled coordinates) with fixed order and number of doublings."""
     n, step = chain.n, dt / 2**m
     C, F, unit = dense(chain.Ch, n), dense(chain.Fh, n), np.eye(chain.n)
     A = powers(C, F, r)
@@ -45,7 +45,7 @@ def matrices(
 
 
 def powers(C: np.ndarray, F: np.ndarray, r: int) -> list[np.ndarray]:
-    """A_0..A_r by (13) with A_1 = -Fh."""
+    """Return A_0..A_r by (13) with A_1 = -Fh."""
     A = [np.eye(len(C)), -F]
     for _ in range(r - 1):
         A.append(-F @ A[-1] - C @ A[-2])

@@ -25,7 +25,7 @@ class Choice(NamedTuple):
 
 
 def error(m: int, r: int, x: float) -> float:
-    """Relative error of a step after m doublings from omega*Delta = x, order r."""
+    """Return the relative error of a step after m doublings from omega*Delta = x, order r."""
     return (
         math.exp(m * math.log(2.0) + (r + 1) * math.log(x) - math.lgamma(r + 2)) if x > 0 else 0.0
     )
@@ -42,7 +42,9 @@ def optimum(r: int) -> tuple[float, float]:
 def choose(
     total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x: 1.0, lowest: int = 0
 ) -> Choice:
-    """Cheapest (r, m >= lowest) with eps <= accuracy for omega*dt = total; term(k): work of term k, doubling(x): from omega*Delta = x."""
+    """Return cheapest (r, m >= lowest) with eps <= accuracy for omega*dt = total; term(k): work of
+    term k, doubling(x): from omega*Delta = x.
+    """
     if total <= 0.0:
         return Choice(ORDERS[0], lowest, 0.0, 0.0)
     lowest = max(lowest, 0, math.ceil(math.log2(total / LARGEST_START)))

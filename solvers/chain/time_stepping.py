@@ -14,7 +14,7 @@ VECTOR = 16  # elements: lengths are multiples of it, so that no loop has a rema
 
 
 def pack(p: Band, u: Band, Y: Band, YT: Band, n: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Packed blocks, first columns and length of the rows."""
+    """Return packed blocks, first columns and length of the rows."""
     width = max(a.width for a in (p, u, Y, YT))
     pairs, padded = (n + 1) // 2, -(-n // VECTOR) * VECTOR
     length = min(padded, -(-(2 * width + 2) // VECTOR) * VECTOR)

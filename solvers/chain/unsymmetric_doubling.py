@@ -11,7 +11,7 @@ from kinetree.solvers.chain.energy_doubling import Step
 
 
 def start(chain: Coefficients, step: float, r: int) -> Step:
-    """Series of order r for the substep."""
+    """Return the series of order r for the substep."""
     n = chain.n
     A = np.block(
         [[np.zeros((n, n)), -dense(chain.BhT, n)], [dense(chain.Bh, n), -dense(chain.Fh, n)]]
@@ -31,7 +31,7 @@ def double(step: Step, n: int) -> Step:
 
 
 def blocks(N: np.ndarray) -> Step:
-    """The four blocks of D_0 - E."""
+    """Return the four blocks of D_0 - E."""
     n = len(N) // 2
     return Step(
         from_dense(N[n:, n:]), from_dense(N[:n, :n]), from_dense(N[n:, :n]), from_dense(-N[:n, n:])

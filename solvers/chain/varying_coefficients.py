@@ -64,6 +64,6 @@ def simulate_varying(
 
 
 def change(held: tuple, wanted: tuple) -> float:
-    """Largest relative change of the three matrices."""
+    """Return the largest relative change of the three matrices."""
     pairs = [(a, np.asarray(b)) for a, b in zip(held, wanted) if a is not None]
     return max(float(np.abs(b - a).max()) / (float(np.abs(a).max()) or 1.0) for a, b in pairs)

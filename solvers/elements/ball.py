@@ -27,7 +27,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def turned(model, ws, e, _):
-    """Rotation of the quaternion."""
+    """Return the rotation of the quaternion."""
     k = model.e_q[e]
     return quaternion_matrix(ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3])
 
@@ -121,14 +121,16 @@ def rates(model, ws, e, motion):
 
 @kernel
 def rates_back(model, ws, e, motion):
-    """The columns turn with the element too."""
+    """Return the columns turn with the element too."""
     v, a = motion
     return column_rates(ws, model.e_u[e], model.e_u[e] + 3, True, v, a)
 
 
 @kernel
 def column_rates(ws, first, end, back, v, a):
-    """Rates of columns that all turn with the part of the joint after them, or `back`, with the element itself as well."""
+    """Return the rates of columns that all turn with the part of the joint after them, or `back`,
+    with the element itself as well.
+    """
     v1 = v
     for k in range(first, end):
         v1 = axpy6(ws.u[k], get6(ws.A, 6 * k), v1)
@@ -191,7 +193,7 @@ def unit_quaternion(q, k):
 
 @kernel
 def turn_between(a, b, k):
-    """Rotation vector, in child axes, from the quaternion at a[k] to the one at b[k]."""
+    """Return rotation vector, in child axes, from the quaternion at a[k] to the one at b[k]."""
     x = a[k] * b[k + 1] - b[k] * a[k + 1] - (a[k + 2] * b[k + 3] - a[k + 3] * b[k + 2])
     y = a[k] * b[k + 2] - b[k] * a[k + 2] - (a[k + 3] * b[k + 1] - a[k + 1] * b[k + 3])
     z = a[k] * b[k + 3] - b[k] * a[k + 3] - (a[k + 1] * b[k + 2] - a[k + 2] * b[k + 1])

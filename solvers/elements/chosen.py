@@ -9,18 +9,18 @@ from kinetree.solvers.kernel import kernel
 
 
 def kernels_of(kind: Kind) -> Kernels:
-    """The kernels of a kind, from module.NAME."""
+    """Return the kernels of a kind, from module.NAME."""
     module, name = kind.kernels.split(".")
     return getattr(import_module(f"kinetree.solvers.elements.{module}"), name)
 
 
 def bits(kinds: Sequence[Kind]) -> int:
-    """A set of kinds as a word: bit CODE for each."""
+    """Return a set of kinds as a word: bit CODE for each."""
     return sum(1 << kind.code for kind in kinds)
 
 
 def cases(sort: str, kinds: Sequence[Kind]) -> list[tuple[int, Callable]]:
-    """The different kernels of one sort with the kinds that share each."""
+    """Return the different kernels of one sort with the kinds that share each."""
     shared: dict[Callable, list[Kind]] = {}
     for kind in kinds:
         shared.setdefault(getattr(kernels_of(kind), sort), []).append(kind)
@@ -28,7 +28,7 @@ def cases(sort: str, kinds: Sequence[Kind]) -> list[tuple[int, Callable]]:
 
 
 def acting(options: Sequence[tuple[int, Callable]]) -> Callable:
-    """A kernel (model, ws, e, more) that calls the one of the kind of element e."""
+    """Return a kernel (model, ws, e, more) that calls the one of the kind of element e."""
     (mask, this), *others = options
     if not others:
         return this

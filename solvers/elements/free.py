@@ -32,14 +32,14 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def turned(model, ws, e, _):
-    """Rotation of the quaternion."""
+    """Return the rotation of the quaternion."""
     k = model.e_q[e] + 3
     return quaternion_matrix(ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3])
 
 
 @kernel
 def moved(model, ws, e, _):
-    """The position."""
+    """Return the position."""
     return get3(ws.q, model.e_q[e])
 
 

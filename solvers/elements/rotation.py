@@ -50,13 +50,13 @@ def turn(b, axis, code, angle):
 
 @kernel
 def matrix(model, ws, e, _):
-    """A constant rotation."""
+    """Return a constant rotation."""
     return get9(ws.elem, e * L.ELEMENT + L.E_MATRIX)
 
 
 @kernel
 def turned(model, ws, e, _):
-    """The rotation by a coordinate or a given function."""
+    """Return the rotation by a coordinate or a given function."""
     return rotation(get3(ws.elem, e * L.ELEMENT + L.E_AXIS), amount(model, ws, e))
 
 

@@ -25,13 +25,13 @@ TILTED = 1e-14  # sine of an angle out of a plane that is no rounding of an axis
 
 @kernel
 def vector(model, ws, e, _):
-    """A constant shift."""
+    """Return a constant shift."""
     return get3(ws.elem, e * L.ELEMENT + L.E_AXIS)
 
 
 @kernel
 def moved(model, ws, e, _):
-    """The shift by a coordinate or a given function."""
+    """Return the shift by a coordinate or a given function."""
     return scale(amount(model, ws, e), get3(ws.elem, e * L.ELEMENT + L.E_AXIS))
 
 

@@ -16,7 +16,7 @@ UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @kernel
 def amounts(model, ws, e):
-    """Amount, rate and given second rate of a moving element."""
+    """Return amount, rate and given second rate of a moving element."""
     f = ws.elem[e * L.ELEMENT + L.E_FACTOR]
     if model.e_q[e] >= 0:
         return (f * ws.q[model.e_q[e]], f * ws.u[model.e_u[e]], 0.0)
@@ -26,7 +26,7 @@ def amounts(model, ws, e):
 
 @kernel
 def amount(model, ws, e):
-    """Amount alone."""
+    """Return amount alone."""
     if model.e_q[e] >= 0:
         return ws.elem[e * L.ELEMENT + L.E_FACTOR] * ws.q[model.e_q[e]]
     return ws.val[model.e_amount[e]]
@@ -71,19 +71,19 @@ def single_rates(model, ws, e, motion):
 
 @kernel
 def neg6(a):
-    """-a."""
+    """Return -a."""
     return (-a[0], -a[1], -a[2], -a[3], -a[4], -a[5])
 
 
 @kernel
 def no_rotation(model, ws, e, _):
-    """An element that only shifts."""
+    """Return an element that only shifts."""
     return UNIT
 
 
 @kernel
 def no_shift(model, ws, e, _):
-    """An element that only turns."""
+    """Return an element that only turns."""
     return ZERO
 
 

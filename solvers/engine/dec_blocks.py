@@ -41,7 +41,9 @@ def regular(K, J):
 
 @kernel
 def eliminate_ball(model, ws, i):
-    """Three turning freedoms as a block: the parent feels M - Hᵀ J⁻¹ H and no moment but the applied one."""
+    """Return three turning freedoms as a block: the parent feels M - Hᵀ J⁻¹ H and no moment but the
+    applied one.
+    """
     at = i * L.ROW
     j = model.u_at[i]
     J = get6(ws.row, at + L.W_J)
@@ -66,7 +68,9 @@ def eliminate_ball(model, ws, i):
 
 @kernel
 def eliminate_free(model, ws, i):
-    """Six freedoms: the body's acceleration follows at once, the parent feels the applied wrench only."""
+    """Return six freedoms: the body's acceleration follows at once, the parent feels the applied
+    wrench only.
+    """
     at = i * L.ROW
     j = model.u_at[i]
     R = get9(ws.row, at + L.W_R)

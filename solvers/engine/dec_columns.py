@@ -24,7 +24,7 @@ from kinetree.solvers.kernel import inline, kernel
 
 @kernel
 def eliminate_rotations(model, ws, i, count):
-    """Columns (0, a)."""
+    """Return columns (0, a)."""
     at = i * L.ROW
     J = get6(ws.row, at + L.W_J)
     H = get9(ws.row, at + L.W_H)
@@ -51,7 +51,7 @@ def eliminate_rotations(model, ws, i, count):
 
 @kernel
 def eliminate_columns(model, ws, i):
-    """Columns of any form, last first, one rank-one step each."""
+    """Return the columns of any form, last first, one rank-one step each."""
     at = i * L.ROW
     J = get6(ws.row, at + L.W_J)
     H = get9(ws.row, at + L.W_H)

@@ -42,7 +42,7 @@ def hand_over(model, ws, i, J, H, M, N, F):
 
 @inline
 def carried(model, ws, i):
-    """Increments of angular and linear acceleration of the parent, at O_i."""
+    """Return the increments of angular and linear acceleration of the parent, at O_i."""
     p = model.parent[i] * L.ROW
     da = get3(ws.row, p + L.W_DA)
     return da, add3(get3(ws.row, p + L.W_DB), cross(da, get3(ws.row, i * L.ROW + L.W_D)))

@@ -78,7 +78,7 @@ def prepare_inertia(model, ws, i):
 
 @kernel
 def axis_code(a):
-    """1, 2, 3 for the positive coordinate axes, 0 for any other direction."""
+    """Return 1, 2, 3 for the positive coordinate axes, 0 for any other direction."""
     if a[1] == 0.0 and a[2] == 0.0 and a[0] > 0.0:
         return 1.0
     if a[0] == 0.0 and a[2] == 0.0 and a[1] > 0.0:

@@ -8,7 +8,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def kinetic(model, ws):
-    """Sum of vᵀ M v / 2 over the bodies, and of the rotors of motors."""
+    """Return the sum of vᵀ M v / 2 over the bodies, and of the rotors of motors."""
     total = 0.0
     for j in range(ws.u.size):
         total += 0.5 * ws.rotor[j] * ws.u[j] * ws.u[j]
@@ -28,7 +28,7 @@ def kinetic(model, ws):
 
 @kernel
 def weight(model, ws):
-    """Potential of the weight, zero at the origin of the ground."""
+    """Return the potential of the weight, zero at the origin of the ground."""
     g = get3(ws.val, model.header.gravity)
     total = 0.0
     for i in range(1, model.parent.size):
@@ -40,7 +40,7 @@ def weight(model, ws):
 
 @kernel
 def potential(model, ws):
-    """Weight and the potentials of force elements."""
+    """Return weight and the potentials of force elements."""
     run_phase(model, ws, 4)
     total = weight(model, ws)
     for k in range(model.potentials.size):

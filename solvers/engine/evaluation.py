@@ -80,7 +80,7 @@ def see(model, ws):
 
 @kernel
 def loaded(model, ws, t):
-    """`place`, the state program and all loads."""
+    """Return `place`, the state program and all loads."""
     return pushed(model, ws, place(model, ws, t, True))
 
 
@@ -118,18 +118,18 @@ def tell(model, ws):
 
 @boundary("state")
 def load(model, ws, t):
-    """`loaded`, as everything but wide numbers calls it."""
+    """Return `loaded`, as everything but wide numbers calls it."""
     return loaded(model, ws, t)
 
 
 @boundary("state")
 def look(model, ws, t):
-    """Kinematics alone: positions, velocities, their sensors and the state program."""
+    """Return kinematics alone: positions, velocities, their sensors and the state program."""
     status = place(model, ws, t, False)
     return run_phase(model, ws, 2) if status == 0 else status
 
 
 @boundary("solve")
 def finish(model, ws):
-    """`finished`, as everything but wide numbers calls it."""
+    """Return `finished`, as everything but wide numbers calls it."""
     return finished(model, ws)

@@ -79,7 +79,7 @@ def start_ground(model, ws):
 
 @inline
 def carry(ws, parent, d):
-    """Acceleration of the point of the parent at distance d from O_kappa, at u̇ = 0."""
+    """Return the acceleration of the point of the parent at distance d from O_kappa, at u̇ = 0."""
     om = get3(ws.row, parent + L.W_OM)
     return add3(
         get3(ws.row, parent + L.W_A0),
@@ -209,7 +209,7 @@ def put_turning_columns(ws, j, R):
 
 @inline
 def inertia_of(ws, i):
-    """Mass, mass times the centre of mass and inertia about O_i of body i, ground axes."""
+    """Return mass, mass times the centre of mass and inertia about O_i of body i, ground axes."""
     b = i * L.BODY
     R = get9(ws.row, i * L.ROW + L.W_R)
     return (

@@ -24,7 +24,7 @@ from kinetree.solvers.loops.constraint_force_response import carry
 
 @boundary("solve")
 def reactions(model, ws):
-    """`react`, as everything but wide numbers calls it."""
+    """Return `react`, as everything but wide numbers calls it."""
     return react(model, ws)
 
 

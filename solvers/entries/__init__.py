@@ -93,7 +93,7 @@ SIGNATURES = {
 
 
 def signature_of(entry: str) -> tuple[str, ...]:
-    """Kinds of the arguments of an entry point."""
+    """Return the kinds of the arguments of an entry point."""
     return SIGNATURES.get(entry, (*BLOCKS, "int", "float"))
 
 
@@ -116,7 +116,7 @@ def jitted(name: str) -> Callable:
 
 
 def c_callback(name: str, function: Callable):
-    """The C function of an entry point."""
+    """Return the C function of an entry point."""
     from numba import types
 
     from kinetree.solvers.linked_kernels import c_function

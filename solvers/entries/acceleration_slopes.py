@@ -77,7 +77,7 @@ def solve_some(model, ws, duals, t, plan, at, rest):
 
 @kernel
 def first_of(plan, at, first):
-    """First body that moves along WIDTH directions of the plan."""
+    """Return first body that moves along WIDTH directions of the plan."""
     for n in range(at, at + WIDTH):
         first = min(first, plan[2 * n + 1])
     return first

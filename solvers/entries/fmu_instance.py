@@ -145,7 +145,7 @@ def unit_prepare(ints, floats, work, option, t):
 
 @entry
 def unit_refresh(ints, floats, work, option, t):
-    """Columns of the present state, for instance after inputs changed."""
+    """Return the columns of the present state, for instance after inputs changed."""
     return refresh(unit_ints(ints), floats_view(floats), unit_work(work), t)
 
 
@@ -174,14 +174,16 @@ def unit_derivatives(ints, floats, work, option, t):
 
 @entry
 def unit_corner(ints, floats, work, option, t):
-    """Model exchange: carry out the corner of the laws of time announced in `next` if t has reached it, and announce the next one."""
+    """Return model exchange: carry out the corner of the laws of time announced in `next` if t has
+    reached it, and announce the next one.
+    """
     return pass_corner(unit_ints(ints), floats_view(floats), unit_work(work), t)
 
 
 @entry
 def unit_event(ints, floats, work, option, t):
-    """Model exchange: execute events at t; option 0: all with positive indicators, 1: those that
-    were armed.
+    """Return model exchange: execute events at t; option 0: all with positive indicators, 1: those
+    that were armed.
 
     Before: 2: mark what the host has found, -1: close the loops. 4: the guards alone, with loops closed. Of the steps of the host: 3: note the one
     that it has completed, 5: it moves on or back to t, 6: event mode ends.

@@ -13,7 +13,7 @@ def form_speeds(ints, floats, work, option, t):
 
 @entry
 def form_rates(ints, floats, work, option, t):
-    """u̇, or ṗ after `form_speeds`, of the state whose loads are evaluated."""
+    """Return u̇, or ṗ after `form_speeds`, of the state whose loads are evaluated."""
     return form_dispatch.form_rates(model_view(ints, floats), work_view(ints, work), t)
 
 

@@ -37,7 +37,7 @@ def literal_state(ints, floats, work, option, t):
 
 @entry
 def literal_places(ints, floats, work, option, t):
-    """Literal kinematics of the position q."""
+    """Return the literal kinematics of the position q."""
     return literal_place(model_view(ints, floats), work_view(ints, work), t)
 
 
@@ -138,7 +138,7 @@ def inverse_dynamics(ints, floats, work, option, t):
 
 
 def repeated(form: Form) -> Callable:
-    """The entry of a form on evaluated literal kinematics."""
+    """Return the entry of a form on evaluated literal kinematics."""
     solve = kernel_of(form.kernel)
 
     def solved(ints, floats, work, option, t):

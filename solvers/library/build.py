@@ -47,7 +47,7 @@ def build(say: Say = silent, libraries: Iterable[str] = LIBRARIES) -> Path:
 
 
 def ready(name: str, processor: str = "") -> bool:
-    """Whether a library is there: linked, or as object code where nothing links it."""
+    """Return whether a library is there: linked, or as object code where nothing links it."""
     path = library_path(name, processor or level())
     return sound(path) or (linker() is None and sound(path.with_suffix(".o")))
 
@@ -113,12 +113,12 @@ def made_folder() -> Path:
 
 
 def code_path(library: str) -> Path:
-    """LLVM code of a library, packed."""
+    """Return LLVM code of a library, packed."""
     return place(f"kinetree-{library}.bc.z")
 
 
 def object_path(target: Platform | None, level_name: str) -> Path:
-    """Object code of the core, for linking it into something else."""
+    """Return the object code of the core, for linking it into something else."""
     return place(
         f"kinetree-core-{level_name}.o"
         if target == this_platform() or target is None
@@ -153,7 +153,9 @@ def at_once(jobs: list[tuple[str, str]], say: Say) -> None:
 
 
 def child_environment() -> dict[str, str]:
-    """Child processes leave optimisation to `emit`: numba would optimise every kernel again in each of its callers."""
+    """Return child processes leave optimisation to `emit`: numba would optimise every kernel again
+    in each of its callers.
+    """
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_DISABLE_JIT"}
     return environment | {"NUMBA_OPT": "0"}
 
@@ -173,7 +175,7 @@ def make_code(library: str) -> bytes:
 
 
 def make_object(library: str, target: str, level_name: str) -> Path:
-    """Object code of the core for one processor level of a platform."""
+    """Return the object code of the core for one processor level of a platform."""
     from kinetree.solvers.library.compile_ahead import emit
     from kinetree.solvers.library.platforms import PLATFORMS
 

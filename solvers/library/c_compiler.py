@@ -32,7 +32,7 @@ def compiler() -> list[str]:
 
 
 def cross_compiler(target: str) -> list[str]:
-    """Command of a C compiler for a platform, named as zig names it."""
+    """Return the command of a C compiler for a platform, named as zig names it."""
     if not has_zig():
         raise LibraryError("other platforms need zig: install it with 'pip install ziglang'")
     return [

@@ -111,7 +111,7 @@ def hooks() -> str:
 
 
 def reachable(libraries: list) -> list:
-    """The code libraries of numba that these ones call, each once."""
+    """Return the code libraries of numba that these ones call, each once."""
     found: dict[int, object] = {}
     stack = list(libraries)
     while stack:

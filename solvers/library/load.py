@@ -46,7 +46,7 @@ class Shared:
         self.path, self.own = path, ctypes.CDLL(str(path))
 
     def function(self, symbol: str, arguments: list[Any], held: bool) -> Any:
-        """A function; `held`: other Python threads wait while it runs."""
+        """Return a function; `held`: other Python threads wait while it runs."""
         library = ctypes.PyDLL(str(self.path)) if held else self.own
         f = getattr(library, symbol)
         f.restype, f.argtypes = ctypes.c_int32, arguments
@@ -71,7 +71,7 @@ class ObjectCode:
         self.engine.finalize_object()
 
     def function(self, symbol: str, arguments: list[Any], held: bool) -> Any:
-        """A function; `held`: other Python threads wait while it runs."""
+        """Return a function; `held`: other Python threads wait while it runs."""
         kind = ctypes.PYFUNCTYPE if held else ctypes.CFUNCTYPE
         f = kind(ctypes.c_int32, *arguments)(self.engine.get_function_address(symbol))
         f.kept = self.engine  # type: ignore[attr-defined]
@@ -84,7 +84,9 @@ class ObjectCode:
 
 @lru_cache(maxsize=4)
 def load_library(name: str) -> Shared | ObjectCode | None:
-    """A library of the present sources, or None when it has not been built or is not what was built."""
+    """Return a library of the present sources, or None when it has not been built or is not what
+    was built.
+    """
     path = library_path(name, level())
     if sound(path):
         return Shared(path)
@@ -92,7 +94,9 @@ def load_library(name: str) -> Shared | ObjectCode | None:
 
 
 def object_files(name: str) -> list[Path]:
-    """Object code of a library for this machine: made here, or in a wheel that was built on another platform."""
+    """Return the object code of a library for this machine: made here, or in a wheel that was built
+    on another platform.
+    """
     found = [library_path(name, level()).with_suffix(".o")]
     own = this_platform()
     if own and name == "core":
@@ -102,7 +106,9 @@ def object_files(name: str) -> list[Path]:
 
 
 def loads(path: Path) -> bool:
-    """Whether object code can be linked in memory here. A process of its own tries it once, for LLVM ends a process in which it fails."""
+    """Return whether object code can be linked in memory here. A process of its own tries it once,
+    for LLVM ends a process in which it fails.
+    """
     if not sound(path):
         return False
     verdict = library_folder() / f"{path.name}.loads"
@@ -147,7 +153,7 @@ def held_function(entry: str):
 
 
 def function(entry: str):
-    """An entry point with its C signature."""
+    """Return an entry point with its C signature."""
     return entry_point(entry, False)
 
 

@@ -79,7 +79,7 @@ PLATFORMS = {
 
 
 def this_platform() -> Platform | None:
-    """The platform of this machine, if it is one of them."""
+    """Return the platform of this machine, if it is one of them."""
     found = (
         p
         for p in PLATFORMS.values()
@@ -89,5 +89,5 @@ def this_platform() -> Platform | None:
 
 
 def levels_for(target: Platform) -> tuple[str, ...]:
-    """Levels of the code for a platform."""
+    """Return the levels of the code for a platform."""
     return packed_levels() if target == this_platform() else target.levels

@@ -27,7 +27,7 @@ def suffix_of(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def level() -> str:
-    """The highest processor level whose instructions this machine has."""
+    """Return the highest processor level whose instructions this machine has."""
     if platform.machine().lower() in ("aarch64", "arm64"):
         return "generic"
     try:

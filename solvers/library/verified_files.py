@@ -28,7 +28,7 @@ def library_folder() -> Path:
 
 
 def library_path(library: str, level: str) -> Path:
-    """File of a library for one processor level of this machine."""
+    """Return the file of a library for one processor level of this machine."""
     return place(f"kinetree-{library}-{level}.so")
 
 

@@ -83,7 +83,7 @@ def solve_rows(model, ws, j, A):
 
 @kernel
 def apply_elimination(model, ws, j, f):
-    """H_j f = f − K_jU_jf."""
+    """Return H_j f = f − K_jU_jf."""
     x = f
     for s in range(model.u_at[j], model.u_at[j + 1]):
         x = axpy6(-dot6(get6(ws.U, 6 * s), f), get6(ws.K, 6 * s), x)

@@ -9,7 +9,9 @@ import numpy as np
 
 
 def pattern(parent: np.ndarray, u_at: np.ndarray) -> dict[str, np.ndarray]:
-    """Integer fields eta, m_at, b_at, h_at, h_col of the model; the last entry of each `*_at` is the size of its storage."""
+    """Return integer fields eta, m_at, b_at, h_at, h_col of the model; the last entry of each
+    `*_at` is the size of its storage.
+    """
     count = len(parent)
     eta = np.zeros(count, np.int64)
     h_col = np.zeros(count, np.int64)

@@ -43,7 +43,7 @@ def literal_kinematics(model, ws):
 
 @kernel
 def literal_place(model, ws, t):
-    """Registers and literal kinematics of the position q."""
+    """Return registers and literal kinematics of the position q."""
     status = set_registers(model, ws, t)
     return literal_positions(model, ws) if status == 0 else status
 
@@ -112,7 +112,7 @@ def active_forces(model, ws):
 
 @kernel
 def joint_wrench(model, ws, i, x):
-    """A_i(A_iᵀA_i)⁻¹ x_i of a vector x over the speeds."""
+    """Return A_i(A_iᵀA_i)⁻¹ x_i of a vector x over the speeds."""
     y = ZERO6
     for k in range(model.u_at[i], model.u_at[i + 1]):
         if x[k] != 0.0:

@@ -109,7 +109,9 @@ def solve_factors(H, x):
 
 @kernel
 def update_factors(H, z, w, factor):
-    """LDLᵀ + factor zzᵀ in place (Gill, Golub, Murray and Saunders 1974, method C1); False when D loses its sign. Scratch: w."""
+    """Return LDLᵀ + factor zzᵀ in place (Gill, Golub, Murray and Saunders 1974, method C1); False
+    when D loses its sign. Scratch: w.
+    """
     n = z.size
     for k in range(n):
         w[k] = z[k]

@@ -19,7 +19,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def order(model, i):
-    """m_i = 6 − n_i."""
+    """Return m_i = 6 − n_i."""
     return 6 - (model.u_at[i + 1] - model.u_at[i])
 
 

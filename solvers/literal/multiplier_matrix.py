@@ -64,7 +64,7 @@ def inverse_inertias(model, ws):
 
 @kernel
 def free_body(ws, i, f):
-    """M_i⁻¹ f: the acceleration of the free body."""
+    """Return M_i⁻¹ f: the acceleration of the free body."""
     r = get3(ws.Ms, 36 * i + 1)
     o = sv(get6(ws.Ms, 36 * i + 4), sub3(angular(f), cross(r, linear(f))))
     return join(axpy3(ws.Ms[36 * i], linear(f), cross(r, o)), o)
@@ -138,7 +138,7 @@ def add_reactions(f, model, ws, R):
 
 @kernel
 def relative(model, ws, i, w, drift):
-    """(Sw − drift)_i."""
+    """Return (Sw − drift)_i."""
     k = model.parent[i]
     x = sub6(get6(w, 6 * i), get6(drift, 6 * i))
     if k > 0:

@@ -13,7 +13,9 @@ FORMS = ("DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC")
 def costs(
     freedoms: Sequence[int], parents: Sequence[int], iterations: float = 2
 ) -> dict[str, float]:
-    """Flops by form; `freedoms` and `parents` of the bodies 1..N in regular numbering (parents 0..N−1)."""
+    """Return the flops by form; `freedoms` and `parents` of the bodies 1..N in regular numbering
+    (parents 0..N−1).
+    """
     n = [0, *freedoms]
     kappa = [-1, *parents]
     eta, depth, mu = tree_numbers(n, kappa)
@@ -29,7 +31,7 @@ def costs(
 
 
 def tree_numbers(n: list[int], kappa: list[int]) -> tuple[list[int], list[int], list[int]]:
-    """η_i, |P_i| and μ_i; entry 0 is the root."""
+    """Return η_i, |P_i| and μ_i; entry 0 is the root."""
     count = len(n)
     eta, depth = [0] * count, [0] * count
     mu = [0] + [6 - f for f in n[1:]]
@@ -44,14 +46,14 @@ def tree_numbers(n: list[int], kappa: list[int]) -> tuple[list[int], list[int], 
 
 
 def direct(eta: list[int], kappa: list[int]) -> float:
-    """(4.1)."""
+    """Return (4.1)."""
     total = sum(2 * e**3 + 51 * e**2 + 325 * e + 1332 for e in eta[1:])
     before = (eta[k] for k in kappa[2:])
     return (total - sum(2 * e**3 + 15 * e**2 - 251 * e for e in before)) / 6
 
 
 def composite(n: list[int], eta: list[int], depth: list[int], kappa: list[int]) -> float:
-    """(4.2)."""
+    """Return (4.2)."""
     total = sum(
         2 * e**3 + 51 * e**2 + 109 * e + 1332 + 252 * f * d
         for e, f, d in zip(eta[1:], n[1:], depth[1:], strict=True)
@@ -61,14 +63,14 @@ def composite(n: list[int], eta: list[int], depth: list[int], kappa: list[int]) 
 
 
 def first_kind(n: list[int], mu: list[int]) -> float:
-    """(4.3)."""
+    """Return (4.3)."""
     total = sum(2 * x**3 + 51 * x**2 + 361 * x + 2520 for x in mu[1:])
     own = (6 - f for f in n[2:])
     return (total - sum(2 * m**3 + 15 * m**2 + m for m in own) - 288) / 6
 
 
 def iterated(n: list[int], eta: list[int], depth: list[int], kappa: list[int], k: float) -> float:
-    """(4.4)."""
+    """Return (4.4)."""
     rows = sum(
         (2 * k + 6) * (e**2 - eta[p] ** 2) + 42 * f * d
         for e, p, f, d in zip(eta[1:], kappa[1:], n[1:], depth[1:], strict=True)
@@ -78,7 +80,7 @@ def iterated(n: list[int], eta: list[int], depth: list[int], kappa: list[int], k
 
 
 def iterated_by_sweeps(n: list[int], k: float) -> float:
-    """(4.5)."""
+    """Return (4.5)."""
     total, bodies = sum(n), len(n) - 1
     return (
         2 * total**2
@@ -90,15 +92,17 @@ def iterated_by_sweeps(n: list[int], k: float) -> float:
 
 
 def articulated(n: list[int]) -> float:
-    """(4.6)."""
+    """Return (4.6)."""
     return (sum(2 * f**3 + 105 * f**2 + 967 * f + 7452 for f in n[1:]) - 6 * (72 * n[1] + 1122)) / 6
 
 
 def decomposed(n: list[int]) -> float:
-    """(4.7)."""
+    """Return (4.7)."""
     return (sum(2 * f**3 + 117 * f**2 + 1105 * f + 5184 for f in n[1:]) - 6 * (84 * n[1] + 660)) / 6
 
 
 def sparse_solve(rows: Sequence[int]) -> int:
-    """(B.8): flops of factoring and solving with a symmetric positive matrix whose factor has `rows[k]` numbers in row k and no fill-in."""
+    """Return (B.8): flops of factoring and solving with a symmetric positive matrix whose factor
+    has `rows[k]` numbers in row k and no fill-in.
+    """
     return sum(r**2 for r in rows) + 4 * sum(rows) - 2 * len(rows)

@@ -21,14 +21,14 @@ FLAT = 1e-10  # cosine of u and y below which an update would only add noise
 
 @kernel
 def vector(ws, k):
-    """Vector k of ws.itr."""
+    """Return the vector k of ws.itr."""
     n = ws.u.size
     return ws.itr[k * n : (k + 1) * n]
 
 
 @kernel
 def dot(a, b):
-    """a . b."""
+    """Return a . b."""
     x = 0.0
     for k in range(a.size):
         x += a[k] * b[k]
@@ -73,7 +73,9 @@ def multiply(out, model, ws, x):
 
 @kernel
 def residual(out, model, ws, b, x):
-    """out = b − Mx; returns its largest component, each scaled by √M_kk Σ √M_jj |x_j|, which bounds the rounding of that component."""
+    """Return out = b − Mx; returns its largest component, each scaled by √M_kk Σ √M_jj |x_j|, which
+    bounds the rounding of that component.
+    """
     multiply(out, model, ws, x)
     d = vector(ws, 5)
     size = 0.0
@@ -190,7 +192,9 @@ def step(model, ws, b, before):
 
 @kernel
 def search(model, ws, b, goal):
-    """Steps of (2.33), each of the length that minimises ½xᵀMx − xᵀb; refactors when they do not converge or H has lost its sign."""
+    """Return the steps of (2.33), each of the length that minimises ½xᵀMx − xᵀb; refactors when
+    they do not converge or H has lost its sign.
+    """
     x = vector(ws, 0)
     r = vector(ws, 1)
     y = vector(ws, 2)

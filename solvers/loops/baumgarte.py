@@ -30,7 +30,9 @@ def shifted(model, ws, i):
 
 @kernel
 def size_of(model, ws):
-    """Largest distance between neighbouring joints in the loops, or radius of gyration, which makes rates of shifts comparable with turns, m."""
+    """Return the largest distance between neighbouring joints in the loops, or radius of gyration,
+    which makes rates of shifts comparable with turns, m.
+    """
     top = 0.0
     for e in range(model.l_body.size):
         i = model.l_body[e]

@@ -39,7 +39,7 @@ def row_by_three(p, b):
 
 @inline
 def rows_of(ws, at):
-    """Block of three rows."""
+    """Return the block of three rows."""
     return (get3(ws.loop_g, at), get3(ws.loop_g, at + 3), get3(ws.loop_g, at + 6))
 
 

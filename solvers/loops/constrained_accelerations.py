@@ -27,7 +27,9 @@ ROUNDS = 6
 
 @boundary("solve")
 def accelerations_of(model, ws):
-    """u̇ after `load`: of the tree, or under its loop constraints, and under the forces of closed contacts."""
+    """Return u̇ after `load`: of the tree, or under its loop constraints, and under the forces of
+    closed contacts.
+    """
     status = constrained(model, ws) if model.l_kind.size > 0 else dec(model, ws)
     return hold(model, ws) if status == 0 and model.c_law.size > 0 else status
 

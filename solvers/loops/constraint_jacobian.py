@@ -94,7 +94,7 @@ def spread_entry(model, ws, g, e, rows, metric):
 
 @kernel
 def slope(model, ws, g, j):
-    """Derivative of coupling g by coordinate j."""
+    """Return the derivative of coupling g by coordinate j."""
     for k in range(model.l_k[g], model.l_k[g + 1]):
         if model.l_speed[k] == j:
             return ws.val[model.l_slope[k]]
@@ -103,7 +103,9 @@ def slope(model, ws, g, j):
 
 @kernel
 def slopes_in_ground(model, ws, g, i, j):
-    """Derivatives of coupling g by three speeds from j on, which are components in the axes of body i, in ground axes."""
+    """Return the derivatives of coupling g by three speeds from j on, which are components in the
+    axes of body i, in ground axes.
+    """
     if model.l_kind[g] != L.Loop.COUPLING:
         return (0.0, 0.0, 0.0)
     return mv(
@@ -165,7 +167,7 @@ def spread_ball(model, ws, g, e, i, rows, metric):
 
 @kernel
 def free_blocks(ws, at):
-    """M⁻¹, H M⁻¹ and the inverse of J - H M⁻¹ Hᵀ of a free body."""
+    """Return M⁻¹, H M⁻¹ and the inverse of J - H M⁻¹ Hᵀ of a free body."""
     K = inverse_symmetric(get6(ws.row, at + L.W_M))
     H = get9(ws.row, at + L.W_H)
     HK = mm(H, full(K))

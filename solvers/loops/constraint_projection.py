@@ -31,7 +31,9 @@ SLOW = 0.01  # part of a residual that may be left of it where the factor of a n
 
 @kernel
 def look_at_loops(model, ws, t, before):
-    """Status, the largest residual of the positions, and whether to stop: it is small enough, small and hardly below `before`, or unknown."""
+    """Return status, the largest residual of the positions, and whether to stop: it is small
+    enough, small and hardly below `before`, or unknown.
+    """
     status = place_loops(model, ws, t)
     if status != 0:
         return status, before, True
@@ -90,7 +92,7 @@ def project_velocity(model, ws, t):
 
 @kernel
 def reach(model, ws):
-    """1 or the largest coordinate of a point where loops are closed, m."""
+    """Return 1 or the largest coordinate of a point where loops are closed, m."""
     top = 1.0
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.WELD:
@@ -101,7 +103,7 @@ def reach(model, ws):
 
 @kernel
 def speed_scale(ws):
-    """1 or the largest speed."""
+    """Return 1 or the largest speed."""
     top = 1.0
     for j in range(ws.u.size):
         top = max(top, abs(ws.u[j]))

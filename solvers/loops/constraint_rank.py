@@ -83,7 +83,9 @@ def mark(model, ws):
 
 @kernel
 def dead_point(model, ws):
-    """INCONSISTENT position of the second order: a group all of whose movable speeds are stuck; needs the rows at the start."""
+    """Return INCONSISTENT position of the second order: a group all of whose movable speeds are
+    stuck; needs the rows at the start.
+    """
     spread_rows(model, ws, L.WEIGHTS)
     for g in range(model.l_kind.size):
         stuck = False

@@ -27,7 +27,7 @@ from kinetree.solvers.views import arm_at
 
 @kernel
 def rotation_vector(R):
-    """Axis times angle of a rotation matrix, angle up to pi."""
+    """Return the axis times angle of a rotation matrix, angle up to pi."""
     w, x, y, z = quaternion_of(R)
     s = math.sqrt(x * x + y * y + z * z)
     if s < 1e-8:
@@ -146,7 +146,7 @@ def difference(ws, a, b):
 
 @kernel
 def along_speeds(model, ws, g, rates):
-    """Derivatives of coupling g by the speeds, times numbers per speed."""
+    """Return the derivatives of coupling g by the speeds, times numbers per speed."""
     total = 0.0
     for k in range(model.l_k[g], model.l_k[g + 1]):
         total += ws.val[model.l_slope[k]] * rates[model.l_speed[k]]
@@ -181,7 +181,7 @@ def accelerations_along(model, ws, first, last, moving):
 
 @kernel
 def arm_wrench(ws, one):
-    """Force and moment about O_i on the body of an arm, by a multiplier of 1."""
+    """Return the force and moment about O_i on the body of an arm, by a multiplier of 1."""
     f = get3(ws.val, one.by_velocity)
     return f, add3(get3(ws.val, one.by_spin), cross(arm(ws, one.body, one.point), f))
 
@@ -210,7 +210,9 @@ def increments(model, ws, out):
 
 @kernel
 def power_of_couplings(model, ws):
-    """Power of the constraint forces of couplings, after the accelerations: not zero where they move with time, states or inputs."""
+    """Return the power of the constraint forces of couplings, after the accelerations: not zero
+    where they move with time, states or inputs.
+    """
     total = 0.0
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.COUPLING:
@@ -226,13 +228,13 @@ def power_of_couplings(model, ws):
 
 @kernel
 def acceleration(ws, at_rest, increment):
-    """Acceleration at u̇ = 0 plus its increment."""
+    """Return acceleration at u̇ = 0 plus its increment."""
     return add3(get3(ws.row, at_rest), get3(ws.row, increment))
 
 
 @kernel
 def largest(model, ws):
-    """Largest residual; head.item is its row."""
+    """Return largest residual; head.item is its row."""
     worst = 0.0
     for r in range(ws.loop_r.size):
         x = abs(ws.loop_r[r])
@@ -254,7 +256,7 @@ def opening(ws):
 
 @kernel
 def norm_squared(ws):
-    """Sum of squares of the residual."""
+    """Return the sum of squares of the residual."""
     total = 0.0
     for r in range(ws.loop_r.size):
         total += ws.loop_r[r] * ws.loop_r[r]

@@ -26,13 +26,13 @@ ALL, PLACING, MOVING = 0, 1, 2
 
 @kernel
 def rows_in(model, k):
-    """Rows of group k."""
+    """Return the rows of group k."""
     return model.l_row[k + 1] - model.l_row[k]
 
 
 @kernel
 def block_at(model, k, m):
-    """Start of block (k, m) of the envelope."""
+    """Return the start of block (k, m) of the envelope."""
     return model.l_env[k] + rows_in(model, k) * (model.l_row[m] - model.l_row[model.l_first[k]])
 
 
@@ -112,7 +112,7 @@ def measure_diagonal(model, ws):
 
 @kernel
 def scale_of(model, ws, k, r):
-    """Scale of row r of group k."""
+    """Return the scale of row r of group k."""
     return ws.loop_scale[2 * k + model.l_part[model.l_row[k] + r] // 3]
 
 

@@ -74,7 +74,7 @@ def overloaded(function, wanted):
 
 
 def wide_pair(a, b):
-    """The wide type of two arguments; None for plain ones."""
+    """Return the wide type of two arguments; None for plain ones."""
     found = [each for each in (a, b) if isinstance(each, LanesType)]
     return found[0] if found else None
 
@@ -239,7 +239,7 @@ def lanes_cos(a):
 
 # -- functions of one number: lane by lane, and with their derivatives -----------------------------------------------------------------------
 def each_lane(function):
-    """Implementation for lanes."""
+    """Return implementation for lanes."""
 
     def apply(a):
         out = a
@@ -251,7 +251,7 @@ def each_lane(function):
 
 
 def with_slope(function, derivative):
-    """Implementation for duals; the derivative is a kernel of the argument and the value."""
+    """Return implementation for duals; the derivative is a kernel of the argument and the value."""
     body = kernel(derivative)
 
     def apply(a):
@@ -283,7 +283,7 @@ for _function, _derivative in DERIVATIVES.items():
 
 # -- functions of two numbers ---------------------------------------------------------------------------------------------------------------
 def each_pair(function):
-    """Implementation for lanes, one of them perhaps a plain number."""
+    """Return implementation for lanes, one of them perhaps a plain number."""
 
     def apply(a, b):
         first = lanes_of(a)

@@ -77,7 +77,7 @@ def spread(builder, scalar):
 
 
 def make_dual(context, builder, value, slopes):
-    """A dual number of its parts."""
+    """Return a dual number of its parts."""
     dual = cgutils.create_struct_proxy(DUAL)(context, builder)
     dual.value, dual.slopes = value, slopes
     return dual._getvalue()

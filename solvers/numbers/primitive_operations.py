@@ -14,7 +14,7 @@ INTEGERS = ir.VectorType(ir.IntType(64), WIDTH)
 
 @intrinsic
 def lane(typingctx, lanes, k):
-    """Number k of lanes."""
+    """Return the number k of lanes."""
     return types.float64(
         lanes, types.intp
     ), lambda context, builder, sig, args: builder.extract_element(args[0], args[1])
@@ -22,7 +22,7 @@ def lane(typingctx, lanes, k):
 
 @intrinsic
 def with_lane(typingctx, lanes, k, number):
-    """Lanes with number k replaced."""
+    """Return lanes with number k replaced."""
     return LANES(
         LANES, types.intp, types.float64
     ), lambda context, builder, sig, args: builder.insert_element(args[0], args[2], args[1])
@@ -30,7 +30,7 @@ def with_lane(typingctx, lanes, k, number):
 
 @intrinsic
 def value_of(typingctx, dual):
-    """Value of a dual."""
+    """Return the value of a dual."""
     return (
         types.float64(DUAL),
         lambda context, builder, sig, args: (
@@ -41,7 +41,7 @@ def value_of(typingctx, dual):
 
 @intrinsic
 def slopes_of(typingctx, dual):
-    """Slopes of a dual, as lanes."""
+    """Return the slopes of a dual, as lanes."""
     return (
         LANES(DUAL),
         lambda context, builder, sig, args: (
@@ -52,7 +52,7 @@ def slopes_of(typingctx, dual):
 
 @intrinsic
 def dual_of(typingctx, value, slopes):
-    """A dual number."""
+    """Return a dual number."""
     return DUAL(types.float64, LANES), lambda context, builder, sig, args: make_dual(
         context, builder, args[0], args[1]
     )
@@ -60,13 +60,13 @@ def dual_of(typingctx, value, slopes):
 
 @intrinsic
 def lanes_of(typingctx, number):
-    """Lanes of lanes or of a plain number."""
+    """Return lanes of lanes or of a plain number."""
     return LANES(LANES), lambda context, builder, sig, args: args[0]
 
 
 @intrinsic
 def as_dual(typingctx, number):
-    """A dual of a dual or of a plain number."""
+    """Return a dual of a dual or of a plain number."""
     return DUAL(DUAL), lambda context, builder, sig, args: args[0]
 
 
@@ -82,7 +82,7 @@ def all_of(typingctx, mask):
 
 @intrinsic
 def blend(typingctx, mask, a, b):
-    """Lanes of a where the mask is true, else of b."""
+    """Return lanes of a where the mask is true, else of b."""
 
     def generate(context, builder, sig, args):
         return builder.select(args[0], args[1], args[2])
@@ -91,7 +91,7 @@ def blend(typingctx, mask, a, b):
 
 
 def vector_function(name: str):
-    """Generator of a call of an LLVM function on all lanes at once."""
+    """Return the generator of a call of an LLVM function on all lanes at once."""
 
     def generate(context, builder, sig, args):
         function = cgutils.get_or_insert_function(
@@ -110,25 +110,27 @@ def roots(typingctx, lanes):
 
 @intrinsic
 def sizes(typingctx, lanes):
-    """Absolute values."""
+    """Return absolute values."""
     return LANES(LANES), vector_function("fabs")
 
 
 @intrinsic
 def floors(typingctx, lanes):
-    """Largest whole numbers not above."""
+    """Return largest whole numbers not above."""
     return LANES(LANES), vector_function("floor")
 
 
 @intrinsic
 def ceilings(typingctx, lanes):
-    """Smallest whole numbers not below."""
+    """Return smallest whole numbers not below."""
     return LANES(LANES), vector_function("ceil")
 
 
 @intrinsic
 def quarter(typingctx, sine, cosine, turns):
-    """Sine and cosine after whole quarter turns: exchanged after odd numbers of them, signs by the second bit."""
+    """Return sine and cosine after whole quarter turns: exchanged after odd numbers of them, signs
+    by the second bit.
+    """
 
     def generate(context, builder, sig, args):
         sine, cosine, turns = args

@@ -34,7 +34,7 @@ from kinetree.solvers.numbers.primitive_operations import dual_of, lanes_of, slo
 
 @inline
 def slopes3(a):
-    """Slopes of a vector of duals."""
+    """Return the slopes of a vector of duals."""
     return (slopes_of(a[0]), slopes_of(a[1]), slopes_of(a[2]))
 
 

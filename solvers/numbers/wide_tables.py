@@ -38,7 +38,7 @@ def lanes_looked_up(op, k, x, y, tables, data):
 
 @kernel
 def dual_looked_up(op, k, x, y, tables, data):
-    """Value and slopes by the chain rule."""
+    """Return the value and slopes by the chain rule."""
     a, b = value_of(x), value_of(y)
     value = look_up(op, k, a, b, tables, data)
     by_y = 0.0

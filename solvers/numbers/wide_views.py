@@ -14,19 +14,19 @@ LANES_ROW = ViewType(LANES)
 
 @intrinsic
 def lanes_view(typingctx, ints, work):
-    """The workspace of WIDTH states."""
+    """Return the workspace of WIDTH states."""
     return LANES_WORK(ints, work), blocks_of(LANES_WORK)
 
 
 @intrinsic
 def duals_view(typingctx, ints, work):
-    """The workspace of a state with slopes."""
+    """Return the workspace of a state with slopes."""
     return DUALS_WORK(ints, work), blocks_of(DUALS_WORK)
 
 
 @intrinsic
 def lanes_row(typingctx, block):
-    """View on a block of floats (C pointer, aligned to 64 bytes), WIDTH of them a number."""
+    """Return view on a block of floats (C pointer, aligned to 64 bytes), WIDTH of them a number."""
 
     def generate(context, builder, sig, args):
         pointer = builder.bitcast(args[0], context.get_value_type(types.CPointer(LANES)))

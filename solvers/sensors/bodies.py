@@ -8,7 +8,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def pick_quaternion(m, axis):
-    """Component w, x, y, z (0-3) of the quaternion of a rotation matrix."""
+    """Return component w, x, y, z (0-3) of the quaternion of a rotation matrix."""
     w, x, y, z = quaternion_of(m)
     if axis == 0:
         return w
@@ -21,13 +21,13 @@ def pick_quaternion(m, axis):
 
 @kernel
 def orientation(model, ws, s):
-    """A component of the quaternion of a body."""
+    """Return a component of the quaternion of a body."""
     return pick_quaternion(get9(ws.row, s.a * L.ROW + L.W_R), s.axis)
 
 
 @kernel
 def angular_velocity(model, ws, s):
-    """Angular velocity of a body."""
+    """Return the angular velocity of a body."""
     return get3(ws.row, s.a * L.ROW + L.W_OM)
 
 

@@ -7,7 +7,9 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def reaction(ws, s):
-    """Reaction of joint a on its child about its origin, ground axes; point_b 1: the tree uses the joint from its child, body b, to its parent."""
+    """Return the reaction of joint a on its child about its origin, ground axes; point_b 1: the
+    tree uses the joint from its child, body b, to its parent.
+    """
     R = get9(ws.row, s.a * L.ROW + L.W_R)
     f = mv(R, get3(ws.reaction, 6 * s.a))
     n = mv(R, get3(ws.reaction, 6 * s.a + 3))
@@ -20,13 +22,13 @@ def reaction(ws, s):
 
 @kernel
 def reaction_force(model, ws, s):
-    """Force that a joint transmits to its child."""
+    """Return force that a joint transmits to its child."""
     return reaction(ws, s)[0]
 
 
 @kernel
 def reaction_moment(model, ws, s):
-    """Moment that it transmits."""
+    """Return moment that it transmits."""
     return reaction(ws, s)[1]
 
 

@@ -12,7 +12,7 @@ from kinetree.solvers.views import sensor_at
 
 
 def one_of(kinds: Sequence[Kind]) -> Callable:
-    """A kernel (model, ws, s) that calls the one of the kind of the sensor."""
+    """Return a kernel (model, ws, s) that calls the one of the kind of the sensor."""
     first, *others = kinds
     module, function = first.kernel.split(".")
     this, code = getattr(import_module(f"kinetree.solvers.sensors.{module}"), function), first.code
@@ -80,7 +80,7 @@ def vector(model, ws, s):
 
 @kernel
 def pick(v, axis):
-    """Component 0-2 of a vector, or its length (3)."""
+    """Return component 0-2 of a vector, or its length (3)."""
     if axis == 0:
         return v[0]
     if axis == 1:

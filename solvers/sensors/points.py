@@ -10,7 +10,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def arm(ws, body, register):
-    """Vector from O_i to a point given in body axes, in ground axes."""
+    """Return the vector from O_i to a point given in body axes, in ground axes."""
     if register < 0:
         return (0.0, 0.0, 0.0)
     return mv(get9(ws.row, body * L.ROW + L.W_R), get3(ws.val, register))
@@ -18,26 +18,26 @@ def arm(ws, body, register):
 
 @kernel
 def point_position(ws, body, register):
-    """Position of a point of a body."""
+    """Return the position of a point of a body."""
     return add3(get3(ws.row, body * L.ROW + L.W_P), arm(ws, body, register))
 
 
 @kernel
 def point_velocity(ws, body, register):
-    """Velocity of a point of a body."""
+    """Return the velocity of a point of a body."""
     at = body * L.ROW
     return add3(get3(ws.row, at + L.W_V), cross(get3(ws.row, at + L.W_OM), arm(ws, body, register)))
 
 
 @kernel
 def position(model, ws, s):
-    """Position of the sensor's point."""
+    """Return the position of the sensor's point."""
     return point_position(ws, s.a, s.point_a)
 
 
 @kernel
 def direction(model, ws, s):
-    """The sensor's vector of a body in ground axes."""
+    """Return the sensor's vector of a body in ground axes."""
     return arm(ws, s.a, s.point_a)
 
 
@@ -64,7 +64,7 @@ def acceleration(model, ws, s):
 
 @kernel
 def lengths(ws, s):
-    """Distance of two points and its rate."""
+    """Return the distance of two points and its rate."""
     r = sub3(point_position(ws, s.b, s.point_b), point_position(ws, s.a, s.point_a))
     length = math.sqrt(dot3(r, r))
     v = sub3(point_velocity(ws, s.b, s.point_b), point_velocity(ws, s.a, s.point_a))
@@ -73,7 +73,7 @@ def lengths(ws, s):
 
 @kernel
 def distance(model, ws, s):
-    """Distance of two points."""
+    """Return the distance of two points."""
     return lengths(ws, s)[0]
 
 

@@ -5,5 +5,5 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def speed_rate(model, ws, s):
-    """u̇ of one speed."""
+    """Return u̇ of one speed."""
     return ws.udot[s.a]

@@ -163,7 +163,7 @@ def check_shape(checker: Checker, path: tuple, shape: Shape) -> None:
 
 
 def about_com(tensor: tuple[float, ...], mass: float, com: tuple[float, ...]) -> tuple[float, ...]:
-    """Parallel-axis theorem, from the origin of the body frame to the centre of mass."""
+    """Return parallel-axis theorem, from the origin of the body frame to the centre of mass."""
     xx, yy, zz, xy, xz, yz = tensor
     x, y, z = com
     return (

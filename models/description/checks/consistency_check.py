@@ -138,7 +138,9 @@ class Checker:
         )
 
     def number(self, value: float | str | None) -> float | None:
-        """Value of a number over parameters; None where it has none, which is reported with its expression."""
+        """Return the value of a number over parameters; None where it has none, which is reported
+        with its expression.
+        """
         if value is None or isinstance(value, float):
             return value
         try:

@@ -30,7 +30,7 @@ POSITIVE_RUN = ("output_step", "step", "relative", "absolute")
 
 
 def choice(names: Iterable[str]) -> str:
-    """a, b or c."""
+    """Return a, b or c."""
     *first, last = names
     return f"a {', '.join(first)} or {last}" if first else f"a {last}"
 

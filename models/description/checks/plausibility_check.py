@@ -66,7 +66,7 @@ def copied(name: str, checker: Checker) -> bool:
 
 
 def told(forces: dict[str, Any]) -> list[str]:
-    """Tables that force elements name."""
+    """Return tables that force elements name."""
     keys = ("law", "damping_law")
     return [
         str(getattr(force, key))

@@ -39,7 +39,7 @@ BRACKETS = re.compile(r"\[([^\]]+)\]")
 
 @lru_cache(maxsize=1024)
 def field_units(table: type[BaseModel], key: str) -> tuple[str, ...]:
-    """SI units a number of a table may have, () where none are declared."""
+    """Return SI units a number of a table may have, () where none are declared."""
     found = BRACKETS.search(table.model_fields[key].description or "")
     return tuple(found[1].partition(" for ")[0].split(" or ")) if found else ()
 
@@ -200,14 +200,14 @@ def expected_at(checker: Checker, path: Path, declared: tuple[str, ...]) -> tupl
 
 
 def coordinate_units(checker: Checker) -> dict[str, str]:
-    """Units of all coordinates and speeds."""
+    """Return the units of all coordinates and speeds."""
     return {
         name: unit for form in checker.forms.values() for name, unit in form_units(form).items()
     }
 
 
 def joint_number(checker: Checker, path: Path, declared: tuple[str, ...]) -> tuple[str, ...]:
-    """Units of start values, speeds and amounts of a joint."""
+    """Return the units of start values, speeds and amounts of a joint."""
     name, key = str(path[1]), path[2]
     joint, form = checker.description.joints[name], checker.forms[name]
     units = form_units(form)
@@ -271,7 +271,7 @@ def check_output_unit(checker: Checker, path: Path, output: Output) -> None:
 
 
 def measured_unit(checker: Checker, output: Output) -> str:
-    """The SI unit of a measured quantity."""
+    """Return the SI unit of a measured quantity."""
     moment = output.part == "moment"
     if output.quantity == "force" and output.axis is None:
         coordinate = getattr(checker.description.forces.get(output.force or ""), "coordinate", None)

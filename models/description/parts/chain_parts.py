@@ -101,12 +101,12 @@ class Chain(Part):
 
     @property
     def size(self) -> int:
-        """The number of masses."""
+        """Return the number of masses."""
         return len(self.mass) if isinstance(self.mass, tuple) else self.count or 1
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """Names of the coordinates."""
+        """Return the names of the coordinates."""
         return self.names or tuple(f"x{k}" for k in range(1, self.size + 1))
 
     @model_validator(mode="after")

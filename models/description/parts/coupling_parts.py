@@ -86,7 +86,7 @@ def rows_of(name: str, coupling: Coupling) -> tuple[str, ...]:
 
 
 def bodies_of(coupling: Coupling) -> set[str]:
-    """Bodies that a coupling names."""
+    """Return bodies that a coupling names."""
     ends = (coupling.point, *(coupling.between or ()), coupling.blade, coupling.rolling)
     surfaces = (
         coupling.on,

@@ -42,12 +42,12 @@ def amount_name(follow: Following) -> str:
 
 
 def amount_of(follow: Following) -> Name:
-    """The amount as a node of an expression."""
+    """Return the amount as a node of an expression."""
     return Name(amount_name(follow))
 
 
 def filter_states(input_name: str) -> tuple[str, str]:
-    """Names of the states of a filter: the reference and its rate."""
+    """Return the names of the states of a filter: the reference and its rate."""
     return f"{input_name}.reference", f"{input_name}.reference_rate"
 
 

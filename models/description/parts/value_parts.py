@@ -25,7 +25,7 @@ def table_or(key: str) -> BeforeValidator:
 
 
 def read_in_si(*keys: str) -> BeforeValidator:
-    """Brings the numbers of a table with a unit to SI."""
+    """Return the brings the numbers of a table with a unit to SI."""
     return BeforeValidator(lambda value: in_si(value, keys))
 
 

@@ -186,7 +186,7 @@ def expand_copies(
 
 
 def fill(value: Any, i: int) -> Any:
-    """A value with {i} replaced everywhere, in names too."""
+    """Return a value with {i} replaced everywhere, in names too."""
     if isinstance(value, str):
         return (
             BRACES.sub(
@@ -204,7 +204,7 @@ def fill(value: Any, i: int) -> Any:
 
 
 def whole(text: str, i: int) -> int:
-    """Value of whole-number arithmetic in i."""
+    """Return the value of whole-number arithmetic in i."""
     try:
         return calculate(ast.parse(text, mode="eval").body, i)
     except (SyntaxError, ZeroDivisionError, KeyError):
@@ -230,7 +230,7 @@ def calculate(node: ast.expr, i: int) -> int:
 
 
 def volume(value: Any) -> tuple[int, int]:
-    """Number of values and of characters."""
+    """Return the number of values and of characters."""
     nodes, characters, stack = 0, 0, [value]
     while stack:
         each = stack.pop()

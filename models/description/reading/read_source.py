@@ -58,7 +58,9 @@ Generator = Callable[..., dict[str, Any]]
 
 
 def read(source: Source) -> tuple[dict[str, Any], Origin]:
-    """The raw description and where it came from; a library generator runs with its defaults."""
+    """Return the raw description and where it came from; a library generator runs with its
+    defaults.
+    """
     if isinstance(source, Mapping):
         return plain(source, ""), Origin()
     if isinstance(source, Text):
@@ -83,7 +85,7 @@ def read(source: Source) -> tuple[dict[str, Any], Origin]:
 
 
 def is_foreign(source: Source) -> bool:
-    """Whether a file is a robot or a machine in a format of others."""
+    """Return whether a file is a robot or a machine in a format of others."""
     return isinstance(source, (str, os.PathLike)) and Path(source).suffix.lower() in FOREIGN
 
 
@@ -111,7 +113,9 @@ def foreign_reader(source: Source) -> Callable[..., tuple[dict[str, Any], list[s
 
 
 def library_names() -> list[str]:
-    """Names of all library mechanisms: files of the format, and modules with a generator `describe`."""
+    """Return the names of all library mechanisms: files of the format, and modules with a generator
+    `describe`.
+    """
     entries = (
         path
         for path in LIBRARY.iterdir()
@@ -122,7 +126,7 @@ def library_names() -> list[str]:
 
 
 def library_entry(source: str) -> Path | Generator:
-    """The file of a library mechanism, or the function that generates its description."""
+    """Return the file of a library mechanism, or the function that generates its description."""
     name = source.removeprefix("lib:")
     if name.replace("_", "-") not in library_names():
         raise ModelError(
@@ -167,7 +171,7 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
 
 
 def read_text(text: str, suffix: str, name: str) -> tuple[dict[str, Any], Origin]:
-    """The text of a description in one of the two languages."""
+    """Return the text of a description in one of the two languages."""
 
     def refuse(found: str, expected: str = "") -> ModelError:
         return ModelError(Problem(key="", file=name, found=found, expected=expected))

@@ -25,7 +25,7 @@ class Origin:
     _lines: dict[tuple[str | int, ...], int] | None = None
 
     def line(self, path: Path) -> int | None:
-        """Line of a key, or of the nearest table around it."""
+        """Return the line of a key, or of the nearest table around it."""
         if not self.text or not path:
             return None
         if self._lines is None:
@@ -41,7 +41,9 @@ class Origin:
 
 
 def scan(text: str) -> dict[tuple[str | int, ...], int]:
-    """Line of every key and table header of a TOML text; keys inside inline tables belong to their line."""
+    """Return the line of every key and table header of a TOML text; keys inside inline tables
+    belong to their line.
+    """
     lines: dict[tuple[str | int, ...], int] = {}
     counts: dict[tuple[str | int, ...], int] = {}
     table: tuple[str | int, ...] = ()
@@ -66,7 +68,7 @@ def parts_of(dotted: str) -> tuple[str, ...]:
 
 
 def key_path(path: Path) -> str:
-    """A path as messages write it: joints.O.transforms[0].shift."""
+    """Return a path as messages write it: joints.O.transforms[0].shift."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)

@@ -51,7 +51,7 @@ def fill_tables(raw: dict[str, Any], origin: Origin) -> list[Problem]:
 
 
 def points(table: dict[str, Any], beside: Path) -> tuple[list[float], list[float]]:
-    """Both columns in SI; rows that are not numbers are left out."""
+    """Return both columns in SI; rows that are not numbers are left out."""
     import numpy as np
 
     from kinetree.models.result.read_files import read_columns

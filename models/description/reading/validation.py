@@ -35,7 +35,8 @@ EXPECTED = {
 def validate(
     raw: dict[str, Any], origin: Origin
 ) -> tuple[Description | None, list[Problem], set[tuple[str, str | int]]]:
-    """The description, the problems, and the tables (section, name) that are incomplete because faulty parts were left out.
+    """Return the description, the problems, and the tables (section, name) that are incomplete
+    because faulty parts were left out.
 
     What can be understood in spite of the problems is returned, so that checks can find the other errors in the same pass; faulty parts
     are taken out of `raw`.
@@ -121,7 +122,7 @@ def keys_told(path: tuple[str | int, ...], location: tuple[str | int, ...]) -> s
 
 
 def model_at(path: tuple[str | int, ...]) -> type[BaseModel] | None:
-    """The model of the table at a location of a validation error."""
+    """Return the model of the table at a location of a validation error."""
     candidates: list[Any] = [Description]
     if len(path) > 2 and path[2] in TAGGED.get(str(path[0]), ()):
         candidates, path = [TAGGED[str(path[0])][str(path[2])]], path[3:]

@@ -70,7 +70,7 @@ NUMBER = Dimension((0.0,) * ANGLE)
 
 
 def dimension_of(unit: Unit | str) -> Dimension:
-    """The dimension of a unit."""
+    """Return the dimension of a unit."""
     return Dimension(
         tuple(map(float, (parse_unit(unit) if isinstance(unit, str) else unit).exponents[:ANGLE]))
     )
@@ -93,7 +93,7 @@ def infer(root: Node, known: Callable[[str], Dimension | None]) -> Dimension | N
 
 
 def combined(node: Operation, d: list[Dimension | None]) -> Dimension | None:
-    """The dimension of one operation."""
+    """Return the dimension of one operation."""
     op = node.op
     if op in SAME:
         return common(node, *d)

@@ -34,7 +34,7 @@ def joint_units(joints: Mapping[str, JointSpec], seen: dict[int, Units] | None =
 
 
 def form_units(form: JointForm) -> dict[str, str]:
-    """Units of the coordinates and speeds of one joint."""
+    """Return the units of the coordinates and speeds of one joint."""
     found: dict[str, str] = {}
     for element in reversed(
         form.elements
@@ -48,7 +48,7 @@ def form_units(form: JointForm) -> dict[str, str]:
 
 
 def way_driven(joints: Mapping[str, JointSpec], coordinate: str | None) -> str:
-    """The unit of a coordinate that something drives, or of a length (None)."""
+    """Return the unit of a coordinate that something drives, or of a length (None)."""
     return "m" if coordinate is None else joint_units(joints).get(coordinate, ("rad", ""))[0]
 
 
@@ -66,7 +66,7 @@ def actuator_units(way: str) -> dict[str, str]:
 
 
 def rate_unit(unit: str) -> str:
-    """The unit of a time derivative; empty where the unit is unknown."""
+    """Return the unit of a time derivative; empty where the unit is unknown."""
     if not unit or unit in RATES:
         return RATES.get(unit, "")
     above, slash, below = unit.partition("/")

@@ -37,11 +37,11 @@ class Unit:
         return self.factor == 1.0 and self.offset == 0.0
 
     def to_si(self, value):
-        """A number or an array out of this unit."""
+        """Return a number or an array out of this unit."""
         return self.factor * value + self.offset
 
     def from_si(self, value):
-        """A number or an array in this unit."""
+        """Return a number or an array in this unit."""
         return (value - self.offset) / self.factor
 
 
@@ -190,7 +190,9 @@ SPELLED = {
 
 @lru_cache(maxsize=1024)
 def coherent(text: str) -> str:
-    """The SI unit of the same kind: itself where no number changes, mm: m, kN/mm: N/m, deg/s: rad/s, l/min: m3/s."""
+    """Return the SI unit of the same kind: itself where no number changes, mm: m, kN/mm: N/m,
+    deg/s: rad/s, l/min: m3/s.
+    """
     if parse_unit(text).coherent:
         return text
     powers: dict[str, int] = {}

@@ -73,20 +73,20 @@ class BushingForce(ForceTable):
 
 
 def matrix(builder: Builder, key: str, values: Any) -> list[list[E]]:
-    """Six rows of numbers."""
+    """Return six rows of numbers."""
     if not isinstance(values[0], tuple):
         values = [[each if i == k else 0.0 for k in range(6)] for i, each in enumerate(values)]
     return [[E(builder.node(each, key)) for each in row] for row in values]
 
 
 def times(rows: list[list[E]], z: Sequence[E]) -> tuple[Vector, Vector]:
-    """Force and moment of a matrix."""
+    """Return the force and moment of a matrix."""
     found = [sum((a * b for a, b in zip(row, z, strict=True)), const(0.0)) for row in rows]
     return Vector(*found[:3]), Vector(*found[3:])
 
 
 def rotation(vector: Vector) -> Quaternion:
-    """Quaternion of a rotation vector."""
+    """Return the quaternion of a rotation vector."""
     half = 0.5 * root(vector.dot(vector) + TINY)
     x, y, z = vector.times(0.5 * function(Op.SIN, half) / half)
     return function(Op.COS, half), x, y, z
@@ -108,7 +108,7 @@ class Turned:
         self.c = choose(size < NEAR, 1.0 / 12.0, (1.0 - half * w / size) / (4.0 * half * half))
 
     def rate(self, spin: Vector, sign: float = -0.5) -> Vector:
-        """Rate of the rotation vector."""
+        """Return the rate of the rotation vector."""
         once = self.vector.cross(spin)
         return spin.plus(once.times(sign)).plus(self.vector.cross(once).times(self.c))
 
@@ -176,7 +176,7 @@ def conjugate(e: Quaternion) -> Quaternion:
 
 
 def cardan_turn(builder: Builder, key: str, angles: tuple) -> Quaternion:
-    """Quaternion of turns about x, the new y and the newest z."""
+    """Return the quaternion of turns about x, the new y and the newest z."""
     found: Quaternion = (const(1.0), const(0.0), const(0.0), const(0.0))
     for k, angle in enumerate(angles):
         half = 0.5 * E(builder.node(angle, key))

@@ -137,7 +137,7 @@ def spline(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
 
 
 def coil(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
-    """A helix."""
+    """Return a helix."""
     assert force.helix is not None
     key = f"forces.{label}.helix"
     radius, pitch, begin, end = (

@@ -69,7 +69,7 @@ def pressures(force: JackForce) -> dict[str, str]:
 
 
 def states(force: JackForce) -> dict[str, OwnState]:
-    """The soil's, and the side travels of the foot."""
+    """Return the soil's, and the side travels of the foot."""
     return soil_states(force) | (
         {}
         if force.side_stiffness == 0.0
@@ -121,7 +121,7 @@ def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
 
 
 def foot(force: JackForce, numbers: Any) -> tuple[Any, Any, float]:
-    """Point at extension 0, direction, extension."""
+    """Return point at extension 0, direction, extension."""
     axis = numbers.vector(force.axis)
     return (
         numbers.vector(force.point),

@@ -132,7 +132,7 @@ def rail_book(
 def across(
     builder: Builder, label: str, force: RailForce, a: int, axis: Vector, offset: Vector
 ) -> tuple[Vector, E]:
-    """Outward unit normal at the pin, and the size of the offset along it."""
+    """Return outward unit normal at the pin, and the size of the offset along it."""
     if force.across is None:
         radial = offset.across(axis)
         size = root(radial.dot(radial))

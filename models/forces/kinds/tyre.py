@@ -51,7 +51,7 @@ class TyreForce(Sided):
 
 
 def states(force: TyreForce) -> dict[str, OwnState]:
-    """The soil's, and the side travel of the contact."""
+    """Return the soil's, and the side travel of the contact."""
     return soil_states(force) | ({} if force.side_stiffness == 0.0 else {"travel": OwnState("m")})
 
 

@@ -126,7 +126,7 @@ STATES = ("along", "across")
 
 
 def states(force: WheelForce) -> dict[str, OwnState]:
-    """The soil's, and the deflections of the patch."""
+    """Return the soil's, and the deflections of the patch."""
     return soil_states(force) | {each: OwnState("m") for each in STATES}
 
 
@@ -192,7 +192,7 @@ class Wheel:
         return E(self.builder.node(getattr(self.force.shear, key), f"{self.key}.shear.{key}"))
 
     def limit(self) -> E:
-        """The largest force in the patch."""
+        """Return the largest force in the patch."""
         if self.force.shear is None:
             return self.number("friction") * self.load
         angle, cohesion = self.sheared("angle"), self.sheared("cohesion")
@@ -233,7 +233,7 @@ class Wheel:
         return [rolled * way * f for f in self.bristles.forces()]
 
     def moment(self) -> Vector:
-        """Rolling resistance."""
+        """Return rolling resistance."""
         if self.force.rolling == 0.0:
             return NOWHERE
         drag = (
@@ -251,7 +251,9 @@ def left(share: E) -> E:
 
 
 def travel_over_share(share: E) -> E:
-    """x/f of f = 1 - (1 - exp(-x))/x: x (1 - f) = 1 - exp(-x) by a polynomial of f to 7e-4, and a step of Newton's, to 1e-6; 2 at f = 0."""
+    """Return x/f of f = 1 - (1 - exp(-x))/x: x (1 - f) = 1 - exp(-x) by a polynomial of f to 7e-4,
+    and a step of Newton's, to 1e-6; 2 at f = 0.
+    """
     f = smaller(share, 1.0 - LEAST)
     rest = 1.0 - f
     shape = const(NEAR[-1])

@@ -38,7 +38,7 @@ class WrenchForce(ForceTable):
 
 
 def norm(builder: Builder, vector: tuple) -> E:
-    """Length of a vector of laws."""
+    """Return the length of a vector of laws."""
     x, y, z = (E(builder.node(part)) for part in vector)
     return root(x * x + y * y + z * z)
 

@@ -65,7 +65,9 @@ def add_cylinder(circuit: Circuit, label: str, cylinder: DoubleCylinder) -> None
 
 
 def measure(circuit: Circuit, label: str, cylinder: DoubleCylinder) -> tuple[int, ...]:
-    """Length and speed under their names, measured between the eyes or given; registers of the ends, none where the mechanism is elsewhere."""
+    """Return the length and speed under their names, measured between the eyes or given; registers
+    of the ends, none where the mechanism is elsewhere.
+    """
     columns = (("length", "m", "Length"), ("speed", "m/s", "Rate of the length"))
     if cylinder.between is None:
         for key, given in (("length", "length"), ("speed", "rate")):

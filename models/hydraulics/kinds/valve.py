@@ -75,7 +75,7 @@ def add_valve(circuit: Circuit, label: str, valve: ValveElement) -> None:
 
 
 def add_spool(circuit: Circuit, label: str, valve: ValveElement) -> E:
-    """Position of the spool: a state, or the command itself."""
+    """Return the position of the spool: a state, or the command itself."""
     aim, x = between(circuit.number(label, valve, "command"), -1.0, 1.0), name(f"{label}.spool")
     if valve.time_constant is not None:
         rate = (aim - x) / circuit.number(label, valve, "time_constant")
@@ -97,7 +97,7 @@ def add_spool(circuit: Circuit, label: str, valve: ValveElement) -> E:
 
 
 def states(label: str, valve: ValveElement, named: Callable[[str], str]) -> dict[str, State]:
-    """Spool, and its speed where it is of second order."""
+    """Return spool, and its speed where it is of second order."""
     if valve.time_constant is None and valve.frequency is None:
         return {}
     spool = {

@@ -8,7 +8,7 @@ from kinetree.models.joints.joint_kind import JointKind
 
 
 def elements(axes, pitch):
-    """A rotation and a shift that share a coordinate."""
+    """Return a rotation and a shift that share a coordinate."""
     factor = Expression(f"({pitch})/(2*pi)") if isinstance(pitch, str) else pitch / (2 * math.pi)
     return turn(axes[0]), slide(axes[0], 0, factor)
 

@@ -14,7 +14,7 @@ from kinetree.solvers.elements.kinds import BY_NAME, KINDS, Kind
 
 
 def found() -> dict[Kind, Move]:
-    """Moves by the kinds of elements; every kind that moves has one."""
+    """Return the moves by the kinds of elements; every kind that moves has one."""
     moves: list[Move] = [
         move
         for module in iter_modules(__path__)

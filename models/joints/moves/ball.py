@@ -15,7 +15,7 @@ from kinetree.solvers.layout import Op
 
 
 def held(element: ElementForm, coordinates: Sequence[E]) -> list[ElementForm]:
-    """A constant rotation about the axis of the quaternion; the axis of no rotation is x."""
+    """Return a constant rotation about the axis of the quaternion; the axis of no rotation is x."""
     w, x, y, z = coordinates
     size = root(x * x + y * y + z * z)
     axis: tuple[Node, ...] = (choose(size > const(0.0), x, const(1.0)).node, y.node, z.node)
@@ -35,13 +35,13 @@ def rates(q: Sequence[E], speeds: Sequence[E]) -> list[E]:
 
 
 def directions(q: np.ndarray) -> np.ndarray:
-    """∂q̇/∂ω."""
+    """Return ∂q̇/∂ω."""
     w, x, y, z = q
     return 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
 
 
 def turned(quaternion: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """A unit quaternion after a turn given in child axes."""
+    """Return a unit quaternion after a turn given in child axes."""
     size = np.linalg.norm(angle)
     part = 0.5 * np.sinc(size / (2 * np.pi)) * angle
     w, axis = quaternion[0], quaternion[1:]
@@ -51,7 +51,9 @@ def turned(quaternion: np.ndarray, angle: np.ndarray) -> np.ndarray:
 
 
 def turn_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The turn in child axes that leads from unit quaternion a to b, at most half a revolution."""
+    """Return the turn in child axes that leads from unit quaternion a to b, at most half a
+    revolution.
+    """
     w = a @ b
     axis = a[0] * b[1:] - b[0] * a[1:] - np.cross(a[1:], b[1:])
     if w < 0.0:
@@ -61,7 +63,7 @@ def turn_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def skew(w: np.ndarray) -> np.ndarray:
-    """The matrix of w×."""
+    """Return the matrix of w×."""
     return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
 
 

@@ -15,13 +15,13 @@ from kinetree.solvers.elements.kinds.shift import KIND as SHIFT
 
 
 def held(element: ElementForm, coordinates: Sequence[E]) -> list[ElementForm]:
-    """A constant shift and rotation."""
+    """Return a constant shift and rotation."""
     at = ElementForm(SHIFT, tuple(each.node for each in coordinates[:3]))  # type: ignore[arg-type]
     return [at, *ball.held(element, coordinates[3:])]
 
 
 def rates(q: Sequence[E], speeds: Sequence[E]) -> list[E]:
-    """The velocity in parent axes, and the rates of the quaternion."""
+    """Return the velocity in parent axes, and the rates of the quaternion."""
     (w, x, y, z), v = q[3:], Vector(*speeds[:3])
     turn = Vector(x, y, z)
     once = turn.cross(v)
@@ -37,7 +37,7 @@ def rotated(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 def directions(q: np.ndarray) -> np.ndarray:
-    """∂q̇/∂(v, ω)."""
+    """Return ∂q̇/∂(v, ω)."""
     G = np.zeros((7, 6))
     G[3:, 3:] = ball.directions(q[3:])
     G[:3, :3] = np.column_stack([rotated(q[3:], axis) for axis in np.eye(3)])
@@ -45,12 +45,12 @@ def directions(q: np.ndarray) -> np.ndarray:
 
 
 def moved(q: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """A shift in child axes and a turn."""
+    """Return a shift in child axes and a turn."""
     return np.concatenate((q[:3] + rotated(q[3:], step[:3]), ball.turned(q[3:], step[3:])))
 
 
 def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The shift and the turn that lead from a to b."""
+    """Return the shift and the turn that lead from a to b."""
     return np.concatenate(
         (rotated(a[3:] * (1, -1, -1, -1), b[:3] - a[:3]), ball.turn_between(a[3:], b[3:]))
     )

@@ -22,7 +22,7 @@ LOADS = ("n", "vy", "vz", "mx", "my", "mz")
 
 
 def loads(builder: Builder, output: Output) -> list[E]:
-    """Section loads n, vy, vz, mx, my, mz, measured once per section."""
+    """Return section loads n, vy, vz, mx, my, mz, measured once per section."""
     found: list[E] = []
     for part in ("force", "moment"):
         names = [f"{hidden(str(output.joint), part)}[{k}]" for k in (1, 2, 3)]
@@ -34,12 +34,12 @@ def loads(builder: Builder, output: Output) -> list[E]:
 
 
 def section_load(builder: Builder, label: str, output: Output) -> E:
-    """One component of a section load."""
+    """Return one component of a section load."""
     return loads(builder, output)[LOADS.index(output.axis or "n")]
 
 
 def stress(builder: Builder, label: str, output: Output) -> E:
-    """Largest von Mises stress of a section."""
+    """Return largest von Mises stress of a section."""
     form = builder.description.beam_forms[str(output.beam)]
     station = next(at for at, joint in form.sections if joint == output.joint)
     n, vy, vz, mx, my, mz = loads(builder, output)

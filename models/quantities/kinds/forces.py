@@ -36,12 +36,14 @@ def book_of(builder: Builder, output: Output) -> Book:
 
 
 def place_of(builder: Builder, body: int) -> Place:
-    """A body by its number."""
+    """Return a body by its number."""
     return Place(builder, next(label for label, number in builder.body.items() if number == body))
 
 
 def power(builder: Builder, label: str, output: Output) -> E:
-    """Brought in by a force element, an actuator, or the forces along the coordinates of a joint."""
+    """Return the brought in by a force element, an actuator, or the forces along the coordinates of
+    a joint.
+    """
     from kinetree.models.compilation.element_states import stands
 
     if output.actuator is not None:

@@ -75,7 +75,7 @@ class Group:
 
 
 def tensor(builder: Builder, body: Body, label: str, mass: E) -> list[E]:
-    """xx yy zz xy xz yz about the centre of mass."""
+    """Return xx yy zz xy xz yz about the centre of mass."""
     about_com = body.inertia is not None
     given = [
         E(builder.node(each, f"bodies.{label}.inertia"))

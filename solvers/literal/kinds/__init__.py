@@ -28,7 +28,7 @@ class Form(NamedTuple):
 
     @property
     def entry(self) -> str:
-        """Name of its entry point."""
+        """Return the name of its entry point."""
         return self.name.lower().replace("-", "_")
 
 
