@@ -59,7 +59,7 @@ def observe(
       [process]
       speeds = 0.001                      # noise on all speeds, or by name
     """
-    from kinetree.models.observers.estimation import fit_densities
+    from kinetree.models.observers.noise_fitting import fit_densities
     from kinetree.scripts.studies.observer_file import read_task
     from kinetree.scripts.terminal.progress import progress
 
