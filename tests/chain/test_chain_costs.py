@@ -18,7 +18,7 @@ from kinetree.solvers.chain import energy_doubling
 
 def alone(name: str, settings: dict[str, str] | None = None) -> list[dict]:
     """A measurement in a process whose BLAS has one thread, with more settings of its environment."""
-    code = f"import json; from kinetree.scripts.bench import chain_inside; print(json.dumps(chain_inside.{name}))"
+    code = f"import json; from kinetree.scripts.bench import chain_components; print(json.dumps(chain_components.{name}))"
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} | (
         settings or {}
     )

@@ -71,8 +71,8 @@ def test_what_chains_are_measured_in_and_how_many(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(chain, "by_chain", lambda *given: None)
     monkeypatch.setattr(chain, "compare", compare)
     for name in ("bands", "forms", "choices", "rule"):
-        monkeypatch.setattr(chain.chain_inside, name, lambda *size, name=name: (name, *size))
-    monkeypatch.setattr(chain.chain_inside, "fill_in", lambda bands, what: what)
+        monkeypatch.setattr(chain.chain_components, name, lambda *size, name=name: (name, *size))
+    monkeypatch.setattr(chain.chain_components, "fill_in", lambda bands, what: what)
     short = chain.measure(True)
     assert (
         [row[1] for row in asked] == [200, 200, 200, 10, 50, 200]

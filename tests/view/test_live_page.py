@@ -114,12 +114,14 @@ def test_going_back_repeats_the_motion_exactly(shell, tmp_path):
     ):
         page.wait_for_function(READY)
         values = "LIVE.variables.map((v) => live.engine.value(v))"
-        page.evaluate("for (let k = 0; k < 40; k++) advanceLive(1 / 60)")
+        page.evaluate("for (let k = 0; k < 40; k++) { live.speed = 1; advanceLive(1 / 60); }")
         first = page.evaluate(values)
         rows = page.evaluate("live.rows")
         page.evaluate("setTime(live.saved[3].time)")
         saved_row = page.evaluate("live.saved[3].row")
-        page.evaluate(f"for (let k = 0; k < {rows - 1} - {saved_row} + 1; k++) advanceLive(1 / 60)")
+        page.evaluate(
+            f"for (let k = 0; k < {rows - 1} - {saved_row} + 1; k++) {{ live.speed = 1; advanceLive(1 / 60); }}"
+        )
         assert page.evaluate(values) == first
     assert not complaints
 
