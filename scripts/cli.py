@@ -21,15 +21,13 @@ os.environ.setdefault(
 
 # names of other tools -> command
 MEANT = {
-    "simulate": "run",
-    "sim": "run",
-    "validate": "check",
-    "export": "fmu",
-    "equilibrium": "statics",
-    "plot": "view",
-    "optimise": "optimize",
-    "linearise": "linearize",
-}
+    "simulate": "run", "sim": "run", "solve": "run", "execute": "run", "validate": "check", "lint": "check",
+    "export": "fmu", "build": "fmu", "pack": "fmu", "compile": "fmu", "equilibrium": "statics", "rest": "statics",
+    "plot": "view", "show": "view", "animate": "view", "open": "studio", "gui": "studio", "edit": "studio",
+    "optimise": "optimize", "fit": "identify", "calibrate": "identify", "linearise": "linearize", "modes": "linearize",
+    "convert": "import", "init": "new", "create": "new", "install": "setup", "ls": "list", "help": "explain",
+    "test": "verify", "cosimulate": "cosim", "couple": "cosim", "sweep": "study", "benchmark": "bench", "describe": "info",
+}  # fmt: skip
 
 
 def show_version(wanted: bool) -> None:

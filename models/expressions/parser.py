@@ -106,6 +106,30 @@ def quiet(text: str):
     )
 
 
+def unmatched_bracket(text: str) -> tuple[str, int] | None:
+    """What a bracket without its partner lacks, and its column; None where all have one."""
+    partners, open_ones, quote = {")": "(", "]": "["}, list[tuple[str, int]](), ""
+    for column, sign in enumerate(text, 1):
+        if quote or sign in "'\"":
+            quote = "" if sign == quote else quote or sign
+        elif sign in partners.values():
+            open_ones.append((sign, column))
+        elif sign in partners:
+            if not open_ones or open_ones[-1][0] != partners[sign]:
+                return f"this '{sign}' closes nothing: {marked(text, column)}", column
+            open_ones.pop()
+    if not open_ones:
+        return None
+    sign, column = open_ones[-1]
+    return f"this '{sign}' is not closed: {marked(text, column)}", column
+
+
+def marked(text: str, column: int) -> str:
+    """A text around a column, which an arrow points at."""
+    before, after = text[max(0, column - 16) : column - 1], text[column - 1 : column + 20]
+    return f"{before!s}→{after!s}".strip()
+
+
 class Reader:
     """The parser of one text."""
 
@@ -139,6 +163,9 @@ class Reader:
                 (hint for sign, hint in SIGNS.items() if sign in re.sub("[=!<>]=", "", self.text)),
                 None,
             )
+            unmatched = None if hint else unmatched_bracket(self.text[1:-1])
+            if unmatched is not None:
+                raise ExpressionError(*unmatched) from None
             raise ExpressionError(
                 hint
                 or f"cannot be read as an expression from here on: {self.text[column:-1]!r:.30}",

@@ -47,6 +47,10 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
                 + ", ".join(f"{name} ({kind})" for name, kind in told["controllers"].items())
             )
         typer.echo(f"{file}: OK: {', '.join(parts)}")
+    if told["without_parent"]:
+        typer.echo(
+            f"on the ground, as no parent is given: joints {', '.join(told['without_parent'])}"
+        )
     for each in told["left_out"]:
         typer.echo(each if each.startswith(("assumed: ", "offered: ")) else f"left out: {each}")
     for each in told["in_fmus"]:
@@ -71,6 +75,12 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
         "warnings": [str(warning) for warning in mechanism.description.warnings]
     }
     told["left_out"] = list(mechanism.description.left_out)
+    bare = [
+        name
+        for name, joint in mechanism.description.joints.items()
+        if "parent" not in joint.model_fields_set
+    ]
+    told["without_parent"] = bare if len(bare) > 1 else []  # one has to stand there
     told["in_fmus"] = kept_by_fmus(mechanism.description)
     if mechanism.description.chain is not None:
         return told | {"masses": mechanism.chain().n}

@@ -18,6 +18,7 @@ from kinetree.scripts.terminal.arguments import (
     one_of,
     writable,
 )
+from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.json_output import Json, show_json
 from kinetree.solvers.integrate.kinds import NAMES
 
@@ -90,6 +91,9 @@ def fmu(
     settings: Settings = None,
     starts: Starts = None,
     origin: Origin = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace NAME.fmu where no --output is given.")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -106,6 +110,9 @@ def fmu(
     if linear:
         mechanism = mechanism.linear()
     path = output or Path(f"{identifier_of(mechanism.description.name)}.fmu")
+    replaced = path.exists()
+    if replaced and output is None and not force:
+        raise BadInput(f"{path} is there already: -o names another file, --force replaces it")
     begin = time.perf_counter()
     say = (lambda text: None) if quiet else (lambda text: typer.echo(f"  {text}", err=True))
     build_fmu(
@@ -142,9 +149,8 @@ def fmu(
     )
     for each in kept_by_fmus(mechanism.description):
         typer.echo(f"In it {each}")
-    typer.echo(
-        f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}"
-    )
+    done = f"{path} {'replaced' if replaced else 'written'} in {time.perf_counter() - begin:.2f} s"
+    typer.echo(f"{done}, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}")
     return None
 
 

@@ -199,3 +199,51 @@ def test_what_is_printed_tells_what_it_is():
         text = repr(shown)
         assert all(word in text for word in words), text
         assert "\n" not in text and len(text) < 250
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("simulate", "run"), ("rnu", "run"), ("export", "fmu"), ("Validate", "check")],
+)
+def test_unknown_commands_tell_which_is_meant(given: str, meant: str, capsys):
+    assert main([given, "lib:boom"]) == 2
+    said = capsys.readouterr().err
+    assert f"'{given}'" in said and f"'{meant}'" in said and len(said.splitlines()) == 1
+
+
+def test_words_for_commands_lead_to_commands(capsys):
+    from kinetree.scripts.cli import MEANT
+    from kinetree.scripts.commands import found
+
+    assert {*MEANT.values()} <= found().keys() and not {*MEANT} & found().keys()
+    assert main(["xyzzy"]) == 2 and "did you mean" not in capsys.readouterr().err
+
+
+def test_an_fmu_is_not_replaced_in_silence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    line = ["fmu", "lib:pendulum", "--backend", "python"]
+    assert main(line) == 0 and "written" in capsys.readouterr().out
+    (path,) = tmp_path.glob("*.fmu")
+    assert main(line) == 2 and path.name in capsys.readouterr().err
+    assert main([*line, "--force"]) == 0 and "replaced" in capsys.readouterr().out
+    assert main([*line, "-o", str(path)]) == 0 and "replaced" in capsys.readouterr().out
+
+
+def test_joints_without_a_parent_are_told(tmp_path, capsys):
+    """One of them stands on the ground; where there are several a parent may be forgotten."""
+    body = "mass = 1.0\ninertia = [0.1, 0.1, 0.1, 0, 0, 0]\n"
+    text = 'format = "kinetree/1"\nname = "two"\n'
+    text += "".join(f"[bodies.{name}]\n{body}" for name in "ab")
+    text += '[joints.j]\nchild = "a"\ntype = "revolute"\naxis = "y"\n'
+    other = '[joints.k]\nchild = "b"\ntype = "revolute"\naxis = "y"\n'
+    (tmp_path / "f.toml").write_text(text + other)
+    assert main(["check", str(tmp_path / "f.toml")]) == 0
+    assert "joints j, k" in capsys.readouterr().out
+    (tmp_path / "g.toml").write_text(text + other + 'parent = "a"\n')
+    assert main(["check", str(tmp_path / "g.toml")]) == 0
+    assert "no parent" not in capsys.readouterr().out
+
+
+def test_the_method_that_runs_is_explained(capsys):
+    assert main(["info", "lib:boom"]) == 0
+    assert "DEC runs although DRT counts less" in " ".join(capsys.readouterr().out.split())

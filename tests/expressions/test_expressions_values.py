@@ -270,3 +270,19 @@ def test_constants_in_operations_leave_the_value(text: str):
             text,
             a,
         )
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "sign"),
+    [
+        ("2*(3 + 4", 3, "("),
+        ("sin(a*(2 + 3) - 4", 4, "("),
+        ("sin(a))*2", 7, ")"),
+        ("table('x(', t", 6, "("),
+        ("(a + b", 1, "("),
+    ],
+)
+def test_a_bracket_without_its_partner_is_pointed_at(text: str, column: int, sign: str):
+    with pytest.raises(ExpressionError) as caught:
+        parse(text)
+    assert caught.value.column == column and f"'{sign}'" in str(caught.value)
