@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from kinetree.models.compilation.internal_names import free_name, hidden
 from kinetree.models.description.joints import joint_elements
+from kinetree.models.description.numbers_and_expressions import guessed
 from kinetree.models.description.parts.input_motion_parts import filter_states, followings
 from kinetree.models.description.parts.value_parts import Input, State
 from kinetree.models.description.schema import Actuator, Description
@@ -96,7 +97,7 @@ def states_of(description: Description) -> dict[str, State]:
     for label, actuator in description.actuators.items():
         if actuator.chambers is not None and stands(actuator, description):
             for side in "ab":
-                start = getattr(actuator.chambers, f"pressure_{side}")
+                start = guessed(getattr(actuator.chambers, f"pressure_{side}"))
                 found[f"{label}.pressure_{side}"] = State(rate=0.0, start=start, unit="Pa")
     for label, element in description.hydraulics.items():
         found |= HYDRAULICS[element.kind].states(

@@ -175,6 +175,20 @@ Number = Annotated[
     PlainValidator(lambda value: as_number(value, Expression)),
     WithJsonSchema(NUMBER_SCHEMA),
 ]
+STEADY = "steady"
+ATMOSPHERE = 1e5  # Pa: where the search for a steady pressure begins
+StartPressure = Annotated[
+    float | str,
+    PlainValidator(lambda value: STEADY if value == STEADY else as_number(value, Expression)),
+    WithJsonSchema(NUMBER_SCHEMA),
+]
+
+
+def guessed(pressure: float | str) -> float | str:
+    """A pressure at the start, or where the search for it begins."""
+    return ATMOSPHERE if pressure == STEADY else pressure
+
+
 TimeNumber = Annotated[
     float | str,
     PlainValidator(lambda value: as_number(value, TimeExpression)),

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from kinetree.models.description.errors import Problem
-from kinetree.models.description.numbers_and_expressions import Axes, Law, Number, Vector
+from kinetree.models.description.numbers_and_expressions import (
+    Axes,
+    Law,
+    Number,
+    StartPressure,
+    Vector,
+)
 from kinetree.models.description.parts.base_table import ORIGIN, Named, Part, Point
 from kinetree.models.description.parts.beam_parts import Beam
 from kinetree.models.description.parts.body_parts import Body, Shape, Transform
@@ -165,8 +171,13 @@ class Chambers(Part):
     leakage: Number = Field(
         default=0.0, description="Flow past the piston per pressure difference [m3/(s.Pa)]"
     )
-    pressure_a: Number = Field(default=1e5, description="Pressure at the start [Pa]")
-    pressure_b: Number = Field(default=1e5, description="Pressure at the start [Pa]")
+    pressure_a: StartPressure = Field(
+        default=1e5,
+        description="Pressure at the start [Pa]; steady: the one at which nothing begins to move",
+    )
+    pressure_b: StartPressure = Field(
+        default=1e5, description="Pressure at the start [Pa], or steady"
+    )
     coulomb: Number = Field(default=0.0, description="Dry friction of the seals [N]")
     viscous: Number = Field(default=0.0, description="Viscous friction [N.s/m]")
     speed: Number = Field(

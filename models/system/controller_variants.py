@@ -21,15 +21,20 @@ def system_of(description: Description) -> System:
     """
     system = unprepared(description)
     begun_before = description.beginning is not None and description.beginning.whole
-    if not description.run.prepare or begun_before:
+    if begun_before:
         return system
-    from kinetree.models.analysis.preparation import rest_starts
+    if description.run.prepare:
+        from kinetree.models.analysis.preparation import rest_starts
 
-    return System(
-        description,
-        compile_stage(system.stages[0], later=False, starts=rest_starts(system)),
-        system.stages,
-    )
+        starts = rest_starts(system)
+    else:
+        from kinetree.models.analysis.steady_pressures import steady_names, steady_starts
+
+        starts = steady_starts(system) if steady_names(description) else {}
+    if not starts:
+        return system
+    compiled = compile_stage(system.stages[0], later=False, starts=starts)
+    return System(description, compiled, system.stages)
 
 
 def resting(system: System) -> System:

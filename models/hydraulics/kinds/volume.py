@@ -10,7 +10,7 @@ from pydantic import Field
 from kinetree.models.compilation.internal_names import rate_of_state
 from kinetree.models.compilation.node_arithmetic import larger, name, smaller
 from kinetree.models.description.checks.number_checks import Path, check_absolute
-from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.description.numbers_and_expressions import Number, StartPressure, guessed
 from kinetree.models.description.parts.base_table import Named
 from kinetree.models.description.parts.value_parts import State
 from kinetree.models.hydraulics.circuit_kind import HydraulicKind
@@ -42,7 +42,10 @@ class VolumePlace(Named):
         default=None,
         description="Modulus of the walls, volume dp/dV, as of a hose [Pa]; left out: rigid",
     )
-    start: Number = Field(default=1e5, description="Pressure at the start [Pa]")
+    start: StartPressure = Field(
+        default=1e5,
+        description="Pressure at the start [Pa]; steady: the one at which nothing begins to move",
+    )
 
 
 def add_volume(circuit: Circuit, label: str, place: VolumePlace) -> None:
@@ -65,14 +68,14 @@ def add_volume(circuit: Circuit, label: str, place: VolumePlace) -> None:
 def states(label: str, place: VolumePlace, named: Callable[[str], str]) -> dict[str, State]:
     return {
         f"{label}.pressure": State(
-            rate=0.0, start=place.start, unit="Pa", text=place.text or "Pressure"
+            rate=0.0, start=guessed(place.start), unit="Pa", text=place.text or "Pressure"
         )
     }
 
 
 def check_start(checker: Checker, path: Path, element: VolumePlace) -> None:
     """Absolute pressures are not negative."""
-    check_absolute(checker, (*path, "start"), element.start)
+    check_absolute(checker, (*path, "start"), guessed(element.start))
 
 
 HYDRAULIC = HydraulicKind(

@@ -1,0 +1,92 @@
+"""Pressures at the start that are found: nothing begins to move where they stand."""
+
+import numpy as np
+import pytest
+
+from kinetree.models import ModelError, load
+
+AREAS = 2e-3, 1e-3
+LIFT = {
+    "format": "kinetree/1",
+    "name": "lift",
+    "gravity": [0, 0, -9.81],
+    "bodies": {
+        "load": {"mass": 500.0, "inertia": [1, 1, 1, 0, 0, 0]},
+        "swing": {"mass": 1.0, "com": [0.3, 0, 0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]},
+    },
+    "joints": {
+        "z": {
+            "child": "load",
+            "transforms": [{"shift": "z", "coordinate": "z", "start": 1.2}],
+        },
+        "s": {
+            "parent": "load",
+            "child": "swing",
+            "type": "revolute",
+            "axis": "y",
+            "coordinates": ["s"],
+            "start": [np.pi / 2],
+        },
+    },
+}
+ENDS = [{"body": "ground", "point": [0, 0, 0]}, {"body": "load", "point": [0, 0, 0]}]
+CYLINDER = {"area_a": AREAS[0], "area_b": AREAS[1], "shortest": 1.0, "longest": 1.6}
+CHAMBERS = CYLINDER | {"volume_a": 1e-4, "volume_b": 1e-4}
+
+
+def with_chambers(**pressures: float | str) -> dict:
+    return LIFT | {"actuators": {"lift": {"between": ENDS, "chambers": CHAMBERS | pressures}}}
+
+
+def still(system) -> dict[str, float]:
+    """First row of a run in which nothing moves."""
+    run = system.simulate(stop_time=0.2, output_step=0.1)
+    assert np.ptp(run["z"]) < 1e-6 and np.ptp(run["s"]) < 1e-6
+    return {name: float(run[name][0]) for name in run.names}
+
+
+def test_chambers_hold_the_load():
+    """The side that pushes nothing is at atmospheric pressure."""
+    system = load(with_chambers(pressure_a="steady", pressure_b="steady")).compile()
+    row = still(system)
+    weight = 501.0 * 9.81
+    assert row["lift.pressure_b"] == pytest.approx(1e5)
+    assert row["lift.pressure_a"] == pytest.approx((weight + AREAS[1] * 1e5) / AREAS[0], rel=1e-6)
+
+
+def test_given_pressures_and_starts_stay():
+    mechanism = load(with_chambers(pressure_a="steady", pressure_b=3e5))
+    row = still(mechanism.compile())
+    assert row["lift.pressure_b"] == 3e5
+    other = still(mechanism.starting({"z": 1.4}).compile())
+    assert other["z"] == 1.4 and other["lift.pressure_a"] == pytest.approx(row["lift.pressure_a"])
+    heavy = load(with_chambers(pressure_a="steady", pressure_b="steady"))
+    held = still(heavy.starting({"lift.pressure_b": 7e5}).compile())
+    assert held["lift.pressure_b"] == 7e5 and held["lift.pressure_a"] > row["lift.pressure_a"]
+
+
+def test_circuits_find_where_flows_balance():
+    """Between a pump and an orifice the pressure is that of its flow; behind a check valve the load decides."""
+    circuit = {
+        "tank": {"pressure": 1e5},
+        "rail": {"volume": 1e-3, "start": "steady"},
+        "pump": {"path": ["tank", "rail"], "flow": 1e-4},
+        "leak": {"path": ["rail", "tank"], "rated_flow": 2e-4, "rated_drop": 4e6},
+        "hose": {"volume": 1e-3, "start": "steady"},
+        "cylinder": CYLINDER | {"between": ENDS, "a": "hose", "b": "tank"},
+    }
+    row = still(load(LIFT | {"hydraulics": circuit}).compile())
+    assert row["rail.pressure"] == pytest.approx(1e5 + 4e6 * 0.25, rel=0.02)
+    weight = 501.0 * 9.81
+    assert row["hose.pressure"] == pytest.approx((weight + 1e5 * AREAS[1]) / AREAS[0], rel=1e-6)
+
+
+def test_a_load_that_no_pressure_holds_is_told():
+    pulled = with_chambers(pressure_a="steady", pressure_b=1e5) | {"gravity": [0, 0, 98.1]}
+    with pytest.raises(ModelError, match="lift.pressure_a.*not held"):
+        load(pulled).compile()
+
+
+def test_words_other_than_steady_are_expressions():
+    with pytest.raises(ModelError, match="stedy"):
+        load(with_chambers(pressure_a="stedy")).compile()
