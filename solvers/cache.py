@@ -1,7 +1,9 @@
 """Folders of compiled artefacts and hashes of the kernel sources that name them. Imports nothing
 heavy.
 
-The folder belongs to its user alone: who could write into it could plant code. Where it cannot be made or is not safe, a temporary one serves.
+The folder belongs to its user alone: who could write into it could plant code. Where it cannot be
+made or is not safe, a temporary one serves. The mode of a folder that somebody made for other
+things is left as it is.
 """
 
 import hashlib
@@ -37,11 +39,11 @@ def usable(wanted: Path) -> Path:
     try:
         if not wanted.is_absolute() and str(wanted).startswith("~"):
             raise OSError("the user has no home folder")
-        return own(wanted.absolute())
+        return own(wanted.absolute(), repaired=wanted == default_root())
     except OSError as error:
         name = f"kinetree-{os.getuid() if hasattr(os, 'getuid') else os.environ.get('USERNAME', 'user')}"
         try:
-            other = own(Path(tempfile.gettempdir()) / name)
+            other = own(Path(tempfile.gettempdir()) / name, repaired=True)
         except OSError:
             other = Path(tempfile.mkdtemp(prefix="kinetree-"))
         reason = error.strerror or str(error)
@@ -52,16 +54,16 @@ def usable(wanted: Path) -> Path:
         return other
 
 
-def own(folder: Path) -> Path:
-    """Create a folder, make it writable by the user alone and return it; raise OSError if that
-    fails.
-    """
+def own(folder: Path, repaired: bool) -> Path:
+    """The folder once it is made, can be written, and nobody else can write into it; `repaired`: it is Kinetree's own, whose mode may be set."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if hasattr(os, "getuid"):
         found = folder.stat()
         if found.st_uid not in (os.getuid(), 0):
             raise OSError("it belongs to another user")
         if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            if not repaired or found.st_uid != os.getuid():
+                raise OSError("others may write into it: chmod go-w")
             folder.chmod(found.st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
     with tempfile.TemporaryFile(dir=folder):
         return folder

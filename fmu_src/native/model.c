@@ -21,6 +21,9 @@ static int64_t sum_of(const int64_t *file, size_t size) {
 
 static int inside(int64_t at, int64_t size) { return at >= -1 && at < size; }
 
+/* Whether a table of a length lies in what it is a part of. */
+static int room(int64_t at, int64_t length, int64_t size) { return at >= 0 && length >= 0 && length <= size && at <= size - length; }
+
 /* Whether everything that is used as a place lies in what it is a place of. */
 static const char *places(const Model *m, int64_t strings) {
     const int64_t *h = m->header;
@@ -43,6 +46,12 @@ static const char *counts(const Model *m) {
     if (h[P_INTS] < U_SIZE || h[P_STAGES] < 1 || h[P_STAGES] != u[U_STAGES] || h[P_INTS] < U_SIZE + S_SIZE * h[P_STAGES])
         return NAMED("has no table of stages");
     if (h[P_STATES] != u[U_STATES] || h[P_GUARDS] > u[U_GUARDS] || h[P_GUARDS] < 0 || h[P_BODIES] != u[U_BODIES]) return NAMED("has other counts than its unit");
+    if (!room(u[U_AT_COLUMNS], u[U_COLUMNS], h[P_WORK]) || u[U_AT_WORKSPACE] < 0 || u[U_AT_WORKSPACE] > h[P_WORK]) return NAMED("has tables outside of its memory");
+    for (int64_t k = 0; k < h[P_STAGES]; k++) {
+        const int64_t *stage = u + U_SIZE + S_SIZE * k;
+        if (!room(stage[S_BODIES], u[U_BODIES], h[P_INTS]) || !room(stage[S_COLUMNS], u[U_COLUMNS], h[P_INTS]))
+            return NAMED("has stages whose tables lie outside of it");
+    }
     if (h[P_WORK] < u[U_WORK_SIZE] || h[P_WORK] > INT64_MAX / 16) return NAMED("has less memory than its unit needs");
     return NULL;
 }

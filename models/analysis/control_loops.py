@@ -85,7 +85,7 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
             plant = held(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(
                 law_of_samples(name, law, known, numbers["period"])
             )
-        loop = negative(plant)
+        loop = negative(plant if numbers["period"] else plant.seen())
         if np.any(loop.C) and np.any(loop.B):
             found.append(
                 ControlLoop(

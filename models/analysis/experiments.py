@@ -23,6 +23,7 @@ from kinetree.models.analysis.identification import (
     checked_parameters,
 )
 from kinetree.models.description.errors import suggestion
+from kinetree.models.run.interrupt import uncut
 from kinetree.models.system.mechanism import Mechanism
 
 
@@ -87,7 +88,7 @@ def informed(
                 mechanism, **each.settings, **dict(zip(start, map(float, x * unit), strict=True))
             )
             options: dict[str, Any] = {"tolerance": TOLERANCE, "inputs": dict(each.inputs), **run}
-            result = system.simulate(stop_time=stop_time, output_step=output_step, **options)
+            result = uncut(system.simulate(stop_time=stop_time, output_step=output_step, **options))
             for name in noise:
                 if name not in result:
                     raise IdentificationError(

@@ -182,9 +182,13 @@ def stable_with_delay(
     loop: StateSpace, omega: np.ndarray, values: np.ndarray, delay: float
 ) -> bool:
     """Whether the closed loop is stable; with a dead time: 1 + L(jω) turns by π per unstable pole of the open loop and π/2 per one at zero."""
-    if delay == 0.0:
-        return bool(np.linalg.eigvals(loop.closed()).real.max(initial=-1.0) < 0.0)
     open_poles = np.linalg.eigvals(loop.A)
+    if delay == 0.0:
+        values = np.linalg.eigvals(loop.closed())
+        still = np.abs(values) <= 1e-9 * np.abs(values).max(initial=1e-300)
+        # what is at zero with and without the loop is no matter of it, such as oil that is shut in
+        mine = values if integrators(values) > integrators(open_poles) else values[~still]
+        return bool(mine.real.max(initial=-1.0) < 0.0)
     unstable = int((open_poles.real > 1e-9 * np.abs(open_poles).max(initial=1.0)).sum())
     fine = np.interp(
         np.linspace(0, 1, 8 * omega.size), np.linspace(0, 1, omega.size), np.log(omega)

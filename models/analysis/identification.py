@@ -26,6 +26,7 @@ from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.element_states import held_inputs
 from kinetree.models.description.errors import suggestion
 from kinetree.models.result.result import Result
+from kinetree.models.run.interrupt import uncut
 from kinetree.models.run.trials import Trials
 from kinetree.models.system.mechanism import Mechanism, load
 from kinetree.models.system.system import System
@@ -294,6 +295,7 @@ class Fitting:
             result = trials.at(self.values(x)).simulate(**span, **options)
         if result.interrupted:
             raise KeyboardInterrupt
+            result = uncut(trials.at(self.values(x)).simulate(**span, **options))
         self.units = {name: result.unit(name) for name in data.columns}
         if even and result.time.size == t.size:
             return {name: result[name] for name in data.columns}

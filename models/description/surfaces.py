@@ -9,10 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.models.description.reading.plain_files import fault_of
 from kinetree.models.description.solids import Solid
 from kinetree.models.description.step_files import STEP, read_step
 
 MOST_TRIANGLES = 200_000  # of one mesh
+LARGEST = 100_000_000  # bytes of a file
+PACKED = (".zip", ".gz", ".bz2", ".xz", ".tar", ".tgz", ".3mf", ".3dxml")  # few bytes become many
 
 
 class SurfaceError(ValueError):
@@ -39,6 +42,10 @@ def read_surface(path: Path, solid: int | None = None) -> Surface:
     need_reader(path)
     if not path.is_file():
         raise SurfaceError(f"'{path.name}', no such file in {path.parent}", "a file with a mesh")
+    if path.suffix.lower() in PACKED:
+        raise SurfaceError(f"'{path.name}', an archive", "a file with a mesh")
+    if fault := fault_of(path, LARGEST):
+        raise SurfaceError(f"'{path.name}' ({fault})", "a smaller mesh")
     return _read(path, path.stat().st_mtime_ns, solid)
 
 

@@ -4,6 +4,7 @@ All walks are loops: neither a long sum nor a hostile depth can exhaust the stac
 """
 
 from collections.abc import Container, Iterable, Iterator
+from hashlib import blake2b
 from weakref import WeakValueDictionary
 
 from kinetree.solvers.layout import Op
@@ -28,11 +29,25 @@ class UnknownName(ExpressionError):
 _known: WeakValueDictionary = WeakValueDictionary()
 
 
+def mark_of(value: object) -> int:
+    """A number for a field of a node that depends on its content alone: hashes of texts differ from process to process."""
+    if isinstance(value, str):
+        return int.from_bytes(
+            blake2b(value.encode("utf-8", "surrogatepass"), digest_size=7).digest()
+        )
+    if isinstance(value, tuple):
+        return hash(tuple(map(mark_of, value)))
+    if isinstance(value, Node):
+        return value.mark
+    return hash(float(value))  # type: ignore[arg-type]
+
+
 class Node:
     """A value; its kinds are Const, Name, Der, Operation and Lookup."""
 
-    __slots__ = ("__weakref__", "found_names")
+    __slots__ = ("__weakref__", "found_names", "mark")
     found_names: frozenset[str]  # what `names` has found
+    mark: int  # of its structure, the same in every process
     fields: tuple[str, ...] = ()
     args: tuple["Node", ...] = ()
 
@@ -43,12 +58,9 @@ class Node:
             node = object.__new__(cls)
             for field, value in zip(cls.fields, values, strict=True):
                 object.__setattr__(node, field, value)
+            object.__setattr__(node, "mark", mark_of((cls.__name__, *values)))
             _known[key] = node
         return node
-
-    @classmethod
-    def existing(cls, *values) -> "Node | None":
-        return _known.get((cls, *values))
 
     def __setattr__(self, name, value):
         raise AttributeError("nodes are immutable")

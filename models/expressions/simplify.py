@@ -36,7 +36,18 @@ def make(op: Op, *args: Node) -> Node:
     simpler = rule(*args) if rule else None
     if simpler is not None:
         return simpler
-    return (op in COMMUTATIVE and Operation.existing(op, args[::-1])) or Operation(op, args)
+    if op in COMMUTATIVE:
+        args = tuple(sorted(args, key=place))
+        if op == Op.MUL and isinstance(args[-1], Const):  # constant factors stand first
+            args = args[::-1]
+    return Operation(op, args)
+
+
+def place(node: Node) -> tuple[int, str, int]:
+    """Where an argument stands that may stand anywhere: what is calculated, names in their order, constants; nothing that was made before matters."""
+    if isinstance(node, Const):
+        return 2, "", node.mark
+    return (1, node.key, 0) if isinstance(node, Leaf) else (0, "", node.mark)
 
 
 def fold(op: Op, args: tuple[Node, ...]) -> Node | None:
@@ -91,7 +102,7 @@ def multiply(a: Node, b: Node) -> Node | None:
         return make(Op.MUL, factor, b.args[1]) if factor not in (None, ZERO) else None
     return (
         Operation(Op.MUL, (a, b)) if isinstance(a, Const) else None
-    )  # constant factors stand first
+    )  # the constant that was second, too
 
 
 def divide(a: Node, b: Node) -> Node | None:

@@ -7,11 +7,15 @@ models of force and are left out by name.
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import ParseError, iterparse
 
 import numpy as np
 
+from kinetree.models.description.reading.plain_files import fault_of
+from kinetree.models.description.reading.read_source import LARGEST_ROBOT
 from kinetree.models.foreign.looks import MOST_SHAPES, geom_shape, posed
 from kinetree.models.foreign.mjcf_extras import (
     add_actuators,
@@ -23,6 +27,8 @@ from kinetree.models.foreign.mjcf_extras import (
 from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, refused
 
 FREE, BALL, SLIDE, HINGE = range(4)
+MOST_ELEMENTS = 200_000
+COPIERS = ("replicate", "composite", "flexcomp")  # elements that stand for several
 
 
 refuse = partial(refused, kind="a model in MJCF")
@@ -39,12 +45,42 @@ def parsed(path: Path) -> Any:
             hint="install it with 'pip install kinetree[robots]'",
         ) from None
     module: Any = mujoco  # what it offers is known at run time alone
+    if (made := elements_of(path)) > MOST_ELEMENTS:
+        raise refuse(
+            str(path),
+            f"{made} elements with all copies",
+            hint=f"at most {MOST_ELEMENTS} are read",
+        )
     try:
         return module.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError, OSError) as error:
         raise refuse(
             str(path), f"what MuJoCo cannot compile: {' '.join(str(error).split())}"
         ) from None
+
+
+def elements_of(path: Path, above: tuple[Path, ...] = ()) -> int:
+    """How many elements a file has with those that it includes, every one as often as `count` around it says; where it is no XML, none."""
+    if path in above or not path.is_file() or fault_of(path, LARGEST_ROBOT):
+        return 0
+    total, times = 0, [1]
+    try:
+        for event, element in iterparse(path, ("start", "end")):
+            if event == "start":
+                total += times[-1]
+                if element.tag == "include":
+                    beside = path.parent / element.get("file", "")
+                    total += times[-1] * elements_of(beside.resolve(), (*above, path))
+                copies = element.get("count", "1").split() if element.tag in COPIERS else []
+                times.append(times[-1] * prod(max(1, int(float(each))) for each in copies))
+            else:
+                times.pop()
+                element.clear()
+            if total > MOST_ELEMENTS or times[-1] > MOST_ELEMENTS:
+                return max(total, times[-1])
+    except (ParseError, ValueError, OverflowError, OSError):  # MuJoCo says it better
+        return total
+    return total
 
 
 def describe(

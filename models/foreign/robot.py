@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -136,16 +137,10 @@ class Sheet:
                 wanted = f"{kind}_{wanted}"
         if wanted == "ground" and kind == "body":
             wanted = "ground_body"
-        known = set(taken) | (self.values if value else set())
-        found = next(
-            each
-            for each in (
-                wanted,
-                f"{wanted}.{kind}",
-                *(f"{wanted}.{kind}{k}" for k in range(2, 10_000)),
-            )
-            if each not in known
-        )
+        known = self.values if value else ()
+        more = (f"{wanted}.{kind}{k}" for k in count(2))
+        tries = chain((wanted, f"{wanted}.{kind}"), more)
+        found = next(each for each in tries if each not in taken and each not in known)
         if found != name:
             self.left_out.append(
                 f"the name '{name}' of {'an' if kind[0] in 'aeiou' else 'a'} {kind}: it is '{found}' here"

@@ -214,10 +214,13 @@ def add_bodies(
         lumps[carrier] = lumps.get(carrier, Lump()).joined(
             lump_of(links[link]).moved(pose[:3, :3], pose[:3, 3])
         )
+    carried: dict[str, list[str]] = {}
+    for link in order:
+        carried.setdefault(carriers[link][0], []).append(link)
     for link, lump in lumps.items():
         if link == root and not floating and lump.mass == 0.0:
             continue  # a root without mass is the ground itself
-        parts = [each for each in order if carriers[each][0] == link and each != link]
+        parts = [each for each in carried[link] if each != link]
         text = {"text": "carries " + ", ".join(parts)[:150]} if parts else {}
         sheet.bodies[sheet.fresh(link, "body", sheet.bodies)] = lump.table() | text
     if len(sheet.bodies) and (floating or lumps[root].mass):

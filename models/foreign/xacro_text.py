@@ -8,58 +8,54 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from xml.parsers.expat import ExpatError
 
+from kinetree.models.description.reading.plain_files import apart
 from kinetree.models.foreign.robot import refused
 
+SECONDS = 60.0  # for the macros of a file
+LARGEST = 64_000_000  # bytes of what they write
 KIND = "a robot in URDF with xacro's macros"
 
 
 def expanded(path: Path, arguments: Mapping[str, object] | None = None) -> bytes:
     """Return the URDF of a xacro file; `arguments` are those of xacro:arg."""
-    try:
-        import xacro
-    except ImportError:
+    if find_spec("xacro") is None:
         raise refused(
             str(path),
             "a file that needs the package xacro",
             KIND,
             "install it with 'pip install kinetree[robots]'",
-        ) from None
+        )
     given = {name: str(value) for name, value in (arguments or {}).items()}
-    said = io.StringIO()
     try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(said):
-            document: Any = xacro.process_file(str(path), mappings=given)
-    except SystemExit:
-        raise refused(
-            str(path), f"what xacro cannot read: {said.getvalue().strip()[-200:]}", KIND
-        ) from None
-    except (
-        xacro.XacroException,
-        ExpatError,
-        OSError,
-        ValueError,
-        TypeError,
-        NameError,
-        KeyError,
-        AttributeError,
-        ZeroDivisionError,
-    ) as error:
+        return apart(__name__, written.__name__, str(path), given, seconds=SECONDS)
+    except ValueError as error:
         raise refused(
             str(path),
             f"what xacro cannot read: {error}",
             KIND,
             "arguments are given by --arg NAME=VALUE",
         ) from None
-    except Exception as error:  # lookups of ROS packages raise what their own package defines
-        if type(error).__module__.partition(".")[0] not in (
-            "ament_index_python",
-            "rospkg",
-            "xacro",
-        ):
-            raise
-        raise refused(str(path), f"a package that is not there: {error}", KIND) from None
-    return document.toxml(encoding="utf-8")
+
+
+def written(path: str, given: dict[str, str]) -> bytes:
+    """The same in this process, where macros may call one another for ever."""
+    import xacro
+
+    said = io.StringIO()
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(said):
+            document: Any = xacro.process_file(path, mappings=given)
+    except SystemExit:
+        raise ValueError(said.getvalue().strip()[-200:]) from None
+    except RecursionError:
+        raise ValueError("macros that call one another without an end") from None
+    except (ImportError, LookupError) as error:  # of ROS packages, or of names
+        raise ValueError(str(error)) from None
+    text = document.toxml(encoding="utf-8")
+    if len(text) > LARGEST:
+        raise ValueError(f"{len(text)} bytes, expected at most {LARGEST}")
+    return text

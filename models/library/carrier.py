@@ -6,7 +6,8 @@ Tyres and jacks lift off. Preparation: states of rest on the wheels, lifted on t
 Schedule: rest; then per module: a push from a table breaks the latch, the module travels until it leaves its rail, swings free, and is dropped.
 Modes of the standing carrier: 1 to 4 Hz. Arguments: modules (1..50); order of departures (0 rows, 1 outer, 2 inner, 3 alternating, or a list);
 switches full (surge, sway and yaw of the base, six freedoms per module), hydraulic (jacks on shut oil), soil (settles under the jacks), contacts (pin
-in its groove, bearing band in its tube, with clearance), drives (hydraulic, with position control, instead of locked), outside (drives
+in its groove, bearing band in its tube, with clearance), drives (1 hydraulic, with position control, instead of locked; set
+values are inputs; 2 the openings of their valves are inputs), outside (drives
 outside, on actuators), cylinders (slewing by two cylinders instead of a motor), forward (openings of the valves over the time of a departure);
 known_order: the order that the compensation of the drives foresees (-1: the true one). What the drives do stands in `carrier_drives`.
 """

@@ -1,9 +1,14 @@
 """The drives of the carriers: locked, outside on actuators, or hydraulic inside with position control and advance compensation.
 
-Slewing: a hydraulic motor along the angle (slew_drive), or two cylinders between base and platform (slew_left, slew_right). Luffing: a cylinder
-between platform and cradle (luff_drive). Inside, each drive has a proportional valve, two volumes of oil, relief and make-up valves; its valve opens
+Slewing: a hydraulic motor along the angle (slew_drive), or two cylinders between base and platform
+(slew_left, slew_right). Luffing: a cylinder between platform and cradle (luff_drive). Inside, each drive has
+a proportional valve, two volumes of oil, relief and make-up valves. With drives = 2 the opening of every
+valve is an input (DRIVE_opening). With drives = 1 the set value of every angle is one (slew_set, luff_set;
+at first the commanded angles), and a valve opens
 
-    gain (target - angle) + advance (rate of the known load)/(rate of the force with the valve fully open) + forward
+    gain (set value - angle) + advance (rate of the known load)/(rate of the force with the valve fully open) + forward
+
+whose first part is a controller (slew_control, luff_control), so that its loop has margins.
 
 `forward`: opening over the time since a push and since a departure, between knots every FORWARD s (parameters *_forward_1, ...). The known load of
 the departures follows from the tables of push and blast, the mass of a module and the schedule; it passes a lag `known_lag`.
@@ -16,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kinetree.models.library import carrier_modules
+from kinetree.models.library import carrier_compensation
 from kinetree.models.library.carrier_parameters import Rows, Table
 
 if TYPE_CHECKING:
@@ -29,7 +34,6 @@ SLEW = (
     [0.3, 0.8, 0.0],
 )  # eyes of the left slewing cylinder from the ring, on base and platform; the right one is its mirror image
 RATE = 10.0  # of states that follow while the run is prepared [1/s]
-TRAVELS = "pushed > 0 and departed == 0"
 
 COMMON: Rows = {
     "slew_friction": (4e4, "N.m.s/rad", "viscous friction of the slewing ring and its drive"),
@@ -51,6 +55,8 @@ OIL: Rows = {
     "drive_modulus": (7e8, "Pa", "bulk modulus of the oil with its hoses"),
     "rated_flow": (6e-4, "m3/s", "flow of a fully open valve at 35 bar over an edge"),
     "valve_lag": (0.01, "s", "time constant of the spools"),
+}
+CONTROL: Rows = {
     "slew_gain": (
         2.0,
         "1/rad",
@@ -67,6 +73,7 @@ OIL: Rows = {
     "known_lag": (0.02, "s", "lag of that compensation"),
     "known_mass": ("module_mass", "kg", "mass of a module that it foresees"),
 }
+FULL = 0.99  # opening from which on a valve counts as fully open
 LUFF: Rows = {
     "luff_area_a": (40e-4, "m2", "piston of the luffing cylinder"),
     "luff_area_b": (28e-4, "m2", "ring of the luffing cylinder"),
@@ -82,11 +89,6 @@ PAIR: Rows = {
     "slew_area_b": (18e-4, "m2", "ring of a slewing cylinder"),
     "slew_oil": (2e-3, "m3", "oil on either side besides the stroke"),
 }
-FORWARD, PUSHED, LEFT = (
-    0.05,
-    10,
-    9,
-)  # s between knots of the forward openings, their number after a push and from a departure on
 STROKES = {
     "luff_drive": (0.72, 2.15),
     "slew_left": (0.75, 2.2),
@@ -104,6 +106,11 @@ class Drive:
     axis: str  # slew or luff
     eyes: tuple[Table, Table] | None = None
     sense: int = 1
+
+    @property
+    def stroke(self) -> tuple[float, float]:
+        """Lengths of its cylinder between its stops [m]."""
+        return STROKES[self.label]
 
     def length(self, angle: str) -> str:
         """Return length at an angle of its axis."""
@@ -215,24 +222,33 @@ def standing() -> Table:
 
 
 def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
-    """Return circuits, controllers and energy outputs of the hydraulic drives."""
+    """Circuits, what opens their valves, books of the energy."""
     circuit: Table = {"supply_line": {"pressure": "supply"}, "return_line": {"pressure": "tank"}}
-    states: Table = {
-        f"{axis}_target": {
-            "rate": f"(lock + hold)*{RATE}*({axis} - {axis}_target)",
-            "start": f"{axis}_command",
-            "unit": "rad",
-        }
-        for axis in ("slew", "luff")
-    }
-    states |= known_states()
+    states: Table = {}
+    found: Table = {"forces": standing(), "hydraulics": circuit, "states": states}
+    if on.controlled:
+        found |= controlled()
+        states |= targets() | carrier_compensation.known_states()
+    else:
+        found["inputs"] = {
+            opening(drive): {
+                "min": -1, "max": 1, "unit": "1",
+                "text": f"opening of the valve of {drive.label}: oil to its side a where it is positive",
+            } for drive in fitted
+        }  # fmt: skip
     for drive in fitted:
-        known = f"(({known_force(drive, len(fitted))}) - {drive.label}_known)/known_lag"
-        states[f"{drive.label}_known"] = {
-            "rate": known,
-            "unit": "N.m" if drive.eyes is None else "N",
-        }
-        circuit |= circuit_of(drive, known, forward(drive) if on.forward else "")
+        command = opening(drive)
+        if on.controlled:
+            known = f"(({carrier_compensation.known_force(drive, len(fitted))}) - {drive.label}_known)/known_lag"
+            states[f"{drive.label}_known"] = {
+                "rate": known,
+                "unit": "N.m" if drive.eyes is None else "N",
+            }
+            command = (
+                f"{drive.sense}*{drive.axis}_control + {carrier_compensation.ahead(drive, known)}"
+                + (f" + {carrier_compensation.forward(drive)}" if on.forward else "")
+            )
+        circuit |= circuit_of(drive, command)
     fed = [f"max({drive.label}_valve.flow_{side}, 0)" for drive in fitted for side in "ab"]
     work = [
         f"{drive.label}.force*"
@@ -247,40 +263,56 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
             "unit": "J",
             "text": text,
         }
-    return {"forces": standing(), "hydraulics": circuit, "states": states}
+    return found
 
 
-def forward(drive: Drive) -> str:
-    """Return the feed-forward valve opening between given points in time."""
-    after = "(t - stage_start)"
-
-    def between(first: int, count: int, shift: int) -> str:
-        knots = (
-            f"{drive.axis}_forward_{first + k}*max(0, 1 - abs({after}/{FORWARD} - {k + shift}))"
-            for k in range(count)
-        )
-        return " + ".join(knots)
-
-    side = (
-        "" if drive.axis == "luff" else f'{drive.sense}*table("known_side", pushed)/module_pitch*'
-    )
-    return f"{side}if({TRAVELS}, {between(1, PUSHED, 1)}, if(departed == 1, {between(PUSHED + 1, LEFT, 0)}, 0))"
+def opening(drive: Drive) -> str:
+    """The input that opens a valve from outside."""
+    return f"{drive.label}_opening"
 
 
-def circuit_of(drive: Drive, known: str, forward: str) -> Table:
-    """Return valve, oil, protection and cylinder or motor of one drive, and the sources that set
-    its pressures before the run.
-    """
+def targets() -> Table:
+    """The angles at which the motion begins, which the pressures hold."""
+    return {
+        f"{axis}_target": {
+            "rate": f"(lock + hold)*{RATE}*({axis} - {axis}_target)",
+            "start": f"{axis}_command",
+            "unit": "rad",
+        }
+        for axis in ("slew", "luff")
+    }
+
+
+def controlled() -> Table:
+    """Position control of both angles, with their set values as inputs; while the run is prepared the angles follow the commanded ones."""
+    inputs, controllers = {}, {}
+    for axis, limits in (("slew", (-0.7, 0.7)), ("luff", (-0.05, 0.9))):
+        inputs[f"{axis}_set"] = {
+            "start": f"{axis}_command",
+            "unit": "rad",
+            "min": limits[0],
+            "max": limits[1],
+            "text": f"set value of the {axis} angle",
+        }
+        controllers[f"{axis}_control"] = {
+            "measure": axis,
+            "setpoint": f"{axis}_target + if(lock + hold > 0, 0, {axis}_set - {axis}_command)",
+            "kp": f"{axis}_gain",
+        }
+    return {"inputs": inputs, "controllers": controllers}
+
+
+def circuit_of(drive: Drive, command: str) -> Table:
+    """Valve, oil, protection and cylinder or motor of one drive, and the sources that set its pressures before the run."""
     label, axis, middle = drive.label, drive.axis, "(tank + 0.25*(supply - tank))"
     a, b, now = f"{label}_a", f"{label}_b", axis if drive.eyes is None else f"{label}.length"
-    ahead = f"advance*{axis}_advance*({known})/if({known} > 0, {', '.join(open_rates(drive))})"
     sag = f"hold_stiffness*({drive.length(f'{axis}_command')} - {now})"
     found: Table = {
         a: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": f"{middle}*{axis}_area_b/{axis}_area_a"},
         b: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": middle},
         f"{label}_valve": {
             "supply": "supply_line", "tank": "return_line", "a": a, "b": b, "rated_flow": "rated_flow", "time_constant": "valve_lag",
-            "command": f"{drive.sense}*{axis}_gain*({axis}_target - {axis}) + {ahead}" + (f" + {forward}" if forward else ""),
+            "command": command,
         },
         f"{label}_held_a": {"pressure": f"(hold*{sag} + {middle}*{axis}_area_b)/{axis}_area_a"},
         f"{label}_held_b": {"pressure": middle},
@@ -321,80 +353,6 @@ def circuit_of(drive: Drive, known: str, forward: str) -> Table:
     }
 
 
-def open_rates(drive: Drive) -> tuple[str, str]:
-    """Return the rates of the force with the valve fully open: positive spool, negative spool."""
-    label, axis = drive.label, drive.axis
-    oil = {"a": f"{axis}_oil", "b": f"{axis}_oil"}
-    if drive.eyes is not None:
-        shortest, longest = STROKES[label]
-        oil = {
-            "a": f"({axis}_oil + {axis}_area_a*({label}.length - {shortest}))",
-            "b": f"({axis}_oil + {axis}_area_b*({longest} - {label}.length))",
-        }
-
-    def rate(edges: dict[str, str]) -> str:
-        parts = (
-            f"{axis}_area_{side}*sqrt(max({edge.format(f'{label}_{side}.pressure')}, 1e5))/{oil[side]}"
-            for side, edge in edges.items()
-        )
-        return f"drive_modulus*rated_flow/sqrt(35e5)*({' + '.join(parts)})"
-
-    return rate({"a": "supply - {}", "b": "{} - tank"}), rate(
-        {"a": "{} - tank", "b": "supply - {}"}
-    )
-
-
-def known_states() -> Table:
-    """Return the speed and travel of a module as the tables foresee them; between two pushes they
-    return to zero.
-    """
-    driven = f"({carrier_modules.PUSH} - rail_friction)/known_mass - g*sin(luff)"
-    moves = f"known_travel > 0.002 or {carrier_modules.PUSH} > latch_strength"
-    back = "-known_{}/0.02"
-    return {
-        "known_speed": {
-            "rate": f"if({TRAVELS}, if({moves}, {driven}, 0), {back.format('speed')})",
-            "unit": "m/s",
-        },
-        "known_travel": {
-            "rate": f"if({TRAVELS}, known_speed, {back.format('travel')})",
-            "unit": "m",
-        },
-    }
-
-
-def known_force(drive: Drive, count: int) -> str:
-    """Return the force that compensates departures: push, weight of moving or departed modules,
-    load afterwards.
-    """
-    push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({carrier_modules.PUSH} - rail_friction), 0)"
-    if drive.axis == "slew":
-        return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'
-    weight = (
-        f"known_mass*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
-    )
-    height = f'table("known_height", pushed)*{push} + {carrier_modules.RECOIL_HEIGHT}*{carrier_modules.BLAST}'
-    return f"-({weight} + {height})/({drive.lever('luff')})"
-
-
-def tables(on: Settings) -> Table:
-    """Return the tables of the pushed module's position by its number."""
-    if not on.drives:
-        return {}
-    foreseen = dict(
-        zip(on.order, on.known_order, strict=True)
-    )  # who is thought to leave when this one does
-    places = [carrier_modules.cell(foreseen[i], on.n) for i in range(1, on.n + 1)]
-    numbers = list(range(on.n + 1))
-    return {
-        "known_side": {"x": numbers, "y": [0, *(f"{column}*module_pitch" for column, _ in places)]},
-        "known_height": {
-            "x": numbers,
-            "y": [0, *(f"{carrier_modules.LOWEST} + {row}*module_pitch" for _, row in places)],
-        },
-    }
-
-
 def rows(on: Settings) -> Rows:
     """Parameters of the drives that are not locked."""
     if on.outside:
@@ -402,25 +360,32 @@ def rows(on: Settings) -> Rows:
     if not on.drives:
         return {}
     found = COMMON | OIL | LUFF | (PAIR if on.cylinders else MOTOR)
+    if on.controlled:
+        found |= CONTROL
     if on.forward:
-        for k in range(1, PUSHED + LEFT + 1):
-            after = (
-                f"{FORWARD * k:.3g} s after a push"
-                if k <= PUSHED
-                else f"{FORWARD * (k - PUSHED - 1):.3g} s after a departure"
-            )
-            found |= {
-                f"{axis}_forward_{k}": (0.0, "1", f"opening of the {axis}ing valves {after}")
-                for axis in ("slew", "luff")
-            }
+        found |= carrier_compensation.rows()
     return found
 
 
 def outputs(on: Settings) -> Table:
-    """Return the errors of the angles."""
+    """Errors of the angles, what the valves are asked for, flows and pressures."""
     if not on.drives:
         return {}
-    return {
-        f"{axis}_error": {"value": f"{axis}_target - {axis}", "unit": "rad"}
-        for axis in ("slew", "luff")
-    }
+    found: Table = {}
+    if on.controlled:
+        found |= {
+            f"{axis}_error": {"value": f"{axis}_target - {axis}", "unit": "rad"}
+            for axis in ("slew", "luff")
+        }
+    for drive in labels(on):
+        found[f"{drive}_saturation"] = {
+            "value": f"if(abs({drive}_valve.spool) > {FULL}, 1, 0)",
+            "unit": "1",
+            "text": f"1 while the valve of {drive} is fully open, so that it gives no more",
+        }
+    return found
+
+
+def labels(on: Settings) -> list[str]:
+    """Labels of the drives."""
+    return [*(("slew_left", "slew_right") if on.cylinders else ("slew_drive",)), "luff_drive"]

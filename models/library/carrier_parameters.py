@@ -123,6 +123,7 @@ LIMITS: dict[str, Table] = {
     "pause": {"min": 0},
     "pace": {"min": 0},
 }
+TUNABLE = ("slew_gain", "luff_gain", "advance", "slew_advance", "luff_advance")  # while it runs
 NOT_NEGATIVE = ("mass", "stiffness", "damping", "radius", "length", "width", "area", "modulus")
 
 
@@ -150,6 +151,9 @@ def parameters(n: int, *more: Rows) -> Table:
         for name, (value, unit, text) in rows.items():
             lowest = {"min": 0} if name.rpartition("_")[2] in NOT_NEGATIVE else {}
             found[name] = (
-                {"value": value, "unit": unit, "text": text} | lowest | LIMITS.get(name, {})
+                {"value": value, "unit": unit, "text": text}
+                | lowest
+                | LIMITS.get(name, {})
+                | ({"tunable": True} if name in TUNABLE else {})
             )
     return found

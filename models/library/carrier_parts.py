@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.models.library import carrier_drives, carrier_modules
+from kinetree.models.library import carrier_compensation, carrier_drives, carrier_modules
 from kinetree.models.library.carrier_parameters import (
     GUIDES,
     HYDRAULIC_JACKS,
@@ -43,8 +43,10 @@ class Settings:
 
     def __init__(self, modules: float, order: Any, known_order: Any = -1, **switches: float):
         for name, value in switches.items():
-            if value not in (0, 1):
-                raise ValueError(f"{name} is {value!r}, expected 0 or 1")
+            if value not in (allowed := (0, 1, 2) if name == "drives" else (0, 1)):
+                raise ValueError(
+                    f"{name} is {value!r}, expected {', '.join(map(str, allowed[:-1]))} or {allowed[-1]}"
+                )
         self.n = count("modules", modules, MOST_MODULES)
         self.order = carrier_modules.departures(self.n, order)
         self.known_order = (
@@ -62,12 +64,15 @@ class Settings:
             self.cylinders,
             self.forward,
         ) = (bool(switches[k]) for k in SWITCHES)
+        self.controlled = switches["drives"] == 1  # position control inside, too
         if self.outside and self.drives:
             raise ValueError(
                 "outside and drives are both 1: the drives are either outside or inside"
             )
-        if self.forward and not self.drives:
-            raise ValueError("forward is 1 but drives is 0: openings of valves need drives inside")
+        if self.forward and not self.controlled:
+            raise ValueError(
+                f"forward is 1 but drives is {switches['drives']!r}: openings over time belong to drives with position control (drives = 1)"
+            )
 
 
 def box(mass: float | str, x: Any, y: Any, z: Any) -> list[Any]:
@@ -211,7 +216,7 @@ def tables(on: Settings) -> Table:
         "y": [0, f"{first}*jack_play", f"{first}*jack_play + 0.2*{second}"],
         "outside": "extrapolated",
     }
-    return {"leg": law, **carrier_modules.tables(), **carrier_drives.tables(on)}
+    return {"leg": law, **carrier_modules.tables(), **carrier_compensation.tables(on)}
 
 
 def all_parameters(on: Settings) -> Table:

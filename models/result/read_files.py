@@ -5,12 +5,18 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
+from kinetree.models.description.reading.plain_files import apart, fault_of
 from kinetree.models.result.files import needed
 
+LARGEST = 4_000_000_000  # bytes of a file, and of what it says it holds
+TOGETHER = 10_000  # rows of a CSV file that are texts at one time
+SECONDS = 60.0  # for an HDF5 file, and as long again for every RATE bytes of it
+RATE = 1e9
 Columns = dict[str, tuple[np.ndarray, str]]  # values and unit by name, in the order of the file
 UNIT_IN_HEAD = re.compile(
     r"(.*\S)\s*\[([^\[\]]+)\]"
@@ -26,6 +32,8 @@ def read_columns(path: Path) -> Columns:
         raise ValueError(f"{path}: expected a table that ends in {', '.join(READERS)}")
     if not path.exists():
         raise ValueError(f"no such file: {path}")
+    if fault := fault_of(path, LARGEST):
+        raise ValueError(f"{path}: {fault}")
     try:
         columns = reader(path)
     except Exception as error:  # whatever the four libraries raise about a file of another kind
@@ -43,11 +51,15 @@ def with_unit(head: str) -> tuple[str, str]:
 
 def read_csv(path: Path) -> Columns:
     with path.open(newline="", encoding="utf-8") as file:
-        names, *rows = csv.reader(file)
-    names, units = (list(part) for part in zip(*map(with_unit, names), strict=True))
-    if rows and not is_number(rows[0][0]):
-        units = rows.pop(0)
-    values = np.array(rows, dtype=float).reshape(-1, len(names))
+        lines = csv.reader(file)
+        names, units = (list(part) for part in zip(*map(with_unit, next(lines)), strict=True))
+        rows, parts = list(islice(lines, TOGETHER)), [np.empty((0, len(names)))]
+        if rows and not is_number(rows[0][0]):
+            units = rows.pop(0)
+        while rows:
+            parts.append(np.array(rows, dtype=float).reshape(-1, len(names)))
+            rows = list(islice(lines, TOGETHER))
+    values = np.concatenate(parts)
     return {name: (values[:, k], units[k]) for k, name in enumerate(names)}
 
 
@@ -70,11 +82,26 @@ def read_parquet(path: Path) -> Columns:
 
 
 def read_hdf5(path: Path) -> Columns:
+    """In a process apart: the library goes round for ever in some damaged files."""
+    needed("h5py")
+    seconds = SECONDS * (1.0 + path.stat().st_size / RATE)
+    return apart(__name__, hdf5_columns.__name__, path, seconds=seconds)
+
+
+def hdf5_columns(path: Path) -> Columns:
+    """The columns, where they are not larger than a file may be."""
     with needed("h5py").File(path) as file:
-        return {
-            name.replace("∕", "/"): (np.asarray(data), str(data.attrs.get("unit", "")))
+        columns = {
+            name.replace("∕", "/"): data
             for name, data in file.items()
-            if data.ndim == 1
+            if getattr(data, "ndim", 0) == 1
+        }
+        size = sum(int(data.size) * data.dtype.itemsize for data in columns.values())
+        if size > LARGEST:
+            raise ValueError(f"columns of {size} bytes, expected at most {LARGEST}")
+        return {
+            name: (np.asarray(data), str(data.attrs.get("unit", "")))
+            for name, data in columns.items()
         }
 
 

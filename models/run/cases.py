@@ -16,7 +16,7 @@ from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.run.instance import Instance
 from kinetree.models.run.retuned import described, retuned, retuned_run
 from kinetree.models.run.unit import LATER, later
-from kinetree.models.system.controller_variants import system_of, unprepared
+from kinetree.models.system.controller_variants import other_at_rest, system_of, unprepared
 from kinetree.models.system.system import System
 
 FULLY = 2  # runs all of whose structures are compiled to see whether registers tell
@@ -136,7 +136,7 @@ class Cases:
         """Whether writing registers does what compiling does, at both ends of every parameter, in every structure."""
         d = self._system.description
         if any(isinstance(d.parameters[name].value, str) for name in self.parameters) or (
-            d.run.prepare and d.written.controllers
+            d.run.prepare and other_at_rest(d.written)
         ):
             return False
         covered = CHECKED.setdefault(self._system, {}).setdefault(frozenset(self.parameters), {})

@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -50,3 +51,10 @@ def listen(reader: socket.socket, work: np.ndarray, others: int) -> None:
         if others >= 0:
             with contextlib.suppress(OSError):
                 os.write(others, heard)
+
+
+def uncut(result: Any) -> Any:
+    """Return the result of a run that is part of longer work; a run that was cut off by an interrupt ends the work, too."""
+    if getattr(result, "interrupted", ""):
+        raise KeyboardInterrupt
+    return result

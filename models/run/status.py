@@ -23,6 +23,10 @@ class EvaluationError(ArithmeticError):
         self.status = status
         self.result: Result | None = None  # what a run had computed until then
 
+    def __reduce__(self):
+        """The same error in another process, without the run."""
+        return type(self), (str(self), self.status)
+
 
 def message(status: int, head: Named, compiled: Compiled) -> str:
     """One readable line for a status code."""

@@ -14,6 +14,7 @@ from kinetree.models.run.cases import alike
 from kinetree.models.run.retuned import retuned_run
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import later
+from kinetree.models.system.controller_variants import other_at_rest
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.models.system.system import System
 
@@ -32,7 +33,7 @@ class Trials:
         self.low, self.high = dict[str, float](), dict[str, float]()
         d = mechanism.description
         self.told = d.chain is None and not (
-            d.run.prepare and d.written.controllers
+            d.run.prepare and other_at_rest(d.written)
         )  # whether writing registers has said all so far
 
     def at(self, numbers: Mapping[str, float]) -> System:

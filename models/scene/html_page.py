@@ -61,7 +61,7 @@ def page(data: Mapping[str, Any]) -> str:
     """Return the page of a scene."""
     content = json.dumps(
         cleaned(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).replace("</", "<\\/")
+    ).replace("<", "\\u003c")  # neither an end of the script nor the beginning of a comment in it
     parts = {
         "TITLE": escape(str(data.get("name") or "Mechanism")),
         "STYLE": (FOLDER / "page.css").read_text(encoding="utf-8"),

@@ -37,6 +37,25 @@ def system_of(description: Description) -> System:
     return System(description, compiled, system.stages)
 
 
+PLAIN = (
+    "pid",
+    "state-feedback",
+    "saturation",
+)  # continuous: what they give follows at once, but for an integral
+
+
+def other_at_rest(written: Description) -> bool:
+    """Whether a controller has another form where the mechanism rests: it samples, or remembers."""
+    return any(
+        each.kind not in PLAIN
+        or each.period is not None
+        or each.rate is not None
+        or each.lag != 0.0
+        or getattr(each, "kd", 0.0) != 0.0
+        for each in written.controllers.values()
+    )
+
+
 def resting(system: System) -> System:
     """Return the system for equilibria with controllers in steady state; sampled ones without
     events.

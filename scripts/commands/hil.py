@@ -56,8 +56,15 @@ def hil(
             )
     else:
         from kinetree.scripts.hil.clock import run
-    with progress(f"hil {file.stem}", scenario.stop_time, quiet or json) as told:
-        record = run(scenario, told)
+    failed: BaseException | None = None
+    try:
+        with progress(f"hil {file.stem}", scenario.stop_time, quiet or json) as told:
+            record = run(scenario, told)
+    except (Exception, KeyboardInterrupt) as error:
+        record = getattr(error, "record", None)
+        if record is None or not record.time:
+            raise
+        failed = error  # its rows and its report are kept
     if output:
         keep(record, output)
     if report:
@@ -68,6 +75,8 @@ def hil(
         show_json(told_of(record))
     elif not quiet:
         show(record)
+    if failed is not None:
+        raise failed
 
 
 def keep(record: "Record", path: Path) -> None:

@@ -48,7 +48,7 @@ def study(
         typer.Option(
             "--cluster",
             metavar="tcp://HOST:PORT",
-            help="Address of a Dask scheduler for the runs.",
+            help="Address of a Dask scheduler for the runs; Dask pickles: whoever reaches it runs code.",
         ),
     ] = "",
     worst: Annotated[
@@ -112,6 +112,7 @@ def study(
         kept_rows,
         remaining,
         rows_file,
+        sign,
     )
     from kinetree.scripts.studies.study import read_study
 
@@ -135,6 +136,7 @@ def study(
         return tell_worst(wanted, worst, quiet)
     with alone(output):
         rows = kept_rows(output, wanted) if resume and output else []
+        sign(output, wanted)
         with (
             progress(file.stem, wanted.count(), quiet, "runs") as told,
             rows_file(output, wanted.columns(), rows) as write,
@@ -154,7 +156,7 @@ def study(
                 write(row)
         rows = in_order(wanted, rows)
         finish(output, wanted.columns(), rows)
-    tell_failures(wanted, rows)
+    tell_failures(wanted, rows, workers > 1 or resume or bool(cluster))
     if report:
         from kinetree.scripts.studies.study_report import write_report
 
@@ -175,15 +177,23 @@ def without(file: Path, what: str, given: dict[str, object]) -> None:
         )
 
 
-def tell_failures(wanted: "Study", rows: list[list[float]]) -> None:
-    """Report how many runs failed and why the first did; a study in which all fail is an error."""
+def tell_failures(wanted: "Study", rows: list[list[float]], apart: bool) -> None:
+    """How many runs have no numbers, and why the first has none; that no run has any is a failure of the study.
+
+    `apart`: a case may be one that ends its process, and is asked in another one.
+    """
     from kinetree.scripts.studies.rows import failed, failure_of
+    from kinetree.scripts.studies.workers import aside
 
     numbers = failed(rows, len(wanted.vary))
     if not numbers:
         return
     case = dict(zip(wanted.vary, rows[numbers[0]], strict=False))
-    error = failure_of(wanted.source(), case, wanted.run, wanted.texts())
+    given = wanted.source(), case, wanted.run, wanted.texts()
+    try:
+        error = aside(failure_of, *given) if apart else failure_of(*given)
+    except ChildProcessError as died:
+        error = died
     if error is not None and len(numbers) == len(rows):
         raise error
     values = ", ".join(f"{name} = {value:g}" for name, value in case.items())

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+from kinetree.scripts.terminal.foreign_archives import unpacked
 
 REALS = ("Real", "Float64")
 MOST_STEPS = 500  # of a run whose archive names no step
+FAILED = re.compile(
+    r"failed with status|[Ff]ailed to instantiate|could not be instantiated"
+)  # what fmpy says of calls
 WARNING = 1  # the last status that is no failure
 
 
@@ -17,11 +25,16 @@ class Archive:
     """An unzipped FMU; a context that removes its folder."""
 
     def __init__(self, path: str | Path):
-        from fmpy import extract, read_model_description
+        from fmpy import read_model_description
 
         self.path = Path(path)
-        self.folder = extract(str(path))
-        self.description = read_model_description(self.folder)
+        self.folder = tempfile.mkdtemp(prefix="kinetree-fmu-")
+        try:
+            unpacked(self.path, Path(self.folder), "an FMU")
+            self.description = read_model_description(self.folder)
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
         self.compiled = self._compile()
         self.version = int(str(self.description.fmiVersion)[0])
         self.references = {v.name: v.valueReference for v in self.description.modelVariables}
@@ -115,8 +128,25 @@ class Reals:
         return self.values
 
 
+@contextmanager
+def reasons() -> Iterator[None]:
+    """A call that an FMU refuses says why in the FMU's own words, where it has given any."""
+    Host.latest = ""
+    try:
+        yield
+    except Exception as error:
+        text = str(error)
+        if type(error).__module__.partition(".")[0] not in ("fmpy", "builtins"):
+            raise
+        if not Host.latest or Host.latest in text or not FAILED.search(text):
+            raise
+        raise RuntimeError(f"{text.rstrip('.')}: {Host.latest}") from error
+
+
 class Host:
     """An instance between its instantiation and the end of its life."""
+
+    latest: ClassVar[str] = ""  # message of any instance
 
     def __init__(
         self,
@@ -134,10 +164,16 @@ class Host:
         )
 
     def _log_2(self, environment, instance, status, category, message) -> None:
-        self.messages.append(message.decode() if message else "")
+        self.heard(message)
 
     def _log_3(self, environment, status, category, message) -> None:
-        self.messages.append(message.decode() if message else "")
+        self.heard(message)
+
+    def heard(self, message: bytes | None) -> None:
+        """A line that the FMU logs."""
+        text = message.decode("utf-8", "replace") if message else ""
+        self.messages.append(text)
+        Host.latest = text or Host.latest
 
     def start(
         self,

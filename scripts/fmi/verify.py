@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.run.status import EvaluationError
-from kinetree.scripts.fmi.host import Archive, Host, packed_with
+from kinetree.scripts.fmi.host import Archive, Host, packed_with, reasons
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.fmi.instance_handling import conditions
 from kinetree.scripts.fmi.sensitivity import (
@@ -25,6 +25,7 @@ from kinetree.scripts.fmi.sensitivity import (
     run,
     step_error,
 )
+from kinetree.scripts.terminal.foreign_archives import check_archive
 
 if TYPE_CHECKING:
     from kinetree.models.chain.system import ChainSystem
@@ -73,9 +74,20 @@ def verify(
     reference: Callable[[Archive], InProcess] | None = None,
 ) -> Report:
     """Run all checks on an archive; `reference` makes the in-process twin (default: from the model file inside)."""
+    with reasons():
+        return verified(Path(path), stop_time, reference)
+
+
+def verified(
+    path: Path,
+    stop_time: float | None,
+    reference: Callable[[Archive], InProcess] | None,
+) -> Report:
+    """The same, whatever the FMU says to it."""
     from fmpy.validation import validate_fmu
 
-    report = Report(Path(path))
+    report = Report(path)
+    check_archive(path)
     problems = validate_fmu(str(path))
     report.add(
         "modelDescription",

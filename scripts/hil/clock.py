@@ -8,6 +8,7 @@ together. The loop is compiled (rhythm.c); the same in Python stands below for m
 from __future__ import annotations
 
 import json
+import secrets
 import socket
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kinetree.scripts.hil.frame import Frame, unpacked
-from kinetree.scripts.hil.loop import Arrivals, Injected, Record, apply
+from kinetree.scripts.hil.loop import Arrivals, Injected, Record, apply, kept
 from kinetree.scripts.hil.mailbox import Mailbox
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.prompt import prompt
@@ -57,7 +58,7 @@ def wait_until(deadline: float) -> tuple[float, float]:
 
 
 @contextmanager
-def connected(scenario: Scenario) -> Iterator[Door]:
+def connected(scenario: Scenario, token: int = 0) -> Iterator[Door]:
     """The door to the partner: an outside one, or one started here and ended with the run."""
     with tempfile.TemporaryDirectory(
         dir=MEMORY if scenario.shared is not None and MEMORY.is_dir() else None
@@ -68,7 +69,7 @@ def connected(scenario: Scenario) -> Iterator[Door]:
         with door_of(box) as door, ExitStack() as stack:
             address = scenario.partner
             if not scenario.outside:
-                address = stack.enter_context(own_partner(scenario, Path(folder), box))
+                address = stack.enter_context(own_partner(scenario, Path(folder), box, token))
             if isinstance(door, socket.socket):
                 assert address is not None
                 door.connect(address)
@@ -88,8 +89,10 @@ def door_of(box: Path | None) -> Iterator[Door]:
 
 
 @contextmanager
-def own_partner(scenario: Scenario, folder: Path, box: Path | None) -> Iterator[tuple[str, int]]:
-    """A partner in a process of its own, and where it listens."""
+def own_partner(
+    scenario: Scenario, folder: Path, box: Path | None, token: int = 0
+) -> Iterator[tuple[str, int]]:
+    """A partner in a process of its own, which hears this run alone, and where it listens."""
     path = folder / "controller.json"
     path.write_text(
         json.dumps(
@@ -97,6 +100,7 @@ def own_partner(scenario: Scenario, folder: Path, box: Path | None) -> Iterator[
                 "measures": scenario.measures,
                 "loops": scenario.loops,
                 "controller": scenario.controller,
+                "token": token,
             }
         )
     )
@@ -131,10 +135,11 @@ def bare_loop(step: float, count: int) -> list[float]:
 
 def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -> Record:
     """Against the wall clock."""
-    record = Record(scenario, False)
+    record = Record(scenario, False, token=secrets.randbits(64))
     with (
+        kept(record),
         Plant(scenario) as plant,
-        connected(scenario) as door,
+        connected(scenario, record.token) as door,
         prompt(PRIORITY, record.notes),
     ):
         if plant.archive.needs_python:
@@ -145,7 +150,7 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
             steps(record, plant, door, told)
         finally:
             for _ in range(3):  # datagrams may be lost
-                send(door, Frame(0, plant.time, (), True))
+                send(door, Frame(0, plant.time, (), True, record.token))
     return record
 
 
@@ -219,7 +224,7 @@ def ask(
         record.lost += 1
         return
     under_way[sequence] = (time.perf_counter(), sum(way for way in ways if way is not None))
-    send(door, Frame(sequence, now, values))
+    send(door, Frame(sequence, now, values, token=record.token))
 
 
 def collect(record: Record, door: Door, arrivals: Arrivals, under_way: dict, now: float) -> None:
@@ -234,7 +239,11 @@ def collect(record: Record, door: Door, arrivals: Arrivals, under_way: dict, now
             frame is None
             or frame.sequence not in under_way
             or len(frame.values) != len(record.scenario.commands)
+            or frame.token != record.token
         ):
+            continue
+        if not frame.finite:
+            record.refused += 1
             continue
         sent, delay = under_way.pop(frame.sequence)
         record.trips.append(now - sent)

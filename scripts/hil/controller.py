@@ -13,7 +13,9 @@ from typing import Any, Protocol
 
 
 class Answering(Protocol):
-    """What answers frames."""
+    """What answers frames of so many measures."""
+
+    count: int
 
     def answer(self, time: float, values: Sequence[float]) -> tuple[float, ...]: ...
 
@@ -64,6 +66,7 @@ class Controller:
     """All loops; the answer to a frame of measures."""
 
     def __init__(self, measures: Sequence[str], loops: Sequence[dict[str, Any]]):
+        self.count = len(measures)
         self.loops = [Loop(list(measures).index(table["measure"]), table) for table in loops]
 
     def answer(self, time: float, values: Sequence[float]) -> tuple[float, ...]:
@@ -75,6 +78,7 @@ class FmuController:
 
     def __init__(self, host: Any, inputs: Sequence[str], outputs: Sequence[str]):
         self.host, self.inputs, self.outputs = host, list(inputs), list(outputs)
+        self.count = len(self.inputs)
 
     def answer(self, time: float, values: Sequence[float]) -> tuple[float, ...]:
         self.host.set(dict(zip(self.inputs, values, strict=True)))

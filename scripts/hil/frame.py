@@ -1,21 +1,23 @@
 """The frame that the plant and its partner exchange, one UDP datagram each, all numbers little-endian.
 
 offset  type      content
-0       uint32    0x3148544B, the letters KTH1
+0       uint32    0x3248544B, the letters KTH2
 4       uint32    sequence number: the plant's step; an answer bears the number of what it answers
 8       float64   time of the plant [s]
 16      uint32    flags: 1 the last frame of the run
 20      uint32    n, number of values
-24      float64   n values: measures to the partner, commands back, in the order of the scenario
+24      uint64    token of the run, which the plant draws: an answer bears the token of what it answers, a frame with another one is left aside
+32      float64   n values: measures to the partner, commands back, in the order of the scenario; a frame with one that is not finite is left aside
 """
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import NamedTuple
 
-MAGIC = 0x3148544B
-HEAD = struct.Struct("<IIdII")
+MAGIC = 0x3248544B
+HEAD = struct.Struct("<IIdIIQ")
 LAST = 1
 MOST = 64  # values of a frame: it stays within one packet of any network
 
@@ -27,21 +29,27 @@ class Frame(NamedTuple):
     time: float
     values: tuple[float, ...]
     last: bool = False
+    token: int = 0
 
     def packed(self) -> bytes:
+        flags = LAST if self.last else 0
         head = HEAD.pack(
-            MAGIC, self.sequence & 0xFFFFFFFF, self.time, LAST if self.last else 0, len(self.values)
+            MAGIC, self.sequence & 0xFFFFFFFF, self.time, flags, len(self.values), self.token
         )
         return head + struct.pack(f"<{len(self.values)}d", *self.values)
+
+    @property
+    def finite(self) -> bool:
+        """Whether its values are numbers that can be used."""
+        return math.isfinite(self.time) and all(map(math.isfinite, self.values))
 
 
 def unpacked(data: bytes) -> Frame | None:
     """A frame; None for anything else that arrives at the port."""
     if len(data) < HEAD.size:
         return None
-    magic, sequence, time, flags, count = HEAD.unpack_from(data)
+    magic, sequence, time, flags, count, token = HEAD.unpack_from(data)
     if magic != MAGIC or count > MOST or len(data) != HEAD.size + 8 * count:
         return None
-    return Frame(
-        sequence, time, struct.unpack_from(f"<{count}d", data, HEAD.size), bool(flags & LAST)
-    )
+    values = struct.unpack_from(f"<{count}d", data, HEAD.size)
+    return Frame(sequence, time, values, bool(flags & LAST), token)

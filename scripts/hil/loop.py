@@ -1,15 +1,19 @@
 """The run: the plant steps, measures go out, commands come back; simulated in virtual time, or against the wall clock.
 
-Step k begins at k·step (absolute deadlines: nothing drifts). At its beginning the commands that have arrived are applied, the newest sequence number
-wins; then the plant steps to the end, and its measures go out. What is injected: each way a frame is lost with a probability, or late by delay plus
-uniform jitter. Simulated, a frame arrives at its virtual time and the partner answers at once: the same seed gives the same run, bit for bit.
+Step k begins at k·step (absolute deadlines: nothing drifts). At its beginning the commands that
+have arrived are applied, the newest sequence number wins; an answer with a value that is not
+finite has not come; then the plant steps to the end, and its measures go out. What is injected:
+each way a frame is lost with a probability, or late by delay plus uniform jitter. Simulated, a
+frame arrives at its virtual time and the partner answers at once: the same seed gives the same
+run, bit for bit.
 """
 
 from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kinetree.scripts.hil.controller import controller_of
@@ -44,6 +48,8 @@ class Record:
     lateness: list[float] = field(
         default_factory=list
     )  # s from the deadline to the beginning of a step
+    refused: int = 0  # answers with values that are not finite, which count as not come
+    token: int = 0  # of the run, in every frame
     misses: int = 0  # steps that ended after their deadline
     bare: list[float] = field(default_factory=list)  # s, lateness of a loop that only waits
     gaps: list[float] = field(
@@ -116,6 +122,18 @@ def apply(
     return held
 
 
+@contextmanager
+def kept(record: Record) -> Iterator[None]:
+    """A run that fails or is interrupted hands over what it has recorded, as the attribute `record` of the error."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        at = f"at t = {record.time[-1]:.6g} s" if record.time else "at its start"
+        record.notes.append(f"ended {at}: {str(error) or 'interrupted'}")
+        error.record = record  # type: ignore[union-attr]
+        raise
+
+
 def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -> Record:
     """In virtual time."""
     record = Record(scenario, True)
@@ -126,7 +144,7 @@ def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: No
         "controller": scenario.controller,
     }
     asked: list[tuple[float, int, float, tuple[float, ...]]] = []
-    with Plant(scenario) as plant, controller_of(text) as controller:
+    with kept(record), Plant(scenario) as plant, controller_of(text) as controller:
         held = tuple(plant.host.get(scenario.commands))
         send_simulated(record, injected, asked, 0, 0.0, plant.measures())
         for k in range(scenario.steps):
@@ -136,9 +154,11 @@ def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: No
             ):  # the partner answers in the order in which frames reach it
                 at, sequence, time, values = heapq.heappop(asked)
                 answer, back = controller.answer(time, values), injected.way()
+                frame = Frame(sequence, time, answer)
                 record.lost += back is None
-                if back is not None:
-                    arrivals.put(at + back, Frame(sequence, time, answer))
+                record.refused += back is not None and not frame.finite
+                if back is not None and frame.finite:
+                    arrivals.put(at + back, frame)
             commands = apply(plant, record, arrivals.take(now + EARLY), k, held)
             if commands is None:
                 break

@@ -1,19 +1,50 @@
 """Frames through a file that two processes map into their memory: the exchange without a network.
 
-Two rings, to the partner first; all numbers little-endian. A ring: uint64 number of frames written so far, then SLOTS slots of SLOT bytes.
-Frame k lies in slot k mod SLOTS: uint32 length, 4 bytes unused, the frame (frame.py). A writer fills the slot, then counts; a reader that has read
-k frames finds the next one as soon as the count exceeds k. Frames that were overwritten before they were read are lost, as datagrams are.
+Sixteen bytes that say what the file is, then two rings, to the partner first; all numbers little-
+endian. A ring: uint64 number of frames written so far, then SLOTS slots of SLOT bytes. Frame k
+lies in slot k mod SLOTS: uint32 length, 4 bytes unused, the frame (frame.py). A writer fills the
+slot, then counts; a reader that has read k frames finds the next one as soon as the count exceeds
+k, and begins anew where the count has fallen. Frames that were overwritten before they were read
+are lost, as datagrams are. Who opens a mailbox that is there goes on with its counts, so that
+either end may be started again while the other one runs.
 """
 
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 from pathlib import Path
 
+from kinetree.scripts.terminal.error_messages import BadInput
+
+MARK = b"kinetree box 2\n\0"
 SLOTS, SLOT = 64, 552
 RING = 8 + SLOTS * SLOT
+SIZE = len(MARK) + 2 * RING
 COUNT, LENGTH = struct.Struct("<Q"), struct.Struct("<I")
+
+
+def made(path: Path) -> None:
+    """A new mailbox at a name at which nothing is; what is there already is left as it is."""
+    try:
+        place = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    with os.fdopen(place, "wb") as stream:
+        stream.write(MARK + bytes(2 * RING))
+
+
+def mapped(path: Path) -> mmap.mmap:
+    """The memory of a mailbox; another file is refused and not touched."""
+    place = os.open(path, os.O_RDWR | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(place, "r+b", buffering=0) as stream:
+        found = os.fstat(stream.fileno())
+        if not path.is_file() or found.st_size != SIZE or stream.read(len(MARK)) != MARK:
+            raise BadInput(
+                f"partner: '{path}' is there and is not a mailbox; expected the name of a new file, or of a mailbox of an earlier run"
+            )
+        return mmap.mmap(stream.fileno(), SIZE)
 
 
 class Mailbox:
@@ -21,11 +52,13 @@ class Mailbox:
 
     def __init__(self, path: Path, plant: bool):
         if plant:
-            path.write_bytes(bytes(2 * RING))
-        with path.open("r+b") as stream:
-            self.memory = mmap.mmap(stream.fileno(), 2 * RING)
-        self.out, self.inward = (0, RING) if plant else (RING, 0)
-        self.sent, self.read = 0, 0
+            made(path)
+        self.memory = mapped(path)
+        rings = len(MARK), len(MARK) + RING
+        self.out, self.inward = rings if plant else rings[::-1]
+        self.sent, self.read = (
+            COUNT.unpack_from(self.memory, at)[0] for at in (self.out, self.inward)
+        )
 
     def send(self, data: bytes) -> None:
         """Into the next slot."""
@@ -38,6 +71,8 @@ class Mailbox:
     def recv(self, size: int) -> bytes:
         """The next frame; BlockingIOError where there is none."""
         written = COUNT.unpack_from(self.memory, self.inward)[0]
+        if written < self.read:  # its writer has begun anew
+            self.read = 0
         self.read = max(self.read, written - SLOTS + 1)  # what is overwritten is lost
         if self.read >= written:
             raise BlockingIOError

@@ -1,7 +1,10 @@
 """A partner in a process of its own: `python -m kinetree.scripts.hil.partner CONTROLLER.json [PORT [ADDRESS] | --shared FILE]`.
 
-It prints the port it listens at, answers every frame of measures with one of commands, and ends with the frame that says so, after ten seconds of
-silence, or five minutes without a first frame. The file holds {"measures": [...], "loops": [...]} of a scenario, or the FMU of a controller:
+It prints the port it listens at, answers every frame of measures with one of commands, and ends
+with the frame that says so, after ten seconds of silence, or five minutes without a first frame.
+It hears one plant: the first whose frame has as many finite measures as the controller takes, by
+its address and its token, or that with the "token" of the file; every other frame is left aside.
+The file holds {"measures": [...], "loops": [...]} of a scenario, or the FMU of a controller:
 {"controller": {"fmu": ..., "inputs": [...], "outputs": [...]}}.
 """
 
@@ -13,6 +16,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from kinetree.scripts.hil.controller import Answering, controller_of
 from kinetree.scripts.hil.frame import Frame, unpacked
@@ -24,45 +28,69 @@ PRIORITY = 40  # below that of a plant on the same machine
 NAP = 2e-5  # s between two looks into a mailbox
 
 
-def serve(controller: Answering, door: socket.socket) -> int:
+class Peer:
+    """The one plant that is heard: the token that was agreed, or that of the first frame of measures, and the sender of that frame."""
+
+    def __init__(self, count: int, token: int | None = None):
+        self.count, self.token = count, token
+        self.sender: Any = None
+
+    def heard(self, frame: Frame | None, sender: Any) -> bool:
+        """Whether a frame is one of its plant: its end, or as many finite measures as the controller takes."""
+        if frame is None or (self.sender is not None and sender != self.sender):
+            return False
+        if frame.last:
+            return frame.token == self.token
+        if len(frame.values) != self.count or not frame.finite:
+            return False
+        if self.token is None:
+            self.token = frame.token
+        if frame.token != self.token:
+            return False
+        self.sender = sender
+        return True
+
+
+def answer_of(controller: Answering, frame: Frame) -> bytes:
+    values = controller.answer(frame.time, frame.values)
+    return Frame(frame.sequence, frame.time, values, token=frame.token).packed()
+
+
+def serve(controller: Answering, door: socket.socket, token: int | None = None) -> int:
     """Answer until the last frame; the number of frames answered."""
-    door.settimeout(FIRST)
-    answered = 0
-    while True:
+    peer, answered, until = Peer(controller.count, token), 0, time.monotonic() + FIRST
+    while (left := until - time.monotonic()) > 0.0:
+        door.settimeout(left)
         try:
             data, sender = door.recvfrom(2048)
         except TimeoutError:
-            return answered
+            break
         frame = unpacked(data)
-        door.settimeout(SILENCE)
-        if frame is None:
+        if frame is None or not peer.heard(frame, sender):
             continue
         if frame.last:
-            return answered
-        door.sendto(
-            Frame(frame.sequence, frame.time, controller.answer(frame.time, frame.values)).packed(),
-            sender,
-        )
+            break
+        until = time.monotonic() + SILENCE
+        door.sendto(answer_of(controller, frame), sender)
         answered += 1
+    return answered
 
 
-def serve_shared(controller: Answering, box: Mailbox) -> int:
+def serve_shared(controller: Answering, box: Mailbox, token: int | None = None) -> int:
     """The same through a mailbox."""
-    answered, until = 0, time.monotonic() + FIRST
+    peer, answered, until = Peer(controller.count, token), 0, time.monotonic() + FIRST
     while time.monotonic() < until:
         try:
             frame = unpacked(box.recv(2048))
         except BlockingIOError:
             time.sleep(NAP)
             continue
-        until = time.monotonic() + SILENCE
-        if frame is None:
+        if frame is None or not peer.heard(frame, "mailbox"):
             continue
         if frame.last:
             break
-        box.send(
-            Frame(frame.sequence, frame.time, controller.answer(frame.time, frame.values)).packed()
-        )
+        until = time.monotonic() + SILENCE
+        box.send(answer_of(controller, frame))
         answered += 1
     return answered
 
@@ -74,7 +102,7 @@ def main(arguments: list[str]) -> int:
         if arguments[1:2] == ["--shared"]:
             with closing(Mailbox(Path(arguments[2]), plant=False)) as box:
                 print(0, flush=True)
-                serve_shared(controller, box)
+                serve_shared(controller, box, text.get("token"))
             return 0
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
             door.bind(
@@ -84,7 +112,7 @@ def main(arguments: list[str]) -> int:
                 )
             )
             print(door.getsockname()[1], flush=True)
-            serve(controller, door)
+            serve(controller, door, text.get("token"))
     return 0
 
 

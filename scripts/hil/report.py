@@ -42,6 +42,10 @@ def sentences(record: Record) -> list[str]:
     lines[0] += (
         f", {record.lost} frames lost by injection, {record.stale} steps without a new command ({s.late})"
     )
+    if record.refused:
+        lines.append(
+            f"{record.refused} answers held values that are not finite: they count as not come"
+        )
     if record.ages:
         ages = np.array(record.ages)
         lines.append(f"loop delay: {ages.mean():.3g} steps on average, {ages.max()} at most")

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-enum { MAGIC = 0x3148544B, HEAD = 24, MOST = 64, SLOTS = 64, SLOT = 552 };
+enum { MAGIC = 0x3248544B, HEAD = 32, MOST = 64, SLOTS = 64, SLOT = 552 };
 enum { HOLD, ZERO, STOP };               /* rules for a command that does not come */
 enum { DONE, STOPPED, SET, STEP, GET };  /* what a stretch ends with; the last three: that call of the FMU has failed */
 enum { WARNING = 1 };
@@ -19,6 +19,7 @@ typedef struct {
     uint32_t magic, sequence;
     double time;
     uint32_t flags, count;
+    uint64_t token;
     double values[MOST];
 } Frame;
 
@@ -35,12 +36,13 @@ typedef struct {
     int64_t written, read;            /* frames of the rings so far */
     double step, spin, start;         /* s; start: the deadline of step 0 */
     int64_t late;
+    uint64_t token;                   /* of the run, in every frame */
     const double *delays;             /* per frame: of both ways together, not a number where it is lost */
     double *sent, *due, *answers;     /* per frame: when it went, when its answer counts, the answer; infinite: nothing under way */
     double *computing, *lateness, *gaps, *trips, *rows; /* records */
     int64_t *ages;
     int64_t waiting;                  /* answers under way that are newer than the newest that was applied */
-    int64_t frames, newest, steps, received, lost, stale, misses, round_trips, status;
+    int64_t frames, newest, steps, received, lost, stale, misses, round_trips, refused, status;
 } Run;
 
 static double now(void) {
@@ -66,6 +68,7 @@ double rhythm_wait(double deadline, double spin, double *longest) {
 static int64_t taken(Run *r, Frame *frame) {
     if (r->door >= 0) return recv((int)r->door, frame, sizeof *frame, MSG_DONTWAIT);
     int64_t count = (int64_t)__atomic_load_n((uint64_t *)r->ring_in, __ATOMIC_ACQUIRE);
+    if (count < r->read) r->read = 0; /* its writer has begun anew */
     if (r->read < count - SLOTS + 1) r->read = count - SLOTS + 1; /* what is overwritten is lost */
     if (r->read >= count) return -1;
     const unsigned char *slot = r->ring_in + 8 + (r->read++ % SLOTS) * SLOT;
@@ -91,7 +94,7 @@ static void give(Run *r, const Frame *frame, size_t size) {
 
 /* Measures to the partner, unless they or their answer are to be lost. */
 static void ask(Run *r, int64_t sequence, double time) {
-    Frame frame = {MAGIC, (uint32_t)sequence, time, 0, (uint32_t)r->measures, {0}};
+    Frame frame = {MAGIC, (uint32_t)sequence, time, 0, (uint32_t)r->measures, r->token, {0}};
     r->frames++;
     if (isnan(r->delays[sequence])) {
         r->lost++;
@@ -102,13 +105,23 @@ static void ask(Run *r, int64_t sequence, double time) {
     give(r, &frame, HEAD + 8 * (size_t)r->measures);
 }
 
+static int all_finite(const double *values, int64_t count) {
+    for (int64_t k = 0; k < count; k++)
+        if (!isfinite(values[k])) return 0;
+    return 1;
+}
+
 /* Whatever has come. */
 static void collect(Run *r, double t) {
     Frame frame;
     for (int64_t size; (size = taken(r, &frame)) >= 0;) {
         int64_t k = frame.sequence;
         if (size < HEAD || frame.magic != MAGIC || frame.count != r->commands || size != HEAD + 8 * r->commands) continue;
-        if (k >= r->frames || !isfinite(r->sent[k])) continue;
+        if (k >= r->frames || !isfinite(r->sent[k]) || frame.token != r->token) continue;
+        if (!all_finite(frame.values, r->commands)) {
+            r->refused++;
+            continue;
+        }
         r->trips[r->round_trips++] = t - r->sent[k];
         r->due[k] = t + r->delays[k];
         r->waiting += k > r->newest;

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.scripts.hil.loop import Injected, Record
-from kinetree.scripts.hil.mailbox import RING, Mailbox
+from kinetree.scripts.hil.mailbox import SIZE, Mailbox
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.scenario import LATE
 from kinetree.solvers.cache import cache_root
@@ -44,6 +44,7 @@ class Run(ctypes.Structure):
         *((name, Count) for name in ("written", "read")),
         *((name, Real) for name in ("step", "spin", "start")),
         ("late", Count),
+        ("token", ctypes.c_uint64),
         *(
             (name, Pointer)
             for name in (
@@ -71,6 +72,7 @@ class Run(ctypes.Structure):
                 "stale",
                 "misses",
                 "round_trips",
+                "refused",
                 "status",
             )
         ),
@@ -134,13 +136,14 @@ class Rhythm:
         fmu, self.box = plant.host.fmu, door if isinstance(door, Mailbox) else None
         self.run = Run(
             component=fmu.component, commands=commands, measures=len(s.measures), step=s.step, spin=spin, late=LATE.index(s.late), newest=-1,
+            token=record.token,
             door=door.fileno() if isinstance(door, socket.socket) else -1,
             **{name: ctypes.cast(getattr(fmu.dll, call), Pointer) for name, call in zip(("set", "advance", "get"), CALLS.values(), strict=True)},
             **{name: ctypes.cast(getattr(plant, name), Pointer) for name in ("inward", "outward", "given", "seen")},
             **{name: array.ctypes.data for name, array in self.arrays.items()},
         )  # fmt: skip
         if self.box is not None:
-            self.held: Any = (ctypes.c_char * (2 * RING)).from_buffer(self.box.memory)
+            self.held: Any = (ctypes.c_char * SIZE).from_buffer(self.box.memory)
             at = ctypes.addressof(self.held)
             self.run.ring_out, self.run.ring_in = at + self.box.out, at + self.box.inward
             self.run.written, self.run.read = self.box.sent, self.box.read
@@ -188,6 +191,7 @@ class Rhythm:
             r.stale,
             r.misses,
         )
+        record.refused = r.refused
         self.plant.time = n * step
         if self.box is not None:
             self.held = None  # its memory can be closed again

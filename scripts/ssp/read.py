@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from kinetree.scripts.ssp.archive import LONGEST_NAME, is_inside
+from kinetree.scripts.ssp.archive import is_inside
 from kinetree.scripts.ssp.structure import (
     INTEGERS,
     MAIN,
@@ -35,6 +35,7 @@ from kinetree.scripts.ssp.structure import (
 )
 from kinetree.scripts.ssp.wiring import Edge, Ends, direct
 from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.foreign_archives import LONGEST_NAME
 
 FMU = "application/x-fmu-sharedlibrary"
 PARAMETERS = "application/x-ssp-parameter-set"

@@ -97,6 +97,10 @@ def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float])
     """The description of a mechanism with the controllers in the place of the inputs they give."""
     raw, _ = read(source)
     named, gains = parameters_of_gains(blocks)
+    steps = raw.get("run", {}).get("prepare")
+    if steps:
+        named, more = parameters_of_feedback(named)
+        gains |= more
     made = {**raw, "controllers": {**raw.get("controllers", {}), **named}}
     made["parameters"] = {**raw.get("parameters", {}), **gains}
     made["inputs"] = {
@@ -121,12 +125,19 @@ def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float])
             **made["parameters"],
             name: {**table, "value": value} if isinstance(table, dict) else value,
         }
+    if steps:
+        made["run"] = {**raw["run"], "prepare": [held(step, gains) for step in steps]}
     forces = " ".join(
         str(table.get("force", ""))
         for name, table in raw.get("actuators", {}).items()
         if name in driven
     )
     return without_idle(made, forces, set(parameters))
+
+
+def held(step: Mapping[str, Any], gains: Mapping[str, Any]) -> dict[str, Any]:
+    """A step of the preparation in which controllers give what they begin with: what it sets would else be what they work against."""
+    return {**step, "set": {**step.get("set", {}), **dict.fromkeys(gains, 0)}}
 
 
 def without_idle(made: dict[str, Any], text: str, kept: set[str]) -> dict[str, Any]:
@@ -141,6 +152,19 @@ def without_idle(made: dict[str, Any], text: str, kept: set[str]) -> dict[str, A
         if name in parameters and name not in kept and name not in WORD.findall(json.dumps(others)):
             waiting += WORD.findall(json.dumps(parameters.pop(name)))
     return {**made, "parameters": parameters}
+
+
+def parameters_of_feedback(blocks: Blocks) -> tuple[Blocks, dict[str, Any]]:
+    """The same of state feedback, whose gains are of states with names of any kind: CONTROLLER.gain1 and so on."""
+    named, gains = dict(blocks), {}
+    for name, block in blocks.items():
+        if "gains" not in block:
+            continue
+        keys = {state: f"{name}.gain{k}" for k, state in enumerate(block["gains"], 1)}
+        named[name] = {**block, "gains": keys}
+        for state, key in keys.items():
+            gains[key] = {"value": rounded(block["gains"][state]), "tunable": True}
+    return named, gains
 
 
 def parameters_of_gains(blocks: Blocks) -> tuple[Blocks, dict[str, Any]]:

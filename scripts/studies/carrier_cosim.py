@@ -19,6 +19,7 @@ import numpy as np
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import Result, load
 from kinetree.models.library.carrier_parts import JACKS
+from kinetree.models.run.interrupt import uncut
 from kinetree.scripts.cosim.bonds import bonds_of
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.coupling_plan import Plan
@@ -146,7 +147,7 @@ def run_carrier(
 ) -> Coupled:
     """All departures under the master, and the reference: the same drives and controllers inside the carrier."""
     system = load("lib:carrier", drives=1, cylinders=1, **settings).compile()
-    reference = system.simulate(tolerance=TOLERANCE, output_step=step)
+    reference = uncut(system.simulate(tolerance=TOLERANCE, output_step=step))
     end = float(reference.time[-1])
     carrier, drives, controllers, files = units(folder, backend, step, settings)
     with ExitStack() as stack:

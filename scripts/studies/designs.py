@@ -29,6 +29,7 @@ from kinetree.scripts.studies.tuning import (
 )
 from kinetree.scripts.terminal.error_messages import BadInput
 
+HELD = 1e-3  # of the accelerations at the start, that commands may leave of them
 INSTANT = 1e-9  # s, of a run that tells how it begins
 NUMBERS = ("kp", "ki", "kd", "filter")
 Closed = tuple[dict[str, float], dict[str, float] | None]  # numbers and notch of a loop
@@ -80,6 +81,8 @@ def design(scenario: Scenario) -> Design:
         for name, value in zip(system.compiled.inputs, system._fast.input_starts(), strict=True)
     } | inputs
     offsets = {command: starts[command] for command in scenario.commands}
+    if scenario.at == "start":
+        offsets |= holding(scenario, system, starts)
     d = system.description
     places = {command: place_of(command, d.actuators, d.inputs) for command in scenario.commands}
     tune_loops(found, linear, sampling)
@@ -142,6 +145,31 @@ def working_point(
     begin = system.simulate(stop_time=INSTANT, output_step=INSTANT, inputs=held or None)
     linear = linear_at_time(system, begin.time[0], held or None, scenario.measures)
     return linear, {name: float(begin[name][0]) for name in (*linear.states, *scenario.measures)}
+
+
+def holding(scenario: Scenario, system: Any, inputs: dict[str, float]) -> dict[str, float]:
+    """Commands under which the motion begins at rest, where there are such and nothing moves at the start; loops with an offset have it already."""
+    wanted = [table["command"] for table in scenario.loops if "offset" not in table]
+    wanted = wanted or ([] if scenario.loops else scenario.commands)
+    own = {
+        table["command"]: float(table["offset"]) for table in scenario.loops if "offset" in table
+    }
+    q, u = system.start()
+    if not wanted or np.any(u):
+        return {}
+
+    def begun(values: dict[str, float]) -> np.ndarray:
+        given = inputs | own | values
+        return system.accelerations(system.compiled.start_time, q, u, inputs=given)
+
+    free = begun({})
+    columns = [begun({name: inputs[name] + 1.0}) - free for name in wanted]
+    found, *_ = np.linalg.lstsq(np.column_stack(columns), -free, rcond=None)
+    values = {
+        name: inputs[name] + float(change) for name, change in zip(wanted, found, strict=True)
+    }
+    left = np.abs(begun(values)).max()
+    return values if left <= HELD * np.abs(free).max() else {}
 
 
 def sum_of(sampling: dict[str, float]) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from kinetree.models.analysis.experiments import Experiment, informed
 from kinetree.models.analysis.identification import checked_parameters
+from kinetree.models.run.interrupt import uncut
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.terminal.error_messages import BadInput
 
@@ -92,8 +93,11 @@ def excess(mechanism: Mechanism, wanted: Wanted, each: Experiment) -> float:
     """How much further than it may a column moves from where it began, part of what it may; 0 where all keep within."""
     if not wanted.most:
         return 0.0
-    result = mechanism.compile(**each.settings).simulate(
-        stop_time=wanted.stop_time, output_step=wanted.output_step, inputs=dict(each.inputs)
+    system = mechanism.compile(**each.settings)
+    result = uncut(
+        system.simulate(
+            stop_time=wanted.stop_time, output_step=wanted.output_step, inputs=dict(each.inputs)
+        )
     )
     worst = 0.0
     for name, most in wanted.most.items():

@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.result.atomic_file import write_text
+from kinetree.models.run.interrupt import uncut
+from kinetree.scripts.studies.described import mark, marks
 from kinetree.scripts.studies.measures import AtRest, columns_of, measured, parsed
 from kinetree.scripts.studies.optimise_file import Task, orders_of
 from kinetree.scripts.terminal.error_messages import BadInput
@@ -309,9 +312,8 @@ class Search:
         inputs = options.pop("inputs", None)
         found, slopes = [], []
         for which in self.task.scenarios:
-            result = self.mechanism.compile(**{**which, **self.values(s)}).simulate(
-                inputs=inputs, **options
-            )
+            system = self.mechanism.compile(**{**which, **self.values(s)})
+            result = uncut(system.simulate(inputs=inputs, **options))
             columns = [parsed(text)[1] for text in self.task.texts]
             found.append([float(result[column][-1]) for column in columns])
             slopes.append(result.gradient(columns, names) * self.width)
@@ -345,14 +347,14 @@ def stored(path: Path | None, task: Task) -> dict[bytes, np.ndarray]:
     """Evaluations of a state file; one of another task is refused, a line that was cut off is left out."""
     if path is None:
         return {}
-    head = json.dumps({"kinetree optimize": task.mark})
+    head = json.dumps({"kinetree optimize": mark([task.mark, marks(task.source)])})
     if not path.exists() or not path.read_text(encoding="utf-8"):
         path.write_text(head + "\n", encoding="utf-8")
         return {}
     first, *lines = path.read_text(encoding="utf-8").splitlines()
     if first != head:
         raise BadInput(
-            f"--state {path}: it belongs to another task, or the file of the task has changed since"
+            f"--state {path}: it belongs to another task, or the file of the task or its mechanism has changed since"
         )
     found = {}
     for line in lines:
@@ -361,16 +363,9 @@ def stored(path: Path | None, task: Task) -> dict[bytes, np.ndarray]:
             found[np.array(row["at"]).tobytes()] = np.array(row["measures"])
         except (ValueError, KeyError, TypeError):
             continue
-    path.write_text(
-        "\n".join(
-            [
-                first,
-                *(
-                    json.dumps({"at": np.frombuffer(at).tolist(), "measures": row.tolist()})
-                    for at, row in found.items()
-                ),
-            ]
-        )
-        + "\n"
+    whole = (
+        json.dumps({"at": np.frombuffer(at).tolist(), "measures": row.tolist()})
+        for at, row in found.items()
     )
+    write_text(path, "\n".join([first, *whole]) + "\n")
     return found

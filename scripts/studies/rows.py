@@ -6,22 +6,25 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinetree.models.description.errors import ModelError
+from kinetree.models.run.interrupt import uncut
 from kinetree.models.run.status import EvaluationError
+from kinetree.scripts.studies.described import alone
 from kinetree.scripts.studies.measures import AtRest, columns_of, measured
+from kinetree.scripts.studies.workers import shared
 from kinetree.scripts.terminal.error_messages import BadInput
 
-AHEAD = 4  # tasks per worker that wait
+AHEAD = 4  # tasks per thread of a cluster that wait
 TOGETHER = 16  # cases of a task, at most
 IN_LANES = 64  # the same where they run in vector lanes
 TASKS = (
     8  # of a worker, at least, as far as there are cases: the last ones end at about the same time
 )
 TRIES = 5  # workers that may die over one task
+KILLED = "KilledWorker"  # dask's word for a task on which too many have died
 WORTH = 4  # cases per parameter from which it pays to find out whether they differ in numbers only
 
 Rows = Iterator[tuple[int, list[float]]]
@@ -81,7 +84,12 @@ def one_row(
     try:
         return row_of(system_of(source, case, token), case, options, texts)
     except (EvaluationError, ModelError):
-        return [*case.values(), *[math.nan] * len(texts)]
+        return without_numbers(case, texts)
+
+
+def without_numbers(case: Mapping[str, float], texts: Sequence[str]) -> list[float]:
+    """The row of a case that has failed."""
+    return [*case.values(), *[math.nan] * len(texts)]
 
 
 def failed(rows: Sequence[Sequence[float]], inputs: int) -> list[int]:
@@ -107,7 +115,7 @@ def row_of(
 ) -> list[float]:
     """The same of a system that is compiled."""
     moving = any("(" in text and not text.startswith("rest(") for text in texts)
-    result = system.simulate(**options) if moving else None
+    result = uncut(system.simulate(**options)) if moving else None
     columns: Mapping[str, Any] = result if result is not None else {}
     time: Any = result.time if result is not None else None
     rest: list[AtRest] = []
@@ -208,36 +216,25 @@ def on_workers(
     told: Callable[[float], None],
     token: int,
 ) -> Rows:
-    """Processes of this machine; a worker that dies takes its cases along, which are then run here."""
-    from concurrent.futures.process import BrokenProcessPool
+    """Processes of this machine; a case that ends its workers has no numbers, and the others go on with as many workers."""
+    most = together(options, texts, token)
+    work = Work(source, options, texts, token)
+    tasks = parts_of_cases(len(cases), workers, most)
+    for done, (number, row) in enumerate(shared(work, cases, tasks, workers, most == IN_LANES), 1):
+        told(done)
+        yield number, without_numbers(cases[number], texts) if row is None else row
 
-    left, waiting, done = (
-        parts_of_cases(len(cases), workers, together(options, texts, token))[::-1],
-        {},
-        0,
-    )
-    with ProcessPoolExecutor(workers) as pool:
-        try:
-            while left or waiting:
-                while left and len(waiting) < AHEAD * workers:
-                    part = left[-1]
-                    waiting[
-                        pool.submit(
-                            some_rows, source, [cases[k] for k in part], options, texts, token
-                        )
-                    ] = part
-                    left.pop()  # only now: a pool that is broken takes nothing
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    rows = future.result()
-                    part = waiting.pop(future)
-                    done += len(part)
-                    told(done)
-                    yield from zip(part, rows, strict=True)
-        except BrokenProcessPool:
-            for number in sorted(k for part in (*left, *waiting.values()) for k in part):
-                yield number, one_row(source, cases[number], options, texts, token)
-        finally:
-            pool.shutdown(cancel_futures=True)
+
+class Work(NamedTuple):
+    """What workers do with cases; it travels to them once."""
+
+    source: str
+    options: dict[str, Any]
+    texts: Sequence[str]
+    token: int
+
+    def __call__(self, cases: Cases) -> list[list[float]]:
+        return some_rows(self.source, cases, self.options, self.texts, self.token)
 
 
 def on_cluster(
@@ -249,14 +246,13 @@ def on_cluster(
     told: Callable[[float], None],
     token: int,
 ) -> Rows:
-    """A Dask cluster whose workers have kinetree; the description travels, and what a worker takes along when it dies runs on another one."""
+    """A Dask cluster whose workers have kinetree; the description travels with the points of its tables, and what a worker takes along when it dies
+    runs on another one. A case that ends several workers is lost. Dask pickles: whoever reaches the scheduler's port can run code on its workers."""
     try:
         from dask.distributed import Client, as_completed
     except ImportError:
         raise BadInput("--cluster needs dask: pip install 'kinetree[cluster]'") from None
-    from kinetree.models.description.reading.read_source import read
-
-    sent = source if source.startswith("lib:") else json.dumps(read(source)[0])
+    sent = source if source.startswith("lib:") else json.dumps(alone(source))
     try:
         client = Client(address, timeout=20, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -291,8 +287,17 @@ def on_cluster(
         for _ in range(min(len(left), AHEAD * threads)):
             send()
         for future in flow:
-            rows: Any = future.result()
             part = places.pop(future.key)
+            try:
+                rows: Any = future.result()
+            except Exception as error:
+                if type(error).__name__ != KILLED:
+                    raise
+                if len(part) > 1:  # one of its cases ends workers: each by itself
+                    left += [range(k, k + 1) for k in part]
+                    send()
+                    continue
+                rows = [without_numbers(cases[k], texts) for k in part]
             done += len(part)
             told(done)
             yield from zip(part, rows, strict=True)

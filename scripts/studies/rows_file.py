@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import json
 import math
 import os
 import shutil
@@ -13,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kinetree.models.result.atomic_file import opened, whole_file, write_text
+from kinetree.scripts.studies.described import marks
 from kinetree.scripts.studies.study import Study
 from kinetree.scripts.terminal.error_messages import BadInput
 
@@ -71,10 +74,9 @@ def rows_file(
         with parquet_rows(path, columns, rows) as write:
             yield write
     else:
-        with path.open("w", newline="", encoding="utf-8") as stream:
+        write_csv(path, columns, rows)
+        with path.open("a", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)
-            writer.writerows([columns, *rows])
-            stream.flush()
 
             def write_line(row: Row) -> None:
                 writer.writerow(row)
@@ -114,12 +116,18 @@ def parquet_rows(
         flush()
 
 
+def write_csv(path: Path, columns: list[str], rows: list[Row]) -> None:
+    """The rows so far, at once: what stood there stays until they are written."""
+    with opened(path) as stream:
+        csv.writer(stream).writerows([columns, *rows])
+
+
 def save(path: Path, columns: list[str], rows: list[Row]) -> None:
     arrow = parquet()
     data = {name: [row[k] for row in rows] for k, name in enumerate(columns)}
-    arrow.parquet.write_table(
-        arrow.table(data, schema=arrow.schema([(name, arrow.float64()) for name in columns])), path
-    )
+    schema = arrow.schema([(name, arrow.float64()) for name in columns])
+    with whole_file(path) as draft:
+        arrow.parquet.write_table(arrow.table(data, schema=schema), draft)
 
 
 def finish(path: Path | None, columns: list[str], rows: list[Row]) -> None:
@@ -130,8 +138,39 @@ def finish(path: Path | None, columns: list[str], rows: list[Row]) -> None:
         save(path, columns, rows)
         shutil.rmtree(parts_of(path), ignore_errors=True)
     else:
-        with rows_file(path, columns, rows):
-            pass
+        write_csv(path, columns, rows)
+
+
+def mark_file(path: Path) -> Path:
+    """The file beside the rows that says of which study they are."""
+    return path.with_name(f"{path.name}.study")
+
+
+def marks_of(wanted: Study) -> dict[str, str]:
+    """What the numbers of a study depend on besides the varied values: the mechanism with its files, and every option of its runs."""
+    return marks(wanted.source(), **{f"[run] {key}": each for key, each in wanted.run.items()})
+
+
+def sign(path: Path | None, wanted: Study) -> None:
+    """Say beside the rows of which study they are, so that --resume keeps those of the same one only."""
+    if path is not None:
+        write_text(mark_file(path), json.dumps({"kinetree study": marks_of(wanted)}, indent=1))
+
+
+def check_same(path: Path, wanted: Study) -> None:
+    """Rows of another study are refused, with what differs."""
+    now = marks_of(wanted)
+    try:
+        then = json.loads(mark_file(path).read_text(encoding="utf-8"))["kinetree study"]
+        other = sorted(name for name in {*then, *now} if then.get(name) != now.get(name))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise BadInput(
+            f"--resume {path}: nothing tells of which study its rows are ({mark_file(path).name} is not there); run without --resume"
+        ) from None
+    if other:
+        raise BadInput(
+            f"--resume {path}: its rows were computed with another {', '.join(other)}; run without --resume, or take another --output"
+        )
 
 
 def kept_rows(path: Path, wanted: Study) -> list[Row]:
@@ -143,7 +182,10 @@ def kept_rows(path: Path, wanted: Study) -> list[Row]:
         raise BadInput(f"--resume {path}: its columns are not those of this study")
     known = {tuple(case.values()) for case in wanted.cases()}
     count = len(wanted.vary)
-    return [row for row in lines if len(row) == len(head) and tuple(row[:count]) in known]
+    kept = [row for row in lines if len(row) == len(head) and tuple(row[:count]) in known]
+    if kept:
+        check_same(path, wanted)
+    return kept
 
 
 def lines_of(path: Path) -> tuple[list[str] | None, list[Row]]:

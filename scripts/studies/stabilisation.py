@@ -28,6 +28,7 @@ from pydantic import Field, PlainValidator, PrivateAttr, model_validator
 
 from kinetree.models import Result, load
 from kinetree.models.description.errors import suggestion
+from kinetree.models.run.interrupt import uncut
 from kinetree.scripts.studies.samplers import Correlated, Distribution, drawn
 from kinetree.scripts.studies.study import RunTable, as_distribution
 from kinetree.scripts.terminal.error_messages import BadInput
@@ -146,7 +147,7 @@ def compare(
     """The same run by each way."""
     runs = {}
     for k, way in enumerate(wanted.ways):
-        runs[way] = system_of(wanted, way).simulate(**wanted.options())
+        runs[way] = uncut(system_of(wanted, way).simulate(**wanted.options()))
         progress(k + 1.0)
     return runs
 

@@ -17,6 +17,7 @@ import numpy as np
 from kinetree.models import ModelError, Result, load
 from kinetree.models.description.errors import suggestion
 from kinetree.models.forces.force_schema import Standing
+from kinetree.models.run.interrupt import uncut
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.studies.stabilisation import settling
 from kinetree.scripts.studies.supports_file import GROUND, SPECIAL, Supports
@@ -236,7 +237,7 @@ class Study:
             key=lambda mode: mode.frequency,
         )
         case.modes = [(mode.frequency, mode.damping) for mode in slow[:MODES]]
-        result = system.simulate(**self.wanted.run_table.model_dump(exclude_unset=True))
+        result = uncut(system.simulate(**self.wanted.run_table.model_dump(exclude_unset=True)))
         case.units = {name: result.unit(name) for name in (*self.wanted.angles, *self.wanted.hold)}
         case.least = {label: float(result[f"force('{label}')"].min()) for label in self.supports}
         for begin, end in self.spans(result):

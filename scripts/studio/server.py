@@ -5,12 +5,11 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 HOST = "127.0.0.1"
-COOKIE = "kinetree_studio"
+COOKIE = "kinetree_studio"  # and the port behind it: browsers share the cookies of all ports of a machine
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -35,7 +34,7 @@ class Door:
     """
 
     def __init__(self, app: App, token: str, port: int):
-        self.app, self.token = app, token
+        self.app, self.token, self.cookie = app, token, f"{COOKIE}_{port}"
         self.hosts = {f"{HOST}:{port}", f"localhost:{port}"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,10 +46,10 @@ class Door:
             for name, value in scope["headers"]
         }
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
         fresh = secrets.compare_digest(given.encode(), self.token.encode())
-        known = cookie is not None and secrets.compare_digest(
-            cookie.value.encode(), self.token.encode()
+        known = any(
+            secrets.compare_digest(each.encode(), self.token.encode())
+            for each in cookies(headers.get("cookie", ""), self.cookie)
         )
         origin = headers.get("origin")
         at_home = headers.get("host", "") in self.hosts and (
@@ -59,17 +58,23 @@ class Door:
         if not at_home or not (fresh or known):
             await refuse(scope, receive, send)
         elif fresh and not known and scope["type"] == "http":
-            await self.app(scope, receive, with_cookie(send, self.token))
+            await self.app(scope, receive, with_cookie(send, self.cookie, self.token))
         else:
             await self.app(scope, receive, send)
 
 
-def with_cookie(send: Send, token: str) -> Send:
+def cookies(text: str, name: str) -> list[str]:
+    """Values of a cookie in a request; cookies of others may be anything, and do not matter."""
+    pairs = (each.partition("=") for each in text.split(";"))
+    return [value.strip().strip('"') for key, _, value in pairs if key.strip() == name]
+
+
+def with_cookie(send: Send, name: str, token: str) -> Send:
     """Adds the cookie to the answer."""
 
     async def adding(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            cookie = f"{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
+            cookie = f"{name}={token}; HttpOnly; SameSite=Strict; Path=/"
             message["headers"] = [*message.get("headers", []), (b"set-cookie", cookie.encode())]
         await send(message)
 

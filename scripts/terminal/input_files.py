@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kinetree.models.description.errors import shown, suggestion
+from kinetree.models.description.reading.plain_files import fault_of
 from kinetree.models.description.reading.source_location import key_path
 from kinetree.scripts.terminal.error_messages import BadInput
 
@@ -39,8 +40,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise FileNotFoundError(2, "no such file", str(path))
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise BadInput(f"{path}: {path.stat().st_size} bytes, expected at most {LARGEST_FILE}")
+        if fault := fault_of(path, LARGEST_FILE):
+            raise BadInput(f"{path}: {fault}")
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: {error}") from None

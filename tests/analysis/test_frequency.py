@@ -296,3 +296,13 @@ def test_linearize_heading_names_operating_point(
     }
     show("Cart", None, nothing, at)  # pyright: ignore[reportArgumentType]
     assert f"Cart {words}: modes" in capsys.readouterr().out
+
+
+def test_what_rests_with_and_without_the_loop_does_not_make_it_unstable():
+    """An integral that nothing moves, beside a lag under feedback: stable as the lag alone is; an integral that the loop leaves at zero is not."""
+    A, B = np.diag([0.0, -1.0]), np.array([[0.0], [1.0]])
+    C, D = np.array([[0.0, 3.0]]), np.zeros((1, 1))
+    assert margins(StateSpace(A, B, C, D)).stable
+    assert not margins(StateSpace(A, B, -C, D)).stable
+    lag = StateSpace(np.array([[-1.0]]), np.array([[1.0]]), np.array([[-1.0]]), D)
+    assert not margins(lag).stable, "the loop itself brings its pole to zero"

@@ -6,9 +6,9 @@ from zipfile import ZipInfo
 
 import pytest
 
-from kinetree.scripts.ssp import archive
 from kinetree.scripts.ssp.structure import Connector
 from kinetree.scripts.ssp.wiring import Edge, direct
+from kinetree.scripts.terminal import foreign_archives as archive
 from kinetree.scripts.terminal.error_messages import BadInput
 
 HERE = Path("a.ssp")

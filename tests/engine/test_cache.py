@@ -13,6 +13,7 @@ from stub_unit import stub_shell
 
 from kinetree.fmu.native.shell import linked
 from kinetree.models import load
+from kinetree.solvers import cache
 from kinetree.solvers.cache import cache_root, usable
 from kinetree.solvers.library import c_compiler, verified_files
 from kinetree.solvers.library.c_compiler import LibraryError, compiler, cross_compiler, has_zig, run
@@ -53,8 +54,23 @@ def test_the_folder_is_the_users_alone(tmp_path, monkeypatch):
     loose = tmp_path / "loose"
     loose.mkdir()
     loose.chmod(0o777)
+    monkeypatch.setattr(cache, "default_root", lambda: loose)
     assert usable(loose) == loose
     assert stat.S_IMODE(loose.stat().st_mode) & 0o022 == 0
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777])
+def test_a_folder_that_others_write_into_is_left_as_it_is(tmp_path, monkeypatch, capsys, mode):
+    """It was made for something else: another one serves, and its own mode stays."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    shared = tmp_path / f"shared{mode:o}"
+    shared.mkdir()
+    shared.chmod(mode)
+    assert usable(shared) != shared and stat.S_IMODE(shared.stat().st_mode) == mode
+    assert list(shared.iterdir()) == []
+    said = capsys.readouterr().err
+    assert str(shared) in said and "others may write" in said
 
 
 @posix

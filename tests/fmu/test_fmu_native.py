@@ -239,7 +239,7 @@ def test_lengths_are_checked_beyond_checksum(archive):
     records = 8 * (HEADER + unit.ints.size + unit.floats.size + 2 * len(unit.options))
     for place, value in [
         (8 * k, v) for k in (2, 3, 5, 6, 8, 9, 10, 12) for v in (-1, 2**40, 2**62)
-    ] + [(records + 8, 2**30), (records + 16, -2)]:
+    ] + [(records + 8, 2**30), (records + 16, -2), *forged_tables()]:
         forged = bytearray(content)
         struct.pack_into("<q", forged, place, value)
         (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(
@@ -248,6 +248,13 @@ def test_lengths_are_checked_beyond_checksum(archive):
         with pytest.raises(Exception, match="instantiate"):
             Host(archive)
     (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(content)
+
+
+def forged_tables() -> list[tuple[int, int]]:
+    """Tables of the unit and of its first stage, which names are looked up in, beyond the numbers of the file."""
+    stage = [U.UNIT.size + U.STAGE.at(name) for name in ("bodies", "columns")]
+    places = [*stage, U.UNIT.at("at_columns"), U.UNIT.at("at_workspace")]
+    return [(8 * (HEADER + at), value) for at in places for value in (-1, 2**40, 2**62)]
 
 
 def test_archives_in_one_folder_stay_separate(archive, tmp_path):

@@ -8,14 +8,16 @@ from typing import Any
 import fmpy.simulation
 import numpy as np
 import pytest
+from fmpy.fmi1 import FMICallException
 
 from kinetree.fmu.variables import Access
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.cosim.time_profile import value_at
 from kinetree.scripts.fmi import host_programs, model_exchange
 from kinetree.scripts.fmi.bare_c_host import HostError
-from kinetree.scripts.fmi.host import Archive, Host, Reals
+from kinetree.scripts.fmi.host import Archive, Host, Reals, reasons
 from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.solvers.layout import Status
 from kinetree.solvers.library.platforms import PLATFORMS
 
 
@@ -391,3 +393,26 @@ def test_the_twin_calls_its_entries(status: int, monkeypatch: pytest.MonkeyPatch
             EvaluationError, match=r"the model in this process, at t = 0.75: [a-z ]+, item 3"
         ):
             twin.step(1.5)
+
+
+@pytest.mark.parametrize(
+    ("raised", "said", "told"),
+    [
+        (FMICallException("fmi2DoStep", 3), b"it tips over", "fmi2DoStep.*: it tips over"),
+        (
+            Exception("Failed to instantiate model"),
+            b"it is damaged",
+            "instantiate.*: it is damaged",
+        ),
+        (FMICallException("fmi2DoStep", 3), b"", "fmi2DoStep failed with status 3"),
+        (ValueError("no such column"), b"it tips over", "^no such column$"),
+        (EvaluationError("too many steps", Status.TOO_MANY_STEPS), b"so it is", "^too many steps$"),
+    ],
+)
+def test_what_an_fmu_refuses_is_told_in_its_own_words(raised: Exception, said: bytes, told: str):
+    """The last line that it logs follows the name of the call; other errors are told as they are."""
+    listening: Any = SimpleNamespace(messages=[])
+    with pytest.raises(Exception, match=told), reasons():
+        Host.heard(listening, said)
+        raise raised
+    assert listening.messages == [said.decode()]

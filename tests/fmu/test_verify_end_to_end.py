@@ -43,6 +43,7 @@ def test_verify_runs_all_checks(monkeypatch: pytest.MonkeyPatch, case: str):
     )
     monkeypatch.setattr(verify, "Archive", lambda path: nullcontext(archive))
     monkeypatch.setattr(verify, "described", lambda report, archive: None)
+    monkeypatch.setattr(verify, "check_archive", lambda path: None)
     monkeypatch.setattr(verify, "comparable", lambda archive, twin: ["x"])
     monkeypatch.setattr(verify, "horizon", lambda twin, grid, names, expected: (last, response))
     monkeypatch.setattr(
@@ -123,6 +124,7 @@ def test_a_run_has_two_thousand_steps_at_most(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(fmpy.validation, "validate_fmu", lambda path: [])
     monkeypatch.setattr(verify, "Archive", lambda path: nullcontext(archive))
     monkeypatch.setattr(verify, "described", lambda report, archive: None)
+    monkeypatch.setattr(verify, "check_archive", lambda path: None)
     monkeypatch.setattr(verify, "comparable", lambda archive, twin: ["x"])
     monkeypatch.setattr(verify, "motion_of_model", stop)
     for end in (None, 1.0):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
+from kinetree.models.analysis.control_loops import control_loops
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.library import carrier_drives
 from kinetree.models.library.carrier_parts import RING, Settings
@@ -370,3 +371,58 @@ def test_advance_by_a_wrong_model_of_the_departures():
     assert right["luff"] < light["luff"]
     with pytest.raises(ModelError, match="every number from 1 to 2 once"):
         load("lib:carrier", modules=2, drives=1, known_order=[1, 1])
+
+
+@pytest.mark.parametrize("cylinders", [0, 1])
+def test_the_carrier_with_its_drives_takes_set_values(cylinders: int):
+    """An input per angle, at first the commanded one: left alone it holds, moved it is followed; gains are tunable."""
+    system = load("lib:carrier", drives=1, modules=1, pause=20.0, cylinders=cylinders).compile()
+    assert system.compiled.inputs == ("slew_set", "luff_set")
+    starts = dict(zip(system.compiled.inputs, system._fast.input_starts(), strict=True))
+    assert starts == {"slew_set": 0.3, "luff_set": 0.5}
+    held = system.simulate(1.0, output_step=0.1)
+    moved = system.simulate(4.0, output_step=0.1, inputs={"slew_set": 0.25, "luff_set": 0.53})
+    for axis, by in (("slew", -0.05), ("luff", 0.03)):
+        assert held[axis] == pytest.approx(np.full(held.time.size, held[axis][0]), abs=2e-5)
+        assert moved[axis][-1] - moved[axis][0] == pytest.approx(by, abs=2e-3)
+    tunable = {n for n, p in system.description.parameters.items() if getattr(p, "tunable", False)}
+    assert {"slew_gain", "luff_gain", "luff_advance"} <= tunable
+
+
+@pytest.mark.parametrize("cylinders", [0, 1])
+def test_the_valves_of_the_carrier_are_inputs(cylinders: int):
+    """Without a controller inside: shut they hold, an open one moves its drive, and says when it gives no more."""
+    system = load("lib:carrier", drives=2, modules=1, pause=20.0, cylinders=cylinders).compile()
+    labels = ["slew_left", "slew_right"] if cylinders else ["slew_drive"]
+    assert list(system.compiled.inputs) == [f"{name}_opening" for name in (*labels, "luff_drive")]
+    held = system.simulate(1.0, output_step=0.1)
+    up = system.simulate(1.0, output_step=0.1, inputs={"luff_drive_opening": 0.2})
+    full = system.simulate(0.4, output_step=0.1, inputs={"luff_drive_opening": 1.0})
+    assert np.ptp(held["luff"]) < 2e-5 and np.ptp(held["slew"]) < 2e-5
+    assert up["luff"][-1] - up["luff"][0] > 0.01 and not up["luff_drive_saturation"].any()
+    assert full["luff_drive_saturation"][-1] == 1.0
+    assert full["luff_drive_a.pressure"][-1] > 0 and full["luff_drive_valve.flow_a"][-1] > 0
+
+
+def test_loops_of_the_carrier_have_margins():
+    """Each opened at its controller; a gain above the margin makes the loop unstable, though oil that is shut in rests anyhow."""
+    for gain, stable in ((12.0, True), (60.0, False)):
+        mechanism = load("lib:carrier", drives=1, modules=2)
+        loops = control_loops(mechanism.compile(luff_gain=gain))
+        assert [each.name for each in loops] == ["slew_control", "luff_control"]
+        luff = loops[1].margins
+        assert luff.stable == stable
+        if stable:
+            assert 12.0 * luff.gain < 60.0 and luff.gain > 1.5 and luff.phase > 30.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"drives": 3}, "drives is 3, expected 0, 1 or 2"),
+        ({"drives": 2, "forward": 1}, "forward is 1"),
+    ],
+)
+def test_settings_of_drives_are_checked(settings: dict, says: str):
+    with pytest.raises(ModelError, match=says):
+        load("lib:carrier", **settings)

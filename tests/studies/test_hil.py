@@ -71,15 +71,15 @@ def brisk(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_frames_have_the_documented_bytes():
     """Written by hand from the table in frame.py; anything else that comes to the port is no frame."""
-    by_hand = struct.pack("<IIdII", 0x3148544B, 7, 0.25, 0, 2) + struct.pack("<dd", 1.5, -2.0)
-    assert by_hand[:4] == b"KTH1" and Frame(7, 0.25, (1.5, -2.0)).packed() == by_hand
-    assert unpacked(by_hand) == Frame(7, 0.25, (1.5, -2.0))
+    head = struct.pack("<IIdIIQ", 0x3248544B, 7, 0.25, 0, 2, 2**63)
+    by_hand, frame = head + struct.pack("<dd", 1.5, -2.0), Frame(7, 0.25, (1.5, -2.0), token=2**63)
+    assert by_hand[:4] == b"KTH2" and frame.packed() == by_hand and unpacked(by_hand) == frame
     for wrong in (
         b"",
         by_hand[:-1],
         by_hand + b"x",
         b"X" + by_hand[1:],
-        struct.pack("<IIdII", 0x3148544B, 7, 0.25, 0, 1000),
+        struct.pack("<IIdIIQ", 0x3248544B, 7, 0.25, 0, 1000, 0),
     ):
         assert unpacked(wrong) is None
 
@@ -315,18 +315,35 @@ def test_c_partner_follows_its_law(tmp_path: Path):
             door.connect(("127.0.0.1", port))
             door.settimeout(0.2)
             answers = [
-                ask(door, Frame(k, 0.002 * k, (luff,))) for k, luff in enumerate((0.5, 0.51))
+                ask(door, Frame(0, 0.0, (0.5,), token=5)),
+                *foreign(port),
+                ask(door, Frame(1, 0.002, (0.51,), token=5)),
             ]
             door.send(b"noise")
-            door.send(Frame(9, 1.0, (), True).packed())
+            door.send(Frame(9, 1.0, (), True, token=6).packed())
+            door.send(Frame(9, 1.0, (math.nan,), token=5).packed())
+            assert ask(door, Frame(2, 0.004, (0.51,), token=5)).sequence == 2
+            door.send(Frame(9, 1.0, (), True, token=5).packed())
         assert partner.wait(20) == 0
     finally:
         partner.kill()
-    assert [answer.sequence for answer in answers] == [0, 1]
+    assert [(answer.sequence, answer.token) for answer in answers] == [(0, 5), (1, 5)]
     expected = 4256.45 + 6.5e5 * 0.04 + 4.5e4 * (0.04 - 0.05) / 0.002
     assert answers[0].values == pytest.approx([4256.45 + 6.5e5 * 0.05]) and answers[
         1
     ].values == pytest.approx([expected])
+
+
+def foreign(port: int) -> list[Frame]:
+    """Frames from elsewhere with the token of the run, and what comes back: nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
+        door.connect(("127.0.0.1", port))
+        door.settimeout(0.1)
+        for frame in (Frame(5, 9.0, (-1e9,), token=5), Frame(5, 0.0, (), True, token=5)):
+            door.send(frame.packed())
+        with pytest.raises(TimeoutError):
+            door.recv(2048)
+    return []
 
 
 def ask(door: socket.socket, frame: Frame) -> Frame:
@@ -353,7 +370,7 @@ def test_a_mailbox_keeps_order_and_loses_the_oldest(tmp_path: Path):
         partner.send(bytes([k]))
     got = [plant.recv(10)[0] for _ in range(63)]
     assert got == list(range(37, 100))
-    assert (tmp_path / "box").read_bytes()[:8] == struct.pack("<Q", 3)
+    assert (tmp_path / "box").read_bytes()[16:24] == struct.pack("<Q", 3)
     plant.close(), partner.close()
 
 
@@ -410,7 +427,9 @@ def test_partner_reports_its_port(
     heard: list[tuple[str, int]] = []
     monkeypatch.setattr(partner, "controller_of", nullcontext)
     monkeypatch.setattr(partner, "prompt", lambda priority, notes: nullcontext())
-    monkeypatch.setattr(partner, "serve", lambda controller, door: heard.append(door.getsockname()))
+    monkeypatch.setattr(
+        partner, "serve", lambda controller, door, token: heard.append(door.getsockname())
+    )
     (tmp_path / "loops.json").write_text("{}")
     assert partner.main([str(tmp_path / "loops.json"), *given]) == 0
     assert (

@@ -58,11 +58,11 @@ class Door:
         frame = unpacked(data)
         assert frame is not None
         self.got.append(frame)
-        answer = Frame(frame.sequence, frame.time, (10.0 * frame.sequence + 1.0,))
+        answer = frame._replace(values=(10.0 * frame.sequence + 1.0,))
         self.coming.append((self.clock.now + self.after, answer.packed()))
 
     def recv(self, size: int) -> bytes:
-        assert size >= 536
+        assert size >= 544
         if self.noise:
             return self.noise.pop()
         if not self.coming or self.coming[0][0] > self.clock.now:
@@ -155,12 +155,13 @@ def test_run_ends_with_three_stop_frames(monkeypatch: pytest.MonkeyPatch):
         yield
 
     monkeypatch.setattr(clock, "Plant", lambda given: plant)
-    monkeypatch.setattr(clock, "connected", lambda given: nullcontext(door))
+    monkeypatch.setattr(clock, "connected", lambda given, token: nullcontext(door))
     monkeypatch.setattr(clock, "prompt", prompt)
     monkeypatch.setattr(clock, "steps", lambda record, *given: None)
     record = clock.run(scenario())
     assert not record.simulated and not record.notes and asked == [50]
-    assert [unpacked(each) for each in sent] == [Frame(0, 1.25, (), True)] * 3
+    assert [unpacked(each) for each in sent] == [Frame(0, 1.25, (), True, record.token)] * 3
+    assert record.token > 0
     plant.archive.needs_python = True
     monkeypatch.setattr(clock, "steps", lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -263,7 +264,7 @@ def test_compiled_loop_records_steps(ended: int):
     for array in made.arrays.values():
         array.reshape(-1)[:] = range(array.size)
     for k, name in enumerate(
-        ("frames", "received", "lost", "stale", "misses", "round_trips", "status"), 2
+        ("frames", "received", "lost", "stale", "misses", "round_trips", "status", "refused"), 2
     ):
         setattr(made.run, name, k)
     if ended == GET:
@@ -282,13 +283,8 @@ def test_compiled_loop_records_steps(ended: int):
     ]
     assert record.computing == list(range(steps)) and record.trips == list(range(7))
     assert record.lateness == record.gaps == record.ages == list(range(steps + (ended == STOPPED)))
-    assert (record.sent, record.received, record.lost, record.stale, record.misses) == (
-        2,
-        3,
-        4,
-        5,
-        6,
-    )
+    told_of = record.sent, record.received, record.lost, record.stale, record.misses
+    assert (*told_of, record.refused) == (2, 3, 4, 5, 6, 9)
     assert record.notes == (
         ["stopped at step 140: its command had not come"] if ended == STOPPED else []
     )

@@ -1,5 +1,6 @@
 """The loop against the wall clock, compiled and in Python: every run is that of the rules, whatever the machine did to its times."""
 
+import ctypes
 import math
 import socket
 import threading
@@ -17,6 +18,8 @@ from kinetree.scripts.hil import clock
 from kinetree.scripts.hil.controller import Controller
 from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.hil.loop import Injected, Record
+from kinetree.scripts.hil.plant import Plant
+from kinetree.scripts.hil.report import sentences
 from kinetree.scripts.hil.rhythm import Rhythm, library
 from kinetree.scripts.hil.scenario import read_scenario
 
@@ -184,15 +187,18 @@ def test_invalid_answers_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(clock, "library", lambda: "not wanted here")
 
     def answer(frame: Frame) -> list[bytes]:
-        good = Frame(frame.sequence, frame.time, (3.0,))
+        good = frame._replace(values=(3.0,))
         wrong = [
             b"",
             b"noise",
             good.packed()[:-1],
             good.packed() + b"x",
-            Frame(frame.sequence, 0.0, (9.0, 9.0)).packed(),
+            good._replace(values=(9.0, 9.0)).packed(),
+            good._replace(values=(9.0,), token=frame.token + 1).packed(),
+            good._replace(values=(math.nan,)).packed(),
         ]
-        wrong += [Frame(frame.sequence + 1000, 0.0, (9.0,)).packed(), b"X" + good.packed()[1:]]
+        far = good._replace(sequence=frame.sequence + 1000, values=(9.0,))
+        wrong += [far.packed(), b"X" + good.packed()[1:]]
         return [*wrong, good.packed(), good._replace(values=(9.0,)).packed()]
 
     with partner(answer) as port:
@@ -208,17 +214,58 @@ def test_invalid_answers_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @compiled
-def test_plant_refusal_ends_run(tmp_path: Path, capsys: pytest.CaptureFixture):
-    """A command that is no number: the FMU's own words, and the code of a failure."""
+@pytest.mark.parametrize("how", ["C", "Python"])
+@pytest.mark.parametrize("late", ["hold", "zero", "stop"])
+def test_a_command_that_is_no_number_has_not_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, late: str
+):
+    """The rule for late commands says what follows; the report counts such answers."""
+    if how == "Python":
+        monkeypatch.setattr(clock, "library", lambda: "not wanted here")
 
     def answer(frame: Frame) -> list[bytes]:
-        return [
-            Frame(frame.sequence, frame.time, (math.nan if frame.sequence > 5 else 1.0,)).packed()
-        ]
+        return [frame._replace(values=(math.inf if frame.sequence > 5 else 1.0,)).packed()]
 
     with partner(answer) as port:
-        path = scenario(
-            tmp_path, "", OUTSIDE.format(port=port) + text(stop=0.2).split("[[loops]]")[0]
-        )
-        assert cli.main(["hil", str(path), "-q"]) == 1
-    assert "'f' is set to nan, which is not a finite number" in capsys.readouterr().err
+        head = OUTSIDE.format(port=port) + text(late=f'late = "{late}"', stop=0.2)
+        record = clock.run(read_scenario(scenario(tmp_path, "", head.split("[[loops]]")[0])))
+    assert record.refused > 0 and any("not finite" in line for line in sentences(record))
+    if late == "stop":
+        assert len(record.rows) < 40
+    else:
+        assert record.rows[-1][1] == {"hold": 1.0, "zero": 0.0}[late]
+
+
+@compiled
+@pytest.mark.parametrize("how", ["C", "Python", "simulated"])
+def test_a_run_that_fails_keeps_its_rows_and_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, how: str
+):
+    """A plant whose step fails ends with the code of a failure; what was recorded until then is written, and says why it ended."""
+    if how == "Python":
+        monkeypatch.setattr(clock, "library", lambda: "not wanted here")
+    path, plain, steps = scenario(tmp_path, "", text(stop=0.4)), Plant.advance, []
+
+    def advance(self: Plant, target: float) -> None:
+        steps.append(target)
+        if len(steps) == 20:
+            raise ArithmeticError("the track has ended")
+        plain(self, target)
+
+    monkeypatch.setattr(Plant, "advance", advance)
+    if how == "C":
+        monkeypatch.setattr(Rhythm, "go", cut_go)
+    rows, page = tmp_path / "rows.csv", tmp_path / "r.html"
+    line = ["hil", str(path), "-q", "-o", str(rows), "--report", str(page)]
+    assert cli.main([*line, *["--simulated"] * (how == "simulated")]) == 1
+    assert "the track has ended" in capsys.readouterr().err
+    assert 2 <= len(rows.read_text().splitlines()) <= 80
+    assert "the track has ended" in page.read_text()
+
+
+def cut_go(self: Rhythm, told: Callable[[float], None]) -> None:
+    """The compiled loop until its nineteenth step, then a failure."""
+    self.loaded.rhythm_begin(ctypes.byref(self.run))
+    ended = self.loaded.rhythm_run(ctypes.byref(self.run), 19)
+    self.keep(ended)
+    raise ArithmeticError("the track has ended")

@@ -86,91 +86,118 @@ def test_open_loops_of_controllers_have_their_parts():
     assert loop_of(lag, numbers).response(3.0)[0, 0, 0] == pytest.approx(expected)
 
 
-class Socket:
-    """Frames come as they are given, then nothing."""
+class Net:
+    """A socket and a clock: frames come at their times, from their senders."""
 
-    def __init__(self, frames: list[bytes]):
-        self.frames, self.waits, self.sent = frames, [], []
+    def __init__(self, coming: list[tuple[float, bytes, str]]):
+        self.coming, self.now, self.left, self.sent = coming, 0.0, 0.0, list[Any]()
+
+    def monotonic(self) -> float:
+        return self.now
 
     def settimeout(self, seconds: float) -> None:
-        self.waits.append(seconds)
+        self.left = seconds
 
     def recvfrom(self, size: int) -> tuple[bytes, str]:
-        if not self.frames:
+        if not self.coming or self.coming[0][0] > self.now + self.left:
+            self.now += self.left
             raise TimeoutError
-        return self.frames.pop(0), "sender"
+        self.now, data, sender = self.coming.pop(0)
+        return data, sender
 
     def sendto(self, data: bytes, to: str) -> None:
         self.sent.append((unpacked(data), to))
 
-
-@pytest.mark.parametrize("ends", [True, False])
-def test_a_partner_answers_until_the_last_frame_or_silence(ends: bool):
-    """Five minutes for the first, ten seconds for any other; what is no frame is left aside; a command has the number and time of its measures."""
-    controller = Controller(["y"], [{"measure": "y", "kp": -2.0}])
-    frames = [
-        b"noise",
-        Frame(3, 0.5, (1.5,)).packed(),
-        Frame(4, 1.0, (2.0,)).packed(),
-        *[Frame(5, 0.0, (), True).packed(), Frame(6, 0.0, (1.0,)).packed()] * ends,
-    ]
-    door = Socket(frames)
-    assert partner.serve(controller, door) == 2  # type: ignore[arg-type]
-    assert door.sent == [(Frame(3, 0.5, (3.0,)), "sender"), (Frame(4, 1.0, (4.0,)), "sender")]
-    assert door.waits == [300.0] + [10.0] * (4 if ends else 3)
-
-
-@pytest.mark.parametrize("ends", [True, False])
-def test_shared_memory_partner_follows_rules(monkeypatch: pytest.MonkeyPatch, ends: bool):
-    """It looks into the mailbox every 20 µs, here with a clock of its own, and ends after as much silence."""
-    now, sent, looks = [50.0], [], []
-    monkeypatch.setattr(
-        partner,
-        "time",
-        SimpleNamespace(
-            monotonic=lambda: now[0],
-            sleep=lambda nap: (looks.append(nap), now.__setitem__(0, now[0] + 1.0)),
-        ),
-    )
-    coming = {
-        52.0: b"noise",
-        60.0: Frame(3, 0.5, (1.5,)).packed(),
-        69.0: Frame(4, 1.0, (2.0,)).packed(),
-    }
-    if ends:
-        coming[70.0] = Frame(5, 0.0, (), True).packed()
-
-    class Box:
-        def recv(self, size: int) -> bytes:
-            if now[0] in coming:
-                return coming.pop(now[0])
+    def recv(self, size: int) -> bytes:
+        """As a mailbox does."""
+        self.now += 1e-3
+        if not self.coming or self.coming[0][0] > self.now:
             raise BlockingIOError
+        return self.coming.pop(0)[1]
 
-        def send(self, data: bytes) -> None:
-            sent.append(unpacked(data))
+    def send(self, data: bytes) -> None:
+        self.sent.append((unpacked(data), "plant"))
 
+    def sleep(self, nap: float) -> None:
+        assert nap == 2e-5
+
+
+def served(
+    monkeypatch: pytest.MonkeyPatch,
+    shared: bool,
+    coming: list[tuple[float, bytes, str]],
+    token: int | None = None,
+) -> tuple[Any, Net]:
+    """What a partner with u = -2 y says to frames, and when it ends."""
+    net = Net(coming)
+    monkeypatch.setattr(partner, "time", net)
     controller = Controller(["y"], [{"measure": "y", "kp": -2.0}])
-    assert partner.serve_shared(controller, Box()) == 2  # type: ignore[arg-type]
-    assert (
-        sent == [Frame(3, 0.5, (3.0,)), Frame(4, 1.0, (4.0,))]
-        and set(looks) == {2e-5}
-        and now[0] == (70.0 if ends else 79.0)
-    )
-    now[0] = 0.0
-    assert partner.serve_shared(controller, Box()) == 0 and now[0] == 300.0  # type: ignore[arg-type]
+    answer = partner.serve_shared if shared else partner.serve
+    assert answer(controller, net, token) == len(net.sent)  # type: ignore[arg-type]
+    return net.sent, net
+
+
+LAST = Frame(5, 0.0, (), True, 9).packed()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_partner_answers_until_the_last_frame_or_silence(
+    monkeypatch: pytest.MonkeyPatch, shared: bool
+):
+    """Five minutes for the first, ten seconds for any other; what is no frame is left aside and keeps nobody waiting."""
+    frames = [
+        (2.0, b"noise", "plant"),
+        (10.0, Frame(3, 0.5, (1.5,), token=9).packed(), "plant"),
+        (19.0, Frame(4, 1.0, (2.0,), token=9).packed(), "plant"),
+        (21.0, b"noise", "plant"),
+    ]
+    answers = [(Frame(3, 0.5, (3.0,), token=9), "plant"), (Frame(4, 1.0, (4.0,), token=9), "plant")]
+    sent, net = served(monkeypatch, shared, [*frames])
+    assert sent == answers and net.now == pytest.approx(29.0, abs=0.01)
+    late = (25.0, Frame(6, 0.0, (1.0,), token=9).packed(), "plant")
+    sent, net = served(monkeypatch, shared, [*frames, (22.0, LAST, "plant"), late])
+    assert sent == answers and net.now == pytest.approx(22.0, abs=0.01)
+    assert served(monkeypatch, shared, [])[1].now == pytest.approx(300.0, abs=0.01)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("token", [None, 9])
+def test_a_partner_hears_its_own_plant_alone(
+    monkeypatch: pytest.MonkeyPatch, shared: bool, token: int | None
+):
+    """Frames of others, with another token, other counts, values that are no numbers: none is answered, ends it or changes its memory."""
+    good = [
+        (float(k), Frame(k, 0.1 * k, (float(k),), token=9).packed(), "plant") for k in (1, 2, 3)
+    ]
+    evil = [
+        (0.5, LAST, "evil") if token is None else (0.5, Frame(0, 0.0, (1.0,)).packed(), "evil"),
+        (1.1, Frame(7, 5.0, (), token=9).packed(), "plant"),
+        (1.2, Frame(7, 5.0, (1.0, 2.0), token=9).packed(), "plant"),
+        (1.3, Frame(7, 5.0, (np.nan,), token=9).packed(), "plant"),
+        (1.4, Frame(7, np.inf, (1.0,), token=9).packed(), "plant"),
+        (1.5, Frame(7, 5.0, (-1e9,), token=8).packed(), "plant"),
+        (1.6, Frame(7, 0.0, (), True, 8).packed(), "plant"),
+    ]
+    if not shared:
+        evil += [
+            (2.1, Frame(7, 5.0, (-1e9,), token=9).packed(), "evil"),
+            (2.2, LAST, "evil"),
+        ]
+    sent, _ = served(monkeypatch, shared, sorted([*good, *evil]), token)
+    assert sent == [(Frame(k, 0.1 * k, (2.0 * k,), token=9), "plant") for k in (1, 2, 3)]
 
 
 def test_rings_of_a_mailbox_lie_as_documented(tmp_path: Path):
-    """A count, then 64 slots of 552 bytes: length, four bytes, the frame; the ring to the partner first. A longer frame than a slot is cut."""
+    """Sixteen bytes, then a ring: a count, 64 slots of 552 bytes (length, four bytes, the frame); the ring to the partner first."""
     path = tmp_path / "box"
     plant, other = mailbox.Mailbox(path, True), mailbox.Mailbox(path, False)
     ring = 8 + 64 * 552
-    assert path.stat().st_size == 2 * ring
+    assert path.stat().st_size == 16 + 2 * ring
     for k in range(65):
         plant.send(bytes([k] * (1 + k % 3)))
     for k in range(3):
         other.send(b"ab" * (k + 1))
-    memory = path.read_bytes()
+    memory = path.read_bytes()[16:]
     assert memory[:8] == (65).to_bytes(8, "little") and memory[ring : ring + 8] == (3).to_bytes(
         8, "little"
     )
@@ -189,12 +216,48 @@ def test_rings_of_a_mailbox_lie_as_documented(tmp_path: Path):
     with pytest.raises(BlockingIOError):
         other.recv(9)
     other.send(b"z")
-    plant.memory[ring + 8 + 3 * 552 : ring + 8 + 3 * 552 + 4] = (10_000).to_bytes(4, "little")
+    slot = 16 + ring + 8 + 3 * 552
+    plant.memory[slot : slot + 4] = (10_000).to_bytes(4, "little")
     assert len(plant.recv(100_000)) == 544, "whatever its length says"
     plant.close(), other.close()
-    plant = mailbox.Mailbox(path, True)
-    assert path.read_bytes() == bytes(2 * ring), "a plant begins anew"
+
+
+def test_either_end_of_a_mailbox_may_begin_again(tmp_path: Path):
+    """It goes on with the counts that are there and hears what comes from then on; a count that falls is that of a writer that begins anew."""
+    path = tmp_path / "box"
+    plant, first = mailbox.Mailbox(path, True), mailbox.Mailbox(path, False)
+    for _ in range(200):
+        plant.send(b"ask")
+        first.recv(9)
+        first.send(b"old")
+        plant.recv(9)
+    first.close()
+    second = mailbox.Mailbox(path, False)
+    with pytest.raises(BlockingIOError):
+        second.recv(9)
+    plant.send(b"ask")
+    assert second.recv(9) == b"ask"
+    second.send(b"new")
+    assert plant.recv(9) == b"new"
     plant.close()
+    again = mailbox.Mailbox(path, True)
+    second.send(b"one")
+    again.send(b"two")
+    assert again.recv(9) == b"one" and second.recv(9) == b"two"
+    second.sent = 0
+    second.send(b"low")
+    assert again.recv(9) == b"low"
+    again.close(), second.close()
+
+
+@pytest.mark.parametrize("plant", [True, False])
+def test_a_file_that_is_no_mailbox_is_not_touched(tmp_path: Path, plant: bool):
+    path = tmp_path / "precious.txt"
+    for content in (b"keep me", b"", bytes(mailbox.SIZE)):
+        path.write_bytes(content)
+        with pytest.raises(BadInput, match=r"precious.txt' is there and is not a mailbox"):
+            mailbox.Mailbox(path, plant)
+        assert path.read_bytes() == content
 
 
 class Started:
@@ -217,7 +280,7 @@ class Started:
 
 
 @pytest.mark.parametrize("box", [None, Path("box")])
-def test_own_partner_is_started_and_stopped(
+def test_a_partner_of_its_own_is_started_and_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, box: Path | None
 ):
     """It gets what it needs of the scenario, says its port, and has two seconds to end by itself."""
@@ -226,9 +289,10 @@ def test_own_partner_is_started_and_stopped(
     monkeypatch.setattr(
         clock.subprocess, "Popen", lambda line, stdout, text: Started(line, said[0], ends[0], log)
     )
-    with clock.own_partner(scenario(), tmp_path, box) as address:
+    with clock.own_partner(scenario(), tmp_path, box, 77) as address:
         assert address == ("127.0.0.1", 5005)
-    given = {"measures": ["y"], "loops": [{"measure": "y", "command": "u"}], "controller": {}}
+    given: dict[str, Any] = {"measures": ["y"], "loops": [{"measure": "y", "command": "u"}]}
+    given |= {"controller": {}, "token": 77}
     assert log[0] == (
         ["-m", "kinetree.scripts.hil.partner"],
         given,
@@ -248,7 +312,7 @@ def test_own_partner_is_started_and_stopped(
         pass
 
 
-def test_controller_fmu_is_freed(monkeypatch: pytest.MonkeyPatch):
+def test_the_fmu_of_a_controller_lives_as_long_as_it_answers(monkeypatch: pytest.MonkeyPatch):
     """Started with nothing set, ended and freed whatever happens; its variables have to be there."""
     from kinetree.scripts.fmi import host as hosts
 
@@ -299,11 +363,13 @@ def test_a_partner_looks_into_the_mailbox_it_is_given(
         partner, "prompt", lambda priority, notes: (asked.append(priority), nullcontext())[1]
     )
     monkeypatch.setattr(
-        partner, "serve_shared", lambda controller, box: asked.append((box.out, box.inward))
+        partner,
+        "serve_shared",
+        lambda controller, box, token: asked.append((box.out, box.inward, token)),
     )
     assert partner.main([str(tmp_path / "loops.json"), "--shared", str(tmp_path / "box")]) == 0
     assert (
-        asked == [40, (mailbox.RING, 0)]
+        asked == [40, (16 + mailbox.RING, 16, None)]
         and capsys.readouterr().out == "0\n"
         and partner.PRIORITY < clock.PRIORITY == 50
     )

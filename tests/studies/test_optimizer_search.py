@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -333,26 +334,30 @@ def test_points_run_once_and_best_is_feasible(tmp_path: Path):
 def test_stored_evaluations_are_reused(tmp_path: Path):
     """A file of the same task; lines that are cut off go, those that are whole stay as they are, digit by digit."""
     path, wanted = tmp_path / "s.jsonl", task(mark="a", measures={"end(x)": 1.0})
-    assert (
-        stored(None, wanted) == {}
-        and stored(path, wanted) == {}
-        and path.read_text() == '{"kinetree optimize": "a"}\n'
-    )
+    model = tmp_path / "m.json"
+    model.write_text('{"name": "m", "parameters": {"k": 1.0}}')
+    wanted = replace(wanted, source=str(model))
+    assert stored(None, wanted) == {} and stored(path, wanted) == {}
+    head = path.read_text()
+    assert head.startswith('{"kinetree optimize": ') and head.endswith("}\n")
     path.write_text("")
-    assert stored(path, wanted) == {} and path.read_text() == '{"kinetree optimize": "a"}\n'
+    assert stored(path, wanted) == {} and path.read_text() == head
     whole = '{"at": [0.1, 0.30000000000000004], "measures": [2.0, 0.1]}'
-    path.write_text('{"kinetree optimize": "a"}\n' + whole + '\n{"at": [0.5]}\n{"at": [0.5, 0.')
+    path.write_text(head + whole + '\n{"at": [0.5]}\n{"at": [0.5, 0.')
     found = stored(path, wanted)
     at = np.array([0.1, 0.30000000000000004])
     assert list(found) == [at.tobytes()] and found[at.tobytes()].tolist() == [2.0, 0.1]
-    assert path.read_text() == '{"kinetree optimize": "a"}\n' + whole + "\n"
+    assert path.read_text() == head + whole + "\n"
     made = search(wanted)
     made.stored, ran = found, measured_by(made, {0.7: [1.0, 0.0]})
     for _ in range(2):
         assert made.measures(np.array([at, [0.7, 0.0]])).tolist() == [[2.0, 0.1], [1.0, 0.0]]
     assert ran == [[0.7]] and made.count == 2 and made.history == [2.0, 1.0]
     with pytest.raises(BadInput, match="another task"):
-        stored(path, task(mark="b"))
+        stored(path, replace(wanted, mark="b"))
+    model.write_text('{"name": "m", "parameters": {"k": 2.0}}')
+    with pytest.raises(BadInput, match="mechanism"):
+        stored(path, wanted)
 
 
 class Runs(dict):

@@ -249,5 +249,5 @@ def test_frames_carry_so_many_values_and_no_more():
     most, last = Frame(2**32 + 3, 1.0, tuple(map(float, range(MOST)))), Frame(4, 0.5, (), True)
     assert unpacked(most.packed()) == most._replace(sequence=3) and unpacked(last.packed()) == last
     assert (
-        unpacked(Frame(1, 1.0, (0.0,) * (MOST + 1)).packed()) is None and len(last.packed()) == 24
+        unpacked(Frame(1, 1.0, (0.0,) * (MOST + 1)).packed()) is None and len(last.packed()) == 32
     )

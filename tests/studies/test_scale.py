@@ -20,6 +20,7 @@ from kinetree.scripts.studies.rows_file import (
     parquet_rows,
     parts_of,
     rows_file,
+    sign,
 )
 from kinetree.scripts.studies.study import read_study
 
@@ -141,25 +142,99 @@ def test_cases_run_in_lanes_by_fixed_steps(
 @pytest.mark.skipif(
     not hasattr(os, "fork"), reason="workers see what is patched only where they are forks"
 )
-def test_workers_that_die_lose_no_row(study: Path, monkeypatch: pytest.MonkeyPatch):
-    """A worker is killed over its case: what was under way and what was left is run here, every case once, though cases travel together."""
-    here, plain = os.getpid(), rows.one_row
+def test_a_case_that_ends_its_workers_has_no_numbers(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    """The study ends with the rows of all others, and says by what the one was ended."""
+    here, plain = os.getpid(), rows.row_of
 
-    def deadly(source: str, case: dict, *rest) -> list[float]:
-        if case["k"] == 70.0 and os.getpid() != here:
+    def deadly(system: object, case: dict, *rest) -> list[float]:
+        if case["k"] == 70.0:
+            assert os.getpid() != here
             os.kill(os.getpid(), signal.SIGKILL)
-        return plain(source, case, *rest)
+        return plain(system, case, *rest)
 
-    monkeypatch.setattr(rows, "one_row", deadly)
-    cases = [{"k": 50.0 + k, "m": 2.0} for k in range(100)]
-    assert [len(part) for part in rows.parts_of_cases(100, 2)] == [6] * 16 + [4]
-    found = [
-        (number, row[0])
-        for number, row in rows_of(
-            str(study.parent / "m.json"), cases, {}, ["frequency"], 2, lambda done: None
-        )
-    ]
-    assert sorted(found) == [(k, 50.0 + k) for k in range(100)]
+    monkeypatch.setattr(rows, "row_of", deadly)
+    text = STUDY.replace('combine = "latin"\nsamples = 150\nseed = 3\n', "")
+    text = text.replace("{ uniform = [50.0, 150.0] }", "{ from = 50, to = 90, count = 21 }")
+    study.write_text(text.replace("{ uniform = [1.0, 3.0] }", "[2.0]"))
+    out = tmp_path / "r.csv"
+    assert cli.main(["study", str(study), "-q", "-o", str(out), "--workers", "2"]) == 0
+    found = np.loadtxt(out, delimiter=",", skiprows=1)
+    lost = np.isnan(found).any(axis=1)
+    assert len(found) == 21 and list(found[lost][:, 0]) == [70.0]
+    said = capsys.readouterr().err
+    assert "1 run" in said and "k = 70" in said and "SIGKILL" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("mechanism", "mechanism"),
+        ("table", "mechanism"),
+        ("stop_time = 0.6", "stop_time"),
+        ("inputs = { push = 1.0 }", "inputs"),
+        ('integrator = "radau"', "integrator"),
+    ],
+)
+def test_rows_of_another_study_are_not_gone_on_with(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture, change: str, named: str
+):
+    """Whatever their numbers depend on: the description, a table beside it, the length, inputs and method of the runs. The rows stay as they are."""
+    (tmp_path / "push.csv").write_text("x,y\n0,0\n1,1\n")
+    made = {
+        **MASS,
+        "inputs": {"push": {}},
+        "tables": {"soft": {"file": "push.csv"}},
+        "outputs": {"f": "table('soft', x) + push"},
+    }
+    (tmp_path / "m.json").write_text(json.dumps(made))
+    study.write_text(STUDY.replace("samples = 150", "samples = 4"))
+    out = tmp_path / "r.csv"
+    assert cli.main(["study", str(study), "-q", "-o", str(out)]) == 0
+    whole = out.read_text()
+    out.write_text("".join(whole.splitlines(keepends=True)[:3]))
+    cut = out.read_text()
+    if change == "mechanism":
+        made["joints"] = {"j": {**MASS["joints"]["j"], "start": 0.2}}
+        (tmp_path / "m.json").write_text(json.dumps(made))
+    elif change == "table":
+        (tmp_path / "push.csv").write_text("x,y\n0,0\n1,2\n")
+    else:
+        text = study.read_text()
+        old = "stop_time = 0.5"
+        study.write_text(text.replace(old, change if "stop" in change else f"{old}\n{change}"))
+    assert cli.main(["study", str(study), "-q", "-o", str(out), "--resume"]) == 2
+    assert named in capsys.readouterr().err and out.read_text() == cut
+    if change == "mechanism":
+        (tmp_path / "m.json").write_text(json.dumps({**made, "joints": MASS["joints"]}))
+        assert cli.main(["study", str(study), "-q", "-o", str(out), "--resume"]) == 0
+        assert out.read_text() == whole
+        (tmp_path / "r.csv.study").unlink()
+        assert cli.main(["study", str(study), "-q", "-o", str(out), "--resume"]) == 2
+
+
+def test_a_run_that_was_cut_is_no_row(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Ctrl-C in the middle of a run ends the study with 130, the rows until then stay, and --resume makes the file of a whole study of them."""
+    from kinetree.models.system.system import System
+
+    study.write_text(STUDY.replace("samples = 150", "samples = 6"))
+    out, plain, runs = tmp_path / "r.csv", System.simulate, []
+
+    def cut(self: System, *given, **options):
+        found = plain(self, *given, **options)
+        runs.append(found)
+        if len(runs) == 4:
+            found.interrupted = "interrupted"
+        return found
+
+    assert cli.main(["study", str(study), "-q", "-o", str(out)]) == 0
+    whole = out.read_text()
+    monkeypatch.setattr(System, "simulate", cut)
+    assert cli.main(["study", str(study), "-q", "-o", str(out)]) == 130
+    assert out.read_text() == "".join(whole.splitlines(keepends=True)[:4])
+    assert cli.main(["study", str(study), "-q", "-o", str(out), "--resume"]) == 0
+    assert out.read_text() == whole
 
 
 def test_no_scheduler_is_said(
@@ -184,6 +259,7 @@ def test_parquet_study_resumes_from_parts(
     monkeypatch.setattr("kinetree.scripts.studies.rows_file.PAUSE", 0.0)
     wanted, path = read_study(study), tmp_path / "r.parquet"
     cases = list(wanted.cases())
+    sign(path, wanted)
     with pytest.raises(KeyboardInterrupt), parquet_rows(path, wanted.columns(), []) as write:
         for number, row in rows_of(
             wanted.source(), cases, wanted.run, wanted.texts(), 1, lambda done: None
@@ -290,6 +366,7 @@ def test_a_second_study_does_not_write_into_the_first(
         "m.json",
         "s.toml",
         name,
+        f"{name}.study",
     }
 
 

@@ -1,9 +1,11 @@
 """Rows of a study by hand: which cases travel together, how many wait for workers, what is told, what runs once more, what a file keeps."""
 
 import math
+import multiprocessing
+import os
+import signal
 import sys
 from collections.abc import Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 from kinetree.models.run.status import EvaluationError
-from kinetree.scripts.studies import rows, rows_file
+from kinetree.scripts.studies import rows, rows_file, workers
 from kinetree.scripts.studies.rows import parts_of_cases, together
 from kinetree.scripts.studies.study import Study
 from kinetree.solvers.layout import Status
@@ -205,48 +207,48 @@ def test_serial_study_reports_progress(monkeypatch: pytest.MonkeyPatch):
     assert list(rows.rows_of("m", CASES, {}, [], 1, told.append, "tcp://far:1")) == ["on_cluster"]
 
 
-def test_four_tasks_wait_for_every_worker(monkeypatch: pytest.MonkeyPatch):
-    """No more, so that little is lost with a worker; what is done is told, and nothing goes on when nobody wants more."""
-    log: list[Any] = []
+def tagged(cases: Sequence[Any]) -> list[Any]:
+    """Work that ends its process on some cases: every time, or the first time only."""
+    for case in cases:
+        if isinstance(case, Path) and not case.exists():
+            case.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if case == "deadly":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if case == "wrong":
+            raise KeyError("no such column")
+    return [(os.getpid(), str(case)) for case in cases]
 
-    class Pool:
-        def __init__(self, workers: int):
-            log.append(f"{workers} workers")
 
-        def __enter__(self) -> "Pool":
-            return self
+@pytest.mark.parametrize("together", [False, True])
+def test_a_case_that_ends_its_workers_is_lost_alone(tmp_path: Path, together: bool):
+    """It is tried twice; one that was killed once is run again, and the others go on with as many workers as before."""
+    cases: list[Any] = [str(k) for k in range(30)]
+    cases[4], cases[17] = "deadly", tmp_path / "once"
+    tasks = [range(first, first + 5) for first in range(0, 30, 5)]
+    found = dict(workers.shared(tagged, cases, tasks, 2, together))
+    assert sorted(found) == list(range(30)) and found.pop(4) is None
+    assert [found[k][1] for k in sorted(found)] == [str(cases[k]) for k in range(30) if k != 4]
+    here = {pid for pid, _ in found.values()}
+    assert os.getpid() not in here and len(here) <= 2 + 1 + workers.DEATHS + together
 
-        def __exit__(self, *given: Any) -> None:
-            log.append("left")
 
-        def submit(
-            self, work: Any, source: str, cases: Sequence[dict[str, float]], *more: Any
-        ) -> Future:
-            log.append(len(cases))
-            future: Future = Future()
-            future.set_result([[case["k"]] for case in cases])
-            return future
+def test_workers_end_with_an_error_of_their_work_and_with_who_wants_no_more():
+    """What is no failure of a case is told; nothing runs on behind a study that was left."""
+    with pytest.raises(KeyError, match="no such column"):
+        list(workers.shared(tagged, ["a", "wrong", "b"], [[0], [1], [2]], 2, False))
+    flow = workers.shared(tagged, list("abcdef"), [[k] for k in range(6)], 2, False)
+    next(flow)
+    flow.close()
+    assert not multiprocessing.active_children()
 
-        def shutdown(self, cancel_futures: bool = False) -> None:
-            log.append(("shut down", cancel_futures))
 
-    monkeypatch.setattr(rows, "ProcessPoolExecutor", Pool)
-    told: list[float] = []
-    flow = rows.on_workers(
-        "m", CASES, {}, [], 2, lambda done: (told.append(done), log.append("told"))[0], 0
-    )
-    assert (
-        sorted(flow) == [(k, [float(k)]) for k in range(100)]
-        and told[-1] == 100
-        and told == sorted(told)
-        and len(told) == 17
-    )
-    assert (
-        log[0] == "2 workers"
-        and log.index("told") == 1 + 4 * 2
-        and log[-2:] == [("shut down", True), "left"]
-    )
-    assert sorted(each for each in log if isinstance(each, int)) == [4] + [6] * 16
+def test_a_question_that_ends_its_process_is_told_by_the_signal():
+    assert workers.aside(divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        workers.aside(divmod, 7, 0)
+    with pytest.raises(ChildProcessError, match="SIGKILL"):
+        workers.aside(tagged, ["deadly"])
 
 
 def test_a_cluster_has_four_tasks_waiting_for_every_thread(monkeypatch: pytest.MonkeyPatch):
@@ -326,6 +328,7 @@ def test_a_line_that_is_not_whole_is_no_row(tmp_path: Path):
     path.write_text("k,growth\n1.0,-0.5\nx,1.0\n2.0,-0.25\n3.0,-0.12")
     assert rows_file.lines_of(path) == (["k", "growth"], [[1.0, -0.5], [2.0, -0.25]])
     path.write_text("k,growth\n1.0,-0.5\n2.0\n9.0,1.0\n3.0,-0.125\n")
+    rows_file.sign(path, wanted)
     assert rows_file.kept_rows(path, wanted) == [[1.0, -0.5], [3.0, -0.125]], (
         "a row too short and a case of another study"
     )

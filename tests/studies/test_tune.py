@@ -423,3 +423,54 @@ def test_settings_of_the_library_are_those_of_the_scenario(tmp_path: Path):
     )
     system = load(found.described()).compile()
     assert "luff_drive.force" in system.compiled.inputs and "s3" not in system.coordinates
+
+
+HELD = {
+    "name": "held lift",
+    "parameters": {"lock": {"value": 0.0, "tunable": True}, "place": 0.4},
+    "bodies": {"m": {"mass": 3.0, "inertia": [1, 1, 1, 0, 0, 0]}},
+    "joints": {"j": {"child": "m", "type": "prismatic", "axis": "z", "coordinates": ["z"]}},
+    "forces": {
+        "rub": {"coordinate": "z", "viscous": 5.0},
+        "hold": {"coordinate": "z", "stiffness": "lock*1e5", "length": "place"},
+    },
+    "actuators": {"lift": {"coordinate": "z"}},
+    "run": {
+        "stop_time": 1.0,
+        "prepare": [
+            {"name": "down", "set": {"lock": 1, "place": 0.0}},
+            {"name": "aloft", "set": {"lock": 1}},
+        ],
+    },
+}
+LIFT = """mechanism = "m.json"
+step = 0.001
+stop_time = 1.0
+measures = ["z"]
+commands = ["lift.force"]
+[channel]
+delay = 0.001
+[tune]
+at = "start"
+"""
+PID = '[[loops]]\nmeasure = "z"\ncommand = "lift.force"\nsetpoint = 0.4\nkp = 1.0\nki = 1.0\nkd = 1.0\n'
+
+
+@pytest.mark.parametrize("way", ["pid", "lqr"])
+def test_a_prepared_mechanism_runs_with_its_tuned_controllers(tmp_path: Path, way: str):
+    """While its states of rest are found the controllers give what they begin with; the motion begins at rest, under the weight."""
+    (tmp_path / "m.json").write_text(json.dumps(HELD))
+    path, into = tmp_path / "s.toml", tmp_path / "held.toml"
+    lqr = '[lqr]\nstates = { z = 1e6 }\ninputs = { "lift.force" = 1e-3 }\n'
+    path.write_text(LIFT + PID + lqr)
+    assert cli.main(["tune", str(path), "--by", way, "--into", str(into)]) == 0
+    made = load(into)
+    block = tomllib.loads(into.read_text())["controllers"]["lift_control"]
+    assert block["offset"] == pytest.approx(3.0 * 9.81, rel=1e-6)
+    run = made.compile().simulate()
+    moves = 1e-5 if way == "pid" else 1e-3  # lqr holds the place that the springs gave it last
+    assert run["z"] == pytest.approx(np.full(run.time.size, run["z"][0]), abs=moves)
+    assert run["z"][0] == pytest.approx(0.4, abs=1e-3)
+    pushed = load({**tomllib.loads(into.read_text()), "gravity": [0, 0, -12.0]}).compile()
+    moved = pushed.simulate(stop_time=3.0)
+    assert np.ptp(moved["z"]) > 1e-4 and abs(moved["z"][-1] - moved["z"].mean()) < 0.05

@@ -139,19 +139,33 @@ def test_the_door_opens_to_who_has_the_token_only(kind: str):
     assert entered[0]["status"] == 200
     if kind == "http":
         assert entered[0]["headers"] == [
-            (b"set-cookie", f"{COOKIE}=secret; HttpOnly; SameSite=Strict; Path=/".encode())
+            (b"set-cookie", f"{COOKIE}_8000=secret; HttpOnly; SameSite=Strict; Path=/".encode())
         ]
-    assert knock(door, kind, host=home, cookie=f"{COOKIE}=secret")[0]["status"] == 200
+    assert knock(door, kind, host=home, cookie=f"{COOKIE}_8000=secret")[0]["status"] == 200
     strangers = [
         knock(door, kind, host=home),
         knock(door, kind, "token=guess", host=home),
-        knock(door, kind, host=home, cookie=f"{COOKIE}=guess"),
+        knock(door, kind, host=home, cookie=f"{COOKIE}_8000=guess"),
         knock(door, kind, "token=secret", host="evil.example"),
-        knock(door, kind, host=home, cookie=f"{COOKIE}=secret", origin="http://evil.example"),
+        knock(door, kind, host=home, cookie=f"{COOKIE}_8000=secret", origin="http://evil.example"),
         knock(door, kind, "token=", host=home),
     ]
     for sent in strangers:
         assert sent[0].get("status") == 403 or sent[0].get("code") == 1008, sent
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+def test_studios_of_one_browser_do_not_know_each_other(kind: str):
+    """A browser sends the cookies of every port, those of other programs too, whatever they look like: each studio finds its own."""
+    doors = {port: Door(inside, f"secret{port}", port) for port in (8000, 8001)}
+    jar = [f"{COOKIE}_{port}=secret{port}" for port in doors]
+    jar = ['state={"a": [1, 2]}; x=", @', jar[0], "=;;é", jar[1], f"{COOKIE}_8000x=no"]
+    for port, door in doors.items():
+        home = f"127.0.0.1:{port}"
+        assert knock(door, kind, host=home, cookie="; ".join(jar))[0]["status"] == 200
+        other = f"{COOKIE}_{port}=secret{16001 - port}"
+        stranger = knock(door, kind, host=home, cookie=other)[0]
+        assert stranger.get("status") == 403 or stranger.get("code") == 1008
 
 
 def test_the_page_is_served(tmp_path):

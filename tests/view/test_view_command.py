@@ -96,3 +96,13 @@ def test_oversized_scenes_are_refused(tmp_path, capsys):
         main(["view", "lib:pendulum", "--set", "L=1e30", "--html", str(tmp_path / "far.html")]) == 2
     )
     assert "m large" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["<!--<script>", "</script><b>"])
+def test_names_do_not_end_the_scripts_of_a_page(name):
+    """`<!--<script>` in a script makes a browser look for two ends of it: the data of a page hold no angle at all."""
+    from kinetree.models.scene.html_page import page
+
+    text = page({"name": name, "bodies": [{"name": name}]})
+    data = text[text.index('"bodies"') - 200 :][:600]
+    assert name not in data and json.dumps(name).replace("<", "\\u003c") in data

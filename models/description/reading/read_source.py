@@ -16,10 +16,12 @@ from typing import Any
 from kinetree.models.description.errors import ModelError, Problem, shown, suggestion
 from kinetree.models.description.numbers_and_expressions import LONGEST_EXPRESSION
 from kinetree.models.description.reading.copies import MOST_CHARACTERS, MOST_NODES
+from kinetree.models.description.reading.plain_files import fault_of
 from kinetree.models.description.reading.source_location import Origin
 
 LIBRARY = Path(__file__).parent.parent.parent / "library"
 LARGEST_FILE = {".toml": 8_000_000, ".json": 64_000_000}  # bytes
+LARGEST_ROBOT = 64_000_000  # bytes of a file in a format of others
 DEEPEST = 12  # tables and lists inside one another
 # a key of so many parts costs the TOML parser quadratic time
 ENDLESS_KEY = re.compile(
@@ -108,6 +110,13 @@ def foreign_reader(source: Source) -> Callable[..., tuple[dict[str, Any], list[s
         with path.open("rb") as file:
             begin = file.read(4000)
         module = next((each for sign, each in XML.items() if sign in begin), module)
+    if fault := fault_of(path, LARGEST_ROBOT):
+        raise ModelError(Problem(key="", file=os.fspath(path)[:200], found=fault))
+    if (
+        path.suffix.lower() == ".xml"
+        and "<robot" in path.read_text("utf-8", errors="replace")[:4000]
+    ):
+        module = FOREIGN[".urdf"][0]
     reader = importlib.import_module(f"kinetree.models.foreign.{module}").describe
     return partial(reader, path)
 
@@ -155,8 +164,9 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
             hint='mechanisms of the library are named "lib:NAME"',
         )
     try:
-        if path.stat().st_size > LARGEST_FILE[suffix]:
-            raise refuse(f"{path.stat().st_size} bytes", f"at most {LARGEST_FILE[suffix]}")
+        if fault := fault_of(path, LARGEST_FILE[suffix]):
+            found, _, expected = fault.partition(", expected ")
+            raise refuse(found, expected or "a file that has an end")
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise refuse(

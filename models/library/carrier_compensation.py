@@ -1,0 +1,131 @@
+"""What the valves of the carrier's drives do before the angles err: openings over time, and those that the known load of the departures asks for.
+
+The known load follows from the tables of push and blast, the mass of a module and the schedule; it passes a lag `known_lag`. Openings over time
+(`forward`) stand between knots every FORWARD s after a push and after a departure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.models.library import carrier_modules
+from kinetree.models.library.carrier_parameters import Rows, Table
+
+if TYPE_CHECKING:
+    from kinetree.models.library.carrier_drives import Drive
+    from kinetree.models.library.carrier_parts import Settings
+
+TRAVELS = "pushed > 0 and departed == 0"
+FORWARD, PUSHED, LEFT = (
+    0.05,
+    10,
+    9,
+)  # s between knots of the forward openings, their number after a push and from a departure on
+
+
+def forward(drive: Drive) -> str:
+    """Opening between the knots; slewing openings count per module_pitch by which the module stands to the side."""
+    after = "(t - stage_start)"
+
+    def between(first: int, count: int, shift: int) -> str:
+        knots = (
+            f"{drive.axis}_forward_{first + k}*max(0, 1 - abs({after}/{FORWARD} - {k + shift}))"
+            for k in range(count)
+        )
+        return " + ".join(knots)
+
+    side = (
+        "" if drive.axis == "luff" else f'{drive.sense}*table("known_side", pushed)/module_pitch*'
+    )
+    return f"{side}if({TRAVELS}, {between(1, PUSHED, 1)}, if(departed == 1, {between(PUSHED + 1, LEFT, 0)}, 0))"
+
+
+def ahead(drive: Drive, known: str) -> str:
+    """Opening that compensates the known load."""
+    return f"advance*{drive.axis}_advance*({known})/if({known} > 0, {', '.join(open_rates(drive))})"
+
+
+def open_rates(drive: Drive) -> tuple[str, str]:
+    """Rates of the force with the valve fully open: positive spool, negative spool."""
+    label, axis = drive.label, drive.axis
+    oil = {"a": f"{axis}_oil", "b": f"{axis}_oil"}
+    if drive.eyes is not None:
+        shortest, longest = drive.stroke
+        oil = {
+            "a": f"({axis}_oil + {axis}_area_a*({label}.length - {shortest}))",
+            "b": f"({axis}_oil + {axis}_area_b*({longest} - {label}.length))",
+        }
+
+    def rate(edges: dict[str, str]) -> str:
+        parts = (
+            f"{axis}_area_{side}*sqrt(max({edge.format(f'{label}_{side}.pressure')}, 1e5))/{oil[side]}"
+            for side, edge in edges.items()
+        )
+        return f"drive_modulus*rated_flow/sqrt(35e5)*({' + '.join(parts)})"
+
+    return rate({"a": "supply - {}", "b": "{} - tank"}), rate(
+        {"a": "{} - tank", "b": "supply - {}"}
+    )
+
+
+def known_states() -> Table:
+    """Speed and travel of a module as the tables foresee them; between two pushes they return to zero."""
+    driven = f"({carrier_modules.PUSH} - rail_friction)/known_mass - g*sin(luff)"
+    moves = f"known_travel > 0.002 or {carrier_modules.PUSH} > latch_strength"
+    back = "-known_{}/0.02"
+    return {
+        "known_speed": {
+            "rate": f"if({TRAVELS}, if({moves}, {driven}, 0), {back.format('speed')})",
+            "unit": "m/s",
+        },
+        "known_travel": {
+            "rate": f"if({TRAVELS}, known_speed, {back.format('travel')})",
+            "unit": "m",
+        },
+    }
+
+
+def known_force(drive: Drive, count: int) -> str:
+    """Force that takes up what the departures change: push, weight of the modules that travel or are gone, load after a departure."""
+    push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({carrier_modules.PUSH} - rail_friction), 0)"
+    if drive.axis == "slew":
+        return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'
+    weight = (
+        f"known_mass*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
+    )
+    height = f'table("known_height", pushed)*{push} + {carrier_modules.RECOIL_HEIGHT}*{carrier_modules.BLAST}'
+    return f"-({weight} + {height})/({drive.lever('luff')})"
+
+
+def tables(on: Settings) -> Table:
+    """Where the module that is pushed stands, by its number."""
+    if not on.controlled:
+        return {}
+    foreseen = dict(
+        zip(on.order, on.known_order, strict=True)
+    )  # who is thought to leave when this one does
+    places = [carrier_modules.cell(foreseen[i], on.n) for i in range(1, on.n + 1)]
+    numbers = list(range(on.n + 1))
+    return {
+        "known_side": {"x": numbers, "y": [0, *(f"{column}*module_pitch" for column, _ in places)]},
+        "known_height": {
+            "x": numbers,
+            "y": [0, *(f"{carrier_modules.LOWEST} + {row}*module_pitch" for _, row in places)],
+        },
+    }
+
+
+def rows() -> Rows:
+    """Parameters of the openings over time."""
+    found: Rows = {}
+    for k in range(1, PUSHED + LEFT + 1):
+        after = (
+            f"{FORWARD * k:.3g} s after a push"
+            if k <= PUSHED
+            else f"{FORWARD * (k - PUSHED - 1):.3g} s after a departure"
+        )
+        found |= {
+            f"{axis}_forward_{k}": (0.0, "1", f"opening of the {axis}ing valves {after}")
+            for axis in ("slew", "luff")
+        }
+    return found
