@@ -96,7 +96,7 @@ def follow(title: str, process: subprocess.Popen, log: Path, required: bool = Tr
 
 
 def make_environment(extras: str = EVERYTHING) -> None:
-    """A virtual environment in the project root with extras in it, the project itself in editable mode.
+    """Create the virtual environment with the project in editable mode.
 
     What the engine needs is installed first, so that it is compiled while the rest is downloaded.
     """

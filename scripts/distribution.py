@@ -160,7 +160,7 @@ def found_python(version: str) -> str:
 
 @contextmanager
 def environment(python: str, packages: Sequence[str]) -> Iterator[tuple[Path, Path]]:
-    """A fresh virtual environment in a folder of its own, and where its programs are."""
+    """Context manager that yields a fresh virtual environment and its program folder."""
     with tempfile.TemporaryDirectory(prefix="kinetree-installed-") as name:
         folder = Path(name)
         command(python, "-m", "venv", str(folder / "venv"))
@@ -179,7 +179,7 @@ def environment(python: str, packages: Sequence[str]) -> Iterator[tuple[Path, Pa
 
 
 def taken(what: str, limit: float, line: Sequence[str], folder: Path, env: dict[str, str]) -> None:
-    """Processor time of a command, which other programs on the machine do not lengthen, against its limit."""
+    """Compare the processor time of a command with its limit."""
     import resource
 
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()

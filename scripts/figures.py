@@ -18,7 +18,7 @@ INK, PALE, ACCENT, SECOND, THIRD = "#222222", "#eef2f6", "#1f5fa8", "#c0532b", "
 
 
 def plain(axes: Any, label: str) -> None:
-    """Light axes with a label in place of a legend's title."""
+    """Style axes with a label instead of a legend title."""
     axes.set_ylabel(label)
     axes.grid(True, alpha=0.25)
     for side in ("top", "right"):
@@ -26,7 +26,7 @@ def plain(axes: Any, label: str) -> None:
 
 
 def hydraulics(path: Path) -> None:
-    """The boom with its drive: command and spool, pressures, oil of the accumulator, luff angle."""
+    """Plot the boom with its drive: spool, pressures, accumulator, angle."""
     import matplotlib.pyplot as plt
 
     result = load("lib:boom-drive").compile().simulate()
@@ -62,7 +62,7 @@ def box(
     text: str = "",
     face: str = PALE,
 ) -> None:
-    """A unit of a composition."""
+    """Draw a unit of a composition."""
     from matplotlib.patches import FancyBboxPatch
 
     axes.add_patch(
@@ -105,7 +105,7 @@ def wire(
     names: tuple[str, str] = ("", ""),
     color: str = ACCENT,
 ) -> None:
-    """A signal from one port to another, with the names of both inside their boxes."""
+    """Draw a signal between two ports with their names."""
     axes.annotate(
         "",
         end,
@@ -165,7 +165,7 @@ def composition(path: Path) -> None:
 
 
 def imported(path: Path) -> None:
-    """The Modelica model around the imported FMU: by the ports of this project, and by the flange that `kinetree modelica` writes."""
+    """Draw the Modelica model around the imported FMU."""
     figure, axes = canvas(11.6, 5.6)
     for y, title, text in (
         (3.1, "MechanismInterface", "lift"),
@@ -297,7 +297,7 @@ def results(path: Path) -> None:
 
 
 def identification(path: Path) -> None:
-    """Bulk modulus, load and friction of lib:boom-drive from a run of other values with noise."""
+    """Plot the identification of three parameters of lib:boom-drive from a noisy run."""
     import numpy as np
 
     from kinetree.models.analysis.identification import identify

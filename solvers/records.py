@@ -48,7 +48,7 @@ class Record:
         return tuple(place for place, _ in self.places.values())
 
     def of(self, block: Any, first: int = 0) -> Named:
-        """The record that begins at a place of a block."""
+        """Return the view of the record at a place of a block."""
         return Named(block, first, self)
 
     def rows(self, block: Any) -> Iterator[Named]:

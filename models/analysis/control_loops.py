@@ -28,7 +28,7 @@ STEP = 1e-3  # of the differences of a law, relative
 
 @dataclass(frozen=True)
 class ControlLoop:
-    """One loop, opened at the command; it is closed by u = -L u."""
+    """One control loop, opened at the command; it is closed by u = -L u."""
 
     name: str
     period: float  # s, 0: continuous
@@ -39,7 +39,7 @@ class ControlLoop:
 
 
 def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> list[ControlLoop]:
-    """Loops of all controllers with one command that what they measure depends on."""
+    """Return the loops of all single-command controllers whose measurement depends on the command."""
     from kinetree.models.analysis.linearization import linearize
     from kinetree.models.system.controller_variants import opened, resting
 
@@ -101,12 +101,12 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
 
 
 def unlimited(text: str) -> str:
-    """The command as it is wanted."""
+    """Return a command expression without its limits."""
     return text
 
 
 def clip(controller: Controlled):
-    """The limits of a command as a text, without those of its rate."""
+    """Return the command limits of a controller as an expression, without rate limits."""
     from kinetree.models.controllers.laws import brace
 
     def limited(text: str) -> str:
@@ -130,7 +130,7 @@ def negative(loop: StateSpace) -> StateSpace:
 
 
 def law_of_samples(name: str, law: Law, known: Mapping[str, float], period: float) -> Sampled:
-    """The law of a sampled controller about rest: memory from memory and samples, command from both."""
+    """Return the discrete state-space law of a sampled controller about equilibrium."""
     memory, samples = ([f"{name}.{key}" for key in keys] for keys in (law.memory, law.samples))
     texts = [*law.memory.values(), *law.commands]
 

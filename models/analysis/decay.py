@@ -36,7 +36,7 @@ class DecayError(ValueError):
 
 @dataclass(frozen=True)
 class DecayMode:
-    """One part of a decay: amplitude exp(-decay t) cos(2π frequency t + phase), per channel."""
+    """One mode of a decay: amplitude exp(-decay t) cos(2π frequency t + phase) per channel."""
 
     frequency: float  # of the damped oscillation [Hz]; 0 for a part that does not swing
     decay: float  # [1/s]
@@ -69,7 +69,7 @@ class DecayMode:
 
 @dataclass(frozen=True)
 class Decay:
-    """Modes, slowest first, the singular values that decided on their number, and how well their sum meets the channels."""
+    """Modes of a free decay, slowest first, with singular values and fit quality."""
 
     modes: tuple[DecayMode, ...]
     poles: np.ndarray
@@ -134,7 +134,9 @@ def free_decay(
 def fitted_poles(
     V: np.ndarray, values: np.ndarray, order: int | None, rows: int
 ) -> tuple[Poles, np.ndarray, np.ndarray]:
-    """Poles by invariance, as many as pay, then by least squares where those meet the samples better; per sample."""
+    """Return poles per sample from the invariance method, refined by least squares where that is
+    better.
+    """
     steps = np.arange(len(values), dtype=float)
     orders = (order,) if order else range(1, min(MOST_ORDER, rows // 3, len(V)) + 1)
     tried = [
@@ -165,7 +167,7 @@ def exponents(V: np.ndarray) -> Poles | None:
 def supported(
     fit: tuple[Poles, np.ndarray, np.ndarray], values: np.ndarray
 ) -> tuple[Poles, np.ndarray, np.ndarray]:
-    """Without what noise could have made: parts at the limit of the sampling, and amplitudes within a few of their deviations in every channel."""
+    """Return the fit without modes that noise could have produced."""
     steps = np.arange(len(values), dtype=float)
     while True:
         poles, covariance, noise = fit
@@ -194,7 +196,7 @@ def sure(samples: int) -> float:
 
 
 def significance(poles: Poles, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Of every part the amplitude over its deviation, in the channel where it is largest."""
+    """Return for every mode the largest ratio of amplitude to its standard deviation."""
     Phi = poles.columns(steps)
     found, *_ = np.linalg.lstsq(Phi, values, rcond=None)
     free = max(len(values) - Phi.shape[1], 1)
@@ -221,7 +223,7 @@ def points(poles: Poles) -> np.ndarray:
 
 
 def remarks(left: np.ndarray, noise: np.ndarray, order: int | None) -> tuple[str, ...]:
-    """Whether what is left looks like noise."""
+    """Return notes on whether the residual looks like noise."""
     spread = left.std(axis=0)
     sized = spread > 1e3 * ROUNDING * np.maximum(np.abs(noise).max(), 1e-300)
     ties = [
@@ -311,7 +313,7 @@ def warning(
 
 
 def beside(part: np.ndarray, left: np.ndarray, turn: float, fade: float) -> float:
-    """Size of what is left within the width of a mode beside the mode."""
+    """Return the residual within the bandwidth of a mode."""
     angles = 2 * np.pi * np.fft.rfftfreq(len(part))
     near = np.abs(angles - turn) <= max(2.0 * fade, 4 * np.pi / len(part))
     own, rest = (

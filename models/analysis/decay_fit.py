@@ -29,7 +29,7 @@ class Poles:
 
     @classmethod
     def of(cls, exponents: np.ndarray) -> Poles:
-        """From exponents of which a pair may come as one or both."""
+        """Return poles from exponents, pairs listed once or twice."""
         real, turning = np.real(exponents), np.imag(exponents)
         return cls(real[turning == 0.0], -real[turning > 0.0], turning[turning > 0.0])
 
@@ -38,7 +38,7 @@ class Poles:
         return np.concatenate((self.single, self.decay, self.turn))
 
     def put(self, values: np.ndarray) -> Poles:
-        """The same kinds with other numbers."""
+        """Return poles of the same kinds with new numbers."""
         n, m = self.single.size, self.decay.size
         return Poles(values[:n], values[n : n + m], values[n + m :])
 
@@ -68,7 +68,7 @@ class Projection:
 
     @staticmethod
     def pace(start: Poles) -> np.ndarray:
-        """How fast each motion is: the scale of a change of its numbers."""
+        """Return the scale of each pole's parameters."""
         sizes = np.hypot(start.decay, start.turn)
         return np.concatenate((np.abs(start.single), sizes, sizes))
 
@@ -108,7 +108,7 @@ class Projection:
 
 
 def limits(poles: Poles, samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Per sample: what grows by more than e^30 over the record, or fades by more within a sample, is no part of it; no turn beyond half the rate."""
+    """Return bounds of poles per sample that the record can resolve."""
     n, m = poles.single.size, poles.decay.size
     most, least = np.full(n + m, 30.0), np.full(n + m, 30.0 / samples)
     low = np.concatenate((-most[:n], -least[n:], np.zeros(m)))
@@ -118,7 +118,7 @@ def limits(poles: Poles, samples: int) -> tuple[np.ndarray, np.ndarray]:
 def refined(
     start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3
 ) -> tuple[Poles, np.ndarray, np.ndarray]:
-    """Poles that meet all samples best, their covariance, and the noise of every channel, which weighs it."""
+    """Return poles that fit all samples best, their covariance, and the noise of every channel."""
     t = t - t[0]
     noise = np.maximum(channels.std(axis=0), 1e-300)
     poles = start
@@ -159,7 +159,7 @@ def refined(
 def criterion(
     poles: Poles, t: np.ndarray, channels: Mapping[str, np.ndarray] | np.ndarray
 ) -> float:
-    """Information criterion of Schwarz: what is left, and a price for every number that the fit may choose."""
+    """Return Schwarz's information criterion of a set of poles."""
     values = (
         channels if isinstance(channels, np.ndarray) else np.column_stack(list(channels.values()))
     )

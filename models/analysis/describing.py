@@ -62,7 +62,7 @@ PARTS: dict[str, Callable[[float, float], complex]] = {
 
 @dataclass(frozen=True)
 class LimitCycle:
-    """A swing of its own: of what goes into the part."""
+    """A limit cycle with amplitude and frequency at the nonlinear part."""
 
     omega: float  # rad/s
     amplitude: float
@@ -70,7 +70,7 @@ class LimitCycle:
 
 
 def limit_cycles(loop: StateSpace, part: str, width: float, delay: float = 0.0) -> list[LimitCycle]:
-    """All swings of the loop u = -L N y, slowest first."""
+    """Return all limit cycles of the loop u = -L N y, slowest first."""
     function = PARTS[part]
     omega = loop.frequencies()
     amplitudes = width * np.geomspace(
@@ -120,12 +120,12 @@ def turned(
     gains: np.ndarray,
     function: Callable[[float], complex],
 ) -> list[tuple[float, float]]:
-    """Where -1/L meets a complex N: along N its phase fixes ω on every branch of L, then the gains have to agree."""
+    """Return the intersections of -1/L with a complex describing function N."""
     inverse = -1.0 / at(loop, omega, delay)
     found = []
 
     def mismatch(a: float, low: float, high: float) -> tuple[float, float]:
-        """ω between two frequencies at which -1/L has the phase of N(a), and how far the gains are apart."""
+        """Return the frequency at which -1/L has the phase of N(a), and the gain mismatch there."""
 
         def angle(w: float) -> float:
             return float(np.angle(-1.0 / complex(at(loop, w, delay)[0]) / function(a)))
@@ -158,7 +158,7 @@ def falls_back(
     amplitude: float,
     width: float,
 ) -> bool:
-    """Whether the loop is stable with the gain (and the phase, as a delay) of a slightly larger amplitude, and not with that of a smaller one."""
+    """Return whether a limit cycle is stable against changes of its amplitude."""
     verdicts = []
     for factor in (0.95, 1.05):
         n = function(factor * amplitude, width)
@@ -168,7 +168,7 @@ def falls_back(
 
 
 def stands(loop: StateSpace, omega: np.ndarray, delay: float, phase: float) -> bool:
-    """Stability of the closed loop; a phase of its own is turned into the dead time that has it at the crossing of 180°."""
+    """Return whether the closed loop with an added phase is stable."""
     if phase == 0.0:
         return loop.stands(omega, at(loop, omega, delay), delay)
     values = at(loop, omega, delay)

@@ -16,7 +16,7 @@ AGREE = (
 def differences(
     function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray
 ) -> np.ndarray:
-    """Matrix of derivatives; every column takes the first step at which second and fourth order agree, or where they agree best."""
+    """Return the Jacobian by differences with automatic step sizes (orders two and four compared)."""
     columns = [column(function, z, k, steps[k]) for k in range(z.size)]
     return np.column_stack(columns) if columns else np.zeros((function(z).size, 0))
 

@@ -1,4 +1,6 @@
-"""What is said about a state of rest: coordinates, loads, reactions, small motions, stability, what nothing determines."""
+"""The record of a static equilibrium: coordinates, loads, reactions, modes, stability, neutral
+directions.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ SHARE = 0.3  # part of the largest component from which a coordinate is named
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """A state of rest."""
+    """A static equilibrium."""
 
     coordinates: dict[str, float]
     states: dict[str, float]
@@ -51,7 +53,7 @@ class Equilibrium:
 
     @property
     def stable(self) -> bool:
-        """No small motion grows."""
+        """Return whether no mode grows."""
         return not self.growing.size
 
     @cached_property
@@ -64,12 +66,12 @@ class Equilibrium:
 
     @property
     def stability(self) -> str:
-        """'stable', 'unstable', or 'indifferent' when nothing grows but some direction is not held."""
+        """Return 'stable', 'unstable', or 'indifferent' for neutral stability."""
         return ("indifferent" if self.undetermined else "stable") if self.stable else "unstable"
 
     @property
     def modes(self) -> Modes:
-        """Every small oscillation, slowest first; pairs that stand for zero are none."""
+        """Return all oscillation modes, slowest first."""
         zero = (
             GROWTH * float(np.abs(self.eigenvalues).max(initial=0.0)) if self.undetermined else 0.0
         )
@@ -130,7 +132,7 @@ def report(
     residual: float,
     iterations: int,
 ) -> Equilibrium:
-    """Everything about the state of rest (q, x)."""
+    """Return the record of the equilibrium (q, x)."""
     c, zero = system.compiled, np.zeros(system.n)
     states = dict(zip(c.states, map(float, x), strict=True))
     linear = linearize(system, t, q, None, inputs, (), states, at_rest=True)
@@ -178,7 +180,7 @@ def eigenvalue_errors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]]:
-    """Null space of ∂(a, ẋ)/∂(y, x), masses and sizes of states made units: names of its large components, and its vectors.
+    """Return names and vectors of the neutral directions, the scaled null space of ∂(a, ẋ)/∂(y, x).
 
     Vectors keep their units; where the mechanism moves, its largest coordinate is 1.
     """
@@ -228,7 +230,7 @@ def memories(J: np.ndarray, sizes: np.ndarray, rates: np.ndarray) -> np.ndarray:
 
 
 def separated(basis: np.ndarray) -> np.ndarray:
-    """The same space by vectors that keep out of each other's leading components (1 there), which any basis of it leads to."""
+    """Return a unique basis of a null space with a leading component 1 per vector."""
     found = basis.copy()
     for k in range(found.shape[1]):
         row, column = np.unravel_index(np.abs(found[:, k:]).argmax(), found[:, k:].shape)

@@ -1,4 +1,4 @@
-"""Experiments beside one another: what each would tell about parameters, before anything is measured.
+"""Comparison of planned experiments by the information they give about parameters.
 
 A run with noise of σ_j on its columns tells F = Σ_j Σ_k (∂y_j(t_k)/∂θ)(∂y_j(t_k)/∂θ)ᵀ/σ_j² (Fisher's information). No unbiased estimate from it has a
 smaller covariance than F⁻¹ (Cramér and Rao), and least squares reach it for small noise: its roots are the deviations to expect. Of experiments of
@@ -29,7 +29,7 @@ from kinetree.models.system.mechanism import Mechanism
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is done: inputs as numbers or functions of time, and parameters that hold."""
+    """A planned experiment: inputs over time and parameter values."""
 
     inputs: Mapping[str, float | Callable[[float], float]]
     settings: Mapping[str, float]
@@ -44,7 +44,7 @@ class Told:
 
     @property
     def deviations(self) -> dict[str, float]:
-        """Least standard deviations; infinite where the experiment does not tell parameters apart."""
+        """Return the smallest standard deviations; infinite for indistinguishable parameters."""
         size = np.sqrt(np.maximum(np.diag(self.information), 0.0))
         if not size.all() or np.linalg.cond(self.information / np.outer(size, size)) > 1e13:
             return dict.fromkeys(self.parameters, float("inf"))
@@ -73,7 +73,7 @@ def informed(
     progress: Callable[[float], None] | None = None,
     **run: Any,
 ) -> dict[str, Told]:
-    """What every experiment tells of the parameters about their values in the description; `noise`: standard deviation of a row by column."""
+    """Return the information of every experiment; `noise` is the standard deviation per column."""
     start = checked_parameters(mechanism, parameters)
     unit = np.array([abs(value) or 1.0 for value in start.values()])
     if not noise or not all(value > 0.0 for value in noise.values()):
@@ -111,6 +111,6 @@ def informed(
 
 
 def together(told: Mapping[str, Told]) -> Told:
-    """All experiments made."""
+    """Return the combined information of all experiments."""
     every = list(told.values())
     return Told(every[0].parameters, np.sum([each.information for each in every], axis=0))

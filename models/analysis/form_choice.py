@@ -78,7 +78,7 @@ def evaluation_time(system: System, method: str) -> float:
 
 
 def storage(system: System, method: str) -> float:
-    """Numbers that a form keeps besides what is linear in the bodies."""
+    """Return the memory of a form beyond that linear in the bodies."""
     counts = system.compiled.counts
     iterated = counts["nm"] + 2.0 * system.n**2
     by_form = {
@@ -126,7 +126,7 @@ def processor() -> str:
 
 
 def read(path: Path) -> dict[str, dict[str, float]]:
-    """What is remembered; a file that cannot be read counts as empty."""
+    """Return the stored measurements, or nothing if the file cannot be read."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

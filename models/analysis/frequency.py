@@ -43,7 +43,7 @@ class StateSpace:
         )
 
     def single(self, output: int, given: int) -> StateSpace:
-        """One output from one input."""
+        """Return the system of one input and one output."""
         return StateSpace(
             self.A,
             self.B[:, given : given + 1],
@@ -63,7 +63,7 @@ class StateSpace:
         )
 
     def moving(self) -> StateSpace:
-        """Without states that nothing moves, such as what a mechanism remembers: they stay what they are, and no loop is unstable by them."""
+        """Return the system without uncontrollable constant states."""
         kept = self.A.any(axis=1) | self.B.any(axis=1)
         return (
             self
@@ -74,7 +74,7 @@ class StateSpace:
         )
 
     def seen(self) -> StateSpace:
-        """Without states on which nothing depends, such as how far a vehicle has come: no loop is unstable by them."""
+        """Return the system without states that nothing depends on."""
         kept = self.A.any(axis=0) | self.C.any(axis=0)
         return (
             self
@@ -89,7 +89,7 @@ class StateSpace:
         return self.A - self.B @ np.linalg.solve(np.eye(len(self.D)) + self.D, self.C)
 
     def stands(self, omega: np.ndarray, values: np.ndarray, delay: float) -> bool:
-        """Whether the loop u = -y with a dead time is stable; `values` are its responses at `omega`."""
+        """Return whether the loop u = -y with dead time is stable."""
         return stable_with_delay(self, omega, values, delay)
 
     def frequencies(self, low: float | None = None, high: float | None = None) -> np.ndarray:
@@ -106,7 +106,7 @@ class StateSpace:
 
 
 def around(swings: np.ndarray) -> np.ndarray:
-    """Frequencies about the peaks of lightly damped swings; not on the peak of one that nothing damps, where there is no response."""
+    """Return frequencies around lightly damped resonances."""
     damping, speed = np.abs(np.real(swings)), np.imag(swings)
     width = np.maximum(damping, 1e-6 * speed)
     places = speed[:, None] + width[:, None] * AROUND
@@ -115,7 +115,9 @@ def around(swings: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Margins:
-    """Of one loop; factors and angles are infinite where nothing crosses. ω in rad/s, phases in degrees."""
+    """Stability margins of one loop; infinite where there is no crossover. ω in rad/s, phases in
+    degrees.
+    """
 
     stable: bool
     gain: float
@@ -149,7 +151,7 @@ class Margins:
 
 
 def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.0) -> Margins:
-    """Margins of a single loop u = -y with a dead time; stability is judged by the eigenvalues, with a dead time by the encirclements of -1."""
+    """Return the margins of a loop u = -y with dead time, with stability by eigenvalues or Nyquist."""
     omega = loop.frequencies() if omega is None else omega
 
     def at(w: float) -> complex:
@@ -207,7 +209,7 @@ def integrators(poles: np.ndarray) -> int:
 
 
 def crossings(values: np.ndarray, omega: np.ndarray, exact) -> list[float]:
-    """Where a function of ω changes its sign, refined."""
+    """Return the refined zeros of a sampled function of ω."""
     places = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
     found = []
     for k in places:
@@ -218,7 +220,7 @@ def crossings(values: np.ndarray, omega: np.ndarray, exact) -> list[float]:
 
 
 def smallest(function, omega: np.ndarray, values: np.ndarray) -> tuple[float, float]:
-    """The least value of a function of ω near its least sample, and where."""
+    """Return the minimum of a function of ω, and its place."""
     k = int(values.argmin())
     a, b = float(omega[max(k - 1, 0)]), float(omega[min(k + 1, omega.size - 1)])
     found = minimize_scalar(function, bounds=(a, b), method="bounded", options={"xatol": 1e-10 * b})

@@ -207,7 +207,7 @@ def checked_bounds(
 
 
 def built(mechanism: Mechanism, **values: float) -> System | ChainSystem:
-    """What moves: a compiled system, or a linear chain."""
+    """Return the compiled system or linear chain of a mechanism."""
     return (
         mechanism.compile(**values)
         if mechanism.description.chain is None
@@ -262,7 +262,7 @@ class Fitting:
         ]
 
     def run_of(self, x: np.ndarray, data: Data, trials: Trials) -> dict[str, np.ndarray]:
-        """One record."""
+        """Return the simulated columns of one record."""
         self.runs += 1
         if self.progress:
             self.progress(self.runs)
@@ -333,12 +333,12 @@ class Fitting:
         )
 
     def check_influence(self) -> None:
-        """Every parameter must change something that was measured, and no two the same."""
+        """Raise if a parameter has no effect, or two have the same."""
         self.residuals(self.x0, trial=False)  # raises where the start itself cannot be run
         refuse_vague_parameters(self, self.x0, self.jacobian(self.x0))
 
     def solve(self, loss: str, suspects: bool = False) -> Identification:
-        """Fit, weigh the columns by what is left, fit again."""
+        """Fit, weight the columns by their residuals, and fit again."""
         from scipy.optimize import least_squares
 
         self.check_influence()
@@ -409,7 +409,7 @@ class Fitting:
         )
 
     def noise(self, name: str, fitted: list[dict[str, np.ndarray]]) -> float:
-        """Root mean square of what a fit leaves of a column in all records that have it."""
+        """Return the root mean square residual of a column in all records."""
         left = [
             data.columns[name] - columns[name]
             for data, columns in zip(self.data, fitted, strict=True)

@@ -1,4 +1,4 @@
-"""What an identification found: estimates with their deviations, quality of the fit, report and picture."""
+"""Results of an identification: estimates, standard deviations, fit quality, report, plot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinetree.models.result.number_format import fitting, written
 
 @dataclass(frozen=True)
 class Estimate:
-    """A parameter: where the fit began, what it found, and the standard deviation of that."""
+    """A parameter estimate with start value and standard deviation."""
 
     name: str
     start: float
@@ -48,7 +48,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Fit:
-    """How well a column is met."""
+    """The fit quality of one column."""
 
     name: str
     rows: int
@@ -60,7 +60,7 @@ class Fit:
 
     @classmethod
     def of(cls, name: str, measured: np.ndarray, fitted: np.ndarray) -> Fit:
-        """Of a column over the rows in which it was measured."""
+        """Return the fit quality of a column over its measured rows."""
         there = np.isfinite(measured)
         y, m = measured[there], fitted[there]
         excursion = float(np.abs(y - y.mean()).max()) or 1.0
@@ -92,7 +92,7 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Identification:
-    """Estimates in the order they were asked for; `covariance` in their units; `measured` and `fitted` columns over `time`."""
+    """Estimates in order, their `covariance`, `measured` and `fitted` columns over `time`."""
 
     name: str
     estimates: tuple[Estimate, ...]
@@ -111,7 +111,7 @@ class Identification:
 
     @property
     def values(self) -> dict[str, float]:
-        """Estimated values, as `load` and `compile` take them."""
+        """Return the estimated values by name."""
         return {each.name: each.value for each in self.estimates}
 
     @property
@@ -121,13 +121,13 @@ class Identification:
 
     @property
     def correlation(self) -> np.ndarray:
-        """Of the estimates: near 1 or -1 where two parameters act alike."""
+        """Return the correlation matrix of the estimates."""
         spread = np.sqrt(np.diag(self.covariance))
         return self.covariance / np.outer(spread, spread)
 
     @property
     def alike(self) -> tuple[tuple[str, str, float], ...]:
-        """Pairs of parameters that the data hardly tell apart."""
+        """Return pairs of parameters that the data hardly distinguish."""
         names, c = [each.name for each in self.estimates], self.correlation
         return tuple(
             (names[i], names[j], float(c[i, j]))

@@ -31,7 +31,7 @@ def with_rates(
     registers: Sequence[int],
     along: Tangents,
 ) -> Linear:
-    """The same system for inputs that move."""
+    """Return the linear system extended by input derivatives."""
     c = evaluation.system.compiled
     rows, p = linear.A.shape[0], len(linear.coordinates)
     first, second, D1, D2 = (
@@ -57,7 +57,7 @@ def with_rates(
 
 
 def misfit(D: np.ndarray, C: np.ndarray, E: np.ndarray) -> np.ndarray:
-    """Where D + C E is not zero."""
+    """Return the rows in which D + C E is not zero."""
     return np.abs(D + C @ E) > LEFT * (np.abs(D) + np.abs(C) @ np.abs(E))
 
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def linear_description(system: System, rest: Equilibrium | None = None) -> dict[str, Any]:
-    """The description; `rest` (default: `system.equilibrium()`) is the state about which the motion is small. It starts where the system does."""
+    """Return a [chain] description of the motion about an equilibrium, starting where the system
+    does.
+    """
     rest = rest or system.equilibrium()
     linear, d = system.linearize(rest.t, rest.q, states=rest.states), system.description
     n, held = len(linear.coordinates), held_inputs(d)
@@ -83,7 +85,7 @@ def linear_description(system: System, rest: Equilibrium | None = None) -> dict[
 
 
 def beginning(system: System, rest: Equilibrium) -> tuple[np.ndarray, np.ndarray]:
-    """Deviation of the start from the state of rest, and its speeds, where coordinates are numbers of their own."""
+    """Return deviation and speed of the start from the equilibrium."""
     q, u = system.start()
     places, speeds = (
         dict(zip(system.coordinates, q, strict=True)),

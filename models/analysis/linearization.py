@@ -35,7 +35,7 @@ NOISE = 3e-12  # relative size of slopes that stand for zero
 
 
 class Mode(NamedTuple):
-    """One free motion exp(λt): a pair of conjugate eigenvalues, or a real one."""
+    """One mode exp(λt): a conjugate pair of eigenvalues or a real one."""
 
     frequency: float  # |λ|/2π [Hz]
     damping: float  # -Re λ/|λ|; 0 where λ = 0
@@ -46,7 +46,7 @@ class Mode(NamedTuple):
 
     @property
     def oscillates(self) -> bool:
-        """Whether it swings at all."""
+        """Return whether the mode oscillates."""
         return self.eigenvalue.imag != 0.0
 
 
@@ -98,7 +98,7 @@ class Linear:
 
     @property
     def about(self) -> list[str]:
-        """Sentences about the state about which the motions are small, where it is not one of rest."""
+        """Return sentences about an operating point that is no equilibrium."""
         said = []
         if self.moving:
             said.append(f"about a moving state: {most(self.moving)}")
@@ -132,7 +132,7 @@ class Linear:
 
     @property
     def mechanical(self) -> int:
-        """How many of z are places and speeds; first-order states follow."""
+        """Return how many states are positions and speeds; first-order states follow."""
         return len(self.coordinates) + len(self.speeds)
 
     @property
@@ -193,7 +193,7 @@ class Linear:
         return dict(zip((*self.local, *self.states[m:]), map(complex, shape), strict=True))
 
     def _conservative(self) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues from the symmetric pair (K, M): more exact, and motions that nothing holds come out as such."""
+        """Return eigenvalues from the symmetric pair (K, M), exact for neutral modes."""
         squares, shapes = eigh(0.5 * (self.stiffness + self.stiffness.T), self.mass)
         squares[np.abs(squares) <= NOISE * np.abs(squares).max(initial=0.0)] = 0.0
         single = np.emath.sqrt(-squares).astype(complex)
@@ -204,7 +204,7 @@ class Linear:
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """Of A."""
+        """Return the eigenvalues of A."""
         return self._conservative()[0] if self.conservative else np.linalg.eigvals(self.A)
 
     def part(self, inputs: Sequence[str], outputs: Sequence[str]) -> StateSpace:
@@ -224,7 +224,7 @@ class Linear:
         return StateSpace(self.A, self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)])
 
     def to_control(self) -> Any:
-        """Return python-control's StateSpace with the same names, "_" in the place of every dot.
+        """Return the system as StateSpace of python-control, with names.
 
         python-control refuses dots in names; where two names become one by that, a number follows.
         """
@@ -380,7 +380,7 @@ def sampled_controllers(system: System) -> dict[str, float]:
 
 
 def without_noise(linear: Linear) -> Linear:
-    """Places that do not matter do not matter at all: rounding, beside what else stands in a row by places and speeds, would couple them."""
+    """Return the system without rounding-level coupling to positions without influence."""
     p, f = len(linear.coordinates), len(linear.speeds)
     found = []
     for matrix in (linear.A, linear.C):
@@ -397,7 +397,7 @@ def without_noise(linear: Linear) -> Linear:
 
 
 def chosen(name: str, names: Sequence[str]) -> int:
-    """Index of a name; says which there are."""
+    """Return the index of a name; raise an error that lists the known ones."""
     if name not in names:
         from kinetree.models.description.errors import suggestion
 
@@ -406,7 +406,7 @@ def chosen(name: str, names: Sequence[str]) -> int:
 
 
 def cleaned(matrix: np.ndarray) -> np.ndarray:
-    """Symmetric where it is so but for rounding, without entries that stand for zero: bands stay bands."""
+    """Return a matrix with rounding residues removed and symmetry restored."""
     size = np.sqrt(np.abs(np.diag(matrix)))
     scale = np.outer(size, size)
     top = np.abs(matrix).max(initial=0.0)

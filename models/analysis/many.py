@@ -58,7 +58,7 @@ def columns_of(
     count: int,
     kind: str,
 ) -> np.ndarray:
-    """Named values, numbers or one per state, as columns; those not given keep their start value."""
+    """Return named values as columns, one row per state, with start values as defaults."""
     found = np.tile(start, (count, 1))
     for name, value in (values or {}).items():
         if name not in names:
@@ -183,7 +183,7 @@ def refuse_not_finite(
     udot: np.ndarray,
     values: np.ndarray,
 ) -> None:
-    """Name the first state whose results are not finite, and what is to blame there."""
+    """Raise an error for the first state with a non-finite result."""
     told = [k for k, name in enumerate(outputs) if not name.endswith(MAY_BE_INFINITE)]
     if np.isfinite(udot).all() and np.isfinite(values[:, told]).all():
         return
@@ -205,7 +205,7 @@ def refuse_not_finite(
 def one_by_one(
     system: System, given: Batch, registers: np.ndarray, udot: np.ndarray, values: np.ndarray
 ) -> None:
-    """The same without lanes; an error names the state."""
+    """Evaluate the states without lanes; errors name the state."""
     instance, c = system._fast, system.compiled
     nx, ni, n = len(c.states), len(c.inputs), system.n
     first = c.registers[c.inputs[0]] if ni else 0

@@ -1,4 +1,4 @@
-"""What a linearised mechanism's modes are made of, and what its inputs and outputs have to do with them.
+"""Participation, controllability and observability of the modes of a linear system.
 
 Participation of state k in mode i: |w_ik v_ki| over the sum, with left and right vectors w, v: independent of the units of the states.
 Energy shares: of the kinetic energy at the largest speeds of a mode, Re(conj(v_j) (M v)_j), coordinate by coordinate.
@@ -24,7 +24,7 @@ HARDLY, NOT = 1e-3, 1e-9  # what counts as hardly, and as not at all moved or se
 
 @dataclass(frozen=True)
 class ModeFacts:
-    """One free motion and what it is made of."""
+    """One mode with its participating states."""
 
     eigenvalue: complex
     frequency: float  # |λ|/2π [Hz]
@@ -37,7 +37,7 @@ class ModeFacts:
 
     @property
     def word(self) -> str:
-        """What kind of motion it is, by those that take part most."""
+        """Return a description of a mode by its dominant states."""
         top = sorted(self.participation.items(), key=lambda item: -item[1])
         names = ", ".join(name for name, share in top[:3] if share > 2 * NAMED)
         size = abs(self.eigenvalue)
@@ -110,7 +110,7 @@ def balance(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
-    """Frequencies at which a square system passes nothing on: finite λ with det [[A - λ, B], [C, D]] = 0."""
+    """Return the transmission zeros of a square system."""
     n, m = len(A), B.shape[1]
     if m != C.shape[0] or not m:
         return np.zeros(0, dtype=complex)
@@ -132,7 +132,7 @@ def zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndar
 def said(
     modes: list[ModeFacts], inputs: tuple[str, ...], outputs: tuple[str, ...], drifts: bool = True
 ) -> list[str]:
-    """Sentences about modes, drifts among them or not, that the inputs do not move or the outputs do not see."""
+    """Return sentences about uncontrollable and unobservable modes."""
     lines = []
     for k, mode in enumerate(modes, 1):
         if not drifts and abs(mode.eigenvalue) < STANDING:

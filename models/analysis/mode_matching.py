@@ -126,7 +126,7 @@ class Matched(dict[str, float]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What should not be overlooked."""
+        """Return notes about unmatched or doubtful modes."""
         bounds = tuple(
             f"{each.name} is {each.note}: it says where the bound is, not what the parameter is"
             for each in self.estimates
@@ -196,7 +196,7 @@ def seen_parts(modes: Sequence[DecayMode], present: Sequence[Motion]) -> list[Se
 
 
 def scatter(seen: Sequence[Seen], damping: bool) -> np.ndarray:
-    """Deviations of the residuals by those of the modes."""
+    """Return the standard deviations of residuals from those of the modes."""
     wanted = [each.mode for each in seen]
     frequencies = [mode.frequency_deviation / mode.frequency for mode in wanted]
     return np.array(

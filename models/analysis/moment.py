@@ -1,4 +1,4 @@
-"""The state about which a mechanism is linearised: equilibrium, a given state, an instant of a run.
+"""Operating points of linearisation: an equilibrium, or an instant of a run.
 
 Everywhere the controllers take part: continuous ones as they run, with their memory as it stands;
 sampled ones as the continuous laws of models/controllers/expansion.py.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def linear_at_rest(
     system: System, inputs: Mapping[str, float] | None = None, outputs: Sequence[str] | None = None
 ) -> Linear:
-    """Small motions about the state of rest."""
+    """Return the linear system about the equilibrium."""
     outputs = named_outputs(system, outputs)
     system = resting(system)
     rest = system.equilibrium(inputs=inputs)
@@ -115,7 +115,7 @@ def linear_at_time(
     outputs: Sequence[str] | None = None,
     **run,
 ) -> Linear:
-    """Small motions about the motion as it is at an instant of a run, in the structure of its stage."""
+    """Return the linear system about an instant of a run, in the structure of its stage."""
     from kinetree.models.run.simulation import Options, check, set_options
     from kinetree.models.run.stages import compile_stage
     from kinetree.models.run.unit import Run, make_unit

@@ -1,4 +1,4 @@
-"""What is told about a state that is not one of rest: its largest speeds, and what does not stay as it is."""
+"""Description of an operating point that is no equilibrium: largest speeds and rates of change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUNDING = 1e-13  # part of the largest slope of a row
 def changes(
     evaluation: Evaluation, independent: np.ndarray, x: np.ndarray, speeds: Sequence[str]
 ) -> dict[str, float]:
-    """What does not stay as it is, after an evaluation: accelerations of the independent speeds and rates of the states."""
+    """Return accelerations and state rates at the operating point."""
     ws, system = evaluation.instance.ws, evaluation.system
     rates = np.concatenate((ws.udot[independent], ws.xdot))
     sizes = np.concatenate((np.ones(independent.size), state_sizes(system, x)))

@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 @lru_cache(maxsize=1)
 def controller() -> ThreadpoolController:
-    """Of the linear algebra libraries of numpy and scipy."""
+    """Return the thread-limit controller of the linear algebra libraries."""
     import scipy.linalg  # noqa: F401  has one of its own
 
     return ThreadpoolController()

@@ -31,7 +31,7 @@ def required(name: str) -> bool:
 
 
 def rest_starts(system: System) -> dict[str, float]:
-    """Coordinates and first-order states in which the motion begins: the last of the states of rest of `run.prepare`, each found from the last."""
+    """Return the coordinates and states of the last equilibrium of `run.prepare`."""
     return Preparations(system).starts()
 
 
@@ -123,7 +123,7 @@ class Preparations:
 
 
 class Known(NamedTuple):
-    """A state of rest that was found: from where, where, and what was left there."""
+    """An equilibrium found before: its start, result and residual."""
 
     begin: np.ndarray
     states: dict[str, float]
@@ -133,7 +133,7 @@ class Known(NamedTuple):
 
 
 def again(system: System, q: np.ndarray, states: dict[str, float], known: Known) -> Search | None:
-    """The state of rest that is known, where the search would begin as it did and the same is left there to the last bit; None: it must be sought."""
+    """Return a known equilibrium if the search would repeat it bit for bit, else None."""
     if known.states != states or not np.array_equal(known.begin, q):
         return None
     search = settled(system, known.q, known.x)
@@ -141,7 +141,7 @@ def again(system: System, q: np.ndarray, states: dict[str, float], known: Known)
 
 
 def settled(system: System, q: np.ndarray, x: np.ndarray) -> Search:
-    """A search that stands at a state."""
+    """Return a search at a state."""
     search = Search(system, system.compiled.start_time, q, None, None)
     search.x = x
     search.settle()
@@ -165,7 +165,7 @@ def watched(system: System, step: Preparation) -> Structure:
 
 
 def judge(search: Search, step: Preparation, key: str) -> None:
-    """Raise when a requirement does not hold in the state of rest."""
+    """Raise if a requirement does not hold in the equilibrium."""
     if not step.require:
         return
     search.evaluation.outputs(search.q, np.zeros(search.system.n), search.x)
@@ -195,7 +195,7 @@ def equilibria(
     steps: Sequence[Mapping[str, float | str]] | None,
     inputs: Mapping[str, float] | None = None,
 ) -> list[Equilibrium]:
-    """One state of rest per step; without steps one per stage. What a step sets stays set."""
+    """Return one equilibrium per step, or per stage without steps; settings persist."""
     steps = [{STAGE: k} for k in range(len(system.stages))] if steps is None else steps
     structure, parameters, held = system.stages[0], dict[str, float](), dict(inputs or {})
     present, found = system, list[Equilibrium]()
@@ -261,7 +261,7 @@ def prepared(
 
 
 def carried(system: System, last: Equilibrium | None) -> np.ndarray:
-    """Coordinates to start from: those of the last state of rest as far as they are still there, on the constraints."""
+    """Return start coordinates from the last equilibrium, projected onto the constraints."""
     if last is None:
         return system.start()[0]
     zero = np.zeros(system.n)

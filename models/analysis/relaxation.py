@@ -29,7 +29,7 @@ STILL = 1e-6  # m/s, rad/s
 
 
 def relaxed(search: Search) -> bool:
-    """Move a search along the motion from where it is; whether it arrived close to rest."""
+    """Move a search along the damped motion; return whether it came close to equilibrium."""
     v, h = np.zeros(0), FIRST
     for _ in range(STEPS):
         search.settle()
@@ -99,7 +99,7 @@ def trial(
 
 
 def misfit(search: Search, wrong: np.ndarray, step: np.ndarray, h: float) -> float:
-    """What a step was wrong by, relative to the step, states by their sizes."""
+    """Return the relative error of a step, states scaled by their sizes."""
     f = search.f
     speed = max(
         float(np.abs(step[f : 2 * f]).max(initial=0.0)),

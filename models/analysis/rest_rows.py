@@ -33,7 +33,7 @@ def tables_of(rest: Equilibrium, hinges: bool = False) -> dict[str, dict[str, fl
 
 
 def rest_rows(rest: Equilibrium, digits: int = 6) -> dict[str, list[Row]]:
-    """Name, number and unit of every value, by what they are; what a mechanism has none of is left out."""
+    """Return name, number and unit of every value of an equilibrium, grouped by kind."""
     from kinetree.models.run.simulation import blank
     from kinetree.models.run.unit import make_unit
 
@@ -114,7 +114,7 @@ def read(empty: Result, name: str, value: float, digits: int) -> tuple[str, str]
 
 
 def shape_of(rest: Equilibrium, mode: Mode) -> list[tuple[str, float]]:
-    """What moves most in a small motion and how far beside the largest; a state, where no coordinate moves."""
+    """Return the dominant coordinates of a mode with relative amplitudes."""
     sizes: dict[str, float] = {}
     for name in rest.linear.local:  # a beam counts once for each way in which it bends
         moved = motion_of(rest.system.description, name)

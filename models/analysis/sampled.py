@@ -1,4 +1,5 @@
-"""Loops of a sampled controller: the plant from sample to sample under a held command that comes late, and its margins on the unit circle.
+"""Loops with sampled controllers: the discretised plant with held, delayed commands, and its
+margins.
 
 z⁺ = Φ z + Γ₁ v⁻ + Γ₀ v, Φ = exp(A T); the command v of a sample comes n periods and f later: Γ₀ = ∫ exp(A τ) B dτ over 0..T - f, Γ₁ over
 T - f..T, and further states hold the n + 1 commands under way. What is measured at a sample sees the command before it (K. J. Åström, B. Wittenmark,
@@ -54,12 +55,12 @@ class Sampled(StateSpace):
         return np.unique(np.concatenate((even, close[(close > first) & (close < last)])))
 
     def stands(self, omega: np.ndarray, values: np.ndarray, delay: float) -> bool:
-        """Whether the closed loop is stable."""
+        """Return whether the closed loop is stable."""
         return bool(np.abs(np.linalg.eigvals(self.closed())).max(initial=0.0) < 1.0)
 
 
 def held(plant: StateSpace, period: float, delay: float = 0.0) -> Sampled:
-    """The plant from sample to sample; its command is held and comes `delay` after its sample."""
+    """Return the plant discretised for a command that is held and delayed by `delay`."""
     n = math.floor(delay / period + WHOLE)
     f = max(delay - n * period, 0.0)
     f = 0.0 if f < WHOLE * period else f

@@ -1,4 +1,4 @@
-"""Sizes of first-order states: what makes pascals, metres and numbers without a unit comparable."""
+"""Nominal sizes of states."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def nominals(system: System) -> np.ndarray:
 
 
 def state_sizes(system: System, x: np.ndarray) -> np.ndarray:
-    """How large each state is: its value, at least its nominal one."""
+    """Return the size of each state: its value, at least its nominal value."""
     return np.maximum(np.abs(x), nominals(system))

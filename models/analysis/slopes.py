@@ -1,4 +1,4 @@
-"""The one service for slopes: everything here that needs derivatives of a mechanism asks for them here.
+"""Exact derivatives of a mechanism, used by all analyses.
 
 `Slopes` gives the rows (a, ẋ, outputs) by the columns (y, v, x, w): accelerations of the independent speeds, rates of the first-order states and
 chosen registers, by local coordinates (models/system/local_coordinates.py), independent speeds, states and inputs,
@@ -74,7 +74,7 @@ def slope_call(instance: Instance) -> SlopeCall | None:
 def dual_slopes(
     instance: Instance, t: float, registers: Sequence[int] | None = None
 ) -> np.ndarray | None:
-    """Rows u̇ (and, unless `registers` is None, ẋ and registers) by columns q, u, forces along u, x, inputs at the state an instance holds.
+    """Return rows u̇ (and ẋ, registers) by columns q, u, forces, x, inputs at an instance's state.
 
     Its accelerations must have been asked for just before. None where kernels run in plain Python.
     """
@@ -83,8 +83,7 @@ def dual_slopes(
 
 
 def plan_of(instance: Instance) -> np.ndarray:
-    """The plan of `solvers/numbers/derivative_seeds.py`: all directions, each with the first
-    body that moves; joint by joint, what moves late comes late."""
+    """Return all directions of differentiation with the first body each moves, sorted by joints."""
     ws, model = instance.ws, model_fields(instance.ints, instance.compiled.floats)
     nq, nu, bodies = ws.q.size, ws.u.size, model.parent.size
     places = [
@@ -120,7 +119,7 @@ class Slopes:
 
     @property
     def along(self) -> Tangents:
-        """Where the state moves to."""
+        """Return the directions in which the state moves."""
         if self._along is None:
             self._along = allowed(self.evaluation, self.chart, self.u, self.x)
         return self._along
@@ -132,7 +131,7 @@ class Slopes:
         return self.by_differences() if found is None else found
 
     def by_duals(self) -> np.ndarray | None:
-        """Exact slopes; None where there are none."""
+        """Return exact derivatives, or None if there are none."""
         evaluation, chart, along = self.evaluation, self.chart, self.along
         evaluation.call(
             "accelerations", chart.q, self.u, self.x
@@ -181,7 +180,7 @@ class Slopes:
 
 
 def derivatives_of(instance: Instance, t: float) -> list[np.ndarray]:
-    """∂u̇ by q, u, forces along u, states and inputs, at the state of which an instance holds the accelerations."""
+    """Return ∂u̇ by q, u, forces, states and inputs at an evaluated instance."""
     call = slope_call(instance)
     if call is None:
         raise RuntimeError("derivatives need compiled kernels: unset NUMBA_DISABLE_JIT")

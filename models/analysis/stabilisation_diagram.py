@@ -1,4 +1,5 @@
-"""Stabilisation diagram of a free decay: the poles of rising orders; those of the motion stay where they are, those of noise wander.
+"""Stabilisation diagrams of free decays: physical poles stay over rising model orders, noise poles
+scatter.
 
 A pole is stable where the order before has one within NEAR of its frequency and, when its decay is, within CLOSE of its damping ratio
 (C. Peeters, G. De Roeck, J. Dyn. Syst. Meas. Control 123 (2001) 659).
@@ -21,7 +22,7 @@ MOST = 40
 
 @dataclass(frozen=True)
 class Pole:
-    """One oscillation of one order."""
+    """One oscillation of one model order."""
 
     order: int
     frequency: float  # Hz
@@ -38,7 +39,7 @@ class Diagram:
     orders: tuple[int, ...]
 
     def lines(self, share: float = 0.5) -> list[tuple[float, float, int]]:
-        """Frequency, damping ratio and number of orders of what is stable in more than a share of all orders."""
+        """Return frequency, damping and count of poles stable in more than a share of the orders."""
         stable = sorted(
             (pole for pole in self.poles if pole.stable), key=lambda pole: pole.frequency
         )

@@ -1,4 +1,4 @@
-"""Statics: the state of rest u̇(q, 0, x) = 0, ẋ(q, 0, x) = 0 that is reached downhill from a start, and what can be said about it.
+"""Static equilibria: solve u̇(q, 0, x) = 0, ẋ(q, 0, x) = 0 from a start.
 
 Newton's method in local coordinates y (models/system/local_coordinates.py) and first-order states x:
 (S - ∂(a, ẋ)/∂(y, x)) (Δy, Δx) = (a, ẋ). The shift S = s 1 of the rows of y is the pseudo-transient term: s exceeds the largest positive eigenvalue
@@ -48,7 +48,7 @@ RETURNS = 6
 
 
 class Search:
-    """Residuals of states of rest (q, x) and their scales."""
+    """Residuals of an equilibrium search with their scales."""
 
     close = CLOSE
 
@@ -106,7 +106,7 @@ class Search:
         self.size = self.measure(self.r)
 
     def refuse_what_is_no_number(self) -> None:
-        """Forces beyond all numbers have no slopes: no rest is found downhill from there."""
+        """Raise if forces are not finite at the search's position."""
         if not np.isfinite(self.r).all():
             names = (
                 *(self.system.speeds[k] for k in self.chart.independent),
@@ -119,7 +119,7 @@ class Search:
             )
 
     def pace(self) -> np.ndarray:
-        """How fast each state would change if what its rate is made of did not cancel: the scale of what is left at rest."""
+        """Return the scale of each state's rate, from its terms without cancellation."""
         parts = np.abs(self.J[self.f :])
         made = parts @ np.concatenate((np.ones(self.f), np.abs(self.x)))
         sizes = state_sizes(self.system, self.x)
@@ -134,7 +134,7 @@ class Search:
         )
 
     def measure(self, r: np.ndarray) -> float:
-        """Largest residual: forces as parts of the weight, rates as parts of what they are made of."""
+        """Return the largest relative residual: forces by weight, rates by their terms."""
         forces = np.abs(self.M @ r[: self.f]) / self.scale
         return max(float(forces.max(initial=0.0)), float(self.paced(r).max(initial=0.0)))
 
@@ -173,7 +173,8 @@ class Search:
         return q, x
 
     def leaving(self) -> tuple[np.ndarray, np.ndarray, bool] | None:
-        """A place a little along the motion that leads away from here, and whether it leads away on one side of a corner only; None: nothing does.
+        """Return a neighbouring position from which the motion leads away, or None for a stable
+        equilibrium.
 
         A law with a corner at rest (a valve at its centre) may hold on one side of it and let go on the other: states are moved a little, one by one.
         """
@@ -260,7 +261,7 @@ class Search:
             self.q, self.x = q, x
 
     def leapt(self, step: np.ndarray) -> bool:
-        """The whole step along a curved stiff valley, then back to its floor: whether that lessens the residual; if not, nothing has changed."""
+        """Try a full step along a curved stiff valley; keep it if the residual falls."""
         q, x, size = self.q, self.x, self.size
         soft = (
             np.abs(self.r[: self.f]).max(initial=0.0) / LARGEST_STEP
@@ -283,7 +284,7 @@ class Search:
         return False
 
     def polish(self) -> bool:
-        """One more Newton step if it halves the residual; at the level of roundoff it does not."""
+        """Make one more Newton step if it halves the residual."""
         q, x = self.moved(self.newton(0.0))
         r = self.residual(q, x)
         if not self.measure(r) < 0.5 * self.size:
@@ -292,7 +293,7 @@ class Search:
         return True
 
     def worst(self) -> str:
-        """Return which equation is open most, and by how much."""
+        """Return a text with the place of the largest residual."""
         f, c, d = self.f, self.system.compiled, self.system.description
         forces, rates = np.abs(self.M @ self.r[:f]) / self.scale, self.paced(self.r)
         if rates.max(initial=0.0) > forces.max(initial=0.0):
@@ -310,7 +311,7 @@ class Search:
 
 
 def weight(evaluation: Evaluation) -> tuple[float, float]:
-    """Total mass and gravity, 1 m/s² where there is none."""
+    """Return mass times gravity (1 m/s² without gravity)."""
     ws, ints = evaluation.instance.ws, evaluation.system.compiled.ints
     fields = model_fields(ints, evaluation.system.compiled.floats)
     count = len(evaluation.system.bodies)
@@ -320,7 +321,7 @@ def weight(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def ceiling(M: np.ndarray, J: np.ndarray, f: int) -> float:
-    """Largest positive eigenvalue of the symmetric part of ∂a/∂y in the metric of the masses, states following at once; 0 if there is none."""
+    """Return the largest positive eigenvalue of ∂a/∂y in the mass metric; 0 if there is none."""
     if not f:
         return 0.0
     reduced = J[:f, :f] - J[:f, f:] @ np.linalg.pinv(J[f:, f:], rcond=FLAT) @ J[f:, :f]
@@ -357,7 +358,7 @@ def search_rest(
 
 
 def newton(search: Search, iterations: int) -> int | None:
-    """Downhill until nothing is left; the number of iterations, None where there are too many."""
+    """Iterate to the equilibrium; return the iterations, or None if there are too many."""
     for k in range(iterations):
         search.settle()
         top = search.ceiling
@@ -381,7 +382,7 @@ def equilibrium(
     states: Mapping[str, float] | None = None,
     iterations: int = 200,
 ) -> Equilibrium:
-    """The state of rest that is reached downhill from `q` and `states` (default: the start)."""
+    """Return the equilibrium reached from `q` and `states` (default: the start)."""
     t = system.compiled.start_time if t is None else t
     start = system.start()[0] if q is None else system.project(t, q, np.zeros(system.n))[0]
     refuse_asked_speeds(system, t, start, inputs, states)
@@ -396,7 +397,7 @@ def refuse_asked_speeds(
     inputs: Mapping[str, float] | None,
     states: Mapping[str, float] | None,
 ) -> None:
-    """Nothing rests where relations of speeds ask for some."""
+    """Raise if velocity constraints require motion."""
     if not system.compiled.loops or system.position_freedoms == system.freedoms:
         return
     search = Search(system, t, q, inputs, states)

@@ -1,4 +1,5 @@
-"""Where states may move to first order: changes of the places and speeds of a mechanism by those of independent numbers z and of the inputs w.
+"""Directions allowed by the constraints: changes of positions and speeds by independent numbers and
+inputs.
 
 Rows of positions g(q, x, w, t) = 0 leave δ = T_p y and what follows x and w; all rows, J u + d(q, x, w, t) = 0, leave
 J δu = -∂(J u + d)/∂(q, x, w): T v and what the turning of the rows asks for. Blades and rolling bodies restrict speeds only: where they move
@@ -34,14 +35,14 @@ class Tangents(NamedTuple):
 
     @property
     def driven(self) -> bool:
-        """Whether states or inputs move places by rows of speeds."""
+        """Return whether states or inputs move positions through velocity constraints."""
         return bool(self.speeds[:, self.coordinates.size + self.independent.size :].any())
 
 
 def tangents(
     evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray, every_place: bool = False
 ) -> Tangents:
-    """At a state on the constraints; `every_place`: y has all freedoms of the positions, not only those of the speeds."""
+    """Return the allowed directions at a state on the constraints."""
     if not chart.system.compiled.loops:
         return plain(chart, x.size + evaluation.inputs.size)
     rows = Rows(evaluation, chart, u, x)
@@ -65,7 +66,7 @@ def allowed(evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray) 
 
 
 def plain(chart: Chart, others: int) -> Tangents:
-    """Where nothing turns and nothing follows."""
+    """Return the directions of an unconstrained system without rotations."""
     nothing = np.zeros((chart.system.n, others))
     return assembled(
         chart, chart.T, chart.independent, nothing, np.hstack((0.0 * chart.T, nothing))
@@ -80,7 +81,7 @@ def assembled(
     turned: np.ndarray,
     by_rates: np.ndarray | None = None,
 ) -> Tangents:
-    """All columns: y, v, states and inputs."""
+    """Return all columns: positions, speeds, states and inputs."""
     n, p = T.shape
     places = np.hstack((T, 0.0 * chart.T, following))
     speeds = np.hstack((turned[:, :p], chart.T, turned[:, p:]))
@@ -113,7 +114,7 @@ class Rows:
         x: np.ndarray | None = None,
         inputs: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Of all rows."""
+        """Return the residuals of all rows."""
         return self.evaluation.residuals(level, q, u, self.x if x is None else x, inputs)
 
     def place_tangent(self) -> tuple[np.ndarray, np.ndarray]:
@@ -153,7 +154,7 @@ class Rows:
         return differences(response, np.zeros(places.shape[1]), steps)
 
     def by_rates(self) -> np.ndarray:
-        """Rates of the rows by those of the inputs, as far as rows know them."""
+        """Return the derivatives of the row rates by input rates."""
         columns, still = [], self.residual(1, self.chart.q, self.u)
         for k in self.evaluation.rated:
             with self.evaluation.moving_input(k, rate=1.0):
@@ -162,7 +163,7 @@ class Rows:
 
 
 def solved(J: np.ndarray, independent: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """Changes of the dependent numbers that make up for a change of the rows."""
+    """Return the changes of dependent numbers that compensate a change of the rows."""
     n = J.shape[1]
     dependent = np.setdiff1d(np.arange(n), independent)
     found = np.zeros((n, change.shape[1]))

@@ -255,7 +255,9 @@ def add_starts(builder: Builder) -> Starts:
 
 
 def follow(builder: Builder, name: str, start: float | str) -> None:
-    """The start value is that of the expression until a host writes given(NAME), which is not a number before."""
+    """Let a start register follow its expression until a host writes given(NAME), which is NaN
+    before.
+    """
     given = E(Name(f"given({name})"))
     builder.registers.add(f"given({name})", float("nan"))
     builder.define(

@@ -168,7 +168,7 @@ class Leaves:
         )
 
     def differentiate(self, node: Node, complain: Callable[[str, str], ModelError]) -> Node:
-        """Time derivative while speeds stay as they are."""
+        """Return the time derivative at constant speeds."""
         return differentiate(node, lambda leaf: self.rate(leaf, complain))
 
     def rate(self, leaf: Leaf, complain: Callable[[str, str], ModelError]) -> Node | None:

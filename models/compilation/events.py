@@ -34,7 +34,7 @@ def guard_of(node: Node) -> E:
 
 
 def add_guards(builder: Builder) -> None:
-    """The end of the stage, then the events of the description."""
+    """Add the guards of the stage end and of all events."""
     end = builder.end
     if end is not None:
         conditions = []

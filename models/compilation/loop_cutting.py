@@ -309,7 +309,7 @@ def live_groups(
 def held_starts(
     description: Description, topology: Topology, speeds: Sequence[Sequence[str]]
 ) -> list[int]:
-    """Per speed: whether the user gave a start value of its coordinate, and of itself."""
+    """Return for each speed whether the user gave start values of its coordinate and of itself."""
     held: list[int] = []
     for joint, names_of_speeds in zip(topology.joint, speeds, strict=True):
         spec = description.joints[joint]

@@ -109,7 +109,7 @@ def resolved(vector: Vector, axes: tuple[Vector, ...]) -> Vector:
 
 
 def composed(axes: tuple[Vector, ...], vector: Vector) -> Vector:
-    """The vector that has given components along axes."""
+    """Return the vector with given components along axes."""
     return axes[0].times(vector.x).plus(axes[1].times(vector.y)).plus(axes[2].times(vector.z))
 
 

@@ -30,7 +30,7 @@ def add_outputs(builder: Builder) -> None:
 
 
 def components(output: Output) -> list[int]:
-    """Numbers of the components that are wanted; 3 is the length of a vector."""
+    """Return the indices of the requested components; 3 is the magnitude of a vector."""
     kind = QUANTITIES[output.quantity or ""]
     return (
         [kind.axes.index(output.axis)] if output.axis is not None else list(range(kind.components))

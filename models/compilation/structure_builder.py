@@ -180,7 +180,7 @@ class Builder:
             r.add(name, np.nan, STATE)
 
     def lock(self, form: JointForm) -> JointForm:
-        """A joint whose coordinates stay at the values that a transition writes."""
+        """Add a joint whose coordinates stay constant at values written by the stage change."""
         for name in form.coordinates:
             self.registers.add(f"locked({name})", 0.0, PARAMETER)
             self.define(name, Name(f"locked({name})"))
@@ -275,7 +275,7 @@ class Builder:
     def add_element(
         self, c: dict[str, list[int]], element: ElementForm, q: int, u: int, key: str
     ) -> None:
-        """Integers and registers of one element."""
+        """Add the integers and registers of one element."""
         k = element.coordinate
         c["e_kind"].append(element.kind.code)
         c["e_q"].append(NONE if k is None else q + k)
@@ -339,7 +339,7 @@ class Builder:
         return register
 
     def add_force(self, kind: L.Force, *arguments: int) -> None:
-        """A record of a force element; arguments in the order of L.FORCE_ARGUMENTS."""
+        """Add a force record with arguments in the order of L.FORCE_ARGUMENTS."""
         names = L.FORCE_ARGUMENTS[kind]
         self.forces.append(FORCE.filled(kind=kind, **dict(zip(names, arguments, strict=True))))
 

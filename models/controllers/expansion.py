@@ -45,7 +45,7 @@ SOON, LATE = (
 
 @dataclass
 class Made:
-    """Tables that stand for controllers, and whose they are."""
+    """Generated tables of controllers with their owners."""
 
     states: dict[str, State] = field(default_factory=dict)
     events: dict[str, Event] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Made:
 
 
 def values_of(description: Description) -> dict[str, float]:
-    """Numbers of the parameters, as far as they have any."""
+    """Return the numeric values of parameters."""
     return evaluate_parameters(
         {name: parameter.value for name, parameter in description.parameters.items()}
     )[0]
@@ -107,7 +107,7 @@ def expanded(
 
 
 def doubles(description: Description) -> list[tuple[str, str, str]]:
-    """Section, name and controller of what a controller makes although the description has it."""
+    """Return the names that a controller generates although the description defines them."""
     made = expanded(description)._made
     return [
         (section, name, owner)
@@ -123,7 +123,7 @@ def commands_of(name: str, controller: Controlled) -> list[str]:
 
 
 class Expansion:
-    """One controller."""
+    """The expansion of one controller to states, events and forces."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class Expansion:
         )
 
     def number(self, key: str) -> float:
-        """A number over parameters, as it is now; 0 where it has none, which is reported with its expression."""
+        """Return the present number of a key; 0 if it is invalid, which is reported elsewhere."""
         value = getattr(self.c, key)
         try:
             return 0.0 if value is None else evaluate_constant(value, dict(self.values))
@@ -162,7 +162,7 @@ class Expansion:
             return 0.0
 
     def limit(self, suffix: str) -> Limit:
-        """Keeps the text of a command within its limits; of a sampled one also those of its rate."""
+        """Return a command expression within its limits and, if sampled, its rate limit."""
 
         def limited(text: str) -> str:
             text = text if self.c.low is None else f"max({text}, {brace(self.c.low)})"
@@ -178,7 +178,7 @@ class Expansion:
         return limited
 
     def make(self) -> None:
-        """All tables."""
+        """Return all generated tables."""
         self.drive()
         if isinstance(self.c, Tracking):
             text = "Setpoint less measure, as the controller reads them"
@@ -192,7 +192,7 @@ class Expansion:
             self.flow()
 
     def measured_unit(self) -> str:
-        """The unit of what is measured, where that is one value with a name and a unit."""
+        """Return the unit of a single measured variable, if it has one."""
         name, d = str(getattr(self.c, "measure", "")), self.description
         for tables in (d.outputs, d.states, d.inputs):
             if name in tables:
@@ -200,7 +200,7 @@ class Expansion:
         return joint_units(d.joints).get(name, ("", ""))[0]
 
     def drive(self) -> None:
-        """Forces beside those of the actuators."""
+        """Add forces for commands that no actuator takes."""
         actuators = getattr(self.c, "commands", ()) or ((self.c.drives,) if self.c.drives else ())
         for label, command in zip(actuators, self.commands, strict=False):
             actuator = self.description.actuators.get(label)
@@ -224,7 +224,7 @@ class Expansion:
 
     # -- without events -----------------------------------------------------------------------------------------------------------------
     def flow(self) -> None:
-        """Continuous, or a sampled one as it rests."""
+        """Add the states of a continuous controller, or of a sampled one in steady state."""
         name, law, made = self.name, self.law, self.made
         for key, text in (law.samples | law.given).items():
             made.output(
@@ -280,7 +280,7 @@ class Expansion:
         )
 
     def from_start(self, text: str) -> str:
-        """A text whose entries, before they have begun, are what they begin with: nothing kicks."""
+        """Return an expression that is zero until the controller is initialised."""
         for key, begin in () if self.rest else self.law.begin.items():
             entry = f"{self.name}.{key}"
             text = re.sub(
@@ -296,7 +296,7 @@ class Expansion:
 
     # -- sampled ------------------------------------------------------------------------------------------------------------------------
     def hold(self) -> None:
-        """States that hold, events that change them."""
+        """Add the held states and sample events of a sampled controller."""
         name, law, made, c = self.name, self.law, self.made, self.c
         T, k = brace(c.period), f"{name}.samples"
         made.state(f"{name}.first", f"{self.start} + {FIRST}*{T}")
@@ -335,7 +335,7 @@ class Expansion:
             made.output(command, f"{command}.command", c.unit, c.text)
 
     def chain(self) -> tuple[dict[str, str], dict[str, str]]:
-        """What the update sets on the way of every command, and the time at which it is let go where it comes late."""
+        """Return the settings of a sample event with the delayed release of its command."""
         name, c = self.name, self.c
         period, delay, jitter = (self.number(key) for key in ("period", "delay", "jitter"))
         whole = math.floor(delay / period + SMALL) if period > 0.0 else 0
@@ -366,11 +366,11 @@ class Expansion:
     # -- what is wrong with a sensor ----------------------------------------------------------------------------------------------------
     @property
     def draws(self) -> int:
-        """Numbers that the noise of one sample takes of each stream."""
+        """Return how many random numbers a sample takes from each stream."""
         return len(self.law.samples) if self.number("noise") > 0.0 else 0
 
     def seeds(self, late: Mapping[str, str]) -> dict[str, str]:
-        """The streams of random numbers, and what a sample makes of them."""
+        """Add the random streams and their update at every sample."""
         jitter = bool(late) and self.number("jitter") > 0.0
         seed = crc32(self.name.encode()) if self.c.seed is None else self.c.seed
         found = {}
@@ -401,7 +401,7 @@ class Expansion:
 
 
 def first_seed(seed: int, stream: int) -> int:
-    """A state of a stream, different for every seed below its modulus; the first numbers, which tell small seeds, are passed over."""
+    """Return the initial state of a random stream for a seed."""
     state = 1 + (seed * 40014 + stream * 1013904223 + 12345) % (MODULUS - 1)
     for _ in range(8):
         state = state * FACTORS[stream] % MODULUS

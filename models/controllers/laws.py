@@ -193,7 +193,7 @@ def state_feedback(law: Law, name: str, c: parts.StateFeedback, ahead: str) -> N
 
 
 def misshapen(c: parts.ObserverController) -> dict[str, str]:
-    """Matrices of an observer that do not fit the others, and what they should be."""
+    """Return the observer matrices of wrong shape, and the shape they need."""
     n, p, m = len(c.A), len(c.measures), len(c.K)
     shapes = {"A": (n, n), "B": (n, m), "C": (p, n), "L": (n, p), "K": (m, n)}
     return {

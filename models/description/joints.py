@@ -244,7 +244,9 @@ def values(given: tuple[Amount, ...] | None, count: int, key: str, kind: str) ->
 
 
 def unit_quaternion(given: Sequence[Amount]) -> tuple[Amount, ...]:
-    """Normalised where all four are numbers; expressions are normalised by the compiler."""
+    """Return a quaternion normalised if all four elements are numbers; expressions are normalised
+    later.
+    """
     if any(isinstance(number, str) for number in given):
         return tuple(given)
     length = math.hypot(*(float(number) for number in given))

@@ -386,7 +386,7 @@ class Description(Part):
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """Expressions that were numbers of copies."""
+        """Return the expressions that were numbers of copies."""
         return self._counted
 
     @property

@@ -126,7 +126,7 @@ def raised(text: str, count: int) -> str:
 
 
 def matrix_lines(trace: Trace, printer: Printer) -> Iterator[str]:
-    """The matrices of the bodies, each as one."""
+    """Return the matrices of all bodies as LaTeX."""
     at = 0
     for matrix in trace.matrices:
         entries = [printer.result(i) for i in trace.results[at : at + matrix.rows * matrix.columns]]

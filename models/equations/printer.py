@@ -29,7 +29,7 @@ class Language:
 
 
 def plain_number(x: float) -> str:
-    """The shortest decimal that gives the same number."""
+    """Return the shortest decimal that gives the same number."""
     return repr(x)
 
 
@@ -79,7 +79,7 @@ class Printer:
         return found
 
     def statements(self) -> Iterator[Statement]:
-        """Assignments in order."""
+        """Return all assignments in order."""
         for i, name in sorted(self.assigned.items()):
             yield Statement(name, self.expression(i)[0], self.tape.nodes[i][0] in CONDITIONS)
 

@@ -23,7 +23,7 @@ SPELL |= {"and": "({0} and {1})", "or": "({0} or {1})", "not": "not ({0})"}
 
 
 def matrix_lines(trace: Trace, printer: Printer) -> Iterator[str]:
-    """The matrices of the bodies in columns."""
+    """Return the matrices of all bodies as text columns."""
     at = 0
     for matrix in trace.matrices:
         entries = [printer.result(i) for i in trace.results[at : at + matrix.rows * matrix.columns]]

@@ -141,7 +141,7 @@ OPERATIONS: dict[Op, Callable[..., float]] = {
 
 
 def explain(op: Op, args: list[float]) -> str:
-    """Say why an operation on finite numbers has no finite value."""
+    """Return why an operation on finite numbers has no finite value."""
     if op in (Op.DIV, Op.MOD) and args[1] == 0.0:
         return "division by zero"
     call = f"{op.name.lower()}({', '.join(f'{arg:g}' for arg in args)})"

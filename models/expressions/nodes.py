@@ -141,7 +141,7 @@ def postorder(roots: Iterable[Node], known: Container[Node] = ()) -> Iterator[No
 
 
 def leaves(node: Node) -> list[Leaf]:
-    """The named values an expression depends on, in order of appearance."""
+    """Return the named values an expression depends on, in order of appearance."""
     return [each for each in postorder((node,)) if isinstance(each, Leaf)]
 
 

@@ -52,7 +52,9 @@ class Spot:
 
 
 def corners(first: Placed, normal: Vector) -> tuple[list[Vector], E]:
-    """Points of an outline that may touch a surface, from its centre, and the radius about them."""
+    """Return the points of a shape that may touch a surface, relative to its centre, and their
+    radius.
+    """
     sizes = first.sizes()
     if first.shape == "sphere":
         return [Vector(const(0.0), const(0.0), const(0.0))], sizes[0]

@@ -181,7 +181,7 @@ def sliding(builder: Builder, label: str, force: Rubbing, load: E, speeds: Seque
 def warn_of_friction_speed(
     checker: Checker, path: Path, force: Rubbing, elastic: bool = False
 ) -> None:
-    """A speed at which friction is fully developed where it is developed otherwise, by elastic deflection, or not at all."""
+    """Warn about a `friction_speed` that has no effect."""
     if "friction_speed" not in force.model_fields_set:
         return
     if elastic or getattr(force, "side_stiffness", 0.0) != 0.0:
@@ -247,7 +247,7 @@ def side_forces(
 def add_load(
     builder: Builder, body: int, point: int, through: Vector, offset: Vector, arm: Vector
 ) -> None:
-    """A force through a point of a body and one that acts at `arm` from it, both in ground axes."""
+    """Apply a force through a point of a body and another at `arm` from it, both in ground axes."""
     if body:
         moment = NOWHERE if arm is NOWHERE else arm.cross(offset)
         builder.add_force(

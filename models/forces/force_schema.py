@@ -33,14 +33,14 @@ class ForceTable(Named):
     not_negative: ClassVar[tuple[str, ...]] = ()  # keys whose numbers must not be below 0
 
     def bodies(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """The bodies it acts on, with the keys that name them."""
+        """Return the bodies that the force acts on, with their keys."""
         if (body := getattr(self, "body", None)) is not None:
             yield ("body",), body
         for k, point in enumerate(getattr(self, "between", ())):
             yield ("between", k, "body"), point.body
 
     def coordinates(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """The coordinates it acts along, with the keys that name them."""
+        """Return the coordinates that the force acts along, with their keys."""
         if (coordinate := getattr(self, "coordinate", None)) is not None:
             yield ("coordinate",), coordinate
 

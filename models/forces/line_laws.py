@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def speed_of(builder: Builder, coordinate: str) -> tuple[int, E]:
-    """Index of the speed that is a coordinate's derivative, and its value; -1 for a locked coordinate."""
+    """Return index and value of a coordinate's speed; -1 for a locked coordinate."""
     index = 0
     for joint in builder.topology.joint:
         form = builder.forms[joint]
@@ -35,7 +35,7 @@ def speed_of(builder: Builder, coordinate: str) -> tuple[int, E]:
 
 
 def push(builder: Builder, index: int, value: int) -> None:
-    """A force along a coordinate; a locked one does not feel it."""
+    """Apply a force along a coordinate; locked ones take none."""
     if index >= 0:
         builder.add_force(L.Force.COORDINATE, index, value)
 
@@ -76,7 +76,7 @@ def elastic_law(
 
 
 def check_elastic(checker: Checker, path: Path, force: Elastic) -> None:
-    """A value alone, or a law."""
+    """Report a force with both a value and a spring law, or neither."""
     extra = {"stiffness", "damping", "length", "law", "damping_law"} & force.model_fields_set
     if force.value is not None and extra:
         checker.complain(

@@ -24,7 +24,7 @@ FLAT = {"ground", "plane", "box"}  # whose curvature Hertz's law does not ask fo
 
 
 def add_shapes(builder: Builder, label: str, force: Any) -> None:
-    """Contact of a shape with the ground surface, or with another outline."""
+    """Add the contact of a shape with the ground or with another shape."""
     first, second, swapped = (
         Placed(builder, label, "shape", force.shape, force.body, force.point),
         None,
@@ -96,7 +96,7 @@ def at_spots(builder: Builder, label: str, force: Any, spots: list[Spot], ends: 
 
 
 def on_patch(builder: Builder, label: str, force: Any, flat: Patch, ends: Ends) -> None:
-    """Loads at the spots of a plane, friction at their centre of pressure."""
+    """Add loads at the points of a flat patch, with friction at their centre of pressure."""
     elastic, loads, total = laws(builder, label, force, flat.depths(), flat.sinkings(), flat=flat)
     weighted = flat.centre(loads)
     pushed, moment, slip = flat.normal.times(total), weighted.cross(flat.normal), None
@@ -195,7 +195,9 @@ def laws(
 def apply(
     builder: Builder, first: Placed, second: Placed | None, total: Vector, moment: Vector
 ) -> None:
-    """The force and the moment about the first one's centre on the first body, the opposite on the second one."""
+    """Apply force and moment about the first body's centre to it, and the reaction to the second
+    body.
+    """
     nothing = second is None or second.body == 0
     if first.body:
         point, acting = (

@@ -57,7 +57,7 @@ class Outline(Part):
 
     @property
     def given(self) -> list[str]:
-        """The shapes that are written."""
+        """Return the shapes that are given."""
         return [
             key
             for key in SHAPES

@@ -217,7 +217,7 @@ def power(x: E, exponent: E) -> E:
 
 
 def check_soil(checker: Checker, path: Path, force: Standing, wheel: bool = False) -> None:
-    """Keys of a soil that do not go together, or cannot carry."""
+    """Report contradictory keys of a soil, and soil without strength."""
     soil, path = force.soil, (*path, "soil")
     if soil is None or path[:2] in checker.incomplete:
         return

@@ -154,7 +154,7 @@ class Reader:
                 self.carrier.append((body, np.eye(3), np.zeros(3)))
 
     def body(self, body: int) -> None:
-        """A body with everything it carries."""
+        """Convert a body with everything merged into it."""
         model = self.model
         if self.carrier[body][0] != body:
             self.names.append("")
@@ -195,7 +195,7 @@ class Reader:
             self.sheet.bodies[self.names[body]]["shapes"] = shapes
 
     def hold(self, body: int, carrier: str, R: np.ndarray, r: np.ndarray) -> None:
-        """Compensation of a share of a body's weight."""
+        """Add the gravity compensation of a body."""
         model = self.model
         force = -model.body_gravcomp[body] * model.body_mass[body] * model.opt.gravity
         point = R @ model.body_ipos[body] + r
@@ -267,7 +267,7 @@ class Reader:
             ]
 
     def rotors(self, table: dict[str, Any], joints: list[int]) -> None:
-        """Reflected inertias of the motors."""
+        """Add the reflected inertias of motors."""
         model = self.model
         found = [
             float(value)
@@ -297,7 +297,7 @@ class Reader:
         return found
 
     def rubbing(self, joint: int, limits: bool, torques: bool) -> None:
-        """Spring, damping, friction, stops and drive of one joint."""
+        """Add spring, damping, friction, stops and drive of one joint."""
         model, sheet = self.model, self.sheet
         dof = model.jnt_dofadr[joint]
         name = self.coordinates.get(joint)

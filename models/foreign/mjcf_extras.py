@@ -83,7 +83,7 @@ def switch_off(model: Any) -> None:
 
 
 def add_equalities(reader: Reader) -> None:
-    """Connections and welds close loops, joint equalities are couplings."""
+    """Convert connections and welds to loops, and joint equalities to couplings."""
     model, sheet = reader.model, reader.sheet
     for k in range(model.neq):
         kind, a, b, data = (
@@ -106,7 +106,7 @@ def add_equalities(reader: Reader) -> None:
 
 
 def close(reader: Reader, name: str, kind: int, a: int, b: int, data: Any) -> None:
-    """A joint between two bodies that closes a loop."""
+    """Add a joint between two bodies that closes a loop."""
     from kinetree.models.foreign.mjcf import matrix
 
     sheet = reader.sheet
@@ -153,7 +153,9 @@ def add_joint_equality(reader: Reader, name: str, a: int, b: int, data: Any) -> 
 
 
 def add_actuators(reader: Reader) -> None:
-    """Actuators on joints: an input each, and the force gear (gain u + bias); a joint with bounds for all its actuators has one force."""
+    """Add an input and a force (gear (gain u + bias)) for each joint actuator; shared bounds give
+    one force.
+    """
     model, sheet = reader.model, reader.sheet
     together: dict[int, list[str]] = {}
     for k in range(model.nu):

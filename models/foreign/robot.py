@@ -38,7 +38,7 @@ class Lump:
         return Lump(self.mass, R @ self.com + r, R @ self.tensor @ R.T)
 
     def joined(self, other: Lump) -> Lump:
-        """Both as one body (parallel-axis theorem)."""
+        """Return both masses as one rigid body (parallel-axis theorem)."""
         if not other.mass and not other.tensor.any():
             return self
         if not self.mass and not self.tensor.any():
@@ -150,7 +150,7 @@ class Sheet:
         return found
 
     def rubbing(self, coordinate: str, damping: float, friction: float) -> None:
-        """Damping and dry friction along one coordinate."""
+        """Add damping and dry friction along one coordinate."""
         if friction:
             self.forces[f"{coordinate}.friction"] = {
                 "kind": "friction",
@@ -162,7 +162,7 @@ class Sheet:
             self.forces[f"{coordinate}.friction"] = {"coordinate": coordinate, "damping": damping}
 
     def stop(self, coordinate: str, lower: float, upper: float, effort: float) -> None:
-        """Limits as exponential stops whose force at the bound is the joint's effort."""
+        """Add end stops whose force at the limit is the joint's effort."""
         law = {"kind": "stop", "coordinate": coordinate, "lower": lower, "upper": upper}
         self.forces[f"{coordinate}.stop"] = law | {
             "stiffness": effort or 1.0,
@@ -170,7 +170,7 @@ class Sheet:
         }
 
     def torque(self, coordinate: str, unit: str) -> None:
-        """An input that drives one coordinate."""
+        """Add an input that drives one coordinate."""
         name = self.fresh(
             f"{coordinate}.torque" if unit == "N.m" else f"{coordinate}.force",
             "input",

@@ -246,7 +246,7 @@ def add_looks(
     names: dict[str, str],
     folder: Path,
 ) -> None:
-    """Visuals of all links on the bodies that carry them."""
+    """Add the visuals of all links to their bodies."""
     links = {link.name: link for link in robot.links}
     materials = {material.name: material for material in robot.materials}
     for link in order:
@@ -282,7 +282,7 @@ def add_joint(
     limits: bool,
     torques: bool,
 ) -> None:
-    """A joint with its friction, stops and drive."""
+    """Add a joint with friction, stops and drive."""
     pose = carriers[joint.parent][1] @ pose_of(joint)
     name = sheet.fresh(joint.name, "joint", sheet.joints)
     kind = TYPES.get(joint.type, "rigid")
@@ -314,7 +314,7 @@ def add_joint(
 
 
 def add_mimic(sheet: Sheet, joint: Any) -> None:
-    """A coordinate that follows another one."""
+    """Add a coupling of a coordinate that follows another one."""
     followed = joint.mimic.joint
     found = {
         name: table["coordinates"][0]

@@ -23,7 +23,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def backwards(I, W):
-    """From the end of step `highest` - 1 back to the beginning of step `lowest`."""
+    """Propagate adjoints from the end of step `highest` - 1 to the beginning of step `lowest`."""
     n, status = I.n, 0
     for m in range(int(W.highest) - int(W.lowest)):
         k = int(W.highest) - 1 - m
@@ -49,7 +49,7 @@ def backwards(I, W):
 
 @kernel
 def stage_back(I, W, t, y):
-    """Slopes of one evaluation, whose factors stand in the pair, into `out`; those by y go to the next adjoint."""
+    """Write derivatives of one evaluation to `out` and the next adjoint."""
     status, by_time = back(I, W, I.back, t, y)
     add(part(W, I.at_scratch, 0, I.n), 1.0, part(W, I.at_out, 0, I.n))
     return status, by_time
@@ -57,7 +57,7 @@ def stage_back(I, W, t, y):
 
 @kernel
 def factors(I, W, a, b):
-    """a adjoint + b out: what multiplies the slopes of the stage before."""
+    """Compute a adjoint + b out, the factors of the stage before."""
     n = I.n
     w, adjoint, out = part(W, I.at_pair, 1, n), part(W, I.at_adjoint, 0, n), part(W, I.at_out, 0, n)
     for i in range(n):
@@ -66,7 +66,7 @@ def factors(I, W, a, b):
 
 @kernel
 def rk4_back(I, W, at, t, h, timed):
-    """One step; also slopes by its beginning and its size if they are asked for."""
+    """Propagate adjoints through one rk4 step; optionally also by start time and step size."""
     n, by_begin, by_size = I.n, 0.0, 0.0
     new, k = part(W, I.at_scratch, 0, n), part(W, I.at_scratch, 1, n)
     copy(new, part(W, I.at_adjoint, 0, n))
@@ -102,7 +102,7 @@ def along(a, b):
 
 @kernel
 def rosenbrock_back(I, W, at, t, h, timed):
-    """One step of the linearly implicit method, slopes of its Jacobian included."""
+    """Propagate adjoints through one linearly implicit step, including its Jacobian."""
     n = I.n
     y, y2, k1, k2 = part(W, at, 0, n), part(W, at, 1, n), part(W, at, 2, n), part(W, at, 3, n)
     new, f, v1, v2 = (
@@ -167,5 +167,5 @@ def bent(I, W, t, y, h, v, k):
 
 @kept
 def go_backwards(ints, work):
-    """The way back over some of the steps of a block."""
+    """Propagate adjoints through some steps of a block."""
     return backwards(sees_ints(ints), sees_work(work))

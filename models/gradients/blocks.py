@@ -29,7 +29,7 @@ SLOTS = 5  # vectors that a step keeps
 
 @dataclass
 class Block:
-    """The beginning of a block: all that stands in the head, and the state."""
+    """Saved state and header at the beginning of a block of steps."""
 
     head: np.ndarray
     state: np.ndarray
@@ -93,7 +93,7 @@ class Blocks:
         self.head.stop = piece.happening.time if piece.happening else np.inf
 
     def enter(self, piece: Piece, before: Blocks | None) -> None:
-        """Stand at the beginning of a piece; its grid of steps begins there, or goes on from the piece before."""
+        """Go to the beginning of a piece; its step grid starts there or continues."""
         self.tell(piece)
         head = self.head
         if before is None:
@@ -108,7 +108,7 @@ class Blocks:
         self.part("path")[:] = piece.state
 
     def forwards(self) -> list[Block]:
-        """To the end of the piece; where each block begins."""
+        """Integrate to the end of the piece and save where each block begins."""
         found = []
         while True:
             found.append(Block(self.work[: ADJOINT_HEAD.size].copy(), self.part("path").copy()))
@@ -118,7 +118,7 @@ class Blocks:
             self.part("path")[:] = self.end
 
     def go(self) -> None:
-        """One block."""
+        """Integrate one block."""
         if go_forwards(self.ints, self.work) != 0:
             raise ValueError(
                 f"the straight-line equations do not hold at t = {self.head.time:.9g}: an angle beyond their range, or a singular position"
@@ -153,7 +153,7 @@ class Blocks:
         return self.codes.call("rates", t, y, self.part("given", 0, self.codes.given))[: self.n]
 
     def ends(self) -> tuple[float, float, np.ndarray, np.ndarray]:
-        """Beginning and end of the last step, and the states there."""
+        """Return both ends of the last step with their states."""
         return self.step_at(self.steps - 1)
 
     def state_at(self, t: float) -> np.ndarray:
@@ -165,7 +165,7 @@ class Blocks:
         return a * y0 + b * y1 + (t1 - t0) * (c * self.rates(t0, y0) + d * self.rates(t1, y1))
 
     def rate_at(self, t: float) -> np.ndarray:
-        """Its slope."""
+        """Return the time derivative of the interpolated state."""
         t0, t1, y0, y1 = self.ends()
         h = t1 - t0
         a, b, c, d = hermite_slopes((t - t0) / h)
@@ -173,7 +173,7 @@ class Blocks:
 
     # -- backwards ------------------------------------------------------------------------------------------------------------------------
     def load(self, piece: Piece, block: Block) -> None:
-        """Stand behind a block, with all its steps; those of the last block are mostly there."""
+        """Restore all steps of a block."""
         here = np.array_equal(self.loaded, block.head) if self.loaded is not None else False
         if here and self.loaded_piece is piece:
             return
@@ -187,7 +187,7 @@ class Blocks:
     loaded_piece: Piece | None = None
 
     def backwards(self, slopes: Slopes, happening: Happening | None) -> None:
-        """Over the block; from an instant inside its last step if something happened there."""
+        """Propagate adjoints through a block, from an event inside its last step if there was one."""
         steps = self.steps
         if (
             steps == 0
@@ -258,7 +258,7 @@ class Blocks:
         return float(times[k]), float(times[k + 1]), *ends
 
     def began_at_event(self) -> bool:
-        """Whether the instant of an event moves the beginning of this block."""
+        """Return whether the block's start time depends on an event."""
         return self.part("anchors", 0, self.capacity)[0] != FIXED
 
     def over(self, lowest: int, highest: int) -> None:
@@ -268,7 +268,7 @@ class Blocks:
             raise ValueError(f"slopes of the steps before t = {self.head.time:.9g} are not finite")
 
     def from_inside(self, adjoint: np.ndarray, t: float) -> np.ndarray:
-        """Slopes by the state at an instant inside the last step become those by its end; what falls to its beginning directly is returned."""
+        """Convert adjoints inside the last step to its end; return the part at its beginning."""
         t0, t1, y0, y1 = self.ends()
         h, s = t1 - t0, (t - t0) / (t1 - t0)
         a, b, c, d = hermite(s)

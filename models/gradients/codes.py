@@ -31,7 +31,7 @@ MOST_KEPT = 64  # structures
 
 @dataclass
 class Codes:
-    """The functions of one structure by name, and what they count on."""
+    """Compiled functions of one structure and their assumptions."""
 
     system: System
     parameters: tuple[str, ...]
@@ -43,7 +43,7 @@ class Codes:
     operations: int
 
     def address(self, name: str) -> int:
-        """Where a function begins; 0 where the structure does not need it."""
+        """Return the address of a function; 0 if the structure needs none."""
         return self.machine.address(f"own_{self.places[name]}") if name in self.places else 0
 
     @cached_property
@@ -51,7 +51,7 @@ class Codes:
         return {name: OWN(self.address(name)) for name in self.places}
 
     def call(self, name: str, t: float, pair: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """One evaluation."""
+        """Evaluate a function once."""
         out = np.zeros(max(self.n + 1 + self.given, self.sides))
         whole = np.concatenate([pair, np.zeros(3 * self.n + self.sides - pair.size)])
         if self.functions[name](t, whole.ctypes.data, given.ctypes.data, out.ctypes.data) != 0:
@@ -79,7 +79,7 @@ class Builder:
         self.tape = self.trace.tape
 
     def group(self, name: str, count: int) -> list[int]:
-        """Symbols."""
+        """Return new symbols."""
         return [self.tape.symbol(name, k, 0.5) for k in range(count)]
 
     @property
@@ -107,7 +107,7 @@ class Builder:
         return [found[i] for i in wanted]
 
     def seeded(self, nodes: Sequence[int], factors: Sequence[int]) -> dict[int, int]:
-        """Factors of nodes; those of one node are added."""
+        """Return summed factors by node."""
         found: dict[int, int] = {}
         for node, factor in zip(nodes, factors, strict=True):
             found[node] = self.tape.add(found[node], factor) if node in found else factor
@@ -160,7 +160,7 @@ class Builder:
         return [*coordinates, *new, *self.group("x", self.sizes["x"])]
 
     def answer(self, kind: str, rows: int) -> list:
-        """The least change that takes away what is left of the constraints at the state that was placed last."""
+        """Return the least change that removes constraint residuals at the last placed state."""
         recording = self.recording
         if not self.familiar:
             recording.run("loops.minimum_norm_change", "place_loops", recording.t)
@@ -173,13 +173,15 @@ class Builder:
 
     @property
     def familiar(self) -> bool:
-        """Whether the factor of the accelerations serves for projections, see `solvers/loops/constraint_projection.py`."""
+        """Return whether the factor of the accelerations is valid for projections."""
         model = self.recording.model
         return model.header.own_tangents == 0 and all(level == POSITIONS for level in model.l_level)
 
 
 def key_of(system: System, parameters: Sequence[str], implicit: bool) -> tuple:
-    """What the functions of a structure depend on: all that is compiled but the values of the parameters asked for and what follows from them."""
+    """Return everything compiled that the functions depend on, without the requested parameter
+    values.
+    """
     c = system.compiled
     floats = c.floats.copy()
     fields = model_fields(c.ints, floats)
@@ -199,7 +201,7 @@ def key_of(system: System, parameters: Sequence[str], implicit: bool) -> tuple:
 
 
 def codes(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
-    """As `made`; those of the last structures are kept, whatever the values of the parameters asked for."""
+    """Return the functions of a structure, from a cache of the last ones."""
     key = key_of(system, parameters, implicit)
     if key not in KEPT:
         while len(KEPT) >= MOST_KEPT:
@@ -209,7 +211,7 @@ def codes(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
 
 
 def made(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
-    """Traced and compiled; ValueError says why there are none."""
+    """Trace and compile the functions; raise ValueError with the reason if impossible."""
     c = system.compiled
     if c.counts["nc"]:
         raise ValueError("contacts that open and close have no straight line")
@@ -252,7 +254,7 @@ def made(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
 
 
 def places_of(builder: Builder, conditions: int) -> dict[str, list[Place]]:
-    """Where the functions find their arguments: `y` is the pair, `val` the given numbers."""
+    """Return the places of the functions' arguments."""
     c, n, at = builder.system.compiled, builder.n, 0
     places = {}
     for name, count in builder.sizes.items():

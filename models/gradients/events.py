@@ -1,4 +1,4 @@
-"""Slopes of what happens at an instant: the state and the held numbers after it by those before, by the instant, and the slopes of its condition.
+"""Derivatives of events: state after by state before, by the instant, and of the condition.
 
 The engine itself carries the event out from states beside the one at which it stood, in a copy of its memory: whatever an event or a change of stage
 may do is differentiated as it is done, by differences of fourth order.
@@ -22,7 +22,7 @@ SHRINK, TRIES = 1e-2, 3  # where a neighbour goes another way
 
 
 class OtherWayError(ValueError):
-    """From a neighbouring state something else happens."""
+    """A neighbouring state leads to a different event sequence."""
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Jump:
 
 
 class Copy:
-    """A copy of an instance at what is about to happen."""
+    """A copy of an instance just before an event."""
 
     def __init__(self, stages: Stages, happening: Happening):
         self.stages, self.happening = stages, happening
@@ -58,7 +58,7 @@ class Copy:
         self.head = U.UNIT_HEAD.of(self.work)
 
     def at(self, state: np.ndarray, given: np.ndarray, t: float) -> None:
-        """Take a state beside the one that was kept."""
+        """Set a state near the saved one."""
         self.work[:] = self.happening.work
         ws, ends = self.ws, np.cumsum([self.ws.q.size, self.ws.u.size])
         ws.q[:], ws.u[:], ws.x[:] = np.split(state, ends)
@@ -69,7 +69,7 @@ class Copy:
         self.head.time = t
 
     def after(self) -> tuple[int, int, np.ndarray]:
-        """Stage, number of events so far, state and given numbers after what happens."""
+        """Return stage, event count, state and held numbers after the event."""
         events = int(self.head.events)
         status = self.advance(self.happening.option, self.happening.until)
         if status not in (L.Status.OK, L.Status.EVENT):
@@ -80,7 +80,7 @@ class Copy:
         return stage, int(self.head.events) - events, np.concatenate([state, given])
 
     def guards(self, t: float) -> np.ndarray:
-        """All guards of the structure."""
+        """Return all guards of the structure."""
         self.refresh(0, t)
         first = int(self.stages.unit.header.at_guards)
         return self.work[first : first + len(self.stages.unit.compiled[self.stage].guards)].copy()
@@ -139,7 +139,7 @@ def jump(stages: Stages, happening: Happening) -> Jump:
 def differences(
     function: Callable[[float], np.ndarray], size: float, step: float = STEP
 ) -> np.ndarray:
-    """Slope at zero; nearer where the ways part."""
+    """Return a derivative at zero, with a smaller step if the event sequence changes."""
     h = step * size
     for attempt in range(TRIES):
         try:

@@ -34,7 +34,7 @@ sees_work: Callable[[Any], Any] = cast(Any, whole(A.ADJOINT_HEAD))
 
 @kernel
 def part(W, at, k, n):
-    """Vector k of those that begin at a place."""
+    """Return vector k of those stored at a place."""
     return W[at + k * n : at + (k + 1) * n]
 
 
@@ -47,7 +47,7 @@ def copy(to, source):
 
 @kernel
 def add(to, scale, what):
-    """to += scale what."""
+    """Add scale times `what` to `to`."""
     for i in range(len(to)):
         to[i] += scale * what[i]
 
@@ -64,7 +64,7 @@ def give_inputs(I, W, t):
 
 @kernel
 def input_rates(I, W, t, slopes):
-    """Slope by time that comes from the inputs, whose slopes these are."""
+    """Return the time derivative caused by the inputs."""
     found = 0.0
     for k in range(I.inputs if I.curved != 0 else 0):
         total, s = 0.0, t - W.origin
@@ -83,7 +83,7 @@ def rates(I, W, out, t, y):
 
 @kernel
 def back(I, W, address, t, y):
-    """Products with transposed slopes at (t, y), the factors stand behind y in the pair: (status, slope by t); slopes by y stay in `out`."""
+    """Compute products with transposed derivatives at (t, y); return status and derivative by t."""
     n = I.n
     give_inputs(I, W, t)
     copy(part(W, I.at_pair, 0, n), y)
@@ -120,7 +120,7 @@ def advance_grid(I, W, t):
 
 @kernel
 def forwards(I, W):
-    """Steps until the block is full, all targets are reached, or `stop` is; the first state stands in the path."""
+    """Step until the block is full, all targets are reached, or `stop`; states are stored."""
     n, k, status = I.n, 0, 0
     W[I.at_times] = W.time
     while status == 0 and k < I.capacity and int(W.next) < I.targets and W.time < W.stop:
@@ -152,7 +152,7 @@ def closed(I, W, t, y, new):
 
 @kernel
 def rk4_on(I, W, at, t, t_end):
-    """One step of rk4: the arguments of its evaluations, and the new state."""
+    """Make one rk4 step and store its stage arguments and the new state."""
     n, h = I.n, t_end - t
     y, y2, y3, y4, new = (
         part(W, at, 0, n),
@@ -184,7 +184,7 @@ def rk4_on(I, W, at, t, t_end):
 
 @kernel
 def rosenbrock_on(I, W, at, t, t_end):
-    """One step of the linearly implicit method: state, argument of the second evaluation, both increments, new state."""
+    """Make one linearly implicit step and store its stages and the new state."""
     n, h = I.n, t_end - t
     y, y2, k1, k2, new = (
         part(W, at, 0, n),
@@ -245,7 +245,7 @@ def shifted(I, W, h, transposed):
 
 @kept
 def go_forwards(ints, work):
-    """Steps of a block, kept for the way back."""
+    """Make the steps of a block and store them for the adjoint."""
     return forwards(sees_ints(ints), sees_work(work))
 
 

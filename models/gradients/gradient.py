@@ -36,7 +36,7 @@ GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the 
 
 
 def refused(result: Result) -> str:
-    """Why a run has no gradient here; empty when it has."""
+    """Return why a run has no gradient; empty if it has one."""
     unit, options = origin(result)
     if options.integrator not in METHODS:
         return f"the run was made by '{options.integrator}', adjoints are there for {' and '.join(METHODS)}: simulate(integrator='rk4', step=...)"
@@ -50,7 +50,7 @@ def refused(result: Result) -> str:
 def run_gradient(
     result: Result, output: str | Sequence[str], parameters: Sequence[str] | None
 ) -> np.ndarray:
-    """∂(output at the end)/∂parameters; of several outputs a row for each. Parameters that follow from others move with those alone."""
+    """Return ∂(outputs at the end)/∂parameters, one row per output."""
     problem = (
         refused(result) if result.replay and result.options else "the result was read from a file"
     )
@@ -86,7 +86,7 @@ def run_gradient(
 
 
 def way_of(result: Result, chosen: tuple[str, ...]) -> Way:
-    """The run once more; the last way is kept with the result, other outputs may be asked for."""
+    """Return the recorded run, cached with the result."""
     if result.way is None or result.way[0] != chosen:
         result.way = chosen, Way(result, chosen)
     return result.way[1]
@@ -143,7 +143,7 @@ class Way:
 
     # -- forwards -------------------------------------------------------------------------------------------------------------------------
     def forwards(self) -> list[list[Block]]:
-        """Where the blocks of all pieces begin; every piece is compared with the run."""
+        """Integrate all pieces, checking them against the run."""
         found = []
         for number, piece in enumerate(self.pieces):
             blocks = self.blocks[piece.stage]
@@ -227,7 +227,7 @@ class Way:
     def through(
         self, piece: Piece, happening: Happening, kept: list[Block], slopes: Slopes
     ) -> None:
-        """What happened at the end of a piece: slopes by the state, given numbers and instant before it."""
+        """Return adjoints before an event from those after it."""
         found = self.jumps.get(id(happening))
         if found is None:
             found = self.jumps[id(happening)] = jump(self.stages, happening)

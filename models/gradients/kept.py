@@ -1,4 +1,4 @@
-"""Kernels of this folder that Python calls: compiled once for each state of the sources, and kept on disk as those of the solvers are."""
+"""Cache of compiled kernels of this folder, keyed by all kernel sources."""
 
 import hashlib
 from pathlib import Path
@@ -14,7 +14,7 @@ config: Any = options_of_numba
 
 
 def folder() -> Path:
-    """Numba does not see changes of what a kernel calls: the folder is named after all sources."""
+    """Return the cache folder, named after all sources because numba does not track callees."""
     digest = hashlib.sha256(sources_hash().encode())
     for path in sorted(HERE.glob("*.py")):
         digest.update(path.read_bytes())
@@ -22,7 +22,7 @@ def folder() -> Path:
 
 
 def kept(function: F) -> F:
-    """Compile, or read what is kept."""
+    """Compile a kernel, or read it from the cache."""
     compiled: Any = kernel(function)
     if hasattr(compiled, "enable_caching"):  # plain Python where numba is switched off
         usual, config.CACHE_DIR = config.CACHE_DIR, str(folder())

@@ -1,4 +1,4 @@
-"""The run once more, in pieces that one structure goes through without an interruption, and what stands in memory where something happens."""
+"""The recorded trajectory of a run in pieces without events, and the memory at events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Happening:
 
 @dataclass
 class Piece:
-    """Motion of one structure from one instant on, up to the last target or to what happens."""
+    """Motion of one structure from an instant to the next event or target."""
 
     stage: int
     time: float
@@ -52,7 +52,7 @@ class Piece:
 
 
 class Stages:
-    """What the structures of a unit have of the numbers that a gradient follows."""
+    """Parameters and held numbers of all structures that a gradient uses."""
 
     def __init__(self, unit: Unit, parameters: Sequence[str]):
         self.unit, self.parameters = unit, tuple(parameters)
@@ -66,7 +66,7 @@ class Stages:
 
     @cached_property
     def registers(self) -> list[np.ndarray]:
-        """Of every structure: inputs, parameters that are followed, held numbers."""
+        """Return inputs, followed parameters and held numbers of every structure."""
         found = []
         for system in self.systems:
             c = system.compiled
@@ -115,7 +115,7 @@ def started(
 
 
 class Recorder:
-    """Goes through a run and keeps its pieces."""
+    """Records a run piece by piece."""
 
     def __init__(self, result: Result, stages: Stages):
         self.run, self.result, self.stages = started(result, None, stages.unit), result, stages
@@ -186,7 +186,7 @@ class Recorder:
         return self.stages.unit.compiled[0].parameters
 
     def parameters(self) -> np.ndarray:
-        """All parameters, as they stand."""
+        """Return the present values of all parameters."""
         stage, ws = self.stages.workspace(self.run.work)
         registers = self.stages.unit.compiled[stage].registers
         return ws.val[[registers[name] for name in self.names]]

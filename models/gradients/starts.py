@@ -1,4 +1,4 @@
-"""How the beginning of a run depends on parameters: other numbers for those that are expressions, and states of rest."""
+"""Derivatives of the initial state by parameters: start expressions and equilibria."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOSE = 1e-10  # part of the largest singular value below which nothing holds a 
 
 
 def rest_slopes(code: Codes, unit: Unit, piece: Piece, chosen: Sequence[str]) -> np.ndarray | None:
-    """∂(state, given numbers)/∂parameters of a state of rest, from what keeps its accelerations zero; None where rest means more than that."""
+    """Return ∂(state, held numbers)/∂parameters of an equilibrium, or None if not available."""
     c, d = code.system.compiled, unit.description
     nq, nu = len(c.coordinates), len(c.speeds)
     if (
@@ -50,13 +50,13 @@ def rest_slopes(code: Codes, unit: Unit, piece: Piece, chosen: Sequence[str]) ->
 
 
 def changed(unit: Unit, values: dict[str, float]) -> Unit:
-    """The unit compiled with other numbers for parameters; a run that begins at rest begins at the rest that belongs to them."""
+    """Return the unit compiled with other parameter values and their equilibrium."""
     system = Cases(unit.system, {name: [value] for name, value in values.items()}, None).system(0)
     return make_unit(system, unit.integrator, unit.method)
 
 
 def numbered(unit: Unit, names: Sequence[str]) -> Unit:
-    """The unit with numbers for those of the parameters that are expressions of numbers alone."""
+    """Return the unit with numbers for parameters given as expressions."""
     values, own = Instance(unit.compiled[0]).ws.val, unit.description.parameters
     written = {
         name: float(values[unit.compiled[0].registers[name]])
@@ -67,7 +67,7 @@ def numbered(unit: Unit, names: Sequence[str]) -> Unit:
 
 
 def followers(unit: Unit) -> dict[str, tuple[str, ...]]:
-    """Parameters that follow from others, and those that they follow."""
+    """Return parameters computed from others, with those others."""
     own = unit.description.parameters
     found = {
         name: tuple(sorted(names_in(parse(each.value)) & own.keys()))

@@ -56,7 +56,7 @@ def regular_numbering(
 def spanning_tree(
     bodies: Sequence[str], joints: Sequence[Edge], freedoms: Mapping[str, int]
 ) -> dict[str, tuple[str, str, bool]]:
-    """Per body that can be reached from the ground: its joint, its predecessor, whether the joint is used against its direction.
+    """Return for each reachable body its joint, its predecessor, and whether the joint is reversed.
 
     Dijkstra with the cost (joints against their direction, depth); joints to be kept form a forest that is entered as a whole.
     """

@@ -41,7 +41,7 @@ class Circuit:
         return KINDS[self.builder.description.hydraulics[place].kind].gives_way
 
     def carry(self, label: str, path: tuple[str, str], value: E) -> None:
-        """A flow along a path."""
+        """Add a flow along a path to both nodes."""
         flow = self.report(label, "flow", value, "m3/s", f"Flow from {path[0]} to {path[1]}")
         self.flows[path[0]].append(-flow)
         self.flows[path[1]].append(flow)

@@ -59,7 +59,7 @@ def describe(
     return {
         "format": "kinetree/1",
         "name": f"Carrier of {on.n} modules",
-        "text": "Base with 3 freedoms on tyres and jacks, slewing platform, luffing cradle, modules that leave their rails one after another",
+        "text": "Base on tyres and jacks, slewing platform, luffing cradle, modules that leave their rails one after another",
         "gravity": [0, 0, "-g"],
         "parameters": parts.all_parameters(on),
         "outputs": parts.outputs(on),

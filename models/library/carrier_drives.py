@@ -354,7 +354,7 @@ def circuit_of(drive: Drive, command: str) -> Table:
 
 
 def rows(on: Settings) -> Rows:
-    """Parameters of the drives that are not locked."""
+    """Return the parameters of the unlocked drives."""
     if on.outside:
         return COMMON
     if not on.drives:

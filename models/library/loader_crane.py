@@ -209,7 +209,9 @@ def hydraulics(holds: dict[str, float]) -> dict[str, Any]:
 
 
 def straight(load: float) -> dict[str, float]:
-    """Forces by which the cylinders hold the straight crane: differences of weight's potential over those of lengths."""
+    """Return the cylinder forces that hold the straight crane, by differences of potential and
+    length.
+    """
 
     def state(boom: float, jib: float, out: float) -> tuple[float, dict[str, float]]:
         frames = {"column": (0.0, 0.0, 0.0), "boom": (0.0, PIN, boom)}

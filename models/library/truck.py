@@ -180,7 +180,7 @@ def states(trip: int) -> Table:
 
 
 def start(name: str, trip: int) -> float:
-    """Pedals begin where the trip has them."""
+    """Return the start values of the pedals for a trip."""
     program = PROGRAMS.get(trip, {}).get(name)
     return 0.0 if program is None else program[1][0]
 

@@ -50,6 +50,6 @@ def opened(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """A whole file of text."""
+    """Write a text file atomically."""
     with opened(path) as stream:
         stream.write(text)

@@ -29,7 +29,7 @@ def write(result: Result, path: Path, names: Names) -> None:
 
 
 def write_csv(result: Result, path: Path, names: Names, units: bool = False) -> None:
-    """Comma separated, one header line, every number with all its digits."""
+    """Write comma-separated values with one header line and all digits."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["time", *names])
@@ -40,7 +40,7 @@ def write_csv(result: Result, path: Path, names: Names, units: bool = False) -> 
 
 
 def write_parquet(result: Result, path: Path, names: Names) -> None:
-    """Columns with their units as metadata."""
+    """Write columns with their units as metadata."""
     pa, parquet = needed("pyarrow"), needed("pyarrow.parquet")
     fields = [
         pa.field(name, pa.float64(), metadata={"unit": result.unit(name)})
@@ -94,7 +94,9 @@ def matrix_header(name: str, array: np.ndarray, kind: int) -> bytes:
 
 
 def write_mat(result: Result, path: Path, names: Names) -> None:
-    """The trajectory format of Modelica tools, "binTrans": names, descriptions, dataInfo, parameters, trajectories."""
+    """Write the trajectory format of Modelica tools, "binTrans": names, descriptions, dataInfo,
+    parameters, trajectories.
+    """
     columns = ("time", *names)
     data = result.array(columns).T
     info = np.array(

@@ -59,7 +59,7 @@ class Stream:
 
     @contextmanager
     def naming_file(self) -> Iterator[None]:
-        """Errors of the system inside name the file that is written, which is closed as it is."""
+        """Context manager that adds the file name to system errors and closes the file."""
         try:
             yield
         except OSError as error:

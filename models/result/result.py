@@ -185,7 +185,7 @@ class Result:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about what makes the numbers doubtful, such as an open energy balance."""
+        """Return sentences about doubtful results, such as an open energy balance."""
         from kinetree.models.result.energy_check import energy_warning
 
         return tuple(filter(None, (energy_warning(self),)))
@@ -273,7 +273,7 @@ class Result:
         )
 
     def shown_units(self, names: Iterable[str]) -> list[str]:
-        """The units in which columns are shown."""
+        """Return the display units of columns."""
         return [self._shown.get(name) or self.unit(name) for name in names]
 
     def as_shown(self, names: Iterable[str], rows: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ ROUNDING = 1e-9  # of the largest number of a column: what is smaller is roundin
 
 
 def mean(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Over the time; of a stage without length its value."""
+    """Return the time average of rows, or the value of a stage without length."""
     span = time[-1] - time[0]
     return np.trapezoid(rows, time, axis=0) / span if span > 0.0 else rows[-1]
 
@@ -242,7 +242,7 @@ def label(result: Any, number: int) -> str:
 
 
 def refuse_reference(reference: Any, names: Sequence[str]) -> None:
-    """KeyError for values of columns that a table has not."""
+    """Raise KeyError for reference columns that a table does not have."""
     unknown = (
         [name for name in reference if name not in names] if isinstance(reference, Mapping) else []
     )

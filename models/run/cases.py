@@ -39,7 +39,7 @@ class Group:
 def columns_of(
     given: Mapping[str, ArrayLike], known: Mapping[str, object] | tuple[str, ...], kind: str
 ) -> dict[str, np.ndarray]:
-    """Named columns of equal length; single numbers stand for all runs."""
+    """Return named columns of equal length; a single number applies to all runs."""
     found = {}
     for name, values in given.items():
         if name not in known:
@@ -54,7 +54,7 @@ def columns_of(
 
 
 def alike(a: Compiled, b: Compiled, inputs: Mapping[str, float]) -> bool:
-    """Whether two compiled structures are the same in every number."""
+    """Return whether two compiled structures have equal numbers."""
     if not np.array_equal(a.ints, b.ints) or a.floats.size != b.floats.size:
         return False
     one, other = Instance(a), Instance(b)
@@ -133,7 +133,9 @@ class Cases:
                 )
 
     def told_by_registers(self) -> bool:
-        """Whether writing registers does what compiling does, at both ends of every parameter, in every structure."""
+        """Return whether writing registers equals compiling, tested at both bounds of every
+        parameter.
+        """
         d = self._system.description
         if any(isinstance(d.parameters[name].value, str) for name in self.parameters) or (
             d.run.prepare and other_at_rest(d.written)
@@ -155,7 +157,7 @@ class Cases:
         return True
 
     def same_as_compiled(self, row: int, fully: bool) -> bool:
-        """Whether a run's structures, the first or all of them, compiled by themselves, are those with their registers written."""
+        """Return whether compiled structures of a run equal those with rewritten registers."""
         numbers, plain = self.parameters_of(row), unprepared(self._system.description)
         LATER[plain] = later(self._system) if fully else ()
         made = retuned_run(plain, numbers) if fully else retuned(plain, numbers)
@@ -175,7 +177,7 @@ class Cases:
         instance.set_inputs(self.inputs_of(row))
 
     def starts_of(self, row: int) -> dict[str, float]:
-        """Registers of the start that the preparation finds for a run; nothing where there is none."""
+        """Return the start registers that the preparation finds for a run, or nothing."""
         if not self._system.description.run.prepare:
             return {}
         return {

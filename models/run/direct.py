@@ -1,4 +1,4 @@
-"""Entry points at the price of a plain call: a function of Python's own C interface, made in this process, that checks plain arrays by itself.
+"""Fast calls from Python through a compiled FASTCALL function.
 
 `direct(context)` takes (t, q, u, udot) and returns None; False where an argument is anything but a float and one-dimensional, contiguous arrays of
 floats of the right length, which is left to Python; else the status of the entry, or that rates are not finite. Nothing is converted and nothing
@@ -178,7 +178,9 @@ give:
 
 
 def known_layout() -> bool:
-    """Whether objects of this interpreter and of this numpy have their fields where the code reads them."""
+    """Return whether objects of this interpreter and numpy have the memory layout that the code
+    expects.
+    """
     if (
         platform.python_implementation() != "CPython"
         or sys.maxsize < 2**62
@@ -206,7 +208,7 @@ def known_layout() -> bool:
 
 
 class MethodDef(ctypes.Structure):
-    """PyMethodDef."""
+    """The C structure PyMethodDef."""
 
     _fields_ = [
         ("name", ctypes.c_char_p),
@@ -241,7 +243,7 @@ def machine_code(text: str, name: str) -> tuple[object, int] | None:
 
 @lru_cache(maxsize=1)
 def compiled():
-    """The engine that holds the function, and its definition for Python; None where it cannot be had."""
+    """Return the engine with the compiled function and its Python definition; None if unavailable."""
     made = machine_code(code(), "kinetree_direct") if known_layout() else None
     if made is None:
         return None

@@ -18,7 +18,7 @@ LONG_WORK = 20_000  # whole numbers in the structure of a mechanism whose evalua
 
 @lru_cache(maxsize=1)
 def kind() -> str:
-    """How entry points are called in this process: 'library' or 'jit'."""
+    """Return how entry points are called in this process: 'library' or 'jit'."""
     wanted = os.environ.get("KINETREE_ENGINE", "")
     if wanted not in ("", "library", "jit"):
         raise ValueError(f"KINETREE_ENGINE is '{wanted}', expected 'library' or 'jit'")
@@ -37,7 +37,7 @@ def kind() -> str:
 
 
 def connect(*names: str) -> None:
-    """Load the library of these entries and tell the core library, which calls them through hooks; jitted kernels find them by themselves."""
+    """Load the library of these entries and connect it to the hooks of the core library."""
     if kind() == "library":
         from kinetree.solvers.library.load import connect as connect_library
 
@@ -77,7 +77,7 @@ def quick(
 
 
 def held_address(name: str, ints: np.ndarray) -> int | None:
-    """Address of an entry for calls that keep other Python threads waiting, as `quick` does; None where that does not pay or there is no library."""
+    """Return the address of an entry for calls that keep the GIL; None if that does not pay."""
     if kind() != "library" or ints.size >= LONG_WORK:
         return None
     from kinetree.solvers.library.load import held_function

@@ -154,7 +154,7 @@ def simulate_many(
 
 
 def check_times(system: System, cases: Cases, options: Options, given: tuple[Any, ...]) -> None:
-    """All runs share their rows: times that [run] takes from parameters which vary are refused, not cut off."""
+    """Raise if the output times depend on parameters that vary between runs."""
     run = system.description.run
     told = {
         "start_time": run.start_time,
@@ -176,12 +176,12 @@ def check_times(system: System, cases: Cases, options: Options, given: tuple[Any
 
 
 def happens(system: System) -> bool:
-    """Whether something may happen in a run: events, or the end of a stage."""
+    """Return whether a run can have events or stage ends."""
     return len(system.stages) > 1 or int(system.compiled.counts["ng"]) > 0
 
 
 def why_not(system: System, cases: Cases, options: Options) -> str:
-    """What keeps a mechanism from running in lanes; empty where nothing does."""
+    """Return why a mechanism cannot run in lanes; empty if it can."""
     fixed = options.integrator == "rk4"
     structures = (system.compiled, *(later(system) if fixed else ()))
     fields = [model_fields(c.ints, c.floats) for c in structures]
@@ -223,7 +223,7 @@ def through_events(
     failures,
     progress,
 ) -> list[int]:
-    """Fill the table by lanes that stop where something happens; the runs that have to be made one by one."""
+    """Fill the table by lanes that stop at events, and return the runs to be made one by one."""
     unit = make_unit(system, options.integrator, options.method)
     columns = [column.name for column in unit.columns]
     method = method_of(options, 1.0)
@@ -236,7 +236,7 @@ def through_events(
 
 
 def method_of(options: Options, interval: float) -> np.ndarray:
-    """The numbers of the method; see solvers/run/ensemble.py."""
+    """Return the numbers that describe the method to solvers/run/ensemble.py."""
     tableau = TABLES.get(options.integrator)
     if options.integrator == "rk4":
         c, b, e, a = CLASSICAL
@@ -350,7 +350,7 @@ def one_by_one(
     failures: dict[int, str],
     progress: Callable[[float], None] | None,
 ) -> None:
-    """Every run by itself; kernels leave the interpreter free, so that threads share the work."""
+    """Make every run by itself, in threads."""
     shared = make_unit(system, options.integrator, options.method) if cases.quick else None
     columns = [column.name for column in (shared or make_unit(system, options.integrator)).columns]
     chosen = [columns.index(name) for name in names]
@@ -376,7 +376,7 @@ def single(
     out: np.ndarray,
     chosen: Sequence[int],
 ) -> str:
-    """One run into its rows of the table; why it ended early, or nothing."""
+    """Make one run into its rows of the table; return why it ended early, or an empty text."""
     run = Run(unit)
     set_options(run, options, False)
     try:

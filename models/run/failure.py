@@ -1,4 +1,4 @@
-"""Why a run cannot go on, in one sentence that names the number to blame and says what to try."""
+"""Error messages of runs: the number to blame and what to try."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Running(Protocol):
-    """A unit, and its numbers where it stands."""
+    """A unit with its present numbers."""
 
     unit: Unit
     work: np.ndarray
@@ -41,7 +41,7 @@ def failure(run: Running, status: Status) -> str:
 
 
 def not_a_number(run: Running, register: int, compiled: Compiled) -> str:
-    """Which number is none, or has grown out of all proportion."""
+    """Return a message about the register that is not finite or has diverged."""
     if register < 0:
         told = "an acceleration or a rate is not a finite number: look for masses, lengths or laws that vanish or grow without bound here"
         name = without_value(run.work[int(run.unit.header.at_workspace) + REGISTERS :], compiled)
@@ -60,7 +60,7 @@ def not_a_number(run: Running, register: int, compiled: Compiled) -> str:
 
 
 def register_name(register: int, compiled: Compiled) -> str:
-    """Name of a register; of a part of an expression, that of what is computed from it."""
+    """Return the name of a register, or of the quantity computed from it."""
     names = {number: name for name, number in reversed(compiled.registers.items())}
     code = model_fields(compiled.ints, compiled.floats).code.reshape(-1, INSTRUCTION)
     seen = {register}
@@ -76,7 +76,7 @@ def register_name(register: int, compiled: Compiled) -> str:
 
 
 def too_many_steps(w: Named) -> str:
-    """How fast the motion is beside the interval that was asked for."""
+    """Return a message about step size and fastest motion when the step limit is reached."""
     step, rate, kind = w.last_step, w.fastest, int(w.kind)
     speed = f", the fastest motion has a rate of about {rate:.1e} 1/s" if rate > 0.0 else ""
     implicit = (

@@ -1,5 +1,6 @@
-"""What can be said of a run before it begins: what falls away with a stage, conditions that hold from the start, a start without a motion, names of
-tables and plots that no run has."""
+"""Warnings before a run: dropped events and outputs, conditions true at the start, singular starts,
+unknown report columns.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ STABLE = {"rk4": 2.78}  # step times size of eigenvalues that explicit methods f
 
 
 def foreseen(system: System) -> list[str]:
-    """All of it; what is wrong with a later structure is an error."""
+    """Return all warnings; errors of later structures are raised."""
     return [
         *fallen(system, later(system)),
         *true_already(system),
@@ -65,7 +66,7 @@ def unreported(system: System) -> Iterator[str]:
 
 
 def fallen(system: System, structures: Iterable[Compiled]) -> Iterator[str]:
-    """Events and computed outputs whose names are gone with a joint or a body; each is told at the first stage that lacks it."""
+    """Return the events and outputs that a stage drops because a name is gone."""
     told = set[str]()
     for stage, compiled in zip(system.stages[1:], structures, strict=True):
         left = {("outputs", column.name) for column in compiled.outputs}
@@ -100,7 +101,7 @@ def named(stage: Structure, system: System) -> str:
 
 
 def gone(texts: Iterable[float | str], before: Compiled, now: Compiled) -> str:
-    """The names of some laws that were there before."""
+    """Return the names used by expressions that exist before a stage but not after."""
     used = set[str]().union(*(names(parse(text)) for text in texts))
     lost = sorted(
         (used & before.registers.keys())
@@ -114,7 +115,7 @@ def gone(texts: Iterable[float | str], before: Compiled, now: Compiled) -> str:
 
 
 def true_already(system: System) -> Iterator[str]:
-    """Conditions of events that hold at the start: they have not come true; and a first stage that ends at once."""
+    """Warn about event conditions true at the start, and about a first stage that ends at once."""
     compiled, instance = system.compiled, Instance(system.compiled)
     try:
         instance.set_state(*system.start())

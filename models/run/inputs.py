@@ -1,4 +1,5 @@
-"""Inputs that are functions of time: sampled until polynomials of fifth degree follow them within the tolerance; jumps are found, or told.
+"""Inputs as functions of time, approximated by quintic polynomials within the tolerance; jumps are
+detected or declared.
 
 Between two outputs a function is fitted at six points and tested at five others. Where the polynomial misses, the interval is halved; what still
 differs over an interval of no length is a jump, and the motion is integrated up to it and on from it.
@@ -28,7 +29,7 @@ SHARE = 0.1  # of the tolerance of the integrator: what an input may be off
 
 @dataclass(frozen=True)
 class Signal:
-    """A function of time and the instants at which it jumps, or has pulses too short to be found between two outputs."""
+    """A function of time with the instants of its jumps and of pulses too short to be detected."""
 
     function: Callable[[float], float]
     jumps: Iterable[float] = ()
@@ -65,7 +66,7 @@ class Sampled:
         return value
 
     def near(self, a: float, b: float) -> bool:
-        """Whether two values differ by no more than polynomials may be off."""
+        """Return whether two values agree within the approximation tolerance."""
         return abs(a - b) <= 2.0 * self.tolerance * max(self.size, 1e-300)
 
     def pieces(self, begin: float, end: float) -> list[Piece]:
@@ -86,7 +87,7 @@ class Sampled:
         return found
 
     def halved(self, begin: float, end: float) -> Iterator[Piece]:
-        """Pieces on an interval without jumps that are told, first to last."""
+        """Return the polynomial pieces of an interval without declared jumps."""
         pending = [(begin, end)]
         while pending:
             a, b = pending.pop()
@@ -106,7 +107,9 @@ class Sampled:
 def steps(
     inputs: dict[str, Sampled], begin: float, end: float
 ) -> Iterator[tuple[float, dict[str, np.ndarray]]]:
-    """Instants to go to, each with the polynomials on the way there: value, slope and higher powers of the time since the last instant."""
+    """Yield instants with the input polynomials (value, slope, higher coefficients) of the interval
+    before.
+    """
     pieces = {name: sampled.pieces(begin, end) for name, sampled in inputs.items()}
     ends = sorted({piece.end for found in pieces.values() for piece in found} | {end})
     t = begin

@@ -73,7 +73,7 @@ class Instance:
             self._given[:] = self._starts
 
     def outputs(self, t: float) -> None:
-        """All that can be measured where a communication step begins at this state: actuators hold length, speed, time, effective mass."""
+        """Compute all outputs of a state, with actuators at the beginning of a communication step."""
         self.call("outputs", 0, t)
         if not self._told:
             return
@@ -102,7 +102,7 @@ class Instance:
         inputs: Mapping[str, float] | None = None,
         tau: Numbers | None = None,
     ) -> np.ndarray:
-        """u̇ of a state without extra wrenches: plain arrays go the direct way, all else becomes arrays; the engine looks for what is not finite."""
+        """Return u̇ of a state; plain arrays take a fast path, and non-finite results raise."""
         self.refuse_told(inputs)
         if self._direct is not None:
             udot = np.empty(self._nu)
@@ -130,7 +130,7 @@ class Instance:
         tau: Numbers | None,
         udot: np.ndarray,
     ) -> bool | int | None:
-        """The direct way with inputs, and forces along the speeds."""
+        """Return u̇ with inputs and forces along the speeds, by the fast path."""
         self.ws.added[:] = 0.0 if tau is None else shaped(tau, self._nu, "tau")
         try:
             self.place_inputs(self._given, inputs)
@@ -191,11 +191,13 @@ class Instance:
     def finite(
         self, t: float, what: str, values: np.ndarray, names: Sequence[str] = ()
     ) -> np.ndarray:
-        """The values, or an error that names the first one that is not finite and what is to blame at the state that is held."""
+        """Return the values, or raise an error that names the first non-finite one and its cause."""
         return finite(self, t, what, values, names)
 
     def wide(self, stride: int) -> np.ndarray:
-        """A workspace for numbers of `stride` floats, aligned to 64 bytes; `keep` takes it back for the next one who asks."""
+        """Return a workspace for numbers of `stride` floats, aligned to 64 bytes; `keep` returns it
+        for reuse.
+        """
         kept = self._wide.setdefault(stride, [])
         if kept:
             return kept.pop()
@@ -208,11 +210,11 @@ class Instance:
         self._wide[stride].append(block)
 
     def input_starts(self) -> np.ndarray:
-        """Start values of the inputs: given ones, else those of the description."""
+        """Return the start values of the inputs."""
         return self._starts.copy()
 
     def set_inputs(self, inputs: Mapping[str, float] | None) -> None:
-        """Write inputs to their registers; those not given keep their start value."""
+        """Write inputs to their registers; missing ones take their start values."""
         self._inputs[:] = self._starts
         self.place_inputs(self._inputs, inputs or {})
 
@@ -226,7 +228,7 @@ class Instance:
             values[self._place[name]] = value
 
     def refuse_told(self, inputs: Mapping[str, float] | None) -> None:
-        """What an actuator is told of its stiffness acts on the way since a step began: a state alone has none."""
+        """Raise for actuator stiffness inputs, which have no meaning in a single state."""
         if inputs and self._told:
             given = next(
                 (name for name in inputs if name in self._told and inputs[name] != 0.0), None

@@ -19,7 +19,7 @@ CANCEL = U.UNIT_HEAD.at("cancel")
 
 @contextlib.contextmanager
 def interruptible(work: np.ndarray) -> Iterator[None]:
-    """While inside, SIGINT makes a running advance of this work block stop between two steps; who handles the signal decides what follows.
+    """Context manager in which SIGINT stops a running advance between two steps.
 
     The system's handler of signals writes their numbers to a socket, on which a thread waits that runs while the engine computes.
     """

@@ -23,7 +23,7 @@ ENORMOUS = 1e100  # squares of such states overflow
 def finite(
     instance: Instance, t: float, what: str, values: np.ndarray, names: Sequence[str]
 ) -> np.ndarray:
-    """The values if all are finite; names stand for equal parts of them, one after another."""
+    """Return the values if all are finite, else raise an error that names the cause."""
     if np.isfinite(values).all():
         return values
     flat = np.ravel(values)
@@ -36,7 +36,7 @@ def finite(
 
 
 def cause(instance: Instance, t: float, what: str) -> str:
-    """What to blame at the state that an instance holds, and what to try."""
+    """Return what to blame for a non-finite result, and what to try."""
     if what.startswith("slope"):
         return (
             "a law is infinitely steep there (the root of zero, an angle at its end): ask beside it"
@@ -57,7 +57,9 @@ def cause(instance: Instance, t: float, what: str) -> str:
 
 
 def without_value(values: np.ndarray, compiled: Compiled) -> str:
-    """The first named number that is not finite, forces before what follows from them; nothing where all are."""
+    """Return the first non-finite named number, forces before accelerations; empty if there is
+    none.
+    """
     names = [
         name
         for name, k in compiled.registers.items()

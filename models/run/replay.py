@@ -1,4 +1,4 @@
-"""What a run can tell besides its columns: accelerations, rates of states, reactions and forces, evaluated from the stored states when asked for.
+"""Columns on demand: accelerations, rates, reactions and forces evaluated from stored states.
 
 A row of the result holds coordinates, speeds and states; the parameters, inputs and locked coordinates that belong to it are kept where they change.
 """
@@ -48,7 +48,7 @@ class Replay:
         ] = {}  # where in the work block of a run they stand, by stage
 
     def keep(self, run: Run, row: int) -> None:
-        """Remember what a row depends on besides the states."""
+        """Store the data of a row that are no states."""
         stage = int(run.head.stage)
         if stage not in self._kept:
             places = np.concatenate([REGISTERS + self._places[stage], self._contacts[stage]])
@@ -63,7 +63,9 @@ class Replay:
         self._given.append((row, stage, values))
 
     def assume(self, columns: Mapping[str, np.ndarray], rows: int) -> None:
-        """Rows that were not kept, as those of a file: parameters and inputs as the description has them, locked coordinates from columns."""
+        """Reconstruct rows of a file: described parameters and inputs, locked coordinates from
+        columns.
+        """
         if any(
             c.contacts for c in self.unit.compiled
         ):  # a file does not tell which of them are closed
@@ -81,7 +83,7 @@ class Replay:
     def visit(
         self, time: np.ndarray, columns: Mapping[str, np.ndarray], rows: Iterable[int]
     ) -> Iterator[tuple[int, int, Instance]]:
-        """Every wanted row with its stage and an instance that was evaluated there; rows ascend."""
+        """Yield every wanted row with its stage and an evaluated instance; rows ascend."""
         firsts = [row for row, _, _ in self._given]
         instances: dict[int, Instance] = {}
         states: dict[int, list[np.ndarray]] = {}
@@ -111,7 +113,7 @@ class Replay:
     def evaluate(
         self, time: np.ndarray, columns: Mapping[str, np.ndarray]
     ) -> dict[str, np.ndarray]:
-        """All additional columns; what the present structure of a row lacks is not a number."""
+        """Return all additional columns; NaN where a row's structure lacks them."""
         found = {name: np.full(time.size, np.nan) for name in self.units}
         wanted: dict[int, tuple[list[tuple[str, int]], ...]] = {}
         for row, stage, instance in self.visit(time, columns, range(time.size)):
@@ -149,7 +151,7 @@ class Replay:
 
 
 def contact_places(compiled: Compiled) -> np.ndarray:
-    """Where in the workspace of a structure the states of contacts stand, and their directions of slip."""
+    """Return the workspace indices of contact modes and slip directions."""
     names = [field.name for field in WORK]
     at = [
         int(compiled.ints[AT_WORK + names.index(name) + k])
@@ -175,7 +177,7 @@ def kept_registers(c: Compiled) -> np.ndarray:
 
 
 def holding_forces(c: Compiled) -> dict[str, int]:
-    """Rows of couplings, and where among the multipliers their forces stand."""
+    """Return the names of coupling rows and the indices of their multipliers."""
     fields = model_fields(c.ints, c.floats)
     return {
         row: int(fields.l_row[g])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def rewritten(compiled: Compiled, numbers: Mapping[str, float]) -> Compiled:
-    """The blocks with other numbers in named registers; names that are not there are passed over."""
+    """Return the blocks with new numbers in named registers; unknown names are ignored."""
     floats = compiled.floats.copy()
     image = model_fields(compiled.ints, floats).val0
     for name, value in numbers.items():
@@ -40,7 +40,7 @@ def retuned(system: System, numbers: Mapping[str, float]) -> System:
 
 
 def described(system: System, numbers: Mapping[str, float]) -> Description:
-    """The description with other numbers of parameters; controllers are carried out anew, as periods and delays decide what states there are."""
+    """Return the description with new parameter values; controllers are expanded again."""
     written = system.description.written
     changed = {
         name: written.parameters[name].model_copy(update={"value": float(value)})
@@ -53,7 +53,7 @@ def described(system: System, numbers: Mapping[str, float]) -> Description:
 def retuned_run(
     system: System, numbers: Mapping[str, float], preparations: Preparations | None = None
 ) -> System:
-    """All structures with other numbers, from the start that the preparation finds for them; what a stage sets stays what the stage sets."""
+    """Return all structures with new parameter values, and the prepared start that belongs to them."""
     starts = (
         {f"start({name})": value for name, value in preparations.starts(numbers).items()}
         if preparations

@@ -35,7 +35,7 @@ STEP_LIMIT = 1e6  # steps of the integrator in one output interval
 
 @dataclass
 class Options:
-    """Everything a run needs, taken from the call or from [run]."""
+    """All settings of a run, from the call or from [run]."""
 
     start_time: float
     stop_time: float
@@ -62,7 +62,7 @@ class Options:
         largest_step,
         step_limit=None,
     ) -> Options:
-        """Options of a call; what is left out comes from the description."""
+        """Return the settings of a call, with defaults from the description."""
         run, values = system.description.run, parameter_values(system.description)
 
         def number(given: float | None, default, otherwise: float, name: str) -> float:
@@ -152,7 +152,7 @@ def simulate(
     attach: Callable[[Unit], object] | None = None,
     stream: Path | None = None,
 ) -> Result:
-    """Advance from output to output; an interrupt keeps what was computed. `attach` gives the unit code of its own, `stream` is the rows' file."""
+    """Run from output to output and return the result; an interrupt keeps the rows computed."""
     unit = make_unit(system, options.integrator, options.method)
     if attach is not None:
         attach(unit)
@@ -210,7 +210,7 @@ def close_loop(run: Run, feedback: Feedback | None, t: float) -> None:
 def blank(
     unit: Unit, options: Options | None, times: np.ndarray, path: Path | None = None
 ) -> Result:
-    """A result without numbers: every row is written before it is read, and memory is taken as rows are written; with a path they go there too."""
+    """Return a result without numbers, optionally backed by a file."""
     shape = times.size, len(unit.columns) + len(Result.EXTRA)
     result = Result(
         unit, times, np.empty(shape if path is None else (0, shape[1])), options, Replay(unit)
@@ -241,7 +241,7 @@ def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, en
 
 
 def advance(run: Run, result: Result, option: int, until: float) -> None:
-    """Advance; a run in stages stops before and after every event, so that the result knows the values there."""
+    """Advance to a time; staged runs stop before and after every event to record values."""
     option |= U.STOP_AROUND_EVENT if len(run.unit.stages) > 1 else U.STOP_BEFORE_FULL
     while (status := run.call("unit_advance", option, until)) == Status.EVENT:
         result.note(run)

@@ -1,4 +1,6 @@
-"""The structures a mechanism passes through: one description per stage, changed by what the stages before it let go, drop, lock and set."""
+"""The structures of a mechanism: one per stage, after the releases, drops, locks and settings
+before it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from kinetree.models.graph.tree import GROUND, Topology, regular_numbering
 
 @dataclass(frozen=True)
 class Structure:
-    """A stage: its name, what the mechanism is during it, and how it was entered."""
+    """A stage: its name, its mechanism, and the transition into it."""
 
     name: str
     description: Description
@@ -88,7 +90,7 @@ def flat(stages: tuple[Stage, ...]) -> list[Stage]:
 
 
 def structures(description: Description) -> list[Structure]:
-    """All structures in order; a mechanism without stages has one that never ends. The end of a last stage that changes nothing is no event."""
+    """Return all structures in order; without stages there is one."""
     stages = flat(description.stages)
     parts = attached(description, numbering(description))
     if not stages:
@@ -133,7 +135,7 @@ def structures(description: Description) -> list[Structure]:
 def split(
     stage: Stage, description: Description
 ) -> tuple[dict[str, float | str], dict[str, float | str]]:
-    """What the end of a stage sets: numbers of parameters, which the next structure is compiled with, and laws of the state at that instant."""
+    """Return constant parameter settings of a stage end, and expressions evaluated at the event."""
     fixed: dict[str, float | str] = {}
     at_end: dict[str, float | str] = {}
     for target, value in stage.set.items():
@@ -242,7 +244,7 @@ def without_work(description: Description, locked: frozenset[str]) -> Descriptio
 
 
 def acts_on_all_of(force: ForceTable, coordinates: Collection[str]) -> bool:
-    """Whether a force acts along coordinates, and along these alone."""
+    """Return whether a force acts along the given coordinates and no others."""
     named = [name for _, name in force.coordinates()]
     return bool(named) and not hasattr(force, "between") and set(named) <= set(coordinates)
 
@@ -263,7 +265,7 @@ def grounded(joints: Mapping[str, JointSpec]) -> set[str]:
 
 
 def force_stands(force: ForceTable, there: Collection[str], lost: Collection[str]) -> bool:
-    """Whether everything a force acts on is still there."""
+    """Return whether everything that a force acts on still exists."""
     return all(body in there for _, body in force.bodies()) and not any(
         name in lost for _, name in force.coordinates()
     )
@@ -272,7 +274,7 @@ def force_stands(force: ForceTable, there: Collection[str], lost: Collection[str
 def output_stands(
     output: Output, there: Collection[str], joints: Collection[str], forces: Collection[str]
 ) -> bool:
-    """Whether what a quantity measures is still there; expressions are judged when they are compiled."""
+    """Return whether everything that an output measures still exists."""
     named = {
         output.body,
         output.reference.body if output.reference else None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EvaluationError(ArithmeticError):
-    """The equations of motion have no solution at this state, or the integration cannot go on."""
+    """The equations of motion have no solution at a state, or the integration cannot continue."""
 
     def __init__(self, message: str, status: Status):
         super().__init__(message)
@@ -29,7 +29,7 @@ class EvaluationError(ArithmeticError):
 
 
 def message(status: int, head: Named, compiled: Compiled) -> str:
-    """One readable line for a status code."""
+    """Return one readable line for a status code."""
     item = int(head.item)
     bodies = compiled.bodies + compiled.twins
     body = bodies[item - 1] if 0 < item <= len(bodies) else "?"
@@ -69,7 +69,7 @@ def contact_of(number: int, compiled: Compiled) -> str:
 
 
 def loop_of(row: int, compiled: Compiled) -> str:
-    """What a constraint row belongs to."""
+    """Return the joint or coupling of a constraint row."""
     fields = model_fields(compiled.ints, compiled.floats)
     k = int(np.searchsorted(fields.l_row, row, side="right")) - 1
     if not 0 <= k < len(compiled.loops):
@@ -82,7 +82,7 @@ def loop_of(row: int, compiled: Compiled) -> str:
 
 
 def register_name(register: int, compiled: Compiled) -> str:
-    """The coordinate or speed that a register holds."""
+    """Return the coordinate or speed of a register."""
     return next(
         (
             name

@@ -35,7 +35,7 @@ IDLE, QUIET, MARKED = -1.0, 0.0, 1.0
 
 
 class Structure:
-    """One structure of a unit: where its numbers lie in the work of a run, and what lanes need."""
+    """One structure of a unit with its memory offsets and lane data."""
 
     def __init__(self, unit: Unit, stage: int, registers: np.ndarray):
         self.compiled = c = unit.compiled[stage]
@@ -62,7 +62,7 @@ class Structure:
 
 
 class Member:
-    """One run: its own unit, and where it is."""
+    """One run of a group: its unit and position."""
 
     def __init__(self, row: int, run: Run, room: Room):
         self.row, self.run, self.room = row, run, room
@@ -86,7 +86,7 @@ class Member:
         self.run.head.time, self.run.head.started, self.run.head.pending = time, 0.0, 0.0
 
     def alone(self, at: int) -> bool:
-        """One interval by the unit; False where something has happened in it. What ends the run is an EvaluationError."""
+        """Advance by one interval in the unit itself; False if an event happened."""
         run, room = self.run, self.room
         check(run, run.call("unit_advance", 0, float(room.times[at + 1])))
         room.table[self.row, at + 1] = run.columns[room.chosen]
@@ -98,7 +98,7 @@ class Member:
 
 
 class Room:
-    """What the runs of a part share."""
+    """Data shared by the runs of one part."""
 
     def __init__(
         self,
@@ -158,7 +158,9 @@ class Group:
         self.places[lane], self.states[lane], self.fresh = member, member.state, True
 
     def numbers(self) -> None:
-        """What the lanes have in common, and in what they differ; empty places are like the first run."""
+        """Return the common and the differing numbers of the lanes; empty lanes repeat the first
+        run.
+        """
         first = self.members()[0]
         self.structure.instance.work[:] = first.run.work[self.structure.whole]
         images = np.array([(member or first).image for member in self.places])
@@ -180,7 +182,7 @@ class Group:
         self.results = [block.ctypes.data for block in (s.registers, self.out, self.flags)]
 
     def go(self, at: int, end: int) -> list[Member]:
-        """To a row; the runs that have left and stand there by themselves."""
+        """Advance to a row and return the runs that left their lanes there."""
         left: list[Member] = []
         while at < end and self.members():
             if self.fresh:
@@ -229,7 +231,7 @@ class Group:
         return reached, flags, good
 
     def happen(self, lane: int, member: Member, at: int, end: int, left: list[Member]) -> None:
-        """The interval in which something may happen in a lane; a run that changes its numbers goes to the end of the window by itself."""
+        """Repeat an interval with an event singly; a run whose numbers change leaves its lane."""
         member.put(self.states[lane], float(self.room.times[at]))
         try:
             if member.alone(at):
@@ -265,7 +267,7 @@ def run_part(room: Room, cases: Cases, rows: Sequence[int], stages: int) -> None
 
 
 def begun(room: Room, cases: Cases, row: int) -> Member | None:
-    """A run at its start; None where it has none, which is told."""
+    """Return a run at its start, or None with a reported failure."""
     run = Run(room.unit)
     set_options(run, room.options, False)
     try:
@@ -292,7 +294,7 @@ def place(
 
 
 def filled(present: list[Group]) -> tuple[list[Group], list[Member]]:
-    """As few groups as the runs of one kind need; the runs of the others, which join them."""
+    """Return the fewest groups that hold the runs of one kind, and the remaining runs."""
     present = sorted(present, key=lambda group: -len(group.members()))
     count = -(-sum(len(group.members()) for group in present) // L.WIDTH)
     for group in present[count:]:
@@ -313,7 +315,7 @@ def in_lanes_through_events(
     workers: int,
     progress: Callable[[float], None] | None,
 ) -> dict[int, str]:
-    """Fill the table; runs that ended early and why, with nothing said where a run is to be made again by itself."""
+    """Fill the table by lanes; return the runs that ended early with reasons."""
     if system.description.run.prepare:
         _ = system.preparation  # made once, before threads ask for it
     parts = [range(first, min(first + PART, cases.count)) for first in range(0, cases.count, PART)]

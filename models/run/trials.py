@@ -20,7 +20,7 @@ from kinetree.models.system.system import System
 
 
 class Trials:
-    """Of a mechanism with settings that hold in all of them; `ends` are values to begin with, so that those between them need no compiling."""
+    """Cache of compiled systems of a mechanism for changing parameters."""
 
     def __init__(
         self,
@@ -65,6 +65,6 @@ class Trials:
 
 
 def same(one: System, other: System) -> bool:
-    """Whether two systems are the same in all structures."""
+    """Return whether two systems are equal in all structures."""
     pairs = [(one.compiled, other.compiled), *zip(later(one), later(other), strict=True)]
     return all(alike(*pair, {}) for pair in pairs)

@@ -1,4 +1,6 @@
-"""All structures of a mechanism packed into the blocks of `solvers/unit_layout.py`: what simulations and FMUs run."""
+"""A simulation unit: all structures of a mechanism packed into the blocks of
+`solvers/unit_layout.py`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ EVENT_LOG = 256  # events that the log of an instance remembers
 
 @dataclass
 class Unit:
-    """Blocks, and the names a host sees."""
+    """The blocks of a unit and the names that a host sees."""
 
     description: Description
     system: System
@@ -51,7 +53,7 @@ class Unit:
 
     @property
     def whole(self) -> tuple[Compiled, ...]:
-        """The structures with all their bodies, which tell what runs do not need."""
+        """Return the structures with unmerged bodies, for results."""
         return (self.system.compiled, *later(self.system))
 
     @property
@@ -80,7 +82,7 @@ def make_unit(system: System, integrator: str = "auto", method: str = "auto") ->
 
 
 def later(system: System) -> tuple[Compiled, ...]:
-    """The structures after the first one, compiled when they are first asked for; what is wrong with one of them shows here."""
+    """Return the structures after the first one, compiled on first use."""
     if system not in LATER:
         with uncollected():
             LATER[system] = tuple(compile_stage(stage) for stage in system.stages[1:])
@@ -88,7 +90,7 @@ def later(system: System) -> tuple[Compiled, ...]:
 
 
 def refuse(unit: Unit) -> None:
-    """What only the default engine can integrate; makes the forms known to the engine when one of them is wanted."""
+    """Raise for methods that only the default engine supports, and connect the other forms."""
     if unit.method in ("auto", "DEC"):
         return
     for stage, compiled in zip(unit.stage_names, unit.compiled, strict=True):
@@ -109,12 +111,12 @@ def refuse(unit: Unit) -> None:
 
 
 def union(lists: list[list[str]]) -> list[str]:
-    """All names in order of their first appearance."""
+    """Return all names in the order of their first appearance."""
     return list(dict.fromkeys(name for names in lists for name in names))
 
 
 def columns_of(unit: Unit) -> list[Column]:
-    """What a host can read: coordinates, speeds, states, outputs of all structures."""
+    """Return all variables that a host can read."""
     found: dict[str, Column] = {}
     known = {
         name: (state.unit, state.text, state.display_unit)
@@ -188,7 +190,7 @@ def pack_unit(unit: Unit) -> None:
 
 
 def sizes_of_memory(integrator: str, states: int, guards: int) -> tuple[int, int]:
-    """Lengths of the memories of an integrator and of events, as the engine knows them."""
+    """Return the memory sizes of integrator and events."""
     lengths = np.array([states, guards], dtype=float)
     bind("unit_sizes", np.zeros(0, dtype=np.int64), np.zeros(0), lengths)(U.KINDS[integrator], 0.0)
     return int(lengths[0]), int(lengths[1])
@@ -214,7 +216,7 @@ def header_of(unit: Unit, sizes: dict[str, int]) -> dict[str, int]:
 
 
 def transition(unit: Unit, k: int, bodies: list[str]) -> list[int]:
-    """How stage k is entered from stage k - 1."""
+    """Return the record of the change from stage k - 1 to stage k."""
     stage, c = unit.stages[k], unit.compiled[k]
     locked = [name[7:-1] for name in c.registers if name.startswith("locked(")]
     known = [name for name in locked if name in unit.states]

@@ -97,7 +97,7 @@ def off_line(p: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
 
 
 def inertia_part(body: Body, mass: float, com: np.ndarray, numbers: Numbers, size: float) -> Part:
-    """The box or drum that has the mass and the inertia of a body; a ball where it has none."""
+    """Return the box, drum or ball with the mass and inertia of a body."""
     tensor = body.inertia or body.inertia_at_origin
     least, most = SMALLEST * size, LARGEST * size
     if tensor is None or mass <= 0.0:

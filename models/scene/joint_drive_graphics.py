@@ -118,7 +118,7 @@ def toothed_alone(pieces: Sequence[Part], given: Sequence[Part], there: Sequence
 
 
 def driven(description: Description) -> Iterator[tuple[str, bool]]:
-    """Coordinates with a drive, and whether a controller commands it."""
+    """Return the driven coordinates, and whether a controller commands each."""
     commands = {name.partition(".")[0] for name in description.controllers}
     actuators = told(description)
     seen: dict[str, bool] = {}

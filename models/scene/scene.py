@@ -281,7 +281,7 @@ class Scene:
 
     # -- what moves -------------------------------------------------------------------------------------------------------------------------
     def traces(self) -> list[dict[str, Any]]:
-        """Points whose paths can be shown: outputs of positions first, then ends of the tree."""
+        """Return the points whose paths can be shown: position outputs, then ends of the tree."""
         found: list[dict[str, Any]] = []
         seen: list[tuple[str, np.ndarray]] = []
 

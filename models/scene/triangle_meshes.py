@@ -54,7 +54,7 @@ def lathe(
 
 
 def flat(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Triangles whose normals are their own."""
+    """Return triangles with flat shading."""
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
     return corners, np.repeat(normal[:, np.newaxis], 3, axis=1)

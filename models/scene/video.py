@@ -251,7 +251,7 @@ class Painter:
 
 
 def film(data: Mapping[str, Any], suffix: str, clip: int = 0) -> Iterator[np.ndarray]:
-    """Pictures of a clip at the rate of the format."""
+    """Yield the pictures of a clip at the frame rate of the format."""
     painter = Painter(data, SIZES[suffix], clip)
     span = float(painter.time[-1] - painter.time[0])
     length = float(np.clip(span, SHORTEST, LONGEST)) if span > 0.0 else 0.0

@@ -78,7 +78,7 @@ def object_code(text: str, triple: str, processor: str) -> bytes:
 
 
 def optimise(module, machine) -> None:
-    """The passes that straight-line code is worth."""
+    """Run LLVM's optimisation passes for straight-line code."""
     import llvmlite.binding as llvm
 
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))

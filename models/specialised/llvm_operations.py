@@ -84,7 +84,7 @@ class Code:
         return self.new(f"call {self.double} @{full}({self.double} {a})")
 
     def exact(self, name: str, a: str, b: str) -> str:
-        """An operation that no other may be merged with."""
+        """Emit an operation that LLVM must not fuse with another."""
         return self.new(f"{name} {self.double} {a}, {b}")
 
     def polynomial(self, z: str, c: tuple[float, ...]) -> str:
@@ -213,7 +213,7 @@ class Code:
         return []
 
     def begun(self) -> None:
-        """Nothing is written yet."""
+        """Reset the code of a function."""
         self.lines, self.count, self.value, self.turned, self.valid = [], 0, {}, {}, []
 
     def block(
@@ -223,7 +223,7 @@ class Code:
         watches: Sequence[tuple[int, bool]],
         first: bool,
     ) -> None:
-        """Lines for nodes, for results (by their numbers) and for conditions."""
+        """Emit the lines of nodes, results (by number) and conditions."""
         for i in items:
             self.value[i] = self.node(i)
         for k in results:
@@ -252,13 +252,13 @@ class Code:
         return self.new(f"getelementptr double, ptr %kept, i64 {k * self.width}")
 
     def read(self, i: int, k: int) -> None:
-        """A number of a block before."""
+        """Emit the load of a number from an earlier block."""
         value = self.new(f"load {self.double}, ptr {self.place(k)}, align 8")
         condition = self.tape.nodes[i][0] in CONDITIONS
         self.value[i] = self.compare("une", value, self.constant(0.0)) if condition else value
 
     def keep(self, i: int, k: int) -> None:
-        """A number for later blocks."""
+        """Emit the store of a number for later blocks."""
         value = self.value[i]
         if self.tape.nodes[i][0] in CONDITIONS:
             value = self.new(f"uitofp {self.bit} {value} to {self.double}")

@@ -76,7 +76,7 @@ class Evaluation:
         ]
 
     def project(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Back onto the constraints as these states and the inputs have them."""
+        """Return positions and speeds projected onto the constraints for these states and inputs."""
         if self.system.compiled.loops:
             self.call("project", q, u, x)
             return self.instance.ws.q.copy(), self.instance.ws.u.copy()
@@ -144,7 +144,7 @@ class Chart:
         self.T, self.independent = self._tangent()
 
     def about(self, q: np.ndarray, t: float, project: Projection) -> Chart:
-        """The chart of the same system about another position, with the same independent speeds as long as they determine the others well."""
+        """Return the chart about another position, with the same independent speeds if possible."""
         made = copy(self)
         made.q, made.t, made.project = q, t, project
         made.T, made.independent = made._tangent(self.independent)

@@ -137,7 +137,7 @@ class Closure:
             raise
 
     def _blame_speeds(self, t: float, error: EvaluationError) -> None:
-        """Say so where the loops close and only their speeds do not: a given motion asks for more than they can follow."""
+        """Raise an error if loops close in position but not in velocity."""
         self._fast.call("constraints", 0, t)
         if float(np.abs(self._fast.ws.loop_r).max()) > CLOSED:
             return

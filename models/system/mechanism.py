@@ -39,7 +39,7 @@ class Mechanism:
             return system_of(mechanism.description)
 
     def overridden(self, parameters: dict[str, Any]) -> Mechanism:
-        """The mechanism with other values of parameters."""
+        """Return the mechanism with other parameter values."""
         if not parameters:
             return self
         made = Mechanism(self.source, {**self.overrides, **parameters})

@@ -93,7 +93,7 @@ def swept(tape: Tape, result: int, seed: int, wanted: Iterable[int]) -> dict[int
 
 
 def below_selections(tape: Tape, live: Sequence[int]) -> set[int]:
-    """The nodes that a selection needs for one of its branches."""
+    """Return the nodes that a selection needs for one of its branches."""
     found: set[int] = set()
     for i in reversed(live):
         node = tape.nodes[i]

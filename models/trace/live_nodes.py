@@ -16,7 +16,7 @@ def arguments(node: Node) -> tuple[int, ...]:
 
 
 def alive(tape: Tape, results: Iterable[int]) -> list[int]:
-    """The nodes that the results need, callees before callers."""
+    """Return the nodes that the results need, arguments first."""
     nodes = tape.nodes
     found: set[int] = set()
     stack = list(results)

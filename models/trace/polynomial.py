@@ -38,14 +38,14 @@ def expanded(tape: Tape, i: int) -> Sum | None:
 
 
 def multiplied(a: Sum, b: Sum) -> Iterator[tuple[Product, float]]:
-    """Terms of a product of sums."""
+    """Return the terms of a product of sums."""
     for p, x in a.items():
         for q, y in b.items():
             yield tuple(sorted((*p, *q))), x * y
 
 
 def added(parts: list[Sum], kind: str) -> Iterator[tuple[Product, float]]:
-    """Terms of a sum, a difference or a change of sign."""
+    """Return the terms of a sum, difference or negation."""
     for number, part in enumerate(parts):
         sign = -1.0 if kind == "neg" or (kind == "-" and number == 1) else 1.0
         yield from ((product, sign * factor) for product, factor in part.items())

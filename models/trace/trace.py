@@ -118,7 +118,7 @@ class Trace:
         return c(self, name)
 
     def python(self, name: str = "") -> str:
-        """A Python function that needs numpy only."""
+        """Return a Python function that needs numpy only."""
         from kinetree.models.equations.python import python
 
         return python(self, name)
@@ -130,7 +130,7 @@ class Trace:
         return modelica(self, name)
 
     def casadi(self, name: str = "") -> str:
-        """A Python function that makes a CasADi function."""
+        """Return a Python function that builds a CasADi function."""
         from kinetree.models.equations.casadi import casadi
 
         return casadi(self, name)

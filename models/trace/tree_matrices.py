@@ -74,7 +74,7 @@ def matrices(recording: Recording) -> tuple[list[int], list[str], list[Matrix]]:
 
 
 def every(recording: Recording) -> Iterator[tuple[Matrix, list]]:
-    """The matrices one after another, their entries row by row."""
+    """Yield all matrices with their entries row by row."""
     ws, model, c = recording.ws, recording.model, recording.compiled
     for i, body in enumerate((*c.bodies, *c.twins), 1):
         first, last = model.u_at[i], model.u_at[i + 1]

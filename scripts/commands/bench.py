@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent.parent / "bench"
 
 
 def benchmarks() -> list[str]:
-    """Modules of scripts/bench that can be run."""
+    """Return the names of the benchmarks in scripts/bench."""
     return sorted(
         path.stem.replace("_", "-")
         for path in FOLDER.glob("*.py")

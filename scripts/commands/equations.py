@@ -113,7 +113,7 @@ def equations(
 
 
 def controllers(mechanism: "Mechanism", language: str, output: Path | None, quiet: bool) -> None:
-    """The laws of [controllers] as C."""
+    """Print the controllers as C."""
     from kinetree.models.equations.controllers_c import controllers_in_c
     from kinetree.scripts.terminal.error_messages import BadInput
 

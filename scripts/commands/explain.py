@@ -175,7 +175,7 @@ def held(model: type, key: str) -> list[tuple[str, type]]:
 
 
 def nearest(section: str, key: str) -> list[tuple[str, str]]:
-    """Keys of a section that are written nearly like one it does not have."""
+    """Return the keys of a section similar to an unknown one."""
     from difflib import get_close_matches
 
     return [

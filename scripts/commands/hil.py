@@ -117,7 +117,7 @@ def told_of(record: "Record") -> dict[str, Any]:
 
 
 def show(record: "Record") -> None:
-    """Sentences and times."""
+    """Print sentences and times of a run."""
     from rich.console import Console
 
     from kinetree.scripts.commands.identify import table

@@ -167,7 +167,7 @@ def fit(
     quiet: bool,
     suspects: bool,
 ) -> "Identification":
-    """Least squares over the motion, with progress in runs."""
+    """Return the least-squares fit of the parameters, showing progress."""
     from kinetree.models.analysis.identification import identify
     from kinetree.scripts.terminal.progress import progress
 
@@ -230,7 +230,7 @@ def channels_of(data: "Record", columns: list[str]) -> dict[str, Any]:
 
 
 def signals(columns: dict[str, Any]) -> list[str]:
-    """Columns that are signals: not what a run counts beside them, and nothing that never moves."""
+    """Return the measured columns without counters and constant ones."""
     import numpy as np
 
     from kinetree.models.result.result import Result
@@ -290,7 +290,7 @@ def kept(
     quiet: bool,
     json: bool,
 ) -> "Console | None":
-    """Files and JSON that are wanted; where the tables go, if anywhere."""
+    """Write the requested files and JSON."""
     from rich.console import Console
 
     keep_json(content, output)
@@ -304,7 +304,7 @@ def kept(
 def tell_fit(
     found: "Identification", output: Path | None, plot: Path | None, quiet: bool, json: bool
 ) -> None:
-    """Tables of parameters and of columns."""
+    """Print the tables of parameters and columns."""
     content = found.to_dict()
     console = kept(found, content, output, plot, quiet, json)
     if console is None:
@@ -359,7 +359,7 @@ def tell_decay(
     mechanism: "Mechanism | None" = None,
     values: "Matched | None" = None,
 ) -> None:
-    """Table of modes, and the parameters that were matched to them."""
+    """Print the table of modes and the matched parameters."""
     from dataclasses import asdict
 
     rows = [

@@ -77,7 +77,7 @@ def optimize(
 
 
 def show(title: str, task: "Task", found: "Found") -> None:
-    """Values, measures, and how the search ended."""
+    """Print variables, measures and the reason of the end."""
     from rich.console import Console
 
     from kinetree.scripts.commands.identify import table
@@ -163,7 +163,7 @@ def notes(task: "Task", found: "Found") -> list[str]:
 
 
 def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
-    """The report."""
+    """Write the report."""
     from kinetree.scripts.reports.linear_pictures import figure_of
     from kinetree.scripts.reports.study_page import Section, write_page
 

@@ -257,7 +257,7 @@ def supports(
 
 
 def tell_worst(wanted: "Study", measure: str, quiet: bool) -> None:
-    """The worst case among all values between the bounds, by differential evolution."""
+    """Search and print the worst case, by differential evolution."""
     from kinetree.scripts.studies.worst_case import sign_of, worst_case
 
     with progress(f"worst {measure}", 0.0, quiet, "evaluations") as told:

@@ -171,7 +171,7 @@ def modulus(pressure: str, air: float) -> str:
 
 
 def with_oil(found: Table, drive: Drive) -> None:
-    """Both pressures and the length are states; pressures at the start carry the load."""
+    """Add states of both pressures and the length, starting in equilibrium with the load."""
     c = drive.cylinder
     found["parameters"]["end_stiffness"] = {
         "value": f"{END_STOP!r}*cylinder.bulk_modulus*({' + '.join(springs('cylinder.volume'))})",

@@ -173,7 +173,7 @@ class FmuSlave:
         self.fresh = True
 
     def other(self, name: str) -> float:
-        """A number that is not of the main type of reals."""
+        """Return a number whose type is not the main real type."""
         return getattr(self.host.fmu, f"get{self.access(name)}")([self.archive.references[name]])[0]
 
     def step(self, t: float, h: float) -> None:

@@ -97,7 +97,7 @@ class Master:
             slave.forget(state)
 
     def reread(self, outputs: np.ndarray, slopes: np.ndarray, source: Slave) -> None:
-        """Present outputs, and slopes that are outputs, at the wires of one source."""
+        """Update outputs and slopes on the wires of one source."""
         for k in self.out_of[id(source)]:
             wire = self.wires[k]
             outputs[k] = wire.read()

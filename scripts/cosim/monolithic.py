@@ -109,7 +109,7 @@ def with_drive(
 
 
 def add_controller(d: dict[str, Any], controller: Controller, length: str, speed: str) -> None:
-    """The controller without samples: the limit of short steps."""
+    """Add the continuous controller, the limit of short samples."""
     p = controller.pid
     d["tables"]["setpoints"] = points(controller.profile)
     slope = f'(table("setpoints", t + {BIT!r}) - table("setpoints", t))/{BIT!r} + {controller.target_speed!r}'

@@ -213,7 +213,7 @@ def largest_step(scheme: str, damping: float) -> float:
 
 
 def draw(path: str) -> None:
-    """The stability map of all cases."""
+    """Draw the stability map of all schemes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.5, 4.8), layout="constrained")

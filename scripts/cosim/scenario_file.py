@@ -134,7 +134,7 @@ class ScenarioFile(FileTable):
     @field_validator("units")
     @classmethod
     def as_files(cls, units: dict[str, UnitTable]) -> dict[str, UnitTable]:
-        """The FMU of a unit is a file of its name."""
+        """Check that unit names are valid file names, since every unit may become an FMU."""
         for name in units:
             if not name or not name.isprintable() or UNFIT.match(name) or len(name.encode()) > 200:
                 raise ValueError(f"found the name {shown(name)}, expected {FILE_NAME}")

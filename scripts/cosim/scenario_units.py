@@ -34,7 +34,7 @@ class Packed:
     start: dict[str, Any]
 
     def opened(self) -> FmuSlave:
-        """An instance that has been started."""
+        """Return a started instance."""
         slave = FmuSlave(self.path, self.name)
         slave.start(self.start)
         return slave

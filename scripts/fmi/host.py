@@ -96,7 +96,7 @@ class Archive:
 
 
 def packed_with(archive: Archive) -> dict[str, Any]:
-    """The options that the archive was packed with."""
+    """Return the packing options of an archive."""
     file = Path(archive.folder) / "resources" / "options.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 

@@ -41,7 +41,7 @@ class InProcess:
         self.reset()
 
     def reset(self) -> None:
-        """Back to before the start."""
+        """Reset to the state before the start."""
         self.call("reset", 0, 0.0)
         for place, value in self.unit.options.items():
             self.work[place] = value

@@ -101,7 +101,7 @@ def interleaved(
 
 
 def rewinds(report: Report, archive: Archive, grid: Sequence[float], names: list[str]) -> None:
-    """Back from the end of every quarter to its beginning, stages and events included, and on again."""
+    """Check rollback from the end of every quarter to its beginning."""
     host, worst, ends = (
         Host(archive).start(),
         0.0,
@@ -123,7 +123,7 @@ def rewinds(report: Report, archive: Archive, grid: Sequence[float], names: list
 def growing(
     report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray
 ) -> None:
-    """Steps that grow by 30 % each reach the same end."""
+    """Check that steps growing by 30 % each reach the same end."""
     times, h = [0.0], (grid[1] - grid[0]) / 10.0
     while times[-1] + h < grid[-1]:
         times.append(times[-1] + h)
@@ -143,7 +143,7 @@ def parameters(
     names: list[str],
     straight: bool,
 ) -> None:
-    """A tunable parameter changes in the middle, in the FMU and in this process; FMI 3.0 allows that in event mode."""
+    """Check a change of a tunable parameter in the middle of a run."""
     tunable = [v for v in twin.table.variables if v.access == Access.TUNABLE and v.start]
     chosen = next((v for v in tunable if v.minimum <= CHANGE * (v.start or 0.0) <= v.maximum), None)
     if chosen is None:
@@ -185,7 +185,7 @@ def leave_event_mode(host: Host) -> None:
 def beside_another(
     report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray
 ) -> None:
-    """An FMU of another model in the same process, a step of one and then one of the other: both move as if they were alone."""
+    """Check that an FMU of another model in the same process does not interfere."""
     from kinetree.fmu.archive.build import FmuError, build_fmu
     from kinetree.models import load
 
@@ -212,7 +212,7 @@ def beside_another(
 def bare_process(
     report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray
 ) -> None:
-    """A C program with an empty environment and no home; signs of URLs and letters beyond ASCII in the folder's name."""
+    """Check a run in a C program with an empty environment and an awkward folder name."""
     title, host = "empty environment, awkward folder", FOREIGN["bare"]
     task = Task(archive, False, names, grid[1] - grid[0], len(grid) - 1)
     if reason := host.cannot(task):

@@ -32,7 +32,7 @@ class Exchanged:
         )
 
     def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
-        """Length and speed out of the FMU, the drive's force into it."""
+        """Return the rates of FMU and drive, exchanging length, speed and force."""
         fmu, drive, count = self.host.fmu, self.drive, self.states.size
         a, b, spool = y[count:]
         self.states[:] = y[:count]

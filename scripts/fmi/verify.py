@@ -64,7 +64,7 @@ class Report:
         self.checks.append(Check(what, result, good))
 
     def compare(self, what: str, value: float, bound: float) -> None:
-        """A deviation and the largest one allowed."""
+        """Add a deviation with its bound to the report."""
         self.add(what, f"largest deviation {value:.2e} (allowed {bound:.0e})", bool(value <= bound))
 
 
@@ -206,7 +206,7 @@ def chain_of(twin: InProcess) -> ChainSystem | None:
 
 
 def comparable(archive: Archive, twin: InProcess) -> list[str]:
-    """Real variables whose values do not depend on who integrates, and with which steps."""
+    """Return the real variables that do not depend on the integrator's steps."""
     own = ("_residual", ".mean_speed") + (",2)",) * (
         chain_of(twin) is not None
     )  # stiff couplings make much of little in accelerations
@@ -231,7 +231,7 @@ def motion(
     last: int,
     bound: float,
 ) -> None:
-    """Co-simulation against the process, up to a row, and the cost of a step."""
+    """Compare co-simulation with the process up to a row, and time a step."""
     begin = time.perf_counter()
     host = Host(archive)
     instantiated = time.perf_counter() - begin
@@ -281,7 +281,7 @@ def exchange(
     expected: np.ndarray,
     bound: float,
 ) -> None:
-    """Model exchange integrated by fmpy's CVode."""
+    """Compare model exchange integrated by fmpy's CVode."""
     from fmpy import simulate_fmu
 
     interval = grid[1] - grid[0]
@@ -326,7 +326,7 @@ def clear_of_events(
 def sweep(
     report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray
 ) -> None:
-    """Other communication steps, irregular ones and one of 1e-14 s give the same end."""
+    """Check that other communication steps give the same end."""
     end = grid[-1]
     drawn = np.sort(np.random.default_rng(1).uniform(0, end, len(grid) - 2))
     tiny = [*grid[:2], grid[1] + 1e-14, *grid[2:]]

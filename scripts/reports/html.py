@@ -34,7 +34,7 @@ def heading(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], title: str = "") -> str:
-    """The first row is the head."""
+    """Add a table whose first row is the head."""
     head, *body = (
         "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
         for row, tag in zip(rows, ["th", *["td"] * (len(rows) - 1)], strict=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def write(
     linear: Linear, ins: list[str], outputs: list[str], plain: dict[str, Any], path: Path
 ) -> None:
-    """Matrices and names in the format of the ending."""
+    """Write matrices and names in the format of the suffix."""
     import numpy as np
 
     part = linear.part(ins, outputs)
@@ -53,7 +53,7 @@ def write(
 
 
 def write_responses(linear: Linear, ins: list[str], outputs: list[str], path: Path) -> None:
-    """Frequency responses as columns: gain and phase of every pair."""
+    """Write frequency responses as columns of gain and phase."""
     import csv
 
     import numpy as np

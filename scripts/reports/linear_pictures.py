@@ -147,7 +147,7 @@ def draw_poles(linear: Linear, zeros: np.ndarray, path: Path) -> Path:
 
 
 def decorate(place: Any) -> None:
-    """Axes of the complex plane."""
+    """Draw the axes of the complex plane."""
     place.axvline(0.0, color="#666", linewidth=0.7)
     place.set(xlabel="real part [1/s]", ylabel="imaginary part [rad/s]")
     place.grid(alpha=0.3)

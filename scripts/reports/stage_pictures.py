@@ -92,7 +92,7 @@ def draw_stages(system: Any, result: Any, path: str | Path) -> None:
 
 
 def draw_panel(axes: Any, result: Any, what: str, names: list[str]) -> None:
-    """Lines of one unit, that which fits all of them."""
+    """Draw the lines of one panel in a fitting unit."""
     height = max(result[name].max() for name in names) - min(result[name].min() for name in names)
     if len(names) > 1 and max(np.ptp(result[name]) for name in names) < FLAT * height:
         what = "deviation"

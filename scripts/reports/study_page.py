@@ -40,7 +40,7 @@ class Section:
         return self
 
     def picture(self, figure: Any, caption: str) -> Section:
-        """A figure of matplotlib, or a PNG file."""
+        """Add a matplotlib figure or a PNG file."""
         if isinstance(figure, Path):
             data = figure.read_bytes()
         else:
@@ -51,7 +51,7 @@ class Section:
         return self
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> Section:
-        """Numbers are written with six digits; of very long tables the first rows are shown."""
+        """Add a table with six-digit numbers; long tables are shortened."""
         shown = [[written(cell) for cell in row] for row in rows[:MOST_ROWS]]
         if len(rows) > MOST_ROWS:
             self.texts.append(f"{title or 'The table'}: the first {MOST_ROWS} of {len(rows)} rows.")

@@ -76,7 +76,7 @@ def extremes(result: Any, name: str) -> dict[str, float | str]:
 
 
 def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str] = ()) -> None:
-    """Outputs and coordinates, or chosen columns, at start and end with their extremes, events, cost, files."""
+    """Print columns at start and end with extremes, events, cost and files."""
     from rich.markup import escape
 
     names = tuple(chosen) or (

@@ -133,7 +133,7 @@ def plain(line: str) -> str:
 
 
 def missing(shown: str, printed: str) -> list[str]:
-    """Lines of a page that are not among the printed ones, in their order."""
+    """Return the lines of a page that were not printed, in order."""
     there = [plain(line) for line in printed.splitlines()]
     at, wrong = 0, []
     for line in filter(None, map(plain, shown.splitlines())):

@@ -46,7 +46,7 @@ def api() -> str:
 
 
 def entry(path: str, thing: Any) -> Iterator[str]:
-    """A function, or a class with its public methods."""
+    """Return the documentation of a function, or of a class with its methods."""
     module, _, name = path.rpartition(".")
     yield from (f"### `{name}`", "", f"<small>`from {module} import {name}`</small>", "")
     if inspect.isclass(thing):

@@ -193,7 +193,7 @@ def ground(path: Path) -> None:
 
 
 def impacts(path: Path) -> None:
-    """The woodpecker's limit cycle, and a stack that lands."""
+    """Plot the woodpecker's limit cycle and a falling stack."""
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.8), constrained_layout=True)

@@ -128,7 +128,7 @@ class Reader:
 
     # -- systems --------------------------------------------------------------------------------------------------------------------------
     def read_system(self, system: Element, path: str) -> None:
-        """Elements and connections of a system; `path` is empty for the root, else ends with a dot."""
+        """Read elements and connections of a system; `path` is its prefix."""
         self.systems.add(path.rstrip("."))
         for element in system.findall(f"{{{SSD}}}Elements/*"):
             kind, name = element.tag.rpartition("}")[2], element.get("name", "")
@@ -347,7 +347,7 @@ class Reader:
     def assign(
         self, name: str, value: Element, units: Mapping[str, Base], factor: float, offset: float
     ) -> None:
-        """A value to the component whose name the parameter's name begins with; the value of an outer system wins."""
+        """Assign a parameter value to its component; outer systems override."""
         owner = next(
             (k for k, c in enumerate(self.components) if name.startswith(f"{c.name}.")), None
         )

@@ -205,7 +205,7 @@ def write_link(parent: Element, link: Link) -> None:
 def write_units(
     parent: Element, prefix: str, known: Mapping[str, Base], used: Iterable[str]
 ) -> None:
-    """Definitions of the units that occur."""
+    """Write the definitions of the units used."""
     names = sorted(set(used) & set(known))
     if not names:
         return

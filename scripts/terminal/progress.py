@@ -41,7 +41,7 @@ class Lines:
                 else f" {self.unit}"
             )
             print(
-                f"{self.title}: {done:.4g}{part} after {now - self.start:.0f} s",
+                f"{self.title}: {done:.4g}{part}, elapsed {now - self.start:.0f} s",
                 file=sys.stderr,
                 flush=True,
             )

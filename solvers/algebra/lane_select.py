@@ -36,12 +36,12 @@ def every(condition):
 
 
 def whole_below(x):
-    """The largest whole number that is not above x."""
+    """Return the largest integer not above x."""
     return np.floor(x)
 
 
 def whole_above(x):
-    """The smallest whole number that is not below x."""
+    """Return the smallest integer not below x."""
     return np.ceil(x)
 
 

@@ -144,7 +144,9 @@ def multiply(
 
 @entry
 def square(u1, p1, Y1, YT1, base1, stride1, width1, u, p, Y, YT, base, stride, width, n):
-    """Blocks of twice the step into zeroed bands: u1 = 2u + u u - Y YT, p1 = 2p + p p - YT Y, Y1 = 2Y + Y p + u Y, YT1."""
+    """Compute the blocks of twice the step into zeroed bands: u1 = 2u + u u - Y YT, p1 = 2p + p p -
+    YT Y, Y1 = 2Y + Y p + u Y, YT1.
+    """
     for i in range(n):
         first, last, o, s = (
             max(0, i - width1),

@@ -168,6 +168,6 @@ def rows_product(rows: np.ndarray, b: Band) -> np.ndarray:
 
 
 def used(*rows: np.ndarray) -> tuple[int, int]:
-    """First and last column that is not zero in all arrays."""
+    """Return the first and last column that is not zero in all arrays."""
     columns = np.flatnonzero(sum(np.abs(a).sum(axis=0) for a in rows))
     return (int(columns[0]), int(columns[-1])) if len(columns) else (0, -1)

@@ -108,7 +108,7 @@ def sampled(
 
 
 def merge(inputs: list, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Channels that are excited and beta (steps, p, channels) of forces and supports together."""
+    """Return the excited channels and beta (steps, p, channels) of forces and supports together."""
     betas = [
         (channels, excitation.coefficients(values, shape) * gain)
         for channels, values, shape, gain in inputs

@@ -53,7 +53,7 @@ class Coefficients(NamedTuple):
 
 
 def check_accuracy(accuracy: float) -> None:
-    """An error bound relative to the motion."""
+    """Raise ChainError for an accuracy outside (0, 1)."""
     if not 0.0 < accuracy < 1.0:
         raise ChainError(f"accuracy: expected a number between 0 and 1, got {accuracy}")
 
@@ -136,7 +136,7 @@ def unscaled(value, n: int) -> np.ndarray:
 
 
 def is_symmetric(a: Band, n: int) -> bool:
-    """Symmetric up to rounding."""
+    """Return whether a matrix is symmetric up to rounding."""
     return bool(
         np.abs(diagonals(a, n) - diagonals(transposed(a, n), n)).max()
         <= 1e-13 * np.abs(a.data).max()

@@ -51,7 +51,7 @@ def cheaper_than_runge_kutta(n: int, m: int) -> bool:
 
 
 def reach(a: Band, n: int) -> int:
-    """Diagonals on either side that are not zero."""
+    """Return the number of non-zero diagonals on either side."""
     return int(band_kernels.reach(a.data, n)) if a.is_dense else a.width
 
 

@@ -16,7 +16,7 @@ LARGEST = 80  # n beyond which products in extended precision take too long
 
 
 def pays(n: int, total: float, accuracy: float) -> bool:
-    """The double path would miss the accuracy for omega*dt = total."""
+    """Return whether double precision would miss the accuracy for omega*dt = total."""
     return (
         n <= LARGEST
         and ROUNDING * max(1.0, total) > accuracy

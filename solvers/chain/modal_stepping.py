@@ -304,7 +304,7 @@ def series(row, up, down, friction, p):
 
 @kernel
 def double(row, a, b, c, e, p):
-    """Rows of D_p..D_1 for twice the step (12)."""
+    """Compute the rows of D_p..D_1 for twice the step (12)."""
     for k in range(p, 0, -1):
         S, R, binomial = 0.0, 0.0, 1.0
         for i in range(k):

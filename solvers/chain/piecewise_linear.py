@@ -42,12 +42,12 @@ class Pieces(NamedTuple):
 
 
 def slack(a: int, b: int, gap: float, stiffness: float, damping: float = 0.0) -> Element:
-    """A coupling that acts beyond -gap/2..gap/2."""
+    """Return a coupling that acts outside -gap/2..gap/2."""
     return Element(a, b, (-gap / 2, gap / 2), (stiffness, 0.0, stiffness), (damping, 0.0, damping))
 
 
 def stop(a: int, at: float, stiffness: float, damping: float = 0.0, b: int = -1) -> Element:
-    """A stop that acts for s > at."""
+    """Return a stop that acts for s > at."""
     return Element(a, b, (at,), (0.0, stiffness), (0.0, damping), at)
 
 
@@ -222,7 +222,7 @@ def leaves(
     v1: np.ndarray,
     h: float,
 ) -> bool:
-    """The elongation ends outside its region, or the cubic through both ends does in between."""
+    """Return whether the elongation leaves its region in a step, at the end or in between."""
     low = element.breaks[region - 1] if region > 0 else -np.inf
     high = element.breaks[region] if region < len(element.breaks) else np.inf
     a, b, c, d = (

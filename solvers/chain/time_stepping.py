@@ -27,7 +27,7 @@ def pack(p: Band, u: Band, Y: Band, YT: Band, n: int) -> tuple[np.ndarray, np.nd
 
 @entry
 def copy_rows(packed, start, length, place, a, base, stride, width, n):
-    """Rows of one block to their places: pair, strains or velocities, row of the pair, e or v."""
+    """Copy the rows of one block to their places in the packed array."""
     for k in range(n):
         first, last = max(0, k - width), min(n - 1, k + width)
         o = (8 * (k // 2) + place + 2 * (k % 2)) * length + first - start[k // 2]
@@ -43,7 +43,7 @@ def copy_rows(packed, start, length, place, a, base, stride, width, n):
 
 @kernel
 def add_pair(e, v, o, packed, r, length, e0, v0, e1, v1):
-    """Contribution of two rows to e and v; offsets unsigned."""
+    """Add the contribution of two rows to e and v."""
     r1 = r + length
     r2 = r1 + length
     r3 = r2 + length

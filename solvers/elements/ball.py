@@ -58,7 +58,9 @@ def walk_back(model, ws, e, at):
 
 @kernel
 def turn_by_speeds(ws, at, new, R, j):
-    """New running frame, turning with the relative angular velocity u[j:j+3] in the axes R; three columns."""
+    """Set the new running frame with relative angular velocity u[j:j+3] in axes R, and its three
+    columns.
+    """
     turning = mv(R, get3(ws.u, j))
     om = get3(ws.row, at + L.W_OM)
     d = get3(ws.row, at + L.W_D)
@@ -74,14 +76,14 @@ def turn_by_speeds(ws, at, new, R, j):
 # -- body axes ----------------------------------------------------------------------------------------------------------------------------
 @kernel
 def columns(model, ws, e, place):
-    """Unit angular velocities in axes after the element."""
+    """Set the columns of unit angular velocities in axes behind the element."""
     i, G, s = place
     turning_columns(ws, model.e_u[e], G, mv(G, s))
 
 
 @kernel
 def columns_back(model, ws, e, place):
-    """Speeds in the axes before the element, of opposite sense."""
+    """Set the columns of speeds in axes before the element, with opposite sign."""
     i, G, s = place
     turning_columns(
         ws, model.e_u[e], scale9(-1.0, mm(G, transpose(turned_back(model, ws, e, 0)))), mv(G, s)
@@ -90,7 +92,7 @@ def columns_back(model, ws, e, place):
 
 @kernel
 def turning_columns(ws, u, B, arm):
-    """Columns of unit angular velocities in the axes B; arm from the element to the child's origin."""
+    """Set the columns of unit angular velocities in axes B, with `arm` to the child's origin."""
     for k in range(3):
         g = (B[k], B[3 + k], B[6 + k])
         put6(ws.A, 6 * (u + k), join(cross(g, arm), g))
@@ -172,7 +174,7 @@ def retract(model, ws, e, step):
 
 @kernel
 def departure(model, ws, e, way):
-    """The rotation vector between two quaternions."""
+    """Compute the rotation vector between two quaternions."""
     q, out = way
     put3(out, model.e_u[e], turn_between(q, ws.q, model.e_q[e]))
 

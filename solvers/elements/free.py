@@ -65,7 +65,7 @@ def walk(model, ws, e, at):
 
 @kernel
 def columns(model, ws, e, place):
-    """Unit velocities and unit angular velocities in axes after the element."""
+    """Set the columns of unit velocities and angular velocities in axes behind the element."""
     i, G, s = place
     j = model.e_u[e]
     for k in range(3):
@@ -84,14 +84,14 @@ def rates(model, ws, e, motion):
 
 @kernel
 def q_rates(model, ws, e, ydot):
-    """The velocity in parent axes; half the quaternion times the angular velocity."""
+    """Write the rates of position and quaternion to ydot."""
     shift_rate(ydot, ws, model.e_q[e], model.e_u[e])
     quaternion_rate(ydot, ws, model.e_q[e] + 3, model.e_u[e] + 3)
 
 
 @kernel
 def shift_rate(ydot, ws, k, j):
-    """Rate of the position in parent axes from the velocity in child axes: v + 2 w (r × v) + 2 r × (r × v) over the norm."""
+    """Write the rate of the position in parent axes from the velocity in child axes."""
     w, x, y, z = ws.q[k + 3], ws.q[k + 4], ws.q[k + 5], ws.q[k + 6]
     a, b, c = ws.u[j], ws.u[j + 1], ws.u[j + 2]
     s = 2.0 / (w * w + x * x + y * y + z * z)
@@ -113,7 +113,7 @@ def retract(model, ws, e, step):
 
 @kernel
 def departure(model, ws, e, way):
-    """The shift in child axes and the turn between two positions."""
+    """Compute shift in child axes and rotation vector between two positions."""
     q, out = way
     k, j = model.e_q[e], model.e_u[e]
     R = quaternion_matrix(q[k + 3], q[k + 4], q[k + 5], q[k + 6])

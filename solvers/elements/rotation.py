@@ -62,7 +62,7 @@ def turned(model, ws, e, _):
 
 @kernel
 def derive_matrix(model, ws, e, _):
-    """The matrix of a constant rotation."""
+    """Compute the matrix of a constant rotation."""
     unit_axis(model, ws, e, 0)
     at = e * L.ELEMENT
     put9(
@@ -115,7 +115,7 @@ def add_turn(array, linear, angular, a, d):
 
 @kernel
 def columns(model, ws, e, place):
-    """A column about the axis."""
+    """Set the column of a rotation about the axis."""
     i, G, s = place
     a = axis_per_unit(model, ws, e)
     hand_column(model, ws, i, e, join(mv(G, cross(a, s)), mv(G, a)))

@@ -74,7 +74,7 @@ def walk(model, ws, e, at):
 
 @kernel
 def columns(model, ws, e, place):
-    """A column along the axis."""
+    """Set the column of a translation along the axis."""
     i, G, s = place
     a = axis_per_unit(model, ws, e)
     hand_column(model, ws, i, e, join(mv(G, a), ZERO))

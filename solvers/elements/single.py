@@ -89,12 +89,12 @@ def no_shift(model, ws, e, _):
 
 @kernel
 def no_columns(model, ws, e, place):
-    """Nothing moves it."""
+    """Do nothing: constant elements have no columns."""
 
 
 @kernel
 def no_rates(model, ws, e, motion):
-    """Nothing moves it."""
+    """Do nothing: constant elements have no column rates."""
     return motion
 
 
@@ -105,7 +105,7 @@ def derives_nothing(model, ws, e, _):
 
 @kernel
 def unit_axis(model, ws, e, _):
-    """An axis of length 1."""
+    """Normalise the axis of the element."""
     at = e * L.ELEMENT + L.E_AXIS
     a = get3(ws.elem, at)
     put3(ws.elem, at, scale(1.0 / math.sqrt(dot3(a, a)), a))

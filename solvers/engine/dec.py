@@ -46,7 +46,7 @@ def eliminate_all(model, ws):
 
 @kernel
 def accelerate_all(model, ws):
-    """Root to leaves."""
+    """Compute the accelerations of all joints from the root to the leaves."""
     for i in range(1, model.parent.size):
         accelerate(model, ws, i)
 

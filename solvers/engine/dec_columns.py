@@ -80,7 +80,7 @@ def eliminate_columns(model, ws, i):
 
 @inline
 def yielded(J, H, M, N, F, un, uf, inv, g):
-    """Inertia and bias that are felt when the freedom yields: M* - U D⁻¹Uᵀ, h + U g."""
+    """Return inertia and bias after eliminating one speed: M* - U D⁻¹Uᵀ, h + U g."""
     gn = scale(inv, un)
     J = sub6(J, outer_symmetric(gn, un))
     H = sub9(H, outer(gn, uf))
@@ -107,7 +107,7 @@ def rate(ws, c, da, db):
 
 @kernel
 def accelerate_rotations(model, ws, i, count):
-    """Columns (0, a): the linear part is the parent's."""
+    """Compute u̇ and the acceleration of a joint with purely rotational columns."""
     at = i * L.ROW
     j = model.u_at[i]
     da, db = carried(model, ws, i)
@@ -122,7 +122,7 @@ def accelerate_rotations(model, ws, i, count):
 
 @kernel
 def accelerate_columns(model, ws, i):
-    """Columns of any form."""
+    """Compute u̇ and the acceleration of a joint with general columns."""
     at = i * L.ROW
     da, db = carried(model, ws, i)
     for k in range(model.u_at[i], model.u_at[i + 1]):

@@ -50,7 +50,7 @@ def prepare(model, ws):
 
 @kernel
 def prepare_inertia(model, ws, i):
-    """Mass, h = m rc and J about O_i (Steiner) of body i."""
+    """Compute mass, first moment h = m rc and inertia about O_i (Steiner) of body i."""
     at = i * L.BODY
     m = 0.0
     c = (0.0, 0.0, 0.0)

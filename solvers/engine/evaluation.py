@@ -51,7 +51,7 @@ def rates_of_inputs(model, ws, dt):
 
 @kernel
 def move_inputs(model, ws, dt):
-    """Inputs as polynomials of the time since they were given."""
+    """Evaluate the inputs as polynomials of the time since they were set."""
     curved = ws.head.sloped == 2.0
     for k in range(ws.slope.size):
         rise = 0.0
@@ -63,7 +63,9 @@ def move_inputs(model, ws, dt):
 
 @kernel
 def place(model, ws, t, inertia):
-    """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x; `inertia`: an elimination follows."""
+    """Compute positions, velocities and their sensors for ws.q, ws.u, ws.x; `inertia` prepares an
+    elimination.
+    """
     status = set_registers(model, ws, t)
     motion(model, ws, inertia)
     see(model, ws)
@@ -72,7 +74,7 @@ def place(model, ws, t, inertia):
 
 @kernel
 def see(model, ws):
-    """Velocities and the sensors of positions and velocities, where something reads them."""
+    """Compute velocities and the sensors of positions and velocities, if anything reads them."""
     if model.header.forces > 0 or model.header.idle_sensors > 0:
         velocities(model, ws)
         measure(model, ws, 0, model.header.late_sensors)
@@ -112,7 +114,7 @@ def finished(model, ws):
 
 @kernel
 def tell(model, ws):
-    """Sensors that only results read, after accelerations, reactions and velocities."""
+    """Compute the sensors that only results read, after accelerations and reactions."""
     measure(model, ws, model.header.idle_sensors, model.header.sensors)
 
 

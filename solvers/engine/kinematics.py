@@ -99,7 +99,7 @@ def joint_axes(ws, b, Rp):
 
 @kernel
 def move_revolute(model, ws, i):
-    """Constant part, then a rotation about an axis through O_i."""
+    """Compute the row and column of a body on a revolute joint."""
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     b = i * L.BODY
@@ -122,7 +122,7 @@ def move_revolute(model, ws, i):
 
 @kernel
 def move_universal(model, ws, i):
-    """Constant part, then rotations about two axes through O_i, the second carried by the first."""
+    """Compute the row and columns of a body on a universal joint."""
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     b = i * L.BODY
@@ -157,7 +157,7 @@ def move_universal(model, ws, i):
 
 @kernel
 def move_prismatic(model, ws, i):
-    """Constant part, then a shift along an axis."""
+    """Compute the row and column of a body on a prismatic joint."""
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     b = i * L.BODY
@@ -178,7 +178,9 @@ def move_prismatic(model, ws, i):
 
 @kernel
 def move_ball(model, ws, i):
-    """Constant part, then a rotation by a quaternion; speeds are the relative angular velocity in child axes."""
+    """Compute the row and columns of a body on a spherical joint (quaternion, angular velocity in
+    child axes).
+    """
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     b = i * L.BODY
@@ -199,7 +201,7 @@ def move_ball(model, ws, i):
 
 @inline
 def put_turning_columns(ws, j, R):
-    """Columns of a rotation about the child's axes through O_i."""
+    """Set the columns of rotations about the child's axes through O_i."""
     for k in range(3):
         put3(ws.col, (j + k) * L.COLUMN + L.C_L, ZERO)
     put3(ws.col, j * L.COLUMN + L.C_A, (R[0], R[3], R[6]))
@@ -221,7 +223,7 @@ def inertia_of(ws, i):
 
 @inline
 def start_inertia(ws, i):
-    """Inertia in ground axes about O_i and the bias force and moment of Newton and Euler at u̇ = 0."""
+    """Set the inertia in ground axes about O_i and the Newton-Euler bias at u̇ = 0."""
     at = i * L.ROW
     m, h, J = inertia_of(ws, i)
     om = get3(ws.row, at + L.W_OM)
@@ -236,7 +238,9 @@ def start_inertia(ws, i):
 
 @kernel
 def velocities(model, ws):
-    """Positions and velocities of all O_i in ground axes, for loads and outputs; needs `motion`."""
+    """Compute positions and velocities of all O_i in ground axes for loads and outputs; needs
+    `motion`.
+    """
     for i in range(1, model.parent.size):
         at = i * L.ROW
         parent = model.parent[i] * L.ROW

@@ -61,7 +61,7 @@ def turned(ws, body, register, frame):
 
 @kernel
 def add_wrench(ws, body, r, force, moment):
-    """Force at the point r from O_i, and a moment."""
+    """Add a force at the point r from O_i, and a moment, to a body's wrench."""
     add_to3(ws.wrench, 6 * body, force)
     add_to3(ws.wrench, 6 * body + 3, cross(r, force))
     add_to3(ws.wrench, 6 * body + 3, moment)

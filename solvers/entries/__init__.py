@@ -154,7 +154,7 @@ def as_pointer_function(name: str) -> Callable[..., int]:
 
 
 def library_of(entry: str) -> str:
-    """The library an entry point belongs to."""
+    """Return the library that an entry point belongs to."""
     return next(
         library
         for library, modules in LIBRARIES.items()

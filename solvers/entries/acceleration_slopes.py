@@ -22,7 +22,8 @@ from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 
 @entry
 def slopes(ints, floats, work, wide, t, plan, registers, chosen, out):
-    """Slopes along q, u, forces along u, x and inputs (rows of `out`), WIDTH directions of the plan at a time.
+    """Compute derivatives by q, u, forces, x and inputs (rows of `out`), WIDTH directions at a
+    time.
 
     Columns: u̇, and unless `chosen` is below zero, ẋ and the chosen registers.
     """
@@ -47,7 +48,7 @@ def slopes(ints, floats, work, wide, t, plan, registers, chosen, out):
 
 @kernel
 def solve_some(model, ws, duals, t, plan, at, rest):
-    """Accelerations with slopes along the directions from place `at` of the plan on, and where it is wanted all that follows from them."""
+    """Compute accelerations with derivatives along the directions from place `at` of the plan."""
     loops = model.l_kind.size > 0
     known = 1  # the first body whose row the directions before have left with slopes, or none
     if at > 0:
@@ -107,7 +108,7 @@ def solve_whole(model, ws, duals, t):
 
 @kernel
 def tell_some(model, ws, duals, plan, at, registers, chosen, out):
-    """Slopes of these directions to their rows."""
+    """Write the derivatives along these directions to their rows."""
     nu, nx = ws.u.size, ws.x.size
     width = nu if chosen < 0 else nu + nx + chosen
     left = directions_of(model, ws) - at

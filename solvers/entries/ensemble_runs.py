@@ -29,7 +29,8 @@ def ensemble(
     table,
     codes,
 ):
-    """Runs over all times. Rows of `values`: the varied numbers of a run (registers, then constants of bodies and elements); of `starts`: q, u, x.
+    """Compute runs over all times. Rows of `values` are varied numbers (registers, constants), of
+    `starts` q, u, x.
 
     `table`: the chosen registers, run by run, time by time; `codes`: a status per WIDTH runs.
     """
@@ -68,7 +69,7 @@ def ensemble(
 
 @kernel
 def put_varied(lanes, k, numbers):
-    """Number k of registers and derived constants."""
+    """Write number k of the varied registers and constants to the lanes."""
     if k < lanes.val.size:
         lanes.val[k] = numbers
     elif k < lanes.val.size + lanes.body.size:
@@ -96,7 +97,7 @@ def run_group(model, lanes, memory, plan, method, times, columns, table, first):
 
 @kernel
 def record(model, lanes, memory, plan, t, columns, table, row, first):
-    """Columns of the present state."""
+    """Write the columns of the present state to the table."""
     n = lanes.q.size + lanes.u.size + lanes.x.size
     status = E.lane_rates(memory[n : 2 * n], model, lanes, t, memory[:n])
     if status == 0:

@@ -54,7 +54,7 @@ def unit_sizes(ints, floats, work, option, t):
 
 @entry
 def unit_reset(ints, floats, work, option, t):
-    """A fresh instance: stage 0, registers at their image, default options."""
+    """Reset an instance to stage 0, initial registers and default options."""
     I, F, W = unit_ints(ints), floats_view(floats), unit_work(work)
     for k in range(I.work_size):
         W[k] = 0.0

@@ -29,7 +29,8 @@ def stretch(
     table,
     flags,
 ):
-    """Rows of `states` (q, u, x of a lane) from the first to the row that is reached; `table`: lane by lane, row by row.
+    """Advance lanes from their rows of `states` (q, u, x) to the row reached; `table` is filled
+    lane by lane.
 
     Where the plan says so the numbers of the lanes are first those of `work`, but for the `varied` ones, whose rows are `values`. `flags`: -1 for
     lanes without a run; 1 afterwards where something happens in the last interval.

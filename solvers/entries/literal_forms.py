@@ -26,7 +26,7 @@ from kinetree.solvers.views import model_view, work_view
 
 @entry
 def literal_state(ints, floats, work, option, t):
-    """Literal kinematics and forces of the state in q, u, x."""
+    """Compute literal kinematics and forces of the state in q, u, x."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = load(model, ws, t)
@@ -113,7 +113,7 @@ def momenta(ints, floats, work, option, t):
 
 @entry
 def mass_matrix(ints, floats, work, option, t):
-    """The mass matrix at q, full, in Mq."""
+    """Compute the full mass matrix at q in Mq."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = literal_place(model, ws, t)
@@ -126,7 +126,7 @@ def mass_matrix(ints, floats, work, option, t):
 
 @entry
 def inverse_dynamics(ints, floats, work, option, t):
-    """Generalised forces (in Q) that are needed, besides the applied ones, for the rates in udot; reactions with them."""
+    """Compute the generalised forces (in Q) needed for the accelerations udot, and the reactions."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = load(model, ws, t)

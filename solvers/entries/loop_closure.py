@@ -16,13 +16,15 @@ def assemble(ints, floats, work, option, t):
 
 @entry
 def project(ints, floats, work, option, t):
-    """Back onto the constraints with the least change of q and u."""
+    """Project q and u onto the constraints by the least change."""
     return project_loops(model_view(ints, floats), work_view(ints, work), t)
 
 
 @entry
 def constraints(ints, floats, work, option, t):
-    """Residual of the constraint rows in loop_r: positions (option 0) or velocities (1)."""
+    """Compute the residual of the constraint rows in loop_r: positions (option 0) or velocities
+    (1).
+    """
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = place_loops(model, ws, t)

@@ -72,7 +72,7 @@ def take_rest(model, lanes, rest, first, left):
 
 @kernel
 def solve_lanes(model, lanes, time, outputs):
-    """Accelerations, and outputs where they are wanted."""
+    """Compute accelerations, and outputs if requested, of one group of states; return the status."""
     status = loaded(model, lanes, time)
     if status == 0:
         status = dec(model, lanes)

@@ -32,7 +32,7 @@ from kinetree.solvers.literal.orthogonal_complements import complement
 
 @kernel
 def literal_kinematics(model, ws):
-    """Everything a Lagrangian form needs from ws.q, ws.u, the registers of given motions and the applied loads."""
+    """Compute all kinematics and forces that a Lagrangian form needs."""
     status = literal_positions(model, ws)
     if status == 0:
         literal_velocities(model, ws)

@@ -104,7 +104,9 @@ def constraint_rows(model, ws):
 
 @kernel
 def couple_parent(model, ws, i, k, row, y, a):
-    """Row a of H_iκ, of the siblings' blocks and of the first term of H_ii, y = M_κ⁻¹C_iᵀZ_i e_a."""
+    """Compute row a of H_iκ, of the siblings' blocks and of the first term of H_ii, y =
+    M_κ⁻¹C_iᵀZ_i e_a.
+    """
     mk = order(model, k)
     for b in range(mk):
         ws.Hr[row + b] = -dot6(y, get6(ws.Z, 36 * k + 36 - 6 * mk + 6 * b))

@@ -90,7 +90,9 @@ def reactions(model, ws):
 
 @kernel
 def inverse_dynamics(model, ws):
-    """Generalised forces that are needed, besides the applied ones, for the rates ws.udot: left in ws.Q; fills ws.reaction too."""
+    """Compute in ws.Q the generalised forces needed, besides applied ones, for ws.udot; fills
+    ws.reaction.
+    """
     reactions(model, ws)
     project(ws.Q, model, ws, ws.reaction)
     for s in range(ws.Q.size):

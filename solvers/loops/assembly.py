@@ -56,7 +56,9 @@ def shake(model, ws, seed, size):
 
 @kernel
 def close_positions(model, ws, t):
-    """Coordinates that close the loops, from ws.q; on failure they are left as they were and head.item is the worst row of the first attempts."""
+    """Compute coordinates that close the loops, starting from ws.q; on failure ws.q is unchanged
+    and head.item is the worst row.
+    """
     seed = 1
     row = 0.0
     for k in range(ws.q.size):

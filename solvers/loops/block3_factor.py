@@ -52,7 +52,7 @@ def less(ws, at, p):
 
 @kernel
 def subtract_threes(ws, at, a, b):
-    """Block at `at` minus block a times block b transposed."""
+    """Subtract block a times block b transposed from the block at `at`."""
     A, B = rows_of(ws, a), rows_of(ws, b)
     less(ws, at, row_by_three(A[0], B))
     less(ws, at + 3, row_by_three(A[1], B))
@@ -69,7 +69,7 @@ def solved_row(p, F):
 
 @kernel
 def divide_three(ws, at, factor):
-    """Block at `at` times the inverse transposed factor."""
+    """Multiply the block at `at` by the inverse transposed factor."""
     F, A = rows_of(ws, factor), rows_of(ws, at)
     put3(ws.loop_g, at, solved_row(A[0], F))
     put3(ws.loop_g, at + 3, solved_row(A[1], F))

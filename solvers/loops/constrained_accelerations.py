@@ -36,7 +36,7 @@ def accelerations_of(model, ws):
 
 @kernel
 def constrained(model, ws):
-    """Multipliers and the accelerations that keep the loops closed, after `load`."""
+    """Compute multipliers and accelerations that keep the loops closed, after `load`."""
     if model.ghosts.size > 0:
         lend(model, ws)
     apply_loads(model, ws)

@@ -39,7 +39,7 @@ def push_nothing(ws):
 
 @kernel
 def place_multipliers(model, ws):
-    """Wrenches and generalised forces Jᵀλ of ws.loop_lam."""
+    """Compute the wrenches and generalised forces Jᵀλ of ws.loop_lam."""
     push_nothing(ws)
     for g in range(model.l_kind.size):
         r = model.l_row[g]
@@ -140,7 +140,7 @@ def three_along(ws, at, own, rows):
 
 @kernel
 def yield_free(ws, at, first, own, rows):
-    """Accelerations of a free body, whose force block was eliminated before its moment block."""
+    """Compute the accelerations of a free body from its eliminated force and moment blocks."""
     _, HK, _ = free_blocks(ws, at)
     f = three_along(ws, first, own, rows)
     n = three_along(ws, first + 3 * rows, own, rows)

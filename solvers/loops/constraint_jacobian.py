@@ -48,7 +48,7 @@ def spread_rows(model, ws, metric):
 
 @kernel
 def spread_in_space(model, ws, g, metric):
-    """Rows of one group of any kind."""
+    """Compute the constraint rows of one spatial group."""
     first = model.l_at[g]
     last = model.l_at[g + 1]
     rows = model.l_row[g + 1] - model.l_row[g]
@@ -140,7 +140,7 @@ def spread_columns(model, ws, g, e, i, rows, metric):
 
 @kernel
 def put_rows(ws, at, rows, x, z):
-    """Three numbers of one row, one for each of three speeds."""
+    """Store three numbers of a row, one per speed."""
     for k in range(3):
         ws.loop_x[at + k * rows] = x[k]
         ws.loop_z[at + k * rows] = z[k]

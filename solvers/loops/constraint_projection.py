@@ -112,7 +112,7 @@ def speed_scale(ws):
 
 @boundary("state")
 def project(model, ws, t):
-    """Back onto the constraints at position and velocity level; changes ws.q and ws.u."""
+    """Project ws.q and ws.u onto the position and velocity constraints; return the status."""
     status = project_position(model, ws, t)
     if status == 0:
         status = project_velocity(model, ws, t)

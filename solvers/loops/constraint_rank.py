@@ -30,7 +30,7 @@ SEEN, STUCK = (
 
 @kernel
 def find_ranks(model, ws):
-    """Ranks at the placed position join ws.loop_rank when they are larger."""
+    """Raise ws.loop_rank to the ranks at the present position."""
     spread_rows(model, ws, L.WEIGHTS)
     form_gram(model, ws)
     for k in range(model.l_kind.size):

@@ -64,7 +64,7 @@ def square(ws, at, first, columns, rows):
 
 @kernel
 def add_shared(model, ws, k, m):
-    """Block (k, m): products over the bodies that both groups have on their paths."""
+    """Compute block (k, m), the products over bodies on the paths of both groups."""
     at = block_at(model, k, m)
     rows, cols = rows_in(model, k), rows_in(model, m)
     for c in range(rows * cols):
@@ -148,7 +148,7 @@ def factor(model, ws, damping, use):
 
 @kernel
 def subtract(model, ws, at, a, rows, b, cols, m):
-    """Block at `at` minus the product of two blocks of the factor in the columns of group m."""
+    """Subtract the product of two factor blocks in the columns of group m from the block at `at`."""
     width, kept = rows_in(model, m), int(ws.loop_found[m])
     if rows == 3 and cols == 3 and width == 3 and kept == 3:
         subtract_threes(ws, at, a, b)
@@ -163,7 +163,7 @@ def subtract(model, ws, at, a, rows, b, cols, m):
 
 @kernel
 def eliminate_block(model, ws, k, m, rows):
-    """Block (k, m) of the factor: A_km minus the products of earlier columns, times the inverse transposed factor of group m."""
+    """Compute block (k, m) of the factor from A_km, earlier columns and the factor of group m."""
     at = block_at(model, k, m)
     cols, rank = rows_in(model, m), int(ws.loop_found[m])
     diagonal = block_at(model, m, m)

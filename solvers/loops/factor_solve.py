@@ -37,7 +37,7 @@ def solve_factor(model, ws, x):
 
 @kernel
 def solve_transposed(model, ws, x):
-    """Second half of `solve_factor`, last group first."""
+    """Perform the back substitution of `solve_factor`, last group first."""
     for k in range(model.l_kind.size - 1, -1, -1):
         rows = rows_in(model, k)
         own = model.l_row[k]

@@ -31,7 +31,9 @@ def limit_step(ws):
 
 @kernel
 def close(model, ws, t):
-    """Damped Gauss-Newton from ws.q with the weights given; INCONSISTENT when it does not close, head.item is then the worst row."""
+    """Close the loops from ws.q by damped Gauss-Newton steps; INCONSISTENT on failure, with the
+    worst row in head.item.
+    """
     status = place_loops(model, ws, t)
     if status != 0:
         return status

@@ -37,7 +37,7 @@ def lend(model, ws):
 
 @kernel
 def forget_debts(ws):
-    """Nothing has been repaid yet."""
+    """Set the accumulated correction of massless bodies to zero."""
     for c in range(ws.ghost_w.size):
         ws.ghost_w[c] = 0.0
 

@@ -21,7 +21,7 @@ from kinetree.solvers.loops.massless_bodies import lend, repay
 
 @kernel
 def place_loops(model, ws, t):
-    """Positions, velocities and registers of the state in ws.q, ws.u that the constraint rows need."""
+    """Compute positions, velocities and registers that the constraint rows need."""
     status = place(model, ws, t, True)
     velocities(model, ws)
     if status == 0 and model.l_k[model.l_kind.size] + model.l_arm.size > 0:

@@ -68,7 +68,7 @@ def spread_in_plane(model, ws, g, axis, metric):
 
 @kernel
 def plane_entry(model, ws, g, e, axis, metric):
-    """Rows of one body on the path: force along the next two axes and moment about this one, three rows at once."""
+    """Compute the rows of one body on the path: two forces and one moment, three rows at once."""
     i = model.l_body[e]
     one, two = (axis + 1) % 3, (axis + 2) % 3
     w, own = 36 * e, model.l_row[g]

@@ -39,7 +39,7 @@ REACHED = 1e-8  # difference from the value asked for, relative to the largest s
 
 @kernel
 def free_change(model, ws, damping, use):
-    """Least change under the constraints alone in ws.udot; leaves the factors of the elimination and of the constraints."""
+    """Compute in ws.udot the least change under the constraints alone; the factors are kept."""
     if model.l_kind.size > 0:
         return least_change(model, ws, damping, True, use)
     status = eliminate_all(model, ws)
@@ -50,7 +50,7 @@ def free_change(model, ws, damping, use):
 
 @kernel
 def rest(model, ws):
-    """Residual of the accelerations at u̇ = 0 in ws.set_rest."""
+    """Compute the residual of the set accelerations at u̇ = 0 in ws.set_rest."""
     forget_bias(model, ws)
     for j in range(ws.udot.size):
         ws.udot[j] = 0.0

@@ -22,7 +22,7 @@ def directions_of(model, ws):
 
 @kernel
 def plant(model, ws, duals, k, slopes):
-    """The number of direction k, from the plain workspace, with slopes."""
+    """Copy the number of direction k from the plain workspace, with derivatives."""
     nq, nu, nx = ws.q.size, ws.u.size, ws.x.size
     if k < nq:
         duals.q[k] = dual_of(ws.q[k], slopes)
@@ -39,7 +39,7 @@ def plant(model, ws, duals, k, slopes):
 
 @kernel
 def plant_all(model, ws, duals):
-    """The state of the plain workspace without slopes."""
+    """Copy the state of the plain workspace without derivatives."""
     for k in range(directions_of(model, ws)):
         plant(model, ws, duals, k, lanes_of(0.0))
 
@@ -65,7 +65,7 @@ def weed(model, ws, duals, plan, at):
 
 @kernel
 def reap(rows, width, k, plan, at, left, dual):
-    """Slopes of a number to column k of the rows of these directions."""
+    """Write the derivatives of a number to column k of these directions' rows."""
     slopes = slopes_of(dual)
     for n in range(min(left, WIDTH)):
         rows[plan[2 * (at + n)] * width + k] = lane(slopes, n)

@@ -37,7 +37,7 @@ def gather(rows, width, k, first, left):
 
 @kernel
 def scatter(rows, width, k, first, left, lanes):
-    """Number k of the rows from `first` on."""
+    """Write lanes to number k of the rows from `first` on."""
     at = first * width + k
     for n in range(min(left, WIDTH)):
         rows[at + n * width] = lane(lanes, n)
@@ -45,7 +45,7 @@ def scatter(rows, width, k, first, left, lanes):
 
 @kernel
 def copy_plain(ws, wide):
-    """Flags and derived constants, which all states share."""
+    """Copy flags and derived constants, which all states share."""
     for k in range(ws.head.size):
         wide.head[k] = ws.head[k]
     for k in range(ws.body_code.size):

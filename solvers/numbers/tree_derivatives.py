@@ -40,7 +40,7 @@ def slopes3(a):
 
 @inline
 def rise3(a):
-    """A vector of duals that is zero, with these slopes."""
+    """Return a vector of duals with value zero and the given derivatives."""
     return (
         dual_of(0.0, lanes_of(a[0])),
         dual_of(0.0, lanes_of(a[1])),
@@ -71,7 +71,7 @@ def move_from(model, ws, duals, first):
 
 @kernel
 def solve_slopes(model, ws, duals, first):
-    """Slopes of u̇; bodies before `first` do not move along these directions."""
+    """Compute derivatives of u̇; bodies before `first` do not move along these directions."""
     for i in range(model.parent.size - 1, 0, -1):
         if i >= first:
             yield_body(model, ws, duals, duals, i)
@@ -124,7 +124,7 @@ def yield_body(model, ws, duals, frame, i):
 
 @kernel
 def follow(model, ws, duals, i):
-    """Slopes of u̇ of joint i, and of the accelerations at O_i."""
+    """Compute derivatives of u̇ of joint i and of the accelerations at O_i."""
     at = i * L.ROW
     p = model.parent[i] * L.ROW
     j = model.u_at[i]
@@ -158,7 +158,7 @@ def follow(model, ws, duals, i):
 
 @inline
 def put_rates(ws, duals, j, slopes):
-    """Three rates of speeds with their slopes."""
+    """Write three speed derivatives with their derivatives."""
     duals.udot[j] = dual_of(ws.udot[j], lanes_of(slopes[0]))
     duals.udot[j + 1] = dual_of(ws.udot[j + 1], lanes_of(slopes[1]))
     duals.udot[j + 2] = dual_of(ws.udot[j + 2], lanes_of(slopes[2]))
@@ -166,7 +166,7 @@ def put_rates(ws, duals, j, slopes):
 
 @kernel
 def take_inertias(model, ws, duals):
-    """Articulated inertias of the plain workspace, for the reactions."""
+    """Copy articulated inertias from the plain workspace, for the reactions."""
     for i in range(1, model.parent.size):
         at = i * L.ROW
         put6(duals.row, at + L.W_J, get6(ws.row, at + L.W_J))

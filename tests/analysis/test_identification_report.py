@@ -40,7 +40,7 @@ def record():
     return load(two_masses(k2=52.0)).compile().simulate(3.0, output_step=0.02)
 
 
-def test_the_parameter_that_is_wrong_explains_best_what_is_left(record):
+def test_wrong_parameter_explains_residual_best(record):
     """Only k1 is fitted, and k2 is 4 % off: its true value is told, the fitted one is not."""
     data = {"time": record.time, "x": record["x"], "y": record["y"]}
     found = identify(two_masses(), data, ["k1"], suspects=True)
@@ -64,7 +64,7 @@ def test_parameters_that_only_rounding_depends_on_are_refused(names: list[str], 
         identify(mechanism, data, names)
 
 
-def test_parameters_of_one_scale_cannot_be_told_apart(record):
+def test_indistinguishable_parameters_are_reported(record):
     """Masses, stiffnesses and dampings times one factor make the same motion."""
     free = two_masses()
     free["forces"]["b"]["damping"] = "c"

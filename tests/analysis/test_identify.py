@@ -36,7 +36,7 @@ def exact(t: np.ndarray, k: float, c: float, x0: float, m: float = 2.0) -> np.nd
     return x0 * np.exp(-s * t) * (np.cos(w * t) + s / w * np.sin(w * t))
 
 
-def test_parameters_come_back_within_three_deviations():
+def test_true_parameters_lie_within_three_deviations():
     """5 noises of 2 % of the amplitude: every estimate within 3 of its deviations, their spread is what the deviations say."""
     t = np.linspace(0, 3, 61)
     clean, noise = exact(t, **TRUE), np.random.default_rng(1)
@@ -108,7 +108,7 @@ def test_several_columns_weigh_by_their_noise():
     )
 
 
-def test_bounds_hold_and_outliers_count_less():
+def test_bounds_are_respected_and_outliers_downweighted():
     t = np.linspace(0, 2, 41)
     data = {"x": exact(t, **TRUE)}
     limited = identify(OSCILLATOR, data, ["k", "c", "x0"], time=t, bounds={"k": (150, 240)})
@@ -393,7 +393,7 @@ def test_alternating_samples_are_no_mode():
     ]
 
 
-def test_parameters_on_their_bounds_are_said():
+def test_parameters_at_bounds_are_reported():
     """Between both stiffnesses that give these modes (120 and 90.6, with another second one) neither bound lets it pass: a note."""
     result = (
         load(two_masses(120.0, 45.0, 0.8))

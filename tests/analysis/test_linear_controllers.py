@@ -79,7 +79,7 @@ def test_small_motions_have_the_memory_of_continuous_controllers(how: str):
         PID | {"rate": 100.0, "lag": 0.01, "setpoint": 0.1},
     ],
 )  # fmt: skip
-def test_memory_at_the_start_is_that_with_which_the_run_begins(controller: dict):
+def test_linearised_controller_memory_matches_run_start(controller: dict):
     """What is linearised at the start is what the run is a moment later."""
     system = load(slider(controller, start=0.2)).compile()
     start, later = system.linearize(), linear_at_time(system, 1e-4)
@@ -97,7 +97,7 @@ def test_small_motions_in_a_later_stage_have_its_parameters():
 
 
 @pytest.mark.parametrize("how", ["rest", "start", "time"])
-def test_sampled_controllers_are_told_and_take_part(how: str):
+def test_sampled_controllers_enter_linearisation(how: str):
     """The eigenvalues are near the logarithms of those from sample to sample."""
     T = 0.002
     law = {"kind": "pid", "measure": "x", "kp": 20, "ki": 15, "drives": "m", "period": T}

@@ -62,7 +62,7 @@ def test_train_modes_match_closed_form(count: int, absolute: bool):
     assert all(mode.damping == 0.0 and mode.oscillates for mode in modes)
 
 
-def test_train_of_twenty_without_a_hold():
+def test_free_train_of_twenty_cars():
     """ω_r = 2 √(k/M) sin((r-1) π / (2n)), shapes cos((r-1) π (2j-1) / (2n)); the first one is a pair of zeros."""
     n = 20
     modes = wagons(n, False, False).linearize().modes()

@@ -54,7 +54,7 @@ def written(path: Path, **columns: np.ndarray) -> str:
     return str(path)
 
 
-def test_columns_of_others(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_columns_of_foreign_files_are_mapped(tmp_path: Path, capsys: pytest.CaptureFixture):
     """Millimetres by the head of a column, kilonewtons by the map; a unit that does not fit is refused."""
     (tmp_path / "m.json").write_text(json.dumps(SLIDER))
     k = 260.0
@@ -198,7 +198,7 @@ def test_plans_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture):
 
 
 @pytest.mark.slow
-def test_the_sine_that_tells_most_is_found(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_most_informative_sine_is_found(tmp_path: Path, capsys: pytest.CaptureFixture):
     """The frequency for k alone: the search ends at the largest Σ (∂x/∂k)² of exact responses; what may not move so far is not driven there."""
     text = (
         "stop_time = 2.0\noutput_step = 0.04\n"

@@ -222,7 +222,7 @@ def beside(
 
 
 @pytest.mark.parametrize("source", ["lib:rolling-disc", "lib:snakeboard", str(BICYCLE)])
-def test_every_column_is_that_of_the_rates_beside(source: str):
+def test_constraint_columns_match_rate_differences(source: str):
     """Any moving state, steady or not: A against differences of the rates of neighbours on the constraints, h² = 1e-8 of their curvature."""
     system = load(source).compile()
     q, u = system.start()
@@ -339,7 +339,7 @@ def test_tangent_of_driven_rows():
     ) and chart.independent.tolist() == [1]
 
 
-def test_command_tells_that_the_state_moves(capsys: pytest.CaptureFixture):
+def test_linearize_reports_moving_state(capsys: pytest.CaptureFixture):
     """Text and data say that it moves, how the counts differ, whether it is steady; margins leave aside how far it has come."""
 
     def told(*arguments: str) -> str:

@@ -62,7 +62,7 @@ def test_pendulum_on_quaternions_is_prepared():
     assert result["end[3]"] == pytest.approx(-1.0)
 
 
-def test_what_cannot_rest_or_is_unknown_is_named():
+def test_impossible_equilibrium_is_named():
     with pytest.raises(ModelError, match=r"run\.prepare\[1\]\.set\.nix.*unknown parameter"):
         load(weight_on_spring(prepare=[{}, {"set": {"nix": 1.0}}]))
     loose = weight_on_spring(prepare=[{"name": "let go", "set": {"k": 0.0}}])

@@ -76,7 +76,7 @@ def slider(law: str, **more):
         ("atan2(xa*xa, xb*xb)*0", (0.0, 0.0)),
     ],
 )
-def test_corners_have_the_slopes_of_one_side(law: str, right: tuple[float, float]):
+def test_slopes_at_corners_are_one_sided(law: str, right: tuple[float, float]):
     """At a tie max and min both took the slopes of their first argument: their sum, which is smooth, doubled. All of them lean to one side now.
 
     So a volume of oil at rest, whose rate is max(rate, 0) + fade min(rate, 0), was twice as stiff as it is.

@@ -36,7 +36,7 @@ def pendulum(start: float, forces: dict | None = None, inputs: dict | None = Non
 
 
 @pytest.mark.parametrize("start", [0.3, math.pi / 2, 3.0, -2.5])
-def test_a_rod_comes_to_hang(start: float):
+def test_rod_equilibrium_hangs_down(start: float):
     """From any side, even from close to the unstable top; 2 pi f = sqrt(m g l/2 / (m l^2/3))."""
     found = pendulum(start).equilibrium()
     assert found.stable and found.undetermined == ()
@@ -64,7 +64,7 @@ def test_moment_balance_and_damping():
     )
 
 
-def test_a_force_nothing_balances_is_named():
+def test_unbalanced_force_is_named():
     system = pendulum(0.0, {"motor": {"coordinate": "phi", "value": "20"}})
     with pytest.raises(EvaluationError, match=r"der\(phi\)"):
         system.equilibrium()
@@ -91,7 +91,7 @@ def test_ball_joint_used_from_child_to_parent():
     assert found.stable and found.outputs["height"] == pytest.approx(-0.3, abs=1e-9)
 
 
-def test_closed_loop_rests_at_least_potential():
+def test_closed_loop_equilibrium_minimises_potential():
     """Along the one freedom of a four-bar the potential energy has its minimum at the rest position."""
     system = load("lib:four-bar").compile()
     found = system.equilibrium()
@@ -110,7 +110,7 @@ def test_closed_loop_rests_at_least_potential():
     )
 
 
-def test_free_body_rests_anywhere():
+def test_free_body_has_neutral_equilibrium():
     found = load("lib:free-body").compile().equilibrium()
     assert found.iterations == 0 and len(found.undetermined) == 6
 
@@ -174,7 +174,7 @@ def test_block_comes_to_equilibrium_on_ground_contact():
     assert found.modes[0].frequency == pytest.approx(math.sqrt(4e4) / (2 * math.pi), rel=1e-8)
 
 
-def test_preparation_stages_follow_one_another():
+def test_preparation_steps_continue_from_each_other():
     """On wheels, then on jacks that come down and lift it off, then under load: every state in balance, the springs in series and in parallel."""
     forces = {
         "wheel": {"coordinate": "h", "value": "if(h < 0.4, 2e5*(0.4 - h), 0)"},
@@ -392,7 +392,7 @@ def test_directions_do_not_depend_on_the_basis_that_was_found():
         assert np.abs(found[:, np.argsort(np.abs(found[:3]).argmax(axis=0))] - space).max() < 1e-12
 
 
-def test_command_line_goes_on_from_a_state(tmp_path, capsys: pytest.CaptureFixture):
+def test_statics_continues_from_previous_equilibrium(tmp_path, capsys: pytest.CaptureFixture):
     path = tmp_path / "block.json"
     body = {"mass": 100.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
     joint = {"child": "block", "transforms": [{"shift": "z", "coordinate": "h"}]}
@@ -431,7 +431,7 @@ def test_guess_that_leaves_a_loop_open_is_closed_first():
 
 
 @pytest.mark.parametrize("force", ["exp(800*phi)", "-exp(800*phi)*phi", "1e300*phi*1e300"])
-def test_forces_beyond_all_numbers_are_named(force: str):
+def test_infinite_forces_are_named(force: str):
     """Infinite forces made slopes of nan, on which the search ended inside scipy."""
     with pytest.raises(EvaluationError, match=r"der\(phi\) is not a finite number"):
         pendulum(1.0, {"push": {"coordinate": "phi", "value": force}}).equilibrium()
@@ -544,7 +544,7 @@ def test_trapped_oil_is_a_spring():
     assert rest.undetermined == () and rest.stable
 
 
-def test_slow_growth_beside_fast_motions_is_unstable():
+def test_slow_instability_is_detected_beside_fast_modes():
     """An unstable integral at +3.8e-6 beside eigenvalues of thousands; roundings of zero are not."""
     d = {
         "format": "kinetree/1",
@@ -582,7 +582,7 @@ def test_relief_valve_settles_where_its_flow_is_that_of_the_pump(capsys, recwarn
     assert "per second" in str(caught.value) and not recwarn.list
 
 
-def test_preparations_are_told_step_by_step(tmp_path, capsys: pytest.CaptureFixture):
+def test_preparations_are_reported_step_by_step(tmp_path, capsys: pytest.CaptureFixture):
     """A mass on two springs, prepared under half its weight: Python, terminal, JSON and CSV."""
     d = {
         "format": "kinetree/1",

@@ -43,7 +43,7 @@ def test_modes_of_clamped_train_match_closed_form():
     assert system.frequencies() == pytest.approx(expected, rel=1e-12)
 
 
-def test_ways_to_give_a_chain_agree():
+def test_equivalent_chain_descriptions_agree():
     couplings = train(stiffness=[2e6] * 4, damping=3e3)
     matrix = np.diag([1.0, 2, 2, 2, 1]) - np.diag(np.ones(4), 1) - np.diag(np.ones(4), -1)
     rows = train(
@@ -112,7 +112,7 @@ def test_mistakes_are_named(chain: dict, words: str):
         ({"outputs": {"x1": 1.0}}, "already a coordinate of the chain"),
     ],
 )
-def test_sections_beside_a_chain(more: dict, words: str):
+def test_chain_allows_only_compatible_sections(more: dict, words: str):
     with pytest.raises(ModelError, match=words):
         load({"chain": {"count": 2, "mass": 1.0, "stiffness": 1.0}} | more)
 

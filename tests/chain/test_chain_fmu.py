@@ -142,7 +142,7 @@ def test_explicit_integrator_replaces_matrix_method():
 
 
 @pytest.mark.parametrize("backend, fmi", [("native", 2), ("native", 3), ("python", 2)])
-def test_archives_pass_all_checks(backend, fmi, tmp_path):
+def test_chain_archives_pass_all_checks(backend, fmi, tmp_path):
     """Validation, co-simulation in a host, model exchange, any steps, saved states."""
     report = verify(
         build_fmu(

@@ -174,7 +174,7 @@ def test_optimal_substeps_of_the_source():
 
 @pytest.mark.parametrize("total", [0.01, 1.0, 1e2, 1e4, 1e6])
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-8, 1e-13])
-def test_choice_meets_the_error_formula_with_least_work(total, accuracy):
+def test_series_order_meets_error_formula_with_least_work(total, accuracy):
     best = series_order.choose(total, accuracy)
     assert series_order.error(best.m, best.r, total / 2**best.m) <= accuracy
     for m in range(max(0, best.m - 6), best.m + 6):

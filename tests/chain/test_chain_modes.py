@@ -123,7 +123,7 @@ def test_truncation_stays_below_accuracy():
         assert 0 < np.abs(a - b).max() < 1e-4 * np.abs(a).max()
 
 
-def test_unknown_way_is_named():
+def test_unknown_chain_method_is_named():
     with pytest.raises(chain.ChainError, match="way"):
         chain.simulate([1.0], None, [[1.0]], [0.0], [1.0], 0.1, 3, way="fast")
 

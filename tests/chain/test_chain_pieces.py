@@ -38,7 +38,7 @@ def test_diagonals_fill_with_the_wave_front():
     )
 
 
-def test_operations_of_both_ways():
+def test_predicted_operations_match_counts():
     """8 n (2w + 2) per step; classical Runge-Kutta by substeps that its stability or its error demands, four evaluations each and eight sums."""
     chain, dt = some(), 3.0
     found = costs.operations(chain, dt, 1e-8)
@@ -118,7 +118,7 @@ def test_the_choice_is_the_cheapest_that_is_accurate_enough():
 @pytest.mark.parametrize(
     "shape, degree", [("constant", 0), ("linear", 1), ("parabolic", 2), ("spline", 3)]
 )
-def test_shapes_meet_polynomials_of_their_degree(shape: str, degree: int):
+def test_piecewise_shapes_reproduce_polynomials(shape: str, degree: int):
     """Over the part of a step that is left, theta from its end; and every part of a step is the same polynomial."""
     law, dt, start, steps = Polynomial(np.arange(1.0, degree + 2.0)), 0.5, 2.0, 6
     values, name = excitation.samples(law, 1, dt, start, steps, shape)
@@ -137,7 +137,7 @@ def test_shapes_meet_polynomials_of_their_degree(shape: str, degree: int):
                 )
 
 
-def test_nodes_are_told_by_their_number():
+def test_chain_nodes_are_numbered():
     def shape(rows: int, given: str | None = None) -> str:
         return excitation.samples(np.ones((rows, 2)), 2, 0.1, 0.0, 6, given)[1]
 

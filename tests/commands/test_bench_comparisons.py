@@ -61,7 +61,7 @@ def test_instructions_of_python_repeat_and_are_ours():
     assert first["nodes.postorder"] > 0.0 and not any(name.startswith("typing.") for name in first)
 
 
-def test_a_benchmark_without_comparison_says_so(capsys):
+def test_benchmark_without_comparison_reports_it(capsys):
     assert cli.main(["bench", "loops", "--quick", "--against", "b.json"]) != 0
     assert "compares nothing" in capsys.readouterr().err
 

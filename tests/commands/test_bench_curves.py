@@ -27,7 +27,7 @@ from kinetree.scripts.bench.integrate_cases import Case
 from kinetree.scripts.bench.integrate_exudyn import exudyn_points
 
 
-def test_integrators_beside_their_peers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_integrator_benchmark_agrees_with_peers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Errors fall with the tolerance, for everybody; the cheapest run of an accuracy is told."""
     pytest.importorskip("sksundae")
     monkeypatch.setattr(integrators, "REPEATS", 1)
@@ -86,7 +86,7 @@ def test_integrators_beside_their_peers(monkeypatch: pytest.MonkeyPatch, tmp_pat
     )
 
 
-def test_mechanisms_beside_their_peers(
+def test_mechanism_benchmark_agrees_with_peers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     pytest.importorskip("sksundae")
@@ -203,7 +203,7 @@ def peers_case(n: int, steps: int) -> peers.Case:
     return chain_components.uniform(n, 1.0, steps)
 
 
-def test_fmus_beside_the_smallest(
+def test_fmu_benchmark_compares_with_minimal_fmu(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     whole = fmu.median

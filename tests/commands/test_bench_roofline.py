@@ -97,7 +97,7 @@ def test_roofline_kernels_compute_expected_sums():
     assert roofline.fastest(lambda: None) >= 0.0
 
 
-def test_without_valgrind_nothing_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_missing_valgrind_skips_counting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(instructions.shutil, "which", lambda name: None)
     with pytest.raises(BadInput, match="bench roofline needs valgrind: install it with"):
         roofline.run(True, None, None)

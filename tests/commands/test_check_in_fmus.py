@@ -38,7 +38,7 @@ def told(tmp_path: Path, capsys: pytest.CaptureFixture, run: str) -> list[str]:
     return found
 
 
-def test_a_step_by_a_parameter_is_said(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_parameter_dependent_step_is_noted_for_fmus(tmp_path: Path, capsys: pytest.CaptureFixture):
     """Also the parameter from which that one is computed; the step that is packed is that of the values written."""
     run = 'integrator = "rk4"\nstep = "k"\noutput_step = 0.01\n'
     sentence = (
@@ -52,6 +52,6 @@ def test_constant_settings_cause_no_fmu_note(tmp_path: Path, capsys: pytest.Capt
     assert told(tmp_path, capsys, 'integrator = "rk4"\nstep = 0.005\noutput_step = 0.01\n') == []
 
 
-def test_a_prepared_rest_is_said(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_prepared_equilibrium_is_noted_for_fmus(tmp_path: Path, capsys: pytest.CaptureFixture):
     (only,) = told(tmp_path, capsys, 'prepare = [{ name = "hanging" }]\n')
     assert only.startswith("the state of rest of [run] prepare stays that of the values written")

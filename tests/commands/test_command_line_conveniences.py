@@ -122,7 +122,7 @@ def test_error_hints_match_existing_messages():
     assert not [phrase for phrase in ADVICE if phrase not in code]
 
 
-def test_nothing_of_the_format_is_without_explanation():
+def test_every_key_has_an_explanation():
     """Every function has its line, every key of every table its meaning."""
     assert set(EXPLAINED) == set(RESERVED) >= {*FUNCTIONS, *CONSTANTS}
     for model in TABLES.values():

@@ -61,6 +61,6 @@ def test_quantities_symbols_and_slopes(capsys):
         (["--of", "colour"], "--of"),
     ],
 )
-def test_what_is_refused(options: list[str], message: str, capsys):
+def test_unsupported_equation_requests_are_refused(options: list[str], message: str, capsys):
     assert main(["equations", "lib:pendulum", *options]) == 2
     assert message in capsys.readouterr().err

@@ -36,7 +36,7 @@ def test_explain_finds_requested_key(asked: str, places: list[str]):
     assert [place for place, _ in explain.meanings(asked)] == places
 
 
-def test_names_of_the_user_stand_for_their_section():
+def test_explain_maps_user_names_to_sections():
     """One level below it; what is no key of a kind is one of its table."""
     assert (
         [place for place, _ in explain.meanings("run.zzz")][0]

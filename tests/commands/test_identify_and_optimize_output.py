@@ -232,7 +232,7 @@ def test_bounds_that_are_touched_and_starts_that_agree():
     assert optimize.notes(task, found)[1] == "1 of 2 starts ended there"
 
 
-def test_a_search_is_told_on_a_page(monkeypatch: pytest.MonkeyPatch):
+def test_optimisation_page_shows_search(monkeypatch: pytest.MonkeyPatch):
     """Values, measures, the way there and where every start ended; a front as a picture and a table."""
     from kinetree.scripts.reports import study_page
 

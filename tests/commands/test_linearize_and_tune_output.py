@@ -47,7 +47,7 @@ def test_lines_of_linearisations_are_read():
         (6.0, 1.0, True),
     ],
 )
-def test_a_locus_goes_from_value_to_value(
+def test_root_locus_covers_range(
     monkeypatch: pytest.MonkeyPatch, low: float, high: float, even: bool
 ):
     """In 41 steps, even ones, or even ratios over more than a factor of 5; a picture where one is asked for."""
@@ -176,7 +176,7 @@ def test_limit_cycles_are_of_every_loop(monkeypatch: pytest.MonkeyPatch):
     assert found == [pair, own]
 
 
-def test_everything_becomes_plain_data():
+def test_results_convert_to_plain_data():
     margins = SimpleNamespace(to_dict=lambda: {"gain": 2.0})
     facts = {
         "modes": [SimpleNamespace(to_dict=lambda: {"frequency": 1.0})], "zero_array": np.array([1.0 - 2j]), "said": ["a"], "sweep": None,
@@ -315,7 +315,7 @@ def test_linearize_options_reach_analysis(
     assert cli.main(["linearize", "m", *words.split()]) == 0 and linear == expected
 
 
-def test_small_motions_are_drawn_and_told(
+def test_linearisation_is_drawn_and_printed(
     linear: Asked, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """Units of outputs before those of motions, of inputs before both; responses need an input and an output."""

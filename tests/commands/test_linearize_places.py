@@ -64,7 +64,7 @@ def test_along_a_parameter(capsys: pytest.CaptureFixture, span: tuple[float, flo
         (("--sweep", "20:1:3"), "expected 0 < FROM <= TO"),
     ],
 )
-def test_what_cannot_be_read_is_refused(
+def test_unreadable_linearize_arguments_are_refused(
     capsys: pytest.CaptureFixture, options: tuple[str, str], said: str
 ):
     assert cli.main(["linearize", "lib:pendulum", *options]) == 2

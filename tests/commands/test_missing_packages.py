@@ -115,7 +115,7 @@ def test_letters_are_found_without_other_packages(monkeypatch: pytest.MonkeyPatc
     assert own.getbbox("A")[2] > 5
 
 
-def test_meshes_that_cannot_be_read_are_told(tmp_path: Path):
+def test_unreadable_meshes_are_reported(tmp_path: Path):
     pytest.importorskip("trimesh")
     with pytest.raises(ModelError, match="no such file"):
         read_mesh(tmp_path / "m.stl", 1.0)
@@ -133,7 +133,7 @@ def test_meshes_that_cannot_be_read_are_told(tmp_path: Path):
             read_mesh(tmp_path / name, 1.0)
 
 
-def test_outlines_may_run_either_way_and_cross_themselves():
+def test_outline_orientation_does_not_matter():
     """A prism is the same whichever way its outline runs; one that crosses itself is cut somewhere, into as many triangles."""
     square = [np.array(each, dtype=float) for each in ((0, 0), (1, 0), (1, 1), (0, 1))]
     for corners in (square, square[::-1]):

@@ -111,9 +111,7 @@ def fitted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
         ("m -p k --experiments e.toml --set m=3 -o o.json --json", [("plan", ["m"], Path("e.toml"), ["k"], {"m": 3}, Path("o.json"), False, True)]),
     ],
 )  # fmt: skip
-def test_what_is_identified_is_what_the_line_asks_for(
-    fitted: list[Any], line: str, expected: list[Any]
-):
+def test_identify_arguments_reach_analysis(fitted: list[Any], line: str, expected: list[Any]):
     """Of a record alone its decay; of a model its modes, or the motion; of planned experiments what they would tell."""
     assert cli.main(["identify", *line.split()]) == 0 and fitted == expected
 

@@ -68,7 +68,7 @@ def test_child_output_and_exit_code_are_passed_on(
     assert capfd.readouterr().err == f"kinetree: no such file: {tmp_path / 'none.fmu'}\n"
 
 
-def test_faults_are_told_from_exits():
+def test_crashes_differ_from_exit_codes():
     assert [fault_of(code) for code in (0, 1, 2, 130, -int(signal.SIGABRT), 0xC0000005)] == [
         "",
         "",

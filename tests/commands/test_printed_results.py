@@ -55,7 +55,7 @@ def test_limit_cycles_in_a_line():
     )
 
 
-def test_everything_of_a_linearisation_is_printed(capsys: pytest.CaptureFixture):
+def test_linearisation_prints_all_parts(capsys: pytest.CaptureFixture):
     """Zeros once for a pair, loops of pairs and of controllers, cycles, and what was measured beside what is linear."""
     sweep = Sweep(
         np.array([0.5, 2.0]),

@@ -131,7 +131,7 @@ def test_sets_of_plots_are_saved_by_their_names(tmp_path: Path, monkeypatch: pyt
     assert run.saved_plots(system, Result(), None) == []  # type: ignore[arg-type]
 
 
-def test_a_run_is_told_for_programs():
+def test_run_summary_for_programs():
     made: Any = [
         SimpleNamespace(
             title="t", names=["a"], units=["m"], labels=["b"], values=[[1.0]], sums=[2.0]

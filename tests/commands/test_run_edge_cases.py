@@ -91,7 +91,7 @@ def test_failed_run_keeps_computed_rows(capsys: pytest.CaptureFixture):
         )
 
 
-def test_stages_are_told_in_tables_and_drawn(capsys: pytest.CaptureFixture):
+def test_stages_appear_in_tables_and_plots(capsys: pytest.CaptureFixture):
     assert cli.main(["run", "stages.toml", "--plot", "p.png", "-o", "r.csv"]) == 0
     said = capsys.readouterr().out
     assert "'flight' begins" in said and "written: p-2.png" in said

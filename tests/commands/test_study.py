@@ -81,7 +81,7 @@ def test_study_grid_and_pairs_enumerate_cases(study: Path):
         ("length = {", "lenght = {", "length"),
     ],
 )
-def test_mistakes_are_told(
+def test_study_mistakes_are_reported(
     study: Path, old: str, new: str, word: str, capsys: pytest.CaptureFixture
 ):
     study.write_text(STUDY.replace(old, new))

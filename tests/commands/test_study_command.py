@@ -116,7 +116,7 @@ def test_ground_and_supports_are_compared(
     assert len(made) == 3 and not capsys.readouterr().out
 
 
-def test_ways_are_compared(
+def test_variants_are_compared(
     told: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """A run for each, and as many again where values are varied."""

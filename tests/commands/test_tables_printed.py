@@ -188,7 +188,7 @@ def test_a_swept_response_fits_a_narrow_terminal_whole(
     )
 
 
-def test_long_tables_are_cut_and_say_by_how_much(capsys: pytest.CaptureFixture):
+def test_long_tables_are_truncated_with_note(capsys: pytest.CaptureFixture):
     """What fits is shown whole; of what does not, the count that is left."""
     for rows, last in (
         (study.SHOWN, f"{study.SHOWN - 1}"),
@@ -229,7 +229,7 @@ def test_long_tables_are_cut_and_say_by_how_much(capsys: pytest.CaptureFixture):
     ]
 
 
-def test_what_a_mechanism_is_made_of_is_cut_and_counted(capsys: pytest.CaptureFixture):
+def test_long_mechanism_info_is_truncated(capsys: pytest.CaptureFixture):
     """A comb of bodies on the ground, more than are shown, over-constrained; the freedoms of speeds are not those of positions."""
     count = info.ROWS + 2
     joints = [

@@ -278,7 +278,7 @@ def test_progress_away_from_a_terminal_is_a_line_every_five_seconds(
                 now[0] = second
                 told(1.0)
         assert capsys.readouterr().err.splitlines() == [
-            f"work: {said} after {seconds} s" for seconds in ("5", "10")
+            f"work: {said}, elapsed {seconds} s" for seconds in ("5", "10")
         ]
     with progress.progress("work", 1.0, quiet=True) as told:
         now[0] = 99.0

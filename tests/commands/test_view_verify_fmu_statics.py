@@ -172,7 +172,7 @@ class Columns(dict):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_checks_of_an_fmu_are_told(
+def test_verify_prints_all_checks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, terminal: bool
 ):
     """In a line each, which is not folded in a file; 1 where one of them is bad; the stop time and hosts are handed on."""
@@ -220,7 +220,7 @@ def test_checks_of_an_fmu_are_told(
     assert json.loads(capsys.readouterr().out) == {"file": str(path), "good": False, "checks": rows}
 
 
-def test_platforms_of_an_archive_are_told(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_archive_platforms_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture):
     """Folders of both versions of the standard; files beside them are none."""
     import zipfile
 
@@ -292,7 +292,7 @@ def test_statics_then_continues_from_previous_equilibrium(
     )
 
 
-def test_what_moves_most_names_a_motion():
+def test_unstable_mode_is_named_by_dominant_coordinate():
     """A coordinate above half, else whatever is largest."""
     linear: Any = SimpleNamespace(local=("a", "b"))
     for shape, name in (

@@ -80,7 +80,7 @@ def test_given_motion_ending_at_wall_rests():
     assert abs(result["gap"][-1]) < 1e-12
 
 
-def test_hosts_are_told(tmp_path: Path):
+def test_hosts_receive_contact_errors(tmp_path: Path):
     from kinetree.scripts.fmi.host import Archive, Host
 
     unit = InProcess(fmu_unit(load(ram("t")), integrator="adams")).start()

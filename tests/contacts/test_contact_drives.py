@@ -47,9 +47,7 @@ def slip_left(slip: float, across: float, bound: float) -> float:
 )
 @pytest.mark.parametrize("across", [2.0, -0.3, 2e-2])
 @pytest.mark.parametrize("slip", [3.0, 0.4])
-def test_friction_of_an_impact_is_against_what_a_given_motion_drives_too(
-    law: str, e: float, across: float, slip: float
-):
+def test_impact_friction_opposes_prescribed_slip(law: str, e: float, across: float, slip: float):
     """x_n = (1 + e) m v, at once or in two phases; what would stop without the drive, 0.4 m/s, creeps on, and the contact slides."""
     found = system(thrown(across, slip, e, law), gravity=[0, 0, 0]).simulate(
         stop_time=NOW, output_step=NOW
@@ -288,7 +286,7 @@ def test_dense_algebra_of_a_driven_tip(seed: int, turns: int, e: float):
 
 
 @pytest.mark.parametrize("order", ["simultaneous", "sequential"])
-def test_two_feet_that_are_driven_share_one_slip(order: str):
+def test_two_driven_feet_share_slip(order: str):
     """A flat block on both feet: together they stop m v at once; in turns each blow, x = w/G, lets the other foot come down, w = (1/m - l²/I) x."""
     parts = thrown(0.7, 2.0, 0.0, "newton")
     parts["joints"]["j"]["transforms"].append({"rotate": "y", "coordinate": "tilt"})
@@ -363,7 +361,7 @@ def test_a_rod_falls_on_a_belt(belt: str, friction: float):
     ] == pytest.approx(moment / lever, rel=1e-8)
 
 
-def test_a_belt_that_jams_the_rod_is_told():
+def test_jammed_rod_is_an_error():
     """It runs into a rod so steep that friction presses more than it holds apart, cos φ < μ sin φ: rigid bodies have no impulse there."""
     rod = {"mass": 2.0, "com": [0.5, 0, 0], "inertia": [1e-3, 0.17, 0.17, 0, 0, 0]}
     hinge = {

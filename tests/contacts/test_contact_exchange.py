@@ -233,7 +233,7 @@ def test_overrun_touch_is_met_with_original_speed(step: float, archive, tmp_path
 
 
 @pytest.mark.parametrize("step", [1e-2, 1e-3])
-def test_a_ball_that_is_overrun_rests(step: float, tmp_path):
+def test_overrun_ball_comes_to_rest(step: float, tmp_path):
     """Without loops, under constant gravity: √(v² - 2 a g) is exact, so that every blow is e of the one before, as many as in theory.
 
     Speeds at the touches √(2 G z) eⁿ, until one is below the speed of rest, 1 mm/s, with which it would part.
@@ -301,7 +301,7 @@ def test_a_touch_in_every_stage(tmp_path):
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-5, 1e-7])
-def test_a_stack_at_rest_asks_for_nothing(tolerance: float, tmp_path, monkeypatch):
+def test_resting_stack_causes_no_events(tolerance: float, tmp_path, monkeypatch):
     """Blocks that fall on one another: what holds them is judged without the host's errors, which were events without effect, by the thousand."""
     path = build_fmu(load("lib:falling-stack"), tmp_path / "stack.fmu", "native", 2)
     modes, enter = [], FMU2Model.enterEventMode

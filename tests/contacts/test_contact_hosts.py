@@ -109,7 +109,7 @@ PULLED = {  # force, friction, what moves then, where it is at the end of 1.9 s
 
 @pytest.mark.parametrize("way", PULLED)
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
-def test_what_a_host_locates_happens(way: str, tolerance: float, tmp_path):
+def test_host_located_events_take_effect(way: str, tolerance: float, tmp_path):
     """A growing force drags a box of 1 kg that sticks, or lifts it: the host sees the bound passed at states that it has left by its tolerance, where
     closing takes them back below it. Left undone, the event was asked for again at every step, or, in hosts that look at signs alone, never."""
     forces, friction, name, place = PULLED[way]

@@ -33,7 +33,7 @@ def ball(height: float, **keys) -> dict:
     }
 
 
-def test_a_ball_bounces_ever_lower_and_rests():
+def test_bouncing_ball_rests_after_finite_impacts():
     """Impact k at √(2h/g) (1 + 2 e + ... + 2 e^k) leaves e^(k+1) of the first speed; the first that would leave less than rest_speed ends in rest."""
     e, rest = 0.6, 1e-3
     made = system(
@@ -96,7 +96,7 @@ def test_newtons_cradle_transfers_all_speed(order: str, expected: list[float]):
     assert len(result.events) == 1 and abs(result.events[0].energy_loss) < ROUNDING
 
 
-def test_a_gap_between_the_balls_makes_a_sequence_by_itself():
+def test_gaps_make_impacts_sequential():
     """Balls 1 mm apart: four impacts one after another, the same end by either rule."""
     for order in ("sequential", "simultaneous"):
         result = system(

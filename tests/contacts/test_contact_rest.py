@@ -57,7 +57,7 @@ def test_incline_at_the_angle_of_friction(share: float):
     assert result["x"][-1] == pytest.approx(0.5 * slide, abs=1e-10)
 
 
-def test_a_box_turns_back_on_the_incline():
+def test_box_reverses_on_incline():
     """Up the slope it is braked by gravity and friction, turns without a rest as tan α > μ, and slides down: two closed parabolas."""
     angle, friction, speed = 0.6, 0.3, 2.0
     box = plane_block(0.4, 0.2, (0, 0.1, 0), (-speed, 0, 0))
@@ -199,7 +199,7 @@ def test_rocking_block_matches_housner(width: float, height: float):
     )
 
 
-def test_boxes_fall_onto_each_other_and_rest():
+def test_falling_boxes_come_to_rest():
     """Three boxes fall 0.1 m and 0.05 m more each and come to rest as a stack: every floor carries what is above it, nothing moves any more."""
     size, count = 0.2, 3
     parts: dict = {"bodies": {}, "joints": {}, "contacts": {}, "outputs": {}}
@@ -463,7 +463,7 @@ def test_mistakes_are_named(change: dict, match: str):
         )
 
 
-def test_what_runs_alone_know_is_refused():
+def test_contacts_refuse_single_state_analyses():
     """States of rest, small motions, slopes and traces have no place for contacts, and say so; so do forms other than the engine's."""
     made = system(plane_block(0.4, 0.2, (0, 0.1, 0)), contacts=feet(0.4, 0.2))
     for ask in (made.equilibrium, made.linearize, made.trace):

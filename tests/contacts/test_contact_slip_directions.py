@@ -205,7 +205,7 @@ def skidding() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("interval", [0.1, 0.01])
-def test_friction_follows_a_slip_that_turns_within_a_hosts_step(interval: float, tmp_path: Path):
+def test_friction_follows_slip_reversal_within_host_step(interval: float, tmp_path: Path):
     expected = load(skidding()).compile().simulate(stop_time=0.5, output_step=0.5, tolerance=1e-11)
     path = build_fmu(load(skidding()), tmp_path / "skidding.fmu", "native", 2)
     names = ["x", "y", "turn"]

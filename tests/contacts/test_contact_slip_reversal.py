@@ -160,7 +160,7 @@ def driven_across(speed: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("speed", [0.3, 2.0, 1e-2])
-def test_friction_is_against_what_a_given_motion_drives_too(speed: float):
+def test_friction_opposes_prescribed_slip(speed: float):
     """x'' = -μ g x'/√(x'² + v²): √(x'² + v²) + v ln(x'/(v + √(x'² + v²))) falls evenly, by μ g t."""
 
     def gone(u: float) -> float:

@@ -21,7 +21,7 @@ RIGHT = 1e-9  # of the momenta, energies and speeds at an impact; found: 1e-14
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_books_of_machines(name: str):
+def test_impact_machines_balance_energy(name: str):
     """p⁺ - p⁻ comes from pushes at what touches, within their cones of friction; no impact adds energy, nothing goes on to approach."""
     description = json.loads(
         load(f"lib:{name}").description.model_dump_json(
@@ -36,7 +36,7 @@ def test_books_of_machines(name: str):
 
 @pytest.mark.parametrize("law", ["newton", "poisson", "energetic"])
 @pytest.mark.parametrize("sequence", ["simultaneous", "sequential"])
-def test_books_with_a_loop(law: str, sequence: str):
+def test_loop_impact_balances_energy(law: str, sequence: str):
     """A block in a parallelogram of two bars falls on two feet with friction: the bars' reactions take part."""
     contacts = feet(0.4, 0.2, friction=0.4, restitution=0.6, law=law)
     parts = plane_block(0.4, 0.2, (0, 0.35, 0.1), (1.0, 0, -2.0))

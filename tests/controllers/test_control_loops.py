@@ -112,7 +112,7 @@ def test_limits_that_are_not_reached_change_no_margin(sampling):
     )
 
 
-def test_a_held_plant_is_that_of_python_control():
+def test_discretised_plant_matches_python_control():
     """Without delay: c2d with a zero-order hold of a third-order plant, poles and response."""
     control = pytest.importorskip("control")
     A = np.array([[0, 1, 0], [-40, -0.8, 3], [0, 0, -5.0]])
@@ -153,7 +153,7 @@ def test_margins_close_other_loops_and_report_limits():
     assert loops["speed"].limited and not loops["place"].limited
 
 
-def test_controllers_run_the_same_in_every_host(tmp_path):
+def test_controllers_agree_in_all_hosts(tmp_path):
     """Co-simulation by the native FMU is the run in Python; a host that integrates itself comes within its tolerance, noise included."""
     d = slider(period=0.02, delay=0.013, jitter=0.002, noise=1e-5, seed=3)
     mechanism = load(d)

@@ -259,7 +259,7 @@ def test_controllers_without_a_seed_draw_their_own_numbers():
     assert np.array_equal(*noises(seed=0))
 
 
-def test_measured_values_come_in_steps_and_commands_late():
+def test_measurements_are_quantised_and_commands_delayed():
     """Every value is a whole number of steps, the nearest one; jitter stays between 0 and its bound, and is spread evenly."""
     table = {
         "kind": "sensor",
@@ -432,7 +432,7 @@ def test_controllers_live_through_stages_and_copies():
     assert [event for event in result.events if event.time > 2.5]  # the other one samples on
 
 
-def test_mistakes_are_told_at_the_controller():
+def test_controller_mistakes_name_the_key():
     """One sentence per mistake, at the key of the controller, not at the parts it is made of."""
     cases = {
         "controllers.hold.measure": {"measure": "sq", "kp": 1},
@@ -522,7 +522,7 @@ def test_a_controller_acts_under_every_integrator(name: str):
     assert found["s"] == pytest.approx(expected["s"], abs=1e-7)
 
 
-def test_what_is_read_has_the_unit_of_what_is_measured_and_a_setpoint_of_another_is_refused():
+def test_measurement_and_setpoint_units_agree():
     law = {"kind": "pid", "measure": "s", "kp": 1.0, "setpoint": "0.1*t"}
     for controller in (law, law | {"period": 0.01}):
         result = load(slider(controller)).compile().simulate(0.02, output_step=0.01)

@@ -79,13 +79,13 @@ ONE = {"measures": ["s"], "A": [[0.0]], "B": [[1.0]], "C": [[1.0]], "L": [[1.0]]
         ({**PID, "drives": "lift"}, "lift"),
     ],
 )
-def test_what_cannot_work_is_refused(controller: dict, told: str):
+def test_infeasible_controllers_are_refused(controller: dict, told: str):
     with pytest.raises(ModelError) as refused:
         load({**MASS, "tables": WAY, "controllers": {"hold": controller}})
     assert told in str(refused.value), refused.value
 
 
-def test_names_that_no_law_could_say_are_refused():
+def test_invalid_controller_names_are_refused():
     with pytest.raises(
         ModelError,
         match="controllers.my-hold: found the name 'my-hold', expected letters, digits, underscores and dots",

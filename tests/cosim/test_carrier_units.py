@@ -37,7 +37,7 @@ class Unit:
 
 
 @pytest.mark.parametrize("backend", ["process", "native"])
-def test_seven_units_are_made_of_one_mechanism_and_one_scenario(
+def test_carrier_scenario_has_seven_units(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, backend: str
 ):
     """As FMUs in a folder, or as the programs that they would be made of, without files."""

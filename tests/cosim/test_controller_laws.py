@@ -92,7 +92,7 @@ def test_samples_are_those_of_the_difference_equations(name: str):
     }  # fmt: skip
 
 
-def test_a_controller_at_rest_forgets_what_was():
+def test_controller_at_steady_state_has_no_memory():
     controller = Controller(FULL, PROFILE)
     controller.integral = controller.derivative = 3.0
     controller.settle(0.5)

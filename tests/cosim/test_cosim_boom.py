@@ -35,7 +35,7 @@ def test_long_steps_stay_accurate_with_stiffness(scheme: str):
 @pytest.mark.parametrize(
     ("scheme", "order"), [("told", 2.0), ("chambers", 1.0), ("jacobian", 2.0), ("sequential", 1.0)]
 )
-def test_schemes_converge_to_the_one_system(scheme: str, order: float):
+def test_schemes_converge_to_monolithic_solution(scheme: str, order: float):
     """Half the step, at least 2^order less error, half an order of slack: the masters and the reference solve the same equations."""
     coarse, fine = error_of(scheme, 0.002, 0.6), error_of(scheme, 0.001, 0.6)
     assert coarse / fine > 2.0 ** (order - 0.5) and fine < 0.5
@@ -91,7 +91,7 @@ def test_drive_is_at_rest_under_its_load():
     assert drive.force == pytest.approx(1e4) and drive.force_rate == 0.0
 
 
-def test_drive_goes_back_exactly():
+def test_drive_rollback_is_exact():
     drive = Drive(Cylinder(), Valve(), ((0.0, 0.0), (0.1, 0.5)))
     drive.settle(1.2, 1e4)
     drive.speed = 0.05
@@ -185,7 +185,7 @@ def test_mistakes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture, text:
     assert said in capsys.readouterr().err
 
 
-def test_inputs_never_connected_are_told(tmp_path: Path):
+def test_unconnected_inputs_are_reported(tmp_path: Path):
     text = "stop_time = 0.02\n[units.m]\ndescription = 'lib:boom'\n[[wires]]\nfrom = 'm.lift.speed'\nto = 'm.lift.damping'"
     report = tmp_path / "report.json"
     assert (

@@ -64,7 +64,7 @@ def test_numbers_of_the_controller_are_parameters_of_the_fmu(archive: Path):
     slave.close()
 
 
-def test_fmu_goes_back_exactly(archive: Path):
+def test_fmu_rollback_is_exact(archive: Path):
     slave = FmuSlave(archive, "controller")
     slave.start({})
     slave.set("measured", 0.3)

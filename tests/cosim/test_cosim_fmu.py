@@ -136,7 +136,7 @@ def test_host_mistakes_are_reported_without_effect(archive: Path):
         host.step(0.02)
 
 
-def test_an_impossible_start_is_told(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_impossible_start_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture):
     """The load needs more than the relief valve lets through: the scenario is refused before anything is built."""
     scenario = tmp_path / "scenario.toml"
     scenario.write_text("[units.oil.drive]\n[units.oil.start]\nload = 1e9\nlength = 1.2")
@@ -165,7 +165,7 @@ class Impatient(Fmi2Slave):
 """
 
 
-def test_a_discarded_step_is_said(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_discarded_step_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture):
     """A foreign FMU of another's pythonfmu script that takes short steps only: it feeds itself, at 10 ms; at 20 ms it says why not."""
     from pythonfmu.builder import FmuBuilder
 

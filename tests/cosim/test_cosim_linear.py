@@ -79,7 +79,7 @@ def test_parabolic_inputs_leave_the_error_of_the_first_steps():
     assert parabolic < straight / 3.0
 
 
-def test_held_inputs_pump_energy_of_first_order():
+def test_held_inputs_generate_first_order_energy_error():
     """The figure of merit of the benchmark: energy grows, and half the step makes half the growth, up to the growth itself."""
     made = [
         energy(*states(run(coupled_by_force, "held", 0, h, 0.5))[:, -1]) / ENERGY - 1.0

@@ -80,7 +80,7 @@ def test_boom_release_matches_oil_compression():
 
 
 @pytest.mark.parametrize("name", ["slewing", "staged"])
-def test_fmus_and_their_archive_give_the_same(name: str, tmp_path: Path):
+def test_fmus_and_ssp_archive_agree(name: str, tmp_path: Path):
     """Native mechanism, drive and controller by pythonfmu: the programs are the same; the archive runs as the scenario does."""
     scenario = read_scenario(f"lib:{name}")
     here, there = (

@@ -175,7 +175,7 @@ def test_two_crossings_are_none(tmp_path: Path):
     assert "crossed" not in trace.message
 
 
-def test_bonds_need_two_ways(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_power_bond_needs_opposite_wires(tmp_path: Path, capsys: pytest.CaptureFixture):
     path = scenario(tmp_path)
     path.write_text(path.read_text().replace('to = "oil.speed"\nbond = "lift"', 'to = "oil.speed"'))
     assert main(["cosim", str(path), "--units", "process"]) == 2
@@ -238,7 +238,7 @@ def test_mistakes_in_scenarios_are_named(
         (-1.0, 0.0005, 0.01, "crossed signs: bond 'oil.force'"),
     ],
 )
-def test_wires_that_look_like_a_bond_are_watched(
+def test_suspected_bonds_are_monitored(
     tmp_path: Path, first: float, step: float, stop: float, said: str
 ):
     """Force one way and speed the other between the same units: what goes wrong is told, and the run goes on to its end or to that of the stroke."""
@@ -263,7 +263,7 @@ def test_wires_that_look_like_a_bond_are_watched(
     assert facts["stable"] is (first < 0.0) and facts["reached_s"] == stop
 
 
-def test_a_stable_pair_that_looks_like_a_bond_is_not_blamed(tmp_path: Path):
+def test_stable_suspected_bond_causes_no_error(tmp_path: Path):
     report, path = tmp_path / "report.json", scenario(tmp_path, "jacobian")
     path.write_text(path.read_text().replace('bond = "lift"\n', ""))
     assert (
@@ -303,7 +303,7 @@ def test_integers_can_be_recorded(tmp_path: Path, units: str):
     assert stages[0] == stages[4] and stages[-1] == stages[0] + 1
 
 
-def test_told_stiffness_by_wires_is_the_scheme_of_couplings(tmp_path: Path):
+def test_wired_stiffness_equals_told_scheme(tmp_path: Path):
     """The same masters over the same wires, whatever the order of the units in the file: only the load at the start is rounded, to 1e-9 N."""
     text = BOOM.format(
         scheme="told",

@@ -37,7 +37,7 @@ def seen(watch: Watch, h: float, most: int, jump: Any, flow: float = 0.0) -> tup
     return 0, ""
 
 
-def test_work_of_both_sides_is_booked_in_the_units_of_one():
+def test_coupling_work_uses_consistent_units():
     """What one was given times what it did, less what the other answered times what it was given: 6 N given for 4 N, 3 m/s given for 2."""
     for sign, factors in (
         (1.0, (1.0, 1.0, 1.0)),

@@ -77,7 +77,7 @@ def test_units_are_packed_with_their_settings(monkeypatch: pytest.MonkeyPatch, t
 
 
 @pytest.mark.parametrize(("stop", "longest"), [(0.1, 0.005), (0.2, 0.01), (4.0, 0.01)])
-def test_the_one_system_never_steps_past_a_command(
+def test_monolithic_reference_stops_at_command_jumps(
     monkeypatch: pytest.MonkeyPatch, stop: float, longest: float
 ):
     """Twenty steps at least, none longer than 10 ms; a mechanism at rest would wait for nothing."""

@@ -230,7 +230,7 @@ def test_errors_of_a_benchmark_are_the_largest(monkeypatch: pytest.MonkeyPatch):
     )
 
 
-def test_both_cuts_of_the_two_masses_are_the_same_system():
+def test_both_oscillator_couplings_share_reference():
     """Rates of all states, each half given what the other one tells: those of the masses between their springs."""
     for make, places in ((coupled_by_displacement, ("x", "v")), (coupled_by_force, ("", ""))):
         plan = make("held")
@@ -262,7 +262,7 @@ def test_a_table_of_a_run(tmp_path: Path):
 @pytest.mark.parametrize(
     ("scheme", "step", "rotary"), [("told", 0.25, False), ("chambers", 1e-4, True)]
 )
-def test_a_coupled_run_is_compared_with_one_system(
+def test_coupled_run_is_compared_with_reference(
     monkeypatch: pytest.MonkeyPatch, scheme: str, step: float, rotary: bool
 ):
     """The largest error of either pressure at any communication point, beside values between those of the reference, which is as fine as the run."""

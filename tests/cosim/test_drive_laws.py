@@ -290,7 +290,7 @@ def test_the_valve_alone_moves_its_spool_only():
     ).inputs == ("speed", "control")
 
 
-def test_rates_that_a_mechanism_is_told():
+def test_circuit_sends_stiffness_and_rates():
     """Of the force at the present speed; and at rest, with the spool where the command of a quarter of a step leads it in half of a step."""
     drive = Drive(SERVO, LAPPED, ((0.0, 0.0), (1.0, 0.8)))
     drive.settle(1.8, 4e3)

@@ -147,7 +147,7 @@ def slave(
     return made, made.host  # type: ignore[return-value]
 
 
-def test_what_an_fmu_offers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_fmu_capabilities_are_detected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Numbers are inputs and outputs; a slope belongs to its input, one of nothing is an input like others."""
     made, _ = slave(monkeypatch, tmp_path)
     assert made.inputs == ("u", "w", "der(q)", "n", "b") and made.outputs == (
@@ -257,7 +257,7 @@ def test_slopes_are_sent_only_when_changed(monkeypatch: pytest.MonkeyPatch, tmp_
     )
 
 
-def test_what_an_fmu_starts_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_fmu_start_values_are_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     made, host = slave(monkeypatch, tmp_path)
     made.start({"p": 2, "n": 1.6, "u": 0.5})
     assert host.new() == [("integer", 8, 2), ("start", {"p": 2.0, "u": 0.5})]

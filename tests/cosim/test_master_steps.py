@@ -93,7 +93,7 @@ def pair(kind: str, ramped: bool = True) -> tuple[Sum, Sum, tuple[Wire, Wire]]:
         (Repeat, 0, "mean", (0.875, 0.0), 0.875), (Repeat, 0, "sample", (3.0, 0.0), 3.0),
     ],
 )  # fmt: skip
-def test_what_an_input_is_given(
+def test_masters_set_extrapolated_inputs(
     master: type[Master], order: int, kind: str, given: tuple[float, float], mean: float
 ):
     """Where a unit takes no slopes it is given the mean; what was used, what there was before, and the times of the steps are kept."""
@@ -293,7 +293,7 @@ def test_a_bond_whose_product_is_positive_feeds_every_motion(factor: float, told
     assert crossed(master, [], 0.0, 1.0) == []
 
 
-def test_units_that_cannot_go_back_or_step_are_not_blamed():
+def test_units_without_rollback_are_skipped():
     a, b, _ = pair("plain")
     master = Master([a, b], [Wire(a, "y", b, "u"), Wire(b, "y", a, "u")])
 

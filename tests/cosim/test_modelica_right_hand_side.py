@@ -42,7 +42,7 @@ def test_every_model_is_balanced(name: str):
         assert structure.is_matched and structure.n_algebraic_loops == 0
 
 
-def test_flange_signals_and_ports_are_the_same_drive():
+def test_modelica_flange_signals_and_ports_agree():
     """Mass and load on the drive by signals and by a flange: equal to the integration's tolerance."""
     signals, flange = (
         compiled(name).simulate((0.0, 0.5)) for name in ("HoldingExample", "FlangeExample")

@@ -126,7 +126,7 @@ UNIT = {"units": {"m": {"description": "lib:boom"}}}
         ({"bodies": {}}, "describes a mechanism"), ({"joints": {}, "units": {}}, "describes a mechanism"),
     ],
 )  # fmt: skip
-def test_keys_that_mean_nothing_are_refused(raw: dict[str, Any], said: str):
+def test_meaningless_scenario_keys_are_refused(raw: dict[str, Any], said: str):
     with pytest.raises(BadInput, match=said):
         scenario_of(raw, "s.toml")
 
@@ -307,7 +307,7 @@ def test_settings_are_parameters_of_the_description(monkeypatch: pytest.MonkeyPa
         scenario_units.raw_description(UnitSpec("m", "block.toml", settings={"kk": 3.0}), Path())
 
 
-def test_written_units_start_with_what_is_given():
+def test_unit_start_values_are_applied():
     """At 1.2 m and without a load where nothing is said; what no valve could hold is refused."""
     scenario = Scenario("s.toml", "s", ())
     drive = scenario_units.resting(

@@ -214,7 +214,7 @@ def test_archive_runs_as_the_scenario(archive: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_hosts_give_the_same_answer(archive: Path, host: str, tmp_path: Path):
+def test_ssp_hosts_agree(archive: Path, host: str, tmp_path: Path):
     """Both hosts step all units at once: our held master to the rounding of times in ns, the one system to the error of the scheme.
 
     Pressures of 1e7 Pa change by up to 1e9 Pa/s, times differ by half a nanosecond: 1 Pa.
@@ -335,7 +335,7 @@ def test_exports_that_cannot_be_are_refused(
     assert said in capsys.readouterr().err
 
 
-def test_fmus_of_the_units_are_written_by_themselves(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_fmus_export_writes_all_units(tmp_path: Path, capsys: pytest.CaptureFixture):
     """Mechanism, drive and controller, each a valid FMU; what they start with is said."""
     from fmpy.validation import validate_fmu
 

@@ -201,7 +201,7 @@ def test_values_are_mapped(tmp_path: Path):
         (system(""), "no components"),
     ],
 )
-def test_what_is_not_supported_is_named(tmp_path: Path, body: str, said: str):
+def test_unsupported_ssp_features_are_named(tmp_path: Path, body: str, said: str):
     with pytest.raises(BadInput, match=f"foreign.ssp: SystemStructure.ssd: .*({said})"):
         read(tmp_path, body)
 
@@ -321,7 +321,7 @@ def test_links_long_names_and_damage_are_refused(tmp_path: Path):
         "C:\\secret.ssv",
     ],
 )
-def test_values_come_from_the_archive(tmp_path: Path, source: str):
+def test_ssp_values_are_read_from_archive(tmp_path: Path, source: str):
     """The source of a parameter set, and of a mapping, is a file of the archive like that of a component."""
     (tmp_path / "secret.ssv").write_text("<ParameterSet/>")
     bound = component("a", "", BINDING.format(f' source="{source}">'))

@@ -41,7 +41,7 @@ def wired(*edges: Edge) -> list[Edge]:
     return direct(edges, ENDS, {"a", "b", "left.in"}, {"", "left", "right"}, BadInput)
 
 
-def test_connections_through_systems_are_one():
+def test_nested_connections_are_flattened():
     """Factors multiply from the start to the end, what forbids a conversion forbids it for all; from the root's own connectors nothing comes."""
     chain = (
         Edge(("a", "y"), ("left", "out"), 2.0, 1.0), Edge(("left", "out"), ("right", "in"), 3.0, 5.0, True),
@@ -196,7 +196,7 @@ def test_values_of_systems_win_and_are_named_by_paths(tmp_path: Path):
         (system(component("", "")), "expected a name of 1 to 200 characters"), (system(component("n" * 201, "")), "expected a name of 1 to 200"),
     ],
 )  # fmt: skip
-def test_what_is_not_supported_is_named_too(tmp_path: Path, body: str, said: str):
+def test_unsupported_ssp_elements_are_named(tmp_path: Path, body: str, said: str):
     with pytest.raises(BadInput, match=f"foreign.ssp: SystemStructure.ssd: .*({said})"):
         read(tmp_path, body)
 

@@ -150,7 +150,7 @@ def test_faults_in_copies_point_at_the_template(tmp_path):
     assert "did you mean 'push1'" in str(error.value)
 
 
-def test_file_dict_and_json_are_the_same(tmp_path):
+def test_file_dict_and_json_descriptions_agree(tmp_path):
     toml, plain = tmp_path / "a.toml", tmp_path / "a.json"
     toml.write_text(CARRIER)
     plain.write_text(json.dumps(tomllib.loads(CARRIER)))

@@ -13,7 +13,7 @@ def problems_of(description, **overrides):
     return error.value.problems
 
 
-def test_the_regulator_itself_is_sound():
+def test_regulator_description_is_valid():
     assert describe(REGULATOR, m2=2.5).parameters["m2"].value == 2.5
 
 
@@ -358,7 +358,7 @@ def test_sources_that_do_not_exist(source):
         ({"run": {"prepare": [{"set": {"gap": "10/5"}}]}}, "run.prepare[0].set.gap"),
     ],
 )
-def test_what_is_set_lies_within_the_bounds(table, key):
+def test_set_values_must_respect_bounds(table, key):
     """20 for a parameter that was given as 50 mm is 20 m; a law is evaluated at its instant, and may give what it will."""
     gap = {"value": 50, "unit": "mm", "min": 1, "max": 100, "tunable": True}
     description = {**REGULATOR, **table, "parameters": {**REGULATOR["parameters"], "gap": gap}}

@@ -162,7 +162,7 @@ def test_quaternions_start_normalised():
         form(type="spherical", start=[0, 0, 0, 0])
 
 
-def test_one_number_is_enough_for_one_freedom():
+def test_scalar_start_suits_single_coordinate():
     assert form(type="revolute", start=0.3, speed="w").starts == (0.3,)
     assert form(type="revolute", start=0.3, speed="w").start_speeds == ("w",)
 

@@ -206,7 +206,7 @@ def test_every_key_is_explained():
             assert field.description or name == "kind", name
 
 
-def test_kinds_are_told_by_their_keys():
+def test_kinds_are_derived_from_keys():
     forces = tomllib.loads(EVERYTHING)["forces"]
     names = {
         "drive": "coordinate",

@@ -264,7 +264,7 @@ def test_wrong_dimensions_are_refused(more, key):
         },  # no unit declared: factors of 1 may be meant
     ],
 )
-def test_what_fits_is_accepted(more):
+def test_matching_units_are_accepted(more):
     load(pendulum(**more))
 
 
@@ -290,7 +290,7 @@ def test_angle_units_differ_from_numbers():
         ("degree", "deg"),
     ],
 )
-def test_near_misses_are_named(text, near):
+def test_similar_unit_names_are_suggested(text, near):
     with pytest.raises(ModelError, match=f"did you mean '{near}'"):
         load(pendulum(parameters={"a": {"value": 1, "unit": text}}))
 

@@ -51,7 +51,7 @@ def test_a_speed_that_develops_no_friction(force: dict, said: bool):
     "shape, said",
     [({}, True), ({"shapes": [{"sphere": 0.1}]}, True), ({"shape": {"sphere": 0.1}}, False)],
 )
-def test_a_place_of_no_shape(shape: dict, said: bool):
+def test_shape_position_without_shape_is_warned(shape: dict, said: bool):
     d = pendulum()
     d["bodies"]["a"] |= {"at": [0, 0, 0.1]} | shape
     assert warned(d) == ["bodies.a.at"] * said
@@ -88,7 +88,7 @@ def test_a_place_of_no_shape(shape: dict, said: bool):
         ({"run": {"stop_time": 2}, "stages": [{"ends": {"at": 1}}, {}]}, []),
     ],
 )
-def test_slips_are_said(more: dict, keys: list[str]):
+def test_probable_mistakes_are_warned(more: dict, keys: list[str]):
     assert warned(pendulum(**more)) == keys
 
 
@@ -111,7 +111,7 @@ def test_ignored_run_settings_are_warned(more: dict, keys: list[str]):
     [([2.0, 0, 0, 0], 1), ([0.7071, 0.7071, 0, 0], 0), ([0.5, 0.5, 0.5, 0.4], 1)],
 )
 @pytest.mark.parametrize("kind", ["spherical", "free"])
-def test_rotations_of_another_length_are_said(kind: str, start: list[float], count: int):
+def test_unnormalised_rotations_are_warned(kind: str, start: list[float], count: int):
     joint = {
         "child": "a",
         "type": kind,
@@ -135,7 +135,7 @@ def test_more_rows_than_a_result_may_have():
 @pytest.mark.parametrize(
     ("start", "count"), [(30.0, 1), (-90, 1), (math.pi, 0), ({"value": 30, "unit": "deg"}, 0)]
 )
-def test_an_angle_of_30_radians_is_said(start: object, count: int):
+def test_large_start_angle_is_warned(start: object, count: int):
     d = pendulum()
     d["joints"]["j"]["start"] = [start]
     assert warned(d) == ["joints.j"] * count
@@ -150,7 +150,7 @@ def test_check_prints_them(tmp_path, capsys):
     assert "warning: " in capsys.readouterr().err
 
 
-def test_a_circle_of_thousands_is_one_short_line():
+def test_long_parameter_cycle_is_shortened():
     d = pendulum(parameters={f"p{k}": f"p{(k + 1) % 3000}" for k in range(3000)})
     with pytest.raises(ModelError, match="depends on itself: p0 -> p1") as error:
         load(d)

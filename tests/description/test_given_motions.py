@@ -30,7 +30,7 @@ def given(by: str, **more) -> dict:
         ("sin(t) + 0.001*(t > 7)", 7.0),
     ],
 )
-def test_a_place_that_jumps_is_refused(by: str, instant: float | None):
+def test_jumping_prescribed_position_is_refused(by: str, instant: float | None):
     """Bodies were moved without momentum or work: a silent wrong answer."""
     with pytest.raises(
         ModelError, match=r"joints\.j\.transforms\[0\]\.by.*a motion without jumps"
@@ -85,6 +85,6 @@ def test_forms_that_no_unit_has_are_refused(method: str):
     assert fmu_unit(load(given("sin(t)", run={"method": "DEC"}))).work_size > 0
 
 
-def test_functions_that_are_nearly_known():
+def test_approximate_functions_are_accepted():
     with pytest.raises(ModelError, match="unknown function 'sinn'; did you mean 'sin'"):
         load(given("sinn(t)"))

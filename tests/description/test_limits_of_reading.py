@@ -75,7 +75,7 @@ def test_duplicate_and_nested_keys_are_read():
         parse_json('{"a": 1, "b": 1, "b": 2, "a": 3}'.replace('"a": 3', '"c": 3'))
 
 
-def test_texts_name_their_place():
+def test_table_texts_name_their_keys():
     """Line and column of what is no TOML or JSON, and where a name with {i} lacks its quotes."""
     for text, suffix, expected in (
         (
@@ -132,7 +132,7 @@ def test_expressions_of_the_largest_size():
             parse(text)
 
 
-def test_only_the_first_hundred_problems_are_told():
+def test_reported_problems_are_limited_to_hundred():
     bodies = {f"b{k}": {"mass": -1} for k in range(101)}
     joints = {f"j{k}": {"child": f"b{k}", "type": "prismatic"} for k in range(101)}
     for count, more in ((99, 0), (100, 1), (101, 1)):
@@ -220,7 +220,7 @@ def test_files_of_many_and_few_rows(columns: dict, monkeypatch):
 
 
 # -- parameters that decide -------------------------------------------------------------------------------------------------------------------
-def test_what_parameters_decide():
+def test_structural_parameters_are_listed():
     """Copies, points of tables, and of controllers delays, periods beside them and what is switched on by not being 0; through others too."""
     pid = {"kind": "pid", "measure": "q", "kp": 1.0, "drives": "m"}
     d = PLANT | {
@@ -264,7 +264,7 @@ def test_fmu_fixed_settings_are_listed():
 
 
 # -- where descriptions come from -------------------------------------------------------------------------------------------------------------
-def test_files_of_robots_are_told_by_their_endings(tmp_path: Path):
+def test_robot_formats_are_recognised_by_suffix(tmp_path: Path):
     """In any case; an .xml file is MJCF unless a robot begins within its first 4000 characters."""
     assert [
         source.is_foreign(name)

@@ -196,7 +196,7 @@ NAMES = [
 ]
 
 
-def test_names_that_are_taken_known_and_allowed():
+def test_reserved_names_are_refused():
     """Nothing is said of the ones, exactly this of the others."""
     for path, value, words in NAMES:
         assert said(changed(path, value, FULL), within(path)) == words, (path, value)

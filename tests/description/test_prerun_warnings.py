@@ -51,7 +51,7 @@ def counting(when: str) -> dict:
 @pytest.mark.parametrize(
     "when", ["q == 0", "q != 0.2", "not (q == 0)", "t == 0.5", "q > 0 and der(q) == 0"]
 )
-def test_equality_of_what_moves_is_warned_of(tmp_path: Path, when: str):
+def test_equality_of_moving_values_is_warned(tmp_path: Path, when: str):
     """Between two steps no sign tells that values were equal: the event never happens."""
     assert any("between values that move" in each for each in told(tmp_path, counting(when)))
     if "t ==" not in when:  # which depends on where the steps end
@@ -91,7 +91,7 @@ def test_a_number_is_no_condition(tmp_path: Path, when: str):
     )
 
 
-def test_conditions_that_hold_at_the_start(tmp_path: Path):
+def test_conditions_true_at_start_are_warned(tmp_path: Path):
     """They have not come true; a first stage that ends so ends at once."""
     assert any(
         "holds at the start: it happens once" in each for each in told(tmp_path, counting("q > 0"))
@@ -306,7 +306,7 @@ def test_singular_start_is_warned():
         ({"plots": {"over": {"stages": ["rest"]}}}, "report.plots.over: no stage 'rest'"),
     ],
 )
-def test_names_that_no_run_has_are_told_of_reports(tmp_path: Path, report: dict, words: str):
+def test_unknown_report_columns_are_warned(tmp_path: Path, report: dict, words: str):
     stages = [{"name": "swing 1", "ends": {"at": 0.5}}, {"name": "swing 2"}]
     (warning,) = told(tmp_path, swing(stages=stages, report=report))
     assert warning.startswith(words)

@@ -364,7 +364,7 @@ PLACES = [
 ]
 
 
-def test_units_of_every_place():
+def test_units_are_checked_everywhere():
     """Nothing is said of the ones, exactly this of the others."""
     for path, value, words in PLACES:
         assert said(changed(path, value, TOLD), within(path)) == words, (path, value)

@@ -116,7 +116,7 @@ def test_coherent_units_have_factor_one():
         assert coherent(text) == expected, text
 
 
-def test_which_units_fit():
+def test_unit_compatibility():
     """The same dimension; angles may be left out of what is stiff, and 1 stands for rad."""
     for given, expected, fine in (
         ("mm", "m", True), ("m", "s", False), ("rad", "1", True), ("1", "rad", True), ("deg", "rad", True), ("deg", "1", False), ("%", "rad", False),
@@ -195,7 +195,7 @@ def test_dimensions_of_expressions():
 
 
 # -- messages ---------------------------------------------------------------------------------------------------------------------------------
-def test_problems_are_one_line():
+def test_problems_are_single_lines():
     assert (
         str(Problem("a.b", "x", "y", "z", "f.toml", 3, 4))
         == "f.toml:3: a.b: found x, expected y (column 4); z"
@@ -211,7 +211,7 @@ def test_problems_are_one_line():
     )
 
 
-def test_what_messages_repeat_is_never_long():
+def test_long_values_are_shortened_in_messages():
     assert (
         shown("x" * 57) == repr("x" * 57)
         and shown("x" * 61) == repr("x" * 61)
@@ -504,7 +504,7 @@ def test_faults_of_reading(path: str, value: object, words: list[str]):
     assert said(changed(path, value), within(path))[: len(words)] == words
 
 
-def test_models_of_places():
+def test_keys_map_to_models():
     """Of a table anywhere in the format, through lists and kinds."""
     names = {path: getattr(model_at(path), "__name__", None) for path in (
         ("bodies", "a"), ("bodies", "a", "shape"), ("joints", "j", "transforms", 0), ("stages", 1, "ends"), ("forces", "f", "line", "between", 0),
@@ -556,7 +556,7 @@ def test_overrides_accept_numbers_with_units():
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------------------------------------
-def test_tensors_in_other_axes():
+def test_inertia_tensors_rotate():
     """R J Rᵀ: a quarter turn about z changes x and y; a drawn one is the product of matrices, of numbers and of expressions."""
     assert turn((0, 0, 2), math.pi / 2) == pytest.approx(
         np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]), abs=1e-15

@@ -204,7 +204,7 @@ def element_pose(kind: Kind, q: np.ndarray, factor: float) -> tuple[np.ndarray, 
 
 
 @by_name([kind for kind in MOVING if kind.back])
-def test_elements_turned_round(kind: Kind):
+def test_reversed_elements_invert_motion(kind: Kind):
     """From child to parent an element undoes what it does from parent to child, with the same coordinates."""
     form = ElementForm(kind, axis=(1.0, 0.0, 0.0), coordinate=0, factor=0.7).turned()
     assert form.kind is BY_NAME[kind.back] and form.turned().kind is kind

@@ -63,7 +63,7 @@ def test_columns_of_a_run_are_fresh():
         {"events": {"e": {"when": "tip_x > 0", "set": {"der(p)": "-0.5*der(p)"}}}},
     ],
 )
-def test_what_a_law_reads_is_measured(reader):
+def test_sensors_read_by_laws_are_measured(reader):
     """Forces, rates and guards by a place: the same as by the coordinate that gives it."""
     by_place = load(pendulum(**reader)).compile()
     assert counts(by_place)[1] >= 1

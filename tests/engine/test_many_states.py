@@ -179,7 +179,7 @@ def test_nonsense_is_refused(arguments: dict, message: str):
         system.accelerations_many(given.pop("t"), given.pop("q"), given.pop("u"), **given)
 
 
-def test_no_states_at_all():
+def test_empty_batch_of_states():
     system = load("lib:double-pendulum").compile()
     assert system.accelerations_many(0.0, np.zeros((0, 2)), np.zeros((0, 2))).shape == (0, 2)
 

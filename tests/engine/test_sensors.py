@@ -166,7 +166,7 @@ def test_coinciding_points_separate_with_distance_rate():
         (-0.64, 0.48, 0.6),
     ],
 )
-def test_quaternions_of_turns_by_more_and_less_than_half(axis: tuple[float, ...]):
+def test_quaternions_beyond_half_turn(axis: tuple[float, ...]):
     """The sign that makes the largest component positive; all four components, whatever the largest is."""
     for angle in (0.0, 0.4, -0.4, 2.0, 3.0, -3.0, math.pi):
         model, ws, _ = bodies()

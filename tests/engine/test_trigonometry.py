@@ -35,7 +35,7 @@ def angles() -> np.ndarray:
 
 
 @pytest.mark.parametrize("function", [sincos, compiled], ids=["plain Python", "compiled"])
-def test_error_in_units_of_the_last_place(function):
+def test_trigonometric_error_is_below_two_ulp(function):
     """Half a unit from rounding what is left of the angle, half from the last addition, a third from the polynomials and the cosine's 1 - z/2."""
     with mpmath.workdps(40):
         for angle in angles():

@@ -65,7 +65,7 @@ def act(function, *arguments):
 
 
 @pytest.mark.parametrize("function", ONE, ids=lambda f: f.__name__)
-def test_functions_of_one_number(function):
+def test_unary_functions_match_scalar(function):
     x = ONE[function]
     found = act(function, Dual(x, UNIT))
     assert found.value == pytest.approx(function(x), rel=1e-15) and found.slopes == pytest.approx(
@@ -347,7 +347,7 @@ def test_slopes_of_a_tree_need_no_second_elimination(joint: str):
 
 
 # -- between plain and wide ----------------------------------------------------------------------------------------------------------------------
-def test_directions_are_numbered_one_after_another():
+def test_derivative_directions_are_numbered():
     model = SimpleNamespace(header=SimpleNamespace(inputs=2, r_inputs=3), parent=np.zeros(5))
     ws = SimpleNamespace(
         q=np.array([1.0, 2.0]),
@@ -397,7 +397,7 @@ def test_directions_are_numbered_one_after_another():
     )
 
 
-def test_rows_of_states_go_to_lanes_and_back():
+def test_rows_of_states_round_trip_through_lanes():
     """Where fewer rows are left the last one stands for the missing ones, and nothing is written for them."""
     rows = np.arange(30.0)
     assert EXCHANGE.gather(rows, 3, 1, 2, WIDTH).numbers.tolist() == [

@@ -62,7 +62,7 @@ def test_powers_up_to_eight_are_products():
         )
 
 
-def test_operations_in_either_order_are_one():
+def test_commutative_operations_share_nodes():
     """Where order does not count, and only there."""
     for same in (
         "{} + {}",

@@ -119,7 +119,7 @@ def test_grammar_precedence(text, expected):
 
 
 @pytest.mark.parametrize(("text", "message", "column"), MISTAKES)
-def test_mistakes_are_told_with_their_column(text, message, column):
+def test_expression_errors_name_column(text, message, column):
     with pytest.raises(ExpressionError) as caught:
         parse(text)
     assert message in caught.value.message

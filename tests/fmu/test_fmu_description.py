@@ -92,7 +92,7 @@ def test_dependencies_are_declared():
     assert names(by_name["stage"]) == set()
 
 
-def test_who_may_set_what():
+def test_variable_access_rules():
     by_name = {v.name: v for v in variable_table(stub_unit()).variables}
     assert [by_name[n].access for n in ("k", "m", "pull", "x", "power")] == [
         Access.TUNABLE,
@@ -197,7 +197,7 @@ def test_plain_names_have_no_commas(tmp_path):
 
 
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_licences_of_what_is_inside(backend, tmp_path):
+def test_archive_contains_all_licences(backend, tmp_path):
     """pythonfmu's library and scripts travelled without their licence."""
     path = pack_unit(stub_unit(), tmp_path / "x.fmu", backend, shell=stub_shell())
     with zipfile.ZipFile(path) as archive:

@@ -37,7 +37,7 @@ def exchanged(path: Path, tolerance: float, stop: float, *names: str) -> np.ndar
 
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-8])
-def test_a_command_after_a_rest_is_met(archive, fmi: int, tolerance: float):
+def test_command_after_rest_is_executed(archive, fmi: int, tolerance: float):
     """The valve opens for some seconds; a host that steps over the corners never moves the boom at all."""
     own = load("lib:boom-drive").compile().simulate(10.0, output_step=10.0)
     found = exchanged(archive("lib:boom-drive", fmi), tolerance, 10.0, "luff")

@@ -43,7 +43,7 @@ def archive(request, tmp_path_factory):
         yield opened
 
 
-def test_motion_is_the_known_one(host):
+def test_native_fmu_matches_known_motion(host):
     host.start()
     for k in range(1, 101):
         host.step(k * 0.01)

@@ -266,7 +266,7 @@ def test_reset_begins_anew(host):
     assert host.get(["x"]) == end
 
 
-def test_nothing_is_retained_per_step(archive):
+def test_python_fmu_keeps_no_data_per_step(archive):
     code = """
 import json, sys, tracemalloc
 sys.path.insert(0, sys.argv[1])

@@ -185,7 +185,7 @@ def test_archive_is_compiled_and_verified(version: int, tmp_path, monkeypatch):
     assert any(check.what == "sources" for check in report.checks)
 
 
-def test_two_models_in_one_program(tmp_path):
+def test_two_source_models_link_together(tmp_path):
     """Linked together under the prefixes of the standard: no name stands twice, and each function is its own model's."""
     objects = []
     for name in ("bouncing-ball", "pendulum-stop"):
@@ -281,7 +281,7 @@ def four_bar_beside_a_dead_point() -> dict:
     }
 
 
-def test_a_rounding_beside_a_dead_point_is_more_than_a_small_change():
+def test_dead_point_amplifies_rounding():
     grid = [0.02 * k for k in range(26)]
     found, response = {}, {}
     for name, mechanism in (("loop", four_bar_beside_a_dead_point()), ("pendulum", "lib:pendulum")):
@@ -313,7 +313,7 @@ def test_half_step_estimates_fixed_step_error():
     assert step_error(chosen, grid, names, run(chosen.start(), grid, names)) == 0.0
 
 
-def test_sources_of_a_loop_beside_a_dead_point(tmp_path, monkeypatch):
+def test_source_fmu_passes_dead_point(tmp_path, monkeypatch):
     monkeypatch.setattr(archive_module, "STRICT", QUICK)
     report = verify(
         build_fmu(load(four_bar_beside_a_dead_point()), tmp_path / "opens.fmu", "source", 2)
@@ -322,7 +322,7 @@ def test_sources_of_a_loop_beside_a_dead_point(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_all_stages_of_the_carrier():
+def test_carrier_sources_run_all_stages():
     """Contacts, release and sliding of modules: every stage by both engines, all columns; the energy's residual beside the energy."""
 
     def run():

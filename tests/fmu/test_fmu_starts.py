@@ -58,7 +58,7 @@ def test_starts_follow_until_they_are_given(archive, given, expected):
     )  # the force acts from the beginning
 
 
-def test_a_reset_forgets_what_was_given(archive):
+def test_reset_clears_set_values(archive):
     """Every start of an instance is given anew."""
     with Archive(archive) as files:
         host = Host(files)

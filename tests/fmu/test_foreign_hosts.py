@@ -93,7 +93,7 @@ def test_resting_bodies_cause_no_event_chatter(tmp_path):
     assert deviation(integrated, stepped) < 1e-6
 
 
-def test_a_host_that_cannot_says_why(archive):
+def test_incapable_host_gives_reason(archive):
     task = tasks(archive, 0.01, 1)[1]
     assert FOREIGN["libcosim"].cannot(task) in (
         "libcosim has no FMI 3.0",
@@ -171,12 +171,12 @@ def test_headings_with_commas_are_put_together(tmp_path):
         row_at(path, ["b"], 2.0)
 
 
-def test_what_is_no_number_is_a_deviation():
+def test_non_finite_value_is_a_deviation():
     assert deviation([1.0, float("nan")], [1.0, 1.0]) == float("inf")
     assert deviation([11.0], [10.0]) == pytest.approx(0.1)
 
 
-def test_the_table_has_a_cell_for_everything(monkeypatch, capsys):
+def test_host_table_is_complete(monkeypatch, capsys):
     """Reasons get letters, failures end the command."""
     monkeypatch.setattr(table, "QUICK", ("pendulum",))
     monkeypatch.setattr(

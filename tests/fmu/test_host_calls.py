@@ -204,7 +204,7 @@ class Drive:
         return np.array([spool + length, speed + a * b])
 
 
-def test_a_mechanism_and_a_drive_are_one_right_hand_side(monkeypatch: pytest.MonkeyPatch):
+def test_exchange_combines_mechanism_and_drive(monkeypatch: pytest.MonkeyPatch):
     """Time and states go into the FMU, length and speed come out, the force goes in before its rates; the spool follows its profile."""
     log: list[Any] = []
 

@@ -85,7 +85,7 @@ def test_host_output_is_kept_on_failure(tmp_path: Path, monkeypatch: pytest.Monk
         ran("")
 
 
-def test_deviations_of_what_is_no_number_are_infinite():
+def test_non_finite_deviation_is_infinite():
     assert (
         host_programs.deviation([1.0, math.nan], [1.0, 2.0]) == math.inf
         and host_programs.deviation([1.0], [1.0]) == 0.0

@@ -96,9 +96,7 @@ def test_each_host_has_its_rows(archive: Archive, monkeypatch: pytest.MonkeyPatc
     ]
 
 
-def test_programs_are_asked_for_the_motion_and_their_table_is_read(
-    archive: Archive, monkeypatch: pytest.MonkeyPatch
-):
+def test_host_program_results_are_parsed(archive: Archive, monkeypatch: pytest.MonkeyPatch):
     """Each by its own words for kind, times and names; the last row that counts is taken."""
     lines: list[list[str]] = []
 
@@ -164,7 +162,7 @@ def test_model_exchange_by_fmpy_decays(archive: Archive):
     assert found == pytest.approx(0.36787944, abs=1e-6)
 
 
-def test_what_a_machine_lacks_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_missing_host_requirements_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Reasons in the order in which they would be mended; what is there is started as it has to be."""
     win, arm = (PLATFORMS[name] for name in ("win64", "aarch64-linux"))
     monkeypatch.setattr(bare_c_host, "this_platform", lambda: PLATFORMS["linux64"])

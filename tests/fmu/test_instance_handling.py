@@ -74,7 +74,7 @@ def test_interleaved_instances_run_half_a_grid_apart(log: list[Any]):
     ]
 
 
-def test_every_quarter_is_gone_through_twice(log: list[Any]):
+def test_rollback_repeats_every_quarter(log: list[Any]):
     """From what was saved at its beginning, both times; quarters of 10 steps end at steps 2, 5, 8 and 10, halves going to the even one."""
     report, grid = Report(Path()), [0.25 * k for k in range(11)]
     instance_handling.rewinds(report, archive_of(), grid, list(NAMES))

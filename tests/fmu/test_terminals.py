@@ -69,7 +69,7 @@ def test_oil_inside_the_mechanism_is_two_ports():
     assert names == {"lift.side_a": "lift.flow_a", "lift.side_b": "lift.flow_b"}
 
 
-def test_what_has_no_partner_is_no_terminal():
+def test_incomplete_pairs_are_no_terminals():
     """A drive that holds its oil gives flows and pressures both: nothing can be connected there."""
     assert all(
         each.icon != "oil"

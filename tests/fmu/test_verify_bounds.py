@@ -97,7 +97,7 @@ def test_a_motion_is_compared_until_a_small_change_has_grown(
     )  # type: ignore[arg-type]
 
 
-def test_starts_are_changed_by_one_rounding():
+def test_starts_are_perturbed_by_one_ulp():
     """Once not at all, then eight times up or down; the largest deviation from the first counts. Without starts there is none."""
     twin: Any = Grows([1.0])
     given: list[float] = []
@@ -349,7 +349,7 @@ def test_states_are_saved_in_the_middle(log: list[Any]):
         assert (told(report) == [("state", "not offered", True)]) == said
 
 
-def test_what_depends_on_steps_is_not_compared(tmp_path: Path):
+def test_step_dependent_values_are_not_compared(tmp_path: Path):
     """Residuals, mean speeds, indicators, what the twin does not have, and accelerations of a chain."""
     archive = archive_of(
         reals=["x", "der(x,2)", "loop_residual", "crane.mean_speed", "event_indicator[1]", "gone"]

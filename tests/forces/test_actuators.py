@@ -22,7 +22,7 @@ def slide(actuator: dict | None = None, **more) -> dict:
     } | more
 
 
-def test_told_stiffness_acts_from_the_beginning_of_every_step():
+def test_actuator_stiffness_acts_from_step_start():
     """Two steps of H: each an oscillation about s0 + F/k that starts with the state the last one left."""
     k, F, H, m = 50.0, 3.0, 0.1, 2.0
     result = (
@@ -171,7 +171,7 @@ def bases(*units: str) -> dict[str, int]:
     return {name: power for name, power in whole.items() if power}
 
 
-def test_locked_coordinate_feels_nothing():
+def test_locked_coordinate_takes_no_force():
     """A drive and a spring on a joint that a stage locks stay where they are."""
     stages = [{"ends": {"at": 0.5}, "lock": ["j"]}, {}]
     spring = {"spring": {"coordinate": "z", "stiffness": 10, "length": 0}}

@@ -172,7 +172,7 @@ def test_capsule_contact_is_the_closest_point(seed: int):
     assert np.linalg.norm(first[:, None] - second[None], axis=2).min() > 0.75 - depth - 1e-9
 
 
-def test_which_pairs_are_known():
+def test_contact_pairs_are_supported():
     """And which have to change places for it."""
     shapes = ("sphere", "capsule", "box", "cylinder", "plane")
     told = {(a, b): pair(a, b) for a, b in product(shapes[:4], shapes)}

@@ -538,7 +538,7 @@ def test_tension_only_lines_do_not_push():
 
 
 @pytest.mark.parametrize("frame", ["ground", "body"])
-def test_wrenches_and_pairs_tell_their_power(frame: str):
+def test_wrenches_report_power(frame: str):
     force, moment = np.array([1.0, -2.0, 0.5]), np.array([0.1, 0.2, -0.3])
     bench = lowered(
         "wrench",

@@ -182,7 +182,7 @@ def test_contacts_never_pull(depth: float, rate: float, load: float):
 TYRE = {"side_stiffness": 150.0, "side_damping": 3.0}
 
 
-def test_side_forces_hold_up_to_friction_and_slip_beyond():
+def test_side_forces_are_limited_by_friction():
     """Outward slips the fourth power of travel over reach, friction load/stiffness = 0.4 50/150; beyond it all, and 5 ms forget."""
     reach = 0.4 * 50.0 / 150.0
     for share in (0.5, 1.0, 2.0):
@@ -459,7 +459,7 @@ def test_a_track_remembers_ruts_between_its_cells():
 
 
 # -- where forces act -------------------------------------------------------------------------------------------------------------------------
-def test_pairs_and_loads_go_to_their_bodies():
+def test_force_pairs_act_on_their_bodies():
     """On the second body at its point and the opposite there on the first one; on the ground alone nothing acts, its part goes to the other."""
     force, offset, moment = (
         Vector(*map(const, each)) for each in ((1.0, 2.0, 3.0), (0.5, -0.4, 0.2), (0.1, 0.3, -0.2))

@@ -76,7 +76,7 @@ SMOOTH = {name: force for name, force in FORCES.items() if name in ("s", "line",
 
 @pytest.mark.parametrize("frame", ["ground", "a", "c"])
 @pytest.mark.parametrize("observer", [None, "a", "b"])
-def test_motion_seen_from_anywhere(frame, observer):
+def test_motion_is_measured_from_any_body(frame, observer):
     """In the axes of the observer the velocity is the rate of the position and the acceleration that of the velocity; other axes only turn them."""
     more = {} if observer is None else {"reference": {"body": observer, "point": [0.1, 0.2, -0.2]}}
     own, names = (
@@ -115,7 +115,7 @@ def test_motion_seen_from_anywhere(frame, observer):
         )
 
 
-def test_orientation_and_angles_seen_from_a_body():
+def test_orientation_is_measured_from_body():
     """Seen from its parent a spherical joint's child has the joint's quaternion, and the turns about x, y, z lead there."""
     see = {"body": "b", "reference": {"body": "a"}}
     r = run(
@@ -333,7 +333,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("output, key", REFUSED, ids=[str(k) for k in range(len(REFUSED))])
-def test_keys_that_mean_nothing_are_refused(output, key):
+def test_meaningless_output_keys_are_refused(output, key):
     with pytest.raises(ModelError) as error:
         load(mechanism(o=output))
     assert f"outputs.o.{key}" in [problem.key for problem in error.value.problems]

@@ -33,7 +33,7 @@ def test_every_force_kind_balances_energy(kind: str, seed: int):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_the_same_in_every_form(kind: str):
+def test_force_kinds_agree_in_all_forms(kind: str):
     system = load(random_mechanism(kind, 3)).compile()
     q, u = system.start()
     u = u + np.random.default_rng(3).normal(size=u.size)

@@ -137,13 +137,13 @@ def test_a_moving_ground_lifts():
         ("ground.w", "unknown name"),
     ],
 )
-def test_heights_over_what_moves_with_the_mechanism_are_refused(height, said):
+def test_moving_terrain_is_refused(height, said):
     """A height over coordinates would carry the load without its reaction on them."""
     with pytest.raises(ModelError, match=said):
         load(slider(height))
 
 
-def test_the_place_is_known_to_heights_only():
+def test_terrain_position_is_limited_to_heights():
     with pytest.raises(ModelError, match="unknown name 'ground.x'"):
         load(slider(outputs={"o": {"value": "ground.x"}}))
     with pytest.raises(ModelError, match="is the place of a contact"):

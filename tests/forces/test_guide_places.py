@@ -77,7 +77,7 @@ def tupled(points: list[list[float]]) -> tuple[tuple[float, float, float], ...]:
     [(zigzag(40), False), (LONG, True), (ring(4), True), (SHARP_S, False), (IN_SPACE, False), ([[0, 0, 0], [1, 0, 0], [1, 1, 0]], True)],
     ids=["zigzag", "long loop", "ring", "S", "space", "triangle"],
 )  # fmt: skip
-def test_the_nearest_place_is_found_on_bent_curves(points: list[list[float]], closed: bool):
+def test_closest_point_is_found_on_bent_curves(points: list[list[float]], closed: bool):
     """A pin closer to the place s than the curve bends has it for its nearest one: travel is s, the penetration its distance, all along the curve.
 
     Steps from the nearest of the points ended up to half a metre away on each of these. The seam of a closed table tells a spline by 1e-12."""
@@ -136,7 +136,7 @@ def test_a_bend_too_sharp_for_the_search_is_refused(monkeypatch: pytest.MonkeyPa
     assert np.abs(missed).max() > 1e-3
 
 
-def test_the_same_bend_with_closer_points_is_found():
+def test_finer_points_resolve_the_same_bend():
     """What is advised helps: points in the bend, from its spline."""
     curve, end = curve_of(zigzag(90), False)
     points = curve(np.linspace(0.0, end, 43)).tolist()
@@ -155,7 +155,7 @@ def test_sharply_bent_curve_is_refused(turn: float, clearance: float, refused: b
     assert (spline_fault(tupled(zigzag(turn)), False, clearance) is not None) == refused
 
 
-def test_a_curve_too_near_to_itself_is_refused():
+def test_self_approaching_curve_is_refused():
     """The two sides of a hairpin bulge by more than half their distance, so that straight ways tell the wrong side; closer points do not."""
     with pytest.raises(
         ModelError,

@@ -255,7 +255,7 @@ def test_work_of_the_oil_in_a_moving_cylinder():
     assert result["kinetic"] == pytest.approx(result["piston"], abs=1e-6 * result["given"][-1])
 
 
-def test_nothing_moves_at_rest():
+def test_hydraulic_equilibrium_is_stationary():
     """A shut valve, forces in balance: pressures and boom stay."""
     result = load("lib:boom-drive").compile(delivery=3e-4).simulate(0.5, output_step=0.05)
     assert np.ptp(result["luff"]) < 1e-9 and np.ptp(result["hose_a.pressure"]) < 10.0

@@ -287,7 +287,7 @@ def box(friction: float, slope: float = 0.0, **more) -> dict:
     }  # fmt: skip
 
 
-def test_a_box_stands_and_slides_on_a_slope():
+def test_box_sticks_and_slides_on_slope():
     """Steeper than friction it slides with g (sin - mu cos), flatter it creeps at the most at friction_speed tan/mu."""
     slope = 0.4
     fast = load(box(0.3, slope)).compile().simulate(0.5, output_step=0.05, tolerance=1e-8)

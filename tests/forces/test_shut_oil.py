@@ -49,7 +49,7 @@ def test_legs_of_oil_are_chambers_of_a_circuit():
     )
 
 
-def test_oil_that_is_pulled_cavitates_and_comes_back():
+def test_cavitating_oil_recovers():
     """Down 40 mm and up again: the rod side stays at its vapour, never below; the law is the same both ways and keeps its energy."""
     result = (
         load(pressed("0.02*(1 - cos(t))", inputs={"sink": 0.0}))

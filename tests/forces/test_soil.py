@@ -205,7 +205,7 @@ def test_ruts_persist_on_tracks():
     assert there < -100.0 and abs(back) < 0.1 * abs(there)
 
 
-def test_without_a_track_the_soil_is_fresh_on_the_way_back():
+def test_soil_without_track_has_no_memory():
     system = load(rig(WHEEL, 5e3, "1 - cos(0.1*t)")).compile()
     result = system.simulate(
         20 * np.pi, output_step=0.05 * np.pi, tolerance=1e-7, integrator="radau"

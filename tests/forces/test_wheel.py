@@ -147,7 +147,7 @@ def on_a_slope(slope: float, brake: str = "1e4") -> dict:
     }  # fmt: skip
 
 
-def test_a_braked_wheel_stands_on_a_slope():
+def test_braked_wheel_holds_on_slope():
     """It sinks into its springs and then stands: no creep, to rounding, and the patch carries the slope's share of the weight."""
     result = load(on_a_slope(0.3)).compile().simulate(60.0, output_step=1.0, tolerance=1e-10)
     assert np.ptp(result["x"][40:]) < 1e-9 and abs(result["x"][-1]) < 0.05

@@ -45,7 +45,7 @@ def test_mjcf_disabled_features_are_listed(tmp_path: Path, more: str, option: st
     assert told in left_out(tmp_path, more, option=option)
 
 
-def test_armature_of_a_free_joint_is_said(tmp_path: Path):
+def test_free_joint_armature_is_listed(tmp_path: Path):
     path = tmp_path / "m.xml"
     path.write_text(
         '<mujoco><worldbody><body><joint type="free" name="root" armature="0.5"/>'

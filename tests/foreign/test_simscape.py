@@ -46,7 +46,7 @@ def test_masses_and_inertias_are_those_of_the_file(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_closed_loops_move_as_the_same_linkage_written_by_hand(tmp_path, name):
+def test_simscape_loops_match_reference(tmp_path, name):
     """The place of the middle of the coupler over a second."""
     path = tmp_path / "machine.xml"
     path.write_text(FILES[name], encoding="utf-8")

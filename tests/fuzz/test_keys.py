@@ -26,7 +26,7 @@ def test_every_key_counts(name):
     ]
 
 
-def test_a_key_that_changes_nothing_is_found(monkeypatch):
+def test_unused_keys_are_detected(monkeypatch):
     """As if nothing were made of descriptions; what is refused still speaks."""
     mass, paths = (
         ("bodies", "module{i}", "mass", "value"),

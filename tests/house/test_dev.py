@@ -189,7 +189,7 @@ def test_setup_runs_once_and_prints_path(
     assert played(monkeypatch, "setup") == 1 and capsys.readouterr().err == "no network\n"
 
 
-def test_what_is_not_clean_is_named(
+def test_unclean_sources_are_named(
     lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     monkeypatch.setattr(dev, "run", lambda *command: int("pyright" in str(command[0])))
@@ -275,7 +275,7 @@ def test_packages_of_the_system_are_installed_where_the_user_may(monkeypatch: py
     monkeypatch.undo()
 
 
-def test_links_that_cannot_be_made_are_told(
+def test_failed_links_are_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     def refused(self: Path, target: Path, target_is_directory: bool = False) -> None:

@@ -119,7 +119,7 @@ def test_commands_and_options_on_pages_exist():
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_page_has_a_place_in_the_navigation():
+def test_pages_are_in_navigation():
     """What is not in mkdocs.yml is a page that nobody finds; what is there and not in docs/ is written by the build or a slot for a page to come."""
     from kinetree.scripts.site.mkdocs_hooks import SLOTS
 
@@ -153,7 +153,7 @@ def test_examples_belong_to_tutorials():
     assert all(imported[key].items() >= table.items() for key, table in moves.items())
 
 
-def test_pages_from_the_code_say_something():
+def test_generated_pages_have_content():
     from kinetree.scripts.site import generated_pages
 
     api, commands = generated_pages.api(), generated_pages.commands()

@@ -61,7 +61,7 @@ def test_registers_follow_the_head():
     ] and fields.REGISTERS == model_records.HEAD.size
 
 
-def test_no_offsets_beside_the_declarations():
+def test_records_define_all_offsets():
     """No constant stands for a place in the header, the head, a unit, or a record of a table."""
     old, somewhere = (
         re.compile(r"^(U|V|H|K|S|T|G)_[A-Z0-9_]+$"),

@@ -234,7 +234,7 @@ def test_step_size_failure_keeps_state_and_reports():
     assert A.adams_step(mem, Refusing(), None, 9.0) == CT.STEP_TOO_SMALL and mem[CT.T_NEW] == 1.0
 
 
-def test_stiffness_is_told_from_both_evaluations_of_a_step():
+def test_stiffness_is_detected_from_two_evaluations():
     """Rate 7 between them; held back are steps of order up to 5, past the start, of more than a fifth of the time that this rate gives."""
 
     def told(

@@ -190,7 +190,7 @@ def test_sums_of_the_state_are_kept_to_twice_the_precision():
     )  # half a unit in the last place of 1e6
 
 
-def test_rates_that_come_late_change_no_decision():
+def test_late_rates_change_no_step_decision():
     """Where the state is changed after every step its rates are evaluated then: on rates of time alone the same sizes, orders and states."""
     runs = []
     for late in (0.0, 1.0):

@@ -162,7 +162,7 @@ def test_errors_are_measured_by_the_larger_of_both_states():
     assert CT.norm(memory(N=0), e[:0], a[:0], b[:0]) == 0.0
 
 
-def test_five_and_twenty_steps_make_a_verdict_and_ten_the_opposite_one():
+def test_stiffness_verdict_needs_enough_steps():
     for count, said in ((24.0, False), (25.0, True)):
         assert CT.is_stiff(memory(STIFF=count)) == said
     for count, said in ((9.0, False), (10.0, True)):
@@ -222,7 +222,7 @@ def test_the_first_step_follows_the_size_of_the_motion_and_its_curvature():
     )
 
 
-def test_the_first_step_of_what_hardly_moves():
+def test_first_step_of_nearly_constant_motion():
     """A state within its tolerance, or a rate of nothing, tell no time: the trial step is 1e-6 then."""
     for y, f in ((1.0, 2.0), (4.0, 1e-5), (0.0, 2.0)):
         assert first(1, y, f, 0.5) == pytest.approx(1e-4) and first(

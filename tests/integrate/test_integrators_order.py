@@ -44,7 +44,7 @@ def test_variable_step_methods_reach_their_order(name, order):
 
 @pytest.mark.parametrize("name", VARIABLE)
 @pytest.mark.parametrize("given", [1e-4, 3e-5])
-def test_the_first_step_is_the_one_that_was_given(name, given):
+def test_given_first_step_is_used(name, given):
     """Far below what the tolerance asks for, so that it is taken; none given, a method chooses one of its own."""
     taken = []
     for h in (given, 0.0):

@@ -78,7 +78,7 @@ def test_the_largest_of_a_column_is_its_pivot():
     assert LU.largest(0 * re.ravel(), 0 * im.ravel(), 3, 0) == -1
 
 
-def test_singular_matrices_are_told():
+def test_singular_matrices_are_reported():
     for rows in ([[0, 0], [1, 2]], [[0, 1], [0, 2]], [[1, 2, 3], [2, 4, 6], [1, 0, 1]]):
         a = np.array(rows, dtype=float)
         assert LU.factor(a.ravel().copy(), np.zeros(len(a)), len(a)) == 1

@@ -79,7 +79,7 @@ def test_chemical_problems_conserve_mass(right: Callable[..., np.ndarray]):
     assert f.sum() == pytest.approx(0.0007 + (0.43 + 0.69) * y[6] - 280.0 * y[5] * y[7])
 
 
-def test_motions_known_in_closed_form_have_their_rates(right: Callable[..., np.ndarray]):
+def test_test_problems_match_closed_forms(right: Callable[..., np.ndarray]):
     t = 0.7
     assert right(integrator_problems.DECAY, np.array([math.cos(t)]), 50.0, t=t) == pytest.approx(
         [-math.sin(t)]

@@ -215,7 +215,7 @@ def factor(error: float, used: float = 7.0, last_h: float = 0.0, last_error: flo
     )
 
 
-def test_the_next_step_over_this_one():
+def test_step_size_prediction():
     """error^(1/4) over a safety that falls with the iterations; the trend of two errors, when it is worse; between a fifth and eight."""
     safety = 0.9 * 15 / (7 + 14)
     assert factor(0.5) == pytest.approx(safety / 0.5**0.25) and factor(
@@ -262,7 +262,7 @@ def finished(
     return mem
 
 
-def test_an_accepted_step_plans_the_next_one():
+def test_accepted_step_predicts_next_step():
     def planned(factor: float, **more: float) -> float:
         return float(finished(factor, **more)[CT.H_NEXT])
 
@@ -380,7 +380,7 @@ def test_old_points_count_up_to_steps_four_times_as_long():
     )
 
 
-def test_increments_of_the_jacobian_follow_what_matters():
+def test_jacobian_increments_scale_with_state():
     """The root of eps of the largest of state, change in a step, tolerance over rtol; to where the solution goes, or back if refused."""
     asked: list[np.ndarray] = []
 

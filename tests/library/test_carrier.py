@@ -216,7 +216,7 @@ def test_departed_modules_fly_their_parabola():
 
 
 @pytest.mark.parametrize(("variant", "order"), [("carrier", 0), ("carrier-detailed", 3)])
-def test_books_close_over_twelve_departures(variant: str, order: int):
+def test_carrier_departures_balance_energy(variant: str, order: int):
     """Without damping, friction and loads after departures: energy balance of work and motion, mass and momentum continuous at each departure."""
     result = (
         load(f"lib:{variant}", modules=12, order=order, blast_factor=0, **QUIET)

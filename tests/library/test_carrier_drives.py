@@ -65,7 +65,7 @@ def test_prepared_loads_hold_carrier_in_equilibrium(cylinders: int):
     assert np.abs(system.accelerations(0.0, q, u, inputs=forces)).max() < 1e-7 * 9.81
 
 
-def test_drives_inside_hold_and_book_their_energy():
+def test_internal_drives_balance_energy():
     """Exactly at rest before the first push; what is taken from the supply covers the work; pressures stay within supply and tank."""
     system = load("lib:carrier", modules=1, drives=1, cylinders=1).compile()
     result = system.simulate(1.6, output_step=0.005, tolerance=1e-8)
@@ -86,7 +86,7 @@ def test_drives_inside_hold_and_book_their_energy():
         assert np.abs(shut).max() < 1e-9
 
 
-def test_coupled_drives_follow_one_system():
+def test_coupled_drives_match_monolithic_system():
     """Told stiffness, controllers that sample: of first order in the step, below 2 % of the motion at 10 ms."""
     errors = {
         step: run_carrier(Path(), "process", step, modules=1, pace=0.6) for step in (0.01, 0.005)
@@ -244,7 +244,7 @@ def test_tables_show_every_coordinate(capsys: pytest.CaptureFixture[str]):
     )
 
 
-def test_books_of_a_run():
+def test_carrier_run_balances_energy():
     """A departure takes nothing but the last elastic energy of the guides, the drop a module with its momentum; the balance stays closed."""
     result = load("lib:carrier", modules=1).compile().simulate(tolerance=1e-9)
     head, *rows = books(result)

@@ -79,7 +79,7 @@ def test_painleves_rod_slides_with_the_known_force(friction: float):
     assert down.sum() > 10 and result["load"][down] == pytest.approx(known[down], rel=1e-7)
 
 
-def test_painleves_paradox_is_said():
+def test_painleve_paradox_is_reported():
     """With friction of 2 there is no answer at 1.1 rad: 1 + 3 cos θ (cos θ - μ sin θ) < 0."""
     with pytest.raises(EvaluationError, match="end"):
         load("lib:painleve-rod", friction=2.0, angle=1.1).compile().simulate(0.1)
@@ -120,7 +120,7 @@ def test_snakeboard_matches_reduced_equation(frequencies: tuple[float, float]):
         assert result["x"][-1] > 1.0
 
 
-def test_the_quadruped_stands():
+def test_quadruped_stands_still():
     """No stride: feet carry the weight, nothing moves."""
     result = load("lib:quadruped").compile().simulate(2.0, inputs={"stride": lambda t: 0.0})
     weight = (10.0 + 4 * (0.7 + 1.2 + 0.35)) * G

@@ -54,7 +54,7 @@ def same(shown: Shown, right: Any, found: Any, bound: float, what: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHOWN)
-def test_every_way_to_run(name: str, tmp_path: Path):
+def test_library_runs_in_all_modes(name: str, tmp_path: Path):
     """The run, co-simulation and model exchange by CVode in both back ends; FMI 3.0 where the Python one has both kinds."""
     shown = SHOWN[name]
     right = run(shown, shown.model)
@@ -79,7 +79,7 @@ def test_every_way_to_run(name: str, tmp_path: Path):
 @pytest.mark.parametrize(
     "name", [name for name, shown in SHOWN.items() if isinstance(shown.model, dict)]
 )
-def test_a_stage_that_changes_nothing_changes_nothing(name: str):
+def test_empty_stage_change_has_no_effect(name: str):
     """A second structure is entered on the way: states, contacts, followed inputs go over."""
     shown = SHOWN[name]
     staged = shown.model | {

@@ -41,7 +41,7 @@ def test_star_generator_builds_requested_branches(branch: int, parents: tuple[in
     assert system.parents == parents and system.n == 14
 
 
-def test_hanging_chain_rests():
+def test_hanging_chain_equilibrium():
     system = load("lib:chain", n=5, bend=0.0).compile()
     assert np.abs(system.accelerations(0.0, *system.start())).max() < 1e-12  # g times ε times n
 

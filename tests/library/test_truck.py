@@ -41,7 +41,7 @@ def test_it_drives_over_a_bump_steers_and_stops(soil: int):
     assert np.abs(result["speed"][last]).max() < 0.02 and np.ptp(result["x"][last]) < 0.01
 
 
-def test_the_bump_comes_to_the_front_and_then_to_the_rear():
+def test_truck_bump_reaches_front_then_rear():
     """Loads of the wheels rise where each axle is over the bump."""
     result = load("lib:truck").compile().simulate(9.0)
     for name, ahead in (("front_left", 2.6), ("rear_left", -1.6)):

@@ -46,7 +46,7 @@ def reference():
 
 
 @pytest.mark.parametrize("method", FORMS)
-def test_forms_give_the_same_motion(reference, method):
+def test_forms_produce_equal_motion(reference, method):
     """Both integrators hold 1e-10; the motion is regular, so errors grow by less than a hundredfold in a second."""
     result = (
         load(TREE)

@@ -42,7 +42,7 @@ def test_assembled_position_does_not_depend_on_the_cut(name):
         assert {key: other[key] for key in found[0]} == pytest.approx(found[0], abs=1e-7)
 
 
-def test_starts_that_change_are_said():
+def test_changed_starts_are_reported():
     """Given starts that do not fit gave way in silence: the system and the command line say before and after."""
     system = load(four_bar_with(chi=-1.3)).compile()
     changes = system.start_changes
@@ -52,7 +52,7 @@ def test_starts_that_change_are_said():
 
 
 @pytest.mark.parametrize("cut", ["slide", "pin"])
-def test_given_motions_that_a_loop_cannot_follow_are_said(cut: str):
+def test_infeasible_prescribed_motions_are_reported(cut: str):
     """A slider that is pinned to the ground and carried aside: closed at the start, wherever it is cut, with no speed to stay so."""
     slide = {
         "child": "a",
@@ -178,7 +178,7 @@ def truss(second: float = 1.0, base: bool = False) -> dict[str, Any]:
 
 @pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("second", [1.0, 0.4])
-def test_truss_on_one_line(second, base):
+def test_collinear_truss_is_assembled(second, base):
     """Rows that vanish in first order were left out as if they vanished always, and the pin left the wall: the position is named instead."""
     with pytest.raises(EvaluationError, match="dead point") as caught:
         load(truss(second, base)).compile().start()
@@ -186,7 +186,7 @@ def test_truss_on_one_line(second, base):
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_a_truss_beside_a_loop_that_moves_is_named(order):
+def test_rigid_truss_beside_loop_is_named(order):
     """Every loop is judged by its own coordinates, whichever comes first."""
     d, stuck = described("four_bar"), truss()
     for section in ("bodies", "joints"):

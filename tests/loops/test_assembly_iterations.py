@@ -224,7 +224,7 @@ def test_set_coordinates_are_kept_while_the_loops_close(monkeypatch):
             assert len(steps) == 2
 
 
-def test_near_a_singular_position_directions_fade_in_six_rounds(monkeypatch):
+def test_singular_directions_fade(monkeypatch):
     """A squared sine s gets the part 1 - (blur/(s + blur))^6 of what it asks for."""
     model = SimpleNamespace(
         l_kind=np.zeros(2), l_row=np.array([0, 1, 3]), l_part=np.array([0, 4, 1])
@@ -371,7 +371,7 @@ def test_near_projection_reuses_factor(monkeypatch):
         assert (P.project(None, None, 0.0), len(calls)) == expected
 
 
-def test_dead_points_are_loops_that_feel_a_stuck_speed_and_no_free_one(monkeypatch):
+def test_dead_points_are_detected(monkeypatch):
     """Of two groups on bodies of one and two speeds; what a group does not feel does not count."""
     monkeypatch.setattr(K, "spread_rows", lambda model, ws, metric: None)
     model = SimpleNamespace(

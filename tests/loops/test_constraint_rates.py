@@ -40,7 +40,7 @@ def test_blade_residual_is_lateral_speed():
     )
 
 
-def test_a_start_across_a_blade_is_told_with_the_blade():
+def test_start_across_blade_names_blade():
     """Beside the speeds of the start as they became, the given one would slip."""
     found = sled(2.0).warnings
     assert found and all(

@@ -146,7 +146,7 @@ def sines(
     return E.factor(model, ws, 0.0, E.ALL), ws
 
 
-def test_rows_are_told_by_the_squared_sine_of_their_angle():
+def test_redundancy_is_measured_by_squared_sine():
     """Below 1e-12 one is redundant; three rows keep their own order above 1e-4, and else are taken by largest pivots."""
     assert sines(0.3)[0] == pytest.approx(math.sin(0.3) ** 2) and sines(0.3, 3)[0] == pytest.approx(
         math.sin(0.3) ** 2
@@ -168,7 +168,7 @@ def test_rows_are_told_by_the_squared_sine_of_their_angle():
     assert clear == 0.0 and ws.loop_found[0] == 1
 
 
-def test_pivots_are_measured_by_the_scales_of_shifts_and_turns():
+def test_pivots_are_scaled():
     """A turn of a small arm is no worse a row than a shift: relative to the largest of its own sort."""
     model, ws = groups([4], [0], [[0, 1, 3, 4]])
     fill(model, ws, np.diag([4.0, 1.0, 3e-6, 4e-6]))
@@ -323,7 +323,7 @@ def test_the_worst_row_and_the_widest_gap():
     assert R.largest(None, ws) == 0.0 and R.opening(ws) == 0.0
 
 
-def test_steps_of_half_a_radian_and_weights_of_what_is_given():
+def test_gauss_newton_steps_are_limited():
     assert [
         G.limit_step(SimpleNamespace(udot=np.array(u)))
         for u in ([0.1, -0.4], [0.1, -2.0], [4.0, 1.0])

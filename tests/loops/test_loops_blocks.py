@@ -49,7 +49,7 @@ def rest_of_rows(system, q, u, J):
         ("delta", {}),
     ],
 )
-def test_against_one_dense_system(model, settings):
+def test_loop_solution_matches_dense_system(model, settings):
     """[M Jᵀ; J 0] solved densely by numpy: what the engine finds by paths, blocks and one sweep, to eps times the condition of the whole, 1e5."""
     system = load(f"lib:{model}", **settings).compile()
     q, u = general(system)
@@ -64,7 +64,7 @@ def test_against_one_dense_system(model, settings):
 
 
 @pytest.mark.parametrize("model", ["four_bar", "andrews", "six_bar", "n_four_bar"])
-def test_planes_change_nothing(model):
+def test_planar_treatment_changes_no_result(model):
     """Loops of a plane solved as loops of space: accelerations and reactions agree to rounding."""
     system = load(f"lib:{model}").compile()
     q, u = general(system)

@@ -66,7 +66,7 @@ def test_baumgarte_adds_nothing_to_closed_loops(model: str):
     )
 
 
-def test_gaps_close_like_a_double_root():
+def test_gaps_close_with_double_eigenvalue():
     """A loop that was opened by 1e-4 closes within some τ, with the least change of the motion: e^(-t/τ) (1 + t/τ)."""
     host = Host("lib:four-bar")
     y = host.start.copy()

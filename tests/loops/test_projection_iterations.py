@@ -188,7 +188,7 @@ def test_speeds_near_a_factor(monkeypatch):
     assert P.speeds_near(loops.model, loops.ws) is False or abs(loops.ws.u[0]) < 1e-13
 
 
-def test_what_is_familiar():
+def test_factor_validity_conditions():
     model = SimpleNamespace(
         l_kind=np.zeros(2, int),
         l_level=np.array([9, int(L.POSITIONS)]),
@@ -210,7 +210,7 @@ def test_what_is_familiar():
         )
 
 
-def test_reach_and_scale_are_one_at_least():
+def test_scales_are_at_least_one():
     weld, coupling = int(L.Loop.WELD), int(L.Loop.COUPLING)
     model, ws = (
         SimpleNamespace(l_kind=np.array([coupling, weld]), l_b=np.array([2, 1])),
@@ -225,7 +225,7 @@ def test_reach_and_scale_are_one_at_least():
     assert P.speed_scale(ws) == 3.0 and P.speed_scale(SimpleNamespace(u=np.array([0.5]))) == 1.0
 
 
-def test_damped_steps_close_or_go_back(monkeypatch):
+def test_damped_steps_converge_or_revert(monkeypatch):
     """Steps that help lower the damping tenfold, others are taken back and raise it; half a radian is the longest."""
     loops = Loops(monkeypatch, G, lambda q: q)
     loops.ws.q[0] = 1.6
@@ -291,7 +291,7 @@ def test_set_speeds_share_their_impulses(count: int):
         )
 
 
-def test_set_speeds_lose_their_rounding_and_tell_who_has_another_value():
+def test_conflicting_set_speeds_are_named():
     model = SimpleNamespace(set_speed=np.array([2, 0, 1]), header=SimpleNamespace(r_u=10))
 
     def reached(
@@ -395,7 +395,7 @@ def test_the_rate_of_motion_is_that_of_the_fastest_joint():
     assert T.rate_of_motion(model, ws) == pytest.approx(5.0)
 
 
-def test_ghosts_claim_what_their_accelerations_have_changed_by():
+def test_massless_body_correction_is_proportional():
     model = SimpleNamespace(ghosts=np.array([2, 1]), lent=np.array([3.0, 5.0, 7.0, 11.0]))
     ws = SimpleNamespace(
         row=np.zeros(3 * L.ROW),
@@ -451,7 +451,7 @@ def test_assembly_distance_ignores_held_coordinates(monkeypatch):
     assert N.distance(None, ws) == 4.0 + 32.0 and ws.loop_mark.tolist() == [2.0, 0.0, 4.0]
 
 
-def test_ways_that_led_somewhere_are_marked(monkeypatch):
+def test_free_directions_are_marked(monkeypatch):
     """A tangent speed above a twentieth is judged; less than a tenth of its step is stuck. What once led on stays so."""
     monkeypatch.setattr(
         K, "departure", lambda model, ws, q, out: out.__setitem__(slice(None), moved)

@@ -197,7 +197,7 @@ def test_shares_are_those_of_lines():
         assert abs(count / 1000 - lines[group] / sum(lines.values())) < 1e-3
 
 
-def test_draws_repeat_themselves():
+def test_random_draws_are_reproducible():
     names = [name for name in sources() if group_of(name) == "shell"]
     assert drawn(names, 20, 3) == drawn(names, 20, 3) != drawn(names, 20, 4)
 
@@ -208,7 +208,7 @@ def test_the_same_code_is_no_mutant():
     )
 
 
-def test_intervals_hold_the_share():
+def test_confidence_intervals_have_coverage():
     """Wilson's interval by his formula: 2 of 40 lie between 1.4 and 16.5 %."""
     low, high = interval(2, 40)
     assert abs(low - 0.01382) < 1e-4 and abs(high - 0.16504) < 1e-4
@@ -241,9 +241,7 @@ def test_the_failing_test_is_named(tmp_path: Path):
     assert told.read_text() == "test_it.py::test_a[x - y]\n"
 
 
-def test_only_what_computes_for_too_long_is_endless(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_only_long_computation_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Seconds are those of the processor: another load of the machine, here a wait, takes none of them; but nothing waits for ever."""
     monkeypatch.setattr(trials, "WAITING", 100.0)
     calls = [

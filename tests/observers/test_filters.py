@@ -188,7 +188,7 @@ def test_estimate_goes_through_a_change_of_stage():
     assert math.isnan(found["y"][-1]) and not math.isnan(found["y"][10])
 
 
-def test_overconfident_filter_is_told_and_fitted():
+def test_overconfident_filter_is_reported():
     system = oscillator()
     _, record = measured(system, "x", 0.02, 1.0, {"f": 1.0})
     setup = Setup((Sensor("x", 0.005),), start={}, process={"speeds": 0.01})
@@ -200,7 +200,7 @@ def test_overconfident_filter_is_told_and_fitted():
     assert better.run(record).innovation_band.inside
 
 
-def test_parameters_that_only_act_together_are_told():
+def test_jointly_acting_parameters_are_reported():
     """Stiffness and mass scale alike without a known force: only their ratio is seen."""
     system = oscillator(forces={"s": {"coordinate": "x", "value": "-k*x"}}, inputs={})
     system = load({**system.description.model_dump(exclude_unset=True), "joints": {

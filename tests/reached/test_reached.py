@@ -150,7 +150,7 @@ def test_coverage_updates_remeasured_tests(tmp_path: Path, monkeypatch: pytest.M
     )
 
 
-def test_what_no_call_reaches_is_listed():
+def test_unreached_lines_are_listed():
     sources = [Source("a.c", 10, {7: "return 0;"}, 4, {3: 2}), Source("b.c", 30, {}, 0, {})]
     assert shares(sources) == (97.5, 50.0)
     assert "a.c:7: return 0;" in details(sources) and "a.c: 3 (2)" in details(sources)

@@ -30,7 +30,7 @@ from kinetree.scripts.studies.sweep import Sweep
 from kinetree.scripts.terminal.error_messages import BadInput
 
 
-def test_cells_have_six_digits_and_no_sign_of_nothing():
+def test_cells_have_six_digits_without_negative_zero():
     assert [written(cell) for cell in (1.23456789, -0.0, math.nan, 3, True, "x", 1e-20)] == [
         "1.23457",
         "0",
@@ -60,7 +60,7 @@ def test_report_settings_are_listed():
     assert plain(Setting) == str(Setting), "a class is no setting"
 
 
-def test_long_tables_of_a_page_are_cut_and_say_so():
+def test_long_page_tables_are_truncated():
     section = Section("s").table(["a"], [[float(k)] for k in range(MOST_ROWS)])
     assert section.texts == [] and len(section.tables[0]["rows"]) == MOST_ROWS == 2000
     section.table(["a"], [[k] for k in range(MOST_ROWS + 1)], "All").table(
@@ -213,7 +213,7 @@ class Shown(dict):
         return "deg" if name == "a" else ""
 
 
-def test_the_tables_of_a_run_have_the_units_that_are_asked_for(monkeypatch: pytest.MonkeyPatch):
+def test_run_tables_use_requested_units(monkeypatch: pytest.MonkeyPatch):
     """Else those that fit; what is rounding is nothing; without a column that lasts there are none."""
     result = Shown(a=np.array([0.0, math.pi / 2]), x=np.array([0.002, 0.004]))
     parts = [np.array([[0.0, 0.002], [45.0, 0.9e-9]]), np.array([[45.0, 1e-9], [90.0, 0.004]])]
@@ -298,7 +298,7 @@ def test_tables_are_written_for_papers_and_programs(tmp_path: Path):
         )
 
 
-def test_tables_are_asked_for_in_a_line():
+def test_tables_are_requested_on_command_line():
     """Rows, columns, stages and reference between colons; a number is an instant, and nothing is what is usual."""
     found = stage_report.asked("end: slew, luff :swing*: 0.5 ")
     expected = ReportTable.model_validate(
@@ -390,7 +390,7 @@ def test_margin_marks_are_at_crossovers():
     )
 
 
-def test_the_curve_of_nyquist_is_shown_near_the_point_that_matters(monkeypatch: pytest.MonkeyPatch):
+def test_nyquist_plot_shows_critical_point(monkeypatch: pytest.MonkeyPatch):
     """Every pair as a line, without what is 20 away or more; six to each side at most, but no more than there is."""
     saved: list[Any] = []
     monkeypatch.setattr(linear_pictures, "save", lambda figure, path: saved.append(figure))
@@ -449,7 +449,7 @@ class Columns(dict):
         )
 
 
-def test_what_is_drawn_of_a_run():
+def test_run_picture_contents():
     """Outputs that move, states in J, and of circuits pressures and spools alone."""
     names = ["out", "still", "valve.spool", "tank.level", "tank.pressure_a", "E", "s"]
     result = Columns({name: np.array([0.0, 0.5, 0.25]) for name in names} | {"still": np.ones(3)})

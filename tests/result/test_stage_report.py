@@ -121,7 +121,7 @@ def test_table_numbers_use_engineering_units(drift):
     assert [row[1] for row in rows[:4]] == ["50", "90", "140", "210"] and rows[0][2] == "0"
 
 
-def test_unknown_names_are_told(drift):
+def test_unknown_table_names_are_reported(drift):
     with pytest.raises(KeyError, match="no column 'z'"):
         stage_table(drift, ReportTable(columns="z"))
     with pytest.raises(KeyError, match="no stage 'swim'; known: travel 1"):

@@ -28,7 +28,7 @@ INF = math.inf
         (math.nan, 0.0),
     ],
 )
-def test_two_instants_are_one_up_to(t, distance):
+def test_nearby_instants_coincide(t, distance):
     assert K.near(t) == pytest.approx(distance, rel=1e-14, abs=0.0)
     if math.isfinite(t):
         assert (
@@ -47,7 +47,7 @@ def test_two_instants_are_one_up_to(t, distance):
         (4.5, -1, 3, 2, -4.5),
     ],
 )  # fmt: skip
-def test_the_way_to_the_next_multiple(x, pace, spacing, closest, way):
+def test_distance_to_next_multiple(x, pace, spacing, closest, way):
     assert K.to_multiple(x, pace, spacing, closest) == pytest.approx(way)
 
 
@@ -63,7 +63,7 @@ GRID = {0: [1.0, 2.0, 4.0], 1: [10.0, 20.0]}
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("axis", [0, 1])
-def test_the_way_to_the_next_point_of_a_table(x, pace, closest, way, axis):
+def test_distance_to_next_table_point(x, pace, closest, way, axis):
     """The grid of the second axis stands behind that of the first."""
     other = [10.0, 20.0]
     data = np.array([99.0, *GRID[0], *other, 7.0] if axis == 0 else [99.0, *other, *GRID[0], 7.0])
@@ -269,7 +269,7 @@ def test_a_rate_of_a_coupling_jumps_beyond_the_curvature_of_its_law(monkeypatch,
         assert M.speeds_jump(mechanism.model, mechanism.ws, 2.0) == jumps
 
 
-def test_the_next_corner_at_which_speeds_jump(monkeypatch):
+def test_next_velocity_jump_is_found(monkeypatch):
     mechanism = Mechanism(monkeypatch, velocity=step)
     asked = []
     monkeypatch.setattr(
@@ -384,7 +384,7 @@ def test_a_state_and_its_work_are_carried_over_a_corner(monkeypatch, momenta):
         assert told == (whole[:stop] + rest if fails != "place_at" else [*whole[:2], ("energy",)])
 
 
-def test_a_corner_is_turned(monkeypatch):
+def test_corner_is_applied(monkeypatch):
     """Speeds jump where given motions have a corner there; the method goes on from there, and laws are read behind."""
     before, after = 2.0 - 2e-12, 2.0 + 2e-12
     for knot, jumps, fails, names in (

@@ -158,7 +158,7 @@ def test_runs_that_fail_are_named():
     )
 
 
-def test_what_cannot_be_is_refused():
+def test_invalid_ensembles_are_refused():
     system = load(arm()).compile()
     with pytest.raises(KeyError, match="'kk' is not a parameter; did you mean 'k'"):
         system.simulate_many({"kk": [1.0]}, 0.1)
@@ -347,7 +347,7 @@ def test_ends_of_stages_that_set_speeds(name: str):
 
 
 @compiled
-def test_times_that_follow_from_what_varies_are_not_cut_off():
+def test_varying_stop_times_are_respected():
     """All runs share their rows: an end that one of the varied numbers moves is refused, and told; given, it is the same for all."""
     d = arm(
         run={"stop_time": "0.5 + 0.1*l", "output_step": 0.05, "integrator": "rk4", "step": 0.01}

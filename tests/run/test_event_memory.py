@@ -85,7 +85,7 @@ def test_only_contacts_are_judged_at_start():
     assert made["truth"].tolist() == [JUDGED, EMPTY, EMPTY, EMPTY, JUDGED, EMPTY]
 
 
-def test_what_happened_at_this_very_instant_is_recalled(watched):
+def test_events_of_same_instant_are_remembered(watched):
     """Truth and its noise, value, whether the guard shows a margin -> met, noise."""
     rows = [
         ((TRUE_NOW, 0.25, 5.0, False), (1, 0.25)), ((1.0, 0.25, 0.0, False), (0, 0)), ((-1.0, 0.25, 0.0, False), (0, 0)),

@@ -134,7 +134,7 @@ def test_a_body_at_rest_on_its_stop_is_reported():
 
 
 # -- together -----------------------------------------------------------------------------------------------------------------------------
-def test_states_one_after_another_speeds_together():
+def test_states_change_in_order_and_speeds_together():
     """Three events of one instant: the counter sees each, the speed is that of the last, from the value before the instant."""
     when = {"a": "x > 0.5", "b": "2*x > 1", "c": "x - 0.5 > 0"}
     events = {
@@ -167,7 +167,7 @@ def test_conditions_that_differ_by_rounding_are_one_instant():
             assert result["n"][-1] == 4.0 and result["x"][-1] == pytest.approx(-0.8, abs=1e-9)
 
 
-def test_two_bodies_that_are_set_at_one_instant_have_their_values():
+def test_simultaneous_speed_settings_apply():
     """Events of one instant that set two speeds of one system: together, not one that spoils the other by its impulse."""
     joints = {
         "a": {"child": "a", "transforms": [{"rotate": "y", "coordinate": "p", "speed": 1.0}]},
@@ -436,7 +436,7 @@ def test_event_sets_many_values(count):
     assert [result[f"s{k}"][-1] for k in range(count)] == [k + 1.0 for k in range(count)]
 
 
-def test_many_events_in_one_step():
+def test_many_simultaneous_events():
     d = slider(
         states=COUNTER, events=counts({f"E{k}": f"x > {0.004 * (k + 1)}" for k in range(100)})
     )

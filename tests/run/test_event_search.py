@@ -315,7 +315,7 @@ def test_guard_noise_is_that_of_dense_output():
 
 
 @pytest.mark.parametrize("t, step", [(1.0, 3.0), (5.0, 1.0)])
-def test_what_crosses_within_the_resolution_of_time_happens_together(t, step):
+def test_nearby_crossings_happen_together(t, step):
     """Watched for this way, and not on its way from its bound; two tolerances of a root after it."""
     after = t + 2e-13 * max(t, step)
     rows = [  # root, sign, direction, state -> state
@@ -335,7 +335,7 @@ def test_what_crosses_within_the_resolution_of_time_happens_together(t, step):
     ]
 
 
-def test_signs_that_are_not_known_are_found_right_after():
+def test_unknown_signs_are_determined_later():
     """At 1e-9 of the interval, and ten times as far each time; a later one waits until the next interval."""
     locator = Locator(lambda t: t, lambda t: -t, lambda t: 1e-3 * t, one, begin=0.0, end=2.0)
     locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = (
@@ -545,7 +545,7 @@ def test_guard_values_at_event_instant(row):
             assert locator.part(S.VALUE).tolist() == locator.part(S.AT_B).tolist()
 
 
-def test_what_is_chatter_grows_with_time():
+def test_chatter_threshold_scales_with_time():
     for gap, count in ((0.9e-5, 1.0), (1.1e-5, 0.0)):
         locator = Locator(one)
         locator.part(S.AT_B)[:], locator.part(S.LAST_TIME)[:] = -1.0, 100.0 - gap

@@ -146,7 +146,7 @@ def test_followed_inputs_in_hosts(kind: str, tmp_path):
         ({"input": "deck", "bandwidth": 1.0, "rate": "deck_rate"}, "beside bandwidth"),
     ],
 )
-def test_what_cannot_be_known_is_refused(follow: dict, match: str):
+def test_unknowable_input_rates_are_refused(follow: dict, match: str):
     with pytest.raises(ModelError, match=match):
         load(shaker({"follow": follow}, inputs=INPUTS))
     with pytest.raises(ModelError, match="one of them"):

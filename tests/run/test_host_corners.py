@@ -113,7 +113,7 @@ def test_samples_are_announced():
     )
 
 
-def test_events_at_known_instants_are_no_corners_of_our_own_runs():
+def test_known_event_times_are_no_corners():
     """Guards find them there: their records are for hosts alone."""
     model = cart("0") | {"events": {"tap": {"when": "t > 0.25", "set": {"der(x)": "0.5"}}}}
     compiled = load(model).compile().compiled
@@ -125,7 +125,7 @@ def test_events_at_known_instants_are_no_corners_of_our_own_runs():
     ][-1] == pytest.approx(0.375, abs=1e-12)
 
 
-def test_asking_early_changes_nothing():
+def test_early_queries_change_nothing():
     host = Host(cart("table('pulse', t)"))
     states = host.states.copy()
     assert (
@@ -153,7 +153,7 @@ def test_speeds_jump_when_the_corner_is_passed():
     assert host.states == pytest.approx([0.3, jump], rel=1e-9)
 
 
-def test_a_host_with_events_finds_what_we_find():
+def test_event_capable_host_finds_same_events():
     """Steps of a Runge-Kutta method between announced instants: as a run of our own."""
     host, own = (
         Host(pendulum()),

@@ -98,7 +98,7 @@ def test_host_inspection_leaves_state_unchanged(monkeypatch):
     assert host.call("look_closed", 2.0) == 0 and not host.told
 
 
-def test_what_a_host_has_located(monkeypatch):
+def test_host_locates_events(monkeypatch):
     """Armed guards at or beyond their bound; a closed contact gives way already within the noise of its margin."""
     rows = [  # kind, register, armed, value -> fired
         (RESET, 1, 1, 0.0, REACHED), (RESET, 1, 1, 0.5, REACHED), (RESET, 1, 1, -0.1, 0), (RESET, 1, 0, 0.5, 0), (CONTACT, 1, 1, -0.1, 0),
@@ -117,7 +117,7 @@ def test_what_a_host_has_located(monkeypatch):
     assert without.call("locate_by_host") == 0
 
 
-def test_what_happens_for_a_host(monkeypatch):
+def test_host_executes_events(monkeypatch):
     rows = [  # kind, register, fired, armed, value -> fired of every positive one, of those armed
         (RESET, 1, 0, 0, 0.0, 1, 0), (RESET, 1, 0, 1, 0.0, 1, 1), (RESET, 1, 0, 1, -0.1, 0, 0), (RESET, 1, REACHED, 0, -0.1, 1, 1),
         (RESET, 1, GIVES_WAY, 0, -0.1, 0, 0), (CONTACT, CLOSED, GIVES_WAY, 0, -0.1, 1, 1), (CONTACT, CLOSED, REACHED, 0, -0.1, 0, 0),
@@ -234,7 +234,7 @@ class Steps(Host):
         return self.made["armed"].tolist(), ws.c_dir.tolist(), ws.c_along.tolist()
 
 
-def test_a_completed_step_counts_once_the_host_goes_on(monkeypatch):
+def test_completed_step_is_stored_once(monkeypatch):
     """Until then nothing has changed; going back takes it back; the same instant again keeps it."""
     guards = (guard(kind=CONTACT, register=1), guard(kind=CONTACT, register=2), guard(kind=RESET))
     before, after = ([0, 0, 0], [1, 2], [-0.5]), ([1, 0, 1], [-1, -2], [0.25])
@@ -248,7 +248,7 @@ def test_a_completed_step_counts_once_the_host_goes_on(monkeypatch):
     assert host.call("go_on_from", 3.0) == 0 and host.memory == after, "nothing is noted"
 
 
-def test_what_is_not_noted_of_a_completed_step(monkeypatch):
+def test_completed_step_ignores_undetected_events(monkeypatch):
     """Where an event is due, and at or before the end of the last event mode; an older note is lost."""
     rows = ((1, 0.0, 2.0, False), (1, 1e-3, 2.0, False), (0, 1e-3, 2.0, True), (0, 0.5, 1.0, False))
     for armed, value, t, noted in rows:

@@ -93,7 +93,7 @@ def test_corners_and_many_jumps_are_found():
     assert MASS * bent["der(x)"][-1] == pytest.approx((1.234**2 + 1.766**2) / 2, rel=1e-7)
 
 
-def test_pulses_between_the_samples_are_told():
+def test_short_pulses_are_reported():
     """A pulse of 1 ms in an interval of 5 s is nothing that samples find: its instants are given."""
     pulse = Signal(lambda t: 100.0 if 2.0 <= t < 2.001 else 0.0, jumps=(2.0, 2.001))
     result = (
@@ -130,7 +130,7 @@ def test_declared_jumps_separate_polynomial_pieces(jumps: tuple[float, ...]):
         assert value == pytest.approx(number + (2.0 * number - 7.0) * piece.begin, abs=1e-11)
 
 
-def test_what_cannot_be_followed_is_refused():
+def test_unfollowable_inputs_are_refused():
     noise = np.random.default_rng(1)
     with pytest.raises(ValueError, match="'push' is too rough"):
         load(cart()).compile().simulate(

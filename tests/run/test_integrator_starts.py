@@ -124,7 +124,7 @@ def test_auto_selects_first_integrator(monkeypatch, integrator, inputs, soft, ki
 
 
 @pytest.mark.parametrize("fails", ["", "follow_inputs", "set_integrator", "start"])
-def test_what_follows_inputs_moves_before_the_first_step(monkeypatch, fails):
+def test_followed_inputs_move_before_first_step(monkeypatch, fails):
     made = Begun(knots=1, followed=1)
     made.W.turned = 1.0
     calls = Noted(
@@ -195,7 +195,7 @@ def test_auto_changes_its_method(monkeypatch, kind, stiff, smooth, inputs, soft,
 @pytest.mark.parametrize(
     "fails, last", [("", "put_state"), ("get_state", "get_state"), ("restart", "restart")]
 )
-def test_a_motion_goes_on_after_an_event(monkeypatch, fails, last):
+def test_motion_continues_after_event(monkeypatch, fails, last):
     """From the state that it left, with the work until then, at its instant inside the last step."""
     made = Begun(guard(kind=CONTACT, register=1))
     made.set(met=0.5, noise=0.25)

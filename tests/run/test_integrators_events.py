@@ -135,7 +135,7 @@ def test_an_elastic_ball_that_never_rests_is_chatter():
     assert ev[EVENT_TIME] == pytest.approx(3.0 * math.sqrt(2.0 / G), abs=1e-6)
 
 
-def test_crossings_of_sines_come_in_order_with_their_direction():
+def test_sine_crossings_are_ordered_with_direction():
     """Guard 0 both ways, guard 1 upwards, guard 2 downwards; steps of 0.2 hold up to one crossing of each."""
     case = fall(SINE)
     mem, ev = prepared("rk4", case, 3, h=0.2)
@@ -167,7 +167,7 @@ def test_many_crossings_inside_one_step_are_found_with_points_inside():
 
 
 @pytest.mark.parametrize("depth", [0.1, 1e-4, 1e-8])
-def test_a_guard_that_dips_below_zero_inside_a_step_is_seen(depth):
+def test_dip_inside_step_is_detected(depth):
     """Steps of 1 from 0; the dip around 0.7 is 2 sqrt(depth) wide; the minimum of a parabola is found to 1e-8 of the step and better."""
     case = fall(DIP, depth)
     mem, ev = prepared("rk4", case, 2, h=1.0)

@@ -49,7 +49,7 @@ LAWS = {
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau", "auto"])
 @pytest.mark.parametrize("name", LAWS)
-def test_short_commands_after_a_long_rest_are_seen(name, integrator):
+def test_short_commands_after_rest_are_detected(name, integrator):
     """The momentum is the integral of the force; a run of two output intervals would step over 20 ms in 100 s."""
     law, impulse = LAWS[name]
     result = (
@@ -115,7 +115,7 @@ def integral_of_a_period() -> float:
     return float(speed[0].integ()(0.5) - speed[1].integ()(0.5))
 
 
-def test_what_runs_unevenly_has_no_knots():
+def test_nonlinear_time_functions_have_no_knots():
     """sin(t) > 0.5 and tables over coordinates are left to the error control."""
     unit = make_unit(load(pushed("table('pulse', x) + if(sin(t) > 0.5, 1, 0)")).compile())
     compiled = unit.compiled[0]

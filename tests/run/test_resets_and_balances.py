@@ -45,7 +45,7 @@ class Acting(HandMade):
         )
 
 
-def test_what_an_action_asks_of_coordinates_and_speeds():
+def test_actions_request_coordinates_and_speeds():
     """Entry -> asked, marks, what is held, values; a joint with a quaternion is kept as a whole, and no other."""
     rows = [
         (-1, False, (0, 0, 0), (0, 0, 0), (7, 7, 7)), (10, False, (0, 0, 0), (0, 0, 0), (7, 7, 7)), (0, True, (0, 0, 0), (1, 0, 0), (7, 7, 7)),

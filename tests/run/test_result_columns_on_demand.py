@@ -72,7 +72,7 @@ def test_rows_obey_newton_before_and_after_a_change():
     assert abs(parts[5]) == pytest.approx(abs(0.5 * turned), abs=1e-8)
 
 
-def test_what_a_stage_lacks_is_no_number():
+def test_missing_stage_values_are_nan():
     """Once the bead's joint is locked it has no acceleration of its own; its reaction is still there."""
     stages = [{"name": "free", "ends": {"at": 0.3}, "lock": ["R"]}, {"name": "held"}]
     result = load(bead(stages=stages)).compile().simulate(0.6, output_step=0.05, tolerance=1e-11)

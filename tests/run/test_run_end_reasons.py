@@ -76,9 +76,7 @@ def test_expression_part_is_named_by_its_user(run: Run):
     ("rate", "kind", "speed", "advice"),
     [(0.0, "adams", False, True), (40.0, "rk45", True, True), (40.0, "radau", True, False)],
 )
-def test_too_many_steps_tell_how_fast_the_motion_is(
-    rate: float, kind: str, speed: bool, advice: bool
-):
+def test_step_limit_error_names_fastest_rate(rate: float, kind: str, speed: bool, advice: bool):
     text = failure.too_many_steps(
         SimpleNamespace(last_step=1e-5, fastest=rate, kind=float(U.KINDS[kind]), used=12.0)
     )  # type: ignore[arg-type]

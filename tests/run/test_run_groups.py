@@ -82,7 +82,7 @@ class Lanes:
         return self.status
 
 
-def test_places_for_runs_and_the_memory_of_their_lanes():
+def test_lane_slots_and_memory():
     lanes = Lanes()
     group = lanes.group
     assert (
@@ -98,7 +98,7 @@ def test_places_for_runs_and_the_memory_of_their_lanes():
         group.join(One(99))
 
 
-def test_numbers_in_which_lanes_differ():
+def test_differing_lane_numbers():
     """By value, two that are none being alike; empty places are like the first run, whose work is that of all."""
     lanes = Lanes()
     for row in (4, 5):

@@ -93,7 +93,7 @@ def test_call_options_override_description():
         ({"integrator": "stormer", "method": "CBM-H"}, "a run in momenta by 'CBM-H' has none"),
     ],
 )
-def test_what_no_run_can_be_is_refused(given: dict[str, Any], said: str):
+def test_impossible_runs_are_refused(given: dict[str, Any], said: str):
     with pytest.raises(ValueError, match=said):
         options({}, **given)
 

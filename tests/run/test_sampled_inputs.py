@@ -78,7 +78,7 @@ def step_at(jump: float) -> Callable[[float], float]:
     "begin, end, jump",
     [(0.0, 1.0, 0.3), (100.0, 101.0, 100.7123), (0.0, 1.0, 0.5), (1e-3, 2e-3, 1.1e-3)],
 )
-def test_a_jump_that_is_not_told_is_enclosed(begin, end, jump):
+def test_undeclared_jump_is_bracketed(begin, end, jump):
     """In a piece as short as the resolution of time; on both sides the function is what it is there."""
     pieces = sampled(step_at(jump)).pieces(begin, end)
     length = SMALL * max(jump, end - begin)

@@ -103,7 +103,7 @@ def test_events_are_taken_over_from_a_ring():
     )
 
 
-def test_a_run_in_stages_stops_around_events_others_before_the_log_is_full():
+def test_staged_run_stops_around_events():
     for stages, option in ((1, U.STOP_BEFORE_FULL), (2, U.STOP_AROUND_EVENT)):
         run: Any = Running(Status.EVENT, Status.EVENT, 0, stages=stages)
         result: Any = Results()

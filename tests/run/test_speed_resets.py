@@ -292,7 +292,7 @@ def test_the_cut_makes_no_difference(cut):
         (geared, {"p": 0.5, "r": 0.5}, "(p|r)"),
     ],
 )
-def test_what_the_constraints_determine_cannot_be_set(make, values, named):
+def test_determined_speeds_cannot_be_set(make, values, named):
     """Two values for one freedom: an error that names one of them, not a third value."""
     with pytest.raises(EvaluationError, match=f"cannot set '{named}'"):
         load(make(events={"E": {**NOW, "set": values}})).compile().simulate(stop_time=0.3)

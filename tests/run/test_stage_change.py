@@ -109,7 +109,7 @@ def test_released_bodies_keep_their_pose(monkeypatch):
 
 
 @pytest.mark.parametrize("status", [0, 4])
-def test_speeds_come_from_the_momenta_of_bodies_their_twins_and_rotors(monkeypatch, status):
+def test_stage_change_conserves_momenta(monkeypatch, status):
     """A twin moves with its body, that of the ground stands; what the structure does not have gives nothing."""
     first, second, still = (1, 0, 0.5, 0, 1, 0.5), (2, 0, 0.5, 0, 2, 0.5), (4, *[0.0] * 6)
     rows = (
@@ -224,7 +224,7 @@ class Unit(HandMade):
         monkeypatch.setattr(Q, "structure", lambda I, F, W: (self.model, self.ws))
 
 
-def test_what_hosts_read_is_published(monkeypatch):
+def test_host_variables_are_updated(monkeypatch):
     unit = Unit(monkeypatch)
     Q.publish(unit.I, unit.W, unit.model, unit.ws)
     assert unit["columns"][:4].tolist() == [4, 7, 5, 7] and unit["guards"].tolist() == [6]
@@ -268,7 +268,7 @@ def test_an_evaluation_for_a_host(monkeypatch, loops, fails):
     )
 
 
-def test_books_are_opened_without_a_jump_of_the_residual(monkeypatch):
+def test_energy_residual_starts_continuously(monkeypatch):
     unit = Unit(monkeypatch)
     unit.W.work, unit.W.energy_residual = 0.25, 0.5
     Noted(monkeypatch, Q, energy_of_motion=9.0)

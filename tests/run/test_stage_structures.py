@@ -306,7 +306,7 @@ def test_structures_are_alike_in_every_number():
     )
 
 
-def test_cases_are_told_by_registers_or_compiled():
+def test_cases_use_registers_or_compilation():
     system = load(train(outputs={"o": {"value": "twice"}})).compile()
     cases = Cases(system, {"k": [3.0, 1.0, 2.0], "m": [1.0, 5.0, 4.0]}, {"f": 2.0})
     assert (

@@ -122,7 +122,7 @@ def test_tunable_parameters_change_on_the_way(ball):
     assert stepper.tunable == ("k",)
 
 
-def test_what_cannot_be_set_is_told(ball):
+def test_unsettable_names_are_reported(ball):
     stepper = ball.stepper()
     for name, hint in (("m", "compile"), ("z", "reset"), ("v", "not an input")):
         with pytest.raises(KeyError, match=hint):

@@ -34,7 +34,7 @@ def slider(**changes: Any) -> Mechanism:
     return load(deepcopy(SLIDER) | changes)
 
 
-def test_what_lies_between_compiled_values_is_written(compiled: list[dict[str, float]]):
+def test_intermediate_values_are_written_to_registers(compiled: list[dict[str, float]]):
     """Every parameter within its own range, borders included; what is beyond widens it, on either side. A mass, a start and what laws depend on."""
     mechanism, trials = slider(), Trials(slider())
     low, high, more, less = (
@@ -92,7 +92,7 @@ SAMPLED = {
 }
 
 
-def test_what_is_more_than_a_number_is_always_compiled(compiled: list[dict[str, float]]):
+def test_structural_values_are_compiled(compiled: list[dict[str, float]]):
     """A delay decides how many states a sampled controller has."""
     mechanism = slider(
         **SAMPLED, parameters=SLIDER["parameters"] | {"late": {"value": 0.05, "tunable": False}}

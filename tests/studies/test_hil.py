@@ -110,7 +110,7 @@ def test_controller_by_hand():
 
 @pytest.mark.parametrize("gain", [10.0, -10.0])
 @pytest.mark.parametrize(("bound", "side"), [("high", 1.0), ("low", -1.0)])
-def test_a_bound_winds_nothing_up_on_either_side(gain: float, bound: str, side: float):
+def test_pid_limits_prevent_windup(gain: float, bound: str, side: float):
     """The integral of an error of 1 pressed against a bound for seconds: it stops at the bound, and the first error the other way leaves it."""
     error = side * math.copysign(1.0, gain)
     held = Controller(
@@ -375,7 +375,7 @@ def test_a_mailbox_keeps_order_and_loses_the_oldest(tmp_path: Path):
 
 
 @pytest.mark.parametrize("granted", [True, False])
-def test_promptness_is_asked_for_and_given_back(granted: bool, monkeypatch: pytest.MonkeyPatch):
+def test_real_time_priority_is_restored(granted: bool, monkeypatch: pytest.MonkeyPatch):
     """Real-time scheduling, memory in place and no garbage collection while it lasts; what the system refuses is told and not undone."""
     asked: list[tuple[str, int]] = []
 

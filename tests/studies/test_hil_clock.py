@@ -117,7 +117,7 @@ def test_a_run_against_the_clock_is_counted(ticking: Clock):
     ]
 
 
-def test_the_terminal_is_told_every_64_steps(ticking: Clock):
+def test_progress_is_reported_every_64_steps(ticking: Clock):
     told: list[float] = []
     clock.exchange(Record(scenario(steps=130), False), Plant(), Door(ticking, 0.0), told.append)  # type: ignore[arg-type]
     assert told == [STEP, 65 * STEP, 129 * STEP]

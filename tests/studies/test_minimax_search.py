@@ -56,7 +56,7 @@ def searched(
     return minimax.minimax(search, np.array([start])), radii, offs  # type: ignore[arg-type]
 
 
-def test_the_radius_follows_what_was_gained_of_what_was_promised(monkeypatch: pytest.MonkeyPatch):
+def test_trust_radius_follows_gain_ratio(monkeypatch: pytest.MonkeyPatch):
     """Twice as far after seven tenths of it, never beyond 1; as far after a twentieth; else the step is not taken and 0.35 of it is tried."""
     steps = [
         (0.125, 0.625),
@@ -246,7 +246,7 @@ def test_minimax_finds_crossing_of_scenarios():
     ), "until the other row rules"
 
 
-def test_an_objective_of_nothing_can_be_made_less():
+def test_zero_objective_can_decrease():
     """A peak of 2 less a last value of 2: what is made small is 0 there, and its slope is that of both."""
     known = Known("worst", {"peak(x)": 1.0, "end(y)": -1.0}, {}, 0.0)
     rows, slopes = [[2.0], [2.0]], [[-1.0], [-1.0]]
@@ -282,7 +282,7 @@ def test_a_broken_constraint_is_mended_before_anything_else(bound: float):
     )
 
 
-def test_a_program_without_an_answer_goes_nowhere(monkeypatch: pytest.MonkeyPatch):
+def test_infeasible_program_makes_no_step(monkeypatch: pytest.MonkeyPatch):
     known = Known("worst", {"peak(x)": 1.0}, {}, 3.0)
     monkeypatch.setattr(
         minimax, "linprog", lambda *given, **options: SimpleNamespace(x=None, fun=None)
@@ -290,6 +290,6 @@ def test_a_program_without_an_answer_goes_nowhere(monkeypatch: pytest.MonkeyPatc
     assert stepped(known, [[3.0]], [[1.0]], [[3.0]], [[0.0]]) == (0.0, 0.0)
 
 
-def test_what_is_broken_costs_fifty_times_the_objective():
+def test_constraint_violation_penalty():
     search: Any = SimpleNamespace(objective=lambda values: -3.0, broken=lambda values: 0.25)
     assert minimax.price(search, np.zeros(1)) == -3.0 + 50.0 * 3.0 * 0.25

@@ -121,6 +121,6 @@ def test_constraint_shift_corrects_linearisation_error(off: float, side: float):
     assert 0.5 + step[0] == pytest.approx(limit - off * side, abs=1e-7)
 
 
-def test_what_is_broken_costs_fifty_times_the_objective():
+def test_constraint_violation_penalty_in_steps():
     search: Any = SimpleNamespace(objective=lambda values: -3.0, broken=lambda values: 0.5)
     assert minimax.price(search, np.zeros(1)) == -3.0 + 50.0 * 3.0 * 0.5

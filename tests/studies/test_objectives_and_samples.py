@@ -185,7 +185,7 @@ FREE = [[1.0, 0.5], [0.5, 1.0]]
         ({"correlation": [[1.0, 1.0], [1.0, 1.0]]}, "not positive definite"),
     ],
 )  # fmt: skip
-def test_what_varies_together_agrees_to_a_millionth(change: dict[str, Any], said: str | None):
+def test_correlated_samples_have_requested_correlation(change: dict[str, Any], said: str | None):
     table = {"of": ["a", "b"], "correlation": FREE, **change}
     if said is None:
         assert Correlated.among(table, DRAWN, "c").factor == pytest.approx(
@@ -300,7 +300,7 @@ def test_a_study_has_bounds(change: dict[str, Any], good: bool):
             made(**change)
 
 
-def test_a_study_goes_on_from_a_case(monkeypatch: pytest.MonkeyPatch):
+def test_study_resumes_from_case(monkeypatch: pytest.MonkeyPatch):
     """Rows come as they are done; what is told counts those that were there."""
     told: list[float] = []
 

@@ -47,7 +47,7 @@ def test_an_order_is_a_place_for_each_from_first_to_last(count: int):
 @pytest.mark.parametrize(
     "order", [0, 1, MOST_PLACES + 1, -3, [1], [1, 1], [0, 1], [2, 3], "2", 2.5, [1, 2, 4]]
 )
-def test_what_is_no_order_is_refused(order: object):
+def test_invalid_permutation_is_refused(order: object):
     with pytest.raises(BadInput, match="with N from 2 to"):
         places("p", {"order": order}, "here")
 

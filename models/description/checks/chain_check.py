@@ -28,7 +28,7 @@ FOREIGN = (
 
 
 def check_chain(checker: Checker) -> None:
-    """Names of coordinates, sections that belong to bodies, outputs that are no expressions."""
+    """Check coordinate names, inapplicable sections and outputs of a chain."""
     chain = checker.description.chain
     if chain is None:
         return

@@ -265,7 +265,7 @@ def check_parameters(checker: Checker) -> None:
 def check_range(
     checker: Checker, path: Path, bounded: Parameter | Input, value: float | None
 ) -> None:
-    """Bounds in order, and a value within them."""
+    """Check that bounds are ordered and contain the value."""
     low, high = checker.number(bounded.min), checker.number(bounded.max)
     if low is not None and high is not None and low > high:
         checker.complain(path, f"min {low:g} above max {high:g}")

@@ -164,7 +164,7 @@ def check_kind(checker: Checker, path: Path, controller: Controlled) -> None:
 
 
 def check_forward(checker: Checker, path: Path, c: Tracking) -> None:
-    """A setpoint whose derivatives are led ahead is a law of time that has them."""
+    """Check that a setpoint used for feed-forward is a differentiable function of time."""
     for key in ("speed_forward", "acceleration_forward"):
         if getattr(c, key) == 0.0 or not isinstance(c.setpoint, str):
             continue
@@ -191,7 +191,7 @@ def check_forward(checker: Checker, path: Path, c: Tracking) -> None:
 
 
 def check_observer(checker: Checker, path: Path, c: ObserverController) -> None:
-    """Shapes of the matrices."""
+    """Check the shapes of the observer matrices."""
     for key, wanted in misshapen(c).items():
         given = getattr(c, key)
         checker.complain((*path, key), f"{len(given)} by {len(given[0]) if given else 0}", wanted)

@@ -270,7 +270,7 @@ def check_measured_force(checker: Checker, path: Path, output: Output) -> None:
 
 
 def check_output_cycles(checker: Checker) -> None:
-    """Outputs may use one another, but not in a circle."""
+    """Report outputs that depend on themselves."""
     needs: dict[str, list[str]] = {}
     for name, output in checker.description.outputs.items():
         try:
@@ -398,7 +398,7 @@ def named(value: float | str) -> frozenset[str]:
 
 
 def check_frozen(checker: Checker, path: Path, targets: Iterable[str]) -> None:
-    """Parameters that decide how the mechanism is built cannot be set while it runs; the end of a stage builds the next one with its numbers."""
+    """Report structural parameters that events set; only the end of a stage may set them."""
     deciding = (
         checker.deciding if any(name in checker.description.parameters for name in targets) else {}
     )

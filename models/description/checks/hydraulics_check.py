@@ -48,7 +48,7 @@ def check_element(checker: Checker, path: Path, element: Hydraulic) -> None:
 
 
 def check_place(checker: Checker, path: Path, name: str) -> None:
-    """A source or a volume of the circuit."""
+    """Report a node that is neither a source nor a volume of the circuit."""
     elements = checker.description.hydraulics
     places = [each for each, element in elements.items() if KINDS[element.kind].place]
     if name in elements and name not in places:

@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 
 
 def check_absolute(checker: Checker, path: Path, pressure: Any) -> None:
-    """An absolute pressure is not negative."""
+    """Report a negative absolute pressure."""
     value = checker.number(pressure)
     if value is not None and value < 0.0:
         checker.complain(path, f"{value:g}", "an absolute pressure, 0 or more")
@@ -29,7 +29,7 @@ def check_signs(
     positive: tuple[str, ...],
     not_negative: tuple[str, ...] = (),
 ) -> None:
-    """Numbers that must be positive, or must not be negative."""
+    """Report numbers that must be positive, or must not be negative."""
     for key in (*positive, *not_negative):
         value = getattr(part, key, None)
         number = checker.number(value) if isinstance(value, (float, str)) else None
@@ -48,7 +48,7 @@ def check_order(checker: Checker, path: Path, part: Part, lower: str, upper: str
 def check_bounds(
     checker: Checker, path: Path, bounded: Parameter | Input, value: float | None
 ) -> None:
-    """A value of a parameter or an input within its bounds."""
+    """Report a parameter or input value outside its bounds."""
     low, high = checker.number(bounded.min), checker.number(bounded.max)
     if value is None or not (
         (low is not None and value < low) or (high is not None and value > high)

@@ -78,7 +78,7 @@ def told(forces: dict[str, Any]) -> list[str]:
 
 
 def warn_angles(checker: Checker) -> None:
-    """Angles at the start that are no angles."""
+    """Warn if a start angle looks like degrees."""
     for name, form in checker.forms.items():
         units = form_units(form)
         for coordinate, start in zip(form.coordinates, form.starts, strict=True):
@@ -89,7 +89,7 @@ def warn_angles(checker: Checker) -> None:
 
 
 def warn_stages(checker: Checker) -> None:
-    """Stages that cannot be reached: behind one that ends after the end of the run, or at an instant that is over."""
+    """Warn about stages that cannot be reached before the end of the run."""
     stages, run = checker.description.stages, checker.description.run
     stop, begin = checker.number(run.stop_time), checker.number(run.start_time) or 0.0
     for index, stage in enumerate(stages[:-1]):

@@ -28,7 +28,7 @@ def check_run(checker: Checker) -> None:
 
 
 def warn_quaternions(checker: Checker) -> None:
-    """Rotations at the start whose length is not 1: only their direction counts."""
+    """Warn about start quaternions whose norm is not 1; only their direction is used."""
     for name, joint in checker.description.joints.items():
         form = checker.forms.get(name)
         if (
@@ -50,7 +50,7 @@ def warn_quaternions(checker: Checker) -> None:
 
 
 def warn_tolerance(checker: Checker) -> None:
-    """Tolerances below rounding, and of methods that have none."""
+    """Warn about tolerances below rounding and of methods without error control."""
     run = checker.description.run
     given = run.tolerances
     relative = checker.number(given.relative) if given is not None else None

@@ -255,7 +255,7 @@ def check_expression(
 
 
 def check_output_unit(checker: Checker, path: Path, output: Output) -> None:
-    """The unit in which a measured quantity is shown."""
+    """Check the display unit of a measured quantity."""
     expected = measured_unit(checker, output)
     wrong = [
         unit

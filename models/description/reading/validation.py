@@ -146,7 +146,7 @@ def model_at(path: tuple[str | int, ...]) -> type[BaseModel] | None:
 
 
 def inner_types(annotation: Any) -> Iterator[Any]:
-    """Models, dicts and tuples inside Annotated and unions."""
+    """Return the models, dicts and tuples inside Annotated types and unions."""
     if get_origin(annotation) is Annotated:
         yield from inner_types(get_args(annotation)[0])
     elif get_origin(annotation) in (Union, types.UnionType):

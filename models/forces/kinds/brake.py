@@ -43,7 +43,7 @@ def states(force: BrakeForce) -> dict[str, OwnState]:
 
 
 def add_brake(builder: Builder, label: str, force: BrakeForce) -> None:
-    """Friction with true stiction."""
+    """Add a brake with stiction."""
     key = f"forces.{label}"
     index, rate = speed_of(builder, force.coordinate)
     limit, stiffness, damping = (

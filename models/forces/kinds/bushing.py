@@ -118,7 +118,9 @@ class Turned:
 
 
 def add_bushing(builder: Builder, label: str, force: BushingForce) -> None:
-    """Shifts and turns; names NAME.shift_x ... and NAME.turn_x ...; force('NAME') is the size of its force."""
+    """Add a bushing with names NAME.shift_x ... and NAME.turn_x ...; force('NAME') is the magnitude
+    of its force.
+    """
     key = f"forces.{label}"
     first, second = (
         Place(builder, each.body, vector_of(builder, each.point, f"{key}.between"))

@@ -81,7 +81,7 @@ class ContactForce(Standing):
 
 
 def add_contact(builder: Builder, label: str, force: ContactForce) -> None:
-    """A point, a sphere whose lowest point touches, or outlines."""
+    """Add a contact of a point, a sphere or a shape."""
     if force.shape is not None:
         add_shapes(builder, label, force)
         return

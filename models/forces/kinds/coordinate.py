@@ -30,7 +30,7 @@ class CoordinateForce(Elastic):
 
 
 def add_coordinate(builder: Builder, label: str, force: CoordinateForce) -> None:
-    """Spring, damper or given force along a coordinate."""
+    """Add a spring, damper or prescribed force along a coordinate."""
     index, rate = speed_of(builder, force.coordinate)
     value, potential = elastic(builder, f"forces.{label}", force, name(force.coordinate), rate)
     push(builder, index, define_force(builder, label, value, potential))

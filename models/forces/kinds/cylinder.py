@@ -50,7 +50,7 @@ class CylinderForce(ForceTable):
 
 
 def add_cylinder(builder: Builder, label: str, force: CylinderForce) -> None:
-    """Double-acting cylinder of given pressures, with seal friction and end stops."""
+    """Add a double-acting cylinder with prescribed pressures, seal friction and end stops."""
     ends, length, rate = line_sensors(builder, label, force.between)
     part = {
         k: E(builder.node(getattr(force, k), f"forces.{label}.{k}"))

@@ -51,7 +51,7 @@ class GearForce(ForceTable):
 
 
 def add_gear(builder: Builder, label: str, force: GearForce) -> None:
-    """Elastic teeth; name NAME.mesh is δ."""
+    """Add an elastic gear pair; NAME.mesh is the mesh deflection."""
     key = f"forces.{label}"
     (first, rate), (second, other) = (
         speed_of(builder, force.coordinate),

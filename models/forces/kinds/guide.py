@@ -150,7 +150,7 @@ def coil(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
 
 
 def add_guide(builder: Builder, label: str, force: GuideForce) -> None:
-    """Contact between pin and curve; names NAME.travel (s) and NAME.penetration."""
+    """Add a contact between pin and curve with names NAME.travel (arc length) and NAME.penetration."""
     key = f"forces.{label}"
     track, pin = (
         Place(builder, each.body, vector_of(builder, each.point, f"{key}.between"))

@@ -34,7 +34,9 @@ class LineForce(Elastic):
 
 
 def add_line(builder: Builder, label: str, force: LineForce) -> None:
-    """Spring, damper or given force between two points; a rope never pushes, a buffer never pulls."""
+    """Add a spring, damper or prescribed force between two points; a rope never pushes, a buffer
+    never pulls.
+    """
     ends, length, rate = line_sensors(builder, label, force.between)
     value, potential = elastic(builder, f"forces.{label}", force, length, rate)
     if force.tension_only or force.compression_only:

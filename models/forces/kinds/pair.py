@@ -33,7 +33,7 @@ class PairForce(ForceTable):
 
 
 def add_pair(builder: Builder, label: str, force: PairForce) -> None:
-    """Force and moment on the first body, the opposite on the second."""
+    """Add force and moment on the first body and the reaction on the second."""
     define_force(builder, label, norm(builder, force.force))
     a, b = force.between
     frame = int(force.frame == "body")

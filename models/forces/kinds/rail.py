@@ -62,7 +62,9 @@ class RailForce(Rubbing):
 
 
 def add_rail(builder: Builder, label: str, force: RailForce) -> None:
-    """Contact between pin and rail; names NAME.travel (along the rail) and NAME.penetration."""
+    """Add a contact between pin and rail with names NAME.travel (along the rail) and
+    NAME.penetration.
+    """
     key = f"forces.{label}"
     rail, guided = force.between
     a, b = builder.body[rail.body], builder.body[guided.body]

@@ -79,7 +79,7 @@ def wrench_book(
 
 
 def add_wrench(builder: Builder, label: str, force: WrenchForce) -> None:
-    """Force and moment from outside."""
+    """Add an external force and moment."""
     define_force(builder, label, norm(builder, force.force))
     frame = int(force.frame == "body")
     arguments = (

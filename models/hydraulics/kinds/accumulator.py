@@ -29,7 +29,7 @@ class AccumulatorElement(Named):
 
 
 def add_accumulator(circuit: Circuit, label: str, element: AccumulatorElement) -> None:
-    """Gas that is squeezed above its precharge; the bladder shuts the oil out below."""
+    """Add a gas accumulator; below the precharge its bladder closes."""
     full, precharge, n = (
         circuit.number(label, element, key) for key in ("gas", "precharge", "exponent")
     )

@@ -43,7 +43,7 @@ class DoubleCylinder(Displacing):
 
 
 def add_cylinder(circuit: Circuit, label: str, cylinder: DoubleCylinder) -> None:
-    """Force along the line between the eyes; both strokes belong to the oil of the places."""
+    """Add a cylinder's force between its eyes and its displaced oil."""
     builder, ends = circuit.builder, measure(circuit, label, cylinder)
     length, speed = name(f"{label}.length"), name(f"{label}.speed")
     areas = circuit.number(label, cylinder, "area_a"), circuit.number(label, cylinder, "area_b")

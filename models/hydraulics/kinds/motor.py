@@ -30,7 +30,7 @@ class MotorElement(Displacing):
 
 
 def add_motor(circuit: Circuit, label: str, motor: MotorElement) -> None:
-    """Moment along a coordinate."""
+    """Add a hydraulic motor's moment along a coordinate."""
     given = motor.coordinate is None
     index, speed = (
         (-1, circuit.number(label, motor, "rate"))

@@ -24,7 +24,7 @@ class SourcePlace(Named):
 
 
 def add_source(circuit: Circuit, label: str, source: SourcePlace) -> None:
-    """A given pressure."""
+    """Add a node of prescribed pressure."""
     circuit.report(
         label,
         "pressure",
@@ -35,7 +35,7 @@ def add_source(circuit: Circuit, label: str, source: SourcePlace) -> None:
 
 
 def check_pressure(checker: Checker, path: Path, element: SourcePlace) -> None:
-    """Absolute pressures are not negative."""
+    """Report a negative absolute pressure."""
     check_absolute(checker, (*path, "pressure"), element.pressure)
 
 

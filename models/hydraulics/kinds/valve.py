@@ -51,7 +51,7 @@ class ValveElement(Edge):
 
 
 def add_valve(circuit: Circuit, label: str, valve: ValveElement) -> None:
-    """Four edges that one spool opens in pairs."""
+    """Add the four edges of a valve, opened in pairs by one spool."""
     spool = add_spool(circuit, label, valve)
     overlap, open_edges = (
         circuit.number(label, valve, "overlap"),

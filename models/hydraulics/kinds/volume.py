@@ -49,7 +49,7 @@ class VolumePlace(Named):
 
 
 def add_volume(circuit: Circuit, label: str, place: VolumePlace) -> None:
-    """Rate of the pressure."""
+    """Add the pressure state of a volume."""
     p, dead = pressure(label), circuit.number(label, place, "volume")
     softness = 1.0 / bulk_modulus(
         circuit.number(label, place, "bulk_modulus"), circuit.number(label, place, "air"), p

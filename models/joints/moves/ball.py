@@ -68,7 +68,7 @@ def skew(w: np.ndarray) -> np.ndarray:
 
 
 def transport(u: np.ndarray) -> np.ndarray:
-    """A turn's rate is δω - ω×δ."""
+    """Return the rate of a small rotation, δω - ω×δ."""
     return -skew(u)
 
 

@@ -57,7 +57,7 @@ def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def transport(u: np.ndarray) -> np.ndarray:
-    """A turn's rate is δω - ω×δ, a shift's δv + turn×v - ω×δ."""
+    """Return the rates of a small rotation, δω - ω×δ, and translation, δv + turn×v - ω×δ."""
     K = np.zeros((6, 6))
     K[:3, 3:] = -ball.skew(u[:3])
     K[:3, :3] = K[3:, 3:] = -ball.skew(u[3:])

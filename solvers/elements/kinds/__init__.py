@@ -30,7 +30,7 @@ class Kind(NamedTuple):
 
     @property
     def constant(self) -> bool:
-        """Neither moved by a coordinate nor by a given function."""
+        """Return whether the element has neither a coordinate nor a prescribed motion."""
         return not self.coordinates and not self.given
 
     @property

@@ -49,7 +49,7 @@ def test_random_mechanisms_agree_in_all_run_modes(seed):
         *(pytest.param(seed, marks=pytest.mark.slow) for seed in (20, 34, 74, 122)),
     ],
 )
-def test_features_that_meet_agree(seed):
+def test_combined_features_agree(seed):
     """Contacts, controllers, motions given by inputs and oil on top of loops, stages and events; these seeds found something once."""
     assert not list(findings(crossing(seed), seed, CROSSED))
 
@@ -205,7 +205,7 @@ def test_the_draw_has_every_kind():
     assert all(backwards[kind] >= 3 for kind in KINDS if kind != "free"), backwards
 
 
-def test_a_difference_is_seen():
+def test_fuzzer_detects_differences():
     """A joint that is a little elsewhere is found by the dense matrices."""
     case = case_of(plain(drawn(1003)))
     assert case is not None
