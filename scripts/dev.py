@@ -38,7 +38,7 @@ class Failure(Exception):
 
 
 def fingerprint(extras: str = EVERYTHING) -> str:
-    """Return the key of an installation: what it was made from and with which Python."""
+    """Return a key of the installation: its inputs and the Python version."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} {ROOT} {extras}".encode())
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((ROOT / name).read_bytes())
@@ -75,7 +75,7 @@ def begin(command: list[str | Path], log: Path) -> subprocess.Popen:
 
 
 def follow(title: str, process: subprocess.Popen, log: Path, required: bool = True) -> bool:
-    """Wait for a program, telling how long it takes."""
+    """Wait for a program and report the time it takes."""
     live = sys.stdout.isatty()
     start = said = time.monotonic()
     print(f"{title} ...", end="" if live else "\n", flush=True)
@@ -260,7 +260,7 @@ def install_browser() -> None:
 
 
 def build_engine() -> None:
-    """The kernels compiled ahead of time, kept by content: done once per state of the sources."""
+    """Compile the engine library, once per state of the sources."""
     quietly("Engine library", ENGINE, required=False)
 
 

@@ -40,7 +40,7 @@ class Failure(Exception):
 
 
 def build() -> None:
-    """dist/: a wheel that carries the engine for all platforms, and the sources."""
+    """Build a wheel with the engine for all platforms, and the source distribution, in dist/."""
     for name in ("build", "dist"):  # what an earlier build left would travel with this one
         shutil.rmtree(ROOT / name, ignore_errors=True)
     try:

@@ -225,9 +225,7 @@ def parameter_values(description: Description) -> dict[str, float]:
 def evaluated(
     given: tuple[tuple[str, float | str], ...],
 ) -> tuple[dict[str, float], dict[str, ExpressionError]]:
-    """Return `evaluate_parameters`, once for all structures of a mechanism with the same
-    parameters.
-    """
+    """Return the parameter values, cached for all structures of a mechanism."""
     return evaluate_parameters(dict(given))
 
 

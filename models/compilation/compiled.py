@@ -11,7 +11,7 @@ from kinetree.models.graph.tree import Topology
 
 @dataclass
 class Column:
-    """A number the mechanism reports: its name, its register, its unit in SI and the one it is shown in (empty: the same)."""
+    """A reported variable: name, register, SI unit, display unit (empty: the same)."""
 
     name: str
     register: int

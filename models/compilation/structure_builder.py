@@ -129,7 +129,7 @@ class Builder:
         return self.registers.vector([self.node(value, key) for value in values])
 
     def define(self, name: str, node: Node) -> None:
-        """Give an expression a name others can use."""
+        """Give an expression a name that other expressions can use."""
         self.used |= names(node)
         self.registers.link(name, node)
 

@@ -49,7 +49,7 @@ class _Refused(Exception):
 
 
 def with_masses(description: Description, origin: Origin) -> tuple[Description, list[Problem]]:
-    """Return the description with the numbers that densities give, and what is wrong with them."""
+    """Return the description with masses computed from densities, and the problems found."""
     weighed = [name for name, body in description.bodies.items() if has_density(body)]
     if not weighed:
         return description, []
@@ -230,7 +230,7 @@ class _Weighing:
 
 
 def folder_of(description: Description) -> Path:
-    """Return the folder beside which the files of a description lie."""
+    """Return the folder for relative paths of a description."""
     file = description.file
     return Path(file).parent if file and not file.startswith("lib:") else Path()
 

@@ -376,12 +376,12 @@ class Description(Part):
 
     @property
     def starts(self) -> Mapping[str, float]:
-        """Start values that were given beside the description."""
+        """Return the start values given in addition to the description."""
         return self._beginning.values if self._beginning else {}
 
     @property
     def beginning(self) -> Beginning | None:
-        """Return where the motion begins, if that was given beside the description."""
+        """Return the start given in addition to the description, or None."""
         return self._beginning
 
     @property

@@ -19,7 +19,7 @@ PACKED = (".zip", ".gz", ".bz2", ".xz", ".tar", ".tgz", ".3mf", ".3dxml")  # few
 
 
 class SurfaceError(ValueError):
-    """A file that holds no usable surface; the text says what was found."""
+    """A file without a usable surface; the message says what was found."""
 
     def __init__(self, found: str, expected: str):
         super().__init__(f"found {found}, expected {expected}")

@@ -143,7 +143,7 @@ def monotone_slopes(points: np.ndarray, values: np.ndarray, axis: int) -> np.nda
 def kept_part(
     grids: list[np.ndarray], values: np.ndarray, slopes: list[np.ndarray], mixed: np.ndarray
 ) -> np.ndarray:
-    """Return the part (0 to 1) of all slopes of every point that keeps its cells in range."""
+    """Return the factor (0 to 1) of the slopes at every point that keeps its cells monotone."""
     nx, ny = values.shape
     part = np.ones_like(values)
     for i in range(nx):

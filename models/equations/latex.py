@@ -94,7 +94,7 @@ def latex_name(name: str) -> str:
 
 
 def dotted(accent: str, name: str) -> str:
-    """Return a derivative: the letter carries the dots, not its index."""
+    """Return a derivative with dots on the letter, not on its index."""
     letter, mark, index = name.partition("_{")
     return rf"\{accent}{{{letter}}}{mark}{index}"
 

@@ -157,9 +157,7 @@ def mixed(row: tuple[float, ...], values: list[E]) -> E:
 
 
 def below(top: E, rows: list[tuple[float, ...]], values: list[E]) -> list[E]:
-    """Return top less the mixed values of every row, of which rows have parts in common: top with
-    the last value, the others but for their sign.
-    """
+    """Return the load difference of rows that share parts of the patch."""
     found = []
     for *others, last in rows:
         start = top - last * values[-1] if last > 0.0 else top + -last * values[-1]

@@ -90,7 +90,7 @@ class Footprint:
         return [(name(each), name(rate_of_state(each))) for each in states]
 
     def curve(self) -> E:
-        """Load that fresh soil carries at its sinkage."""
+        """Return the load that fresh soil carries at its sinkage."""
         found = self.number("strength") + self.number("hardening") * self.z
         if not bekker(self.soil):
             return found

@@ -22,7 +22,7 @@ POINTS = ("point", "sphere", "vertex")
 
 
 class Geometry(NamedTuple):
-    """What a mate takes hold of on one part, in ground axes."""
+    """The geometry of a mate on one part, in ground axes."""
 
     kind: str  # plane, line, cylinder, point, ...
     point: np.ndarray

@@ -135,7 +135,7 @@ def tables() -> Table:
 
 
 def schedule(order: list[int]) -> list[Table]:
-    """Return rest, then per module: travel until it leaves its rail, free swing."""
+    """Return the times of rest, travel until leaving the rail, and free swing of every module."""
     stages: list[Table] = [
         {"name": "rest", "ends": {"after": "pause"}, "set": {"pushed": order[0]}}
     ]

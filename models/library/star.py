@@ -12,7 +12,7 @@ from kinetree.models.library.chain import MOST_BODIES, count, frame, joint, rod
 
 
 def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:
-    """Return body 1 hangs on the ground and carries rods 2..n in branches that spread around it."""
+    """Return a star: body 1 hangs on the ground and carries rods 2..n in branches around it."""
     total = count("n", n, MOST_BODIES)
     kind = count("freedoms", freedoms, 3)
     long = count("branch", branch, MOST_BODIES)

@@ -19,7 +19,7 @@ FALL = 1e-6  # m: the weight falling so far is nothing
 
 
 def energy_warning(result: Result) -> str:
-    """Return a sentence where energy came from nothing or went nowhere; empty where it did not.
+    """Return a sentence if the energy balance is open; empty if it is closed.
 
     What is missing is compared with the largest kinetic energy and with the energy exchanged.
     """

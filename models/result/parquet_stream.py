@@ -23,7 +23,7 @@ RESERVE = 1 << 24  # bytes that are reserved at once
 
 
 class Stream:
-    """A run's rows on their way to a Parquet file."""
+    """Rows of a run written to a Parquet file."""
 
     def __init__(
         self,

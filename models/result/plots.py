@@ -104,8 +104,8 @@ def drawn_rows(result: Result, window: Sequence[float] | None, stages: Sequence[
 
 
 def default_columns(result: Result) -> tuple[str, ...]:
-    """Return what moves: outputs first, then coordinates; speeds and what stays constant but for
-    rounding only where there is nothing else.
+    """Return the default columns of a plot: moving outputs, then coordinates; speeds only if
+    nothing else moves.
     """
     replay = getattr(result, "replay", None)
     outputs = replay.unit.description.outputs if replay is not None else ()

@@ -112,7 +112,7 @@ def result_html(result: Result) -> str:
 
 
 def drawn(result: Result) -> str:
-    """Return the first page of plots, nothing where the package for them is missing."""
+    """Return the first page of plots, or nothing if matplotlib is missing."""
     from kinetree.models.result.plots import PAGE, default_columns, image, plot
 
     if len(result) < 2:

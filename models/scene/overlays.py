@@ -54,7 +54,7 @@ def face(points: int) -> Any:
 
 
 def ticks(low: float, high: float, count: int = TICKS) -> list[float]:
-    """Round numbers between two others."""
+    """Return round numbers between two others."""
     raw = (high - low) / count
     power = 10.0 ** np.floor(np.log10(raw))
     step = power * next(each for each in (1.0, 2.0, 5.0, 10.0) if each * power >= raw * (1 - 1e-9))

@@ -134,8 +134,8 @@ done:
 
 
 def many(trace: Trace) -> str:
-    """Return the loop over rows of q and u; t, x, inputs and parameters are the same for all.
-    Returns the first row that is not valid, or the count.
+    """Return the loop over rows of q and u; the generated function returns the first invalid row,
+    or the count.
     """
     nq, nu = len(trace.arguments["q"]), len(trace.arguments["u"])
     return f"""

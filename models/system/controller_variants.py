@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def system_of(description: Description) -> System:
-    """Return compiled; the motion begins in the last of the states of rest that `run.prepare`
-    names, or where a result stood.
+    """Return the compiled system; a run starts from the last prepared equilibrium or a given
+    result.
     """
     system = unprepared(description)
     begun_before = description.beginning is not None and description.beginning.whole

@@ -29,7 +29,9 @@ class Mechanism:
         self.description: Description = describe(source, **overrides)
 
     def compile(self, **parameters: float) -> System:
-        """Compile; keyword arguments override parameters (and structural ones such as the number of copies). A chain becomes sliders."""
+        """Return the compiled system; keyword arguments override parameters, structural ones
+        included.
+        """
         mechanism = self.overridden(parameters)
         if mechanism.description.chain is not None:
             from kinetree.models.chain.mechanism import chain_mechanism
@@ -51,7 +53,7 @@ class Mechanism:
         result: Result | str | Path | None = None,
         time: float | None = None,
     ) -> Mechanism:
-        """The mechanism that begins elsewhere: with other start values of coordinates, speeds and states, and where a result stood.
+        """Return the mechanism with other start values, or with the state of a result as start.
 
         `result` is a Result or a file that a run wrote; `time` the instant of it (default: its end), of which
         the nearest row is taken. The motion goes on from that state in the stage of that instant, its time begins
@@ -62,7 +64,7 @@ class Mechanism:
         return self.beginning(beginning(self.description, start, result, time))
 
     def beginning(self, begin: Beginning | None) -> Mechanism:
-        """The mechanism that begins where another one was told to."""
+        """Return the mechanism with the start of another one."""
         made = copy(self)
         if begin is not None:
             made.description = begun_at(self.description, begin)
@@ -97,7 +99,7 @@ class Mechanism:
 
 
 def begun_at(description: Description, begin: Beginning) -> Description:
-    """A copy that begins elsewhere, as does what it was before its controllers were carried out."""
+    """Return a copy of a description with another start, controllers included."""
     made = description.model_copy()
     made._beginning = begin
     if description._written is not None:

@@ -76,7 +76,7 @@ class System(Analyses, Choice, Closure, Traced):
 
     @property
     def preparation(self) -> Preparations:
-        """Return the steps of `run.prepare`, compiled when they are first asked for."""
+        """Return the steps of `run.prepare`, compiled on first use."""
         if self._preparations is None:
             from kinetree.models.analysis.preparation import Preparations
 
@@ -370,7 +370,7 @@ class System(Analyses, Choice, Closure, Traced):
         progress: Callable[[float], None] | None = None,
         stream: str | Path | None = None,
     ) -> Result:
-        """Integrate from the start; at most step_limit steps per output. What is left out comes from [run].
+        """Return the result of a run from the start; missing settings come from [run].
 
         `inputs` are constants, functions of time or a Signal. Functions of (t, measurements), one for an input or one that
         returns a dictionary of all, are called at every output with what is measured there by name; what they give is held until the next output.

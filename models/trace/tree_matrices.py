@@ -28,7 +28,7 @@ class Matrix(NamedTuple):
 
 
 class Points(dict):
-    """Points of the circle with rational coordinates instead of angles, the same for equal angles."""
+    """Rational points on the unit circle in place of angles, equal for equal angles."""
 
     def __init__(self) -> None:
         super().__init__(sin=lambda a: 2 * a / (1 + a * a), cos=lambda a: (1 - a * a) / (1 + a * a))

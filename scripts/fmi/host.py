@@ -45,7 +45,7 @@ class Archive:
         ]
 
     def _compile(self) -> bool:
-        """Make the binary of an archive that carries sources alone; a warning of the compiler is an error."""
+        """Compile the binary of a source archive; compiler warnings are errors."""
         from kinetree.fmu.archive.binaries import place_of
         from kinetree.fmu.source.archive import compile_sources
         from kinetree.solvers.library.platforms import this_platform

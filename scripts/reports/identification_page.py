@@ -63,7 +63,7 @@ def parameters_table(estimates: tuple[Estimate, ...]) -> list[tuple[str, ...]]:
 
 
 def suspects_table(suspects: tuple[Suspect, ...]) -> list[tuple[str, ...]]:
-    """Return the rows of a table of other parameters that would explain what is left."""
+    """Return a table of other parameters that would explain the residual."""
     rows: list[tuple[str, ...]] = [
         ("parameter", "in the description", "would be", "explains of what is left", "unit")
     ]

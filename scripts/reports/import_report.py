@@ -16,7 +16,7 @@ SIGNS = {"assumed: ": "Assumed", "offered: ": "Offered"}
 
 
 def sorted_remarks(told: Sequence[str]) -> dict[str, list[str]]:
-    """Return what a reader tells by what it is: left out, assumed, offered."""
+    """Return the remarks of an importer by kind: left out, assumed, offered."""
     found: dict[str, list[str]] = {"Left out": [], "Assumed": [], "Offered": []}
     for each in told:
         sign = next((sign for sign in SIGNS if each.startswith(sign)), "")

@@ -41,7 +41,7 @@ def sources() -> dict[str, str]:
 
 
 def see(name: str, source: str) -> Seen:
-    """Run a mechanism as its file says and return its scene."""
+    """Run a mechanism with its own settings and return its scene."""
     from kinetree.models import load
     from kinetree.models.scene.html_page import page
     from kinetree.models.scene.make_scenes import run_data

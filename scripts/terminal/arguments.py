@@ -71,7 +71,7 @@ def numbers(settings: list[str] | None, option: str = "--set") -> dict[str, floa
 
 
 def quantity(text: str, where: str, units: bool) -> float | None:
-    """Return a number in SI; None for what is no number."""
+    """Return a number in SI, or None if the text is no number."""
     if text.strip().lstrip("+-").isdecimal():
         return int(text)
     found = NUMBER.match(text)

@@ -38,7 +38,7 @@ def add(out, out_base, out_stride, width, factor, a, base, stride, n):
 
 @entry
 def transpose(out, a, base, stride, width, n):
-    """out = aT in the same layout."""
+    """Write the transposed matrix to `out` in the same layout."""
     for i in range(n):
         for j in range(max(0, i - width), min(n, i + width + 1)):
             out[base + j * stride + i] = a[base + i * stride + j]

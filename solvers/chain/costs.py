@@ -44,8 +44,8 @@ class Operations(NamedTuple):
 
 
 def cheaper_than_runge_kutta(n: int, m: int) -> bool:
-    """Return [GG11] (20) as printed: matrices renewed for every step still cost less than
-    Runge-Kutta of the same order through 2^m substeps.
+    """Return whether matrices renewed every step cost less than Runge-Kutta of the same order,
+    [GG11] (20).
     """
     return m > 0 and 2 * n < 2**m / m
 

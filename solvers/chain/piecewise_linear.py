@@ -78,7 +78,7 @@ def simulate_piecewise(
     accuracy: float = 1e-10,
     levels: int = 18,
 ) -> Pieces:
-    """x, v (steps + 1 rows), events and the number of regions met."""
+    """Return x, v (steps + 1 rows), events and the number of regions visited."""
     check_accuracy(accuracy)
     x, v = np.array(x0, dtype=float), np.array(v0, dtype=float)
     n = len(x)

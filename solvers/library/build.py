@@ -47,7 +47,7 @@ def build(say: Say = silent, libraries: Iterable[str] = LIBRARIES) -> Path:
 
 
 def ready(name: str, processor: str = "") -> bool:
-    """Return whether a library is there: linked, or as object code where nothing links it."""
+    """Return whether a library exists, linked or as object code."""
     path = library_path(name, processor or level())
     return sound(path) or (linker() is None and sound(path.with_suffix(".o")))
 

@@ -31,7 +31,7 @@ KINDS = {
 
 
 def know_this_machine() -> None:
-    """Let LLVM make code for this machine: numba does so when it is imported, which kept code does without."""
+    """Initialise LLVM's code generator for this machine."""
     import llvmlite.binding as llvm
 
     with suppress(RuntimeError):  # newer versions do it by themselves
@@ -53,7 +53,7 @@ class Shared:
         return f
 
     def cell(self, symbol: str) -> ctypes.c_void_p:
-        """A variable that holds an address."""
+        """Return a variable that holds an address."""
         return ctypes.c_void_p.in_dll(self.own, symbol)
 
 
@@ -78,7 +78,7 @@ class ObjectCode:
         return f
 
     def cell(self, symbol: str) -> ctypes.c_void_p:
-        """A variable that holds an address."""
+        """Return a variable that holds an address."""
         return ctypes.c_void_p.from_address(self.engine.get_global_value_address(symbol))
 
 

@@ -89,7 +89,9 @@ def written(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def one_builder(folder: Path, say: Callable[[str], None] = lambda text: None) -> Iterator[None]:
-    """Processes that want the same file wait for the first one instead of building it again."""
+    """Context manager in which processes wait for the first builder of a file instead of building
+    it again.
+    """
     from filelock import FileLock, Timeout
 
     lock = FileLock(str(folder / "lock"), mode=0o600)

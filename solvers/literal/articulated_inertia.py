@@ -32,7 +32,7 @@ def joint_columns(model, ws, i, K):
 
 @kernel
 def factor_joint(model, ws, i, K):
-    """Factor A_iᵀM*_iA_i + rotors = LᵀL into ws.Y; a pivot below the rounding noise of the inertias that met in body i is reported."""
+    """Factor A_iᵀM*_iA_i + rotors = LᵀL into ws.Y; report a pivot below the rounding noise."""
     first = model.u_at[i]
     n = model.u_at[i + 1] - first
     at = 36 * i

@@ -10,7 +10,7 @@ from kinetree.solvers.literal.variable_metric import solve_iteratively, vector
 
 @kernel
 def itr_g(model, ws):
-    """Fill ws.udot from evaluated kinematics; carries ws.Hq and ws.itr on to the next evaluation."""
+    """Compute ws.udot from evaluated kinematics; ws.Hq and ws.itr start the next evaluation."""
     generalized_forces(model, ws)
     ws.head.sweeps = 1.0
     status = solve_iteratively(model, ws, ws.Q)

@@ -11,7 +11,7 @@ from kinetree.solvers.literal.variable_metric import solve_iteratively, vector
 
 @kernel
 def itr_h(model, ws):
-    """Fill ws.u, ws.v and ws.ps from ws.p and evaluated positions; carries ws.Hq and ws.itr on to the next evaluation."""
+    """Compute ws.u, ws.v and ws.ps from ws.p; ws.Hq and ws.itr start the next evaluation."""
     composite_bodies(model, ws)
     mass_rows(model, ws)
     momentum_residual(model, ws)

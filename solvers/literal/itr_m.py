@@ -14,7 +14,7 @@ from kinetree.solvers.literal.variable_metric import solve_iteratively, vector
 
 @kernel
 def itr_m(model, ws):
-    """Fill ws.udot from evaluated kinematics; carries ws.Hq and ws.itr on to the next evaluation."""
+    """Compute ws.udot from evaluated kinematics; ws.Hq and ws.itr start the next evaluation."""
     composite_bodies(model, ws)
     mass_rows(model, ws)
     generalized_forces(model, ws)

@@ -163,7 +163,9 @@ def along_arms(model, ws, g, moving):
 
 @kernel
 def accelerations_along(model, ws, first, last, moving):
-    """Return the same product for the arms first..last-1 of one row."""
+    """Return derivatives by point velocities and spins times accelerations, for arms first..last-1
+    of one row.
+    """
     total = 0.0
     for k in range(first, last):
         one = arm_at(model.l_arm, k)

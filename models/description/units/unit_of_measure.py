@@ -190,9 +190,7 @@ SPELLED = {
 
 @lru_cache(maxsize=1024)
 def coherent(text: str) -> str:
-    """Return the SI unit of the same kind: itself where no number changes, mm: m, kN/mm: N/m,
-    deg/s: rad/s, l/min: m3/s.
-    """
+    """Return the corresponding SI unit, such as m for mm, N/m for kN/mm, m3/s for l/min."""
     if parse_unit(text).coherent:
         return text
     powers: dict[str, int] = {}

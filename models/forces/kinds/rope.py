@@ -110,7 +110,7 @@ class RopeForce(ForceTable):
 
 
 def check_rope(checker: Checker, path: tuple[str | int, ...], force: RopeForce) -> None:
-    """Complain about sheaves without axes, negative sizes and layers that are not told."""
+    """Report sheaves without axes, negative sizes and missing drum layers."""
     for k, sheave in enumerate(force.over):
         place = (*path, "over", k)
         if sheave.axis is None and (sheave.radius != 0.0 or sheave.turns != 0.0):
@@ -131,7 +131,7 @@ def check_rope(checker: Checker, path: tuple[str | int, ...], force: RopeForce) 
 
 @dataclass
 class _Pass:
-    """One point of the way: an end, a point or a sheave."""
+    """One point of the rope's path: an end, a point or a sheave."""
 
     place: Place
     radius: E = const(0.0)
@@ -188,7 +188,7 @@ def _wrap(before: Vector, after: Vector, sheave: _Pass) -> E:
 
 
 def _wound(force: RopeForce, builder: Builder, key: str) -> tuple[E, E]:
-    """Return the rope that the drum holds, and how much more per angle."""
+    """Return the length of rope on the drum and its derivative by the angle."""
     drum = force.drum
     assert drum is not None
     angle, radius = name(drum.coordinate), E(builder.node(drum.radius, f"{key}.drum.radius"))
