@@ -446,3 +446,14 @@ def test_units_are_packed_with_start_values(monkeypatch: pytest.MonkeyPatch, tmp
     assert scenario_units.pack_unit(
         foreign, there, "native", tmp_path / "x"
     ) == scenario_units.Packed("f", tmp_path / "f.fmu", {"p": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [("jacobi", "held"), ("gauss-seidel", "sequential"), ("linear-implicit", "told")],
+)
+def test_scheme_aliases_from_the_literature_are_accepted(alias: str, name: str):
+    wires = [{"from": "a.y", "to": "b.u"}]
+    units = {"a": {"fmu": "a.fmu"}, "b": {"fmu": "b.fmu"}}
+    raw = {"name": "n", "units": units, "wires": wires, "scheme": alias}
+    assert scenario_of(raw, FILE).scheme == name
