@@ -24,6 +24,7 @@ void *open_library(const char *path) {
     return (void *)LoadLibraryExW(name, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
 }
 void *find(void *library, const char *name) { return (void *)GetProcAddress((HMODULE)library, name); }
+void release_at_exit(void *library) {}
 const char *why_not(void) {
     static char text[32];
     snprintf(text, sizeof text, "error %lu", GetLastError());
@@ -82,6 +83,14 @@ const char *bring_python(const char *chosen) {
 
 void *open_library(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE); } /* threads of Python may outlive a host's dlclose */
 void *find(void *library, const char *name) { return dlsym(library, name); }
+
+/* pythonfmu's library gives its reference to the interpreter back twice at the end of the process: when its variables are destroyed, and again when it is
+   finalised, in memory that others may have by then. Called before both, its finaliser leaves nothing that could be given back. The library stays to the end. */
+extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
+void release_at_exit(void *library) {
+    void (*finalize)(void *) = (void (*)(void *))dlsym(library, "finalizePythonInterpreter");
+    if (finalize) __cxa_atexit(finalize, NULL, NULL);
+}
 const char *why_not(void) {
     const char *text = dlerror();
     return text ? text : "unknown reason";

@@ -21,6 +21,7 @@ const char *open_original(const char *resources, void **library);
 const char *bring_python(const char *chosen); /* NULL, or why there is none */
 void *open_library(const char *path);
 void *find(void *library, const char *name);
+void release_at_exit(void *library); /* what pythonfmu's library holds, while it still can */
 const char *why_not(void);
 FILE *open_text(const char *path);
 

@@ -37,7 +37,10 @@ const char *open_original(const char *resources, void **library) {
     const char *without = bring_python(chosen);
     if (without) return without;
     snprintf(path, sizeof path, "%s/%s", resources, ORIGINAL);
-    if ((*library = open_library(path))) return NULL;
+    if ((*library = open_library(path))) {
+        release_at_exit(*library);
+        return NULL;
+    }
     snprintf(problem, sizeof problem, "pythonfmu's library '%.900s' cannot be loaded: %.900s", path, why_not());
     return problem;
 }
