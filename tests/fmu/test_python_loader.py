@@ -1,5 +1,6 @@
 """The Python back end in hosts without Python: the loader brings the interpreter, hands calls on, and turns what the slave says into statuses."""
 
+import json
 import math
 import os
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from stub_unit import stub_shell, stub_unit
 
 from kinetree.fmu.archive.build import pack_unit
+from kinetree.scripts import cli
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.pack_drives import build_drive_fmu
 from kinetree.scripts.cosim.valve_cylinder import Cylinder, Valve
@@ -177,17 +179,22 @@ def test_an_archive_without_a_binary_for_the_host_is_named(tmp_path):
         BareHost(archive, LINUX, ["x"])
 
 
+SWING = {
+    "format": "kinetree/1",
+    "parameters": {"m": {"value": 1.2, "tunable": True}, "k": 3.0},
+    "bodies": {"a": {"mass": "m", "com": [0.4, 0, 0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}},
+    "joints": {
+        "j": {"child": "a", "transforms": [{"rotate": "y", "coordinate": "p", "start": 0.5}]}
+    },
+    "forces": {"s": {"coordinate": "p", "value": "-k*p"}},
+}
 AFTER_AN_FMU = """
 import sys, fmpy
 from kinetree.models import load
 fmpy.simulate_fmu(sys.argv[1], stop_time=1.0, output_interval=0.01)
-body = {"mass": "m", "com": [0.4, 0, 0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
-turn = {"rotate": "y", "coordinate": "p", "start": 0.5}
-run = load({
-    "format": "kinetree/1", "parameters": {"m": 1.2, "k": 3.0}, "bodies": {"a": body},
-    "joints": {"j": {"child": "a", "transforms": [turn]}},
-    "forces": {"s": {"coordinate": "p", "value": "-k*p"}},
-}).compile().simulate(stop_time=1.0, integrator="rk4", step=1e-3, output_step=0.01)
+run = load(sys.argv[2]).compile().simulate(
+    stop_time=1.0, integrator="rk4", step=1e-3, output_step=0.01
+)
 run.gradient("p", ["m", "k"])
 """
 OFTEN = 6  # every second process ended badly
@@ -199,12 +206,15 @@ def test_a_process_that_goes_on_after_an_fmu_ends_cleanly(folder, tmp_path):
 
     malloc checks every block; without its library a broken heap shows itself now and then.
     """
-    archive = pack_unit(stub_unit(), tmp_path / "spring.fmu", "python", shell=stub_shell())
+    model, archive = tmp_path / "m.json", tmp_path / "m.fmu"
+    model.write_text(json.dumps(SWING))
+    line = ["fmu", str(model), "--backend", "python", "--platforms", "linux64", "-o", str(archive)]
+    assert cli.main(line) == 0
     checked = next(Path("/").glob("*lib/*/libc_malloc_debug.so.0"), None)
     heap = {"LD_PRELOAD": str(checked), "GLIBC_TUNABLES": "glibc.malloc.check=3"}
     for environment in [heap if checked else {}] * OFTEN:
         ended = subprocess.run(
-            [sys.executable, "-c", AFTER_AN_FMU, str(archive)],
+            [sys.executable, "-c", AFTER_AN_FMU, str(archive), str(model)],
             capture_output=True,
             text=True,
             env={**os.environ, **environment},
