@@ -63,7 +63,7 @@ def system_html(system: System) -> str:
 
     d = system.description
     bodies, freedoms, stages = len(system.bodies), system.freedoms, len(system.stages)
-    counts = f"{bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}"
+    counts = f"{bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'degree' if freedoms == 1 else 'degrees'} of freedom"
     counts += f", {stages} stages" if stages > 1 else ""
     rows = {
         "coordinates": system.coordinates,
