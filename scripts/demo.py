@@ -1,5 +1,6 @@
 """The product's main job in one go: the carrier and its hydraulic drives become FMUs, modules leave while the drives hold the angles, a report."""
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -209,4 +210,5 @@ def report(
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("KINETREE_LEVELS", "machine")  # its FMUs stay on this machine
     sys.exit(main())

@@ -1,5 +1,6 @@
 """`kinetree import`: robots and machines in formats of others as descriptions of this format."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -102,7 +103,7 @@ def import_robot(
     remarks = [f"{description['name']}, imported from {file.name}"] + [
         line(each) for each in left_out
     ]
-    write_text(path, toml_text(description, remarks))
+    write_text(path, toml_text(beside(description, path.absolute().parent), remarks))
     if json:
         told = {
             "file": path,
@@ -116,6 +117,30 @@ def import_robot(
     for each in left_out:
         typer.echo(line(each))
     return None
+
+
+def beside(part: Any, folder: Path) -> Any:
+    """Return a description whose files of meshes are named from where it is written.
+
+    Files with which it shares no folder but the root keep their whole paths.
+    """
+    if isinstance(part, dict):
+        return {
+            key: relative(value, folder) if key == "mesh" else beside(value, folder)
+            for key, value in part.items()
+        }
+    return [beside(each, folder) for each in part] if isinstance(part, (list, tuple)) else part
+
+
+def relative(file: Any, folder: Path) -> Any:
+    """Return the path of a file from a folder, if both can move together."""
+    if not isinstance(file, str) or not Path(file).is_absolute():
+        return file
+    try:
+        shared = Path(os.path.commonpath([file, folder]))
+    except ValueError:  # on another drive
+        return file
+    return file if len(shared.parts) < 2 else Path(os.path.relpath(file, folder)).as_posix()
 
 
 def line(told: str) -> str:
