@@ -210,6 +210,10 @@ class Stage(Named):
     """A stretch of the run with a structure of its own; `sequence` groups stages that `copies` repeats together."""
 
     name: str = Field(default="", description="Shown in results")
+    phase: str = Field(
+        default="",
+        description="What it is part of: stages of one phase that follow each other have one row in tables, as 'departure 1'",
+    )
     ends: Ends | None = Field(
         default=None, description="When it ends; the last stage may leave it out"
     )

@@ -143,12 +143,14 @@ def schedule(order: list[int]) -> list[Table]:
         stages += [
             {
                 "name": f"travel {i}",
+                "phase": f"departure {gone}",
                 "ends": {"when": f"s{i} > rail_length"},
                 "free": [f"rail{i}"],
                 "set": {"departed": 1, "gone": gone},
             },
             {
                 "name": f"swing {i}",
+                "phase": f"departure {gone}",
                 "ends": {"after": "pace"},
                 "drop": [f"module{i}"],
                 "set": {"departed": 0, "pushed": following},

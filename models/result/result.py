@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.models.description.units.unit_of_measure import parse_unit
 from kinetree.models.result.orientations import quaternion_columns, turn_continuously
+from kinetree.models.result.stage_summary import phases_in
 from kinetree.solvers import unit_layout as U
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Result:
         self.events: list[Event] = []
         self.stage_changes: list[StageChange] = []
         self.stage_names = unit.stage_names
+        self.phases = phases_in(unit.description.stages)
         self.interrupted = ""
         self.statistics: dict[str, float] = {}
         self._table = table

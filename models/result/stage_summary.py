@@ -89,6 +89,36 @@ def stage_samples(result: Any, names: Sequence[str]) -> list[tuple[int, np.ndarr
     return sorted(parts, key=lambda part: part[0])
 
 
+def phases_in(stages: Sequence[Any]) -> list[str]:
+    """Return the phase of every stage of a description, sequences unrolled."""
+    return [
+        phase
+        for stage in stages
+        for phase in (phases_in(stage.sequence) if stage.sequence else [stage.phase])
+    ]
+
+
+def phases_of(result: Any) -> list[str]:
+    """Return the phase of every stage by its number; empty where it has none."""
+    found = list(getattr(result, "phases", ()))[: len(result.stage_names)]
+    return [*found, *[""] * (len(result.stage_names) - len(found))]
+
+
+def phase_samples(result: Any, names: Sequence[str]) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Return name, instants and rows in SI of every phase; stages without one are left out."""
+    phases, parts = phases_of(result), list[tuple[str, np.ndarray, np.ndarray]]()
+    last = -2
+    for number, time, rows in stage_samples(result, names):
+        phase = phases[number] if number < len(phases) else ""
+        if phase and parts and parts[-1][0] == phase and last == number - 1:
+            _, before, above = parts.pop()
+            time, rows = np.concatenate([before, time]), np.vstack([above, rows])
+        if phase:
+            parts.append((phase, time, rows))
+            last = number
+    return parts
+
+
 def samples(result: Any, names: Sequence[str]) -> tuple[list[int], list[np.ndarray]]:
     """Return the stages of a run and their samples in the units in which they are shown."""
     parts = stage_samples(result, names)

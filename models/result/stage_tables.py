@@ -14,7 +14,7 @@ import numpy as np
 
 from kinetree.models.description.parts.report_parts import ReportPlot, ReportTable
 from kinetree.models.result.number_format import DUST, as_read, written, written_column
-from kinetree.models.result.stage_summary import lasting, stage_samples
+from kinetree.models.result.stage_summary import lasting, phase_samples, phases_of, stage_samples
 
 OverTime = Callable[[np.ndarray, np.ndarray], np.ndarray]
 WORDS = {
@@ -24,6 +24,10 @@ WORDS = {
     "smallest": "smallest",
     "largest": "largest",
     "range": "range",
+    "initial": "deviation from the start",
+    "whole_mean": "mean over time",
+    "whole_std": "deviation over time",
+    "whole_range": "range over time",
 }
 ROUNDING = 1e-9  # of the largest number of a column: what is smaller is rounding
 
@@ -153,8 +157,12 @@ def stage_table(
 ) -> StageTable:
     """Return a table over the stages of a run; raise KeyError for unknown columns and stages."""
     names = chosen_columns(result, wanted.columns, coordinates)
-    parts = stage_samples(result, names)
+    parts: Any = stage_samples(result, names)
     every = [label(result, number) for number, _, _ in parts]
+    by_phase = wanted.rows != "changes" and speaks_of_phases(result, wanted)
+    if by_phase:
+        parts = phase_samples(result, names)
+        every = [phase for phase, _, _ in parts]
     chosen = set(matching(wanted.stages, every, "stage")) if wanted.stages else set(every)
     parts = [part for part, stage in zip(parts, every, strict=True) if stage in chosen]
     first = result.array(names)[0]
@@ -176,12 +184,17 @@ def stage_table(
         lines = [line - away(result, reference, names, first, line) for line in lines]
     else:
         for number, time, rows in parts:
-            labels.append(label(result, number))
+            labels.append(number if by_phase else label(result, number))
             lines.append(
                 OVER_TIME[wanted.rows](time, rows - away(result, reference, names, first, rows[0]))
             )
     values = np.array(lines).reshape(len(lines), len(names))
-    sums = {key: SUMS[key](values) for key in wanted.sums} if len(lines) > 1 else {}
+    sums = {key: SUMS[key](values) for key in wanted.sums if key in SUMS} if len(lines) > 1 else {}
+    if "initial" in wanted.sums and len(lines) > 1:
+        begin = np.zeros(len(names)) if reference is not None else first
+        sums["initial"] = SUMS["rms"](values - begin)
+    sums |= whole(parts, wanted.sums, reference, first)
+    sums = {key: sums[key] for key in wanted.sums if key in sums}
     return StageTable(
         wanted.title or name,
         tuple(names),
@@ -192,6 +205,40 @@ def stage_table(
         result,
         reference is not None,
     )
+
+
+def speaks_of_phases(result: Any, wanted: ReportTable) -> bool:
+    """Return whether rows are phases: asked for, or the only ones that the names of stages fit."""
+    if wanted.over == "phases":
+        if not any(phases_of(result)):
+            raise KeyError("over: no stage has a phase")
+        return True
+    from kinetree.models.result.result import shape_of
+
+    fit = [shape_of(pattern) for pattern in wanted.stages]
+    stages, phases = (
+        any(shape.fullmatch(name) for shape in fit for name in each if name)
+        for each in (result.stage_names, phases_of(result))
+    )
+    return phases and not stages
+
+
+def whole(
+    parts: Sequence[Any], wanted: Sequence[str], reference: Any, first: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return what is asked for over all time of the rows together: between the parts nothing counts."""
+    found = {}
+    spans = np.array([time[-1] - time[0] for _, time, _ in parts])
+    shares = spans / spans.sum() if spans.sum() > 0.0 else np.full(len(parts), 1.0 / len(parts))
+    middle = shares @ np.array([mean(time, rows) for _, time, rows in parts])
+    if "whole_mean" in wanted:
+        found["whole_mean"] = middle - (0.0 if reference is None else first)
+    if "whole_std" in wanted:
+        squares = [rms(time, rows - middle) ** 2 for _, time, rows in parts]
+        found["whole_std"] = np.sqrt(shares @ np.array(squares))
+    if "whole_range" in wanted:
+        found["whole_range"] = np.ptp(np.vstack([rows for _, _, rows in parts]), axis=0)
+    return found
 
 
 def chosen_columns(result: Any, patterns: Sequence[str], coordinates: Sequence[str]) -> list[str]:
@@ -226,7 +273,8 @@ def not_there(
             elif each.columns:
                 result.select(each.columns)
             if each.stages and any(result.stage_names):
-                matching(each.stages, result.stage_names, "stage")
+                known = [*result.stage_names, *dict.fromkeys(filter(None, phases_of(result)))]
+                matching(each.stages, known, "stage")
         except KeyError as error:
             found[name] = str(error.args[0])
     return found

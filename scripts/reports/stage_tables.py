@@ -4,14 +4,22 @@ events.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shutil import get_terminal_size
 from typing import Any
 
 import numpy as np
 
 from kinetree.models.result.number_format import DUST, fitting, written
-from kinetree.models.result.stage_summary import Summary, lasting, samples, summarise
+from kinetree.models.result.stage_summary import (
+    Summary,
+    lasting,
+    phase_samples,
+    samples,
+    summarise,
+)
+from kinetree.models.result.stage_tables import WORDS
+from kinetree.models.result.stage_tables import whole as over_time
 
 TITLES = {
     "start": "At the start of each stage",
@@ -21,6 +29,7 @@ TITLES = {
 BOOKS = "Books: mass, momentum and energy after each change of stage, and what went with it"
 BESIDE = 160  # characters of a line where the terminal does not say
 ROUNDING = 1e-12  # of what moves: smaller differences are rounding
+DIGITS, FINE, MOST = 6, 3, 12  # of a number; of its deviation; at most
 FEWEST = 3  # stages from which the tables say something
 
 
@@ -31,6 +40,7 @@ def rows_of(
     found: Summary,
     kind: str,
     scale: np.ndarray | float = 1.0,
+    whole: Mapping[str, np.ndarray] | None = None,
 ) -> list[list[str]]:
     """Return head, the start of the run, a row per stage, then mean, standard deviation, deviation
     from the start and, for deviations, spread.
@@ -40,17 +50,34 @@ def rows_of(
         "standard deviation": found.standard_deviation,
         "deviation from the start": found.deviation,
     }
-    if kind == "max_deviation":
+    if kind == "max_deviation" and not whole:
         sums["spread"] = found.spread
+    sums |= whole or {}
     begin = "value at the start" if kind == "max_deviation" else "start of the run"
     lines = [(begin, first), *zip(labels, found.values, strict=True), *sums.items()]
     return [
         ["", *head],
         *(
-            [label, *(written(float(value), 6) for value in values * scale)]
+            [
+                label,
+                *(
+                    written(float(value), places)
+                    for value, places in zip(values * scale, digits(first, found.values, kind))
+                ),
+            ]
             for label, values in lines
         ),
     ]
+
+
+def digits(first: np.ndarray, values: np.ndarray, kind: str) -> list[int]:
+    """Return digits by column that show the deviations from the start to a thousandth."""
+    if kind == "max_deviation":
+        return [DIGITS] * first.size
+    moved, size = np.abs(values - first).max(axis=0), np.abs(np.vstack([values, first])).max(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.ceil(np.log10(size / moved)) + FINE
+    return [int(min(max(each, DIGITS), MOST)) if np.isfinite(each) else DIGITS for each in needed]
 
 
 def stage_table(
@@ -93,11 +120,15 @@ def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]
     if not names:
         return {}
     stages, parts = samples(result, names)
+    labels, word, whole = [result.stage_names[stage] for stage in stages], "stage", {}
+    if found := phase_samples(result, names):
+        labels, word = [phase for phase, _, _ in found], "phase"
+        parts = [result.as_shown(names, rows) for _, _, rows in found]
+        over = [(phase, time, part) for (phase, time, _), part in zip(found, parts, strict=True)]
+        sums = over_time(over, ("whole_mean", "whole_std", "whole_range"), None, parts[0][0])
+        whole = {WORDS[key]: value for key, value in sums.items()}
     parts = [np.where(np.abs(part) < dust_of(result, names), 0.0, part) for part in parts]
-    labels, first = (
-        [result.stage_names[stage] for stage in stages],
-        result.as_shown(names, result.array(names)[0]),
-    )
+    first = result.as_shown(names, result.array(names)[0])
     made = {}
     for kind, title in TITLES.items():
         found = summarise(parts, first, kind)
@@ -106,9 +137,9 @@ def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]
             f"{name} [{unit}]" if unit else name
             for name, (_, unit) in zip(names, fits, strict=True)
         ]
-        made[title] = rows_of(
-            head, labels, first, found, kind, np.array([factor for factor, _ in fits])
-        )
+        scale = np.array([factor for factor, _ in fits])
+        more = whole if kind == "max_deviation" else None
+        made[title.replace("stage", word)] = rows_of(head, labels, first, found, kind, scale, more)
     return made
 
 

@@ -20,7 +20,10 @@ ROWS = (
     "max_deviation",
     "changes",
 )
-SUMS = ("mean", "std", "rms", "smallest", "largest", "range")
+SUMS = (
+    *("mean", "std", "rms", "smallest", "largest", "range", "initial"),
+    *("whole_mean", "whole_std", "whole_range"),
+)
 
 
 def several(value: object) -> object:
@@ -48,12 +51,17 @@ class ReportTable(Part):
         default=(),
         description="Names of stages in the order of the run, * for any text: 'swing*' is a group; left out: all",
     )
+    over: Literal["stages", "phases"] = Field(
+        default="stages",
+        description="A row for every stage, or for every phase; names of phases in `stages` mean phases",
+    )
     reference: Literal["start", "stage"] | float | dict[str, float] | None = Field(
         default=None,
         description="Show deviations from the start of the run, of each stage, from an instant [s], or from values by variable [SI]",
     )
     sums: tuple[Literal[SUMS], ...] = Field(
-        default=("mean", "std", "rms", "range"), description="Over the rows, below them"
+        default=("mean", "std", "rms", "range"),
+        description="Below the rows, of them; initial: root mean square from the start; whole_*: over the time of all rows",
     )  # type: ignore[valid-type]
 
 
