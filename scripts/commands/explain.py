@@ -14,6 +14,9 @@ from kinetree.scripts.terminal.explain_lookup import choices, example, inside, v
 from kinetree.scripts.terminal.glossary import TERMS, glossary_entries
 from kinetree.scripts.terminal.json_output import Json, show_json
 
+# a message about a key begins with it, behind a file and a line perhaps
+KEY_FIRST = re.compile(r"(kinetree: )?(\S+:(\d+:)? )?[a-z_]+(\.[^\s:]+|\[[^\]]*\])+: ")
+
 
 def explain(
     words: Annotated[
@@ -27,8 +30,14 @@ def explain(
 ) -> None:
     """Explain a key of a description, a function, a word of the glossary or an error message."""
     asked = " ".join(words).strip()
-    found = [*meanings(asked), *(values(asked) if " " not in asked else [])]
-    found += [*glossary_entries(asked), *advice(asked)]
+    found = advice(asked)
+    if not found or " " not in asked or KEY_FIRST.match(asked):
+        found = [
+            *meanings(asked),
+            *(values(asked) if " " not in asked else []),
+            *glossary_entries(asked),
+            *found,
+        ]
     if not found:
         from difflib import get_close_matches
 
