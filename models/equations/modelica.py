@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinetree.models.equations import c
 from kinetree.models.equations.printer import Language, Printer, argument_lines, function_name
 from kinetree.models.trace.trace import Trace
 
@@ -24,6 +25,7 @@ KEYWORDS = set(
     "within time".split()
 )
 LARGEST = "Modelica.Constants.inf"
+MOST_OPERATIONS = 200  # that a tool is given to work on; OpenModelica needs minutes for 431
 
 
 def modelica_number(x: float) -> str:
@@ -37,8 +39,10 @@ def modelica_symbol(group: str, k: int) -> str:
 LANGUAGE = Language(modelica_symbol, modelica_number, SPELL)
 
 
-def modelica(trace: Trace, name: str = "") -> str:
-    """Return a Modelica function."""
+def modelica(trace: Trace, name: str = "", external: bool = False) -> str:
+    """Return a Modelica function; `external`: its body is the C function, which tools call and do not take apart."""
+    if external:
+        return external_modelica(trace, name)
     printer = Printer(trace, LANGUAGE)
     printer.assigned = {
         i: f"{each}_" if each in KEYWORDS else each for i, each in printer.assigned.items()
@@ -67,3 +71,28 @@ def modelica(trace: Trace, name: str = "") -> str:
         f"  {trace.symbol}[{k + 1}] := {printer.result(i)};" for k, i in enumerate(trace.results)
     ]
     return "\n".join([*lines, f"end {own};"]) + "\n"
+
+
+def external_modelica(trace: Trace, name: str) -> str:
+    """Return a function of the same arguments whose C text it includes, once in a model."""
+    own = function_name(trace, name)
+    text = c.c(trace, name)
+    if c.MOD in text:
+        text = text.replace(c.MOD, f"#ifndef KT_MOD\n#define KT_MOD\n{c.MOD}#endif\n")
+    guard = f"{own}_INCLUDED"
+    text = f"#ifndef {guard}\n#define {guard}\n{text}#endif\n"
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    passed = ", ".join(("t", *c.ARGUMENTS[1:], trace.symbol))
+    groups = [
+        f"  input Real {group}[{len(trace.arguments.get(group, ()))}];" for group in c.ARGUMENTS[1:]
+    ]
+    lines = [
+        *[f"// {line}" for line in argument_lines(trace)],
+        f'function {own} "{trace.heading}"',
+        "  input Real t;",
+        *groups,
+        f"  output Real {trace.symbol}[{len(trace.results)}];",
+        f'  external "C" {own}({passed}) annotation(Include = "{quoted}");',
+        f"end {own};",
+    ]
+    return "\n".join(lines) + "\n"

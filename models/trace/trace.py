@@ -123,11 +123,11 @@ class Trace:
 
         return python(self, name)
 
-    def modelica(self, name: str = "") -> str:
-        """Return a Modelica function."""
+    def modelica(self, name: str = "", external: bool = False) -> str:
+        """Return a Modelica function; `external`: one that includes the C function, for tools that take long to read many operations."""
         from kinetree.models.equations.modelica import modelica
 
-        return modelica(self, name)
+        return modelica(self, name, external)
 
     def casadi(self, name: str = "") -> str:
         """Return a Python function that builds a CasADi function."""

@@ -94,7 +94,12 @@ def equations(
             )
     except (ValueError, KeyError) as error:
         raise BadInput(str(error.args[0])) from None
-    text = getattr(trace, language)(*([name] if language not in ("text", "latex") else []))
+    if language == "modelica":
+        from kinetree.models.equations.modelica import MOST_OPERATIONS
+
+        text = trace.modelica(name, trace.operations > MOST_OPERATIONS)
+    else:
+        text = getattr(trace, language)(*([name] if language not in ("text", "latex") else []))
     if output is not None:
         write_text(output, text)
     if json:

@@ -64,3 +64,10 @@ def test_quantities_symbols_and_slopes(capsys):
 def test_unsupported_equation_requests_are_refused(options: list[str], message: str, capsys):
     assert main(["equations", "lib:pendulum", *options]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_modelica_of_a_large_mechanism_is_an_external_function(capsys):
+    """OpenModelica takes minutes to take 431 operations apart."""
+    for name, external in (("pendulum", False), ("four-bar", True)):
+        assert main(["equations", f"lib:{name}", "--to", "modelica"]) == 0
+        assert ('external "C"' in capsys.readouterr().out) == external

@@ -1,6 +1,8 @@
 """Generated code of every language, run as its users run it, against the engine at random states."""
 
 import itertools
+import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from random_descriptions import random_description
 from kinetree.models import load
 from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.equations.latex import label, latex_name
+from kinetree.solvers.library.c_compiler import compiler
 
 RELATIVE = 1e-12
 MODELS = ("regulator", "puma560", "four-bar", "heavy-top", "boom-drive", "mobile-robot", "andrews")
@@ -246,3 +249,25 @@ def test_matrices_give_the_mass_matrix():
         total += B.T @ parts["M", body] @ B
     right = system.mass_matrix(0.3, q)
     assert np.abs(total - right).max() <= RELATIVE * np.abs(right).max()
+
+
+def test_modelica_of_many_operations_includes_the_c_function(tmp_path):
+    """Once in a model that has it twice; without it the function has the same arguments and results."""
+    trace = load("lib:double-pendulum").compile().trace("accelerations")
+    text, plain = trace.modelica("Pair", external=True), trace.modelica("Pair")
+    included = re.search(r'Include = "(.*?[^\\])"\);', text, re.S)
+    assert (
+        included and 'external "C" Pair_accelerations(t, q, u, x, inputs, parameters, udot)' in text
+    )
+    code = included[1].replace('\\"', '"').replace("\\\\", "\\")
+    assert trace.c("Pair") in code
+    file = tmp_path / "twice.c"
+    file.write_text(code + code, encoding="utf-8")
+    subprocess.run(
+        [*compiler(), "-Wall", "-Werror", "-c", str(file), "-o", str(tmp_path / "o")], check=True
+    )
+
+    def declared(function: str) -> list[str]:
+        return [line for line in function.splitlines() if line.startswith(("  input", "  output"))]
+
+    assert declared(text) == declared(plain) and "external" not in plain
