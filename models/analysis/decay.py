@@ -51,18 +51,18 @@ class DecayMode:
 
     @property
     def half_life(self) -> float:
-        """Time in which the amplitude halves [s]; infinite where it does not decay."""
+        """Return time in which the amplitude halves [s]; infinite where it does not decay."""
         return float(np.log(2.0)) / self.decay if self.decay > 0.0 else float("inf")
 
     def mean_amplitude(self, duration: float) -> dict[str, float]:
-        """Mean of the amplitude over the first seconds of the decay, per channel."""
+        """Return the mean of the amplitude over the first seconds of the decay, per channel."""
         gone = self.decay * duration
         share = -float(np.expm1(-gone)) / gone if gone else 1.0
         return {name: share * size for name, size in self.amplitudes.items()}
 
     @property
     def damping(self) -> float:
-        """Damping ratio."""
+        """Return damping ratio."""
         size = float(np.hypot(self.decay, 2.0 * np.pi * self.frequency))
         return self.decay / size if size else 0.0
 
@@ -81,7 +81,7 @@ class Decay:
 
     @property
     def reliable(self) -> tuple[DecayMode, ...]:
-        """Modes without a note."""
+        """Return modes without a note."""
         return tuple(mode for mode in self.modes if not mode.note)
 
     @property
@@ -91,7 +91,7 @@ class Decay:
         )
 
     def plot(self, path: str | Path | None = None):
-        """Channels and the sum of the modes; returns the figure."""
+        """Return channels and the sum of the modes; returns the figure."""
         title = ", ".join(f"{mode.frequency:.4g} Hz" for mode in self.modes if mode.frequency)
         return draw(self.time, self.measured, self.fitted, title, path)
 
@@ -101,7 +101,7 @@ def free_decay(
     channels: Mapping[str, Sequence[float] | np.ndarray],
     order: int | None = None,
 ) -> Decay:
-    """Modes of a free decay.
+    """Return the modes of a free decay.
 
     `order`: two per oscillation, one per part that does not swing, such as an offset; left out: as the singular values say.
     """
@@ -155,7 +155,7 @@ def fitted_poles(
 
 
 def exponents(V: np.ndarray) -> Poles | None:
-    """Poles of the leading vectors; None where one of them is no motion."""
+    """Return the poles of the leading vectors; None where one of them is no motion."""
     z = invariance(V.T)
     if not (np.abs(z) > LEAST).all():
         return None
@@ -191,7 +191,9 @@ def supported(
 
 
 def sure(samples: int) -> float:
-    """Deviations of an amplitude that noise hardly reaches at any of so many frequencies."""
+    """Return the deviations of an amplitude that noise hardly reaches at any of so many
+    frequencies.
+    """
     return SURE + float(np.sqrt(2.0 * np.log(samples)))
 
 
@@ -252,7 +254,9 @@ def described(
     names: list[str],
     dt: float,
 ) -> list[DecayMode]:
-    """Parts as modes, slowest first, with deviations and notes; a part that does not swing has the phase 0 or π."""
+    """Return parts as modes, slowest first, with deviations and notes; a part that does not swing
+    has the phase 0 or π.
+    """
     n, m = poles.single.size, poles.decay.size
     steps = np.arange(len(values), dtype=float)
     deviations = (
@@ -297,7 +301,7 @@ def described(
 def warning(
     turn: float, deviation: float, frequency: float, ratio: float, fade: float, samples: int
 ) -> str:
-    """Why a mode should not be relied on; turn and fade per sample."""
+    """Return why a mode should not be relied on; turn and fade per sample."""
     periods = turn * samples / (2 * np.pi)
     if turn >= EDGE * np.pi:
         return "at the limit of the sampling: half the sampling rate is no motion"
@@ -342,7 +346,9 @@ def check(t: np.ndarray, columns: Mapping[str, np.ndarray], order: int | None) -
 
 
 def invariance(V: np.ndarray) -> np.ndarray:
-    """Poles by total least squares: V without its last row times X = V without its first row."""
+    """Return the poles by total least squares: V without its last row times X = V without its first
+    row.
+    """
     order = V.shape[1]
     _, _, W = np.linalg.svd(np.hstack((V[:-1], V[1:])), full_matrices=False)
     W = W.conj().T

@@ -43,7 +43,7 @@ class Poles:
         return Poles(values[:n], values[n : n + m], values[n + m :])
 
     def columns(self, t: np.ndarray) -> np.ndarray:
-        """Φ: real ones, cosines, sines."""
+        """Return Φ: real ones, cosines, sines."""
         fade = np.exp(-np.outer(t, self.decay))
         angle = np.outer(t, self.turn)
         return np.hstack(
@@ -52,7 +52,7 @@ class Poles:
 
 
 def amplitudes(poles: Poles, t: np.ndarray, channels: np.ndarray) -> np.ndarray:
-    """The best amplitudes of the columns, one column per channel."""
+    """Return the best amplitudes of the columns, one column per channel."""
     return np.linalg.lstsq(poles.columns(t), channels, rcond=None)[0]
 
 
@@ -80,7 +80,7 @@ class Projection:
         return (self.channels - Q @ (Q.T @ self.channels)).T.ravel()
 
     def basis(self, poles: Poles) -> np.ndarray:
-        """An orthonormal basis of the columns."""
+        """Return an orthonormal basis of the columns."""
         return np.linalg.qr(poles.columns(self.t))[0]
 
     def jacobian(self, x: np.ndarray) -> np.ndarray:

@@ -105,7 +105,7 @@ def at(loop: StateSpace, omega: np.ndarray | float, delay: float) -> np.ndarray:
 
 
 def levels(f: Callable[[float], float], x: np.ndarray, values: np.ndarray) -> list[float]:
-    """Zeros between the points of a grid."""
+    """Return zeros between the points of a grid."""
     return [
         float(brentq(f, x[k], x[k + 1], xtol=1e-12))
         for k in np.flatnonzero(values[:-1] * values[1:] < 0.0)

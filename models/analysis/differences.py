@@ -24,7 +24,7 @@ def differences(
 def column(
     function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, step: float
 ) -> np.ndarray:
-    """Derivatives by one number."""
+    """Return the derivatives by one number."""
     best, least = np.zeros(0), np.inf
     for factor in FINER:
         h = (z[k] + step * factor) - z[k]  # exactly representable
@@ -44,7 +44,7 @@ def column(
 def at(
     function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, change: float
 ) -> np.ndarray:
-    """The function with one number changed."""
+    """Return the function with one number changed."""
     moved = z.copy()
     moved[k] += change
     return function(moved)
@@ -57,7 +57,7 @@ def bounded_differences(
     low: np.ndarray,
     high: np.ndarray,
 ) -> np.ndarray:
-    """Central differences of whole runs, two a column; at a bound towards the inside."""
+    """Return the central differences of whole runs, two a column; at a bound towards the inside."""
     columns = []
     for k in range(z.size):
         ends = [z.copy(), z.copy()]

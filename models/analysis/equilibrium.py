@@ -58,7 +58,7 @@ class Equilibrium:
 
     @cached_property
     def growing(self) -> np.ndarray:
-        """Eigenvalues with a positive real part beyond the errors with which they are known."""
+        """Return eigenvalues with a positive real part beyond the errors with which they are known."""
         if self.linear.conservative:
             return self.eigenvalues[np.real(self.eigenvalues) > 0.0]
         values, errors = eigenvalue_errors(self.linear.A)

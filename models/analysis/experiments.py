@@ -57,7 +57,9 @@ class Told:
         )
 
     def score(self, values: Sequence[float]) -> float:
-        """Mean of log10 of the information in units of the parameters' sizes, one per parameter: 4 means 1 % of each, uncorrelated."""
+        """Return the mean of log10 of the information in units of the parameters' sizes, one per
+        parameter: 4 means 1 % of each, uncorrelated.
+        """
         sizes = np.array([abs(value) or 1.0 for value in values])
         sign, log = np.linalg.slogdet(self.information * np.outer(sizes, sizes))
         return float(log / np.log(10.0) / len(sizes)) if sign > 0.0 else -np.inf

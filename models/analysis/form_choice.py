@@ -32,7 +32,7 @@ MEMORY = 5e7  # numbers that a form may keep
 
 
 def measured_times(system: System) -> dict[str, float]:
-    """Seconds per evaluation by name of the method, from memory or measured now."""
+    """Return the seconds per evaluation by name of the method, from memory or measured now."""
     path = memory_path()
     key = tree_class(freedoms_of(system), system.parents)
     known = read(path)
@@ -46,7 +46,9 @@ def measured_times(system: System) -> dict[str, float]:
 
 
 def measure(system: System) -> dict[str, float]:
-    """Median time of one evaluation by every form worth trying, along a slow motion as in an integration."""
+    """Return the median time of one evaluation by every form worth trying, along a slow motion as
+    in an integration.
+    """
     predicted = system.costs()
     if system.rotors:
         del predicted["LGR"]
@@ -60,7 +62,7 @@ def measure(system: System) -> dict[str, float]:
 
 
 def evaluation_time(system: System, method: str) -> float:
-    """Median seconds of one evaluation."""
+    """Return the median seconds of one evaluation."""
     from kinetree.models.system.forms import GROUPS, entry_name
 
     instance = Instance(system.compiled, GROUPS.get(method, frozenset()))
@@ -92,14 +94,14 @@ def storage(system: System, method: str) -> float:
 
 
 def freedoms_of(system: System) -> list[int]:
-    """n_i of the bodies 1..N."""
+    """Return n_i of the bodies 1..N."""
     from kinetree.models.compilation.flat_blocks import model_fields
 
     return np.diff(model_fields(system.compiled.ints, system.compiled.floats).u_at)[1:].tolist()
 
 
 def tree_class(freedoms: Sequence[int], parents: Sequence[int]) -> str:
-    """Name of the class of a tree: independent of the numbering."""
+    """Return the name of the class of a tree: independent of the numbering."""
     depth = [0]
     children = [0] * (len(freedoms) + 1)
     for k in parents:
@@ -110,13 +112,13 @@ def tree_class(freedoms: Sequence[int], parents: Sequence[int]) -> str:
 
 
 def memory_path() -> Path:
-    """File of the times of this machine."""
+    """Return the file of the times of this machine."""
     machine = hashlib.sha256(f"{processor()}/{kind()}/{sources_hash()}".encode()).hexdigest()[:16]
     return cache_root() / "times" / f"{machine}.json"
 
 
 def processor() -> str:
-    """Name of the processor."""
+    """Return the name of the processor."""
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text(encoding="utf-8", errors="replace").splitlines():

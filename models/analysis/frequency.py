@@ -30,7 +30,7 @@ class StateSpace:
     D: np.ndarray
 
     def response(self, omega: np.ndarray | float) -> np.ndarray:
-        """G(jω), shape (frequencies, outputs, inputs)."""
+        """Return G(jω), shape (frequencies, outputs, inputs)."""
         s = 1j * np.atleast_1d(np.asarray(omega, dtype=float))
         if not self.A.size:
             return np.broadcast_to(self.D.astype(complex), (s.size, *self.D.shape)).copy()
@@ -52,7 +52,7 @@ class StateSpace:
         )
 
     def then(self, other: StateSpace) -> StateSpace:
-        """`other` behind this one."""
+        """Return `other` behind this one."""
         n, m = len(self.A), len(other.A)
         A = np.block([[self.A, np.zeros((n, m))], [other.B @ self.C, other.A]])
         return StateSpace(
@@ -85,7 +85,7 @@ class StateSpace:
         )
 
     def closed(self) -> np.ndarray:
-        """A of the loop u = -y."""
+        """Return a of the loop u = -y."""
         return self.A - self.B @ np.linalg.solve(np.eye(len(self.D)) + self.D, self.C)
 
     def stands(self, omega: np.ndarray, values: np.ndarray, delay: float) -> bool:
@@ -93,7 +93,9 @@ class StateSpace:
         return stable_with_delay(self, omega, values, delay)
 
     def frequencies(self, low: float | None = None, high: float | None = None) -> np.ndarray:
-        """ω from a decade below the slowest motion to a decade above the fastest one, closer about lightly damped swings."""
+        """Return ω from a decade below the slowest motion to a decade above the fastest one, closer
+        about lightly damped swings.
+        """
         values = np.linalg.eigvals(self.A) if self.A.size else np.array([1.0])
         sizes = np.abs(values)
         sizes = sizes[sizes > 1e-6 * sizes.max(initial=1e-300)]
@@ -183,7 +185,9 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
 def stable_with_delay(
     loop: StateSpace, omega: np.ndarray, values: np.ndarray, delay: float
 ) -> bool:
-    """Whether the closed loop is stable; with a dead time: 1 + L(jω) turns by π per unstable pole of the open loop and π/2 per one at zero."""
+    """Return whether the closed loop is stable; with a dead time: 1 + L(jω) turns by π per unstable
+    pole of the open loop and π/2 per one at zero.
+    """
     open_poles = np.linalg.eigvals(loop.A)
     if delay == 0.0:
         values = np.linalg.eigvals(loop.closed())
@@ -204,7 +208,7 @@ def stable_with_delay(
 
 
 def integrators(poles: np.ndarray) -> int:
-    """Poles at zero."""
+    """Return poles at zero."""
     return int((np.abs(poles) <= 1e-9 * np.abs(poles).max(initial=1e-300)).sum())
 
 

@@ -72,7 +72,7 @@ def identify(
     suspects: bool = False,
     **run: Any,
 ) -> Identification:
-    """Values and standard deviations of `parameters` from measured columns.
+    """Return values and standard deviations of `parameters` from measured columns.
 
     `data`: columns by name (a dict of arrays, a Result), the times as `time` or as the column "time"; or a list of such records, each with its own
     times, and in `settings` with values of other parameters that hold in it (starts, loads). `columns`: those that count (default: all).
@@ -109,7 +109,7 @@ def identify(
 
 
 def checked_parameters(mechanism: Mechanism, parameters: Sequence[str]) -> dict[str, float]:
-    """The parameters with their start values."""
+    """Return the parameters with their start values."""
     from kinetree.models.description.parameters import evaluate_parameters
 
     known = mechanism.description.parameters
@@ -129,7 +129,7 @@ def checked_parameters(mechanism: Mechanism, parameters: Sequence[str]) -> dict[
 def checked_data(
     mechanism: Mechanism, data: Mapping[str, Any], time: Any, columns: Sequence[str] | None
 ) -> Data:
-    """Times, columns of the mechanism's results and of its inputs; unknown names are errors."""
+    """Return times, columns of the mechanism's results and of its inputs; unknown names are errors."""
     system = built(mechanism)
     given = data.names if isinstance(data, Result) else [name for name in data if name != "time"]
     times = np.asarray(data["time"] if time is None else time, dtype=float)
@@ -180,7 +180,7 @@ def checked_data(
 def checked_bounds(
     mechanism: Mechanism, names: Mapping[str, float], given: Mapping[str, tuple[float, float]]
 ) -> dict[str, tuple[float, float]]:
-    """Bounds as given, else min and max of the description."""
+    """Return bounds as given, else min and max of the description."""
     from kinetree.models.compilation.compile import parameter_values
     from kinetree.models.expressions.parse import evaluate_constant
 
@@ -247,7 +247,7 @@ class Fitting:
 
     @staticmethod
     def size(bounds: tuple[float, float]) -> float:
-        """Scale of a parameter that starts at 0."""
+        """Return the scale of a parameter that starts at 0."""
         finite = [abs(limit) for limit in bounds if np.isfinite(limit) and limit]
         return min(finite, default=1.0)
 
@@ -255,7 +255,7 @@ class Fitting:
         return {name: float(value) for name, value in zip(self.start, x * self.unit, strict=True)}
 
     def simulated(self, x: np.ndarray) -> list[dict[str, np.ndarray]]:
-        """Columns of the mechanism at the measured times, record by record."""
+        """Return the columns of the mechanism at the measured times, record by record."""
         return [
             self.run_of(x, data, trials)
             for data, trials in zip(self.data, self.trials, strict=True)
@@ -304,7 +304,7 @@ class Fitting:
         return {name: CubicSpline(result.time, result[name])(t) for name in data.columns}
 
     def residuals(self, x: np.ndarray, trial: bool = True) -> np.ndarray:
-        """Weighted differences; a trial whose run fails is a bad one."""
+        """Return weighted differences; a trial whose run fails is a bad one."""
         try:
             found = self.simulated(x)
         except ArithmeticError:
@@ -327,7 +327,7 @@ class Fitting:
         return np.where(np.isfinite(together), together, BAD)
 
     def jacobian(self, x: np.ndarray, step: float = STEP) -> np.ndarray:
-        """Central differences; at a bound towards the inside."""
+        """Return central differences; at a bound towards the inside."""
         return bounded_differences(
             self.residuals, x, step * np.maximum(np.abs(x), 1.0), self.low, self.high
         )
@@ -421,5 +421,5 @@ class Fitting:
 
 
 def held(t: np.ndarray, values: np.ndarray) -> Callable[[float], float]:
-    """A measured input as a function of time, linear between its rows."""
+    """Return a measured input as a function of time, linear between its rows."""
     return lambda now: float(np.interp(now, t, values))

@@ -36,7 +36,7 @@ class Estimate:
         return f"{self.name} = {written(round(value, places), 12 if known else 5)} ± {written(deviation, 2)}{unit}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return ready for JSON."""
         return {
             "start": self.start,
             "value": self.value,
@@ -86,7 +86,7 @@ class Suspect:
     unit: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return ready for JSON."""
         return dict(vars(self))
 
 
@@ -116,7 +116,7 @@ class Identification:
 
     @property
     def deviations(self) -> dict[str, float]:
-        """Standard deviations."""
+        """Return standard deviations."""
         return {each.name: each.deviation for each in self.estimates}
 
     @property
@@ -137,7 +137,7 @@ class Identification:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the columns, ready for JSON."""
+        """Return everything but the columns, ready for JSON."""
         return {
             "mechanism": self.name,
             "parameters": {each.name: each.to_dict() for each in self.estimates},
@@ -158,7 +158,7 @@ class Identification:
         }
 
     def plot(self, path: str | Path | None = None):
-        """Measured points and fitted lines, a panel per column; returns the figure."""
+        """Return measured points and fitted lines, a panel per column; returns the figure."""
         return draw(
             self.time,
             self.measured,
@@ -177,7 +177,7 @@ def draw(
     path: str | Path | None,
     units: Mapping[str, str] | None = None,
 ):
-    """Measured points and fitted lines, a panel per column in a unit that fits."""
+    """Return measured points and fitted lines, a panel per column in a unit that fits."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

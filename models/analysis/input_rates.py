@@ -65,7 +65,9 @@ def by_rate(
     evaluation: Evaluation, q: np.ndarray, u: np.ndarray, change: np.ndarray, x: np.ndarray, k: int, order: int,
     independent: np.ndarray, registers: Sequence[int],
 ) -> np.ndarray:  # fmt: skip
-    """Slopes of the independent accelerations, the rates of the states and registers by a rate of an input, with which speeds change."""
+    """Return the slopes of the independent accelerations, the rates of the states and registers by
+    a rate of an input, with which speeds change.
+    """
     ws = evaluation.instance.ws
 
     def response(h: np.ndarray) -> np.ndarray:

@@ -104,7 +104,7 @@ def beginning(system: System, rest: Equilibrium) -> tuple[np.ndarray, np.ndarray
 
 
 def combination(factors: Iterable[float], names: Iterable[str], constant: float = 0.0) -> str:
-    """Text of constant + sum of factor*name."""
+    """Return the text of constant + sum of factor*name."""
     terms = [
         f"{float(factor)!r}*{name}"
         for factor, name in zip(factors, names, strict=True)
@@ -114,10 +114,10 @@ def combination(factors: Iterable[float], names: Iterable[str], constant: float 
 
 
 def plain(name: str) -> str:
-    """A name for an output: components of vectors lose their brackets."""
+    """Return a name for an output: components of vectors lose their brackets."""
     return re.sub(r"\[(\d+)\]", r"_\1", name)
 
 
 def unit_of(system: System, name: str) -> str:
-    """Unit of an output."""
+    """Return the unit of an output."""
     return next((column.unit for column in system.compiled.outputs if column.name == name), "")

@@ -180,7 +180,8 @@ class Linear:
         return Modes(sorted(found, key=lambda mode: mode.frequency))
 
     def shape(self, vector: np.ndarray) -> dict[str, complex]:
-        """Amplitudes of the local coordinates and of the states, in their own units: the largest coordinate is 1.
+        """Return the amplitudes of the local coordinates and of the states, in their own units: the
+        largest coordinate is 1.
 
         Where the mechanism stands still beside its states, the largest state, in units of its size, stands for it.
         """
@@ -208,7 +209,7 @@ class Linear:
         return self._conservative()[0] if self.conservative else np.linalg.eigvals(self.A)
 
     def part(self, inputs: Sequence[str], outputs: Sequence[str]) -> StateSpace:
-        """The system from some inputs to some outputs."""
+        """Return the system from some inputs to some outputs."""
         from kinetree.models.analysis.frequency import StateSpace
 
         columns, rows = (
@@ -265,7 +266,9 @@ class Linear:
     def linear_chain(
         self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10
     ) -> Unit:
-        """Steps of constant size dt by the matrix method (kinetree.solvers.chain.advance); forces act at the named coordinates (default: all)."""
+        """Return the steps of constant size dt by the matrix method
+        (kinetree.solvers.chain.advance); forces act at the named coordinates (default: all).
+        """
         from kinetree.solvers.chain import linear_chain
 
         self.refuse_chain()
@@ -308,7 +311,8 @@ def linearize(
     states: Mapping[str, float] | None = None,
     at_rest: bool = False,
 ) -> Linear:
-    """Small motions about a state; `outputs` may name anything that has a number (default: all outputs).
+    """Return the small motions about a state; `outputs` may name anything that has a number
+    (default: all outputs).
 
     `at_rest`: places along the allowed speeds alone, whatever the state does and inputs drive.
     """

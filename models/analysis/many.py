@@ -35,7 +35,7 @@ class Batch(NamedTuple):
 
 
 def rows_of(values: ArrayLike, count: int, width: int, name: str) -> np.ndarray:
-    """An argument as contiguous rows: one for all states, or one each."""
+    """Return an argument as contiguous rows: one for all states, or one each."""
     array = np.asarray(values, dtype=float)
     if array.ndim > 2:
         array = array.reshape(array.shape[0], -1) if array.shape[0] == count else array
@@ -73,7 +73,7 @@ def columns_of(
 
 
 def batch(system: System, t, q, u, inputs, tau, loads, states) -> Batch:
-    """The arguments of a batch, checked."""
+    """Return the arguments of a batch, checked."""
     c, val = system.compiled, system._fast.ws.val
     rows = np.atleast_2d(np.asarray(q, dtype=float))
     count = len(rows)

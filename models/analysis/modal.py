@@ -64,7 +64,9 @@ class ModeFacts:
 def modal(
     linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = None
 ) -> list[ModeFacts]:
-    """Facts of every mode, slowest first; B and C: the inputs and outputs that matter (default: all)."""
+    """Return the facts of every mode, slowest first; B and C: the inputs and outputs that matter
+    (default: all).
+    """
     moving = slice(len(linear.coordinates), linear.mechanical)
     carriers = (
         linear.coordinates if len(linear.coordinates) == len(linear.speeds) else linear.speeds
@@ -104,7 +106,7 @@ def modal(
 
 
 def balance(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A in coordinates in which its rows and columns are of a size, and their units."""
+    """Return a in coordinates in which its rows and columns are of a size, and their units."""
     found: Any = matrix_balance(A, permute=False, separate=True)
     return found[0], found[1][0]
 

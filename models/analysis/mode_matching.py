@@ -47,7 +47,8 @@ def match_modes(
     inputs: Mapping[str, float] | None = None,
     damping: bool = True,
 ) -> Matched:
-    """Values of `parameters` with which the oscillations of the mechanism match; `damping = False` leaves the decay rates aside.
+    """Return the values of `parameters` with which the oscillations of the mechanism match;
+    `damping = False` leaves the decay rates aside.
 
     Modes that carry a note are left out. Deviations come from those of the modes, or from what the match leaves where that is more.
     """
@@ -267,7 +268,7 @@ def ratio(seen: Seen, motion: Motion) -> float:
 
 
 def differences(wanted: Sequence[Seen], present: Sequence[Motion], damping: bool) -> np.ndarray:
-    """Residuals of the best pairs."""
+    """Return the residuals of the best pairs."""
     from scipy.optimize import linear_sum_assignment
 
     if len(present) < len(wanted):

@@ -41,7 +41,7 @@ def linear_at_state(
     outputs: Sequence[str] | None = None,
     states: Mapping[str, float] | None = None,
 ) -> Linear:
-    """Small motions about a state; states that are not given are those of the start."""
+    """Return the small motions about a state; states that are not given are those of the start."""
     present, outputs = resting(system), named_outputs(system, outputs)
     if present is system:
         return linearize(system, t, q, u, inputs, outputs, states)

@@ -29,7 +29,7 @@ def changes(
 
 
 def most(values: Mapping[str, float], before: str = "") -> str:
-    """The largest numbers by name."""
+    """Return the largest numbers by name."""
     largest = max(map(abs, values.values()))
     top = sorted(
         ((name, value) for name, value in values.items() if abs(value) > ROUNDING * largest),

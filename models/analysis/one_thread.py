@@ -19,7 +19,7 @@ def controller() -> ThreadpoolController:
 
 
 def in_one_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, with linear algebra in one thread while it runs."""
+    """Return the function, with linear algebra in one thread while it runs."""
 
     @wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> R:

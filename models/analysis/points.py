@@ -30,7 +30,7 @@ class Point(NamedTuple):
 
 
 def point(system: System, instance: Instance, body: str, at: Sequence[float]) -> Point:
-    """The point `at` (body axes) after an evaluation of all outputs."""
+    """Return the point `at` (body axes) after an evaluation of all outputs."""
     if body not in system.bodies:
         raise KeyError(f"'{body}' is not a body; bodies: {', '.join(system.bodies)}")
     ws, i = instance.ws, system.bodies.index(body) + 1

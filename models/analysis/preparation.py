@@ -63,7 +63,7 @@ class Preparations:
         return found
 
     def starts(self, numbers: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Coordinates and first-order states of the start."""
+        """Return coordinates and first-order states of the start."""
         from kinetree.models.run.retuned import described, retuned
 
         values = parameter_values(described(self.run, numbers) if numbers else self.run.description)
@@ -149,12 +149,12 @@ def settled(system: System, q: np.ndarray, x: np.ndarray) -> Search:
 
 
 def evaluated(texts: Mapping[str, float | str], values: Mapping[str, float]) -> dict[str, float]:
-    """Numbers of a table of a step."""
+    """Return the numbers of a table of a step."""
     return {name: evaluate_constant(text, dict(values)) for name, text in texts.items()}
 
 
 def watched(system: System, step: Preparation) -> Structure:
-    """The first structure with an output per requirement."""
+    """Return the first structure with an output per requirement."""
     structure = system.stages[0]
     outputs = structure.description.outputs | {
         f"{REQUIRED}{k}]": Output(value=law) for k, law in enumerate(step.require.values())
@@ -231,7 +231,7 @@ def equilibria(
 
 
 def named(system: System, stage: float | str) -> Structure:
-    """A stage by its name or number."""
+    """Return a stage by its name or number."""
     for k, structure in enumerate(system.stages):
         if stage == structure.name or stage == k:
             return structure
@@ -243,7 +243,9 @@ def named(system: System, stage: float | str) -> Structure:
 def prepared(
     system: System, structure: Structure, parameters: Mapping[str, float], last: Equilibrium | None
 ) -> System:
-    """The system of a stage with other parameters; joints that are locked keep their coordinates."""
+    """Return the system of a stage with other parameters; joints that are locked keep their
+    coordinates.
+    """
     d = structure.description
     values = {
         name: p.model_copy(update={"value": parameters[name]}) if name in parameters else p

@@ -57,7 +57,7 @@ def relaxed(search: Search) -> bool:
 
 
 def rates(search: Search, chart: Chart, v: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """ż at the position of a chart."""
+    """Return ż at the position of a chart."""
     n = search.system.n
     found = search.evaluation.rates(chart.q, chart.T @ v, x)
     states = np.where(search.firm & search.settling, 0.0, found[n:])
@@ -65,7 +65,7 @@ def rates(search: Search, chart: Chart, v: np.ndarray, x: np.ndarray) -> np.ndar
 
 
 def slopes(search: Search, v: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
-    """A at the position of the search, its states or others."""
+    """Return a at the position of the search, its states or others."""
     f, nx = search.f, search.x.size
     A = np.zeros((2 * f + nx, 2 * f + nx))
     A[:f, f : 2 * f] = np.eye(f)
@@ -80,7 +80,9 @@ def slopes(search: Search, v: np.ndarray, x: np.ndarray | None = None) -> np.nda
 def trial(
     search: Search, v: np.ndarray, step: np.ndarray
 ) -> tuple[np.ndarray, Chart, np.ndarray, np.ndarray] | None:
-    """Position, chart, speeds and states after a step; None where it is too long or leads nowhere."""
+    """Return position, chart, speeds and states after a step; None where it is too long or leads
+    nowhere.
+    """
     f = search.f
     if not np.isfinite(step).all():
         return None

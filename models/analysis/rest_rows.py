@@ -106,7 +106,7 @@ def neutral_combination(direction: Mapping[str, float]) -> str:
 
 
 def read(empty: Result, name: str, value: float, digits: int) -> tuple[str, str]:
-    """A value and its unit."""
+    """Return a value and its unit."""
     unit = empty.unit(name) if name in empty else ""
     value = 0.0 if abs(value) < DUST.get(unit, 0.0) else value
     number, shown = as_read(empty, name, np.array(value)) if name in empty else (value, "")

@@ -26,7 +26,7 @@ class Sampled(StateSpace):
     period: float
 
     def response(self, omega: np.ndarray | float) -> np.ndarray:
-        """G(exp(jω period))."""
+        """Return G(exp(jω period))."""
         z = np.exp(1j * self.period * np.atleast_1d(np.asarray(omega, dtype=float)))
         if not self.A.size:
             return np.broadcast_to(self.D.astype(complex), (z.size, *self.D.shape)).copy()
@@ -42,7 +42,7 @@ class Sampled(StateSpace):
         return Sampled(*vars(super().then(other)).values(), period=self.period)
 
     def frequencies(self, low: float | None = None, high: float | None = None) -> np.ndarray:
-        """ω up to half the sampling rate, closer about lightly damped swings."""
+        """Return ω up to half the sampling rate, closer about lightly damped swings."""
         values = np.linalg.eigvals(self.A) if self.A.size else np.array([1.0])
         slow = np.log(np.where(np.abs(values) > 1e-12, values, 1e-12).astype(complex)) / self.period
         top = np.pi / self.period
@@ -86,7 +86,9 @@ def held(plant: StateSpace, period: float, delay: float = 0.0) -> Sampled:
 
 
 def integral(A: np.ndarray, B: np.ndarray, time: float) -> tuple[np.ndarray, np.ndarray]:
-    """exp(A time) and ∫ exp(A τ) B dτ over 0..time, from one exponential (C. F. Van Loan, IEEE Trans. AC 23 (1978) 395)."""
+    """Return exp(A time) and ∫ exp(A τ) B dτ over 0..time, from one exponential (C. F. Van Loan,
+    IEEE Trans. AC 23 (1978) 395).
+    """
     n, m = B.shape
     whole = expm(np.block([[A, B], [np.zeros((m, n + m))]]) * time)
     return whole[:n, :n], whole[:n, n:]

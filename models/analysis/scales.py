@@ -21,7 +21,7 @@ FOUND: WeakKeyDictionary[System, np.ndarray] = (
 
 
 def nominals(system: System) -> np.ndarray:
-    """Nominal values of the states by their units."""
+    """Return the nominal values of the states by their units."""
     if system not in FOUND:
         known = states_of(system.description)
         FOUND[system] = np.array(

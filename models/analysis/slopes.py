@@ -64,7 +64,7 @@ class SlopeCall:
 
 
 def slope_call(instance: Instance) -> SlopeCall | None:
-    """The prepared call of an instance; None where kernels run in plain Python."""
+    """Return the prepared call of an instance; None where kernels run in plain Python."""
     if instance.slope_call is None:
         entry = pointer_entry("slopes")
         instance.slope_call = None if entry is None else SlopeCall(instance, entry)
@@ -125,7 +125,7 @@ class Slopes:
         return self._along
 
     def matrix(self) -> np.ndarray:
-        """Rows (a, ẋ, registers) by columns (y, v, x, w)."""
+        """Return rows (a, ẋ, registers) by columns (y, v, x, w)."""
         found = self.by_duals()
         self.exact = found is not None
         return self.by_differences() if found is None else found
@@ -150,7 +150,7 @@ class Slopes:
         return found if np.isfinite(found).all() else None
 
     def by_differences(self) -> np.ndarray:
-        """The fallback."""
+        """Return the fallback."""
         z = np.concatenate((self.x, self.evaluation.inputs))
         p, nx = self.along.places.shape[1] - z.size, self.x.size
 
@@ -164,7 +164,9 @@ class Slopes:
         return differences(response, np.zeros(p + z.size), STEP * sizes)
 
     def response(self, change: np.ndarray, x: np.ndarray, inputs: np.ndarray) -> np.ndarray:
-        """Accelerations of the independent speeds, rates of the states and registers along the tangents."""
+        """Return the accelerations of the independent speeds, rates of the states and registers
+        along the tangents.
+        """
         place, ws = (
             self.chart.moved(self.chart.q, self.along.places @ change),
             self.evaluation.instance.ws,

@@ -66,7 +66,7 @@ class Diagram:
         return found
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Order over frequency; returns the figure."""
+        """Return the order over frequency; returns the figure."""
         try:
             from matplotlib.figure import Figure
         except ImportError:
@@ -99,7 +99,7 @@ def diagram(
     channels: Mapping[str, Sequence[float] | np.ndarray],
     most: int = MOST,
 ) -> Diagram:
-    """Poles of the orders 2, 4, ..., `most` of one singular value decomposition."""
+    """Return the poles of the orders 2, 4, ..., `most` of one singular value decomposition."""
     t = np.asarray(time, dtype=float)
     columns = {name: np.asarray(values, dtype=float) for name, values in channels.items()}
     check(t, columns, None)

@@ -127,7 +127,7 @@ class Search:
         return np.maximum(np.maximum(made, faint), np.where(parts.any(axis=1), CREEP * sizes, 0.0))
 
     def residual(self, q: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Accelerations of the independent speeds and rates of the states."""
+        """Return the accelerations of the independent speeds and rates of the states."""
         n, rates = self.system.n, self.evaluation.rates(q, np.zeros(self.system.n), x)
         return np.concatenate(
             (rates[:n][self.chart.independent], np.where(self.firm & self.settling, 0.0, rates[n:]))
@@ -145,7 +145,9 @@ class Search:
         return np.divide(rates, self.change, out=nothing, where=self.change > TINY * rates)
 
     def balance(self) -> tuple[np.ndarray, np.ndarray]:
-        """Factors of columns and rows of J that bring states of any unit to the size of 1; a state follows a coordinate by -J_xy/J_xx."""
+        """Return the factors of columns and rows of J that bring states of any unit to the size of
+        1; a state follows a coordinate by -J_xy/J_xx.
+        """
         follows = np.abs(self.J[self.f :, : self.f]).max(axis=1, initial=0.0)
         own = np.abs(np.diag(self.J)[self.f :])
         followed = np.divide(follows, own, out=np.zeros_like(own), where=own > 0.0)
@@ -160,7 +162,7 @@ class Search:
         )
 
     def moved(self, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The state after a step; memories as the displacement leaves them."""
+        """Return the state after a step; memories as the displacement leaves them."""
         q = self.chart.position(step[: self.f])
         x = np.maximum(self.x + step[self.f :], self.least)
         if self.memory.any():
@@ -227,11 +229,11 @@ class Search:
 
     @property
     def ceiling(self) -> float:
-        """Largest growth of a small motion, squared; 0 in a stable place."""
+        """Return the largest growth of a small motion, squared; 0 in a stable place."""
         return ceiling(self.M, self.rows[:, None] * self.J * self.columns, self.f)
 
     def downhill(self, ceiling: float) -> tuple[np.ndarray, float]:
-        """A step with the pseudo-transient term, at most LARGEST_STEP long."""
+        """Return a step with the pseudo-transient term, at most LARGEST_STEP long."""
         top = np.abs(self.J).max(initial=0.0)
         shift = 1.5 * ceiling + 1e-3 * top * min(1.0, self.size) if ceiling > 0.0 else 0.0
         step = self.newton(shift)
@@ -358,7 +360,7 @@ def search_rest(
 
 
 def newton(search: Search, iterations: int) -> int | None:
-    """Iterate to the equilibrium; return the iterations, or None if there are too many."""
+    """Return iterate to the equilibrium; return the iterations, or None if there are too many."""
     for k in range(iterations):
         search.settle()
         top = search.ceiling

@@ -37,7 +37,7 @@ def steady_names(description: Description) -> list[str]:
 
 
 def steady_starts(system: System) -> dict[str, float]:
-    """The pressures by the names of their states; a ModelError where none are found."""
+    """Return the pressures by the names of their states; a ModelError where none are found."""
     names = [
         name
         for name in steady_names(system.description)
@@ -62,7 +62,7 @@ def steady_starts(system: System) -> dict[str, float]:
 
 
 def searched(balance: Balance, least: float) -> tuple[np.ndarray, float]:
-    """Pressures not below the least one, and what is left there."""
+    """Return pressures not below the least one, and what is left there."""
     p = np.full(len(balance.names), ATMOSPHERE)
     left = balance.left(p)
     for _ in range(ROUNDS):
@@ -110,7 +110,7 @@ class Balance:
         self.weights = np.concatenate((1.0 / push[pushed], np.ones(len(names)))) / ATMOSPHERE
 
     def everything(self, p: np.ndarray) -> np.ndarray:
-        """Generalised forces left, then the rates of the pressures."""
+        """Return generalised forces left, then the rates of the pressures."""
         x = self.start.copy()
         x[self.places] = p
         found = self.evaluation.rates(self.q, self.u, x)
@@ -137,7 +137,7 @@ class Balance:
         return self._slopes(p)[self.rows] * self.weights[:, None]
 
     def worst(self, p: np.ndarray) -> str:
-        """What stays most out of balance."""
+        """Return what stays most out of balance."""
         r = np.abs(self.residual(p))
         k = int(r.argmax())
         forces = len(self.rows) - len(self.names)

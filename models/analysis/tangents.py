@@ -55,7 +55,7 @@ def tangents(
 
 
 def allowed(evaluation: Evaluation, chart: Chart, u: np.ndarray, x: np.ndarray) -> Tangents:
-    """Places along the allowed speeds, as states and inputs are."""
+    """Return the places along the allowed speeds, as states and inputs are."""
     others = x.size + evaluation.inputs.size
     if not (chart.system.compiled.loops and u.any()):
         return plain(chart, others)
@@ -118,7 +118,9 @@ class Rows:
         return self.evaluation.residuals(level, q, u, self.x if x is None else x, inputs)
 
     def place_tangent(self) -> tuple[np.ndarray, np.ndarray]:
-        """Directions that the rows of positions leave, and the speeds whose local coordinates are independent, units of their rows."""
+        """Return directions that the rows of positions leave, and the speeds whose local
+        coordinates are independent, units of their rows.
+        """
         J = self.J[self.positions]
         J = J / np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300)
         free = self.chart.system.position_freedoms
@@ -130,7 +132,7 @@ class Rows:
         return T, chosen
 
     def by_values(self) -> np.ndarray:
-        """Rows of positions by states and inputs."""
+        """Return the rows of positions by states and inputs."""
         nx = self.x.size
 
         def response(values: np.ndarray) -> np.ndarray:
@@ -140,7 +142,9 @@ class Rows:
         return differences(response, values, STEP * np.maximum(1.0, np.abs(values)))
 
     def turning(self, places: np.ndarray) -> np.ndarray:
-        """Rates of the rows at the same speeds, by y, states and inputs, where the places go along."""
+        """Return the rates of the rows at the same speeds, by y, states and inputs, where the
+        places go along.
+        """
         nx, beside = self.x.size, np.concatenate((self.x, self.evaluation.inputs))
         p = places.shape[1] - beside.size
 

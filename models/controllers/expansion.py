@@ -82,7 +82,7 @@ def values_of(description: Description) -> dict[str, float]:
 def expanded(
     description: Description, rest: bool = False, broken: str = "", begin: bool = False
 ) -> Description:
-    """The description with its beams and controllers carried out by other tables.
+    """Return the description with its beams and controllers carried out by other tables.
 
     `begin` adds an output `state.begin` for every state that a controller begins with a value.
     """
@@ -117,7 +117,7 @@ def doubles(description: Description) -> list[tuple[str, str, str]]:
 
 
 def commands_of(name: str, controller: Controlled) -> list[str]:
-    """Names of the values of a controller."""
+    """Return the names of the values of a controller."""
     count = len(controller.K) if isinstance(controller, ObserverController) else 1
     return [name] if count == 1 else [f"{name}.u{k}" for k in range(1, count + 1)]
 
@@ -258,7 +258,9 @@ class Expansion:
             made.event(f"{name}.begin_late", f"{waits} + {LATE} and sin(pi*t/{LATE}) > 0", starts)
 
     def commanded(self) -> list[str]:
-        """Texts of the commands within their limits; a limited rate is one more entry of the memory."""
+        """Return the texts of the commands within their limits; a limited rate is one more entry of
+        the memory.
+        """
         found = []
         for suffix, text in zip(self.suffixes, self.law.commands, strict=True):
             limited, slow = self.limit(suffix)(text), f"{self.name}.limited{suffix}"
@@ -272,7 +274,7 @@ class Expansion:
         return found
 
     def begun(self, text: str) -> str:
-        """A rate that waits for the beginning."""
+        """Return a rate that waits for the beginning."""
         return (
             text
             if self.rest or not self.law.begin
@@ -381,7 +383,7 @@ class Expansion:
         return found
 
     def drawn(self, stream: int, count: int) -> str:
-        """The seed after some numbers."""
+        """Return the seed after some numbers."""
         text = f"{self.name}.seed{stream + 1}"
         for _ in range(count):
             text = f"({FACTORS[stream]}*{text} % {MODULUS})"
@@ -391,7 +393,7 @@ class Expansion:
         return f"({self.drawn(stream, count)}/{MODULUS})"
 
     def sensed(self, text: str, number: int) -> str:
-        """A measured value with noise, in steps."""
+        """Return a measured value with noise, in steps."""
         if self.draws:
             normal = f"sqrt(-2*log({self.uniform(0, number)}))*cos(2*pi*{self.uniform(1, number)})"
             text = f"({text} + {brace(self.c.noise)}/sqrt(2*{brace(self.c.period)})*{normal})"

@@ -37,17 +37,19 @@ class Law:
 
 
 def brace(value: object) -> str:
-    """A number or a text as an operand."""
+    """Return a number or a text as an operand."""
     return f"({value})" if isinstance(value, str) else f"({value!r})"
 
 
 def weighted(pairs: list[tuple[float, str]]) -> str:
-    """Σ number * name without the zeros."""
+    """Return Σ number * name without the zeros."""
     return " + ".join(f"({number!r})*{name}" for number, name in pairs if number) or "0"
 
 
 def law_of(name: str, controller: parts.Controlled, limits: list[Limit], first: str) -> Law:
-    """Texts of a controller; `limits` of its commands; `first` is true at the first sample ("0": never)."""
+    """Return the texts of a controller; `limits` of its commands; `first` is true at the first
+    sample ("0": never).
+    """
     law = Law()
     lead = forward(controller) if isinstance(controller, parts.Tracking) else []
     if controller.offset != 0.0 or lead:
@@ -74,7 +76,7 @@ def law_of(name: str, controller: parts.Controlled, limits: list[Limit], first: 
 
 
 def forward(c: parts.Tracking) -> list[str]:
-    """Gains times derivatives of the setpoint, by the rules of calculus."""
+    """Return the gains times derivatives of the setpoint, by the rules of calculus."""
     gains = (c.speed_forward, c.acceleration_forward)
     if gains == (0.0, 0.0):
         return []
@@ -90,7 +92,7 @@ def forward(c: parts.Tracking) -> list[str]:
 
 
 def error_of(law: Law, name: str, weight: object = 1.0) -> str:
-    """weight * setpoint - measure."""
+    """Return weight * setpoint - measure."""
     if "wanted" not in law.given or weight == 0.0:
         return f"(-{name}.measured)"
     wanted = f"{name}.wanted" if weight == 1.0 else f"{brace(weight)}*{name}.wanted"

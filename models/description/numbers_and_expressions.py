@@ -185,7 +185,7 @@ StartPressure = Annotated[
 
 
 def guessed(pressure: float | str) -> float | str:
-    """A pressure at the start, or where the search for it begins."""
+    """Return a pressure at the start, or where the search for it begins."""
     return ATMOSPHERE if pressure == STEADY else pressure
 
 

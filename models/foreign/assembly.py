@@ -24,7 +24,7 @@ TURNED = 1e-5  # rad
 
 @dataclass
 class PartPlace:
-    """A part where it stands."""
+    """A part with its pose."""
 
     name: str
     pose: Pose
@@ -56,7 +56,7 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 @dataclass
 class Assembly:
-    """Parts, joints and mates of one file, and what could not be taken over."""
+    """Parts, joints and mates of one file, and a list of what is left out."""
 
     name: str
     file: str
@@ -68,12 +68,12 @@ class Assembly:
     gravity: list[float] | None = None
 
     def description(self) -> tuple[dict[str, Any], list[str]]:
-        """Return the whole as a description, and what is left out or assumed."""
+        """Return the description of the assembly, and what is left out or assumed."""
         return _Assembling(self).description()
 
 
 class _Assembling:
-    """One assembly on its way to a description."""
+    """The conversion of one assembly to a description."""
 
     def __init__(self, assembly: Assembly):
         self.a = assembly
@@ -89,7 +89,7 @@ class _Assembling:
         return max(float(np.ptp(places, axis=0).max()), 1e-3) if len(places) else 1.0
 
     def root(self, name: str) -> str:
-        """Return the part that stands for all that are welded together; "" for the ground."""
+        """Return the representative part of a welded group; "" for the ground."""
         while self.group[name] != name:
             name = self.group[name]
         return name
@@ -137,7 +137,7 @@ class _Assembling:
         return whole, told + [f"assumed: {each}" for each in self.a.assumed]
 
     def _scenery(self) -> list[dict[str, Any]]:
-        """Return the shapes of the parts that stand on the ground."""
+        """Return the shapes of the parts fixed to the ground."""
         parts = self._members("")
         return [shape for part in parts for shape in _moved(part.shapes, *part.pose)]
 
@@ -178,7 +178,7 @@ class _Assembling:
         return False
 
     def _ground(self, joints: list[AssemblyJoint], mated: dict[tuple[str, str], Freedoms]) -> None:
-        """Hold one part where the file holds none and nothing connects the others to the ground."""
+        """Fix one part if nothing connects the assembly to the ground."""
         reached = {self.root(name) for name in self.group if self.root(name) == ""}
         held = any(self.root(name) == "" for name in self.a.parts)
         linked = any("" in (self.root(j.base), self.root(j.follower)) for j in joints)
@@ -204,7 +204,7 @@ class _Assembling:
     def _held(
         self, joints: list[AssemblyJoint], mated: dict[tuple[str, str], Freedoms]
     ) -> list[AssemblyJoint]:
-        """Weld what has no mass at the end of a chain, whose motion nothing determines."""
+        """Weld massless parts at the end of a chain, whose motion is undetermined."""
         while True:
             ends: dict[str, list[AssemblyJoint | None]] = {}
             for joint in joints:
@@ -291,7 +291,7 @@ class _Assembling:
         table |= place(C.T @ follower[0], C.T @ (follower[1] - c), "child_at", "child_frame")
 
     def _add_joint(self, joint: AssemblyJoint) -> None:
-        """Add a joint with frames of its own; its coordinates start where the parts stand."""
+        """Add a joint with its own frames, starting at the present poses."""
         table, a, b = self._ends(joint.base, joint.follower)
         base, follower = joint.base_frame, joint.follower_frame
         if b == "":  # a joint down to the ground is turned round
@@ -321,7 +321,7 @@ class _Assembling:
     def _transforms(
         self, name: str, moves: tuple[Any, ...], a: str, b: str, frame: Pose
     ) -> dict[str, Any]:
-        """Return a joint of elementary motions that are at zero where the parts stand."""
+        """Return a joint of elementary motions that are zero at the present poses."""
         (P, p), (C, c) = self._pose(a), self._pose(b)
         found: list[dict[str, Any]] = []
         at = place(P.T @ frame[0], P.T @ (frame[1] - p), "shift", "turns")
@@ -386,14 +386,14 @@ class _Assembling:
 
 
 def _moved(shapes: list[dict[str, Any]], R: np.ndarray, r: np.ndarray) -> list[dict[str, Any]]:
-    """Return shapes that stand at the origin of a part, in the axes of its body."""
+    """Return the shapes of a part in the axes of its body."""
     return [posed(dict(shape), R, r) for shape in shapes]
 
 
 def _start(
     kind: str, S: np.ndarray, s: np.ndarray, pitch: float
 ) -> tuple[list[float] | None, tuple[float, float]]:
-    """Return the coordinates at which a typed joint takes its follower frame to S, s.
+    """Return the start coordinates of a typed joint that moves its follower frame to S, s.
 
     Beside them stand the distance [m] and the angle [rad] that the joint cannot make good.
     """

@@ -60,7 +60,7 @@ def parsed(path: Path) -> Any:
 
 
 def elements_of(path: Path, above: tuple[Path, ...] = ()) -> int:
-    """How many elements a file has with those that it includes, every one as often as `count` around it says; where it is no XML, none."""
+    """Return the number of XML elements with included files and repetitions; 0 if it is no XML."""
     if path in above or not path.is_file() or fault_of(path, LARGEST_ROBOT):
         return 0
     total, times = 0, [1]

@@ -25,7 +25,7 @@ def refused(file: str, found: str, kind: str, hint: str = "") -> ModelError:
 
 @dataclass
 class Lump:
-    """Mass, centre of mass and tensor about it, in the axes of the body that carries it."""
+    """Mass, centre of mass and inertia about it, in the axes of the carrying body."""
 
     mass: float = 0.0
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))

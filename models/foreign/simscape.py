@@ -132,7 +132,7 @@ class _Reader:
 
     # -- parts ----------------------------------------------------------------------------------------
     def _instances(self, tree: Element, path: tuple[str, ...]) -> None:
-        """Read the instances of an assembly, which stand in its axes, and those inside them."""
+        """Read the instances of an assembly and those nested in them."""
         R, r = self.poses[path]
         for each in tree.iterfind("Instance"):
             if len(self.poses) > MOST_INSTANCES:

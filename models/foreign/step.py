@@ -80,7 +80,7 @@ def _body(path: Path, solid: StepSolid, number: int | None) -> dict[str, Any]:
 
 
 def _hinge(body: str, hole: Cylinder, parent: str = "") -> dict[str, Any]:
-    """Return a joint about the axis of a hole, where the solid stands in the file."""
+    """Return a revolute joint about the axis of a hole, at the solid's present pose."""
     begin = {"parent": parent} if parent else {}
     place = {"at": list(hole.at), "child_at": list(hole.at), "axis": list(hole.axis)}
     return begin | {"child": body, "type": "revolute"} | place

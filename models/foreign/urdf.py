@@ -229,7 +229,7 @@ def add_bodies(
 
 
 def body_names(sheet: Sheet, order: list[str], carriers: dict[str, Any]) -> list[str]:
-    """Return the body that carries each link, or ground."""
+    """Return the body that each link belongs to, or ground."""
     moving = [link for link in order if carriers[link][0] == link]
     names = list(sheet.bodies)
     if len(names) < len(moving):

@@ -42,7 +42,7 @@ def expanded(path: Path, arguments: Mapping[str, object] | None = None) -> bytes
 
 
 def written(path: str, given: dict[str, str]) -> bytes:
-    """The same in this process, where macros may call one another for ever."""
+    """Return the same in this process, where macros may call one another for ever."""
     import xacro
 
     said = io.StringIO()

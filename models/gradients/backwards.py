@@ -93,7 +93,7 @@ def rk4_back(I, W, at, t, h, timed):
 
 @kernel
 def along(a, b):
-    """Sum of products."""
+    """Return the sum of products."""
     total = 0.0
     for i in range(len(a)):
         total += a[i] * b[i]
@@ -152,7 +152,7 @@ def scaled(a, factor):
 
 @kernel
 def bent(I, W, t, y, h, v, k):
-    """Slopes of γ h vᵀ J k by state, time and given numbers; and by h."""
+    """Return the slopes of γ h vᵀ J k by state, time and given numbers; and by h."""
     n, J = I.n, part(W, I.at_matrices, 0, I.n * I.n)
     w, direction = part(W, I.at_pair, 1, n), part(W, I.at_pair, 2, n)
     by_size = 0.0

@@ -70,7 +70,7 @@ class Blocks:
         self.record, self.head = ADJOINT.of(self.ints), ADJOINT_HEAD.of(self.work)
 
     def part(self, name: str, k: int = 0, size: int | None = None) -> np.ndarray:
-        """Vector k of a part of the memory."""
+        """Return the vector k of a part of the memory."""
         size = self.n if size is None else size
         at = int(getattr(self.record, f"at_{name}")) + k * size
         return self.work[at : at + size]
@@ -134,7 +134,7 @@ class Blocks:
         return self.part("path", SLOTS * self.steps).copy()
 
     def given_at_end(self) -> np.ndarray:
-        """Given numbers, inputs as they are at the end."""
+        """Return given numbers, inputs as they are at the end."""
         self.go_inputs(self.head.time)
         return self.part("given", 0, self.codes.given).copy()
 
@@ -148,7 +148,7 @@ class Blocks:
 
     # -- dense output of the last step ----------------------------------------------------------------------------------------------------
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
-        """f(t, y)."""
+        """Return f(t, y)."""
         self.go_inputs(t)
         return self.codes.call("rates", t, y, self.part("given", 0, self.codes.given))[: self.n]
 
@@ -157,7 +157,9 @@ class Blocks:
         return self.step_at(self.steps - 1)
 
     def state_at(self, t: float) -> np.ndarray:
-        """Cubic polynomial of states and rates at both ends of the last step; without one the state itself."""
+        """Return the cubic polynomial of states and rates at both ends of the last step; without
+        one the state itself.
+        """
         if self.steps == 0:
             return self.end
         t0, t1, y0, y1 = self.ends()
@@ -290,14 +292,14 @@ class Blocks:
         return a * adjoint + by_begin[:n]
 
     def products(self, t: float, y: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """Products of factors with the slopes of the rates."""
+        """Return the products of factors with the slopes of the rates."""
         self.go_inputs(t)
         return self.codes.call(
             "back", t, np.concatenate([y, factors]), self.part("given", 0, self.codes.given)
         )
 
     def by_time(self, t: float, products: np.ndarray) -> float:
-        """The product with the slope by time, inputs included."""
+        """Return the product with the slope by time, inputs included."""
         found = float(products[self.n])
         if self.record.curved:
             rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)

@@ -88,7 +88,7 @@ class Builder:
 
     @property
     def wanted(self) -> list[int]:
-        """State, time, and given numbers, in the order of `out`."""
+        """Return state, time, and given numbers, in the order of `out`."""
         c = self.system.compiled
         own = [
             self.tape.symbol("parameters", c.parameters.index(name), 0.5)
@@ -114,11 +114,11 @@ class Builder:
         return found
 
     def transposed(self, nodes: Sequence[int]) -> list[int]:
-        """Products of factors w with the slopes of nodes by everything."""
+        """Return the products of factors w with the slopes of nodes by everything."""
         return self.slopes(self.seeded(nodes, self.group("w", len(nodes))), self.wanted)
 
     def bend(self, products: Sequence[int]) -> list[int]:
-        """Slopes of wᵀ J v, from the products wᵀ J."""
+        """Return the slopes of wᵀ J v, from the products wᵀ J."""
         total = self.tape.constant(0.0)
         for product, v in zip(products[: self.n], self.group("v", self.n), strict=True):
             total = self.tape.add(total, self.tape.mul(product, v))
@@ -141,7 +141,9 @@ class Builder:
 
     # -- loops ----------------------------------------------------------------------------------------------------------------------------
     def closed(self) -> list[int]:
-        """The state moved onto the loops by one step of Newton's iteration, which is exact where the gap is the error of a step."""
+        """Return the state moved onto the loops by one step of Newton's iteration, which is exact
+        where the gap is the error of a step.
+        """
         ws, recording = self.recording.ws, self.recording
         nq, nu = self.sizes["q"], self.sizes["u"]
         change = self.answer("position_residual", PLACING)
@@ -211,7 +213,7 @@ def codes(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
 
 
 def made(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
-    """Trace and compile the functions; raise ValueError with the reason if impossible."""
+    """Return trace and compile the functions; raise ValueError with the reason if impossible."""
     c = system.compiled
     if c.counts["nc"]:
         raise ValueError("contacts that open and close have no straight line")

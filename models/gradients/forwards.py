@@ -76,7 +76,7 @@ def input_rates(I, W, t, slopes):
 
 @kernel
 def rates(I, W, out, t, y):
-    """f(t, y)."""
+    """Return f(t, y)."""
     give_inputs(I, W, t)
     return own(I.rates, t, y, part(W, I.at_given, 0, I.given), out)
 
@@ -96,7 +96,7 @@ def back(I, W, address, t, y):
 
 @kernel
 def end_of_step(I, W):
-    """The end of the next step, and its anchor."""
+    """Return the end of the next step, and its anchor."""
     t = W.base + (W.counted + 1.0) * W.step
     target = W[I.at_targets + int(W.next)]
     if t > target - 1e-9 * W.step:
@@ -142,7 +142,7 @@ def forwards(I, W):
 
 @kernel
 def closed(I, W, t, y, new):
-    """The state after a step on the loops."""
+    """Return the state after a step on the loops."""
     if I.close == 0:
         copy(new, y)
         return 0
@@ -233,7 +233,7 @@ def jacobian(I, W, t, y, f):
 
 @kernel
 def shifted(I, W, h, transposed):
-    """Factors of I - γ h J or of its transpose; 1 if singular."""
+    """Return the factors of I - γ h J or of its transpose; 1 if singular."""
     n, J, a = I.n, part(W, I.at_matrices, 0, I.n * I.n), part(W, I.at_matrices, 1, I.n * I.n)
     for i in range(n):
         for j in range(n):

@@ -130,7 +130,7 @@ class Way:
         self.blocks = {stage: Blocks(code, self.options) for stage, code in self.codes.items()}
 
     def gradients(self, outputs: Sequence[str]) -> np.ndarray:
-        """Slopes of outputs by the parameters that are followed, a row for each."""
+        """Return the slopes of outputs by the parameters that are followed, a row for each."""
         kept, inputs = self.forwards(), len(self.unit.compiled[0].inputs)
         ends = [self.of_end(output) for output in outputs]
         rows = []
@@ -166,7 +166,7 @@ class Way:
 
     # -- backwards ------------------------------------------------------------------------------------------------------------------------
     def of_end(self, output: str) -> Slopes:
-        """Slopes of the output by the last state, and directly by given numbers."""
+        """Return the slopes of the output by the last state, and directly by given numbers."""
         piece = self.pieces[-1]
         c, code = self.stages.systems[piece.stage].compiled, self.codes[piece.stage]
         names = (*c.coordinates, *c.speeds, *c.states)
@@ -257,7 +257,9 @@ class Way:
     # -- beginning ------------------------------------------------------------------------------------------------------------------------
     @cached_property
     def start_slopes(self) -> np.ndarray:
-        """∂(state, given numbers)/∂parameters at the beginning, but for the parameters among the given numbers; rows are parameters."""
+        """Return ∂(state, given numbers)/∂parameters at the beginning, but for the parameters among
+        the given numbers; rows are parameters.
+        """
         unit, rows = self.unit, []
         rest = bool(unit.description.run.prepare)
         first = self.pieces[0].state.size + len(unit.compiled[0].inputs)

@@ -112,12 +112,12 @@ def law_jump(
 
 
 def hermite(s: float) -> tuple[float, float, float, float]:
-    """Weights of both states and, times the step, of both rates."""
+    """Return the weights of both states and, times the step, of both rates."""
     b = s * s * (3.0 - 2.0 * s)
     return 1.0 - b, b, s * (s - 1.0) ** 2, s * s * (s - 1.0)
 
 
 def hermite_slopes(s: float) -> tuple[float, float, float, float]:
-    """Their derivatives by s."""
+    """Return their derivatives by s."""
     b = 6.0 * s * (1.0 - s)
     return -b, b, (s - 1.0) * (3.0 * s - 1.0), s * (3.0 * s - 2.0)

@@ -75,7 +75,7 @@ class Stages:
         return found
 
     def workspace(self, work: np.ndarray):
-        """Fields of the present structure in the work of a unit."""
+        """Return the fields of the present structure in the work of a unit."""
         stage = int(U.UNIT_HEAD.of(work).stage)
         return stage, fields_of(
             work[int(self.unit.header.at_workspace) :],
@@ -85,13 +85,13 @@ class Stages:
         )
 
     def numbers(self, work: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
-        """Stage, state, and given numbers."""
+        """Return stage, state, and given numbers."""
         stage, ws = self.workspace(work)
         return stage, np.concatenate([ws.q, ws.u, ws.x]), ws.val[self.registers[stage]]
 
 
 def origin(result: Result) -> tuple[Unit, Options]:
-    """The unit and the options of a run."""
+    """Return the unit and the options of a run."""
     if result.replay is None or result.options is None:
         raise ValueError("the result was read from a file")
     return result.replay.unit, result.options
@@ -100,7 +100,9 @@ def origin(result: Result) -> tuple[Unit, Options]:
 def started(
     result: Result, parameters: dict[str, float] | None = None, unit: Unit | None = None
 ) -> Run:
-    """A new instance at the beginning of the run, with other parameters or by another unit if they are given."""
+    """Return a new instance at the beginning of the run, with other parameters or by another unit
+    if they are given.
+    """
     own, options = origin(result)
     run = Run(unit or own)
     set_options(run, options, any(callable(value) for value in result.inputs.values()))
@@ -136,7 +138,7 @@ class Recorder:
         )
 
     def whole(self) -> list[Piece]:
-        """The run up to its last row."""
+        """Return the run up to its last row."""
         times = self.result.time
         for begin, end in zip(times[:-1], times[1:], strict=True):
             if not self.moving:
@@ -192,7 +194,9 @@ class Recorder:
         return ws.val[[registers[name] for name in self.names]]
 
     def curves(self, polynomials: dict[str, np.ndarray], since: float) -> np.ndarray:
-        """Six coefficients of every input about an instant `since` after the origin of the polynomials."""
+        """Return six coefficients of every input about an instant `since` after the origin of the
+        polynomials.
+        """
         c = self.stages.unit.compiled[0]
         found = np.zeros((len(c.inputs), 6))
         found[:, 0] = self.pieces[-1].given[: len(c.inputs)]

@@ -24,7 +24,9 @@ FORWARD, PUSHED, LEFT = (
 
 
 def forward(drive: Drive) -> str:
-    """Opening between the knots; slewing openings count per module_pitch by which the module stands to the side."""
+    """Return the opening between the knots; slewing openings count per module_pitch by which the
+    module stands to the side.
+    """
     after = "(t - stage_start)"
 
     def between(first: int, count: int, shift: int) -> str:
@@ -41,12 +43,12 @@ def forward(drive: Drive) -> str:
 
 
 def ahead(drive: Drive, known: str) -> str:
-    """Opening that compensates the known load."""
+    """Return opening that compensates the known load."""
     return f"advance*{drive.axis}_advance*({known})/if({known} > 0, {', '.join(open_rates(drive))})"
 
 
 def open_rates(drive: Drive) -> tuple[str, str]:
-    """Rates of the force with the valve fully open: positive spool, negative spool."""
+    """Return the rates of the force with the valve fully open: positive spool, negative spool."""
     label, axis = drive.label, drive.axis
     oil = {"a": f"{axis}_oil", "b": f"{axis}_oil"}
     if drive.eyes is not None:
@@ -69,7 +71,9 @@ def open_rates(drive: Drive) -> tuple[str, str]:
 
 
 def known_states() -> Table:
-    """Speed and travel of a module as the tables foresee them; between two pushes they return to zero."""
+    """Return the speed and travel of a module as the tables foresee them; between two pushes they
+    return to zero.
+    """
     driven = f"({carrier_modules.PUSH} - rail_friction)/known_mass - g*sin(luff)"
     moves = f"known_travel > 0.002 or {carrier_modules.PUSH} > latch_strength"
     back = "-known_{}/0.02"
@@ -98,7 +102,7 @@ def known_force(drive: Drive, count: int) -> str:
 
 
 def tables(on: Settings) -> Table:
-    """Where the module that is pushed stands, by its number."""
+    """Return where the module that is pushed stands, by its number."""
     if not on.controlled:
         return {}
     foreseen = dict(
@@ -116,7 +120,7 @@ def tables(on: Settings) -> Table:
 
 
 def rows() -> Rows:
-    """Parameters of the openings over time."""
+    """Return the parameters of the openings over time."""
     found: Rows = {}
     for k in range(1, PUSHED + LEFT + 1):
         after = (

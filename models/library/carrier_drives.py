@@ -109,7 +109,7 @@ class Drive:
 
     @property
     def stroke(self) -> tuple[float, float]:
-        """Lengths of its cylinder between its stops [m]."""
+        """Return the lengths of its cylinder between its stops [m]."""
         return STROKES[self.label]
 
     def length(self, angle: str) -> str:
@@ -222,7 +222,7 @@ def standing() -> Table:
 
 
 def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
-    """Circuits, what opens their valves, books of the energy."""
+    """Return circuits, what opens their valves, books of the energy."""
     circuit: Table = {"supply_line": {"pressure": "supply"}, "return_line": {"pressure": "tank"}}
     states: Table = {}
     found: Table = {"forces": standing(), "hydraulics": circuit, "states": states}
@@ -267,12 +267,12 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
 
 
 def opening(drive: Drive) -> str:
-    """The input that opens a valve from outside."""
+    """Return the input that opens a valve from outside."""
     return f"{drive.label}_opening"
 
 
 def targets() -> Table:
-    """The angles at which the motion begins, which the pressures hold."""
+    """Return the angles at which the motion begins, which the pressures hold."""
     return {
         f"{axis}_target": {
             "rate": f"(lock + hold)*{RATE}*({axis} - {axis}_target)",
@@ -284,7 +284,9 @@ def targets() -> Table:
 
 
 def controlled() -> Table:
-    """Position control of both angles, with their set values as inputs; while the run is prepared the angles follow the commanded ones."""
+    """Return the position control of both angles, with their set values as inputs; while the run is
+    prepared the angles follow the commanded ones.
+    """
     inputs, controllers = {}, {}
     for axis, limits in (("slew", (-0.7, 0.7)), ("luff", (-0.05, 0.9))):
         inputs[f"{axis}_set"] = {
@@ -303,7 +305,9 @@ def controlled() -> Table:
 
 
 def circuit_of(drive: Drive, command: str) -> Table:
-    """Valve, oil, protection and cylinder or motor of one drive, and the sources that set its pressures before the run."""
+    """Return valve, oil, protection and cylinder or motor of one drive, and the sources that set
+    its pressures before the run.
+    """
     label, axis, middle = drive.label, drive.axis, "(tank + 0.25*(supply - tank))"
     a, b, now = f"{label}_a", f"{label}_b", axis if drive.eyes is None else f"{label}.length"
     sag = f"hold_stiffness*({drive.length(f'{axis}_command')} - {now})"
@@ -368,7 +372,7 @@ def rows(on: Settings) -> Rows:
 
 
 def outputs(on: Settings) -> Table:
-    """Errors of the angles, what the valves are asked for, flows and pressures."""
+    """Return the errors of the angles, what the valves are asked for, flows and pressures."""
     if not on.drives:
         return {}
     found: Table = {}
@@ -387,5 +391,5 @@ def outputs(on: Settings) -> Table:
 
 
 def labels(on: Settings) -> list[str]:
-    """Labels of the drives."""
+    """Return the labels of the drives."""
     return [*(("slew_left", "slew_right") if on.cylinders else ("slew_drive",)), "luff_drive"]

@@ -147,7 +147,7 @@ def joints() -> dict[str, Any]:
 
 
 def outputs(bends: bool) -> dict[str, Any]:
-    """Return the place of the tip, pressures, and what the beams tell."""
+    """Return the outputs: tip position, pressures, beam loads."""
     found: dict[str, Any] = {
         "tip": {"quantity": "position", "body": "arm", "point": [LENGTHS["arm"], 0, 0]},
         "load_height": {"quantity": "position", "body": "load", "axis": "z"},

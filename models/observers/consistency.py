@@ -32,12 +32,12 @@ class Band:
 
     @property
     def inside(self) -> bool:
-        """Whether the mean lies in its band."""
+        """Return whether the mean lies within its confidence band."""
         return self.low <= self.mean <= self.high
 
     @property
     def verdict(self) -> str:
-        """What the mean tells of the filter."""
+        """Return what the mean says about the consistency of the filter."""
         if self.inside:
             return "consistent"
         return "overconfident" if self.mean > self.high else "too cautious"
@@ -76,7 +76,7 @@ def autocorrelation(innovations: Sequence[Innovation]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What readings told of one number: standard deviations at the start and at the end."""
+    """Information gained about one quantity: standard deviations at start and end."""
 
     name: str
     before: float
@@ -84,7 +84,7 @@ class Knowledge:
 
     @property
     def known(self) -> bool:
-        """Whether readings told anything."""
+        """Return whether the readings reduced the uncertainty."""
         return self.after < LITTLE_GAIN * self.before
 
 

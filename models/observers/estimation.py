@@ -54,17 +54,19 @@ class Estimate:
 
     @property
     def innovation_band(self) -> Band:
-        """The mean normalised innovation squared and its 95 % band."""
+        """Return the mean normalised innovation squared with its 95 % confidence band."""
         return innovation_band(self.innovations)
 
     @property
     def error_bands(self) -> dict[str, Band]:
-        """Mean normalised errors squared of names with a known truth, with their bands for independent errors."""
+        """Return mean normalised squared errors of quantities with known truth, with confidence
+        bands.
+        """
         return {name: band(list(each**2), 1.0) for name, each in self.errors.items()}
 
     @property
     def log_likelihood(self) -> float:
-        """Logarithm of the probability density of all readings."""
+        """Return the log-likelihood of all readings."""
         return sum(each.log_likelihood for each in self.innovations)
 
 
@@ -123,7 +125,7 @@ class EstimationProblem:
         truth: Mapping[str, Any] | None = None,
         progress: Callable[[float], None] = lambda time: None,
     ) -> Estimate:
-        """Estimate over a record; `truth` gives columns or numbers to compare with."""
+        """Return the estimate over a record; `truth` gives columns or numbers to compare with."""
         times = record.time
         begin, end = float(times[0]), float(times[-1])
         flow = self._prepared(self._step(times))
@@ -143,7 +145,7 @@ class EstimationProblem:
         return self._result(estimator, rows, names, first, truth or {}, record)
 
     def begin(self, time: float, step: float, inputs: Mapping[str, float] | None = None) -> Filter:
-        """Return the estimator at its start, for readings that come one by one."""
+        """Return the estimator at its start, for sequential readings."""
         self._prepared(self.setup.step or step)
         return self._begin(time, inputs or {})
 
@@ -154,7 +156,7 @@ class EstimationProblem:
         )
 
     def reported(self, state: FlowState) -> tuple[str, ...]:
-        """Return the names of what is estimated at a state."""
+        """Return the names of the estimates at a state."""
         return self._flow.names(state)
 
     def _prepared(self, step: float) -> MechanismFlow:
@@ -266,7 +268,7 @@ class EstimationProblem:
         times: np.ndarray,
         inputs: Mapping[str, np.ndarray],
     ) -> None:
-        """Predict up to an instant, by steps at which inputs change or that are as long as allowed."""
+        """Predict up to an instant in steps that end at input changes."""
         longest = self._flow.options.step
         while estimator.state.time < instant - SAME_TIME:
             now = estimator.state.time

@@ -29,7 +29,7 @@ class Measured:
 
 @dataclass
 class Innovation:
-    """What a reading told: its difference from the prediction, the covariance expected of it, and the log-likelihood."""
+    """The innovation of a reading with its expected covariance and log-likelihood."""
 
     time: float
     names: tuple[str, ...]
@@ -38,12 +38,12 @@ class Innovation:
 
     @property
     def squared(self) -> float:
-        """Normalised innovation squared; its expectation is the number of readings."""
+        """Return the normalised innovation squared; its expectation is the number of readings."""
         return float(self.residual @ np.linalg.solve(self.covariance, self.residual))
 
     @property
     def log_likelihood(self) -> float:
-        """Logarithm of the probability density of the reading."""
+        """Return the log-likelihood of the reading."""
         size = math.log(max(np.linalg.det(2.0 * math.pi * self.covariance), 1e-300))
         return -0.5 * (self.squared + size)
 
@@ -62,7 +62,7 @@ class Filter:
 
     @property
     def deviations(self) -> np.ndarray:
-        """Standard deviations of the numbers of the deviation."""
+        """Return the standard deviations of the estimated deviation."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     def predict(self, until: float, inputs: Mapping[str, float]) -> None:
@@ -116,7 +116,7 @@ class ExtendedKalmanFilter(Filter):
 
 
 class UnscentedKalmanFilter(Filter):
-    """Moves 2 n + 1 states that have the covariance; keeps its square root, so that it stays positive."""
+    """Unscented filter with 2 n + 1 sigma points in square-root form."""
 
     CENTRE = 1.0  # weight of the middle state: CENTRE/(n + CENTRE)
 
@@ -207,7 +207,7 @@ def flow_difference_of_start(
 def expected_reading(
     flow: MechanismFlow, state: FlowState, measured: Measured, deviation: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return what the sensors would show at a state, or beside it, without noise."""
+    """Return the noise-free sensor values at a state with a deviation."""
     values = flow.read(state, measured.names, deviation)
     first = flow.size(state) - state.values.size
     for k, bias in enumerate(measured.biases):

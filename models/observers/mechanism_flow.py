@@ -31,7 +31,7 @@ SHARE_OF_DEVIATION = 1e-2  # step of differences, relative to the standard devia
 
 @dataclass(frozen=True)
 class Quantity:
-    """An estimated quantity beside the state: a parameter, an unknown input, or the bias of a sensor."""
+    """An estimated quantity besides the state: a parameter, an unknown input, or a sensor bias."""
 
     name: str
     kind: str  # parameter, input, bias
@@ -51,7 +51,7 @@ class FlowState:
 
 
 class StageLayout:
-    """Where one stage of a unit keeps coordinates, speeds and first-order states."""
+    """Memory indices of coordinates, speeds and states of one stage."""
 
     def __init__(self, unit: Unit, stage: int):
         self.compiled = compiled = unit.compiled[stage]
@@ -140,7 +140,7 @@ class MechanismFlow:
     def advance(
         self, state: FlowState, until: float, deviation: np.ndarray | None = None
     ) -> FlowState:
-        """Return the state that a state beside this one reaches at an instant; inputs are held."""
+        """Return the state reached at an instant from a deviated state, with held inputs."""
         values = self._load(state, deviation)
         self.run.head.started = 0.0
         check(self.run, self.run.call("unit_advance", 0, until))
@@ -162,13 +162,13 @@ class MechanismFlow:
     def read(
         self, state: FlowState, names: Sequence[str], deviation: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return values of columns at a state, or beside it."""
+        """Return the values of columns at a deviated state."""
         self._load(state, deviation)
         check(self.run, self.run.call("unit_refresh", 0, state.time))
         return self.run.work[[self.columns[name] for name in names]]
 
     def difference(self, origin: FlowState, other: FlowState) -> np.ndarray:
-        """Return the deviation that leads from one state to another of the same stage."""
+        """Return the deviation between two states of one stage."""
         if other.stage != origin.stage:
             raise ValueError("states of different stages have no difference")
         layout, chart = self.stages[origin.stage], self.chart(origin)
@@ -204,7 +204,7 @@ class MechanismFlow:
         return 2 * self.degrees(state) + states + len(self.quantities)
 
     def chart(self, state: FlowState) -> Chart:
-        """Return the local coordinates about a state; independent speeds stay the same from state to state as long as they serve."""
+        """Return local coordinates about a state, keeping the independent speeds where possible."""
         if state._chart is None:
             layout = self.stages[state.stage]
             q = state.work[layout.q].copy()
@@ -248,7 +248,7 @@ class MechanismFlow:
         return project
 
     def _load(self, state: FlowState, deviation: np.ndarray | None) -> np.ndarray:
-        """Write a state, or one beside it, into the run; return the values of its estimated quantities."""
+        """Write a deviated state to the run and return its estimated quantities."""
         work = self.run.work
         work[:] = state.work
         if deviation is None:

@@ -85,7 +85,7 @@ class MovingHorizonEstimator(Filter):
             self._shift()
 
     def _sweep(self) -> tuple[list[np.ndarray], list[np.ndarray], list[tuple[np.ndarray, ...]]]:
-        """Run the linearised filter forwards: filtered means and covariances of the deviations, and what the way back needs."""
+        """Run the linearised filter forward and store what smoothing needs."""
         flow, points = self.flow, self.points
         mean = flow.difference(points[0].state, self.prior)
         P = self.prior_covariance
@@ -128,7 +128,7 @@ class MovingHorizonEstimator(Filter):
         return float(np.max(np.abs(smoothed[0]) / np.maximum(self.deviations, 1e-300), initial=0.0))
 
     def _shift(self) -> None:
-        """Drop the first instant; the next one begins with what the first one tells of it."""
+        """Drop the first instant, keeping its information as prior of the next."""
         first, second = self.points[0], self.points[1]
         mean = self.flow.difference(first.state, self.prior)
         P = self.prior_covariance

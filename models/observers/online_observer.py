@@ -18,7 +18,7 @@ class OnlineObserver:
 
     @property
     def time(self) -> float:
-        """Present time [s]."""
+        """Return the present time [s]."""
         return self.estimator.state.time
 
     def advance(
@@ -35,9 +35,9 @@ class OnlineObserver:
             self.estimator.predict(begin + (until - begin) * k / count, inputs)
 
     def values(self) -> dict[str, float]:
-        """Present estimates by name."""
+        """Return the present estimates by name."""
         return self.problem.present(self.estimator.state)
 
     def deviations(self) -> dict[str, float]:
-        """Present standard deviations by name."""
+        """Return the present standard deviations by name."""
         return dict(zip(self.names, map(float, self.estimator.deviations), strict=False))

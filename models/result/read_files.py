@@ -89,7 +89,7 @@ def read_hdf5(path: Path) -> Columns:
 
 
 def hdf5_columns(path: Path) -> Columns:
-    """The columns, where they are not larger than a file may be."""
+    """Return the columns, where they are not larger than a file may be."""
     with needed("h5py").File(path) as file:
         columns = {
             name.replace("∕", "/"): data

@@ -192,7 +192,7 @@ class Cases:
         return {name: float(column[row]) for name, column in self.inputs.items()}
 
     def system(self, row: int) -> System:
-        """The system of a run, compiled by itself."""
+        """Return the system of a run, compiled by itself."""
         return system_of(described(self._system, self.parameters_of(row)))
 
     def groups(self, instance: Instance) -> Iterator[Group]:

@@ -41,7 +41,7 @@ READ, WRITE = 0x1 | 0x100, 0x1 | 0x100 | 0x400  # contiguous and aligned; and wr
 
 
 def loads(names: str, prefix: str) -> str:
-    """Instructions that read slots of the context %c."""
+    """Return instructions that read slots of the context %c."""
     lines = []
     for name in names.split():
         lines += [
@@ -52,12 +52,12 @@ def loads(names: str, prefix: str) -> str:
 
 
 def field(result: str, of: str, offset: int, kind: str) -> str:
-    """Instructions that read a field of an object."""
+    """Return instructions that read a field of an object."""
     return f"  %{result}_at = getelementptr i8, ptr {of}, i64 {offset}\n  %{result} = load {kind}, ptr %{result}_at"
 
 
 def code() -> str:
-    """The function in LLVM's language."""
+    """Return the function in LLVM's language."""
     sizes = "nq nu nx ni q u udot added x x_start inputs given"
     return f"""
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
@@ -222,7 +222,9 @@ FASTCALL = 0x80
 
 
 def machine_code(text: str, name: str) -> tuple[object, int] | None:
-    """A function in LLVM's language made ready to call: what holds it and its address; None where that cannot be had."""
+    """Return a function in LLVM's language made ready to call: what holds it and its address; None
+    where that cannot be had.
+    """
     try:
         import llvmlite.binding as llvm
 
@@ -251,12 +253,12 @@ def compiled():
 
 
 def address_of(name: str) -> int:
-    """Address of a function of Python's C interface."""
+    """Return the address of a function of Python's C interface."""
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
 def direct(**slots: int) -> Direct | None:
-    """The call on a context, which the slots fill; the memory they name must outlive it."""
+    """Return the call on a context, which the slots fill; the memory they name must outlive it."""
     found = compiled()
     if found is None:
         return None

@@ -62,7 +62,8 @@ def pointer_entry(name: str) -> Callable[..., int] | None:
 def quick(
     name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray, option: int
 ) -> Callable[[float], int]:
-    """The entry on given blocks with a fixed option, as cheap to call as Python allows: call(t) -> status.
+    """Return the entry on given blocks with a fixed option, as cheap to call as Python allows:
+    call(t) -> status.
 
     The call keeps other Python threads waiting, which costs less than letting them run in between where the work takes microseconds.
     """
@@ -86,7 +87,7 @@ def held_address(name: str, ints: np.ndarray) -> int | None:
 
 
 def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Call:
-    """The entry on given blocks: call(option, t) -> status."""
+    """Return the entry on given blocks: call(option, t) -> status."""
     if kind() == "library":
         from kinetree.solvers.library.load import function
 

@@ -27,7 +27,8 @@ def environment(
     start: Start | Mapping[str, float] | None = None,
     **how: Any,
 ) -> Any:
-    """An environment: `actions` bound the inputs that an agent sets, `reward` and `ended` see the stepper after every step.
+    """Return an environment: `actions` bound the inputs that an agent sets, `reward` and `ended`
+    see the stepper after every step.
 
     `start` is a mapping of start values, or draws one from a generator of random numbers. A motion that cannot go on ends the episode.
     """
@@ -76,7 +77,7 @@ def environment(
             return stepper.read(observations), float(reward(stepper)), over, late, self.told()
 
         def told(self) -> dict[str, Any]:
-            """Time and stage, beside every observation."""
+            """Return time and stage, beside every observation."""
             return {"time": stepper.time, "stage": stepper.stage_name}
 
     return Environment()

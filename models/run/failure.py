@@ -29,7 +29,7 @@ class Running(Protocol):
 
 
 def failure(run: Running, status: Status) -> str:
-    """The message for a status of the present advance."""
+    """Return the message for a status of the present advance."""
     w, compiled = run.head, run.unit.compiled[int(run.head.stage)]
     if status == Status.NOT_A_NUMBER:
         return not_a_number(run, int(w.item), compiled)

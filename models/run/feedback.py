@@ -65,7 +65,7 @@ class Feedback:
 
 
 def takes_measurements(value: object) -> bool:
-    """Whether a function wants two arguments, the time and what is measured."""
+    """Return whether a function wants two arguments, the time and what is measured."""
     if not callable(value):
         return False
     try:

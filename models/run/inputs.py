@@ -70,7 +70,7 @@ class Sampled:
         return abs(a - b) <= 2.0 * self.tolerance * max(self.size, 1e-300)
 
     def pieces(self, begin: float, end: float) -> list[Piece]:
-        """The function on an interval."""
+        """Return the function on an interval."""
         inside = self.jumps[(self.jumps > begin) & (self.jumps < end)]
         found: list[Piece] = []
         for a, b in zip([begin, *inside], [*inside, end], strict=True):
@@ -121,7 +121,7 @@ def steps(
 
 
 def moved(pieces: list[Piece], inside: float, origin: float) -> np.ndarray:
-    """Coefficients about `origin` of the piece around an instant."""
+    """Return the coefficients about `origin` of the piece around an instant."""
     piece = next((p for p in pieces if inside <= p.end), pieces[-1])
     a, shift = piece.coefficients.tolist(), origin - piece.begin
     for low in range(POWERS - 1):  # Horner's scheme, once for every power
@@ -131,7 +131,7 @@ def moved(pieces: list[Piece], inside: float, origin: float) -> np.ndarray:
 
 
 def valued(coefficients: np.ndarray, since: float) -> float:
-    """A polynomial some time after its origin."""
+    """Return a polynomial some time after its origin."""
     total = 0.0
     for each in reversed(coefficients.tolist()):
         total = each + since * total

@@ -54,7 +54,7 @@ class Instance:
         self.set_inputs(None)
 
     def entry(self, name: str) -> Call:
-        """An entry point bound to the blocks."""
+        """Return an entry point bound to the blocks."""
         if name not in self._calls:
             self._calls[name] = bind(name, self.ints, self.compiled.floats, self.work)
         return self._calls[name]
@@ -139,7 +139,9 @@ class Instance:
             self._given[:] = self._starts
 
     def direct(self, resets: int) -> Direct | None:
-        """The accelerations as a direct call, which resets states, inputs and loads to their start or leaves them."""
+        """Return the accelerations as a direct call, which resets states, inputs and loads to their
+        start or leaves them.
+        """
         entry = held_address("accelerations", self.ints)
         if entry is None:
             return None
@@ -169,7 +171,9 @@ class Instance:
         )
 
     def evaluator(self) -> Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]:
-        """evaluate(t, q, u, udot) on this workspace, whose inputs, states and loads stay as they are."""
+        """Return evaluate(t, q, u, udot) on this workspace, whose inputs, states and loads stay as
+        they are.
+        """
         ws, compiled = self.ws, self.compiled
         own_q, own_u, result, head = ws.q, ws.u, ws.udot, ws.head
         call = quick("accelerations", self.ints, compiled.floats, self.work, FINITE)
@@ -264,7 +268,7 @@ class Instance:
 
 
 def shaped(values: Numbers, size: int, name: str) -> np.ndarray:
-    """An argument as an array of the right length."""
+    """Return an argument as an array of the right length."""
     array = np.asarray(values, dtype=float)
     if array.shape != (size,):
         raise ValueError(f"{name} has shape {array.shape}, expected ({size},)")
@@ -275,7 +279,7 @@ def shaped(values: Numbers, size: int, name: str) -> np.ndarray:
 
 
 def aligned(size: int) -> np.ndarray:
-    """Zeros on a boundary of 64 bytes."""
+    """Return zeros on a boundary of 64 bytes."""
     block = np.zeros(size + 8)
     first = -(block.ctypes.data // 8) % 8
     return block[first : first + size]

@@ -170,7 +170,9 @@ def begin_contacts(instance: Instance, values: np.ndarray) -> None:
 
 
 def kept_registers(c: Compiled) -> np.ndarray:
-    """Registers of parameters, inputs, the beginning of the stage and locked coordinates."""
+    """Return the registers of parameters, inputs, the beginning of the stage and locked
+    coordinates.
+    """
     first = len(c.parameters) + len(c.inputs) + 2  # after t
     locked = [register for name, register in c.registers.items() if name.startswith("locked(")]
     return np.array([*range(1, first), *locked], dtype=np.int64)
@@ -187,7 +189,7 @@ def holding_forces(c: Compiled) -> dict[str, int]:
 
 
 def catalogue(unit: Unit) -> dict[str, str]:
-    """Units by name of everything that can be evaluated, over all stages."""
+    """Return the units by name of everything that can be evaluated, over all stages."""
     found: dict[str, str] = {}
     seen: dict[int, Units] = {}
     for stage, c in zip(unit.stages, unit.whole, strict=True):

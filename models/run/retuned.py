@@ -35,7 +35,7 @@ def rewritten(compiled: Compiled, numbers: Mapping[str, float]) -> Compiled:
 
 
 def retuned(system: System, numbers: Mapping[str, float]) -> System:
-    """The first structure alone, with other numbers of parameters."""
+    """Return the first structure alone, with other numbers of parameters."""
     return System(described(system, numbers), rewritten(system.compiled, numbers), system.stages)
 
 

@@ -135,7 +135,7 @@ class Options:
         )
 
     def times(self) -> np.ndarray:
-        """Output instants: multiples of the output step from the start, and the stop time."""
+        """Return output instants: multiples of the output step from the start, and the stop time."""
         count = int((self.stop_time - self.start_time) / self.output_step * (1.0 + 1e-12))
         times = self.start_time + self.output_step * np.arange(count + 1)
         if self.stop_time - times[-1] > 1e-9 * self.output_step:
@@ -152,7 +152,9 @@ def simulate(
     attach: Callable[[Unit], object] | None = None,
     stream: Path | None = None,
 ) -> Result:
-    """Run from output to output and return the result; an interrupt keeps the rows computed."""
+    """Return the run from output to output and return the result; an interrupt keeps the rows
+    computed.
+    """
     unit = make_unit(system, options.integrator, options.method)
     if attach is not None:
         attach(unit)

@@ -39,7 +39,7 @@ class Structure:
 
 
 def numbering(description: Description, locked: frozenset[str] = frozenset()) -> Topology:
-    """Spanning tree and regular numbering of a description."""
+    """Return spanning tree and regular numbering of a description."""
     freedoms = {
         name: 0 if name in locked else len(joint_elements(joint, name).speeds)
         for name, joint in description.joints.items()
@@ -53,7 +53,7 @@ def numbering(description: Description, locked: frozenset[str] = frozenset()) ->
 def compile_stage(
     stage: Structure, later: bool = True, starts: Mapping[str, float] | None = None
 ) -> Compiled:
-    """Flat blocks of one structure."""
+    """Return the flat blocks of one structure."""
     tree = numbering(stage.description, stage.locked)
     try:
         whole = compile_structure(
@@ -83,7 +83,7 @@ def compile_stage(
 
 
 def flat(stages: tuple[Stage, ...]) -> list[Stage]:
-    """Stages in order, sequences unrolled."""
+    """Return stages in order, sequences unrolled."""
     return [
         each for stage in stages for each in (flat(stage.sequence) if stage.sequence else [stage])
     ]
@@ -150,7 +150,7 @@ def split(
 
 
 def made_of(value: float | str, parameters: Mapping[str, Parameter]) -> set[str]:
-    """Names in a value, and in the parameters that it is computed from."""
+    """Return names in a value, and in the parameters that it is computed from."""
     found, rest = set[str](), [value]
     while rest:
         new = names(parse(each)) - found if isinstance(each := rest.pop(), str) else set()
@@ -162,7 +162,7 @@ def made_of(value: float | str, parameters: Mapping[str, Parameter]) -> set[str]
 def without(
     description: Description, stage: Stage, fixed: Mapping[str, float | str], key: str
 ) -> tuple[Description, tuple[str, ...]]:
-    """The description after the end of a stage, and the bodies that became free."""
+    """Return the description after the end of a stage, and the bodies that became free."""
     if not (stage.free or stage.drop or fixed):
         return description, ()
     dropped = set(stage.drop)
@@ -224,7 +224,7 @@ def without(
 
 
 def without_work(description: Description, locked: frozenset[str]) -> Description:
-    """The description without forces along coordinates of rigid joints."""
+    """Return the description without forces along coordinates of rigid joints."""
     rigid = {
         name
         for joint in locked
@@ -250,7 +250,7 @@ def acts_on_all_of(force: ForceTable, coordinates: Collection[str]) -> bool:
 
 
 def grounded(joints: Mapping[str, JointSpec]) -> set[str]:
-    """The bodies that joints connect to the ground, and the ground."""
+    """Return the bodies that joints connect to the ground, and the ground."""
     around: dict[str, list[str]] = {}
     for joint in joints.values():
         around.setdefault(joint.parent, []).append(joint.child)

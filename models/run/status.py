@@ -60,7 +60,7 @@ def message(status: int, head: Named, compiled: Compiled) -> str:
 
 
 def contact_of(number: int, compiled: Compiled) -> str:
-    """A contact by its number."""
+    """Return a contact by its number."""
     return (
         f"contact '{compiled.contacts[number]}'"
         if 0 <= number < len(compiled.contacts)

@@ -81,7 +81,7 @@ class Written(dict[str, int]):
 
 
 def start_places(unit: Unit) -> dict[str, int]:
-    """Positions of the start values of coordinates, speeds and first-order states."""
+    """Return the positions of the start values of coordinates, speeds and first-order states."""
     c = unit.compiled[0]
     return {
         name: unit.register(key if (key := f"given({name})") in c.registers else f"start({name})")
@@ -90,7 +90,7 @@ def start_places(unit: Unit) -> dict[str, int]:
 
 
 def start_place(places: Mapping[str, int], name: str) -> int:
-    """Position of one start value."""
+    """Return the position of one start value."""
     if name not in places:
         raise KeyError(f"'{name}' has no start value; {suggestion(name, tuple(places))}")
     return places[name]
@@ -205,7 +205,7 @@ class Stepper:
         return name in self._places
 
     def read(self, names: Sequence[str]) -> np.ndarray:
-        """Present values of several names as an array."""
+        """Return the present values of several names as an array."""
         if self._stale:
             self._refresh()
         return self._run.work[self._places.many(names)]
@@ -227,12 +227,12 @@ class Stepper:
 
     @property
     def time(self) -> float:
-        """Present time [s]."""
+        """Return present time [s]."""
         return self._cells[TIME]
 
     @property
     def step(self) -> float:
-        """Length of a step [s]; may be changed between steps."""
+        """Return the length of a step [s]; may be changed between steps."""
         return self._step
 
     @step.setter
@@ -242,19 +242,19 @@ class Stepper:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Coordinates, speeds, first-order states and outputs, in the order of `values`."""
+        """Return coordinates, speeds, first-order states and outputs, in the order of `values`."""
         return self._places.columns
 
     @property
     def values(self) -> np.ndarray:
-        """Present values of `names`."""
+        """Return the present values of `names`."""
         if self._stale:
             self._refresh()
         return self._run.columns.copy()
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the inputs."""
+        """Return the names of the inputs."""
         return self._places.inputs
 
     @property
@@ -265,17 +265,17 @@ class Stepper:
     # -- stages and events ----------------------------------------------------------------------------------------------------------------
     @property
     def stage(self) -> int:
-        """Number of the present stage, from 0."""
+        """Return the number of the present stage, from 0."""
         return int(self._run.head.stage)
 
     @property
     def stage_name(self) -> str:
-        """Name of the present stage."""
+        """Return the name of the present stage."""
         return self.unit.stage_names[self.stage]
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What has happened since the beginning: when, what, why and what it changed."""
+        """Return what has happened since the beginning: when, what, why and what it changed."""
         self._collect()
         return tuple(self.events_so_far)
 
@@ -285,7 +285,7 @@ class Stepper:
 
     # -- the whole state ------------------------------------------------------------------------------------------------------------------
     def save(self) -> Saved:
-        """The whole state: motion, stage, contacts, integrator, inputs and parameters."""
+        """Return the whole state: motion, stage, contacts, integrator, inputs and parameters."""
         self._collect()
         if self._stale:
             self._refresh()
@@ -315,7 +315,7 @@ def options_of(
     tolerance: float | None,
     start_time: float | None,
 ) -> Options:
-    """Options of a motion without an end."""
+    """Return the options of a motion without an end."""
     begin = system.compiled.start_time if start_time is None else start_time
     return Options.of(
         system, begin + step, begin, step, integrator, method, tolerance, step, None, None
@@ -336,5 +336,5 @@ def finite(name: str, value: Any) -> float:
 
 
 def alike(a: Unit, b: Unit) -> bool:
-    """Whether states of one unit are states of the other."""
+    """Return whether states of one unit are states of the other."""
     return np.array_equal(a.ints, b.ints) and np.array_equal(a.floats, b.floats, equal_nan=True)

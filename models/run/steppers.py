@@ -57,7 +57,9 @@ Each = Callable[[str, int, slice, np.ndarray, np.ndarray], None]
 
 @lru_cache(maxsize=1)
 def loop():
-    """The loop over motions in machine code, which lets other threads run; None where there is none."""
+    """Return the loop over motions in machine code, which lets other threads run; None where there
+    is none.
+    """
     made = machine_code(LOOP, "each")
     if made is None:
         return None
@@ -130,7 +132,7 @@ class Steppers:
                     )
 
     def _of(self, row: int) -> Run:
-        """One motion."""
+        """Return one motion."""
         return Run(self.unit, self._works[row])
 
     def _run_all(self, entry: str, option: int, rows, times: np.ndarray) -> None:
@@ -211,7 +213,7 @@ class Steppers:
             self._run_all("unit_prepare", 0, slice(None), self.time)
 
     def read(self, names: Sequence[str]) -> np.ndarray:
-        """Present values of several names: a row per motion, a column per name."""
+        """Return the present values of several names: a row per motion, a column per name."""
         if self._stale:
             self._refresh()
         return self._works[:, self._places.many(names)]
@@ -223,22 +225,22 @@ class Steppers:
 
     @property
     def time(self) -> np.ndarray:
-        """Present time of every motion [s]."""
+        """Return the present time of every motion [s]."""
         return self._works[:, U.UNIT_HEAD.at("time")].copy()
 
     @property
     def stage(self) -> np.ndarray:
-        """Number of the present stage of every motion, from 0."""
+        """Return the number of the present stage of every motion, from 0."""
         return self._works[:, U.UNIT_HEAD.at("stage")].astype(int)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Coordinates, speeds, first-order states and outputs."""
+        """Return coordinates, speeds, first-order states and outputs."""
         return self._places.columns
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the inputs."""
+        """Return the names of the inputs."""
         return self._places.inputs
 
     def __len__(self) -> int:
@@ -246,7 +248,7 @@ class Steppers:
 
     # -- the whole state ------------------------------------------------------------------------------------------------------------------
     def save(self) -> np.ndarray:
-        """The whole state of every motion, a row each."""
+        """Return the whole state of every motion, a row each."""
         if self._stale:
             self._refresh()
         return self._works.copy()

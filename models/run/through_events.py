@@ -57,7 +57,7 @@ class Structure:
         self.guards = int(c.counts["ng"])
 
     def part(self, work: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        """A copy of some fields, one after the other."""
+        """Return a copy of some fields, one after the other."""
         return np.concatenate([work[self.at[name]] for name in names])
 
 
@@ -203,7 +203,7 @@ class Group:
         return left
 
     def stretch(self, at: int, end: int) -> tuple[int, np.ndarray, bool]:
-        """Intervals in lanes: how many, the flags, and whether they are numbers."""
+        """Return intervals in lanes: how many, the flags, and whether they are numbers."""
         room, s = self.room, self.structure
         live = [lane for lane, member in enumerate(self.places) if member is not None]
         for lane, member in enumerate(self.places):

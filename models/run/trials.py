@@ -37,7 +37,7 @@ class Trials:
         )  # whether writing registers has said all so far
 
     def at(self, numbers: Mapping[str, float]) -> System:
-        """The system at some numbers of the parameters, the same ones every time."""
+        """Return the system at some numbers of the parameters, the same ones every time."""
         ends, self.ends = self.ends if self.told else [], []
         for each in ends:
             with suppress(ModelError, EvaluationError):

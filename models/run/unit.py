@@ -48,7 +48,7 @@ class Unit:
 
     @property
     def header(self) -> Named:
-        """The numbers at the beginning of the ints."""
+        """Return the numbers at the beginning of the ints."""
         return U.UNIT.of(self.ints)
 
     @property
@@ -58,7 +58,7 @@ class Unit:
 
     @property
     def work_size(self) -> int:
-        """Length of the work block."""
+        """Return the length of the work block."""
         return int(self.header.work_size)
 
     @property
@@ -66,7 +66,7 @@ class Unit:
         return [stage.name or f"stage {k + 1}" for k, stage in enumerate(self.stages)]
 
     def register(self, name: str) -> int:
-        """Position in the work block of a parameter, input or start value (of stage 0)."""
+        """Return position in the work block of a parameter, input or start value (of stage 0)."""
         return int(self.header.at_workspace) + REGISTERS + self.compiled[0].registers[name]
 
 
@@ -197,7 +197,7 @@ def sizes_of_memory(integrator: str, states: int, guards: int) -> tuple[int, int
 
 
 def header_of(unit: Unit, sizes: dict[str, int]) -> dict[str, int]:
-    """Numbers of the header, with the offsets of the parts of the work block."""
+    """Return the numbers of the header, with the offsets of the parts of the work block."""
     first, header, at = (
         unit.compiled[0],
         {key: value for key, value in sizes.items() if key in U.UNIT.places},
@@ -267,7 +267,7 @@ class Run:
 
     @property
     def columns(self) -> np.ndarray:
-        """Values of the columns (a view)."""
+        """Return the values of the columns (a view)."""
         at = int(self.unit.header.at_columns)
         return self.work[at : at + len(self.unit.columns)]
 

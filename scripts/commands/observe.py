@@ -104,7 +104,7 @@ def observe(
 
 
 def summary(found: "Estimate", factors: dict[str, float]) -> dict[str, Any]:
-    """Everything that was found as plain data."""
+    """Return all results as plain data."""
     from kinetree.models.observers.consistency import autocorrelation
 
     band, (correlation, bound) = found.innovation_band, autocorrelation(found.innovations)
@@ -143,7 +143,7 @@ def summary(found: "Estimate", factors: dict[str, float]) -> dict[str, Any]:
 
 
 def write_estimates(found: "Estimate", path: Path) -> None:
-    """A table with time, estimates, and their standard deviations as NAME.std."""
+    """Write time, estimates and standard deviations (NAME.std) as a table."""
     from kinetree.models.result.atomic_file import write_text
 
     names = ["time", *found.names, *(f"{name}.std" for name in found.names)]
@@ -156,7 +156,7 @@ def write_estimates(found: "Estimate", path: Path) -> None:
 
 
 def show(title: str, found: "Estimate", content: dict[str, Any]) -> None:
-    """The last estimates, and how far the filter can be trusted."""
+    """Print the last estimates and the consistency of the filter."""
     from rich.console import Console
 
     from kinetree.scripts.commands.identify import table

@@ -67,7 +67,7 @@ class Passing:
         self.thread = threading.Thread(target=self.tell, daemon=True)
 
     def hear(self, text: str) -> None:
-        """What the build says."""
+        """Print a message of the build."""
         if text.endswith("is ready"):
             self.done += 1
 

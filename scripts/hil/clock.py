@@ -1,4 +1,4 @@
-"""The run against the wall clock; see loop.py for the rules of the exchange.
+"""The real-time loop of a hardware-in-the-loop run.
 
 The process asks for SCHED_FIFO and locked memory and says what it got; the collector of garbage rests. It sleeps until shortly before a deadline and
 spins the rest. What is injected stands on top of what the network and the partner take: losses are drawn and delays held back here, both ways
@@ -36,7 +36,7 @@ MEMORY = Path("/dev/shm")  # files there are memory alone
 
 
 class Door(Protocol):
-    """A way to the partner: a datagram out, a datagram in, BlockingIOError where none has come."""
+    """A connection to the controller process: send and receive of datagrams."""
 
     def send(self, data: bytes, /) -> object: ...
 
@@ -44,7 +44,9 @@ class Door(Protocol):
 
 
 def wait_until(deadline: float) -> tuple[float, float]:
-    """Sleep, then spin: the time at which it ended, and the longest time between two looks at the clock, in which the machine did something else."""
+    """Return sleep, then spin: the time at which it ended, and the longest time between two looks
+    at the clock, in which the machine did something else.
+    """
     clock = time.perf_counter
     left = deadline - clock()
     if left > SPIN:
@@ -59,7 +61,7 @@ def wait_until(deadline: float) -> tuple[float, float]:
 
 @contextmanager
 def connected(scenario: Scenario, token: int = 0) -> Iterator[Door]:
-    """The door to the partner: an outside one, or one started here and ended with the run."""
+    """Open the connection to the controller process, starting it if needed."""
     with tempfile.TemporaryDirectory(
         dir=MEMORY if scenario.shared is not None and MEMORY.is_dir() else None
     ) as folder:
@@ -128,13 +130,13 @@ def own_partner(
 
 
 def bare_loop(step: float, count: int) -> list[float]:
-    """Lateness of a loop that does nothing but wait: what this machine can do."""
+    """Return the lateness of an empty loop on this machine."""
     start = time.perf_counter() + step
     return [wait_until(start + k * step)[0] - (start + k * step) for k in range(count)]
 
 
 def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -> Record:
-    """Against the wall clock."""
+    """Run the loop in real time."""
     record = Record(scenario, False, token=secrets.randbits(64))
     with (
         kept(record),
@@ -169,7 +171,7 @@ def steps(record: Record, plant: Plant, door: Door, told: Callable[[float], None
 
 
 def send(door: Door, frame: Frame) -> None:
-    """A datagram; a partner that is not there yet, or any more, loses it."""
+    """Send a datagram; it is lost without a receiver."""
     try:
         door.send(frame.packed())
     except (BlockingIOError, ConnectionRefusedError):
@@ -177,7 +179,7 @@ def send(door: Door, frame: Frame) -> None:
 
 
 def exchange(record: Record, plant: Plant, door: Door, told: Callable[[float], None]) -> None:
-    """All steps."""
+    """Make all steps."""
     s, clock = record.scenario, time.perf_counter
     injected, arrivals = Injected(s.channel), Arrivals()
     under_way: dict[
@@ -228,7 +230,7 @@ def ask(
 
 
 def collect(record: Record, door: Door, arrivals: Arrivals, under_way: dict, now: float) -> None:
-    """Whatever has come."""
+    """Receive all pending answers."""
     while True:
         try:
             data = door.recv(2048)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 
 class Answering(Protocol):
-    """What answers frames of so many measures."""
+    """Anything that answers frames with commands."""
 
     count: int
 
@@ -39,7 +39,7 @@ class Loop:
         self.before: tuple[float, float] | None = None
 
     def command(self, time: float, values: Sequence[float]) -> float:
-        """The command for a frame."""
+        """Return the command for a frame."""
         error = self.setpoint - values[self.place]
         h = 0.0
         if self.before is not None and time > self.before[0]:
@@ -63,7 +63,7 @@ class Loop:
 
 
 class Controller:
-    """All loops; the answer to a frame of measures."""
+    """All loops; answers a frame of measurements with commands."""
 
     def __init__(self, measures: Sequence[str], loops: Sequence[dict[str, Any]]):
         self.count = len(measures)

@@ -13,7 +13,7 @@ LEAST_FILTER = 1e-6  # s, where a derivative has none
 
 
 def pid(kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0) -> StateSpace:
-    """kp + ki/s + kd s/(filter s + 1)."""
+    """Return kp + ki/s + kd s/(filter s + 1)."""
     blocks, B, C, D = [], [], [], kp
     if ki:
         blocks.append(0.0)
@@ -34,6 +34,6 @@ def pid(kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0) -> Sta
 
 
 def loop_of(plant: StateSpace, table: Mapping[str, Any]) -> StateSpace:
-    """Controller, then plant: u = kp (setpoint - y) + ..., so that the loop is closed with a minus."""
+    """Return the open loop of controller and plant, u = kp (setpoint - y) + ..."""
     numbers = {key: float(table.get(key, 0.0)) for key in ("kp", "ki", "kd", "filter")}
     return pid(**numbers).then(plant)

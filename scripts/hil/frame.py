@@ -1,4 +1,4 @@
-"""The frame that the plant and its partner exchange, one UDP datagram each, all numbers little-endian.
+"""The network frame of a loop: sequence number, time and values.
 
 offset  type      content
 0       uint32    0x3248544B, the letters KTH2
@@ -40,12 +40,12 @@ class Frame(NamedTuple):
 
     @property
     def finite(self) -> bool:
-        """Whether its values are numbers that can be used."""
+        """Return whether its values are numbers that can be used."""
         return math.isfinite(self.time) and all(map(math.isfinite, self.values))
 
 
 def unpacked(data: bytes) -> Frame | None:
-    """A frame; None for anything else that arrives at the port."""
+    """Return a frame; None for anything else that arrives at the port."""
     if len(data) < HEAD.size:
         return None
     magic, sequence, time, flags, count, token = HEAD.unpack_from(data)

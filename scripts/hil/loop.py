@@ -26,7 +26,7 @@ EARLY = 1e-9  # s: a frame that arrives with the beginning of a step is there, w
 
 @dataclass
 class Record:
-    """What a run was."""
+    """All measurements of a run."""
 
     scenario: Scenario
     simulated: bool
@@ -69,7 +69,7 @@ class Injected:
         self.channel, self.draw = channel, random.Random(channel.seed)
 
     def way(self) -> float | None:
-        """Delay of a frame one way; None: it is lost."""
+        """Return an injected one-way delay, or None for a lost frame."""
         c = self.channel
         lost = c.loss > 0.0 and self.draw.random() < c.loss
         late = c.delay + (self.draw.random() * c.jitter if c.jitter > 0.0 else 0.0)
@@ -77,7 +77,7 @@ class Injected:
 
 
 class Arrivals:
-    """Frames under way, by the time at which they arrive."""
+    """Frames in transit by arrival time."""
 
     def __init__(self) -> None:
         self.under_way: list[tuple[float, int, tuple[float, ...]]] = []
@@ -87,7 +87,7 @@ class Arrivals:
         heapq.heappush(self.under_way, (at, frame.sequence, frame.values))
 
     def take(self, now: float) -> tuple[int, tuple[float, ...]] | None:
-        """The newest command that has arrived; older ones that come later are dropped."""
+        """Return the newest arrived command and drop older ones."""
         best = None
         while self.under_way and self.under_way[0][0] <= now:
             _, sequence, values = heapq.heappop(self.under_way)
@@ -103,7 +103,7 @@ def apply(
     step: int,
     held: tuple[float, ...],
 ) -> tuple[float, ...] | None:
-    """Commands for a step; None: the run stops, as the rule for late commands says."""
+    """Return the commands of a step by the rule for late ones; None stops the run."""
     s = record.scenario
     if arrived is not None:
         record.received += 1
@@ -135,7 +135,7 @@ def kept(record: Record) -> Iterator[None]:
 
 
 def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -> Record:
-    """In virtual time."""
+    """Run the loop in virtual time."""
     record = Record(scenario, True)
     injected, arrivals = Injected(scenario.channel), Arrivals()
     text = {
@@ -180,7 +180,7 @@ def send_simulated(
     time: float,
     values: tuple[float, ...],
 ) -> None:
-    """Measures on their way to the partner."""
+    """Send measurements to the partner in virtual time."""
     out = injected.way()
     record.sent += 1
     record.lost += out is None

@@ -1,4 +1,4 @@
-"""Frames through a file that two processes map into their memory: the exchange without a network.
+"""Shared-memory connection with the interface of a datagram socket.
 
 Sixteen bytes that say what the file is, then two rings, to the partner first; all numbers little-
 endian. A ring: uint64 number of frames written so far, then SLOTS slots of SLOT bytes. Frame k
@@ -36,7 +36,7 @@ def made(path: Path) -> None:
 
 
 def mapped(path: Path) -> mmap.mmap:
-    """The memory of a mailbox; another file is refused and not touched."""
+    """Return the memory of a mailbox; another file is refused and not touched."""
     place = os.open(path, os.O_RDWR | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(place, "r+b", buffering=0) as stream:
         found = os.fstat(stream.fileno())
@@ -48,7 +48,7 @@ def mapped(path: Path) -> mmap.mmap:
 
 
 class Mailbox:
-    """One end, with the two calls of a socket that the exchange needs."""
+    """One end of the connection."""
 
     def __init__(self, path: Path, plant: bool):
         if plant:
@@ -69,7 +69,7 @@ class Mailbox:
         COUNT.pack_into(self.memory, self.out, self.sent)
 
     def recv(self, size: int) -> bytes:
-        """The next frame; BlockingIOError where there is none."""
+        """Return the next frame; raise BlockingIOError if there is none."""
         written = COUNT.unpack_from(self.memory, self.inward)[0]
         if written < self.read:  # its writer has begun anew
             self.read = 0

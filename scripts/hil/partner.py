@@ -36,7 +36,9 @@ class Peer:
         self.sender: Any = None
 
     def heard(self, frame: Frame | None, sender: Any) -> bool:
-        """Whether a frame is one of its plant: its end, or as many finite measures as the controller takes."""
+        """Return whether a frame is one of its plant: its end, or as many finite measures as the
+        controller takes.
+        """
         if frame is None or (self.sender is not None and sender != self.sender):
             return False
         if frame.last:
@@ -57,7 +59,7 @@ def answer_of(controller: Answering, frame: Frame) -> bytes:
 
 
 def serve(controller: Answering, door: socket.socket, token: int | None = None) -> int:
-    """Answer until the last frame; the number of frames answered."""
+    """Return answer until the last frame; the number of frames answered."""
     peer, answered, until = Peer(controller.count, token), 0, time.monotonic() + FIRST
     while (left := until - time.monotonic()) > 0.0:
         door.settimeout(left)
@@ -77,7 +79,7 @@ def serve(controller: Answering, door: socket.socket, token: int | None = None) 
 
 
 def serve_shared(controller: Answering, box: Mailbox, token: int | None = None) -> int:
-    """The same through a mailbox."""
+    """Serve a controller through shared memory."""
     peer, answered, until = Peer(controller.count, token), 0, time.monotonic() + FIRST
     while time.monotonic() < until:
         try:
@@ -96,7 +98,7 @@ def serve_shared(controller: Answering, box: Mailbox, token: int | None = None) 
 
 
 def main(arguments: list[str]) -> int:
-    """Listen, say where, serve."""
+    """Listen, print the address and serve."""
     text = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     with controller_of(text) as controller, prompt(PRIORITY, []):
         if arguments[1:2] == ["--shared"]:

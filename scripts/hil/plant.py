@@ -13,7 +13,7 @@ from kinetree.scripts.terminal.error_messages import BadInput
 
 
 class Plant:
-    """A context: the FMU is packed if need be, unpacked, initialised; `exchange` and `advance` allocate next to nothing."""
+    """Context manager of the plant's FMU; `exchange` and `advance` allocate almost nothing."""
 
     def __init__(self, scenario: Scenario):
         self.scenario = scenario
@@ -55,7 +55,7 @@ class Plant:
         return self
 
     def measures(self) -> tuple[float, ...]:
-        """Outputs of the present state."""
+        """Return the outputs of the present state."""
         self._get(self.component, self.outward, len(self.outward), self.seen)
         return tuple(self.seen)
 
@@ -65,7 +65,7 @@ class Plant:
         self._set(self.component, self.inward, len(self.inward), self.given)
 
     def advance(self, target: float) -> None:
-        """To a time."""
+        """Advance to a time."""
         self._step(self.component, self.time, target - self.time, 1)
         self.time = target
 

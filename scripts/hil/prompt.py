@@ -1,4 +1,4 @@
-"""A process that answers as promptly as the system allows: real-time scheduling, memory locked in place, no garbage collection."""
+"""Real-time scheduling of this process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOCK_ALL = 3  # MCL_CURRENT | MCL_FUTURE
 
 @contextmanager
 def prompt(priority: int, notes: list[str]) -> Iterator[None]:
-    """As prompt as the system allows; says what it does not."""
+    """Request real-time priority and report what is not permitted."""
     scheduled, policy = False, os.sched_getscheduler(0) if hasattr(os, "sched_getscheduler") else 0
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))

@@ -1,4 +1,4 @@
-"""What a run in the loop was: percentiles of its times, what was lost and late, margins beside the ideal, pictures."""
+"""Report of a loop run: time percentiles, losses, delays, margins, plots."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SHARES = (50.0, 99.0, 99.9)
 
 
 def percentiles(values: Sequence[float]) -> list[float]:
-    """50, 99, 99.9 % and the largest, in microseconds."""
+    """Return 50, 99, 99.9 % and the largest, in microseconds."""
     found = np.asarray(values) * 1e6
     return [*map(float, np.percentile(found, SHARES)), float(found.max())] if found.size else []
 
 
 def times(record: Record) -> list[tuple[Any, ...]]:
-    """Rows of the table of times."""
+    """Return the rows of the table of times."""
     rows = (
         ("computing of a step", record.computing),
         ("lateness of a step", record.lateness),
@@ -33,7 +33,7 @@ def times(record: Record) -> list[tuple[Any, ...]]:
 
 
 def sentences(record: Record) -> list[str]:
-    """What happened, in words."""
+    """Return sentences about losses, delays and lateness."""
     s, steps = record.scenario, len(record.rows)
     kind = "simulated, bit for bit repeatable" if record.simulated else "against the wall clock"
     lines = [
@@ -64,7 +64,7 @@ def sentences(record: Record) -> list[str]:
 
 
 def margin_rows(record: Record) -> list[tuple[Any, ...]]:
-    """Margins of a single loop as designed, sampled and held, and with the age that its commands had."""
+    """Return the margins of a loop as designed, sampled, and with the measured delay."""
     s = record.scenario
     if s.mechanism is None or len(s.loops) != 1:
         return []
@@ -110,7 +110,7 @@ def margin_rows(record: Record) -> list[tuple[Any, ...]]:
 
 
 def write_report(record: Record, path: Path) -> Path:
-    """The page."""
+    """Return the page."""
     from kinetree.scripts.reports.linear_pictures import figure_of
 
     s = record.scenario
@@ -152,7 +152,7 @@ def write_report(record: Record, path: Path) -> Path:
 
 
 def timing(record: Record, figure_of: Any) -> Section:
-    """Histograms and percentiles."""
+    """Return histograms and percentiles."""
     figure, axes = figure_of(1, 2, 9.0, 3.2)
     pairs = (
         ("computing of a step", record.computing, None),

@@ -1,4 +1,4 @@
-"""The loop against the wall clock as compiled code (rhythm.c): its arrays, and what they become in the record of a run.
+"""The real-time loop compiled as C.
 
 Where there is no C compiler, or the machine is not POSIX and little-endian, clock.py runs the same steps in Python and says so.
 """
@@ -80,7 +80,7 @@ class Run(ctypes.Structure):
 
 
 def library() -> ctypes.CDLL | str:
-    """The compiled loop; where there can be none, why."""
+    """Return the compiled loop, or the reason why there is none."""
     if os.name != "posix" or sys.byteorder != "little":
         return "this system has no POSIX sockets and clocks"
     source = Path(__file__).with_name("rhythm.c")
@@ -149,7 +149,7 @@ class Rhythm:
             self.run.written, self.run.read = self.box.sent, self.box.read
 
     def bare(self, count: int) -> list[float]:
-        """Lateness of a loop that only waits."""
+        """Return the lateness of a loop that only waits."""
         gap, step = Real(), self.run.step
         begin = self.loaded.rhythm_wait(0.0, self.run.spin, gap) + step
         return [
@@ -158,7 +158,7 @@ class Rhythm:
         ]
 
     def go(self, told: Callable[[float], None]) -> None:
-        """All steps."""
+        """Make all steps."""
         ended, s = self.loaded.rhythm_begin(ctypes.byref(self.run)), self.record.scenario
         try:
             while ended == 0 and self.run.steps < s.steps:
@@ -174,7 +174,7 @@ class Rhythm:
             raise FMICallException(function=CALLS[ended], status=self.run.status)
 
     def keep(self, ended: int) -> None:
-        """What the arrays hold, into the record."""
+        """Copy the arrays to the record."""
         record, r, n, a = self.record, self.run, self.run.steps, self.arrays
         step = record.scenario.step
         record.time = [k * step for k in range(1, n + 1)]

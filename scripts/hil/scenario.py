@@ -77,7 +77,7 @@ MOST_STEPS = 10_000_000
 
 @dataclass
 class Channel:
-    """What is injected on each way."""
+    """Faults injected on each way."""
 
     delay: float = 0.0
     jitter: float = 0.0
@@ -116,11 +116,11 @@ class Scenario:
 
     @property
     def outside(self) -> bool:
-        """Whether the partner is not one that the run starts itself."""
+        """Return whether the controller process is external."""
         return self.partner is not None or (self.shared is not None and self.shared != Path())
 
     def described(self) -> str | dict[str, Any]:
-        """The mechanism, made with its settings."""
+        """Return the mechanism with its settings."""
         from kinetree.models.description.loader import generated
 
         assert self.mechanism is not None
@@ -203,7 +203,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def structural(source: str | None) -> tuple[str, ...]:
-    """Settings that a mechanism of the library has."""
+    """Return settings that a mechanism of the library has."""
     from kinetree.models.description.loader import generated, is_generated
 
     return (
@@ -216,7 +216,7 @@ def structural(source: str | None) -> tuple[str, ...]:
 def controller_table(
     table: dict[str, Any], path: Path, measures: Any, commands: Any
 ) -> dict[str, Any]:
-    """The FMU of a controller, and which of its variables stand for the measures and commands."""
+    """Return a controller FMU with its variables for measurements and commands."""
     if not table:
         return {}
     only(table, CONTROLLER, f"{path}: controller")
@@ -233,7 +233,7 @@ def controller_table(
 
 
 def design_of(content: dict[str, Any], path: Path, measures: list[str]) -> dict[str, Any]:
-    """What is for kinetree tune."""
+    """Return the design settings for kinetree tune."""
     tune = dict(content.get("tune", {}))
     only(tune, {"phase", "gain", "modulus", "at", "notch", "forward", "setpoints"}, f"{path}: tune")
     found: dict[str, Any] = {}

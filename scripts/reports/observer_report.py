@@ -58,7 +58,7 @@ def write_observer_report(
 
 
 def sentences(content: Mapping[str, Any]) -> list[str]:
-    """What an engineer must know about the estimates, sentence by sentence."""
+    """Return the sentences that an engineer needs about the estimates."""
     nis = content["normalised_innovation_squared"]
     found = [
         f"Normalised innovation squared: mean {nis['mean']:.3g}, 95 % band {nis['low']:.3g} to "

@@ -1,4 +1,4 @@
-"""Tuned controllers as tables of [controllers], and the mechanism that has them.
+"""Controller tables written by tuning.
 
 The command of an actuator becomes a controller NAME_control that drives it, and the actuator gives no force of its own; a command that is an input of
 the description becomes a controller of its name, and the input goes.
@@ -24,7 +24,7 @@ Blocks = dict[str, dict[str, Any]]
 
 
 def rounded(value: Any) -> Any:
-    """Numbers with as many digits as matter."""
+    """Return numbers with as many digits as matter."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, list):
@@ -35,7 +35,7 @@ def rounded(value: Any) -> Any:
 def place_of(
     command: str, actuators: Mapping[str, Any], inputs: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """Name of the controller that gives a command, and the key that brings it there."""
+    """Return the controller name for a command and the key that applies it."""
     label, _, key = command.rpartition(".")
     if key == "force" and label in actuators:
         return f"{label}_control", {"drives": label}
@@ -47,7 +47,7 @@ def place_of(
 
 
 def sampling_of(step: float, delay: float, jitter: float) -> dict[str, float]:
-    """Keys of a controller in the exchange of a scenario: an answer takes a step and the channel there and back."""
+    """Return sample period, delay and jitter of a controller in a scenario."""
     late = step + 2.0 * delay
     beyond = late - step * math.floor(late / step + WHOLE)
     if beyond + jitter >= step:  # commands would overtake each other: always the latest
@@ -62,7 +62,7 @@ def pid_blocks(
     more: Mapping[str, Any],
     notch: Mapping[str, float] | None,
 ) -> Blocks:
-    """A PID, behind a notch where there is one; the integral follows a limited command in √(kd/ki), or kp/ki."""
+    """Return the tables of a PID controller, behind a notch if given, with anti-windup."""
     sampling = {key: more[key] for key in ("period",) if key in more}
     keys = {key: table[key] for key in ("setpoint", "offset", "low", "high") if key in table}
     block = {
@@ -81,7 +81,7 @@ def pid_blocks(
 
 
 def block_text(blocks: Blocks, remarks: list[str]) -> str:
-    """Tables of [controllers] as text."""
+    """Return the tables of [controllers] as text."""
     return toml_text(
         {
             "controllers": {
@@ -94,7 +94,9 @@ def block_text(blocks: Blocks, remarks: list[str]) -> str:
 
 
 def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float]) -> dict[str, Any]:
-    """The description of a mechanism with the controllers in the place of the inputs they give."""
+    """Return the description of a mechanism with the controllers in the place of the inputs they
+    give.
+    """
     raw, _ = read(source)
     named, gains = parameters_of_gains(blocks)
     steps = raw.get("run", {}).get("prepare")
@@ -136,12 +138,14 @@ def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float])
 
 
 def held(step: Mapping[str, Any], gains: Mapping[str, Any]) -> dict[str, Any]:
-    """A step of the preparation in which controllers give what they begin with: what it sets would else be what they work against."""
+    """Return a step of the preparation in which controllers give what they begin with: what it sets
+    would else be what they work against.
+    """
     return {**step, "set": {**step.get("set", {}), **dict.fromkeys(gains, 0)}}
 
 
 def without_idle(made: dict[str, Any], text: str, kept: set[str]) -> dict[str, Any]:
-    """Without the parameters of a text that is gone, as far as nothing else uses them."""
+    """Return the description without parameters used only by a removed expression."""
     parameters, waiting = dict(made["parameters"]), WORD.findall(text)
     while waiting:
         name = waiting.pop()
@@ -155,7 +159,9 @@ def without_idle(made: dict[str, Any], text: str, kept: set[str]) -> dict[str, A
 
 
 def parameters_of_feedback(blocks: Blocks) -> tuple[Blocks, dict[str, Any]]:
-    """The same of state feedback, whose gains are of states with names of any kind: CONTROLLER.gain1 and so on."""
+    """Return the same of state feedback, whose gains are of states with names of any kind:
+    CONTROLLER.gain1 and so on.
+    """
     named, gains = dict(blocks), {}
     for name, block in blocks.items():
         if "gains" not in block:
@@ -168,7 +174,9 @@ def parameters_of_feedback(blocks: Blocks) -> tuple[Blocks, dict[str, Any]]:
 
 
 def parameters_of_gains(blocks: Blocks) -> tuple[Blocks, dict[str, Any]]:
-    """The blocks with their gains as parameters CONTROLLER.GAIN, which runs, studies and optimisations may change."""
+    """Return the blocks with their gains as parameters CONTROLLER.GAIN, which runs, studies and
+    optimisations may change.
+    """
     named, gains = {}, {}
     for name, block in blocks.items():
         named[name] = rounded_block(block)

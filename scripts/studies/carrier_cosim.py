@@ -40,7 +40,7 @@ TOLERANCE = 1e-9  # of the reference
 
 @dataclass
 class Coupled:
-    """What a co-simulation recorded, and the same motion of one system."""
+    """Recorded co-simulation with the monolithic reference."""
 
     trace: Trace
     reference: Result
@@ -55,7 +55,7 @@ class Coupled:
 
     @property
     def energy(self) -> np.ndarray:
-        """Energy that the drives have taken from the supply [J]."""
+        """Return the energy drawn from the supply [J]."""
         power = drive_of("luff_drive").valve.supply * np.sum(
             [np.maximum(self[f"{label}.flow_{side}"], 0.0) for label in LABELS for side in "ab"],
             axis=0,
@@ -65,7 +65,9 @@ class Coupled:
         )
 
     def deviation(self, name: str, of: str = "") -> tuple[float, float]:
-        """Largest difference from the reference, both from their starts on, and the range of the reference."""
+        """Return the largest difference from the reference, both from their starts on, and the
+        range of the reference.
+        """
         exact = np.interp(self.trace.time, self.reference.time, self.reference[of or name])
         return float(np.abs(self[name] - self[name][0] - exact + exact[0]).max()), float(
             np.ptp(exact)
@@ -74,24 +76,26 @@ class Coupled:
 
 @lru_cache(maxsize=1)
 def shipped() -> Scenario:
-    """The scenario of the carrier, read once."""
+    """Return the scenario of the carrier, read once."""
     return read_scenario("lib:carrier")
 
 
 def drive_of(label: str) -> Drive:
-    """The drive with the numbers of the scenario."""
+    """Return the drive with the numbers of the scenario."""
     return made_drive(shipped().unit(label).drive or DriveSpec())
 
 
 def controller_of(label: str) -> Controller:
-    """Proportional to the error of the angle, as inside the library's carrier."""
+    """Return proportional to the error of the angle, as inside the library's carrier."""
     return Controller((shipped().unit(f"{label}_control").controller or ControllerSpec()).pid)
 
 
 def units(
     folder: Path, backend: str, step: float, settings: dict[str, Any]
 ) -> tuple[Slave, Mapping[str, Slave], Mapping[str, Slave], list[Path]]:
-    """Carrier, drives and controllers as FMUs in a folder; `process` steps the same programs without FMUs."""
+    """Return carrier, drives and controllers as FMUs in a folder; `process` steps the same programs
+    without FMUs.
+    """
     mechanism = load("lib:carrier", outside=1, cylinders=1, **settings)
     if backend == "process":
         drives: dict[str, Slave] = {label: DriveSlave(drive_of(label), label) for label in LABELS}
@@ -121,7 +125,7 @@ def units(
 
 
 def started(carrier: Slave, drives: Mapping[str, Slave], controllers: Mapping[str, Slave]) -> Plan:
-    """Everything at rest under the loads that the carrier's preparation leaves, wired for told stiffness."""
+    """Return carrier, drives and controllers started in equilibrium and wired."""
     wires: list[Wire] = []
     carrier.start({})
     for label, axis in LABELS.items():
@@ -145,7 +149,7 @@ def run_carrier(
     progress: Callable[[float], None] | None = None,
     **settings: Any,
 ) -> Coupled:
-    """All departures under the master, and the reference: the same drives and controllers inside the carrier."""
+    """Run all departures in co-simulation and the reference."""
     system = load("lib:carrier", drives=1, cylinders=1, **settings).compile()
     reference = uncut(system.simulate(tolerance=TOLERANCE, output_step=step))
     end = float(reference.time[-1])

@@ -1,4 +1,4 @@
-"""Pictures of the carrier: how it stands and lets modules go, motion and loads beside the reference, pressures and energy of the drives."""
+"""Pictures of the carrier: posture, motion and loads with reference, pressures and energy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Poses = dict[str, tuple[np.ndarray, np.ndarray]]
 def posed(
     modules: int = 4, **settings: Any
 ) -> tuple[Result, dict[str, tuple[np.ndarray, np.ndarray]]]:
-    """A run with the poses of all bodies, and the size and middle of every body's box."""
+    """Return a run with the poses of all bodies, and the size and middle of every body's box."""
     source = carrier.describe(modules=modules, order=settings.pop("order", 0))
     for name in source["bodies"]:
         for quantity in ("position", "orientation"):
@@ -53,7 +53,7 @@ def posed(
 
 
 def poses(result: Result, names: list[str], t: float) -> Poses:
-    """Place and rotation matrix of the bodies that are there at a time."""
+    """Return position and rotation matrix of the present bodies at a time."""
     row = int(np.searchsorted(result.time, t))
     ends = [
         *(event.time for event in result.events[1:]),
@@ -125,7 +125,7 @@ def faces(axes: Any, polygons: list[np.ndarray], colour: str, layer: float) -> N
 
 
 def stand(axes: Any, here: Poses) -> None:
-    """Ground, wheels, jacks, cylinders; what stands on the far side is drawn before the base."""
+    """Draw ground, wheels, jacks and cylinders, far ones first."""
     ground = np.array([[-4, -3.2, 0], [8, -3.2, 0], [8, 3.2, 0], [-4, 3.2, 0]])
     faces(axes, [ground], "#e9e6dd", 0.0)
     place, turn = here["base"]
@@ -172,7 +172,7 @@ def marked(axes: Any, reference: Result) -> None:
 
 
 def draw_motion(run: Coupled, path: Path) -> None:
-    """Angles beside the reference, loads of jacks and wheels."""
+    """Draw angles with reference, and loads of jacks and wheels."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 7.5), layout="constrained")

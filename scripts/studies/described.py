@@ -17,7 +17,7 @@ FILES = ("mesh", "file")  # keys whose texts are names of files
 
 
 def whole(source: Source) -> dict[str, Any]:
-    """The raw description of a mechanism; tables that stand in files are filled in."""
+    """Return the raw description of a mechanism; tables that stand in files are filled in."""
     raw, origin = read(source)
     if problems := fill_tables(raw, origin):
         raise ModelError(problems)
@@ -41,7 +41,9 @@ def alone(source: Source) -> dict[str, Any]:
 
 
 def marks(source: Source, **more: Any) -> dict[str, str]:
-    """A mark of every thing that numbers depend on: the mechanism with its files, the version of Kinetree, and what else is given."""
+    """Return a mark of every thing that numbers depend on: the mechanism with its files, the
+    version of Kinetree, and what else is given.
+    """
     try:
         used = version("kinetree")
     except PackageNotFoundError:
@@ -56,7 +58,7 @@ def marks(source: Source, **more: Any) -> dict[str, str]:
 
 
 def digests(raw: Any, beside: Path) -> list[str]:
-    """What the files hold that a description names, in the order of their names."""
+    """Return what the files hold that a description names, in the order of their names."""
     found: set[Path] = set()
     waiting = [raw]
     while waiting:

@@ -1,4 +1,4 @@
-"""What `kinetree tune` finds for a scenario: PID loops with margins, state feedback, an observer, each as blocks of [controllers].
+"""Designs of `kinetree tune`: PID loops, state feedback, observer, as [controllers] tables.
 
 Loops are tuned one after another, in the order of the file, each with those before it closed; where there are several, again with all others closed.
 The blocks are put into the mechanism and their loops opened there, sampled and delayed as they will run: they keep what was asked for.
@@ -38,7 +38,7 @@ ROUNDS, SETTLED = 8, 1e-3  # over several loops, until their crossovers stay
 
 @dataclass
 class Design:
-    """Everything found."""
+    """The results of a design."""
 
     scenario: Scenario
     delay: float  # from a sample to its command, with the largest jitter
@@ -130,7 +130,7 @@ def design(scenario: Scenario) -> Design:
 def working_point(
     scenario: Scenario, system: Any, inputs: dict[str, float]
 ) -> tuple[Linear, dict[str, float]]:
-    """The linearised motion and the values that it is about: at rest, or as the run begins, with the loops' offsets as commands."""
+    """Return the linear system and its operating point, equilibrium or start."""
     from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
     from kinetree.models.system.controller_variants import resting
 
@@ -173,12 +173,12 @@ def holding(scenario: Scenario, system: Any, inputs: dict[str, float]) -> dict[s
 
 
 def sum_of(sampling: dict[str, float]) -> float:
-    """The latest that a command comes."""
+    """Return the worst-case delay from sample to command."""
     return sampling["delay"] + sampling.get("jitter", 0.0)
 
 
 def check_names(scenario: Scenario, system: Any) -> None:
-    """Measures and commands that are there."""
+    """Check that measurements and commands exist."""
     known = (*(column.name for column in system.compiled.outputs), *system.compiled.registers)
     for names, among, kind in (
         (scenario.measures, known, "measure"),
@@ -195,7 +195,7 @@ def check_names(scenario: Scenario, system: Any) -> None:
 
 
 def tune_loops(found: Design, linear: Linear, sampling: dict[str, float]) -> None:
-    """The loops in their order, sampled as they will run; each sees those before it, then all others, closed."""
+    """Tune the loops in order, each with earlier ones, then all others, closed."""
     scenario = found.scenario
     results: dict[int, Tuned] = {}
     smooth = linear.part(scenario.commands, scenario.measures).moving()
@@ -249,7 +249,7 @@ def kinds_of(table: dict[str, Any]) -> list[str]:
 def loop_of(
     plant: StateSpace, table: dict[str, Any], scenario: Scenario, before: Tuned | None
 ) -> Tuned | None:
-    """The controller of one loop; a notch stays where it was found first."""
+    """Return the tuned controller of one loop."""
     if scenario.notch and before is None:
         return notched(plant, kinds_of(table), 0.0, scenario.tune)
     return tuned(plant, kinds_of(table), 0.0, scenario.tune, before.notch if before else None)
@@ -260,7 +260,7 @@ def laws_of(results: dict[int, Tuned]) -> dict[int, Closed]:
 
 
 def alone(whole: StateSpace, scenario: Scenario, closed: dict[int, Closed], k: int) -> StateSpace:
-    """What loop k sees: one measure over one command, the other loops that are there closed."""
+    """Return the plant seen by loop k with the other loops closed."""
     for other, law in closed.items():
         if other != k:
             whole = closed_over(whole, scenario.loops[other], law, scenario)
@@ -278,7 +278,7 @@ def name_of(table: dict[str, Any]) -> str:
 def loop_blocks(
     found: Design, places: dict, offsets: dict[str, float], sampling: dict[str, float]
 ) -> Blocks:
-    """PIDs; a loop's own offset counts, else what its command is at rest."""
+    """Return the tables of PID controllers with their offsets."""
     blocks: Blocks = {}
     for table, result, forward in found.loops:
         name, drives = places[table["command"]]
@@ -306,7 +306,7 @@ def loop_blocks(
 def feedback_blocks(
     found: Design, places: dict, offsets: dict[str, float], rests: dict[str, float], linear: Linear
 ) -> Blocks:
-    """State feedback, continuous: one block a command."""
+    """Return state feedback, continuous: one block a command."""
     assert found.feedback is not None
     blocks: Blocks = {}
     for command, row in zip(found.scenario.commands, found.feedback[0], strict=True):
@@ -324,7 +324,7 @@ def feedback_blocks(
 
 
 def observer_blocks(block: dict[str, Any], places: dict, offsets: dict[str, float]) -> Blocks:
-    """One observer gives all commands; of several, actuators take theirs at once."""
+    """Return the tables of an observer for all commands."""
     names = [name for name, _ in places.values()]
     driven = [drives.get("drives") for _, drives in places.values()]
     if len(names) == 1:
@@ -342,7 +342,7 @@ def observer_blocks(block: dict[str, Any], places: dict, offsets: dict[str, floa
 
 
 def closed_loops(scenario: Scenario, blocks: Blocks, parameters: dict[str, float]) -> list[Any]:
-    """Margins with the blocks in the mechanism."""
+    """Return margins with the blocks in the mechanism."""
     from kinetree.models import load
     from kinetree.models.analysis.control_loops import control_loops
 
@@ -350,7 +350,7 @@ def closed_loops(scenario: Scenario, blocks: Blocks, parameters: dict[str, float
 
 
 def closed_over(whole: StateSpace, table: dict, law: Closed, scenario: Scenario) -> StateSpace:
-    """The plant with one loop closed, sampled, or continuous and without dead time: u = C (0 - y) on its command, which others still see."""
+    """Return the plant with one loop closed."""
     i, j = scenario.measures.index(table["measure"]), scenario.commands.index(table["command"])
     C = controller_of(law[0], period_of(whole), law[1])
     b, c, d = whole.B[:, j : j + 1], whole.C[i : i + 1], float(whole.D[i, j])

@@ -1,4 +1,4 @@
-"""The experiment that tells most: numbers of its laws, such as amplitude and frequency, between bounds, for the largest det F (D-optimal).
+"""Search of the most informative experiment within bounds (D-optimal, largest det F).
 
 Differential evolution over the score of `models/analysis/experiments.py`, the mean of log₁₀ of the information; columns that move further than they
 may are paid for. Laws of inputs name the numbers that are searched.
@@ -29,7 +29,7 @@ WORST = 1e3  # score of what cannot be run
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is searched: parameters to be told, noise and length of a run, bounds of the numbers, how far columns may move."""
+    """Settings of the search: parameters, noise, duration, bounds, allowed motion."""
 
     parameters: list[str]
     noise: Mapping[str, float]
@@ -42,7 +42,7 @@ class Wanted:
 def best_excitation(
     mechanism: Mechanism, wanted: Wanted, made: Callable[[dict[str, float]], Experiment]
 ) -> dict[str, float]:
-    """The numbers of the experiment with the largest information."""
+    """Return the numbers of the experiment with the largest information."""
     from scipy.optimize import differential_evolution
 
     names, sizes = (
@@ -90,7 +90,7 @@ def best_excitation(
 
 
 def excess(mechanism: Mechanism, wanted: Wanted, each: Experiment) -> float:
-    """How much further than it may a column moves from where it began, part of what it may; 0 where all keep within."""
+    """Return how far a column exceeds its allowed motion, relative; 0 if none does."""
     if not wanted.most:
         return 0.0
     system = mechanism.compile(**each.settings)

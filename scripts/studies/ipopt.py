@@ -12,7 +12,7 @@ from kinetree.scripts.terminal.error_messages import BadInput
 
 
 def ipopt(search: Search, start: np.ndarray, scale: float) -> Any:
-    """The result in scipy's words: x and message."""
+    """Return the result in scipy's words: x and message."""
     try:
         import casadi
     except ImportError:

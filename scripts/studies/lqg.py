@@ -1,4 +1,4 @@
-"""The regulator of least cost that sees measures only (LQG), sampled, with the delay of its exchange taken in.
+"""Sampled LQG control with the delay of the exchange.
 
 The plant from sample to sample z⁺ = A z + B v (models/analysis/sampled.py: the commands under way are states of it) with two Riccati equations:
 K for Σ zᵀQz + vᵀRv, L for disturbances of given density at the inputs and noise of given density in the measures (variance density²/(2 period), as
@@ -28,14 +28,14 @@ class Observed:
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """Of the closed loop: those of the regulator and those of the observer."""
+        """Return the closed-loop eigenvalues of regulator and observer."""
         A, B, C = self.plant.A, self.plant.B, self.plant.C
         return np.concatenate(
             (np.linalg.eigvals(A - B @ self.K), np.linalg.eigvals(A - A @ self.L @ C))
         )
 
     def block(self, measures: Sequence[str], rests: Sequence[float]) -> dict:
-        """A table of [controllers]."""
+        """Return a table of [controllers]."""
         values = [
             f"{name} - {rest!r}" if rest else name
             for name, rest in zip(measures, rests, strict=True)
@@ -53,7 +53,7 @@ class Observed:
 
 
 def weights(names: Sequence[str], given: Mapping[str, float], usual: float) -> np.ndarray:
-    """A diagonal by name; unknown names are errors."""
+    """Return a diagonal by name; unknown names are errors."""
     for name in given:
         if name not in names:
             raise ValueError(f"no '{name}' to weigh; there are {', '.join(names)}")
@@ -68,7 +68,9 @@ def observed(
     delay: float,
     table: Mapping[str, Mapping[str, float]],
 ) -> Observed:
-    """`table`: weights of states and inputs, densities of disturbances at the inputs and of noise in the measures, all by name."""
+    """Return `table`: weights of states and inputs, densities of disturbances at the inputs and of
+    noise in the measures, all by name.
+    """
     part = linear.part(commands, measures)
     plant = held(part, period, delay)
     size, n = len(plant.A), len(part.A)
@@ -91,7 +93,7 @@ def observed(
 
 
 def diffused(A: np.ndarray, intensity: np.ndarray, period: float) -> np.ndarray:
-    """Covariance ∫ exp(A τ) V exp(Aᵀ τ) dτ that white disturbances of a one-sided density make in a period (Van Loan 1978)."""
+    """Return the covariance caused by white disturbances in one period (Van Loan 1978)."""
     n = len(A)
     whole = expm(np.block([[-A, 0.5 * intensity], [np.zeros((n, n)), A.T]]) * period)
     found = whole[n:, n:].T @ whole[:n, n:]

@@ -1,4 +1,4 @@
-"""Numbers that sum up a run: of one of its columns, written `measure(column)`, or of its state of rest and the small motions about it.
+"""Objective functions of runs and equilibria.
 
 `rest(column)` is a value at rest; margins at rest are the smallest that any controller's loop has (models/analysis/control_loops.py).
 """
@@ -21,7 +21,7 @@ Column = Callable[[np.ndarray, np.ndarray], Any]
 
 
 def settling(time: np.ndarray, column: np.ndarray) -> float:
-    """Time from which on a column stays within 2 % of its whole change about its last value."""
+    """Return time from which on a column stays within 2 % of its whole change about its last value."""
     band = BAND * np.ptp(column)
     outside = np.flatnonzero(np.abs(column - column[-1]) > band)
     return (
@@ -46,7 +46,7 @@ MEASURES: dict[str, Column] = {
 
 
 class AtRest:
-    """What rest measures look at, each found once."""
+    """Lazily computed equilibrium data for measures."""
 
     def __init__(self, system: Any, inputs: Mapping[str, float] | None):
         from kinetree.models.system.controller_variants import resting
@@ -68,7 +68,7 @@ class AtRest:
         return control_loops(self.system, self.inputs)
 
     def value(self, name: str) -> float:
-        """Of an output, coordinate or state."""
+        """Return an output, coordinate or state at equilibrium."""
         rest = self.equilibrium
         known = rest.outputs | rest.coordinates | rest.states
         if name not in known:
@@ -78,7 +78,7 @@ class AtRest:
         return known[name]
 
     def margin(self, key: str, unstable: float) -> float:
-        """The smallest of all loops; of an unstable one `unstable`."""
+        """Return the smallest of all loops; of an unstable one `unstable`."""
         return min(
             (
                 abs(getattr(loop.margins, key)) if loop.margins.stable else unstable
@@ -89,14 +89,14 @@ class AtRest:
 
 
 def growth(linear: Any) -> float:
-    """Largest real part of the eigenvalues; 0 where it is one of their roundings, as that of a motion that nothing holds or drives."""
+    """Return the largest real part of the eigenvalues, 0 for rounding of neutral modes."""
     values = linear.eigenvalues
     largest = float(values.real.max(initial=-np.inf))
     return 0.0 if 0.0 < largest <= STILL * np.abs(values).max() else largest
 
 
 def swings(linear: Any) -> list[Any]:
-    """Modes that oscillate; not the roundings of eigenvalues that are zero."""
+    """Return modes that oscillate; not the roundings of eigenvalues that are zero."""
     fastest = float(np.abs(linear.eigenvalues).max(initial=0.0))
     return [
         mode
@@ -126,7 +126,7 @@ TEXTS = {
 
 
 def parsed(text: str) -> tuple[str, str]:
-    """Measure and column of `measure(column)`; a measure at rest has no column."""
+    """Return measure and column of `measure(column)`."""
     if text in REST:
         return text, ""
     match = re.fullmatch(r"\s*(\w+)\s*\((.+)\)\s*", text)
@@ -143,7 +143,7 @@ def measured(
     columns: Mapping[str, np.ndarray] | Any,
     at_rest: Callable[[], AtRest],
 ) -> float:
-    """The number of a measure; `at_rest` gives the state of rest when it is wanted."""
+    """Return the value of a measure of a run or equilibrium."""
     name, column = parsed(text)
     if name == VALUE:
         return float(at_rest().value(column))

@@ -39,14 +39,14 @@ class Local:
     values: np.ndarray  # (scenarios, texts)
 
     def known(self) -> bool:
-        """Whether all runs could be measured."""
+        """Return whether all runs could be measured."""
         return bool((self.values < BAD).all()) and all(
             np.isfinite(row).all() for rows in self.rows for row in rows
         )
 
 
 def local(search: Search, point: np.ndarray) -> Local:
-    """The point's runs."""
+    """Return the point's runs."""
     texts = search.task.texts
     rows = [
         [
@@ -60,7 +60,7 @@ def local(search: Search, point: np.ndarray) -> Local:
 
 
 def minimax(search: Search, start: np.ndarray) -> Any:
-    """The result in scipy's words: x and message."""
+    """Return the result in scipy's words: x and message."""
     point, radius, message = start.copy(), RADIUS, f"{search.task.iterations} iterations"
     for _ in range(search.task.iterations):
         shifts = np.where(point <= 1.0 - SHIFT, SHIFT, -SHIFT)
@@ -111,13 +111,13 @@ def minimax(search: Search, start: np.ndarray) -> Any:
 
 
 def price(search: Search, values: np.ndarray) -> float:
-    """The objective, and what broken constraints cost."""
+    """Return the objective with penalties of violated constraints."""
     objective = search.objective(values)
     return objective + PRICE * abs(objective) * search.broken(values)
 
 
 def foreseen(here: Local, near: list[Local], shifts: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Measures after a step by their slopes, (scenarios, texts)."""
+    """Return measures after a step by their slopes, (scenarios, texts)."""
     return here.values + sum(
         part * (each.values - here.values) / shift
         for part, each, shift in zip(step, near, shifts, strict=True)
@@ -133,7 +133,7 @@ def program(
     radius: float,
     off: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, float]:
-    """The step of the linear program, and what the objective loses by it as the slopes say; `off`: by how much constraints were off."""
+    """Return the step of the linear program and its predicted gain."""
     known_off = np.broadcast_to(off, here.values.shape)
     task, n = search.task, point.size
     kinds = [parsed(text)[0] in PEAKS for text in task.texts]

@@ -23,7 +23,7 @@ Told = Callable[[float, float], None]
 
 @dataclass
 class Found:
-    """The best point, what it measures, and the way there."""
+    """The best point with its measures and history."""
 
     values: dict[str, float]
     objective: float
@@ -40,7 +40,7 @@ class Found:
 
 
 def optimise(task: Task, told: Told = lambda done, best: None, state: Path | None = None) -> Found:
-    """Search from the start and from further ones; an interrupt keeps the best so far, and what `state` holds need not be run again."""
+    """Return the search from all starts; interrupts keep the best, `state` stores evaluations."""
     if task.pareto:
         return front(task, told, state)
     search, ends, message, interrupted = Search(task, told, state), [], "", False
@@ -85,7 +85,7 @@ def optimise(task: Task, told: Told = lambda done, best: None, state: Path | Non
 
 
 def locally(search: Search, start: np.ndarray) -> Any:
-    """One search with gradients."""
+    """Make one gradient search."""
     from scipy.optimize import Bounds, NonlinearConstraint, minimize
 
     def at(s: np.ndarray) -> np.ndarray:
@@ -118,7 +118,9 @@ def locally(search: Search, start: np.ndarray) -> Any:
 
 
 def globally(search: Search, start: np.ndarray) -> Any:
-    """Differential evolution, a generation at a time, the start among the first; broken constraints are paid for."""
+    """Return differential evolution, a generation at a time, the start among the first; broken
+    constraints are paid for.
+    """
     from scipy.optimize import differential_evolution
 
     def price(points: np.ndarray) -> np.ndarray:
@@ -143,7 +145,9 @@ def globally(search: Search, start: np.ndarray) -> Any:
 
 
 def front(task: Task, told: Told, state: Path | None) -> Found:
-    """Points of the Pareto front of two measures, each from the one before; dominated ones are left out."""
+    """Return the points of the Pareto front of two measures, each from the one before; dominated
+    ones are left out.
+    """
     first, second = task.measures
     pairs = ((first, second), (second, first))
     ends = [
@@ -192,12 +196,12 @@ def part_of(
     constraints: dict[str, tuple[float, float]],
     watched: tuple[str, ...] = (),
 ) -> Task:
-    """One measure alone."""
+    """Return the task with a single objective."""
     return replace(
         task, pareto=0, measures={measure: 1.0}, constraints=constraints, watched=watched
     )
 
 
 def state_of(state: Path | None, number: int) -> Path | None:
-    """The state file of one search of several."""
+    """Return the state file of one search of several."""
     return None if state is None else state.with_name(f"{state.stem}-{number}{state.suffix}")

@@ -202,7 +202,7 @@ def read_task(path: Path) -> Task:
 
 
 def numbered(text: str) -> list[str]:
-    """Names of `pulse_[1-9]`; any other name stands for itself."""
+    """Return the names of `pulse_[1-9]`, or the name itself."""
     match = re.fullmatch(r"(.*)\[(\d{1,4})-(\d{1,4})\](.*)", text)
     if match is None:
         return [text]
@@ -210,7 +210,7 @@ def numbered(text: str) -> list[str]:
 
 
 def places(name: str, table: dict[str, Any], place: str) -> dict[str, Variable]:
-    """{ order = N }, or the list to begin with: who is first, second, ..."""
+    """Return { order = N }, or the list to begin with: who is first, second, ..."""
     begin = (
         list(range(1, table["order"] + 1)) if isinstance(table["order"], int) else table["order"]
     )
@@ -230,7 +230,7 @@ def places(name: str, table: dict[str, Any], place: str) -> dict[str, Variable]:
 
 
 def variable(table: Any, place: str) -> Variable:
-    """{ from, to, start }; the start is the middle where it is left out."""
+    """Return { from, to, start }; the start is the middle where it is left out."""
     if not isinstance(table, dict) or not {"from", "to"} <= set(table) <= {
         "from",
         "to",

@@ -108,7 +108,7 @@ class Search:
         return out
 
     def trials(self, mechanism: Mechanism) -> list[Trials]:
-        """By scenario, what rests between the bounds of the variables."""
+        """Return cached systems of equilibrium measures by scenario."""
         from kinetree.models.run.trials import Trials
 
         free = {
@@ -120,7 +120,7 @@ class Search:
         return [Trials(mechanism, each, ends) for each in self.task.scenarios]
 
     def of_order(self, key: tuple[tuple[int, ...], ...]) -> tuple[list[Trials], list[System]]:
-        """Scenarios with these orders: what rests, and what runs."""
+        """Return the scenarios with a permutation applied."""
         if key not in self.ordered:
             from kinetree.models import load
 
@@ -138,7 +138,7 @@ class Search:
         return dict(zip(self.task.variables, map(float, self.low + s * self.width), strict=True))
 
     def measures(self, points: np.ndarray) -> np.ndarray:
-        """All measures at points of the unit cube, (points, measures), over the scenarios as asked for."""
+        """Return all measures (points, measures) over the scenarios."""
         if any(each.whole for each in self.task.variables.values()):
             points = self.snapped(points)
         for p in points:
@@ -155,7 +155,7 @@ class Search:
         return np.array([self.known[p.tobytes()] for p in points])
 
     def run(self, points: list[np.ndarray]) -> np.ndarray:
-        """Measures of all scenarios, (scenarios, points, measures)."""
+        """Return the measures of all scenarios, (scenarios, points, measures)."""
         where: dict[tuple[tuple[int, ...], ...], list[int]] = {}
         for k, point in enumerate(points):
             values = self.values(point)
@@ -171,20 +171,20 @@ class Search:
         return found
 
     def histories(self, p: np.ndarray) -> list[dict[str, np.ndarray]]:
-        """Columns of the runs of a point, by scenario; those of a state file are run again."""
+        """Return the columns of a point's runs by scenario."""
         assert self.kept is not None
         if p.tobytes() not in self.kept:
             self.run([p])
         return [columns for columns, _ in self.kept[p.tobytes()]]
 
     def apart(self, p: np.ndarray) -> np.ndarray:
-        """Measures of a point, scenario by scenario."""
+        """Return the measures of a point, scenario by scenario."""
         self.histories(p)
         assert self.kept is not None
         return np.array([values for _, values in self.kept[p.tobytes()]])
 
     def keep(self, p: np.ndarray) -> None:
-        """A line of the state file: what an interrupt or the end of the machine leaves."""
+        """Append an evaluation to the state file."""
         if self.state is not None:
             with self.state.open("a", encoding="utf-8") as stream:
                 stream.write(
@@ -195,7 +195,7 @@ class Search:
     def together(
         self, found: np.ndarray, slopes: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Of all scenarios: measures by `over`; of constraints the value that is nearest to its bound or beyond it. The same of their slopes."""
+        """Return combine scenarios: objectives by `over`, constraints by the nearest bound."""
         count = len(self.task.measures)
         objective = found[:, :count] @ np.array(list(self.task.measures.values()))
         worst = int(objective.argmax())
@@ -218,7 +218,7 @@ class Search:
     def scenario(
         self, trials: Trials, system: System, which: int, points: np.ndarray
     ) -> np.ndarray:
-        """Measures of one scenario."""
+        """Return the measures of one scenario."""
         rows = self.low + points * self.width
         columns = columns_of(self.task.texts)
         given = {
@@ -252,7 +252,7 @@ class Search:
         return found
 
     def note(self, p: np.ndarray) -> None:
-        """Remember the best point that keeps the constraints, or else breaks them least."""
+        """Store the best feasible point, or the least infeasible one."""
         values = self.known[p.tobytes()]
         worth = (self.broken(values), self.objective(values))
         worth = (0.0 if worth[0] <= KEPT else worth[0], worth[1])
@@ -268,7 +268,9 @@ class Search:
         )
 
     def limits(self, values: np.ndarray) -> np.ndarray:
-        """Distances to the bounds of the constraints, relative to their sizes; negative where broken."""
+        """Return distances to the bounds of the constraints, relative to their sizes; negative
+        where broken.
+        """
         count, found = len(self.task.measures), []
         for value, (low, high) in zip(
             values[count:], self.task.constraints.values(), strict=False
@@ -281,7 +283,9 @@ class Search:
         return float(np.maximum(-self.limits(values), 0.0).max(initial=0.0))
 
     def around(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Points of the differences about s, central but where a bound is nearer than their step, and their distances."""
+        """Return the points of the differences about s, central but where a bound is nearer than
+        their step, and their distances.
+        """
         ahead, behind = np.minimum(STEP, 1.0 - s), np.minimum(STEP, s)
         axes = np.eye(s.size)
         points = [
@@ -292,7 +296,7 @@ class Search:
         return np.array(points), ahead + behind
 
     def jacobian(self, s: np.ndarray) -> np.ndarray:
-        """Slopes of all measures by the scaled variables, (measures, variables)."""
+        """Return the slopes of all measures by the scaled variables, (measures, variables)."""
         if self.backwards:
             try:
                 return self.adjoint(s)
@@ -306,7 +310,7 @@ class Search:
         return ((values[1 : 1 + n] - values[1 + n :]) / distances[:, None]).T
 
     def adjoint(self, s: np.ndarray) -> np.ndarray:
-        """The same from one run a scenario."""
+        """Return measures and gradients from one adjoint run per scenario."""
         self.measures(s[None])  # the point counts as an evaluation
         options, names = dict(self.task.run), list(self.task.variables)
         inputs = options.pop("inputs", None)
@@ -322,14 +326,14 @@ class Search:
         return ways
 
     def slope(self, s: np.ndarray) -> np.ndarray:
-        """Of the objective."""
+        """Return the gradient of the objective."""
         return (
             np.array(list(self.task.measures.values()))
             @ self.jacobian(s)[: len(self.task.measures)]
         )
 
     def limit_slopes(self, s: np.ndarray) -> np.ndarray:
-        """Of the distances to the bounds, in their order."""
+        """Return the gradients of the constraint distances."""
         rows, found = self.jacobian(s)[len(self.task.measures) :], []
         for row, (low, high) in zip(rows, self.task.constraints.values(), strict=False):
             found += [row / max(abs(low), 1e-9)] if low > -math.inf else []
@@ -338,13 +342,15 @@ class Search:
 
 
 def worth(system: System) -> int:
-    """Variables up to which differences are less work than a way back, which costs about as much as five runs: two runs for each, eight in lanes."""
+    """Return the number of variables from which an adjoint run is cheaper than differences."""
     c = system.compiled
     return 2 if c.loops or c.guards or c.contacts or len(system.stages) > 1 else 20
 
 
 def stored(path: Path | None, task: Task) -> dict[bytes, np.ndarray]:
-    """Evaluations of a state file; one of another task is refused, a line that was cut off is left out."""
+    """Return the evaluations of a state file; one of another task is refused, a line that was cut
+    off is left out.
+    """
     if path is None:
         return {}
     head = json.dumps({"kinetree optimize": mark([task.mark, marks(task.source)])})

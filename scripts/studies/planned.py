@@ -1,4 +1,4 @@
-"""Planned experiments: which of them tells which parameter how well, before anything is measured.
+"""Planning of experiments for identification.
 
 stop_time = 4.0
 output_step = 0.01
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Trial(FileTable):
-    """One experiment."""
+    """One planned experiment."""
 
     inputs: dict[str, Real | str] = {}
     settings: dict[str, Real] = Field({}, alias="set")
@@ -42,7 +42,7 @@ class Trial(FileTable):
 
 
 class Plan(FileTable):
-    """What may be done."""
+    """Settings of all planned experiments."""
 
     stop_time: Positive
     output_step: Positive
@@ -51,7 +51,7 @@ class Plan(FileTable):
 
 
 def told_by(mechanism: Mechanism, path: Path, wanted: list[str]) -> dict[str, Any]:
-    """Deviations to expect of every experiment and of all together, as plain data."""
+    """Return the deviations to expect of every experiment and of all together, as plain data."""
     from kinetree.models.analysis.experiments import informed, together
     from kinetree.models.analysis.identification import checked_parameters
 
@@ -86,7 +86,7 @@ def told_by(mechanism: Mechanism, path: Path, wanted: list[str]) -> dict[str, An
 
 
 def experiment(trial: Trial, place: str, numbers: dict[str, float]) -> Experiment:
-    """With these numbers in its laws; those that are parameters hold too."""
+    """Return the experiment with given numbers."""
     return Experiment(
         {
             name: law_of(value, f"{place}.inputs.{name}", numbers)
@@ -99,7 +99,7 @@ def experiment(trial: Trial, place: str, numbers: dict[str, float]) -> Experimen
 def searched(
     mechanism: Mechanism, path: Path, wanted: list[str], plan: Plan, label: str
 ) -> dict[str, float]:
-    """The numbers of a trial that tell most."""
+    """Return the most informative numbers of an experiment."""
     from kinetree.scripts.studies.excitation import Wanted, best_excitation
 
     trial, place = plan.experiments[label], f"{path}: experiments.{label}"
@@ -120,7 +120,7 @@ def searched(
 
 
 def node_of(text: str, place: str) -> Node:
-    """A law, read."""
+    """Return a law, read."""
     try:
         return parse(text)
     except ExpressionError as error:
@@ -130,7 +130,7 @@ def node_of(text: str, place: str) -> Node:
 def law_of(
     value: float | str, place: str, numbers: dict[str, float]
 ) -> float | Callable[[float], float]:
-    """A number, or a law of t, in which numbers may have names, as a function."""
+    """Return a number, or a law of t, in which numbers may have names, as a function."""
     if not isinstance(value, str):
         return value
     node = node_of(value, place)

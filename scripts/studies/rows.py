@@ -1,4 +1,4 @@
-"""Rows of a study: every case run and measured, in one process, on several, or on a cluster, numbered by their cases."""
+"""Rows of a study, one per run, computed in processes or on a cluster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Cases = Sequence[dict[str, float]]
 
 
 def loaded(source: str) -> Any:
-    """A mechanism; a description may be given as the text of its JSON."""
+    """Return a mechanism; a description may be given as the text of its JSON."""
     from kinetree.models import load
 
     return load(json.loads(source)) if source.startswith("{") else load(source)
@@ -43,12 +43,14 @@ mechanism_of = lru_cache(maxsize=2)(loaded)  # once per process
 
 @lru_cache(maxsize=2)
 def base_of(source: str, token: int) -> Any:
-    """Compiled once per process and study (`token`): what cases change only in numbers need not be compiled again."""
+    """Return the system compiled once per process and study."""
     return loaded(source).compile()
 
 
 def told_by_numbers(source: str, cases: Cases) -> int:
-    """A token for `base_of` where the cases differ in numbers only, else 0; looked into where it pays."""
+    """Return a token for `base_of` where the cases differ in numbers only, else 0; looked into
+    where it pays.
+    """
     from kinetree.models.run.cases import Cases as Many
 
     names = list(cases[0]) if cases else []
@@ -68,7 +70,7 @@ def told_by_numbers(source: str, cases: Cases) -> int:
 
 
 def system_of(source: str, case: dict[str, float], token: int) -> Any:
-    """The mechanism of a case."""
+    """Return the mechanism of a case."""
     from kinetree.models.run.retuned import retuned_run
 
     if not token:
@@ -80,7 +82,7 @@ def system_of(source: str, case: dict[str, float], token: int) -> Any:
 def one_row(
     source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str], token: int
 ) -> list[float]:
-    """Parameters and measures of one case; no numbers where it cannot be made, does not rest, or ends early: the other cases go on."""
+    """Return parameters and measures of one case; NaN if it fails."""
     try:
         return row_of(system_of(source, case, token), case, options, texts)
     except (EvaluationError, ModelError):
@@ -88,12 +90,12 @@ def one_row(
 
 
 def without_numbers(case: Mapping[str, float], texts: Sequence[str]) -> list[float]:
-    """The row of a case that has failed."""
+    """Return the row of a case that has failed."""
     return [*case.values(), *[math.nan] * len(texts)]
 
 
 def failed(rows: Sequence[Sequence[float]], inputs: int) -> list[int]:
-    """Numbers of rows that have parameters and nothing else."""
+    """Return the indices of rows without any measure."""
     return [
         k for k, row in enumerate(rows) if len(row) > inputs and all(map(math.isnan, row[inputs:]))
     ]
@@ -102,7 +104,7 @@ def failed(rows: Sequence[Sequence[float]], inputs: int) -> list[int]:
 def failure_of(
     source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str]
 ) -> EvaluationError | ModelError | None:
-    """Why a case has no numbers: it is run once more."""
+    """Return why a case has no numbers: it is run once more."""
     try:
         row_of(system_of(source, case, 0), case, options, texts)
     except (EvaluationError, ModelError) as error:
@@ -113,7 +115,7 @@ def failure_of(
 def row_of(
     system: Any, case: Mapping[str, float], options: Mapping[str, Any], texts: Sequence[str]
 ) -> list[float]:
-    """The same of a system that is compiled."""
+    """Return the row of a compiled system."""
     moving = any("(" in text and not text.startswith("rest(") for text in texts)
     result = uncut(system.simulate(**options)) if moving else None
     columns: Mapping[str, Any] = result if result is not None else {}
@@ -137,7 +139,7 @@ def rows_of(
     told: Callable[[float], None],
     cluster: str = "",
 ) -> Rows:
-    """Number and row of every case as it is done."""
+    """Yield index and row of every case as it finishes."""
     token = told_by_numbers(source, cases)
     if cluster:
         yield from on_cluster(source, cases, options, texts, cluster, told, token)
@@ -154,13 +156,15 @@ def rows_of(
 
 
 def together(options: Mapping[str, Any], texts: Sequence[str], token: int) -> int:
-    """Cases of a task at most: many where they run in lanes, which needs measures of runs alone and a method of fixed steps."""
+    """Return the cases of a task at most: many where they run in lanes, which needs measures of
+    runs alone and a method of fixed steps.
+    """
     runs = all("(" in text and not text.startswith("rest(") for text in texts)
     return IN_LANES if token and runs and options.get("integrator") == "rk4" else TOGETHER
 
 
 def parts_of_cases(count: int, workers: int, most: int = TOGETHER) -> list[range]:
-    """Cases that travel together: one message and one answer cost as much as several rows."""
+    """Return cases that travel together: one message and one answer cost as much as several rows."""
     size = max(1, min(most, count // (TASKS * workers)))
     return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
@@ -168,7 +172,7 @@ def parts_of_cases(count: int, workers: int, most: int = TOGETHER) -> list[range
 def some_rows(
     source: str, cases: Cases, options: dict[str, Any], texts: Sequence[str], token: int
 ) -> list[list[float]]:
-    """Rows of a task; in vector lanes where the method and the measures allow."""
+    """Return the rows of a task; in vector lanes where the method and the measures allow."""
     if together(options, texts, token) == IN_LANES and len(cases) > 1:
         found = rows_in_lanes(base_of(source, token), cases, options, texts)
         return [
@@ -181,7 +185,7 @@ def some_rows(
 def rows_in_lanes(
     system: Any, cases: Cases, options: Mapping[str, Any], texts: Sequence[str]
 ) -> list[list[float]]:
-    """The same from one ensemble; nothing for runs that ended early, which tell by themselves why."""
+    """Return rows from one ensemble in lanes; None for runs that ended early."""
     given = {name: [case[name] for case in cases] for name in cases[0]}
     try:
         runs = system.simulate_many(given, outputs=columns_of(texts), threads=1, **options)
@@ -216,7 +220,7 @@ def on_workers(
     told: Callable[[float], None],
     token: int,
 ) -> Rows:
-    """Processes of this machine; a case that ends its workers has no numbers, and the others go on with as many workers."""
+    """Yield rows from worker processes; cases of dead workers are repeated here."""
     most = together(options, texts, token)
     work = Work(source, options, texts, token)
     tasks = parts_of_cases(len(cases), workers, most)
@@ -246,8 +250,7 @@ def on_cluster(
     told: Callable[[float], None],
     token: int,
 ) -> Rows:
-    """A Dask cluster whose workers have kinetree; the description travels with the points of its tables, and what a worker takes along when it dies
-    runs on another one. A case that ends several workers is lost. Dask pickles: whoever reaches the scheduler's port can run code on its workers."""
+    """Yield rows from a Dask cluster; lost cases are repeated."""
     try:
         from dask.distributed import Client, as_completed
     except ImportError:

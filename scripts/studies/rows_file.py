@@ -1,4 +1,4 @@
-"""The file of a study's rows: CSV, written row by row, or Parquet, in parts beside it that become one file at the end. Both can be gone on with."""
+"""The row file of a study: CSV row by row, or Parquet in parts; both can be resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Row = list[float]
 
 
 def parts_of(path: Path) -> Path:
-    """The folder of the parts of a Parquet file that is not finished."""
+    """Return the folder of the parts of a Parquet file that is not finished."""
     return path.with_name(path.name + ".parts")
 
 
@@ -40,7 +40,7 @@ def parquet() -> Any:
 
 @contextmanager
 def alone(path: Path | None) -> Iterator[None]:
-    """No other study writes to this file meanwhile: rows and parts of two would mix. The lock stands beside it; it ends with the process."""
+    """Context manager that locks the file against other studies."""
     if path is None:
         yield
         return
@@ -67,7 +67,7 @@ def alone(path: Path | None) -> Iterator[None]:
 def rows_file(
     path: Path | None, columns: list[str], rows: list[Row]
 ) -> Iterator[Callable[[Row], None]]:
-    """A file with the rows so far; what is given to the function is kept, so that an interrupt loses nothing (of Parquet: the last part)."""
+    """Context manager that yields a function to append rows."""
     if path is None:
         yield lambda row: None
     elif path.suffix.lower() == ".parquet":
@@ -142,12 +142,14 @@ def finish(path: Path | None, columns: list[str], rows: list[Row]) -> None:
 
 
 def mark_file(path: Path) -> Path:
-    """The file beside the rows that says of which study they are."""
+    """Return the file beside the rows that says of which study they are."""
     return path.with_name(f"{path.name}.study")
 
 
 def marks_of(wanted: Study) -> dict[str, str]:
-    """What the numbers of a study depend on besides the varied values: the mechanism with its files, and every option of its runs."""
+    """Return what the numbers of a study depend on besides the varied values: the mechanism with
+    its files, and every option of its runs.
+    """
     return marks(wanted.source(), **{f"[run] {key}": each for key, each in wanted.run.items()})
 
 
@@ -174,7 +176,9 @@ def check_same(path: Path, wanted: Study) -> None:
 
 
 def kept_rows(path: Path, wanted: Study) -> list[Row]:
-    """Rows of an interrupted study that belong to this one; a line that was cut off is run again."""
+    """Return the rows of an interrupted study that belong to this one; a line that was cut off is
+    run again.
+    """
     head, lines = lines_of(path)
     if head is None:
         return []
@@ -189,7 +193,7 @@ def kept_rows(path: Path, wanted: Study) -> list[Row]:
 
 
 def lines_of(path: Path) -> tuple[list[str] | None, list[Row]]:
-    """Columns and rows of a file; None where there is none."""
+    """Return columns and rows of a file, or None."""
     if path.suffix.lower() == ".parquet":
         found = [path] if path.exists() else sorted(parts_of(path).glob("*.parquet"))
         tables = [parquet().parquet.read_table(each) for each in found]
@@ -217,7 +221,7 @@ def lines_of(path: Path) -> tuple[list[str] | None, list[Row]]:
 
 
 def remaining(wanted: Study, rows: list[Row]) -> list[dict[str, float]]:
-    """Cases without a row."""
+    """Return cases without a row."""
     if not rows:
         return list(wanted.cases())
     done = {tuple(row[: len(wanted.vary)]) for row in rows}
@@ -225,7 +229,7 @@ def remaining(wanted: Study, rows: list[Row]) -> list[dict[str, float]]:
 
 
 def in_order(wanted: Study, rows: list[Row]) -> list[Row]:
-    """Rows in the order of the cases, whichever worker was first."""
+    """Return rows in the order of the cases, whichever worker was first."""
     found = {tuple(row[: len(wanted.vary)]): row for row in rows}
     return [
         found[case] for case in (tuple(each.values()) for each in wanted.cases()) if case in found

@@ -23,14 +23,14 @@ FORMS = {
 
 
 class Distribution:
-    """One parameter's."""
+    """The distribution of one parameter."""
 
     def __init__(self, kind: str, first: float, second: float):
         self.kind, self.first, self.second = kind, first, second
 
     @classmethod
     def of(cls, table: Mapping[str, Any], place: str) -> Distribution:
-        """From a table with one key."""
+        """Return the distribution of a table with one key."""
         if len(table) != 1 or next(iter(table)) not in FORMS:
             raise ValueError(
                 f"{place}: expected one of {', '.join(f'{key} = {form}' for key, form in FORMS.items())}"
@@ -56,7 +56,7 @@ class Distribution:
         return cls(kind, first, second)
 
     def at(self, share: np.ndarray) -> np.ndarray:
-        """The values below which these shares lie."""
+        """Return the values below which these shares lie."""
         from scipy.special import ndtri
 
         if self.kind == "uniform":
@@ -84,7 +84,7 @@ class Correlated:
     def among(
         cls, table: Mapping[str, Any], distributions: Mapping[str, Any], place: str
     ) -> Correlated:
-        """From a table, checked against the distributions of what varies."""
+        """Return correlations of varied parameters, checked against their distributions."""
         names, kinds = (
             table.get("of"),
             [key for key in ("correlation", "covariance") if key in table],
@@ -142,7 +142,7 @@ class Correlated:
 
 
 def cube(spread: str, dimensions: int, samples: int, seed: int) -> np.ndarray:
-    """Points of the unit cube; a Sobol sequence is balanced for powers of two."""
+    """Return the points of the unit cube; a Sobol sequence is balanced for powers of two."""
     from scipy.stats import qmc
 
     if spread == "indices":
@@ -164,7 +164,7 @@ def drawn(
     seed: int,
     together: Correlated | None = None,
 ) -> dict[str, np.ndarray]:
-    """Columns of values."""
+    """Return the columns of values."""
     from scipy.special import ndtr, ndtri
 
     points = cube(spread, len(distributions), samples, seed)

@@ -1,4 +1,5 @@
-"""How well a mechanism holds values while something disturbs it: ways to drive it, compared in runs, at rest and over spread parameters.
+"""Comparison of drive variants that hold values under disturbances: runs, equilibrium, spread
+parameters.
 
 mechanism = "lib:carrier"
 hold = ["slew", "luff"]            # outputs or coordinates that are to stay what they are at the start of the run
@@ -40,7 +41,7 @@ NOT_SETTLED = 0.98  # of a span: what settles later than that has not
 
 
 class Comparison(FileTable):
-    """What is held, and by which ways."""
+    """Settings of a comparison."""
 
     mechanism: Annotated[str, Field(strict=True, min_length=1)]
     hold: Annotated[list[str], Field(min_length=1)]
@@ -67,11 +68,11 @@ class Comparison(FileTable):
 
     @property
     def path(self) -> Path:
-        """Where it was read from."""
+        """Return the path of the file."""
         return self._path
 
     def source(self) -> str:
-        """The mechanism; a file is meant relative to the comparison's own folder."""
+        """Return the mechanism; a file is meant relative to the comparison's own folder."""
         return (
             self.mechanism
             if self.mechanism.startswith("lib:")
@@ -82,7 +83,7 @@ class Comparison(FileTable):
         return self.run_table.model_dump(exclude_unset=True)
 
     def with_settings(self, settings: dict[str, Any]) -> Comparison:
-        """Further settings of all ways."""
+        """Return the comparison with further settings of all variants."""
         made = self.model_copy(update={"settings": {**self.settings, **settings}})
         made._path = self._path
         return made
@@ -105,7 +106,7 @@ def read_comparison(path: Path = SHIPPED) -> Comparison:
 
 @dataclass(frozen=True)
 class Row:
-    """One way: largest and rms deviation and what is left at the end by held value, longest time to settle [s], energy used (or not a number)."""
+    """Results of one variant: deviations, settling time [s], energy."""
 
     way: str
     largest: dict[str, float]
@@ -120,7 +121,7 @@ class Row:
 
 
 def system_of(wanted: Comparison, way: str) -> Any:
-    """The mechanism driven by a way; names that it does not have are mistakes of the file."""
+    """Return the mechanism with one drive variant."""
     mechanism = load(wanted.source(), **wanted.settings)
     known = tuple(mechanism.description.parameters)
     for name in (*wanted.ways[way], *wanted.vary):
@@ -144,7 +145,7 @@ def system_of(wanted: Comparison, way: str) -> Any:
 def compare(
     wanted: Comparison, progress: Callable[[float], None] = lambda done: None
 ) -> dict[str, Result]:
-    """The same run by each way."""
+    """Run every variant."""
     runs = {}
     for k, way in enumerate(wanted.ways):
         runs[way] = uncut(system_of(wanted, way).simulate(**wanted.options()))
@@ -153,7 +154,7 @@ def compare(
 
 
 def row(wanted: Comparison, way: str, result: Result) -> Row:
-    """What the table says about a run."""
+    """Return the table row of a run."""
     deviations = {name: result[name] - result[name][0] for name in wanted.hold}
     stretches = spans(wanted, result)
     return Row(
@@ -171,7 +172,7 @@ def row(wanted: Comparison, way: str, result: Result) -> Row:
 
 
 def spans(wanted: Comparison, result: Result) -> list[tuple[float, float]]:
-    """From each disturbance to the instant before which it is to be settled, or to the end."""
+    """Return the intervals from each disturbance to its settling deadline."""
     last = float(result.time[-1])
     if not wanted.disturbed:
         return [(float(result.time[0]), last)]
@@ -187,7 +188,9 @@ def spans(wanted: Comparison, result: Result) -> list[tuple[float, float]]:
 def settling(
     time: np.ndarray, deviation: np.ndarray, begin: float, end: float, band: float
 ) -> float:
-    """Time from `begin` until the deviation stays within the band up to `end`; the whole span where it does not."""
+    """Return time from `begin` until the deviation stays within the band up to `end`; the whole
+    span where it does not.
+    """
     inside = (time >= begin) & (time <= end)
     late = np.flatnonzero(np.abs(deviation[inside]) > band)
     return (
@@ -198,13 +201,13 @@ def settling(
 
 
 def shown_unit(result: Result, name: str) -> tuple[float, str]:
-    """Factor and unit in which deviations are written: thousandths of angles and lengths."""
+    """Return factor and unit in which deviations are written: thousandths of angles and lengths."""
     unit = result.unit(name)
     return (1e3, f"m{unit}") if unit in ("rad", "m") else (1.0, unit)
 
 
 def table(wanted: Comparison, runs: dict[str, Result]) -> list[list[str]]:
-    """Head and rows as texts."""
+    """Return head and rows as texts."""
     units = {name: shown_unit(next(iter(runs.values())), name) for name in wanted.hold}
     labels = {name: f"{name} [{unit}]" if unit else name for name, (_, unit) in units.items()}
     words = ("largest", "rms", "at the end", "settled after")
@@ -235,7 +238,7 @@ def table(wanted: Comparison, runs: dict[str, Result]) -> list[list[str]]:
 def spread(
     wanted: Comparison, progress: Callable[[float], None] = lambda done: None
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Largest deviations of every way over drawn parameters, (samples,) by held value; not a number where a run failed."""
+    """Return the largest deviations of every variant over sampled parameters."""
     columns, found = (
         drawn("latin", wanted.spreads(), wanted.samples, wanted.seed, wanted.together()),
         {},

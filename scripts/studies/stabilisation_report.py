@@ -1,4 +1,4 @@
-"""The report of a comparison: deviations of every way, small motions and margins at rest, what spread parameters do."""
+"""Report of a comparison: deviations, modes, margins, spread."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARES = (5, 50, 95)
 
 
 def drawing(wanted: Comparison, runs: dict[str, Result]) -> Any:
-    """Deviations of all held values over time, disturbances marked."""
+    """Return a plot of all deviations with marked disturbances."""
     figure, axes = figure_of(len(wanted.hold), 1, 9.0, 0.5 + 2.5 * len(wanted.hold))
     first = next(iter(runs.values()))
     for place, name in zip(axes[:, 0], wanted.hold, strict=True):
@@ -66,7 +66,7 @@ def write_report(
     spreads: dict[str, dict[str, np.ndarray]],
     path: Path,
 ) -> Path:
-    """The page."""
+    """Return the page."""
     head, *rows = table(wanted, runs)
     best = {
         name: min(runs, key=lambda way: row(wanted, way, runs[way]).largest[name])
@@ -95,7 +95,7 @@ def write_report(
 
 
 def at_rest(wanted: Comparison) -> Section:
-    """Small motions of every way at rest, and what its controllers' loops have left."""
+    """Return modes and loop margins of every variant at equilibrium."""
     section, rows, loops = Section("Small motions at rest"), [], []
     for way in wanted.ways:
         try:
@@ -142,7 +142,7 @@ def at_rest(wanted: Comparison) -> Section:
 def robustness(
     wanted: Comparison, runs: dict[str, Result], spreads: dict[str, dict[str, np.ndarray]]
 ) -> Section:
-    """Percentiles of the largest deviations over drawn parameters."""
+    """Return the percentiles of the largest deviations over drawn parameters."""
     section = Section("With other numbers").say(
         f"Largest deviations over {wanted.samples} runs a way, parameters by a Latin hypercube:",
         *(f"{name}: {each}" for name, each in wanted.spreads().items()),

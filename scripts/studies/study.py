@@ -49,7 +49,7 @@ Count = Annotated[int, Field(strict=True, ge=1, le=MOST_RUNS)]
 
 
 def listed(wanted: Any) -> Any:
-    """One measure may stand for a list of one."""
+    """Return one measure as a list of one."""
     return [wanted] if isinstance(wanted, str) else wanted
 
 
@@ -66,7 +66,7 @@ class Spread(FileTable):
 
 
 def kind_of_values(values: Any) -> str:
-    """Which of the three a table or a list is meant to be."""
+    """Return the kind of values that a table or list defines."""
     if isinstance(values, Distribution) or isinstance(values, dict) and set(values) & set(FORMS):
         return "distribution"
     return "spread" if isinstance(values, (dict, Spread)) else "list"
@@ -85,7 +85,7 @@ Values = Annotated[
 
 
 class RunTable(FileTable):
-    """How every case is run."""
+    """Settings of every run."""
 
     stop_time: Positive | None = None
     output_step: Positive | None = None
@@ -102,7 +102,7 @@ Measures = Annotated[
 
 
 class Study(FileTable):
-    """What is run and what is reported."""
+    """Settings of a study."""
 
     mechanism: Annotated[str, Field(strict=True, min_length=1)]
     given: Annotated[dict[str, Values], Field(min_length=1, alias="vary")]
@@ -145,7 +145,7 @@ class Study(FileTable):
 
     @property
     def path(self) -> Path:
-        """Where the study was read from."""
+        """Return the path of the file."""
         return self._path
 
     @property
@@ -155,14 +155,14 @@ class Study(FileTable):
 
     @property
     def vary(self) -> dict[str, list[float] | Distribution]:
-        """Values of every parameter."""
+        """Return the values of every parameter."""
         return {
             name: each.numbers() if isinstance(each, Spread) else each
             for name, each in self.given.items()
         }
 
     def together(self) -> Correlated | None:
-        """What varies together."""
+        """Return the correlated parameters."""
         return (
             Correlated.among(self.correlated, self.vary, "correlated") if self.correlated else None
         )
@@ -175,7 +175,7 @@ class Study(FileTable):
         ]
 
     def source(self) -> str:
-        """The mechanism; a file is meant relative to the study's own folder."""
+        """Return the mechanism; a file is meant relative to the study's own folder."""
         return (
             self.mechanism
             if self.mechanism.startswith("lib:")
@@ -186,7 +186,7 @@ class Study(FileTable):
         return [*self.given, *self.texts()]
 
     def texts(self) -> list[str]:
-        """The measures."""
+        """Return the measures."""
         return [
             *(
                 f"{measure}({name})"
@@ -233,7 +233,7 @@ def run_study(
     workers: int = 1,
     first: int = 0,
 ) -> Iterator[list[float]]:
-    """One row per run, in the order of `columns()`; on several workers as they are done; `first`: cases before it are there already."""
+    """Return one row per run; `first` cases are done already."""
     cases = list(study.cases())[first:]
     for _, row in rows_of(
         study.source(), cases, study.run, study.texts(), workers, lambda done: told(first + done)

@@ -19,7 +19,9 @@ SHARES = (1, 5, 50, 95, 99)
 
 
 def rank_correlations(values: np.ndarray, inputs: int) -> np.ndarray:
-    """Spearman's, of every measure (rows) with every parameter; 0 where one of them is constant."""
+    """Return spearman's, of every measure (rows) with every parameter; 0 where one of them is
+    constant.
+    """
     from scipy.stats import rankdata
 
     sizes = np.abs(values).max(axis=0, initial=1e-300)
@@ -38,7 +40,7 @@ def rank_correlations(values: np.ndarray, inputs: int) -> np.ndarray:
 
 
 def write_report(study: Study, rows: list[list[float]], path: Path) -> Path:
-    """The page."""
+    """Return the page."""
     every, names, count = np.array(rows), study.columns(), len(study.vary)
     lost = failed(rows, count)
     values = np.delete(every, lost, axis=0)
@@ -81,7 +83,7 @@ def write_report(study: Study, rows: list[list[float]], path: Path) -> Path:
 
 
 def summary(study: Study, values: np.ndarray, names: list[str], count: int) -> Section:
-    """Percentiles, and how many runs are unstable where that was measured."""
+    """Return percentiles, and how many runs are unstable where that was measured."""
     section = Section("Results").table(
         ("measure", *(f"{share} %" for share in SHARES), "smallest", "largest"),
         [(name, *map(float, np.nanpercentile(values[:, k], SHARES)), float(np.nanmin(values[:, k])), float(np.nanmax(values[:, k])))
@@ -99,7 +101,7 @@ def summary(study: Study, values: np.ndarray, names: list[str], count: int) -> S
 
 
 def shares(values: np.ndarray, names: list[str], count: int) -> Section:
-    """Sobol indices of every measure."""
+    """Return Sobol indices of every measure."""
     from kinetree.scripts.reports.linear_pictures import figure_of
 
     section = Section("Sobol indices").say(
@@ -129,7 +131,7 @@ def shares(values: np.ndarray, names: list[str], count: int) -> Section:
 
 
 def histograms(values: np.ndarray, names: list[str], count: int) -> Section:
-    """One per measure."""
+    """Return one histogram per measure."""
     from kinetree.scripts.reports.linear_pictures import figure_of
 
     shown = names[count : count + MOST]
@@ -144,7 +146,9 @@ def histograms(values: np.ndarray, names: list[str], count: int) -> Section:
 
 
 def maps(study: Study, values: np.ndarray, names: list[str]) -> Section:
-    """Measures over a grid of two parameters; the border of stability where growth was measured."""
+    """Return the measures over a grid of two parameters; the border of stability where growth was
+    measured.
+    """
     from kinetree.scripts.reports.linear_pictures import figure_of
 
     first, second = (np.array(v) for v in study.vary.values())

@@ -1,4 +1,4 @@
-"""How ground and supports act on a mechanism that stands: one thing changed at a time, each case at rest, by its modes and through its disturbances.
+"""Study of ground and supports: one change at a time, at equilibrium and under disturbances.
 
 `supports_file` says what is varied and told.
 """
@@ -40,7 +40,7 @@ MODES = 3  # slowest ones that are told
 
 @dataclass
 class Case:
-    """What was found of one case; `failed` says why there is nothing."""
+    """Results of one case; `failed` gives the reason if there are none."""
 
     aspect: str
     value: float
@@ -63,14 +63,14 @@ class Case:
 
     @property
     def margin_at_rest(self) -> float:
-        """The least load of a support at rest over the mean."""
+        """Return the least support load at equilibrium relative to the mean."""
         return min(self.loads[name] for name in self.least) / (
             sum(self.loads[name] for name in self.least) / len(self.least)
         )
 
     @property
     def margin(self) -> float:
-        """The least part of its load at rest that a support keeps in the run; 0: it lifts off."""
+        """Return the least support load in the run relative to equilibrium; 0 means lift-off."""
         return min(
             self.least[name] / self.loads[name] if self.loads[name] > 0.0 else 0.0
             for name in self.least
@@ -110,7 +110,7 @@ class Study:
             )
 
     def named(self, patterns: list[str]) -> list[str]:
-        """Force elements that stand on the ground."""
+        """Return the force elements that stand on the ground."""
         standing = [
             name for name, force in self.known.forces.items() if isinstance(force, Standing)
         ]
@@ -125,7 +125,7 @@ class Study:
         return found
 
     def numbers(self, key: str, value: float) -> dict[str, float]:
-        """Everything special of a case."""
+        """Return the everything special of a case."""
         g = self.wanted.ground
         found = {name: getattr(g, name) for name in GROUND} | {
             "spread": 1.0,
@@ -136,7 +136,7 @@ class Study:
         return found | ({key: value} if key in found else {})
 
     def description(self, key: str, value: float, extension: float | None = None) -> dict[str, Any]:
-        """The description of a case."""
+        """Return the description of a case."""
         made, n = copy.deepcopy(self.base), self.numbers(key, value)
         if not made.get("run", {}).get("prepare"):
             made["run"] = {**made.get("run", {}), "prepare": [{"name": "at rest"}]}
@@ -163,7 +163,7 @@ class Study:
         return made
 
     def unit(self, key: str) -> str:
-        """Unit of what is varied."""
+        """Return the unit of a varied quantity."""
         return (
             UNITS.get(key, "")
             if key in SPECIAL or not key
@@ -171,7 +171,7 @@ class Study:
         )
 
     def described(self, key: str) -> float:
-        """What is varied, as it is described; NaN where that is no number."""
+        """Return the nominal value of a varied quantity, or NaN."""
         if key in SPECIAL:
             value = self.numbers("", math.nan).get(key)
         else:
@@ -183,7 +183,7 @@ class Study:
         return float(value) if isinstance(value, int | float) else math.nan
 
     def middle(self) -> list[str]:
-        """Mean place of the supports, in their body's frame."""
+        """Return the mean place of the supports, in their body's frame."""
         points = [
             self.base["forces"][label].get("point", (0.0, 0.0, 0.0)) for label in self.supports
         ]
@@ -193,7 +193,7 @@ class Study:
         ]
 
     def soil(self, n: Mapping[str, float], soft: float) -> dict[str, float]:
-        """Soil under one support."""
+        """Return the soil under one support."""
         area = n["footprint"]
         stiffness, damping = n["bedding"] * area * soft, n["damping"] * area
         bearing = NEVER if n["bearing"] is None else n["bearing"] * area * soft
@@ -206,7 +206,7 @@ class Study:
         return found | {"viscosity": damping + SETTLING * stiffness}
 
     def case(self, key: str, value: float) -> Case:
-        """Rest, modes and a run."""
+        """Return rest, modes and a run."""
         found = Case(key, value, self.unit(key), self.described(key))
         try:
             if key == "preload":
@@ -254,7 +254,7 @@ class Study:
             )
 
     def spans(self, result: Result) -> list[tuple[float, float]]:
-        """From each disturbance to the next, or to the end."""
+        """Return the intervals between disturbances."""
         last = float(result.time[-1])
         if not self.wanted.disturbed:
             return [(float(result.time[0]), last)]
@@ -269,7 +269,7 @@ class Study:
         ] or [(float(result.time[0]), last)]
 
     def extension_of(self, share: float) -> float:
-        """The extension at which `others` carry a share of the weight: by bisection, as their load falls with it."""
+        """Return the extension at which `others` carry a share of the weight, by bisection."""
         low, high = self.wanted.between
         if not (self.share(low) >= share >= self.share(high)):
             raise NotPossible(
@@ -283,7 +283,7 @@ class Study:
         return high
 
     def share(self, extension: float) -> float:
-        """Share of the weight on `others` at rest."""
+        """Return the share of the weight on `others` at equilibrium."""
         description = self.description("", math.nan, extension)
         for step in description.get("run", {}).get("prepare", ()):
             step.pop("require", None)
@@ -298,7 +298,7 @@ def as_table(parameter: Any) -> dict[str, Any]:
 
 
 def tilted(gravity: Any, slope: float, cross: float) -> list[str]:
-    """Gravity in the axes of a ground that rises along x, then along y."""
+    """Return gravity in the axes of a ground that rises along x, then along y."""
     a, b = math.atan(slope), math.atan(cross)
     along = np.array(
         [[math.cos(a), 0.0, math.sin(a)], [0.0, 1.0, 0.0], [-math.sin(a), 0.0, math.cos(a)]]
@@ -314,7 +314,7 @@ def tilted(gravity: Any, slope: float, cross: float) -> list[str]:
 
 
 def study(wanted: Supports, progress: Callable[[float], None] = lambda done: None) -> list[Case]:
-    """All cases, the one as described first."""
+    """Return all cases, the nominal one first."""
     cases, made = [], Study(wanted)
     for k, (key, value) in enumerate(wanted.cases()):
         cases.append(made.case(key, value))

@@ -1,4 +1,4 @@
-"""The file of a study of supports: what stands, what is varied, what is told.
+"""The file of a support study.
 
 mechanism = "lib:carrier"
 supports = ["jack_*"]              # force elements of the ground (contact, jack, tyre, wheel) that carry, by names or patterns
@@ -44,7 +44,7 @@ SPECIAL = (*GROUND, "spread", "slope", "cross_slope", "soft", "preload")
 
 
 class Ground(FileTable):
-    """What the supports stand on."""
+    """Settings of the ground."""
 
     bedding: Positive | None = None
     damping: Positive = 1e6
@@ -54,7 +54,7 @@ class Ground(FileTable):
 
 
 class Supports(FileTable):
-    """What is varied, and what is told."""
+    """Settings of a support study."""
 
     mechanism: Annotated[str, Field(strict=True, min_length=1)]
     supports: Annotated[list[str], Field(min_length=1)]
@@ -89,7 +89,7 @@ class Supports(FileTable):
         return self
 
     def source(self) -> str:
-        """The mechanism; a file is meant relative to the study's own folder."""
+        """Return the mechanism; a file is meant relative to the study's own folder."""
         return (
             self.mechanism
             if self.mechanism.startswith("lib:")
@@ -106,7 +106,7 @@ class Supports(FileTable):
         return self._path
 
     def cases(self) -> list[tuple[str, float]]:
-        """The case as described, then one thing changed at a time."""
+        """Return the nominal case and all single changes."""
         return [
             ("", math.nan),
             *((key, float(value)) for key, values in self.vary.items() for value in values),

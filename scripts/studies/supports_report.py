@@ -35,12 +35,12 @@ def milli(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """1e6, not 1e+06."""
+    """Return 1e6, not 1e+06."""
     return re.sub(r"e([+-])0*", lambda sign: "e" + sign[1].strip("+"), f"{value:.4g}")
 
 
 def thousandth(names: list[str], cases: list[Case]) -> str:
-    """A thousandth of the units of columns: mrad, mm, or both."""
+    """Return a thousandth of the units of columns: mrad, mm, or both."""
     units = {case.units[name] for case in cases if not case.failed for name in names}
     return (
         ", ".join(f"m{unit}" for unit in sorted(units, reverse=True))
@@ -58,13 +58,13 @@ def name_of(case: Case) -> str:
 
 
 def title_of(aspect: str, cases: list[Case]) -> str:
-    """What is varied, with its unit."""
+    """Return the varied quantity with its unit."""
     unit = next((case.unit for case in cases if case.aspect == aspect), "")
     return TEXTS.get(aspect, aspect) + (f" [{unit}]" if unit else "")
 
 
 def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
-    """Head and rows: modes, values at rest, margins, deviations over all disturbances."""
+    """Return the table of modes, equilibrium values, margins and deviations."""
     heads = [
         "case",
         *(f"mode {k + 1} [Hz] (ratio)" for k in range(MODES)),
@@ -99,7 +99,7 @@ def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
 
 
 def disturbances(wanted: Supports, cases: list[Case]) -> list[list[str]]:
-    """Head and rows: every disturbance of every case."""
+    """Return head and rows: every disturbance of every case."""
     heads = [(name, thousandth([name], cases)) for name in wanted.hold]
     words = [
         word
@@ -126,7 +126,7 @@ def disturbances(wanted: Supports, cases: list[Case]) -> list[list[str]]:
 
 
 def loads(cases: list[Case]) -> list[list[str]]:
-    """Loads at rest, in kN."""
+    """Return the table of equilibrium loads [kN]."""
     good = [case for case in cases if not case.failed]
     rows = [["case", *(good[0].loads if good else ())]]
     return rows + [
@@ -135,12 +135,12 @@ def loads(cases: list[Case]) -> list[list[str]]:
 
 
 def axis_of(aspect: str, cases: list[Case]) -> str:
-    """The same in one word."""
+    """Return the axis label of a quantity."""
     return title_of(aspect, cases).replace(TEXTS.get(aspect, aspect), aspect.replace("_", " "))
 
 
 def points(cases: list[Case], aspect: str) -> tuple[list[float], list[Case]]:
-    """Values and cases of an aspect in order; the case as described is one of them where its value is known."""
+    """Return values and cases of a quantity in order, with the nominal case."""
     good = [(case.value, case) for case in cases if case.aspect == aspect and not case.failed]
     described = next((case.described for case in cases if case.aspect == aspect), math.nan)
     if (
@@ -156,7 +156,7 @@ def points(cases: list[Case], aspect: str) -> tuple[list[float], list[Case]]:
 def curves(
     wanted: Supports, cases: list[Case], good: list[Case]
 ) -> tuple[tuple[str, list[Curve]], ...]:
-    """What is drawn over an aspect: label of the axis; label, values, colour, line of every curve."""
+    """Return axis label and curves over a quantity."""
     modes = [
         (
             f"mode {k + 1}",
@@ -201,7 +201,7 @@ def curves(
 
 
 def plot(place: Any, title: str, x: list[float], label: str, lines: list[Curve]) -> None:
-    """One picture over an aspect."""
+    """Draw one plot over a quantity."""
     for text, y, colour, style in lines:
         thin = 0.9 if "--" in style else 1.1
         place.plot(
@@ -224,7 +224,7 @@ def plot(place: Any, title: str, x: list[float], label: str, lines: list[Curve])
 
 
 def drawing(wanted: Supports, cases: list[Case], aspects: list[str]) -> Any:
-    """A row for every aspect: modes, margins, deviations over its values."""
+    """Return a row for every aspect: modes, margins, deviations over its values."""
     figure, axes = figure_of(len(aspects), 3, 11.0, 0.4 + 2.5 * len(aspects))
     for places, aspect in zip(axes, aspects, strict=True):
         x, good = points(cases, aspect)
@@ -236,7 +236,7 @@ def drawing(wanted: Supports, cases: list[Case], aspects: list[str]) -> Any:
 
 
 def pictures(section: Section, wanted: Supports, cases: list[Case], aspect: str) -> None:
-    """The same for one aspect, each for itself, so that a small screen shows one below the other."""
+    """Add single plots of a quantity to the page."""
     x, good = points(cases, aspect)
     captions = ("The slowest modes", "Loads of the supports", "Deviations while it is disturbed")
     for caption, (label, lines) in zip(captions, curves(wanted, cases, good), strict=True):
@@ -248,12 +248,12 @@ def pictures(section: Section, wanted: Supports, cases: list[Case], aspect: str)
 
 
 def draw(wanted: Supports, cases: list[Case], path: Path) -> None:
-    """All aspects as one picture."""
+    """Draw all quantities into one picture."""
     drawing(wanted, cases, list(wanted.vary)).savefig(path, dpi=110)
 
 
 def write_report(wanted: Supports, cases: list[Case], path: Path) -> Path:
-    """The page: an overview, then aspect by aspect."""
+    """Return the page: an overview, then aspect by aspect."""
     described = cases[0]
     head, *rows = overview(wanted, cases)
     first = Section("All cases").table(head, rows)

@@ -39,7 +39,7 @@ class Sweep:
 
     @property
     def apart(self) -> np.ndarray:
-        """|measured - linear|/|linear|."""
+        """Return |measured - linear|/|linear|."""
         return np.abs(self.measured - self.linear) / np.maximum(np.abs(self.linear), 1e-300)
 
 
@@ -54,7 +54,7 @@ def swept(
     held: Mapping[str, float] | None = None,
     told: Callable[[float], None] = lambda done: None,
 ) -> Sweep:
-    """From `low` to `high` [Hz], with an amplitude in the unit of the input."""
+    """Measure frequency responses from `low` to `high` [Hz] on the FMU with sines."""
     from kinetree.fmu.archive.build import build_fmu
     from kinetree.models.analysis.linearization import linearize
     from kinetree.models.system.controller_variants import resting
@@ -117,7 +117,9 @@ def answers(
     frequency: float,
     wait: int,
 ) -> np.ndarray:
-    """Outputs at the beginnings of the communication steps of the last periods, (steps, outputs)."""
+    """Return outputs at the beginnings of the communication steps of the last periods, (steps,
+    outputs).
+    """
     begin, step, rows = host.time, 1.0 / (PER * frequency), []
     for k in range(PER * (wait + OVER)):
         if k >= PER * wait:
@@ -128,7 +130,9 @@ def answers(
 
 
 def harmonics(rows: np.ndarray, amplitude: float) -> tuple[np.ndarray, np.ndarray]:
-    """Response and distortion of every output; the amplitude is that of the sine whose staircase acted."""
+    """Return the response and distortion of every output; the amplitude is that of the sine whose
+    staircase acted.
+    """
     whole = np.fft.rfft(rows, axis=0)[::OVER][: PER // 2 + 1]  # harmonic by harmonic
     half = math.pi / PER
     staircase = -0.5j * amplitude * len(rows) * math.sin(half) / half * np.exp(-1j * half)

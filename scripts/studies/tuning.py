@@ -42,7 +42,7 @@ WANTED = {"phase": 45.0, "gain": 2.0, "modulus": 0.5}
 
 @dataclass(frozen=True)
 class Tuned:
-    """A controller and what it keeps."""
+    """A tuned controller with its margins."""
 
     numbers: dict[str, float]  # kp, ki, kd, filter
     crossover: float  # rad/s
@@ -55,7 +55,9 @@ class Tuned:
 def controller_of(
     numbers: Mapping[str, float], period: float, notch: Mapping[str, float] | None = None
 ) -> StateSpace:
-    """The law from the negative measure to the command: continuous, or from sample to sample as a controller block runs."""
+    """Return the law from the negative measure to the command: continuous, or from sample to sample
+    as a controller block runs.
+    """
     if not period:
         C = pid(**{key: value for key, value in numbers.items() if value})
         return C if notch is None else notch_filter(**notch).then(C)
@@ -66,7 +68,9 @@ def controller_of(
 def sampled_pid(
     kp: float, ki: float = 0.0, kd: float = 0.0, filter: float = 0.0, *, period: float
 ) -> Sampled:
-    """Backward differences, as models/controllers/laws.py has them: s⁺ = s + ((e - before)/T - s) T/(filter + T), i⁺ = i + ki e T."""
+    """Return backward differences, as models/controllers/laws.py has them: s⁺ = s + ((e - before)/T
+    - s) T/(filter + T), i⁺ = i + ki e T.
+    """
     share = period / (filter + period)
     A = np.array([[0.0, 0.0, 0.0], [-share / period, 1.0 - share, 0.0], [0.0, 0.0, 1.0]])
     B = np.array([[1.0], [share / period], [ki * period]])
@@ -77,7 +81,7 @@ def sampled_pid(
 
 @lru_cache(maxsize=16)
 def sampled_notch(frequency: float, depth: float, width: float, period: float) -> StateSpace:
-    """The block from sample to sample."""
+    """Return the block from sample to sample."""
     block = NotchController(
         kind="notch", measure="y", period=period, frequency=frequency, depth=depth, width=width
     )
@@ -96,7 +100,7 @@ def shaped(
     sign: float,
     notch: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
-    """Numbers of the controller of this sign that crosses at ω."""
+    """Return the numbers of the controller of this sign that crosses at ω."""
     numbers = {"kp": 1.0, "ki": omega / LAG if "ki" in kinds else 0.0}
     if "kd" in kinds:
         numbers |= {"kd": LEAD / omega, "filter": 1.0 / (FILTER * omega)}
@@ -110,7 +114,7 @@ def shaped(
 
 
 def period_of(plant: StateSpace) -> float:
-    """Of a plant from sample to sample; 0: a continuous one."""
+    """Return the sample period of a plant; 0 if continuous."""
     return plant.period if isinstance(plant, Sampled) else 0.0
 
 
@@ -121,7 +125,9 @@ def tuned(
     wanted: Mapping[str, float],
     notch: Mapping[str, float] | None = None,
 ) -> Tuned | None:
-    """The fastest controller that keeps the margins, None where no crossover does; `delay`: dead time besides what a sampled plant has in it."""
+    """Return the fastest controller that keeps the margins, or None; `delay` is additional dead
+    time.
+    """
     limits, period, grid = WANTED | dict(wanted), period_of(plant), plant.frequencies()
     behind = plant.response(grid)[:, 0, 0] * np.exp(-1j * grid * delay)
 
@@ -162,7 +168,7 @@ def tuned(
 
 
 def keeps(found: Margins, wanted: Mapping[str, float], short: float = 1e-2) -> bool:
-    """Whether margins are those wanted, or short of them by no more than a part."""
+    """Return whether margins meet the wanted ones, within a tolerance."""
     phase, gain, modulus = (
         (1.0 - short) * (WANTED | dict(wanted))[key] for key in ("phase", "gain", "modulus")
     )
@@ -173,7 +179,7 @@ def keeps(found: Margins, wanted: Mapping[str, float], short: float = 1e-2) -> b
 
 
 def fastest(kept: Callable[[float], Tuned | None], found: Tuned, beyond: float) -> Tuned:
-    """By halves, between a crossover that keeps the margins and one that does not."""
+    """Return the highest feasible crossover by bisection."""
     for _ in range(HALVES):
         middle = float(np.sqrt(found.crossover * beyond))
         better = kept(middle)
@@ -184,7 +190,7 @@ def fastest(kept: Callable[[float], Tuned | None], found: Tuned, beyond: float) 
 def notched(
     plant: StateSpace, kinds: Sequence[str], delay: float, wanted: Mapping[str, float]
 ) -> Tuned | None:
-    """The fastest controller, with a notch at one lightly damped mode where that helps."""
+    """Return the fastest controller, with a notch at one lightly damped mode where that helps."""
     best, period = tuned(plant, kinds, delay, wanted), period_of(plant)
     values = np.linalg.eigvals(plant.A)
     if period:
@@ -204,7 +210,7 @@ def notched(
 
 
 def notch_filter(frequency: float, depth: float, width: float) -> StateSpace:
-    """(s² + 2 depth w s + w²)/(s² + 2 width w s + w²), w = 2π frequency."""
+    """Return (s² + 2 depth w s + w²)/(s² + 2 width w s + w²), w = 2π frequency."""
     w = 2.0 * np.pi * frequency
     A = np.array([[0.0, 1.0], [-w * w, -2.0 * width * w]])
     return StateSpace(
@@ -213,7 +219,7 @@ def notch_filter(frequency: float, depth: float, width: float) -> StateSpace:
 
 
 def forward_gains(plant: StateSpace, crossover: float) -> tuple[float, float]:
-    """Commands per speed and per acceleration of the measure below the crossover."""
+    """Return commands per speed and per acceleration of the measure below the crossover."""
     omega = np.geomspace(crossover / 30.0, crossover, FITTED)
     inverse = 1.0 / plant.response(omega)[:, 0, 0]
     size = 1.0 / np.abs(inverse)
@@ -225,7 +231,7 @@ def forward_gains(plant: StateSpace, crossover: float) -> tuple[float, float]:
 
 
 def bandwidth(loop: StateSpace, delay: float) -> float:
-    """Lowest frequency from which on |S| is above 1/√2."""
+    """Return the lowest frequency from which on |S| is above 1/√2."""
     omega = loop.frequencies()
     values = loop.response(omega)[:, 0, 0] * np.exp(-1j * omega * delay)
     above = np.flatnonzero(np.abs(1.0 / (1.0 + values)) > np.sqrt(0.5))
@@ -248,7 +254,7 @@ def regulator(
 
 
 def snippet(table: Mapping[str, Any], numbers: Mapping[str, float]) -> str:
-    """A [[loops]] table with the numbers found."""
+    """Return a [[loops]] table with the tuned numbers."""
     rest = {key: value for key, value in table.items() if key not in ("kp", "ki", "kd", "filter")}
     found = {key: float(f"{value:.6g}") for key, value in numbers.items() if value}
     lines = [

@@ -45,14 +45,14 @@ class Worker:
             pass
 
     def taken(self) -> Any:
-        """What it sends; None where it has died."""
+        """Return what it sends; None where it has died."""
         try:
             return self.ours.recv()
         except (EOFError, OSError):
             return None
 
     def fault(self) -> str:
-        """What ended a process that has died."""
+        """Return what ended a process that has died."""
         self.process.join(PATIENCE)
         code = self.process.exitcode
         return fault_of(code or 0) or f"exit code {code}"
@@ -142,7 +142,9 @@ def over(
 
 
 def aside(work: Callable[..., Any], *given: Any) -> Any:
-    """What a function returns, computed in a process of its own; ChildProcessError where that dies over it."""
+    """Return what a function returns, computed in a process of its own; ChildProcessError where
+    that dies over it.
+    """
     worker = Worker(Aside(work), True)
     try:
         worker.give([0], [given])

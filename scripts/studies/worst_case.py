@@ -41,7 +41,7 @@ def sign_of(measure: str) -> float:
 def worst_case(
     study: Study, measure: str, told: Callable[[float, float], None] = lambda done, best: None
 ) -> Found:
-    """Where the measure is largest; the objective is its value times `sign_of` it."""
+    """Search the largest value of a measure."""
     try:
         parsed(measure)
     except ValueError as error:

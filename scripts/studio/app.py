@@ -24,14 +24,14 @@ PAUSE = 0.05  # seconds between looks at the port
 
 
 def listening(port: int) -> bool:
-    """Whether something answers on a port of this machine."""
+    """Return whether a port of this machine answers."""
     with socket.socket() as probe:
         probe.settimeout(1.0)
         return probe.connect_ex((HOST, port)) == 0
 
 
 def serve(source: str, port: int, token: str, show: bool, ready: Callable[[str], None]) -> None:
-    """Serve until the process ends; `ready` hears the address."""
+    """Serve the page until the process ends; `ready` receives its address."""
     session = Session(source)
     pages: dict[str, str] = {}
 

@@ -16,7 +16,7 @@ KINDS = ("joint", "loop", "force")
 
 @dataclass(frozen=True)
 class Edge:
-    """Something that joins two bodies: its name, what it is, one of KINDS."""
+    """An element that connects two bodies."""
 
     a: str
     b: str
@@ -27,7 +27,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """Bodies with their places (column, row), and what joins them."""
+    """Bodies with positions (column, row) and their connections."""
 
     places: dict[str, tuple[float, int]]
     edges: tuple[Edge, ...]
@@ -42,7 +42,7 @@ class Graph:
 
 
 def graph_of(mechanism: Mechanism) -> Graph:
-    """Joints of the spanning tree and those that close loops, elements between two bodies, and those that hold one to the ground."""
+    """Return the graph of joints, loop joints and force elements."""
     from kinetree.scripts.terminal.model_info import anatomy
 
     system = mechanism.compile()
@@ -79,12 +79,12 @@ def kind_of(joint: dict[str, Any]) -> str:
 
 
 def word_of(part: Any) -> str:
-    """What an element is, in a word."""
+    """Return the kind of an element as one word."""
     return str(getattr(part, "kind", "") or type(part).__name__.lower())
 
 
 def ends(part: Any) -> tuple[str, str] | None:
-    """The two bodies that an element joins; one alone is held to the ground; none where it acts on coordinates or lines of oil."""
+    """Return the two bodies that an element connects, or none."""
     if isinstance(part, Contact):
         named = sorted(contact_bodies(part), key=lambda body: body != part.body)
     elif isinstance(part, Coupling):
@@ -100,7 +100,7 @@ def ends(part: Any) -> tuple[str, str] | None:
 
 
 def places_of(parents: dict[str, str]) -> dict[str, tuple[float, int]]:
-    """Leaves side by side, every other body above the middle of those that it carries."""
+    """Return positions with leaves side by side and parents above the middle of their children."""
     children: dict[str, list[str]] = {GROUND: []}
     for body, parent in parents.items():
         children.setdefault(parent, []).append(body)

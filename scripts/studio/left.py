@@ -1,4 +1,4 @@
-"""The left side of the studio: parameters, the description with its check, the structure, and what else can be opened."""
+"""The left side of the studio: the description and its parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TO_VIEW = "if (innerWidth < 760) document.querySelector('.left').scrollIntoView(
 
 
 class Left:
-    """What a mechanism is; `changed` hears of every change, `opened` of another description."""
+    """The description panel; `changed` and `opened` are called on changes."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class Left:
 
     # -- what changes -----------------------------------------------------------------------------------------------------------------------
     def refresh(self) -> None:
-        """Everything that tells of the description."""
+        """Update everything that shows the description."""
         session = self.session
         self.problems.clear()
         with self.problems:

@@ -30,7 +30,7 @@ class Axis:
 
 @dataclass
 class Map:
-    """What was found: numbers over one axis or two, not a number where a run failed or none was made."""
+    """Values over one or two parameters, NaN for failed runs."""
 
     axes: tuple[Axis, ...]
     measure: str
@@ -41,7 +41,7 @@ class Map:
     stopped: bool = False
 
     def csv(self) -> str:
-        """A row per point."""
+        """Return a row per point."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(
@@ -57,7 +57,7 @@ class Map:
         return stream.getvalue()
 
     def place(self, largest: bool) -> tuple[dict[str, float], float]:
-        """Where the largest or the smallest number is, and that number."""
+        """Return position and value of the maximum or minimum."""
         k = int(np.nanargmax(self.numbers) if largest else np.nanargmin(self.numbers))
         index = np.unravel_index(k, self.numbers.shape)
         return {axis.name: axis.values[i] for axis, i in zip(self.axes, index, strict=True)}, float(
@@ -66,14 +66,14 @@ class Map:
 
 
 def spread(name: str, low: float, high: float, count: int, unit: str = "") -> Axis:
-    """Evenly spread values."""
+    """Return evenly spread values."""
     return Axis(
         name, tuple(float(f"{value:.12g}") for value in np.linspace(low, high, count)), unit
     )
 
 
 def suggested(session: Session, name: str) -> tuple[float, float]:
-    """From half of the present value to one and a half of it, inside its bounds [SI]."""
+    """Return a range of half to one and a half of the present value, within bounds [SI]."""
     parameter, value = session.parameters()[name]
     low, high = (0.5 * value, 1.5 * value) if value else (-1.0, 1.0)
     low, high = min(low, high), max(low, high)
@@ -86,7 +86,7 @@ def suggested(session: Session, name: str) -> tuple[float, float]:
 
 
 def run_map(session: Session, axes: tuple[Axis, ...], measure: str, stop_time: float | None) -> Map:
-    """All points; `session.stop()` ends it, what was found is kept. A point that cannot be run is left out and told."""
+    """Run all points of a map; failed ones are reported, `session.stop()` ends it."""
     count = int(np.prod([len(axis.values) for axis in axes]))
     if count > MOST:
         raise ValueError(f"{count} points, at most {MOST}")
@@ -129,7 +129,7 @@ def run_map(session: Session, axes: tuple[Axis, ...], measure: str, stop_time: f
 
 
 def unit_of(session: Session, measure: str) -> str:
-    """Unit of a measure, as far as it is that of its column."""
+    """Return the unit of a measure if it is that of its column."""
     if measure in REST:
         text = TEXTS[measure]
         return text.partition("[")[2].rstrip("]")

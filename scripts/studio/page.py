@@ -1,4 +1,6 @@
-"""The studio's page: what the mechanism is to the left, what it does to the right: scene, curves, numbers, stages, rest, maps."""
+"""The studio's page: description on the left; scene, plots, tables, stages, equilibrium and maps on
+the right.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ SEEK = "document.querySelector('iframe.scene').contentWindow.kinetree?.seek({0})
 
 
 class StudioPage:
-    """One browser window on the session."""
+    """One browser window of a session."""
 
     def __init__(self, session: Session, pages: dict[str, str]):
         self.session, self.pages = session, pages
@@ -217,7 +219,7 @@ class StudioPage:
         return "dark" if self.is_dark() else "light"
 
     def describe(self) -> None:
-        """Everything that tells of the description."""
+        """Update everything that shows the description."""
         session = self.session
         good = session.mechanism is not None and not session.problems
         self.name.set_text(
@@ -244,7 +246,7 @@ class StudioPage:
         await self.show_start()
 
     def after_run(self) -> None:
-        """Everything that tells of runs."""
+        """Update everything that shows runs."""
         self.chosen.set_options(
             {each.number: each.label for each in self.session.runs},
             value=self.shown.number if self.shown else None,
@@ -349,7 +351,7 @@ class StudioPage:
             ui.download(html.encode(), "scene.html")
 
     def _pulse(self) -> None:
-        """Progress and buttons of a run under way."""
+        """Update progress and buttons of a running simulation."""
         running = self.session.running
         self.bar.set_visibility(running)
         self.bar.set_value(self.session.part)

@@ -43,7 +43,7 @@ def parameter_row(
     value: float,
     changed: Callable[[str, float | None], Any],
 ) -> None:
-    """One parameter; what is typed counts with Enter or when the field is left."""
+    """Add a field of one parameter, applied on Enter or when left."""
     was = written(value, DIGITS)
 
     def typed(text: Any) -> None:
@@ -80,7 +80,7 @@ def parameter_row(
 
 
 def bounds(parameter: Any) -> str:
-    """Limits as a text, in the unit in which the value is shown."""
+    """Return limits as a text, in the unit in which the value is shown."""
     low, high = (
         written(shown(parameter, float(each))) if isinstance(each, (int, float)) else each
         for each in (parameter.min, parameter.max)
@@ -91,7 +91,7 @@ def bounds(parameter: Any) -> str:
 
 
 def number(text: Any) -> float | None:
-    """What was typed as a number; None for nothing."""
+    """Return typed text as a number, or None if empty."""
     cleaned = str(text or "").strip().replace(",", ".")
     return float(cleaned) if cleaned else None
 
@@ -142,7 +142,7 @@ def structure(session: Session, ink: str) -> None:
 
 
 def graph_options(graph: Graph, ink: str) -> dict[str, Any]:
-    """The graph as ECharts reads it; several elements between the same bodies are bent apart."""
+    """Return the graph as options of ECharts."""
     beside: dict[frozenset[str], int] = {}
     links = []
     for edge in graph.edges:
@@ -193,7 +193,7 @@ def plain_table(head: list[str], rows: list[list[str]], title: str = "") -> None
 
 
 def table_of(finished: Finished) -> None:
-    """Start, end and extremes of what a run recorded, in units that fit."""
+    """Return start, end and extremes of a run's columns."""
     result = finished.result
     names = [name for name in result.names if name not in result.EXTRA or name == "energy"]
     plain_table(
@@ -203,7 +203,7 @@ def table_of(finished: Finished) -> None:
 
 
 def statics_table(rest: Equilibrium) -> None:
-    """Coordinates, outputs, loads, reactions and small motions of a state of rest."""
+    """Return the values of an equilibrium as a table."""
     from kinetree.models.analysis.rest_rows import rest_rows, shape_of
 
     ui.label(f"{rest.stability} rest").classes("text-base font-medium").mark("stability")

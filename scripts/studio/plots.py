@@ -1,4 +1,4 @@
-"""Curves of all kept runs: variables found by search or dragged onto charts, windows of time and stage, sets that are kept in the description."""
+"""Plots of all runs: search and drag of variables, time and stage windows, saved sets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DASHES = ("solid", "dashed", "dotted")
 
 
 def read_together(runs: Sequence[Finished], name: str) -> tuple[list[np.ndarray], str]:
-    """A variable of several runs in one unit that fits them all."""
+    """Return a variable of several runs in one unit that fits them all."""
     columns = [np.asarray(run.result[name], dtype=float) for run in runs]
     numbers, unit = as_read(runs[-1].result, name, np.concatenate(columns))
     return np.split(
@@ -34,7 +34,9 @@ def read_together(runs: Sequence[Finished], name: str) -> tuple[list[np.ndarray]
 def chart(
     runs: Sequence[Finished], names: Sequence[str], window: tuple[float, float] | None, ink: str
 ) -> dict[str, Any]:
-    """A chart as ECharts reads it: a curve per variable and run, an axis per unit, the stages of the last run as bands."""
+    """Return a chart as ECharts reads it: a curve per variable and run, an axis per unit, the
+    stages of the last run as bands.
+    """
     series: list[dict[str, Any]] = []
     units: list[str] = []
     for k, name in enumerate(names):
@@ -81,7 +83,7 @@ def chart(
 
 
 def bands(result: Any) -> dict[str, Any]:
-    """Every second stage a little darker, with its name where there is room."""
+    """Return shaded bands of every second stage."""
     found = spans(result)
     if not 1 < len(found) <= BANDS:
         return {"data": []}
@@ -101,7 +103,7 @@ def bands(result: Any) -> dict[str, Any]:
 
 
 class Plots:
-    """Names to the left, charts beside them."""
+    """The list of variables and the charts."""
 
     def __init__(
         self,
@@ -157,7 +159,7 @@ class Plots:
         return self.session.runs if self.every.value else self.session.runs[-1:]
 
     def refresh(self) -> None:
-        """After a run or another description: names to choose from, curves anew."""
+        """Update names and curves after a run or another description."""
         runs = self.session.runs
         self.list_names()
         report = self.session.mechanism.description.report if self.session.mechanism else None
@@ -181,7 +183,7 @@ class Plots:
         self.draw()
 
     def list_names(self) -> None:
-        """Variables that the search finds, those of outputs first as results have them."""
+        """Update the list of variables found by the search, outputs first."""
         self.names.clear()
         if not self.session.runs:
             return
@@ -234,7 +236,7 @@ class Plots:
         self.draw()
 
     def window(self) -> tuple[float, float] | None:
-        """From and to of the stage that is chosen."""
+        """Return start and end of the selected stage."""
         for span in spans(self.session.runs[-1].result):
             if span.name and span.name == self.stage.value:
                 return span.begin, span.end

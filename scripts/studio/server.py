@@ -17,7 +17,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def free_port() -> int:
-    """A port that nothing listens on."""
+    """Return an unused port."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return probe.getsockname()[1]
@@ -64,13 +64,15 @@ class Door:
 
 
 def cookies(text: str, name: str) -> list[str]:
-    """Values of a cookie in a request; cookies of others may be anything, and do not matter."""
+    """Return the values of a cookie in a request; cookies of others may be anything, and do not
+    matter.
+    """
     pairs = (each.partition("=") for each in text.split(";"))
     return [value.strip().strip('"') for key, _, value in pairs if key.strip() == name]
 
 
 def with_cookie(send: Send, name: str, token: str) -> Send:
-    """Adds the cookie to the answer."""
+    """Return adds the cookie to the answer."""
 
     async def adding(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""What the studio works on: a description as text, values of parameters, runs. It knows nothing of pages."""
+"""The studio's state without pages: description text, parameter values, runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAME = 1e-11  # of a value: a file has no more digits
 
 @dataclass
 class Finished:
-    """A run: its result and what was set for it."""
+    """A finished run with its settings."""
 
     number: int
     result: Result
@@ -34,7 +34,7 @@ class Finished:
 
     @property
     def label(self) -> str:
-        """Its number, and what differs from the description."""
+        """Return the run's number and changed settings."""
         return f"run {self.number}" + "".join(
             f", {name} = {value:g}" for name, value in self.changed.items()
         )
@@ -42,7 +42,7 @@ class Finished:
 
 @dataclass
 class Session:
-    """One description under work."""
+    """The session of one description."""
 
     source: str
     text: str = ""
@@ -73,19 +73,19 @@ class Session:
 
     @property
     def language(self) -> str:
-        """In which the text is written."""
+        """Return the language of the text, TOML or JSON."""
         return "JSON" if is_json(self.text) else "TOML"
 
     @property
     def own(self) -> bool:
-        """Whether the text has a file that may be written."""
+        """Return whether the text belongs to a writable file."""
         return not self.source.startswith((LIBRARY, NEW)) and Path(self.source).suffix.lower() in (
             ".toml",
             ".json",
         )
 
     def suggested_name(self) -> str:
-        """A file for the text."""
+        """Return a file for the text."""
         stem = Path(self.source.removeprefix(LIBRARY).removeprefix(NEW)).stem
         return f"{'my-' if self.source.startswith((LIBRARY, NEW)) else ''}{stem}.{self.language.lower()}"
 
@@ -102,7 +102,7 @@ class Session:
         return self.problems
 
     def _load(self) -> Mechanism:
-        """The text as a mechanism; files that it names are found beside the file it came from."""
+        """Load the text as a mechanism, with paths relative to its file."""
         suffix = f".{self.language.lower()}"
         name = (
             str(Path(self.source).with_suffix(suffix))
@@ -125,14 +125,14 @@ class Session:
         return target
 
     def settle(self) -> list[str]:
-        """Write the changed values into the text; those that stand there need no override any more."""
+        """Write changed values into the text and drop their overrides."""
         self.text = with_values(self.text, self.overrides)
         self.overrides, self._before, self._undone = {}, [], []
         return self.check()
 
     # -- parameters -------------------------------------------------------------------------------------------------------------------------
     def parameters(self) -> dict[str, tuple[Parameter, float]]:
-        """All parameters with their present values."""
+        """Return all parameters with present values."""
         if self.mechanism is None:
             return {}
         values = parameter_values(self.mechanism.description)
@@ -142,7 +142,7 @@ class Session:
         }
 
     def set(self, name: str, value: float | None) -> list[str]:
-        """Give a parameter another value, None for that of the description; a value that cannot be is not kept."""
+        """Set a parameter, or reset it with None; invalid values are refused."""
         before = dict(self.overrides)
         changed = {key: each for key, each in before.items() if key != name} | (
             {} if value is None else {name: float(value)}
@@ -169,7 +169,7 @@ class Session:
         return self._step(self._before, self._undone)
 
     def redo(self) -> bool:
-        """Make a change again that was taken back."""
+        """Return redo the last undone change."""
         return self._step(self._undone, self._before)
 
     def _step(self, source: list[dict[str, float]], target: list[dict[str, float]]) -> bool:
@@ -180,7 +180,7 @@ class Session:
         return True
 
     def values_text(self) -> str:
-        """Values for a spreadsheet, those left out that follow from others."""
+        """Return the independent parameter values as a table."""
         own = {
             name: each
             for name, each in self.parameters().items()
@@ -189,7 +189,7 @@ class Session:
         return as_csv(own)
 
     def take_values(self, text: str) -> list[str]:
-        """Values of a file, as rows or as JSON; those that are as they were change nothing."""
+        """Set values from rows or JSON."""
         known = self.parameters()
         try:
             given = read_values(text, known)
@@ -209,7 +209,7 @@ class Session:
 
     # -- work -------------------------------------------------------------------------------------------------------------------------------
     def run(self, stop_time: float | None, integrator: str = "auto") -> Finished:
-        """Simulate and keep the run; `stop` ends it early, what was computed is kept."""
+        """Simulate and store the run; `stop` ends it early."""
         mechanism = self.ready()
         self.part, self.running, self.stopping = 0.0, True, False
         try:
@@ -236,7 +236,7 @@ class Session:
         return finished
 
     def _told(self, stop_time: float | None) -> Callable[[float], None]:
-        """Remembers how far a run is and ends it when that is asked for."""
+        """Store the progress and stop on request."""
         mechanism = self.ready()
         from kinetree.scripts.commands.run import end_of
 
@@ -250,7 +250,7 @@ class Session:
         return told
 
     def stop(self) -> None:
-        """End the run under way."""
+        """Stop the present run."""
         self.stopping = True
 
     def ready(self) -> Mechanism:
@@ -261,7 +261,7 @@ class Session:
         return self.mechanism
 
     def start_page(self) -> str:
-        """The mechanism at its start, in three dimensions."""
+        """Return the mechanism at its start, in three dimensions."""
         from kinetree.models.scene.make_scenes import Animation, start_scene
 
         mechanism = self.ready()
@@ -270,13 +270,13 @@ class Session:
         return Animation(start_scene(mechanism.compile()).data()).html()
 
     def run_page(self, finished: Finished) -> str:
-        """A run, in three dimensions with its plots."""
+        """Return a run, in three dimensions with its plots."""
         if not finished.page:
             finished.page = finished.result.animate().html()
         return finished.page
 
     def statics(self) -> tuple[Equilibrium, str]:
-        """The state of rest, and its page with the small motions."""
+        """Compute the equilibrium and its page."""
         from kinetree.models.scene.make_scenes import Animation, rest_data
 
         system = self.ready().compile()
@@ -284,7 +284,7 @@ class Session:
         return rest, Animation(rest_data(system, [rest], ["at rest"])).html()
 
     def pack(self, backend: str, fmi: str) -> tuple[str, bytes]:
-        """An FMU: its file's name and its content."""
+        """Return an FMU: its file's name and its content."""
         from kinetree.fmu.archive.build import build_fmu, identifier_of
 
         mechanism = self.ready()

@@ -21,7 +21,7 @@ Work = Callable[..., Awaitable[Any]]
 
 
 class Study:
-    """What is varied, what is looked at, and what came out."""
+    """The settings and result of a parameter map."""
 
     def __init__(
         self, session: Session, work: Work, dark: Callable[[], bool], end: Callable[[], Any]
@@ -84,7 +84,7 @@ class Study:
         self.refresh()
 
     def refresh(self) -> None:
-        """After another description: parameters and columns to choose from."""
+        """Update parameters and columns after another description."""
         names = list(self.session.parameters())
         for k, (choice, *_) in enumerate(self.axes):
             offered = [NONE, *names] if k else names
@@ -125,7 +125,7 @@ class Study:
         self.column.set_visibility(self.measure.value not in REST)
 
     def axis(self, k: int) -> Axis | None:
-        """What the fields say."""
+        """Return the settings of one axis."""
         name, low, high, count = self.axes[k]
         if not name.value or name.value == NONE:
             return None
@@ -163,7 +163,7 @@ class Study:
             self.draw()
 
     def draw(self) -> None:
-        """The map or the curve, its extremes, what failed."""
+        """Draw the map or curve with extremes and failures."""
         found = self.found
         self.box.clear()
         if found is None:
@@ -191,7 +191,7 @@ class Study:
                 )
 
     def read(self, name: str, value: float) -> float:
-        """A parameter's value in the unit in which it is shown."""
+        """Return a parameter's value in the unit in which it is shown."""
         known = self.session.parameters()
         return shown(known[name][0], value) if name in known else value
 
@@ -201,7 +201,7 @@ class Study:
 
 
 def options(found: Map, ink: str, read: Callable[[str, float], float]) -> dict[str, Any]:
-    """A curve over one parameter, colours over two, as ECharts reads it."""
+    """Return a curve over one parameter, colours over two, as ECharts reads it."""
     text = {"color": ink}
     title = found.measure + (f" [{found.unit}]" if found.unit not in ("", "1") else "")
     values = [[read(axis.name, value) for value in axis.values] for axis in found.axes]

@@ -21,7 +21,7 @@ NEW = "new:"
 
 
 def text_of(source: str) -> str:
-    """What a description is written as; generated ones of the library as JSON, `new:TEMPLATE` as `kinetree new` writes it."""
+    """Return the text of a description; library generators as JSON, `new:TEMPLATE` as a template."""
     if source.startswith(NEW):
         from kinetree.scripts.commands.new import content
 
@@ -52,12 +52,12 @@ def is_json(text: str) -> bool:
 
 
 def plain(text: str) -> dict[str, Any]:
-    """The text as a dict."""
+    """Return the text as a dict."""
     return parse_json(text) if is_json(text) else parse_toml(text)
 
 
 def with_values(text: str, values: Mapping[str, float]) -> str:
-    """The text with other values of parameters, all else as it is; ValueError for what cannot be found in it."""
+    """Return the text with changed parameter values; raise ValueError if one is not found."""
     for name, value in values.items():
         text = in_json(text, name, value) if is_json(text) else in_toml(text, name, value)
     return text
@@ -73,7 +73,7 @@ def in_json(text: str, name: str, value: float) -> str:
 
 
 def in_toml(text: str, name: str, value: float) -> str:
-    """The line that gives the value; what was made is read again before it is believed."""
+    """Return the TOML text with one changed value, verified by parsing."""
     from kinetree.models.description.units.unit_of_measure import parse_unit
 
     given = plain(text).get("parameters", {}).get(name)
@@ -110,7 +110,9 @@ def reads(text: str, name: str) -> Any:
 
 
 def with_plots(text: str, name: str, columns: list[str]) -> str:
-    """The text with a set of plots in [report.plots]; one of the same name is replaced in JSON and refused in TOML."""
+    """Return the text with a set of plots in [report.plots]; one of the same name is replaced in
+    JSON and refused in TOML.
+    """
     content = plain(text)
     known = content.get("report", {}).get("plots", {})
     if is_json(text):

@@ -36,7 +36,7 @@ class Span:
 
 
 def spans(result: Any) -> list[Span]:
-    """The stages that a run went through, in order; one without a name where there are none."""
+    """Return the stages of a run in order."""
     changes = [event for event in result.events if event.kind == "stage"]
     names = list(getattr(result, "stage_names", ())) or [""]
     first = (
@@ -56,13 +56,13 @@ def spans(result: Any) -> list[Span]:
 
 
 def colour(name: str, groups: dict[str, str]) -> str:
-    """One colour for a group of stages: names that differ in their number only."""
+    """Return one colour for stages whose names differ by number only."""
     group = re.sub(r"[\s_-]*\d+$", "", name)
     return groups.setdefault(group, COLOURS[len(groups) % len(COLOURS)])
 
 
 class Timeline:
-    """Bars of all kept runs, and a table of the one that is shown."""
+    """Bars of all runs and a table of the selected one."""
 
     def __init__(self, session: Session, seek: Callable[[float], Any]):
         self.session, self.seek = session, seek

@@ -18,24 +18,24 @@ Parameters = Mapping[str, tuple[Parameter, float]]
 
 
 def unit_of(parameter: Parameter) -> str:
-    """The unit in which a parameter is shown."""
+    """Return the unit in which a parameter is shown."""
     return parameter.display_unit or parameter.unit
 
 
 def shown(parameter: Parameter, value: float) -> float:
-    """A value in the unit in which it is shown, without the last digits that its conversion made."""
+    """Return a value in its display unit without conversion residues."""
     unit = unit_of(parameter)
     return float(f"{float(parse_unit(unit).from_si(value)):.{DIGITS}g}") if unit else value
 
 
 def inside(parameter: Parameter, value: float) -> float:
-    """A shown value in SI."""
+    """Return a shown value in SI."""
     unit = unit_of(parameter)
     return float(parse_unit(unit).to_si(value)) if unit else value
 
 
 def as_csv(parameters: Parameters) -> str:
-    """A row per parameter, for spreadsheets."""
+    """Return a row per parameter, for spreadsheets."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(HEAD)
@@ -45,7 +45,7 @@ def as_csv(parameters: Parameters) -> str:
 
 
 def read_values(text: str, parameters: Parameters) -> dict[str, float]:
-    """Values in SI from rows name,value,unit or from JSON ({name: number} or {name: {value, unit}}); ValueError says what does not fit."""
+    """Return SI values from rows name,value,unit or JSON; raise ValueError for invalid ones."""
     found = {}
     for name, value, unit in (
         json_rows(text) if text.lstrip().startswith(("{", "[")) else csv_rows(text)
@@ -63,7 +63,9 @@ def read_values(text: str, parameters: Parameters) -> dict[str, float]:
 
 
 def converted(name: str, value: Any, unit: str, own: str) -> float:
-    """A number in SI from the unit that the file gives, else from the one in which it is shown."""
+    """Return a number in SI from the unit that the file gives, else from the one in which it is
+    shown.
+    """
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -89,7 +91,9 @@ def json_rows(text: str) -> list[tuple[str, Any, str]]:
 
 
 def csv_rows(text: str) -> list[tuple[str, Any, str]]:
-    """Rows of a spreadsheet, by comma, semicolon or tab; the head may be left out, and the columns after the value."""
+    """Return the rows of a spreadsheet, by comma, semicolon or tab; the head may be left out, and
+    the columns after the value.
+    """
     text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
     cut = next((sign for sign in ("\t", ";") if sign in first), ",")

@@ -17,7 +17,7 @@ LONGEST_NAME = 200  # characters of a part of a path: file systems allow 255 byt
 
 
 def unpacked(path: Path, folder: Path, kind: str) -> Path:
-    """The files of an archive of a kind (an FMU, an SSP archive), in a folder."""
+    """Return the files of an archive of a kind (an FMU, an SSP archive), in a folder."""
     try:
         with ZipFile(path) as archive:
             members = archive.infolist()
@@ -79,7 +79,7 @@ def take_out(archive: ZipFile, member: ZipInfo, folder: Path) -> None:
 
 
 def stays(name: str) -> bool:
-    """Whether a path stays in the folder it is taken from, on every system."""
+    """Return whether a path stays in the folder it is taken from, on every system."""
     posix, windows = PurePosixPath(name), PureWindowsPath(name)
     return (
         bool(name)

@@ -10,7 +10,7 @@ def engine_of(system: Any) -> str:
 
 
 def beams_of(system: Any) -> list[dict[str, Any]]:
-    """Length, mass, elements, hinges, pieces and first clamped frequencies [Hz] of every flexible beam."""
+    """Return length, mass, elements, hinges, pieces and clamped frequencies [Hz] of every beam."""
     from kinetree.models.beams.beam_reports import clamped_frequencies
 
     description = system.description

@@ -28,7 +28,9 @@ with open({place!r}, "wb") as stream:
 
 
 def fault_of(path: Path, most: int) -> str:
-    """What keeps a file from being read to its end: it is a pipe or a device, or too large; empty where nothing does."""
+    """Return what keeps a file from being read to its end: it is a pipe or a device, or too large;
+    empty where nothing does.
+    """
     found = path.stat()
     if not path.is_file():
         return "it is no plain file"
@@ -36,7 +38,9 @@ def fault_of(path: Path, most: int) -> str:
 
 
 def apart(module: str, name: str, *given: Any, seconds: float) -> Any:
-    """What a function returns in a process of its own, whose time and memory are bounded; ValueError says what went wrong there."""
+    """Return what a function returns in a process of its own, whose time and memory are bounded;
+    ValueError says what went wrong there.
+    """
     with tempfile.TemporaryDirectory(prefix="kinetree-") as folder:
         place = Path(folder) / "found"
         try:
