@@ -1,4 +1,5 @@
-"""Which columns depend on which inputs and states: an analysis of the register programs of all stages, on the safe side.
+"""Dependencies of outputs and derivatives on inputs and states, a conservative analysis of the
+register programs.
 
 Hosts take undeclared dependencies for algebraic loops, and a missing one for a wrong result: what cannot be excluded is declared.
 """
@@ -80,7 +81,7 @@ def add_rates(
 def stage_masks(
     unit: Any, record: Named, inputs: dict[int, int]
 ) -> tuple[list[tuple[int, int]], tuple[int, int]]:
-    """Dependencies of every register of one stage, and of its accelerations."""
+    """Return the dependencies of every register of one stage, and of its accelerations."""
     ints = unit.ints[int(record.ints) :]
     model = model_fields(ints, unit.floats[int(record.floats) :])
     header = HEADER.of(ints)
@@ -110,7 +111,7 @@ def stage_masks(
 
 
 def mark(masks: list[tuple[int, int]], sensor: Named, mask: tuple[int, int]) -> None:
-    """Give what a sensor tells its dependencies."""
+    """Give the dependencies of a sensor to its register."""
     for register in range(sensor.register, sensor.register + (3 if sensor.axis == L.WHOLE else 1)):
         masks[register] = mask
 
@@ -137,7 +138,7 @@ def state_bits(
 
 
 def follow(masks: list[tuple[int, int]], instruction: list[int]) -> None:
-    """The result of an instruction depends on what its arguments depend on."""
+    """Give the dependencies of arguments to the result of an instruction."""
     code, dst, a, b, c = instruction
     op = L.Op(code)
     if op in TABLES:
@@ -156,7 +157,7 @@ def follow(masks: list[tuple[int, int]], instruction: list[int]) -> None:
 def everything(
     model: SimpleNamespace, masks: list[tuple[int, int]], ints: np.ndarray
 ) -> tuple[int, int]:
-    """What the accelerations depend on beyond coordinates and speeds: whatever the values of forces depend on."""
+    """Return the dependencies of accelerations beyond coordinates and speeds."""
     by_input = by_state = 0
     for record in FORCE.rows(model.forces.tolist()):
         for register in force_registers(record):
@@ -167,7 +168,7 @@ def everything(
 
 
 def force_registers(force: Named) -> list[int]:
-    """Registers the effect of a force element depends on."""
+    """Return the registers the effect of a force element depends on."""
     if force.kind in (L.Force.COORDINATE, L.Force.LINE):
         return [force.value]
     return [first + k for first in (force.force, force.moment) for k in range(3) if first >= 0]

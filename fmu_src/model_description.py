@@ -26,7 +26,7 @@ CONTINUOUS_TYPE[3] = {Type.REAL: "Float64", Type.INTEGER: "Int32", Type.STRING: 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a modelDescription says besides the variables."""
+    """The content of a modelDescription besides the variables."""
 
     name: str
     identifier: str
@@ -45,7 +45,7 @@ class Facts:
 
 
 def write_xml(table: Table, facts: Facts, fmi: int) -> bytes:
-    """The whole modelDescription.xml."""
+    """Return the whole modelDescription.xml."""
     root = Element("fmiModelDescription", root_attributes(table, facts, fmi))
     for kind, capabilities in facts.kinds.items():
         element = SubElement(root, kind, {"modelIdentifier": facts.identifier} | capabilities)
@@ -83,7 +83,7 @@ def write_xml(table: Table, facts: Facts, fmi: int) -> bytes:
 
 
 def root_attributes(table: Table, facts: Facts, fmi: int) -> dict[str, str]:
-    """Attributes of the root element."""
+    """Return the attributes of the root element."""
     common = {
         "modelName": facts.name,
         "description": facts.text,
@@ -102,7 +102,7 @@ def root_attributes(table: Table, facts: Facts, fmi: int) -> dict[str, str]:
 
 
 def number(value: float) -> str:
-    """Shortest text that reads back as the same number."""
+    """Return shortest text that reads back as the same number."""
     return repr(float(value))
 
 
@@ -148,7 +148,7 @@ def write_display(unit: Element, shown: str) -> None:
 
 
 def real_attributes(v: Variable) -> dict[str, str]:
-    """Unit, limits, nominal value."""
+    """Return unit, limits, nominal value."""
     attributes = {"unit": v.unit} if v.unit else {}
     if v.display_unit and is_defined(v.unit):  # hosts refuse one that UnitDefinitions does not have
         attributes["displayUnit"] = v.display_unit
@@ -173,7 +173,9 @@ def common_attributes(vr: int, v: Variable) -> dict[str, str]:
 
 # -- FMI 2.0 ------------------------------------------------------------------------------------------------------------------------------------
 def indices(table: Table) -> dict[int, int]:
-    """Place of every variable in the file by value reference; FMI 2.0 needs no variable for time, and some tools stumble over one."""
+    """Return the place of every variable in the file by value reference; FMI 2.0 needs no variable
+    for time, and some tools stumble over one.
+    """
     return {
         vr: k
         for k, vr in enumerate(
@@ -218,7 +220,9 @@ def write_structure_2(root: Element, table: Table, index: dict[int, int]) -> Non
 
 
 def known_attributes(v: Variable, index: dict[int, int] | None = None) -> dict[str, str]:
-    """dependencies and dependenciesKind; none of them when an unknown may depend on all knowns."""
+    """Return dependencies and dependenciesKind; none of them when an unknown may depend on all
+    knowns.
+    """
     if v.dependencies is None:
         return {}
     places = [str(index[vr] if index else vr) for vr, _ in v.dependencies]
@@ -229,7 +233,8 @@ def known_attributes(v: Variable, index: dict[int, int] | None = None) -> dict[s
 
 
 def initial_knowns(table: Table) -> list[int] | None:
-    """What the initialization is given beside inputs: parameters and start values; None where the assembly of loops refines start values.
+    """Return parameters and start values that initial unknowns depend on; None if assembly refines
+    starts.
 
     Many unknowns times many knowns would make most of the file: such models do without.
     """
@@ -249,7 +254,9 @@ def initial_knowns(table: Table) -> list[int] | None:
 def initial_attributes(
     table: Table, vr: int, knowns: list[int] | None, index: dict[int, int] | None = None
 ) -> dict[str, str]:
-    """Hosts take an unknown without dependencies for one of all inputs, and see a loop around every connected system."""
+    """Return explicit dependencies of an initial unknown, since hosts treat missing ones as all
+    inputs.
+    """
     v = table.variables[vr]
     if knowns is None or v.dependencies is None or v.causality == "calculatedParameter":
         return {}

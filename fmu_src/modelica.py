@@ -25,7 +25,9 @@ ICON = (
 
 
 def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float]) -> str:
-    """The model; `block`: the class that the import made, `lengths`: length or angle of every actuator at the start."""
+    """Return the Modelica model around an imported class `block` with actuator start positions
+    `lengths`.
+    """
     whole = variable_table(unit)
     described = {new: name for name, new in whole.renamed.items()}
     table = [v for v in whole.variables if v.type == Type.REAL]
@@ -85,7 +87,7 @@ def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float])
 def flange(
     names: Names, label: str, rotary: bool, length: float, place: int
 ) -> tuple[list[str], list[str]]:
-    """Declarations and equations of an actuator behind a flange; told slopes are for hosts that hold values."""
+    """Return declarations and equations of an actuator with a mechanical flange."""
     way, kind, start, effort = (
         ("Rotational", "RotationalActuator", "angle", "moment")
         if rotary
@@ -117,7 +119,7 @@ def flange(
 def oil_ports(
     names: Names, label: str, rotary: bool, length: float, place: int
 ) -> tuple[list[str], list[str]]:
-    """Declarations and equations of an actuator whose oil is inside the FMU."""
+    """Return the declarations and equations of an actuator whose oil is inside the FMU."""
     lines, equations, there = [], [], names.of_actuator(label)
     for k, side in enumerate("ab"):
         port = names.own(f"{label}_{side}")
@@ -160,7 +162,7 @@ class Names:
 
 
 def attributes(v: Variable) -> str:
-    """Unit, display unit and bounds of a variable."""
+    """Return unit, display unit and bounds of a variable."""
     pairs = {
         "unit": v.unit and quoted(v.unit),
         "displayUnit": v.display_unit and v.display_unit != v.unit and quoted(v.display_unit),
@@ -179,12 +181,12 @@ def comment(v: Variable) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text of Modelica."""
+    """Return a text of Modelica."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
 
 
 def placed(side: int, number: int, port: bool = False) -> str:
-    """Where a connector stands in the icon: left or right, from the top; ports of other kinds than signals lie on the edge."""
+    """Return the icon position of a connector at the left or right."""
     y = TOP - PITCH * number
     near, far = (100, 120) if side > 0 else (-110, -90) if port else (-140, -100)
     half = 10 if side > 0 or port else 20

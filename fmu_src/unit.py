@@ -1,4 +1,4 @@
-"""A mechanism compiled for an FMU: the blocks of its unit, and what the table of variables needs to know about them."""
+"""A mechanism compiled for an FMU."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class FmuUnit:
 
     @property
     def header(self) -> Named:
-        """The numbers at the beginning of the ints."""
+        """Return the numbers at the beginning of the ints."""
         return U.UNIT.of(self.ints)
 
 
@@ -113,7 +113,9 @@ def fmu_unit(
     tolerance: float | None = None,
     traced: bool = False,
 ) -> FmuUnit:
-    """Compile all structures of a mechanism; what is left out comes from [run]. `traced`: with the operations of their right-hand sides."""
+    """Compile all structures of a mechanism with [run] defaults; `traced` adds the operations of
+    the rates.
+    """
     if mechanism.description.chain is not None:
         return chain_unit(mechanism, integrator, step, tolerance)
     form = mechanism.description.run.method
@@ -141,7 +143,7 @@ def fmu_unit(
 def chain_unit(
     mechanism: Mechanism, integrator: str, step: float | None, tolerance: float | None
 ) -> FmuUnit:
-    """A linear chain: the mechanism of sliders that moves like it, with the matrices of large steps unless an integrator is asked for."""
+    """Return the unit of a linear chain, with step matrices unless an integrator is given."""
     chain = mechanism.chain()
     unit = fmu_unit(chain_mechanism(chain), integrator, step, tolerance)
     if unit.run.integrator == "auto":
@@ -156,7 +158,7 @@ def chain_unit(
 
 
 def parameters(unit: Unit) -> list[Parameter]:
-    """Parameters in the order of their registers."""
+    """Return parameters in the order of their registers."""
     given, registers = unit.description.parameters, unit.compiled[0].registers
     values, deciding = parameter_values(unit.description), frozen(unit.description)
 
@@ -182,7 +184,7 @@ def parameters(unit: Unit) -> list[Parameter]:
 
 
 def inputs(unit: Unit) -> list[Input]:
-    """Inputs in the order of their registers."""
+    """Return inputs in the order of their registers."""
     values = parameter_values(unit.description)
     number = lambda x: None if x is None else evaluate_constant(x, values)  # noqa: E731
     first = unit.compiled[0]
@@ -212,7 +214,7 @@ def inputs(unit: Unit) -> list[Input]:
 
 
 def states(unit: Unit) -> list[State]:
-    """States of the union with the registers of their start values."""
+    """Return the states of the union with the registers of their start values."""
     registers, val = unit.compiled[0].registers, Instance(unit.compiled[0]).ws.val
     units = {column.name: column.unit for column in unit.columns}
     found = []

@@ -26,11 +26,11 @@ head_place = U.UNIT_HEAD.at  # of a number in the head of a unit
 
 
 class FmuError(Exception):
-    """An FMU cannot be built or used; says why and what to do."""
+    """An FMU cannot be built or used; the message gives cause and remedy."""
 
 
 class Type(IntEnum):
-    """Kinds of values; the numbers are those of native/core.h."""
+    """Types of values, as in native/core.h."""
 
     REAL = 0
     INTEGER = 1
@@ -38,7 +38,7 @@ class Type(IntEnum):
 
 
 class Access(IntEnum):
-    """Who sets a variable and when; the numbers are those of native/core.h."""
+    """When a variable may be set, as in native/core.h."""
 
     NONE = 0  # computed
     INPUT = 1
@@ -49,7 +49,7 @@ class Access(IntEnum):
 
 @dataclass(frozen=True)
 class Variable:
-    """One variable of the FMU; `at`, `write` and `rate` are positions in the work block."""
+    """One variable of the FMU; `at`, `write` and `rate` are indices of the work block."""
 
     name: str
     causality: str
@@ -78,7 +78,7 @@ class Variable:
 
 @dataclass
 class Table:
-    """All variables of a model, in the order of their value references."""
+    """All variables of a model in the order of their value references."""
 
     variables: list[Variable] = field(default_factory=list)
     states: list[int] = field(default_factory=list)  # value reference of every continuous state
@@ -88,16 +88,16 @@ class Table:
     renamed: dict[str, str] = field(default_factory=dict)  # from names of the description
 
     def numbered(self) -> list[tuple[int, Variable]]:
-        """Pairs of value reference and variable."""
+        """Return the pairs of value reference and variable."""
         return list(enumerate(self.variables))
 
     @property
     def convention(self) -> str:
-        """Naming convention that all names follow."""
+        """Return naming convention that all names follow."""
         return "structured" if all(is_structured(v.name) for v in self.variables) else "flat"
 
     def initial_unknowns(self) -> list[int]:
-        """Value references of what the initialization computes."""
+        """Return the value references that initialisation computes."""
         derived = {*self.states, *self.derivatives}
         return [
             vr
@@ -110,19 +110,19 @@ class Table:
 
 
 def is_structured(name: str) -> bool:
-    """Whether a name follows the structured naming convention of FMI."""
+    """Return whether a name follows FMI's structured naming."""
     inner = re.fullmatch(r"der\((.*?)(,\d+)?\)", name)
     return STRUCTURED.fullmatch(inner[1] if inner else name) is not None
 
 
 def fmi_name(name: str) -> str:
-    """The second derivative in the notation of FMI: der(x,2)."""
+    """Return the second derivative in the notation of FMI: der(x,2)."""
     inner = re.fullmatch(r"der\(der\((.*)\)\)", name)
     return f"der({inner[1]},2)" if inner else name
 
 
 def variable_table(unit: Any) -> Table:
-    """The table of a compiled unit (`fmu.unit.FmuUnit`)."""
+    """Return the table of a compiled unit (`fmu.unit.FmuUnit`)."""
     table = Table(assembled=in_loops(unit))
     registers = int(unit.header.at_workspace) + REGISTERS
     own = {
@@ -184,7 +184,7 @@ def rename(table: Table) -> None:
 
 
 def beside(name: str, used: set[str]) -> str:
-    """A name of the product's own that does not meet one of the model's."""
+    """Return a name that collides with none of the model."""
     while name in used:
         name = f"fmu.{name}"
     return name
@@ -195,7 +195,7 @@ def limit(value: float | None, otherwise: float) -> float:
 
 
 def add_parameters(table: Table, unit: Any, registers: int) -> None:
-    """Given parameters are fixed or tunable; those computed from others, or that decide how it is built, are calculated parameters.
+    """Add parameters: fixed or tunable, calculated, or constant if structural.
 
     They are no constants, whose values OpenModelica's import drops.
     """
@@ -299,12 +299,12 @@ def add_columns(table: Table, unit: Any, registers: int) -> None:
 
 
 def in_loops(unit: Any) -> bool:
-    """Whether start values are a guess that the assembly refines."""
+    """Return whether assembly refines the start values."""
     return bool(getattr(unit.system.compiled, "loops", ()))
 
 
 def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
-    """How the start of a state is given: by the host, by an expression until the host gives it, or not at all (states of later stages)."""
+    """Return how the start of a state is given."""
     if state.register < 0 or not math.isfinite(state.start):
         return {}
     told = "approx" if in_loops(unit) or state.follows else "exact"
@@ -317,7 +317,7 @@ def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
 
 
 def output_names(unit: Any) -> set[str]:
-    """Columns that are outputs: those of the description, and what actuators and hydraulic elements report."""
+    """Return the names of outputs: described ones and those of actuators and hydraulics."""
     d = unit.description
     declared = set(d.outputs)
     names = {column.name for column in unit.columns if column.name.split("[")[0] in declared}
@@ -342,7 +342,7 @@ def dependencies(
 
 
 def add_system(table: Table, unit: Any) -> None:
-    """What every FMU reports about itself, and the event indicators."""
+    """Add the variables of every FMU and its event indicators."""
     used = {v.name for v in table.variables}
     on_states = tuple((vr, "dependent") for vr in sorted(table.states))
     rows = (

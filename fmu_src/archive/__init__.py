@@ -1,1 +1,1 @@
-"""What goes into the archive of an FMU."""
+"""The content of FMU archives."""

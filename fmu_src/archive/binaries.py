@@ -1,4 +1,4 @@
-"""Which platforms an archive carries a binary for, and where it lies in the archive."""
+"""Platform binaries of an archive and their folders."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Binaries = dict[Platform, Path]
 
 
 def silent(text: str) -> None:
-    """Say nothing."""
+    """Ignore a progress message."""
 
 
 def platforms_of(text: str | Sequence[str] | None) -> tuple[Platform, ...] | None:
-    """Platforms from their names, `all`, or None: this machine's and those that have been built already."""
+    """Return platforms by name, `all`, or None for this machine and those already built."""
     if text is None:
         return None
     names = [name.strip() for name in text.split(",")] if isinstance(text, str) else list(text)
@@ -32,7 +32,7 @@ def platforms_of(text: str | Sequence[str] | None) -> tuple[Platform, ...] | Non
 def binaries(
     platforms: tuple[Platform, ...] | None = None, say: Callable[[str], None] = silent
 ) -> Binaries:
-    """The shell with the engine for each platform; those asked for are built where they are missing."""
+    """Return the shell with the engine for each platform, building missing ones."""
     from kinetree.fmu.native.shell import ready, shell_library
 
     if platforms is not None:
@@ -44,12 +44,12 @@ def binaries(
 
 
 def missing(carried: Binaries) -> tuple[str, ...]:
-    """Names of the platforms that could be there and are not."""
+    """Return the platforms that an archive could carry but does not."""
     return tuple(name for name, each in PLATFORMS.items() if each not in carried)
 
 
 def place_of(target: Platform, identifier: str, version: int) -> str:
-    """Name of a binary in the archive."""
+    """Return the name of a binary in the archive."""
     return (
         f"binaries/{target.name if version == 2 else target.tuple}/{identifier}{target.extension}"
     )

@@ -166,7 +166,9 @@ def renamed_ones(unit: Any) -> list[str]:
 
 
 def without_commas(name: str) -> str:
-    """The second derivative as a derivative of a derivative; indices of several numbers with semicolons."""
+    """Return the second derivative as a derivative of a derivative; indices of several numbers with
+    semicolons.
+    """
     return re.sub(r"^der\((.*),2\)$", r"der(der(\1))", name).replace(",", ";")
 
 
@@ -177,7 +179,7 @@ def fixed_integrator(mechanism: Mechanism) -> str:
 
 
 def check_request(path: Path, backend: str, version: int) -> None:
-    """Refuse before the work what cannot be."""
+    """Raise FmuError for an impossible request before work begins."""
     if backend not in BACKENDS:
         raise FmuError(f"unknown back end '{backend}', expected one of {', '.join(BACKENDS)}")
     if version not in (2, 3):
@@ -187,12 +189,12 @@ def check_request(path: Path, backend: str, version: int) -> None:
 
 
 def kinds(backend: str, version: int) -> dict[str, dict[str, str]]:
-    """Kinds of the archive and their capabilities."""
+    """Return the kinds of the archive and their capabilities."""
     return OFFERED["python" if backend == "python" else "native", version]
 
 
 def identifier_of(name: str) -> str:
-    """The model's name as an identifier of C and as a name of files."""
+    """Return the model's name as an identifier of C and as a name of files."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     word = re.sub(r"\W+", "_", plain).strip("_") or "mechanism"
     return word if not word[0].isdigit() else f"m_{word}"
@@ -223,7 +225,7 @@ BACK_ENDS = {
 
 
 def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]:
-    """Rows of the documentation on how the model is solved."""
+    """Return the rows of the documentation on how the model is solved."""
     kind = " and ".join(
         {"ModelExchange": "model exchange", "CoSimulation": "co-simulation"}[name]
         for name in facts.kinds
@@ -238,7 +240,9 @@ def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]
 
 
 def model_files(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, bytes]:
-    """The mechanism as it was given, as TOML or JSON, and beside it what it was packed with; points that stand in files travel as numbers."""
+    """Return the description as TOML or JSON with its packing options; tables from files become
+    numbers.
+    """
     source, overrides = mechanism.source, dict(mechanism.overrides)
     if is_generated(source):
         raw, origin, overrides, _ = generated(source, overrides)
@@ -268,7 +272,7 @@ def binaries_for(
     platforms: str | Sequence[str] | None,
     say: Callable[[str], None] = silent,
 ) -> Binaries:
-    """The binaries of an archive; the Python back end can do without one for this machine."""
+    """Return the binaries of an archive; the Python back end can do without one for this machine."""
     check_request(path, backend, int(float(fmi)))
     wanted = platforms_of(platforms)
     try:
@@ -289,7 +293,7 @@ def pack_slave(
     pictures: Mapping[str, bytes | str | Path],
     version: int,
 ) -> None:
-    """The archive of the Python back end; pythonfmu or pythonfmu3 writes it, its description as it is, documentation and pictures are added."""
+    """Write the archive of the Python back end with documentation and pictures."""
     from kinetree.fmu.slave.pack import python_entries
 
     entries = python_entries(identifier, resources | {"description.xml": xml}, carried, version)
@@ -305,7 +309,7 @@ def pack_slave(
 def about(
     page: str, backend: str, carried: Binaries, version: int = 2
 ) -> dict[str, bytes | str | Path]:
-    """Documentation and licences."""
+    """Return documentation and licences."""
     return {"documentation/index.html": page, **licences(backend, carried, version)}
 
 
@@ -331,7 +335,9 @@ def pack_native(
 
 
 def icons(version: int, table: Table) -> dict[str, bytes | str | Path]:
-    """The picture of the model, where the version of FMI wants it; in FMI 3.0 its terminals too."""
+    """Return the picture of the model, where the version of FMI wants it; in FMI 3.0 its terminals
+    too.
+    """
     if version == 2:
         return {"model.png": ICON.read_bytes()}
     return {f"{FOLDER}/icon.png": ICON.read_bytes(), **terminal_entries(table)}
@@ -340,7 +346,9 @@ def icons(version: int, table: Table) -> dict[str, bytes | str | Path]:
 def pack_source(
     unit: Any, path: Path, version: int, table: Table, facts: Facts, files: dict[str, bytes]
 ) -> Path:
-    """The archive of the source back end: everything a host compiles, and the model file for people and for `kinetree verify`."""
+    """Return the archive of the source back end: everything a host compiles, and the model file for
+    people and for `kinetree verify`.
+    """
     from kinetree.fmu.source.archive import source_entries, source_files
 
     xml = write_xml(table, replace(facts, sources=tuple(source_files(version))), version)

@@ -1,4 +1,4 @@
-"""What each kind of archive can do; only what is true and tested is declared."""
+"""Capability flags of each kind of archive; only tested ones are declared."""
 
 STATE_2 = {"canGetAndSetFMUstate": "true", "canSerializeFMUstate": "true"}
 STATE_3 = {"canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}

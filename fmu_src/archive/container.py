@@ -15,7 +15,7 @@ LIBRARIES = (".so", ".dll", ".dylib")
 
 
 def write_archive(path: Path, entries: Mapping[str, bytes | str | Path]) -> Path:
-    """Write all entries, by their names in the archive, beside the path, then move the file there."""
+    """Write all entries to an archive atomically."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ th{background:#eef1f5}.wide{overflow-x:auto}code{background:#f2f3f5}"""
 
 
 def index_html(unit: Any, table: Table, notes: dict[str, str]) -> str:
-    """The whole page; `notes` are rows of the section on the solution."""
+    """Return the whole page; `notes` are rows of the section on the solution."""
     d, c = unit.description, unit.system.compiled
     title = escape(d.name or "Mechanism")
     size = f"{len(c.bodies)} bodies, {len(c.speeds)} freedoms, {len(d.inputs)} inputs, {len(d.outputs)} outputs, {len(unit.stage_names)} stage(s)"
@@ -40,14 +40,14 @@ def index_html(unit: Any, table: Table, notes: dict[str, str]) -> str:
 
 
 def rows(head: list[tuple[str, ...]], body: list[tuple[str, ...]]) -> str:
-    """A table; cells are HTML."""
+    """Return a table; cells are HTML."""
     cells = lambda row, tag: "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in row) + "</tr>"  # noqa: E731
     titles = "".join(cells(row, "th") for row in head if any(row))
     return f"<table>{titles}{''.join(cells(row, 'td') for row in body)}</table>"
 
 
 def stages_section(unit: Any) -> str:
-    """What ends every stage and what changes then."""
+    """Return the section on stages: their ends and changes."""
     stages = unit.description.stages
     if not stages:
         return ""
@@ -84,7 +84,7 @@ def stages_section(unit: Any) -> str:
 
 
 def assumptions(unit: Any) -> list[str]:
-    """What the model takes for granted."""
+    """Return the section on the assumptions of the model."""
     d = unit.description
     lines = [
         "Bodies are rigid. All quantities are in SI units; frames are right-handed; the ground is fixed.",
@@ -103,7 +103,7 @@ def assumptions(unit: Any) -> list[str]:
 
 
 def variables_section(table: Table) -> str:
-    """All variables with what a user of the FMU needs to know."""
+    """Return the table of all variables."""
     body = []
     for vr, v in table.numbered():
         low, high = ("" if math.isinf(x) else f"{x:g}" for x in (v.minimum, v.maximum))

@@ -1,4 +1,4 @@
-"""Licences of what an archive carries: ours, pythonfmu's or pythonfmu3's, the standard's headers, and what the linker adds to binaries."""
+"""Licences of everything in an archive."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ the licence of its runtime, https://sourceforge.net/p/mingw-w64/mingw-w64/ci/mas
 
 
 def licences(backend: str, carried: Binaries, version: int = 2) -> dict[str, bytes | str | Path]:
-    """Files of the folder of licences; FMI names the first one."""
+    """Return the files of the folder of licences; FMI names the first one."""
     found: dict[str, bytes | str | Path] = {f"{FOLDER}/license.txt": own()}
     if backend == "source":
         found[f"{FOLDER}/fmi-headers.txt"] = HEADERS
@@ -56,7 +56,7 @@ def licences(backend: str, carried: Binaries, version: int = 2) -> dict[str, byt
 
 
 def own() -> bytes:
-    """The licence of Kinetree."""
+    """Return the licence of Kinetree."""
     listed = [path for path in files("kinetree") or [] if path.name == "LICENSE"]
     for path in (*(Path(str(each.locate())) for each in listed), TREE / "LICENSE"):
         if path.exists():
@@ -65,7 +65,7 @@ def own() -> bytes:
 
 
 def of_package(name: str) -> bytes:
-    """The licence file that a package was installed with."""
+    """Return the licence file that a package was installed with."""
     try:
         package = distribution(name)
     except PackageNotFoundError:

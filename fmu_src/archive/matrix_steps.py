@@ -104,7 +104,7 @@ def attach(unit: Any, system: ChainSystem, dt: float) -> None:
 
 
 class Grown:
-    """What grows behind the blocks of a unit."""
+    """The blocks of a unit with data appended."""
 
     def __init__(self, unit: Any):
         self.unit, self.head = unit, RECORD.of(np.zeros(RECORD.size, dtype=np.int64))
@@ -133,7 +133,7 @@ class Grown:
 
 
 def level(record: Grown, piece: Any, chain: Any, channels: int) -> np.ndarray:
-    """Place of the matrices of one piece."""
+    """Return the place of the matrices of one piece."""
     from kinetree.solvers.chain import excitation_rows
 
     n = chain.n
@@ -163,7 +163,7 @@ def level(record: Grown, piece: Any, chain: Any, channels: int) -> np.ndarray:
 
 
 def row_bands(a: Any, n: int, width: int, length: int) -> np.ndarray:
-    """Rows of a band, every one from column clip(k - width, 0, n - length)."""
+    """Return the rows of a band, every one from column clip(k - width, 0, n - length)."""
     from kinetree.solvers.chain.band_matrices import dense
 
     full = dense(a, n)
@@ -172,7 +172,7 @@ def row_bands(a: Any, n: int, width: int, length: int) -> np.ndarray:
 
 
 def columns_below(B: Any, n: int) -> tuple[int, np.ndarray]:
-    """Width and columns of a lower band, from the diagonal down."""
+    """Return the width and columns of a lower band, from the diagonal down."""
     from kinetree.solvers.chain.band_matrices import diagonals
 
     below, elements = np.zeros((n, B.width + 1)), diagonals(B, n)
@@ -182,7 +182,7 @@ def columns_below(B: Any, n: int) -> tuple[int, np.ndarray]:
 
 
 def depends_on_time(system: ChainSystem) -> bool:
-    """Whether forces or supports move by themselves."""
+    """Return whether forces or supports depend on time explicitly."""
     from kinetree.models.expressions.parse import names, parse
 
     laws = (
@@ -193,7 +193,7 @@ def depends_on_time(system: ChainSystem) -> bool:
 
 
 def layout() -> dict[str, int]:
-    """The records above for the C code."""
+    """Return the records above for the C code."""
     return (
         RECORD.constants("M")
         | LEVEL.constants("M_LEVEL")

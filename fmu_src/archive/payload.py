@@ -20,12 +20,12 @@ VARIABLE = 8  # numbers per variable
 
 
 def body_names(unit: Any) -> list[str]:
-    """Bodies over all structures, in the order of the unit's table."""
+    """Return the bodies over all structures, in the order of the unit's table."""
     return unit.bodies + ["?"] * (int(unit.header.bodies) - len(unit.bodies))
 
 
 def token_of(unit: Any, table: Table) -> str:
-    """Identifier of the model: a hash of its blocks and its variables."""
+    """Return the identifier of the model: a hash of its blocks and its variables."""
     digest = hashlib.sha256()
     digest.update(np.ascontiguousarray(unit.ints, dtype="<i8").tobytes())
     digest.update(np.ascontiguousarray(unit.floats, dtype="<f8").tobytes())
@@ -39,7 +39,7 @@ def token_of(unit: Any, table: Table) -> str:
 
 
 def payload(unit: Any, table: Table, token: str) -> bytes:
-    """The whole file."""
+    """Return the whole file."""
     ints = np.ascontiguousarray(unit.ints, dtype="<i8")
     floats = np.ascontiguousarray(unit.floats, dtype="<f8")
     records = np.array(
@@ -88,7 +88,7 @@ def payload(unit: Any, table: Table, token: str) -> bytes:
 
 
 def with_checksum(content: bytes) -> bytes:
-    """The file with the sum over all of it but the place where the sum stands."""
+    """Return the file with its checksum inserted."""
     place = 8 * CHECKSUM
     total = zlib.crc32(content[place + 8 :], zlib.crc32(content[:place]))
     return content[:place] + struct.pack("<q", total) + content[place + 8 :]

@@ -40,7 +40,7 @@ PIXELS = 32
 
 @dataclass(frozen=True)
 class Terminal:
-    """A name, what it is, and its variables by the names of members."""
+    """A terminal: name, kind, variables by member names."""
 
     name: str
     icon: str
@@ -49,7 +49,9 @@ class Terminal:
 
 
 def terminals(table: Table) -> list[Terminal]:
-    """Terminals of a table of variables: whatever has a force and a speed that go opposite ways, and sides with a flow and a pressure that do."""
+    """Return the terminals of a table: pairs of force and speed, or flow and pressure, in opposite
+    directions.
+    """
     known = {
         v.name: v
         for v in table.variables
@@ -84,14 +86,14 @@ def of_prefix(prefix: str, known: dict[str, Variable]) -> Iterable[Terminal]:
 
 
 def opposite(members: dict[str, Variable], one: str, other: str) -> bool:
-    """Whether both are there, one given by the host and one by the FMU."""
+    """Return whether two members exist with opposite causality."""
     return (
         one in members and other in members and members[one].causality != members[other].causality
     )
 
 
 def terminals_xml(table: Table) -> bytes:
-    """terminalsAndIcons.xml."""
+    """Return terminalsAndIcons.xml."""
     root = Element("fmiTerminalsAndIcons", fmiVersion="3.0")
     picture = SubElement(root, "GraphicalRepresentation")
     SubElement(
@@ -113,7 +115,7 @@ def terminals_xml(table: Table) -> bytes:
 
 
 def write(parent: Element, terminal: Terminal, y: float) -> None:
-    """One terminal on the left of the model, at a height."""
+    """Write one terminal at the left of the model."""
     facts = {
         "name": terminal.name,
         "matchingRule": "plug",
@@ -139,7 +141,7 @@ def write(parent: Element, terminal: Terminal, y: float) -> None:
 
 
 def terminal_entries(table: Table) -> dict[str, bytes]:
-    """Files of the folder besides the model's icon."""
+    """Return the files of the folder besides the model's icon."""
     icons = sorted({each.icon for each in terminals(table)})
     return {f"{FOLDER}/terminalsAndIcons.xml": terminals_xml(table)} | {
         f"{FOLDER}/{name}.png": square(COLOURS[name]) for name in icons
@@ -147,7 +149,7 @@ def terminal_entries(table: Table) -> dict[str, bytes]:
 
 
 def square(colour: tuple[int, int, int]) -> bytes:
-    """A square of one colour with a dark edge, as PNG."""
+    """Return a square of one colour with a dark edge, as PNG."""
     edge = bytes(each // 2 for each in colour)
     full, inner = edge * PIXELS, edge * 2 + bytes(colour) * (PIXELS - 4) + edge * 2
     rows = b"".join(b"\0" + (full if y < 2 or y >= PIXELS - 2 else inner) for y in range(PIXELS))

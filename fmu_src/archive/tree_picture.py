@@ -10,7 +10,9 @@ MOST = 120  # boxes; larger trees are cut
 
 
 def tree_svg(bodies: Sequence[str], parents: Sequence[int], joints: Sequence[str]) -> str:
-    """Bodies 1.. with the number of their parent (0: ground) and the joint into them; leaves side by side, parents above their middle."""
+    """Return bodies 1.. with the number of their parent (0: ground) and the joint into them; leaves
+    side by side, parents above their middle.
+    """
     count = min(len(bodies), MOST)
     children: list[list[int]] = [[] for _ in range(count + 1)]
     depth = [0] * (count + 1)
@@ -59,7 +61,7 @@ def tree_svg(bodies: Sequence[str], parents: Sequence[int], joints: Sequence[str
 
 
 def order_of_leaves(children: list[list[int]]) -> list[int]:
-    """Bodies without successors from left to right."""
+    """Return the bodies without successors from left to right."""
     found, waiting = [], [0]
     while waiting:
         i = waiting.pop()

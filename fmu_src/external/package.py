@@ -114,7 +114,7 @@ class Actuator:
         return f"{self.port}.phi" if self.rotary else f"{self.port}.s"
 
     def connectors(self, k: int) -> list[str]:
-        """Declarations."""
+        """Return declarations."""
         if self.chambers:
             return [
                 f"    Kinetree.Interfaces.OilPort {self.port}_{side} {quoted(f'side {side} of actuator {self.label}')} {placed(-1, k + j, True)};"

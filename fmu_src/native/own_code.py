@@ -1,4 +1,4 @@
-"""Binaries of one mechanism: the shell and the engine linked with straight-line right-hand sides, for every platform and processor level."""
+"""Linking of specialised code into native FMU binaries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def specialised(
     platforms: Iterable[Platform],
     say: Callable[[str], None] = silent,
 ) -> Iterator[Binaries]:
-    """The binaries, in a folder that is there until they are packed."""
+    """Context manager that yields binaries with specialised code in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="kinetree") as scratch:
         try:
             yield {target: linked(motions, target, Path(scratch), say) for target in platforms}
@@ -35,7 +35,7 @@ def specialised(
 def linked(
     motions: Sequence[Motion | str], target: Platform, scratch: Path, say: Callable[[str], None]
 ) -> Path:
-    """The binary for one platform."""
+    """Return the binary for one platform."""
     folder = scratch / target.name
     folder.mkdir()
     say(f"compiling and linking the equations for {target.name}")

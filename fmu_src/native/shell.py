@@ -40,7 +40,7 @@ ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "ev
 
 @lru_cache(maxsize=1)
 def fmi_headers() -> Path:
-    """Folder of the headers of the FMI standard, which fmpy carries."""
+    """Return the folder of the headers of the FMI standard, which fmpy carries."""
     from importlib.util import find_spec
 
     found = find_spec("fmpy")
@@ -52,7 +52,7 @@ def fmi_headers() -> Path:
 
 
 def layout_header() -> str:
-    """Records, bits and codes of units as C constants: U_ for ints, V_ for work."""
+    """Return records, bits and codes of units as C constants: U_ for ints, V_ for work."""
     shown = (
         U.UNIT.constants("U")
         | U.UNIT_HEAD.constants("V")
@@ -79,7 +79,7 @@ def sources() -> list[Path]:
 
 
 def shell_hash(objects: Sequence[Path]) -> str:
-    """Hash over the C sources, the glossary and the object code."""
+    """Return the hash over the C sources, the glossary and the object code."""
     digest = hashlib.sha256(layout_header().encode())
     for path in (*sources(), *sorted(HERE.glob("*.h"))):
         digest.update(path.read_bytes())
@@ -89,7 +89,7 @@ def shell_hash(objects: Sequence[Path]) -> str:
 
 
 def shell_library(target: Platform | None = None, say: Callable[[str], None] = silent) -> Path:
-    """The binary for a platform, this machine's by default; built when it is not there yet."""
+    """Return the shell binary of a platform (default: this machine), built if missing."""
     target = target or this_platform()
     if target is None:
         raise FmuError(
@@ -102,7 +102,7 @@ def shell_library(target: Platform | None = None, say: Callable[[str], None] = s
 
 
 def ready(target: Platform) -> Path | None:
-    """The binary for a platform if it has been built already."""
+    """Return the binary for a platform if it has been built already."""
     objects = [object_path(target, level) for level in levels_for(target)]
     if not all(sound(path) for path in objects):
         return None
@@ -120,7 +120,9 @@ def shell_path(objects: Sequence[Path], target: Platform | None) -> Path:
 def bound(
     name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray
 ) -> Callable[[int, float], int]:
-    """An entry as FMUs call it, chains by their matrices: call(option, t) over blocks of this process."""
+    """Return an entry as FMUs call it, chains by their matrices: call(option, t) over blocks of
+    this process.
+    """
     library = ctypes.CDLL(str(shell_library()))
     library.best_engine.restype = ctypes.POINTER(ctypes.c_void_p)
     kind = ctypes.CFUNCTYPE(
@@ -143,7 +145,7 @@ def linked(
     levels: Sequence[str] = ("",),
     say: Callable[[str], None] = silent,
 ) -> Path:
-    """The shell linked with engine objects, one for each processor level."""
+    """Return the shell linked with engine objects, one for each processor level."""
     path = shell_path(objects, target)
     if sound(path):
         return path
@@ -163,7 +165,7 @@ def link(
     more: Sequence[Path] = (),
     exports: str = "",
 ) -> None:
-    """Compile the shell and link it with objects; notes of the work lie beside the draft.
+    """Compile the shell and link it with object files.
 
     `more`: further C files; `exports`: what these show, and what they leave to the program that loads the library.
     """

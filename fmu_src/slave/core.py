@@ -1,4 +1,4 @@
-"""What a slave does with its instance whatever the version of FMI: evaluate lazily, read, write, step.
+"""Slave behaviour common to all FMI versions: lazy evaluation, get, set, step.
 
 It needs the standard library, the payload and the engine library in the same folder. The counterpart of `native/core.c`; `fmi2.py` and `fmi3.py` are
 thin fronts of it for pythonfmu and pythonfmu3.
@@ -34,7 +34,7 @@ STATE = "<qqqqd"  # what stands before the work block in a saved state
 
 
 class Refused(Exception):
-    """What the host is told, with the status of its call."""
+    """A request refused with a message and the status of the call."""
 
     def __init__(self, text, level=ERROR):
         super().__init__(text)
@@ -42,7 +42,9 @@ class Refused(Exception):
 
 
 def answering(answer=lambda *arguments: None):
-    """An exception would be fatal to the host: it is told, and the host gets values that it can live with."""
+    """Decorator that turns exceptions into messages and harmless values, since they would crash the
+    host.
+    """
 
     def made(method):
         @wraps(method)
@@ -61,7 +63,7 @@ def answering(answer=lambda *arguments: None):
 
 
 class Core:
-    """One instance. `exchange`: the host integrates; `event_mode_used`: it wants to be asked at events."""
+    """One instance. `exchange`: model exchange; `event_mode_used`: the host supports event mode."""
 
     PREFIX, SETTER = "fmi2", "SetReal"
 
@@ -70,7 +72,7 @@ class Core:
         raise NotImplementedError
 
     def open(self, folder):
-        """Begin anew with the model of a folder; what cannot be used is told, and the loader then refuses the instance."""
+        """Load the model of a folder; errors are reported and the instance refused."""
         self.mode, self.count, self.exchange, self.event_mode_used = FAILED, 0, False, False
         self.types, self.stages, self.stale = [], [], 0
         while (
@@ -118,7 +120,7 @@ class Core:
             raise Refused(f"{doing} at t = {self.work[V['TIME']]:.9g}: {text}", level)
 
     def no_number(self, name):
-        """What is not a finite number, where that is what went wrong."""
+        """Return the name of a non-finite value if that caused the failure."""
         item = int(self.work[V["ITEM"]])
         value = (
             self.work[self.model.ints[PLACES["BASE"]] + PLACES["HEAD"] + item] if item >= 0 else 0.0
@@ -142,7 +144,7 @@ class Core:
             raise Refused(f"{self.PREFIX}{function} is not allowed {self.mode}")
 
     def settle(self):
-        """Evaluate what changed since the last evaluation."""
+        """Evaluate whatever changed since the last evaluation."""
         if not self.stale & ~STALE_GUARDS or self.mode in (FAILED, TERMINATED):
             return
         if self.stale & STALE_START:
@@ -162,11 +164,11 @@ class Core:
         self.stale = STALE_GUARDS if self.exchange and self.model.n_guards else 0
 
     def check_rates(self):
-        """A host that integrates gets finite rates or a word: integrators take infinity for a number."""
+        """Refuse non-finite derivatives, which integrators would accept."""
 
     # -- modes ----------------------------------------------------------------------------------------------------------------------------
     def setup(self, start_time, tolerance):
-        """Start of time, and the host's relative tolerance or nothing."""
+        """Set start time and tolerance."""
         if not isfinite(start_time):
             raise Refused(f"the start time {start_time} is not a finite number")
         if tolerance is not None and not tolerance > 0:
@@ -235,7 +237,7 @@ class Core:
 
     # -- values ---------------------------------------------------------------------------------------------------------------------------
     def checked(self, vr, kind):
-        """A value reference of a variable of a type."""
+        """Return a value reference of a variable of a type."""
         if not 0 <= vr < self.count:
             raise Refused(
                 f"there is no variable with value reference {vr & 0xFFFFFFFF}"
@@ -245,7 +247,7 @@ class Core:
         return vr
 
     def reals(self, vrs):
-        """Values of real variables; before the start a state is its start value."""
+        """Return the values of real variables; before the start a state is its start value."""
         for vr in vrs:
             self.checked(vr, REAL)
         early = self.mode is BEFORE
@@ -263,7 +265,7 @@ class Core:
         return [self.stage_name() for vr in vrs if self.checked(vr, STRING) >= 0]
 
     def set_reals(self, vrs, values):
-        """All of them, or none where one is refused."""
+        """Set all values, or none if one is refused."""
         if vrs and self.mode in (TERMINATED, FAILED):
             raise Refused(f"{self.PREFIX}{self.SETTER} is not allowed {self.mode}")
         for vr, value in zip(vrs, values):
@@ -283,7 +285,7 @@ class Core:
                 self.stale |= STALE_VALUES if access == INPUT else STALE_PARAMETERS
 
     def check_access(self, vr, value):
-        """Whether a variable may have this value now."""
+        """Raise if a variable must not be set now."""
         name, access, before = (
             self.name(vr),
             self.model.access[vr],
@@ -312,7 +314,7 @@ class Core:
             )
 
     def group(self, part, count):
-        """Numbers that stand one after another, once everything is evaluated."""
+        """Return consecutive numbers after evaluation."""
         self.settle()
         at = self.model.ints[PLACES[part]]
         return self.work[at : at + count].tolist()
@@ -354,5 +356,5 @@ class Core:
 
     @staticmethod
     def _fmu_state_from_bytes(state):
-        """Damaged bytes become a state that no instance takes."""
+        """Return a serialised state; damaged bytes become an invalid state."""
         return state[:-8] if state[-8:] == struct.pack("<q", zlib.crc32(state[:-8])) else b""

@@ -1,4 +1,6 @@
-"""What a slave does for a host that integrates, and slopes: the counterpart of what `native/core.c` and `derivatives.c` do there."""
+"""Model exchange and directional derivatives of the Python slave, as in `native/core.c` and
+`derivatives.c`.
+"""
 
 from math import inf, isfinite
 
@@ -65,7 +67,7 @@ class Exchange(Core):
         return self.name(self.model.states.index(k))
 
     def group_now(self, part, guards=False):
-        """States, rates or guards as they stand."""
+        """Return states, derivatives or event indicators."""
         at = self.model.ints[PLACES[part]]
         return self.work[at : at + (self.model.n_guards if guards else self.model.n_states)]
 
@@ -75,7 +77,7 @@ class Exchange(Core):
             self.work[at + k] = number
 
     def settle_guards(self):
-        """The same with guards as an event would find them: hosts leave loops and closed contacts open by their errors, and an event closes them."""
+        """Evaluate event indicators with loops and contacts closed."""
         self.settle()
         if self.stale & STALE_GUARDS and self.mode not in (FAILED, TERMINATED):
             self.stale &= ~STALE_GUARDS
@@ -110,7 +112,7 @@ class Exchange(Core):
         self.stale |= STALE_VALUES
 
     def indicators(self):
-        """Positive or negative as guards are beyond roundings, which count for what they were before, and never near to zero."""
+        """Return event indicators; those that fired stay positive until clearly negative."""
         self.settle_guards()
         shown = []
         for value, mark in zip(
@@ -121,7 +123,7 @@ class Exchange(Core):
         return shown
 
     def reals(self, vrs):
-        """The same numbers where variables show indicators."""
+        """Return the same numbers where variables show indicators."""
         values, first = super().reals(vrs), self.model.ints[PLACES["AT_GUARDS"]]
         guards = [self.at[vr] - first for vr in vrs]
         if self.exchange and any(0 <= k < self.model.n_guards for k in guards):
@@ -146,7 +148,7 @@ class Exchange(Core):
 
     # -- events ---------------------------------------------------------------------------------------------------------------------------
     def next_event(self):
-        """The next corner of the laws of time, which a host's step must not pass; nothing where there is none."""
+        """Return the next corner of time functions, or None."""
         t = self.work[V["NEXT"]]
         return t if self.exchange and isfinite(t) else None
 
@@ -221,7 +223,7 @@ class Exchange(Core):
 
     # -- slopes by central differences on the block of work ---------------------------------------------------------------------------------
     def place(self, vr):
-        """Where a known can be moved: inputs, start values and parameters before the start, continuous states."""
+        """Return where a known variable can be perturbed."""
         model, before = self.model, self.mode in (BEFORE, INITIALIZATION)
         if 0 <= vr < self.count and self.types[vr] == REAL:
             if model.access[vr] == INPUT or (before and model.access[vr] != NONE):
@@ -240,7 +242,7 @@ class Exchange(Core):
         )
 
     def differences(self, places, h, at_states, move):
-        """Central differences of places of work; `move(side * h)` moves the knowns."""
+        """Return the central differences of places of work; `move(side * h)` moves the knowns."""
         kept, found = self.work[:], [0.0] * len(places)
         try:
             for side in (-1, 1):
@@ -255,7 +257,7 @@ class Exchange(Core):
         return found
 
     def slopes(self, unknowns, knowns, seed):
-        """d(unknowns)/d(knowns) times the seed."""
+        """Return d(unknowns)/d(knowns) times the seed."""
         self.allowed(
             "GetDirectionalDerivative", INITIALIZATION, STEP, EVENT, CONTINUOUS, TERMINATED
         )
@@ -281,7 +283,7 @@ class Exchange(Core):
         )
 
     def output_rates(self, vrs, orders):
-        """d(output)/dt: the rate of a state is known, of others the difference along the motion."""
+        """Return d(output)/dt, exact for states and by differences otherwise."""
         self.allowed("GetOutputDerivatives", STEP, EVENT, TERMINATED)
         self.settle()
         for vr, order in zip(vrs, orders):

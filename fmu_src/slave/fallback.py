@@ -7,7 +7,7 @@ import numpy as np
 
 
 def jitted(ints, floats):
-    """work -> entry -> call(option, t), over blocks that are arrays of the standard library."""
+    """Return work -> entry -> call(option, t), over blocks that are arrays of the standard library."""
     jit = cache(import_module(f"{__package__}.entries").jitted)
     integers, numbers = np.frombuffer(ints, dtype=np.int64), np.frombuffer(floats)
 

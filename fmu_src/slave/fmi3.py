@@ -33,7 +33,7 @@ SAID = (
 
 
 class Updated(NamedTuple):
-    """What pythonfmu3's library reads; the result of its own has two of the names in other words, which its library does not find."""
+    """The result of updateDiscreteStates as pythonfmu3's library reads it."""
 
     discreteStatesNeedUpdate: bool = False
     terminateSimulation: bool = False
@@ -123,7 +123,7 @@ class Slave(Exchange, ModelExchange, CoSimulation, Fmi3SlaveBase):
     # -- co-simulation ----------------------------------------------------------------------------------------------------------------------
     @answering(lambda self, t, h: False)
     def do_step(self, current_time, step_size):
-        """What the step tells, the loader asks for: event handling needed, early return, last time."""
+        """Make a step and return event, early-return and time information."""
         self.said = [0.0, 0.0, self.work[V["TIME"]]]
         stopped = self.step(
             current_time, step_size, self.event_mode_used and self.early_return_allowed

@@ -26,7 +26,7 @@ def sources(version: int) -> tuple[Path, ...]:
 
 
 def loader(target: Platform, version: int = 2) -> Path:
-    """The loader for a platform and a version of FMI; built when it is not there yet."""
+    """Return the loader of a platform and FMI version, built if missing."""
     path = loader_path(target, version)
     if not sound(path):
         tool = compiler() if target == this_platform() else cross_compiler(target.zig)
@@ -52,7 +52,9 @@ def loader(target: Platform, version: int = 2) -> Path:
 
 
 def usable() -> list[Platform]:
-    """Platforms for which a program's archive gets the loader: this machine's, and others for which it has been built already."""
+    """Return platforms for which a program's archive gets the loader: this machine's, and others
+    for which it has been built already.
+    """
     own = this_platform()
     others = [each for each in PLATFORMS.values() if each != own and sound(loader_path(each))]
     return [*([own] if own else []), *others]
@@ -68,7 +70,8 @@ def loader_path(target: Platform, version: int = 2) -> Path:
 def with_loaders(
     entries: Mapping[str, bytes], targets: Iterable[Platform], version: int = 2
 ) -> dict[str, bytes]:
-    """The archive's entries with the loader under the name of the binary, and pythonfmu's library among the resources.
+    """Return the archive's entries with the loader under the name of the binary, and pythonfmu's
+    library among the resources.
 
     pythonfmu3 cannot do without: what its library does not hand on, the loader does; binaries without one are left out.
     """

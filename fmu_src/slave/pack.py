@@ -66,7 +66,7 @@ OWN_IMPORT = re.compile(r"^from kinetree\.[^(\n]*(\([^)]*\)[^\n]*)?\n", re.M)
 
 
 def script_text(identifier: str, version: int) -> tuple[str, str, str]:
-    """Name and text of the script, and the name of the package of kernels; a name holds the hash of its content.
+    """Return name and text of the slave script and the package name of its kernels.
 
     Two archives in one process must not share a module name: Python would run the first one's code for both.
     """
@@ -101,7 +101,7 @@ def script_text(identifier: str, version: int) -> tuple[str, str, str]:
 
 
 def write_kernels(folder: Path, package: str) -> Path:
-    """The kernels as a package of its own name, for platforms without an engine library."""
+    """Return the kernels as a package of its own name, for platforms without an engine library."""
     home = folder / package
     for source in sorted(SOURCES.rglob("*.py")):
         target = home / source.relative_to(SOURCES)
@@ -116,7 +116,7 @@ def write_kernels(folder: Path, package: str) -> Path:
 def python_entries(
     identifier: str, files: dict[str, bytes], carried: Binaries, version: int
 ) -> dict[str, bytes]:
-    """Entries of the archive as its package makes it; `files` go into resources, and the binaries as engines beside them."""
+    """Return the archive entries of the Python back end."""
     if version == 3 and not any(target.name in WITH_PYTHONFMU for target in carried):
         raise FmuError(
             f"an archive of pythonfmu3 needs a binary for {' or '.join(WITH_PYTHONFMU)}: it has a library for these only; take --backend native"
@@ -150,7 +150,7 @@ def python_entries(
 
 
 def built(version: int, script: Path, folder: Path, project: list[Path]) -> Path:
-    """The archive as the builder of pythonfmu or of pythonfmu3 writes it."""
+    """Return the archive as the builder of pythonfmu or of pythonfmu3 writes it."""
     if version == 2:
         from pythonfmu.builder import FmuBuilder
 

@@ -1,4 +1,4 @@
-"""What the slave reads: the payload of the archive, and the entries of the engine over its blocks. Standard library only.
+"""Reading of the payload and entry points by the slave, with the standard library only.
 
 The text of this module stands before those of `core.py` and of the front in the archive.
 """
@@ -96,7 +96,7 @@ class Model:
         )
 
     def register_name(self, work):
-        """What a failure is about: the variable behind the register ITEM."""
+        """Return the variable that a failure is about."""
         register, header = int(work[V["ITEM"]]), PLACES
         columns = self.ints[
             header["STAGES_AT"] + header["STAGE"] * int(work[V["STAGE"]]) + header["COLUMNS"]
@@ -111,7 +111,9 @@ class Model:
 
 
 def native(folder, model):
-    """Entries of the engine library as work -> entry -> call(option, t); None where the archive has none for this platform."""
+    """Return the entries of the engine library as work -> entry -> call(option, t); None where the
+    archive has none for this platform.
+    """
     system, machine = platform.system(), platform.machine().lower()
     place = next(
         (
@@ -148,6 +150,6 @@ def native(folder, model):
 
 
 def jitted(folder, model):
-    """The same entries from the kernels, compiled by numba on this machine."""
+    """Return the entry points from kernels compiled by numba."""
     sys.path[:0] = [folder] if folder not in sys.path else []
     return import_module(f"{KERNELS}.fallback").jitted(model.ints, model.floats)

@@ -1,4 +1,6 @@
-"""What an archive of the source back end carries: the engine and the shell as C99, the model as an array, and how to build them."""
+"""The archive of the source back end: engine and shell as C99, the model as an array, build
+instructions.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ HEADERS = {
 
 @lru_cache(maxsize=1)
 def engine_text() -> str:
-    """The engine in C99, translated once for each state of the kernels."""
+    """Return the engine in C99, translated once for each state of the kernels."""
     path = cache_root() / "source" / f"{sources_hash()}-{hash_of_texts()}.c"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +62,7 @@ def hash_of_texts() -> str:
 
 
 def model_text(payload: bytes) -> str:
-    """The payload as an array of words."""
+    """Return the payload as an array of words."""
     words = np.frombuffer(payload, dtype="<u8")
     rows = [
         ", ".join(f"0x{word:X}u" for word in words[k : k + 8].tolist())
@@ -76,7 +78,7 @@ def model_text(payload: bytes) -> str:
 
 
 def source_files(version: int) -> list[str]:
-    """Names of the C files, in the order in which they are compiled."""
+    """Return the names of the C files, in the order in which they are compiled."""
     fronts = {name for names in FRONTS.values() for name in names}
     shell = sorted(
         path.name
@@ -89,7 +91,7 @@ def source_files(version: int) -> list[str]:
 def source_entries(
     identifier: str, payload: bytes, version: int, motions: Sequence[Motion | str] = ("",)
 ) -> dict[str, bytes | str | Path]:
-    """The folder `sources` of an archive."""
+    """Return the folder `sources` of an archive."""
     texts = {
         name: (SHELL / name).read_text(encoding="utf-8")
         for name in source_files(version)
@@ -113,7 +115,9 @@ def source_entries(
 
 
 def own_names(identifier: str) -> str:
-    """Macros that give every function of the shell and of the engine a name of this model: several models may be linked into one program."""
+    """Return macros that give every function of the shell and of the engine a name of this model:
+    several models may be linked into one program.
+    """
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(SHELL.glob("*.h")))
     found = re.findall(r"^(?:EXPORTED )?(?:const )?\w+ \*?([a-z_]+)\(", text, re.M)
     found += [
@@ -127,7 +131,7 @@ def own_names(identifier: str) -> str:
 
 
 def standard_header(name: str) -> str:
-    """A header of the FMI standard; functions take the prefix that a host defines."""
+    """Return a header of the FMI standard with function prefixes."""
     text = (fmi_headers() / name).read_text(encoding="utf-8")
     prefixed = """#ifdef FMI2_FUNCTION_PREFIX
 #define fmi2Paste(a, b) a##b
@@ -144,7 +148,7 @@ def standard_header(name: str) -> str:
 
 
 def build_description(identifier: str) -> bytes:
-    """FMI 3.0: which files make the binary."""
+    """Return the FMI 3.0 build description."""
     root = Element("fmiBuildDescription", {"fmiVersion": "3.0"})
     configuration = SubElement(root, "BuildConfiguration", {"modelIdentifier": identifier})
     files = SubElement(configuration, "SourceFileSet", {"language": "C99"})

@@ -40,7 +40,7 @@ Value = tuple[str, Any]
 
 
 class Expressions:
-    """What a function's text needs to become C: the names it sees, and their types."""
+    """Translation of expressions in one function with its names and types."""
 
     def __init__(self, program: Program, outer: dict[str, Any], kinds: dict[str, Any]):
         self.program, self.outer, self.kinds = program, outer, kinds
@@ -48,7 +48,7 @@ class Expressions:
         self.temporaries: dict[str, Any] = {}
 
     def constant(self, node: ast.expr) -> Any:
-        """The Python object of a name or attribute that is not local; None when there is none."""
+        """Return the Python object of a non-local name; None if there is none."""
         if isinstance(node, ast.Name):
             return (
                 None
@@ -61,14 +61,14 @@ class Expressions:
         return None
 
     def value(self, node: ast.expr) -> Value:
-        """Any expression."""
+        """Return any expression."""
         known = self.constant(node)
         if known is not None and not callable(known):
             return self.program.constant(known)
         return getattr(self, f"on_{type(node).__name__}")(node)
 
     def real(self, node: ast.expr) -> str:
-        """A number as a double."""
+        """Return a number as a double."""
         text, kind = self.value(node)
         return text if kind == K.REAL else f"(double)({text})"
 
@@ -85,7 +85,7 @@ class Expressions:
 
     @staticmethod
     def local(name: str) -> str:
-        """A local variable; words of C and C++, and macros of some C libraries, take an underscore."""
+        """Return a C name for a local variable, avoiding keywords and macros."""
         return f"{name}_" if name in RESERVED else name
 
     def on_Tuple(self, node: ast.Tuple) -> Value:
@@ -147,7 +147,7 @@ class Expressions:
         return f"({self.value(node.test)[0]} ? {a} : {b})", K.joined(kind_a, kind_b)
 
     def kept(self, value: Value) -> str:
-        """A value under a name of its own, so that its parts can be taken."""
+        """Store a value in a temporary so that its parts can be accessed."""
         text, kind = value
         if text.isidentifier():
             return text
@@ -173,7 +173,7 @@ class Expressions:
         )
 
     def entry(self, node: ast.Attribute, text: str, kind: K.Named) -> Value:
-        """An entry of a record, which can be assigned, or some that stand together."""
+        """Return an assignable entry, or several, of a record."""
         at, count = kind.record.places[node.attr]
         data, first = f"{text}.data", str(at)
         if isinstance(node.value, ast.Attribute):  # without the view of the field
@@ -187,7 +187,7 @@ class Expressions:
         return f"(({kind}){{{data} + {first}, {count}}})", str(kind)
 
     def view_size(self, node: ast.expr, text: str) -> str:
-        """The size of a view, without the view where it is a field."""
+        """Return the size of a view, without the view where it is a field."""
         if isinstance(node, ast.Attribute):
             owner, kind = self.value(node.value)
             if kind in (K.MODEL, K.WORK):
@@ -200,7 +200,7 @@ class Expressions:
         return f"{text}.size"
 
     def element(self, node: ast.Subscript) -> Value:
-        """An element of a view, which can be assigned."""
+        """Return an element of a view, which can be assigned."""
         index, _ = self.value(node.slice)
         if isinstance(node.value, ast.Attribute):
             owner, kind = self.value(node.value.value)

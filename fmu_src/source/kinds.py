@@ -48,7 +48,7 @@ class Tuple:
         return "Kt_" + "_".join(short(part) for part in self.parts)
 
     def definition(self) -> str:
-        """The structure in C."""
+        """Return the structure in C."""
         if self.even:
             return (
                 f"typedef struct {{ {c_name(self.parts[0])} v[{len(self.parts)}]; }} {self.name};"
@@ -61,24 +61,24 @@ class Tuple:
         return f"typedef struct {{ {fields} }} {self.name};"
 
     def part(self, value: str, k: int) -> str:
-        """An element of a value of this type."""
+        """Return an element of a value of this type."""
         return f"{value}.v[{k}]" if self.even else f"{value}.f{k}"
 
 
 @dataclass(frozen=True)
 class Function:
-    """A kernel as an argument: known when its caller is translated, so that nothing is passed."""
+    """A kernel passed as an argument, resolved at translation."""
 
     function: Callable
 
 
 def c_name(kind: Any) -> str:
-    """The type in C."""
+    """Return the type in C."""
     return kind.name if isinstance(kind, Tuple) else kind
 
 
 def short(kind: Any) -> str:
-    """The type as a part of a name."""
+    """Return the type as a part of a name."""
     return (
         kind.name
         if isinstance(kind, Tuple)
@@ -87,7 +87,7 @@ def short(kind: Any) -> str:
 
 
 def joined(a: Any, b: Any) -> Any:
-    """The type that holds both."""
+    """Return the common type of two values."""
     if a == b or b is None:
         return a
     if a is None:
@@ -100,7 +100,7 @@ def joined(a: Any, b: Any) -> Any:
 
 
 def of_value(value: Any) -> Any:
-    """The type of a constant."""
+    """Return the type of a constant."""
     if isinstance(value, bool):
         return BOOLEAN
     if isinstance(value, int):
@@ -113,7 +113,7 @@ def of_value(value: Any) -> Any:
 
 
 def zero(kind: Any) -> str:
-    """An initial value."""
+    """Return an initial value."""
     if kind == REAL:
         return "0.0"
     if kind in NUMBERS:
@@ -126,7 +126,7 @@ def zero(kind: Any) -> str:
 
 
 def literal(value: Any) -> str:
-    """A constant in C."""
+    """Return a constant in C."""
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, int):
@@ -141,6 +141,6 @@ def literal(value: Any) -> str:
 
 
 def braces(value: tuple) -> str:
-    """The initial values of a tuple."""
+    """Return the initial values of a tuple."""
     inner = ", ".join(braces(each) if isinstance(each, tuple) else literal(each) for each in value)
     return f"{{{{{inner}}}}}" if of_value(value).even else f"{{{inner}}}"

@@ -1,4 +1,4 @@
-"""Straight-line right-hand sides of a mechanism in C99: what a source FMU steps by while its parameters are as packed."""
+"""Specialised code of one mechanism as C99."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEAD = """#include <math.h>
 
 
 def own_text(motions: Sequence[Motion | str]) -> str:
-    """The file: a function for every structure that has operations, and the table of them."""
+    """Return the file: a function for every structure that has operations, and the table of them."""
     functions = [
         function(f"own_{k}", each) for k, each in enumerate(motions) if isinstance(each, Motion)
     ]
@@ -53,11 +53,13 @@ class Lines:
         self.watches = [self.home(i) for i, _ in self.trace.watches]
 
     def home(self, i: int) -> int:
-        """The statement behind which a result or a condition can be written; -1 where it needs none."""
+        """Return the statement behind which a result or a condition can be written; -1 where it
+        needs none.
+        """
         return i if i in self.printer.assigned else max(self.printer.needs(i), default=-1)
 
     def blocks(self) -> tuple[list[Block], int]:
-        """Statements; what results and conditions need is needed by the statement behind which they stand."""
+        """Return the statements with their conditions, split into blocks."""
         order = sorted(self.printer.assigned)
         needs = {i: self.printer.needs(i) for i in order}
         for home, i in [
@@ -72,7 +74,7 @@ class Lines:
         return "const int" if self.trace.tape.nodes[i][0] in CONDITIONS else "const double"
 
     def body(self, block: Block, first: bool) -> list[str]:
-        """What one function does."""
+        """Return the body of one function."""
         printer, names, inside = (
             self.printer,
             self.printer.assigned,
@@ -103,7 +105,7 @@ class Lines:
 
 
 def function(name: str, motion: Motion) -> str:
-    """One structure; of many statements in several functions that are called in turn."""
+    """Return the C functions of one structure."""
     lines = Lines(motion)
     found, places = lines.blocks()
     several, texts = (
@@ -140,7 +142,7 @@ def function(name: str, motion: Motion) -> str:
 
 
 def work_of(motions: Sequence[Motion | str], integrator: str) -> str:
-    """What a step costs at most, between events."""
+    """Return the largest number of operations of a step."""
     sizes = [each.trace.operations for each in motions if isinstance(each, Motion)]
     why = sorted({each for each in motions if isinstance(each, str)})
     if why or not sizes:

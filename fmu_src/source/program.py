@@ -41,7 +41,7 @@ HELPERS = {
 
 
 class Program:
-    """Functions and tuples that were asked for, each before those that use it."""
+    """Translated functions and tuple types in dependency order."""
 
     def __init__(self) -> None:
         self.kernels = PlainKernels(symbolic=False)
@@ -52,7 +52,7 @@ class Program:
         self.text: list[str] = []
 
     def tuple_of(self, parts: tuple) -> K.Tuple:
-        """A tuple type, defined once, after those of its parts."""
+        """Return a tuple type, defining it once."""
         kind = K.Tuple(parts)
         self.tuples.setdefault(kind.name, kind.definition())
         return kind
@@ -66,7 +66,7 @@ class Program:
         return kind
 
     def constant(self, value: Any) -> tuple[str, Any]:
-        """A constant of a module; tables stand once, for the whole file."""
+        """Return a module constant; tables are stored once."""
         kind = self.known(K.of_value(value))
         if not isinstance(kind, K.Tuple) or len(value) <= 3:
             return K.literal(value), kind
@@ -76,7 +76,7 @@ class Program:
         return self.tables[text][0], kind
 
     def request(self, function: Callable, arguments: tuple) -> tuple[str, Any]:
-        """The C name and the result type of a kernel for some argument types."""
+        """Return the C name and the result type of a kernel for some argument types."""
         key = (function, arguments)
         if key not in self.functions:
             kernel = Kernel(self, function, arguments)
@@ -102,7 +102,7 @@ class Program:
         return self.functions[key]
 
     def entry(self, module: str, name: str) -> str:
-        """An entry point with its C signature."""
+        """Return an entry point with its C signature."""
         function = self.kernels.kernel(f"entries.{module}", name)
         own, _ = self.request(function, (K.INTS, K.FLOATS, K.FLOATS, K.INTEGER, K.REAL))
         arguments = "int64_t *ints, double *floats, double *work, int64_t option, double t"
@@ -116,7 +116,7 @@ class Program:
 
 @lru_cache(maxsize=1)
 def engine_source(entries: Sequence[tuple[str, str]] = ()) -> str:
-    """The whole engine of a unit in C99."""
+    """Return the whole engine of a unit in C99."""
     from kinetree.solvers.entries import LIBRARIES
 
     program = Program()

@@ -1,4 +1,4 @@
-"""Statements of one kernel in C: a function of known argument types. Types of variables are found by reading the body until nothing changes."""
+"""Translation of one kernel to C for given argument types, with type inference by iteration."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Kernel(Expressions):
         self.loops = 0
 
     def translated(self, name: str) -> list[str]:
-        """The lines of the C function."""
+        """Return the lines of the C function."""
         before: tuple = ()
         while True:
             self.lines, self.temporaries, self.loops = [], {}, 0
@@ -68,7 +68,7 @@ class Kernel(Expressions):
 
     # -- lines ------------------------------------------------------------------------------------------------------------------------------
     def say(self, text: str) -> None:
-        """A line, after what its expressions need."""
+        """Append a line after the lines that its expressions need."""
         for each in self.before:
             self.lines.append("    " * self.depth + each)
         self.before.clear()
@@ -102,7 +102,7 @@ class Kernel(Expressions):
         self.say(f"return {self.converted(text, kind, self.result)};")
 
     def converted(self, text: str, kind: Any, wanted: Any) -> str:
-        """A value as another type."""
+        """Return a value as another type."""
         if kind == wanted or not isinstance(wanted, K.Tuple):
             return text
         assert isinstance(kind, K.Tuple)
@@ -135,7 +135,7 @@ class Kernel(Expressions):
             self.store(target, value)
 
     def fresh(self, value: Value) -> str:
-        """A copy of a value."""
+        """Return a copy of a value."""
         name = f"kept{len(self.temporaries) + 1}"
         self.temporaries[name] = value[1]
         self.before.append(f"{name} = {value[0]};")
@@ -249,7 +249,7 @@ class Kernel(Expressions):
 
 
 def bare(text: str) -> str:
-    """A condition without the brackets around all of it."""
+    """Return a condition without the brackets around all of it."""
     if not text.startswith("(") or not text.endswith(")"):
         return text
     depth = 0

@@ -47,7 +47,7 @@ ATTACHING = (
 
 @dataclass
 class BeamForm:
-    """What stands for one beam: its chain, and the names of pieces, hinges and sections."""
+    """The expansion of one beam: its chain of bodies, hinges and sections."""
 
     chain: Chain
     pieces: list[tuple[str, Piece]] = field(default_factory=list)
@@ -57,7 +57,7 @@ class BeamForm:
     slides: dict[str, Piece] = field(default_factory=dict)  # thin discs between slides and balls
 
     def locate(self, x: float) -> Located:
-        """The piece at a station: of two that meet there the one towards the root, at the tip the last one."""
+        """Return the piece at a station; at a boundary the one towards the root."""
         tolerance = SAME * self.chain.length
         for name, piece in self.pieces:
             if x <= piece.end + tolerance and x < self.chain.length - tolerance:
@@ -66,12 +66,12 @@ class BeamForm:
         return Located(name, piece.begin)
 
     def section(self, x: float) -> str:
-        """The joint that stands for the section at a station."""
+        """Return the joint that represents the section at a station."""
         return min(self.sections, key=lambda each: abs(each[0] - x))[1]
 
 
 def with_beams(description: Description) -> Description:
-    """The description with rigid pieces and joints in the place of its beams."""
+    """Return the description with rigid pieces and joints in the place of its beams."""
     if not description.beams:
         return description
     values, _ = evaluate_parameters(
@@ -88,7 +88,7 @@ def with_beams(description: Description) -> Description:
 def form_of(
     name: str, beam: Beam, description: Description, values: Mapping[str, float]
 ) -> BeamForm | None:
-    """Chain and pieces of a beam; None where it cannot be made, which its check reports."""
+    """Return the chain and pieces of a beam; None where it cannot be made, which its check reports."""
     try:
         return divided(name, beam, description, values)
     except (BeamProblem, ExpressionError, ArithmeticError, KeyError):
@@ -98,7 +98,7 @@ def form_of(
 def divided(
     name: str, beam: Beam, description: Description, values: Mapping[str, float]
 ) -> BeamForm:
-    """Chain and pieces of a beam; raises BeamProblem or ExpressionError."""
+    """Return the chain and pieces of a beam; raises BeamProblem or ExpressionError."""
     loads, sections, free = stations(name, description, values)
     chain = chain_of(beam, description.materials[beam.material], values, loads, free)
     density, *_ = moduli(description.materials[beam.material])
@@ -136,7 +136,9 @@ def divided(
 def hinge_joints(
     form: BeamForm, hinge: str, before: str, after: str, x: float, beam: Beam, k: int
 ) -> dict[str, JointSpec]:
-    """Joints of one hinge: a ball or a turn, with slides before it where the beam is stretched or sheared."""
+    """Return the joints of one hinge: a ball or a turn, with slides before it where the beam is
+    stretched or sheared.
+    """
     stiffness = form.chain.hinges[k - 1].stiffness
     stem = hinge.rpartition(".")[0]
     slides = [
@@ -165,14 +167,14 @@ def hinge_joints(
 
 
 def is_zero(value: Any) -> bool:
-    """Whether a stiffness is none, whatever parameters are."""
+    """Return whether a stiffness is zero for all parameter values."""
     return isinstance(value, (float, int)) and value == 0.0
 
 
 def stations(
     name: str, description: Description, values: Mapping[str, float]
 ) -> tuple[list[float], list[float], bool]:
-    """Stations where something attaches, sections that are asked for, and whether the beam is free."""
+    """Return the stations of attachments and requested sections, and whether the beam is free."""
     found: list[float] = []
     beam = description.beams[name]
     length = plain_number(beam.length, values)
@@ -205,7 +207,7 @@ def stations(
 
 
 def deciding_numbers(description: Description) -> Iterator[tuple[str, str]]:
-    """Texts that are evaluated when a beam is divided, and what they decide."""
+    """Yield the expressions evaluated when a beam is divided, with what they decide."""
     found: list[tuple[str, str]] = []
 
     def note(path: Path, beam: str, x: Any) -> Located:
@@ -239,7 +241,9 @@ class JointEnd:
 
 
 def joint_ends(joint: JointSpec, beams: Mapping[str, Beam]) -> list[JointEnd]:
-    """Ends of a joint on beams; `station` counts for the child where only that is a beam."""
+    """Return the ends of a joint on beams; `station` counts for the child where only that is a
+    beam.
+    """
     ends = []
     on_parent = joint.parent in beams
     if on_parent:
@@ -264,7 +268,7 @@ def joint_ends(joint: JointSpec, beams: Mapping[str, Beam]) -> list[JointEnd]:
 
 
 def child_station(joint: JointSpec, beams: Mapping[str, Beam]) -> Any:
-    """Station of a joint on the beam that is its child."""
+    """Return the station of a joint on the beam that is its child."""
     if joint.child_station is not None:
         return joint.child_station
     return 0.0 if joint.parent in beams or joint.station is None else joint.station
@@ -281,14 +285,14 @@ class Pieces:
         self.references = References(description.beams, self.locate, names)
 
     def names_of(self, beam: str) -> tuple[str, ...]:
-        """Names of all bodies of a beam."""
+        """Return the names of all bodies of a beam."""
         if beam not in self.forms:
             return (beam,)
         form = self.forms[beam]
         return (*(name for name, _ in form.pieces), *form.slides)
 
     def locate(self, path: Path, beam: str, x: Any) -> Located:
-        """The piece of a beam at a station."""
+        """Return the piece of a beam at a station."""
         form = self.forms.get(beam)
         try:
             return Located(beam, 0.0) if form is None else form.locate(plain_number(x, self.values))
@@ -296,7 +300,7 @@ class Pieces:
             return Located(beam, 0.0)
 
     def made(self) -> Description:
-        """The description."""
+        """Return the description."""
         d = self.d
         bodies, joints = dict(d.bodies), {}
         owners: dict[tuple[str, str], str] = {}
@@ -319,7 +323,7 @@ class Pieces:
         return result
 
     def bodies_of(self, name: str, beam: Beam) -> dict[str, Body]:
-        """Rigid bodies of a beam."""
+        """Return the rigid bodies of a beam."""
         form = self.forms.get(name)
         if form is None:
             return {name: Body.model_validate({"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]})}
@@ -362,7 +366,7 @@ class Pieces:
         )
 
     def output(self, label: str, output: Output) -> Output:
-        """An output measured at pieces."""
+        """Return an output measured at pieces."""
         path: Path = ("outputs", label)
         form = self.forms.get(output.beam or "")
         station = 0.0 if output.station is None else output.station
@@ -390,7 +394,7 @@ class Pieces:
 
 
 def own_shapes(chain: Chain, piece: Piece, beam: Beam) -> list[Any]:
-    """The shape of a piece: a cylinder or a box of the section at its middle."""
+    """Return the shape of a piece: a cylinder or a box of the section at its middle."""
     length = piece.end - piece.begin
     if length <= 2.0 * THIN * chain.length:
         return []

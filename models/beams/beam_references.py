@@ -30,7 +30,7 @@ Locate = Callable[[Path, str, Any], Located]  # path, beam, station: where that 
 
 
 def total(*numbers: Any) -> Any:
-    """Sum of numbers of a description; zeros are left out."""
+    """Return the sum of numbers of a description; zeros are left out."""
     plain = sum(each for each in numbers if isinstance(each, (float, int)))
     texts = [f"({each})" for each in numbers if isinstance(each, str)]
     if not texts:
@@ -39,7 +39,7 @@ def total(*numbers: Any) -> Any:
 
 
 def shifted(vector: tuple[Any, Any, Any], *along: Any) -> tuple[Any, Any, Any]:
-    """A vector with more along x."""
+    """Return a vector with more along x."""
     return (total(vector[0], *along), vector[1], vector[2])
 
 
@@ -52,7 +52,9 @@ class References:
         self.beams, self.locate, self.pieces = beams, locate, pieces
 
     def of(self, part: Any, path: Path) -> Any:
-        """A part of a description without names of beams; the part itself where there are none."""
+        """Return a part of a description without names of beams; the part itself where there are
+        none.
+        """
         if isinstance(part, BaseModel):
             changes = self.of_table(part, path)
             return part.model_copy(update=changes) if changes else part
@@ -65,7 +67,7 @@ class References:
         return part
 
     def of_table(self, table: BaseModel, path: Path) -> dict[str, Any]:
-        """Keys of a table that change."""
+        """Return the keys of a table that change."""
         changes: dict[str, Any] = {}
         fields = type(table).model_fields
         for key in fields:

@@ -12,7 +12,7 @@ from kinetree.models.description.schema import Description
 
 
 def hinge_coordinates(description: Description) -> frozenset[str]:
-    """Coordinates and speeds of the hinges of all beams."""
+    """Return the coordinates and speeds of the hinges of all beams."""
     forms = [
         joint_elements(description.joints[name], name)
         for section, name in description.pieces
@@ -25,7 +25,9 @@ MOTION = re.compile(r"(.+)\.(?:hinge\d+\.turn_(x|y|z)|(bend|stretch|shear_y|shea
 
 
 def motion_of(description: Description, coordinate: str) -> str:
-    """How a beam moves along a local coordinate of its hinges, as in "boom bending about z"; other coordinates as they are."""
+    """Return how a beam moves along a local coordinate of its hinges, as in "boom bending about z";
+    other coordinates as they are.
+    """
     match = MOTION.fullmatch(coordinate)
     if match is None or match[1] not in description.beams:
         return coordinate
@@ -37,7 +39,9 @@ def motion_of(description: Description, coordinate: str) -> str:
 
 
 def clamped_frequencies(description: Description, name: str) -> tuple[float, float]:
-    """First frequencies of a beam clamped at its root, of bending along z and along y [Hz]."""
+    """Return the first frequencies of a beam clamped at its root, of bending along z and along y
+    [Hz].
+    """
     values, _ = evaluate_parameters(
         {name: parameter.value for name, parameter in description.parameters.items()}
     )

@@ -16,17 +16,17 @@ Value = Any  # a float, or an expression E
 
 
 def value_of(number: Any) -> Value:
-    """A number of the description for arithmetic."""
+    """Return a number of the description for arithmetic."""
     return number if isinstance(number, (float, int)) else E(number)
 
 
 def smallest(a: Value, b: Value) -> Value:
-    """The smaller of two values."""
+    """Return the smaller of two values."""
     return min(a, b) if _plain(a, b) else smaller(a, b)
 
 
 def largest(a: Value, b: Value) -> Value:
-    """The larger of two values."""
+    """Return the larger of two values."""
     return max(a, b) if _plain(a, b) else larger(a, b)
 
 
@@ -44,7 +44,7 @@ class Sizes(NamedTuple):
 
 
 def sizes_of(section: Section) -> Sizes:
-    """The sizes of a section of the description."""
+    """Return the sizes of a section of the description."""
     given = (
         (section.area, section.iy, section.iz, section.j)
         if section.form == "numbers"
@@ -59,7 +59,7 @@ def sizes_of(section: Section) -> Sizes:
 
 
 def blend(a: Sizes, b: Sizes, part: Value) -> Sizes:
-    """Sizes at a part (0 to 1) of the way between two sections of one form."""
+    """Return the sizes between two sections of one form, at a fraction from 0 to 1."""
 
     def between(x: Value, y: Value) -> Value:
         return x if x is y or (_plain(x, y) and x == y) else x + part * (y - x)
@@ -84,7 +84,7 @@ class Moments(NamedTuple):
 
 
 def moments(s: Sizes) -> Moments:
-    """Area, second moments and torsion constant of a section."""
+    """Return area, second moments and torsion constant of a section."""
     if s.form == "tube":
         r, i = s.sizes
         square = r * r, i * i
@@ -112,7 +112,7 @@ def moments(s: Sizes) -> Moments:
 
 
 def shear_areas(s: Sizes, poisson: Value) -> tuple[Value, Value] | None:
-    """Areas that resist shear along y and along z; None where a section of numbers does not tell them."""
+    """Return the shear areas along y and z; None if a numeric section gives none."""
     if s.shear is not None:
         return s.shear
     area, v = moments(s).area, poisson
@@ -146,7 +146,9 @@ def shear_areas(s: Sizes, poisson: Value) -> tuple[Value, Value] | None:
 
 
 def half_sizes(s: Sizes) -> tuple[Value, Value]:
-    """Largest distances from the axis along y and z, for pictures; of numbers: of a round bar of that area."""
+    """Return the largest distances from the axis along y and z, for pictures; of numbers: of a
+    round bar of that area.
+    """
     if s.form == "tube":
         return s.sizes[0], s.sizes[0]
     if s.form == "numbers":
@@ -156,7 +158,8 @@ def half_sizes(s: Sizes) -> tuple[Value, Value]:
 
 
 def von_mises(s: Sizes, load: tuple[E, E, E, E, E, E]) -> E:
-    """Largest von Mises stress under n, vy, vz, mx, my, mz, over the points of a section where one of its parts is largest.
+    """Return largest von Mises stress under n, vy, vz, mx, my, mz, over the points of a section
+    where one of its parts is largest.
 
     Round: outermost fibre of bending, and the neutral axis of shear. Angular: corners, middles of the sides, and the centre of a solid one.
     Transverse shear: 3/2 V/A of a rectangle, V S/(I 2t) of thin walls, 4/3 V/A (r² + r i + i²)/(r² + i²) of a tube.

@@ -50,12 +50,12 @@ class BeamProblem(ValueError):
 
 
 def plain_number(value: Any, values: Numbers) -> float:
-    """The value of a number over parameters."""
+    """Return the value of a number over parameters."""
     return float(value) if isinstance(value, (float, int)) else evaluate_constant(value, values)
 
 
 def text_of(value: Value) -> float | Expression:
-    """A value as a number of the description."""
+    """Return a value as a number of the description."""
     if isinstance(value, (float, int)):
         return float(value)
     return value.node.value if isinstance(value.node, Const) else Expression(written(value.node))
@@ -78,7 +78,7 @@ class Profile:
         return len(self.places) == 1
 
     def at(self, x: float) -> Sizes:
-        """Sizes at a station; at a jump those of the side towards the tip."""
+        """Return sizes at a station; at a jump those of the side towards the tip."""
         k = sum(place <= x for place in self.places)
         if k == 0 or k == len(self.places):
             return self.sizes[max(k - 1, 0)]
@@ -88,7 +88,7 @@ class Profile:
 
 @lru_cache
 def gauss_points(count: int) -> tuple[tuple[float, float], ...]:
-    """Points in 0..1 and weights of Gauss's rule."""
+    """Return points in 0..1 and weights of Gauss's rule."""
     points, weights = np.polynomial.legendre.leggauss(count)
     return tuple(
         (0.5 + 0.5 * float(p), 0.5 * float(w)) for p, w in zip(points, weights, strict=True)
@@ -134,12 +134,12 @@ class Chain:
     profile: Profile
 
     def moments_at(self, x: float) -> Moments:
-        """Area and second moments at a station."""
+        """Return area and second moments at a station."""
         return moments(self.profile.at(x))
 
 
 def element_ends(length: float, count: int, wanted: Iterable[float]) -> tuple[float, ...]:
-    """Ends of `count` elements or more, among them the wanted stations but those very near to others."""
+    """Return the ends of at least `count` elements, including the requested stations."""
     near = NEAR * length / count
     fixed = [0.0]
     for place in sorted(wanted):
@@ -158,7 +158,7 @@ def element_ends(length: float, count: int, wanted: Iterable[float]) -> tuple[fl
 
 
 def moduli(material: Material) -> tuple[Value, Value, Value]:
-    """Density, Young's modulus and shear modulus."""
+    """Return density, Young's modulus and shear modulus."""
 
     def value(number: Any) -> Value:
         return number if isinstance(number, (float, int)) else E(number)
@@ -173,7 +173,7 @@ def moduli(material: Material) -> tuple[Value, Value, Value]:
 def chain_of(
     beam: Beam, material: Material, values: Numbers, wanted: Iterable[float], free: bool
 ) -> Chain:
-    """The elements and hinges of a beam; `wanted` are stations where something attaches."""
+    """Return the elements and hinges of a beam; `wanted` are stations where something attaches."""
     length = plain_number(beam.length, values)
     if not length > 0.0:
         raise BeamProblem("length", f"{length:g}", "a number > 0")
@@ -197,7 +197,7 @@ def chain_of(
 def hinge_stiffness(
     beam: Beam, sizes: Sizes, young: Value, shear: Value, poisson: Value, share: Value
 ) -> Stiffness:
-    """Stiffness of one hinge, `share` = 2/l of its element."""
+    """Return the stiffness of one hinge, `share` = 2/l of its element."""
     a, iy, iz, j = moments(sizes)
     about_y, about_z = beam.bending in ("all", "y"), beam.bending in ("all", "z")
     areas = shear_areas(sizes, poisson) if beam.shear else None
@@ -216,7 +216,7 @@ def hinge_stiffness(
 def retardations(
     beam: Beam, profile: Profile, length: float, density: Value, young: Value, shear: Value
 ) -> tuple[Value, ...]:
-    """Damping per stiffness, 2 ratio/frequency, of twist, bending about y and z, extension, and shear along y and z [s]."""
+    """Return the damping times [s] (damping over stiffness) of twist, bending, extension and shear."""
     if beam.damping == 0.0:
         return (0.0,) * 6
     ratio = beam.damping if isinstance(beam.damping, (float, int)) else E(beam.damping)
@@ -239,7 +239,9 @@ def first_frequency(
     heavy: Callable[[Moments], Value],
     bends: bool,
 ) -> Value:
-    """First natural frequency [rad/s] of the beam clamped at its root: exact where it is uniform, else Rayleigh's quotient with that shape."""
+    """Return first natural frequency [rad/s] of the beam clamped at its root: exact where it is
+    uniform, else Rayleigh's quotient with that shape.
+    """
     wave = FIRST if bends else 0.5 * math.pi
     power = 4 if bends else 2
     if profile.uniform:
@@ -255,7 +257,9 @@ def first_frequency(
 
 
 def bending_shape(x: float) -> tuple[float, float]:
-    """First shape of a uniform cantilever at a part x of its length, and its second derivative."""
+    """Return the first shape of a uniform cantilever at a part x of its length, and its second
+    derivative.
+    """
     k = FIRST
     s = (math.cosh(k) + math.cos(k)) / (math.sinh(k) + math.sin(k))
     z = k * x
@@ -264,12 +268,14 @@ def bending_shape(x: float) -> tuple[float, float]:
 
 
 def twisting_shape(x: float) -> tuple[float, float]:
-    """First shape of a uniform bar in torsion or extension, and its derivative."""
+    """Return the first shape of a uniform bar in torsion or extension, and its derivative."""
     return math.sin(0.5 * math.pi * x), 0.5 * math.pi * math.cos(0.5 * math.pi * x)
 
 
 def piece_of(chain: Chain, density: Value, begin: float, end: float, disc: float = 0.0) -> Piece:
-    """Mass, centre and inertia of a part of the beam, exact for linear sizes; without a disc at its beginning."""
+    """Return mass, centre and inertia of a part of the beam, exact for linear sizes; without a disc
+    at its beginning.
+    """
     if disc:
         part = piece_of(chain, density, begin + disc, end)
         return part._replace(begin=begin, centre=part.centre + disc)

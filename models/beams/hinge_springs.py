@@ -75,7 +75,7 @@ class HingeSpring:
         return f"about_{beam.bending}"
 
     def ball(self, joint: str, form: JointForm, first: int) -> E:
-        """Torque of a ball about the axes of its child."""
+        """Return the torque of a ball about the axes of its child."""
         turn = Turned(tuple(name(each) for each in form.coordinates))  # type: ignore[arg-type]
         spin = Vector(*(name(each) for each in form.speeds))
         K, C = (Vector(*numbers[:3]) for numbers in (self.stiffness, self.damping))

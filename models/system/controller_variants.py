@@ -45,7 +45,9 @@ PLAIN = (
 
 
 def other_at_rest(written: Description) -> bool:
-    """Whether a controller has another form where the mechanism rests: it samples, or remembers."""
+    """Return whether a controller has another form where the mechanism rests: it samples, or
+    remembers.
+    """
     return any(
         each.kind not in PLAIN
         or each.period is not None

@@ -201,7 +201,9 @@ def bend(parts: int = 8, segments: int = 1) -> np.ndarray:
 
 
 def rotating_frequency(speed: float, **beam: Any) -> float:
-    """First flapping frequency of a cantilever that rotates, both in units of sqrt(E I/(m L^4))."""
+    """Return the first flapping frequency of a cantilever that rotates, both in units of sqrt(E
+    I/(m L^4)).
+    """
     description = uniform(**beam)
     unit = math.sqrt(BENDING / LINE) / LENGTH**2
     turn = {"child": "beam", "transforms": [{"rotate": "y", "by": f"{speed * unit!r}*t"}]}
@@ -211,7 +213,9 @@ def rotating_frequency(speed: float, **beam: Any) -> float:
 
 
 def lateral_buckling_load(**beam: Any) -> float:
-    """Tip load at which a high narrow cantilever tilts over 4.0126 sqrt(E I_z G J)/L^2 (Prandtl, Michell): its square is linear in ω²."""
+    """Return tip load at which a high narrow cantilever tilts over 4.0126 sqrt(E I_z G J)/L^2
+    (Prandtl, Michell): its square is linear in ω².
+    """
     stiff, weak, twist, length = 1e6, 1e3, 8e2, 10.0
     section = {"area": 1.0, "iy": stiff, "iz": weak, "j": twist}
     critical = 4.0126 * math.sqrt(weak * twist) / length**2

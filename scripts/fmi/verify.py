@@ -83,7 +83,7 @@ def verified(
     stop_time: float | None,
     reference: Callable[[Archive], InProcess] | None,
 ) -> Report:
-    """The same, whatever the FMU says to it."""
+    """Return the same, whatever the FMU says to it."""
     from fmpy.validation import validate_fmu
 
     report = Report(path)

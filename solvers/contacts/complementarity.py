@@ -1,4 +1,5 @@
-"""Contact forces, or impulses, by complementarity: w = G x + b, normal 0 ≤ x_n - base ⊥ w_n ≥ 0, friction |x_t| ≤ μ x_n against w_t.
+"""Complementarity problem of contact forces by principal pivoting (Murty), or projected
+Gauss-Seidel.
 
 For guessed states (held or not; sticking or slipping against a direction) the rows are linear equations. What contradicts its guess changes it, all
 at once at first, one after another later (Murty's rule of the least index), until nothing does. Should that not end, projected Gauss-Seidel sweeps
@@ -27,7 +28,7 @@ NO_CONTACT_FORCE = int(L.Status.NO_CONTACT_FORCE)
 
 @kernel
 def balance(model, ws, count, top):
-    """ws.c_x for the guessed states; False where they have no solution."""
+    """Return ws.c_x for the guessed states; False where they have no solution."""
     for i in range(count):
         ws.c_from[int(ws.c_at[i])] = 0.0
     for _ in range(REPEATS):
@@ -43,7 +44,9 @@ def balance(model, ws, count, top):
 
 @kernel
 def revise(model, ws, count, motion, one):
-    """Change the states that the solution contradicts, all or only the first; returns whether there was one, as number + 1."""
+    """Change contact modes that the solution contradicts, all or the first; return number + 1 of
+    the first, or 0.
+    """
     n = model.c_value.size
     force = 0.0
     for i in range(count):
@@ -73,7 +76,7 @@ def revise(model, ws, count, motion, one):
 
 @kernel
 def revise_friction(ws, k, r, count, n, force, motion):
-    """The same of the friction of one contact whose rows begin at r."""
+    """Change the friction mode of one contact if the solution contradicts it."""
     if ws.c_rub[k] == STICKS:
         size = math.hypot(ws.c_x[r + 1], ws.c_x[r + 2])
         if size > ws.c_mu[k] * ws.c_x[r] * (1.0 + TIGHT) + TIGHT * force:
@@ -101,7 +104,9 @@ def revise_friction(ws, k, r, count, n, force, motion):
 
 @boundary("solve")
 def solve_contacts(model, ws):
-    """ws.c_x of the rows listed from ws.c_g, ws.c_b and the first guess in ws.c_hold, ws.c_rub and ws.c_slip; NO_CONTACT_FORCE, item the contact."""
+    """Return ws.c_x of the rows listed from ws.c_g, ws.c_b and the first guess in ws.c_hold,
+    ws.c_rub and ws.c_slip; NO_CONTACT_FORCE, item the contact.
+    """
     count = list_rows(model, ws)
     top, motion = scales(ws, count, model.c_value.size)
     for turn in range(ROUNDS):
@@ -114,7 +119,7 @@ def solve_contacts(model, ws):
 
 @kernel
 def by_sweeps(model, ws, count, top, motion):
-    """States by projected Gauss-Seidel, then the forces of these states; those of the sweeps themselves where states lie on their bounds."""
+    """Find the modes by projected Gauss-Seidel, then the forces of these modes."""
     worst = 0
     for i in range(count):
         ws.c_x[int(ws.c_at[i])] = 0.0
@@ -137,7 +142,9 @@ def by_sweeps(model, ws, count, top, motion):
 
 @kernel
 def sweep(model, ws, count, top):
-    """One sweep over all contacts; largest change, largest force, contact with the largest change."""
+    """Make one Gauss-Seidel sweep; return largest change, largest force and the contact with the
+    largest change.
+    """
     n = model.c_value.size
     change, force, worst = 0.0, 0.0, 0
     for k in range(model.c_law.size):
@@ -159,7 +166,7 @@ def sweep(model, ws, count, top):
 
 @kernel
 def sweep_friction(ws, k, r, count, n, top):
-    """Friction of one contact in a sweep; returns its change."""
+    """Return the friction of one contact in a sweep; returns its change."""
     x, y = ws.c_x[r + 1], ws.c_x[r + 2]
     limit = ws.c_mu[k] * ws.c_x[r]
     if ws.c_forced[k] == 1.0:
@@ -180,8 +187,7 @@ def sweep_friction(ws, k, r, count, n, top):
 
 @kernel
 def guess(model, ws, still):
-    """First guess, without forces: what approaches holds and sticks; what does not, or slower than what is still, keeps out: friction alone makes no
-    impact, and where several impulses do, rounding does not tell which."""
+    """Set initial modes without forces: approaching contacts hold and stick, the others are open."""
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0:
             ws.c_hold[k] = 1.0 if ws.c_b[model.c_row[k]] < -still else 0.0
@@ -192,5 +198,5 @@ def guess(model, ws, still):
 
 @kernel
 def slides(ws, k):
-    """Whether contact k is in sliding motion."""
+    """Return whether contact k is sliding."""
     return int(ws.c_mode[k]) == SLIDE

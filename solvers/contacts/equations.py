@@ -24,7 +24,7 @@ PROXIMAL = 1e-8  # part of the diagonal that keeps forces small
 
 @kernel
 def fill_row(ws, i, count, n, top):
-    """Equation w = 0 of listed row i, with the proximal term, divided by its diagonal; a row that moves nothing has no force."""
+    """Fill the equation w = 0 of listed row i with the proximal term, scaled by its diagonal."""
     r = int(ws.c_at[i])
     g = ws.c_g[r * n + r]
     width = count + 1
@@ -77,7 +77,7 @@ def fill(model, ws, count, top):
 
 @kernel
 def fill_along(ws, k, i, count, n, ways, x, y):
-    """Friction of a contact that can slip along (x, y) only, or not at all: none acts across the way, as nothing tends to slip there."""
+    """Fill the friction equations of a contact with one slip direction (x, y) or none."""
     width, r = count + 1, int(ws.c_at[i]) + 1
     first, second = (i + 1) * width, (i + 2) * width
     ws.c_h[second + i + 1], ws.c_h[second + i + 2] = -y, x
@@ -106,7 +106,8 @@ def fill_along(ws, k, i, count, n, ways, x, y):
 
 @kernel
 def fill_driven(ws, k, i, count, n, ways, x, y, across):
-    """Friction against a slip with a given part across the only way (x, y): x_t = -μ x_n d, d = (s, p)/√(s² + p²), s = 0 without a way.
+    """Fill the friction equations of a contact dragged across its slip direction: x_t = -μ x_n d, d
+    = (s, p)/√(s² + p²).
 
     Newton's steps in s begin where the slip along the way stops: from there they do not overshoot, and return there if other contacts turn it.
     """
@@ -145,7 +146,7 @@ def fill_driven(ws, k, i, count, n, ways, x, y, across):
 
 @kernel
 def fill_slip(ws, k, i, count, n, top):
-    """Slip whose direction is not known: x_t d = -μ x_n, and no motion across d where it turns to x_t, e w_t + (e x_t) (d w_t)/(μ x_n) = 0."""
+    """Fill the friction equations of a slip of unknown direction (Newton step on the direction)."""
     width, r = count + 1, int(ws.c_at[i]) + 1
     x, y = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
     first, second = (i + 1) * width, (i + 2) * width
@@ -167,7 +168,7 @@ def fill_slip(ws, k, i, count, n, top):
 
 @kernel
 def eliminate_rows(ws, count):
-    """Solve the equations by elimination with row pivots; the solution stands in the last column. False where there is no pivot."""
+    """Solve the equations by elimination with pivots into the last column; False if singular."""
     width = count + 1
     for p in range(count):
         best = p

@@ -1,4 +1,4 @@
-"""Forces of closed contacts: 0 ≤ x_n ⊥ a_n ≥ 0; sticking with a_t = 0 within the cone of friction, or friction against the slip.
+"""Contact forces at acceleration level, event indicators and mode changes.
 
 The accelerations without contact forces are known, with the loops closed; G x + b are those with the forces. A contact stays closed while it need
 not open: what it needs to open, or to begin to slide, is its margin, which an event watches ([SC24]: unilateral joints switched by the sign of
@@ -53,7 +53,7 @@ NORMAL_FORCE, FRICTION_FORCE, IMPULSE = 0, 1, 2
 
 @kernel
 def take_closed(model, ws):
-    """Let the closed contacts take part, with their friction; sliding ones push against their slip."""
+    """Return include the closed contacts with their friction; return the number of rows."""
     for k in range(model.c_law.size):
         ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
         if ws.c_take[k] == 1.0:
@@ -76,7 +76,7 @@ def take_closed(model, ws):
 
 @kernel
 def set_direction(model, ws, k):
-    """Direction of slip: that of the velocity; where this has just begun, or turns back within a step, which an event ends, the one kept.
+    """Set the slip direction: that of the velocity, or the stored one for new or reversing slips.
 
     What rounding leaves of no velocity has no direction: FAINT along the kept one outweighs it.
     """
@@ -90,7 +90,9 @@ def set_direction(model, ws, k):
 
 @kernel
 def hold(model, ws):
-    """Contact forces, and the accelerations, multipliers and reactions with them; after those without."""
+    """Compute contact forces with the resulting accelerations, multipliers and reactions; return
+    the status.
+    """
     for r in range(ws.c_lam.size):
         ws.c_x[r], ws.c_lam[r] = 0.0, 0.0
     count = take_closed(model, ws)
@@ -103,7 +105,7 @@ def hold(model, ws):
 
 @kernel
 def hold_closed(model, ws, count):
-    """The same where some are closed."""
+    """Compute contact forces if some contacts are closed."""
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_b[r], ws.c_pull[r] = acceleration_of_row(model, ws, r), 0.0
@@ -150,7 +152,7 @@ def resists(model, ws):
 
 @kernel
 def pull_together(model, ws):
-    """For hosts that integrate themselves: closed contacts come back like open loops do, a + 2 p v + p² g in the place of a."""
+    """Add Baumgarte terms to closed contacts for hosts that integrate themselves."""
     fastest = 0.0
     for i in range(1, model.parent.size):
         at = i * L.ROW
@@ -175,7 +177,7 @@ def pull_together(model, ws):
 
 @kernel
 def measure_margins(model, ws, count):
-    """What contacts lack to open, and sticking ones to slide, in accelerations; positive: they do."""
+    """Compute the margins [m/s²] of contacts against opening and sliding; positive means violated."""
     n = model.c_value.size
     _, motion = scales(ws, count, n)
     for k in range(model.c_law.size):
@@ -208,7 +210,7 @@ def measure_margins(model, ws, count):
 
 @kernel
 def report(model, ws):
-    """What outputs tell of the contacts."""
+    """Write the contact outputs."""
     for k in range(model.c_law.size):
         r = model.c_row[k]
         ws.c_out[FULL * k + NORMAL_FORCE] = ws.c_lam[r]
@@ -237,7 +239,7 @@ def write_guards(model, ws):
 
 @kernel
 def slip_along(model, ws, k):
-    """Slip of a sliding contact along the direction kept."""
+    """Return the slip speed of a contact along its stored direction."""
     r = model.c_row[k]
     return (
         rate_of_row(model, ws, r + 1) * ws.c_dir[2 * k]
@@ -247,7 +249,7 @@ def slip_along(model, ws, k):
 
 @kernel
 def follow_slip(model, ws):
-    """Keep the directions that slips have now, at a state that the run goes on from.
+    """Store the present slip directions.
 
     A slip that an event has left against the direction kept comes back to it, or this is past: what goes on against it is followed.
     """
@@ -269,7 +271,7 @@ def follow_slip(model, ws):
 
 @kernel
 def change_modes(model, ws):
-    """Open closed contacts that need to, let sticking ones slide that need to; whether there was one."""
+    """Open contacts and let them slide where margins are positive; return whether any changed."""
     some = False
     for k in range(model.c_law.size):
         if is_closed(ws, k) and ws.c_margin[2 * k] > 0.0:
@@ -288,7 +290,9 @@ def change_modes(model, ws):
 
 @kernel
 def margin_at(model, ws, register):
-    """Number of the margin that a guard's register shows, of a contact that is closed or of one that sticks; -1 where it shows something else."""
+    """Return the number of the margin that a guard's register shows, of a contact that is closed or
+    of one that sticks; -1 where it shows something else.
+    """
     found = -1
     for k in range(model.c_law.size):
         if is_closed(ws, k) and model.c_guard[2 * k] == register:
@@ -304,14 +308,16 @@ def margin_at(model, ws, register):
 
 @kernel
 def rests(model, ws, register):
-    """Whether a guard's register shows a margin of a contact that does not slide."""
+    """Return whether a guard monitors a margin of a contact that does not slide."""
     which = margin_at(model, ws, register)
     return which >= 0 and int(ws.c_mode[which // 2]) == STICK
 
 
 @kernel
 def parts_slowly(model, ws, register):
-    """Whether a guard shows the gap of a contact that has just parted from an impact without a bounce: no rate tells that it leaves its bound."""
+    """Return whether a guard monitors the gap of a contact that has just separated without a
+    bounce.
+    """
     found = False
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k) and ws.c_near[k] > 0.0:
@@ -321,7 +327,9 @@ def parts_slowly(model, ws, register):
 
 @kernel
 def give_way(model, ws, which, noise):
-    """Open, or let slide, the contact whose margin was located as zero and is so within its noise, whatever its sign; whether it was."""
+    """Open a contact, or let it slide, if its located margin is zero within noise; return whether
+    it was.
+    """
     k = which // 2
     if ws.c_margin[which] < -noise:
         return False
@@ -338,7 +346,7 @@ def give_way(model, ws, which, noise):
 
 @kernel
 def close_contact(ws, k, mode):
-    """Close a contact; it is guessed to hold and to stick."""
+    """Close a contact, assuming that it holds and sticks."""
     if not is_closed(ws, k):
         ws.c_hold[k], ws.c_rub[k] = 1.0, STICKS
     ws.c_mode[k] = mode

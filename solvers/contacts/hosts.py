@@ -1,4 +1,4 @@
-"""Contacts whose events have been located, on a run of our own or by a host that integrates itself, and what such a host is told of them.
+"""Contacts with located events, and contact indicators for model exchange hosts.
 
 The host sees signs at the ends of its steps, and closes in on a change of sign. An open contact touches where its gap is used up and its bodies
 approach: one that has bounced, or let go, is told as apart though its gap is zero by rounding, or below it by the host's step, until it approaches
@@ -32,7 +32,7 @@ NEAR = 1e-3  # of SURE: as far the margin of one state differs with the guess fr
 
 @kernel
 def apart(model, ws, k):
-    """Whether contact k is open and its bodies do not approach but by roundings, whatever the gap; needs the state program."""
+    """Return whether contact k is open and its bodies do not approach."""
     return not is_closed(ws, k) and rate_of_row(model, ws, model.c_row[k]) >= -STEADY * speed_scale(
         ws
     )
@@ -40,7 +40,7 @@ def apart(model, ws, k):
 
 @kernel
 def tell_apart(model, ws):
-    """Registers of the guards after `write_guards`: where bodies do not approach they are apart."""
+    """Make the gap indicators of separating contacts negative."""
     for k in range(model.c_law.size):
         if apart(model, ws, k):
             register = model.c_guard[2 * k]
@@ -49,7 +49,7 @@ def tell_apart(model, ws):
 
 @kernel
 def apart_at(model, ws, register):
-    """Whether a guard's register shows the gap of a contact that is told as apart."""
+    """Return whether a guard monitors an open contact whose bodies do not approach."""
     found = False
     for k in range(model.c_law.size):
         found = found or (model.c_guard[2 * k] == register and apart(model, ws, k))
@@ -58,7 +58,9 @@ def apart_at(model, ws, register):
 
 @kernel
 def hovers(model, ws, register):
-    """Whether a guard shows the gap of an open contact that is hardly one, and hardly changes."""
+    """Return whether a guard monitors an open contact whose gap is tiny and nearly constant
+    (grazing).
+    """
     found = False
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k):
@@ -70,7 +72,7 @@ def hovers(model, ws, register):
 
 @kernel
 def take_back(model, ws, k):
-    """A touch that was overrun, with the gap g, its rate v and acceleration a by now, is met as it was: without the overlap, at √(v² - 2 a g)."""
+    """Prepare an overrun contact for impact with its speed at first touch, √(v² - 2 a g)."""
     r = model.c_row[k]
     v, a = rate_of_row(model, ws, r), acceleration_of_row(model, ws, r)
     ws.c_near[k], ws.c_share[k] = (
@@ -81,7 +83,7 @@ def take_back(model, ws, k):
 
 @kernel
 def found(model, ws, register):
-    """Prepare the contact that a guard watches for what has been located, as closing loops moves gaps and slips by the errors of steps.
+    """Prepare the contact of a located guard.
 
     An open one touches; the slip of one that turns back is against the direction kept.
     """
@@ -101,7 +103,7 @@ def found(model, ws, register):
 
 @kernel
 def found_by_host(model, ws, register):
-    """The same of what a host has located, which may have stepped over it."""
+    """Prepare the contact of a guard located by a host, which may have stepped over it."""
     found(model, ws, register)
     for k in range(model.c_law.size):
         if (
@@ -115,7 +117,7 @@ def found_by_host(model, ws, register):
 
 @kernel
 def turn_unseen(model, ws, register):
-    """Let the slip that a guard watches keep to the velocity if it is against the direction kept; whether it was."""
+    """Let the stored slip direction follow a reversed velocity; return whether it was reversed."""
     for k in range(model.c_law.size):
         if (
             model.c_row[k + 1] - model.c_row[k] == 3
@@ -130,7 +132,7 @@ def turn_unseen(model, ws, register):
 
 @kernel
 def noise_of_margins(model, ws):
-    """By how much the margins of one state may differ, after the accelerations."""
+    """Return the round-off level of contact margins [m/s²]."""
     motion = 0.0
     for k in range(model.c_law.size):
         if is_closed(ws, k):

@@ -1,4 +1,4 @@
-"""Impacts: M (u⁺ - u⁻) = Nᵀx + Jᵀμ under all constraints, for all contacts that touch at one instant together.
+"""Impacts with restitution (Newton, Poisson, energetic) and friction of all touching contacts.
 
 Newton: 0 ≤ x ⊥ N u⁺ + e N u⁻ ≥ 0. Poisson: compression with e = 0 gives x_c, then expansion with x ≥ e x_c ⊥ N u⁺ ≥ 0. Energetic (W. J. Stronge,
 1990): expansion with x ≥ k x_c, k such that its normal work is e² times that of compression, each phase by the mean of its velocities. Friction:
@@ -49,7 +49,7 @@ TRIALS, MATCHED = 100, 1e-14  # for the shares of energetic contacts; relative
 
 @kernel
 def take_touching(model, ws):
-    """Let the contacts take part that are closed or touch; returns the number of their rows."""
+    """Include the contacts that are closed or touch; return the number of rows."""
     for k in range(model.c_law.size):
         ws.c_take[k] = 1.0 if touches(model, ws, k) else 0.0
         ws.c_near[k] = ws.c_take[k]
@@ -61,7 +61,7 @@ def take_touching(model, ws):
 
 @kernel
 def free_factors(model, ws):
-    """Factors of the elimination and of the loops at the present place."""
+    """Return the factors of the elimination and of the loops at the present place."""
     ws.head.damped = 1.0
     for r in range(ws.loop_r.size):
         ws.loop_r[r] = 0.0
@@ -70,7 +70,7 @@ def free_factors(model, ws):
 
 @boundary("state")
 def collide(model, ws, t):
-    """Change ws.u by the impulses of all contacts that touch, and say which of them are closed then."""
+    """Change ws.u by the impulses of all touching contacts and set their modes; return the status."""
     status = place_loops(model, ws, t)
     if status != 0:
         return status
@@ -102,7 +102,7 @@ def collide(model, ws, t):
 
 @kernel
 def take_near(model, ws):
-    """All contacts that touch take part again."""
+    """Return include all touching contacts again; return the number of rows."""
     for k in range(model.c_law.size):
         ws.c_take[k] = ws.c_near[k]
     return list_rows(model, ws)
@@ -137,7 +137,7 @@ def bounce_of(model, ws, k):
 
 @kernel
 def together(model, ws):
-    """Impulses of the contacts that take part, all at once, added to ws.c_total; ws.c_rate becomes what follows."""
+    """Compute the impulses of all included contacts at once, added to ws.c_total."""
     count = list_rows(model, ws)
     bounces, phases = False, False
     for k in range(model.c_law.size):
@@ -172,7 +172,7 @@ def add_bounces(model, ws):
 
 @kernel
 def rebound(model, ws, count):
-    """Newton's hypothesis: all impulses in one step."""
+    """Return Newton's hypothesis: all impulses in one step."""
     add_bounces(model, ws)
     guess(model, ws, STILL * speed_scale(ws))
     return solve_contacts(model, ws)
@@ -180,7 +180,7 @@ def rebound(model, ws, count):
 
 @kernel
 def expand(model, ws, count):
-    """The phase after compression, with what the contacts have stored."""
+    """Compute the expansion phase after compression."""
     n = model.c_value.size
     for i in range(count):
         r = int(ws.c_at[i])
@@ -207,7 +207,7 @@ def expand(model, ws, count):
 
 @kernel
 def matched(model, ws, count):
-    """Whether every energetic contact gives back the work it should; else its share is corrected."""
+    """Return whether every energetic contact returns its work; else correct its share."""
     n = model.c_value.size
     done = True
     for k in range(model.c_law.size):
@@ -229,7 +229,9 @@ def matched(model, ws, count):
 
 @kernel
 def limit_energy(model, ws, count):
-    """Go from the plastic impulses to those of the hypothesis only as far as the contacts do no work: c + b s + a s² ≤ 0."""
+    """Scale the impulses back towards the plastic ones until contacts do no positive work: c + b s
+    + a s² ≤ 0.
+    """
     n = model.c_value.size
     a, b, c = 0.0, 0.0, 0.0
     for i in range(count):
@@ -267,7 +269,7 @@ def take_over(model, ws, count):
 
 @kernel
 def settle_states(model, ws):
-    """Contacts that do not part are closed, those that part slowly for a try (SLOW), so that ever smaller impacts end; they stick without slip."""
+    """Close contacts that do not separate, tentatively if they separate slowly."""
     still = STILL * speed_scale(ws)
     for k in range(model.c_law.size):
         r = model.c_row[k]
@@ -286,13 +288,13 @@ def settle_states(model, ws):
 
 @kernel
 def slip_after(ws, r):
-    """Speed of slip after the impacts of a contact whose rows begin at r."""
+    """Return the speed of slip after the impacts of a contact whose rows begin at r."""
     return math.hypot(ws.c_rate[r + 1], ws.c_rate[r + 2])
 
 
 @kernel
 def settle_slip(model, ws, k, still):
-    """Whether a contact with friction sticks or slides; one whose slip has turned, and is slow, sticks for a try."""
+    """Set whether a contact with friction sticks or slides after an impact."""
     r = model.c_row[k]
     x, y = ws.c_rate[r + 1], ws.c_rate[r + 2]
     slip = slip_after(ws, r)

@@ -1,4 +1,4 @@
-"""Closed contacts stay closed: after a step their gaps, and the velocities they hold, go back by the least change in the metric of the masses."""
+"""Projection of gaps and velocities of closed contacts, together with loops."""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import balance, guess, slides
@@ -33,7 +33,7 @@ CLOSE = 1e-13  # relative to the reach, or to the largest speed: less needs no c
 
 @kernel
 def take_gaps(model, ws):
-    """Gaps of closed contacts, and overlaps where a host has overrun a touch, as what is to go; the largest."""
+    """Write the gaps of closed and overrun contacts as residuals; return the largest."""
     worst = 0.0
     for k in range(model.c_law.size):
         ws.c_take[k] = 1.0 if is_closed(ws, k) or ws.c_near[k] == OVERRUN else 0.0
@@ -46,7 +46,7 @@ def take_gaps(model, ws):
 
 @kernel
 def take_rates(model, ws):
-    """Velocities that closed contacts hold as what is to go, and what speeds are off that an overrun touch had (c_share); the largest."""
+    """Write the velocities that closed contacts must not have as residuals; return the largest."""
     worst = 0.0
     for k in range(model.c_law.size):
         ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
@@ -66,7 +66,7 @@ def take_rates(model, ws):
 
 @kernel
 def change_held(model, ws):
-    """ws.udot = least change that takes the rows in ws.c_b away; rows of sliding contacts along the plane move as they like."""
+    """Compute in ws.udot the least change that removes ws.c_b; sliding rows are free."""
     count = list_rows(model, ws)
     status = free_factors(model, ws)
     if status == 0:
@@ -110,13 +110,13 @@ def lay_on(model, ws, t):
 
 @kernel
 def driven_together(model, ws, k):
-    """Whether the bodies of contact k approach, at a state from which all that gives way has been taken."""
+    """Return whether the bodies of contact k approach although nothing can yield."""
     return rate_of_row(model, ws, model.c_row[k]) < -CRAWL * speed_scale(ws)
 
 
 @boundary("state")
 def project_contacts(model, ws, t):
-    """`lay_on` for a state that the run goes on from; DRIVEN_TOGETHER, item the contact, where a closed one cannot be held."""
+    """Project a state onto closed contacts; DRIVEN_TOGETHER if that is impossible."""
     status = lay_on(model, ws, t)
     for k in range(ws.c_mode.size):
         if (
@@ -134,20 +134,20 @@ def project_contacts(model, ws, t):
 
 @kernel
 def constrained(model, ws):
-    """Whether loops or closed contacts hold the present state."""
+    """Return whether loops or closed contacts constrain the state."""
     return model.l_kind.size > 0 or any_closed(ws)
 
 
 @kernel
 def keep_closed(model, ws, t):
-    """Loops and closed contacts, where there are some."""
+    """Project loops and closed contacts; return the status."""
     status = project(model, ws, t) if model.l_kind.size > 0 else 0
     return keep_contacts(model, ws, t) if status == 0 else status
 
 
 @kernel
 def keep_contacts(model, ws, t):
-    """Closed contacts where there are some, on closed loops."""
+    """Project closed contacts on closed loops; return the status."""
     status = 0
     if any_closed(ws) or any_overrun(ws):
         status = project_contacts(model, ws, t)
@@ -158,7 +158,7 @@ def keep_contacts(model, ws, t):
 
 @kernel
 def close_for_a_look(model, ws, t):
-    """Loops and closed contacts where there are some, for a state that nobody need go on from."""
+    """Project loops and contacts of a state that the run does not continue from."""
     status = project(model, ws, t) if model.l_kind.size > 0 else 0
     if status == 0 and any_closed(ws):
         status = lay_on(model, ws, t)

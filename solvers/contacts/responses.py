@@ -1,4 +1,4 @@
-"""Responses of the constrained mechanism to contact forces, or impulses: G = N P M⁻¹ Nᵀ, and what all of them together do.
+"""Responses of the constrained system to contact forces.
 
 One response of O(N) per row, as in `loops.set_speeds`. A response needs the bias of the elimination out of the way: on the way to accelerations it
 is kept and brought back, so that the forces act in the end on what the elimination has found, and reactions and multipliers of loops include them.
@@ -24,7 +24,7 @@ KEPT_BODY, KEPT_SPEED = 12, 4  # numbers kept per body: W_N, W_F, W_DA, W_DB; pe
 
 @kernel
 def list_rows(model, ws):
-    """Rows of the contacts that take part, one after another in ws.c_at; returns their number."""
+    """List the rows of the included contacts in ws.c_at and return their number."""
     count = 0
     for k in range(model.c_law.size):
         ws.c_begin[k] = count
@@ -37,7 +37,7 @@ def list_rows(model, ws):
 
 @kernel
 def respond_closed(model, ws):
-    """Add the response to ws.push; the loops keep the increments J u̇ that ws.c_goal tells, ws.loop_lam becomes what this takes.
+    """Add the response of closed loops to ws.push.
 
     Damped factors leave loops open by their damping over the square of how well rows are told apart: a second correction leaves the square of that.
     """
@@ -53,7 +53,7 @@ def respond_closed(model, ws):
 
 @kernel
 def begin_response(model, ws):
-    """Forget what is there: the next response stands alone."""
+    """Clear the response."""
     forget_bias(model, ws)
     push_nothing(ws)
     for r in range(ws.c_goal.size):
@@ -62,7 +62,7 @@ def begin_response(model, ws):
 
 @boundary("solve")
 def respond_alone(model, ws):
-    """Response to ws.push after `begin_response`, borrowed inertia repaid."""
+    """Return response to ws.push after `begin_response`, borrowed inertia repaid."""
     respond_closed(model, ws)
     if model.ghosts.size > 0:
         forget_debts(ws)
@@ -72,7 +72,7 @@ def respond_alone(model, ws):
 
 @boundary("solve")
 def gather_responses(model, ws):
-    """G of the rows listed, in ws.c_g by their numbers, and the ways to slip; needs the factors of the elimination and of the loops."""
+    """Compute the mobility G of the listed rows and their slip directions."""
     n, count = model.c_value.size, list_rows(model, ws)
     status = 0
     for i in range(count):
@@ -90,7 +90,7 @@ def gather_responses(model, ws):
 
 @kernel
 def push_rows(model, ws, x, count):
-    """All contact forces, or impulses, of the rows listed to ws.push."""
+    """Apply the contact forces or impulses of the listed rows to ws.push."""
     push_nothing(ws)
     for i in range(count):
         r = int(ws.c_at[i])
@@ -99,7 +99,7 @@ def push_rows(model, ws, x, count):
 
 @kernel
 def keep(model, ws):
-    """Put aside what the elimination has found."""
+    """Save the results of the elimination."""
     bodies = model.parent.size
     for i in range(bodies):
         at = i * L.ROW
@@ -120,7 +120,7 @@ def keep(model, ws):
 
 @kernel
 def bring_back(model, ws):
-    """Restore what `keep` has put aside."""
+    """Restore the saved results of the elimination."""
     bodies = model.parent.size
     for i in range(bodies):
         at = i * L.ROW
@@ -139,7 +139,7 @@ def bring_back(model, ws):
 
 @kernel
 def let_act(model, ws, count):
-    """Let the forces of the rows listed, in ws.c_lam, act on what was brought back; the loops stay as they are."""
+    """Apply the contact forces of the listed rows to the restored results."""
     for r in range(ws.c_goal.size):
         ws.c_goal[r] = ws.c_increment[r]
     push_rows(model, ws, ws.c_lam, count)

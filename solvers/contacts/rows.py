@@ -1,4 +1,4 @@
-"""Rows of contacts: the gap along the normal, and the slip along two directions of the plane of touch.
+"""Constraint rows of contacts: gap, slip, and their derivatives.
 
 Every row has its value, its rate and the rest of its second derivative in registers, and arms: how the rate depends on velocities of points and
 spins of bodies. The rows are those of couplings (`models/compilation/coupling_rates.py`), but they hold only while the contact is closed.
@@ -29,19 +29,19 @@ DEEP = 1e-6  # m: overlap that is taken as rounding of what was given
 
 @kernel
 def number_of(model, ws, k, which):
-    """Coefficient of restitution or of friction, or the speed of rest of contact k."""
+    """Return restitution, friction or rest speed of contact k."""
     return ws.val[model.c_number[3 * k + which]]
 
 
 @kernel
 def is_closed(ws, k):
-    """Whether contact k is closed; one whose state was never told is not."""
+    """Return whether contact k is closed."""
     return ws.c_mode[k] > 0.5
 
 
 @kernel
 def any_closed(ws):
-    """Whether some contact is closed."""
+    """Return whether any contact is closed."""
     found = False
     for k in range(ws.c_mode.size):
         found = found or ws.c_mode[k] > 0.5
@@ -50,13 +50,13 @@ def any_closed(ws):
 
 @kernel
 def gap_of(model, ws, k):
-    """Distance along the normal; needs the state program."""
+    """Return the distance along the normal; needs the state program."""
     return ws.val[model.c_value[model.c_row[k]]]
 
 
 @kernel
 def touches(model, ws, k):
-    """Whether contact k takes part in an impact: closed, without a gap, or located to touch."""
+    """Return whether contact k takes part in an impact."""
     gap = gap_of(model, ws, k)
     return (
         is_closed(ws, k)
@@ -67,7 +67,7 @@ def touches(model, ws, k):
 
 @kernel
 def any_overrun(ws):
-    """Whether a host has stepped over a touch."""
+    """Return whether a host has stepped over a touch."""
     found = False
     for k in range(ws.c_mode.size):
         found = found or ws.c_near[k] == OVERRUN
@@ -76,13 +76,13 @@ def any_overrun(ws):
 
 @kernel
 def rate_of_row(model, ws, r):
-    """Velocity along row r; needs the state program."""
+    """Return the velocity along row r; needs the state program."""
     return ws.val[model.c_value[r] + 1]
 
 
 @kernel
 def set_out(directions, k, x, y):
-    """Direction k of those listed becomes that of (x, y), if this has one; returns its size."""
+    """Set direction k to that of (x, y) if it is not zero; return the magnitude."""
     size = math.hypot(x, y)
     if size > 0.0:
         directions[2 * k], directions[2 * k + 1] = x / size, y / size
@@ -91,7 +91,7 @@ def set_out(directions, k, x, y):
 
 @kernel
 def acceleration_of_row(model, ws, r):
-    """Acceleration along row r, after the accelerations."""
+    """Return the acceleration along row r, after the accelerations."""
     return ws.val[model.c_value[r] + 2] + accelerations_along(
         model, ws, model.c_arm_at[r], model.c_arm_at[r + 1], True
     )
@@ -99,7 +99,7 @@ def acceleration_of_row(model, ws, r):
 
 @kernel
 def increment_of_row(model, ws, r):
-    """What the increments of acceleration do to row r."""
+    """Return the effect of the acceleration increments on row r."""
     total = 0.0
     for k in range(model.c_arm_at[r], model.c_arm_at[r + 1]):
         one = arm_at(model.l_arm, k)
@@ -121,7 +121,9 @@ def push_row(model, ws, r, x):
 
 @kernel
 def power_of_contacts(model, ws):
-    """Power of the contact forces, after the accelerations: that of friction where contacts slide."""
+    """Return the power of the contact forces, after the accelerations: that of friction where
+    contacts slide.
+    """
     total = 0.0
     for k in range(model.c_law.size):
         if is_closed(ws, k):

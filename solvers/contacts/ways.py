@@ -1,4 +1,4 @@
-"""Ways to slip of closed contacts, the directions along the plane that the mechanism leaves while the gap holds, and what given motions drive across.
+"""Slip directions of closed contacts that joints leave free, and prescribed motion across them.
 
 Across its ways nothing tends to slip, and friction there would say again what the normal row says.
 """
@@ -20,7 +20,7 @@ DEPENDENT = 1e-6  # relative to the response along the plane: less of it is left
 
 @kernel
 def scales(ws, count, n):
-    """Largest diagonal, and largest motion b, of the rows listed."""
+    """Return largest diagonal, and largest motion b, of the rows listed."""
     top, motion = 0.0, 0.0
     for i in range(count):
         r = int(ws.c_at[i])
@@ -41,7 +41,7 @@ def motion_of(ws, r, count, n):
 
 @kernel
 def response_along(ws, r, n, x, y):
-    """Motion along (x, y) by a unit force along it, of a plane whose rows begin at r."""
+    """Return the motion along (x, y) by a unit force along it, of a plane whose rows begin at r."""
     return (
         x * x * ws.c_g[r * n + r]
         + x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r])
@@ -51,7 +51,7 @@ def response_along(ws, r, n, x, y):
 
 @kernel
 def ways_of(ws, r, n, top, held):
-    """Directions that the slip of a contact with the rows from r on has: how many, and the one where there is one.
+    """Return the number of free slip directions of a contact, and the single one if there is one.
 
     They are those in which something is left of G_t, or, if the gap is held, of G_t - G_tn G_nt / G_n. A point on one curve has none if the curve
     crosses the plane of touch.
@@ -85,7 +85,7 @@ def ways_of(ws, r, n, top, held):
 
 @kernel
 def find_ways(model, ws, count):
-    """Ways to slip of the contacts that take part, while their gaps hold; nothing drives them across."""
+    """Compute the free slip directions of the included contacts."""
     n = model.c_value.size
     top, _ = scales(ws, count, n)
     for k in range(model.c_law.size):
@@ -97,7 +97,7 @@ def find_ways(model, ws, count):
 
 @kernel
 def find_drifts(model, ws, count):
-    """What given motions drive contacts across their ways."""
+    """Compute how prescribed motions drag contacts across their slip directions."""
     n = model.c_value.size
     _, motion = scales(ws, count, n)
     for k in range(model.c_law.size):
@@ -107,7 +107,7 @@ def find_drifts(model, ws, count):
 
 @kernel
 def find_drift(ws, k, r, n, closing, least):
-    """The same of contact k, its rows from r on: of the motions b what no force changes while the gap, which closes, is held, if over `least`."""
+    """Compute how prescribed motions drag contact k across its slip direction."""
     along = closing / ws.c_g[r * n + r]
     u, v = (
         ws.c_b[r + 1] - ws.c_g[(r + 1) * n + r] * along,
@@ -121,7 +121,7 @@ def find_drift(ws, k, r, n, closing, least):
 
 @kernel
 def ways_now(model, ws, k, n, top):
-    """Ways to slip of contact k as its gap is guessed to hold or not: how many, and the one where there is one."""
+    """Return the free slip directions of contact k for its present mode."""
     if ws.c_hold[k] == 1.0:
         return int(ws.c_ways[k]), ws.c_way[2 * k], ws.c_way[2 * k + 1]
     return ways_of(ws, model.c_row[k], n, top, False)
@@ -129,7 +129,7 @@ def ways_now(model, ws, k, n, top):
 
 @kernel
 def drive_across(ws, k, ways, x, y):
-    """With what contact k is driven across its only way (x, y), to the left of it, or where it has none; 0: it is not."""
+    """Return the prescribed speed of contact k across its only slip direction; 0 if there is none."""
     u, v = ws.c_drift[2 * k], ws.c_drift[2 * k + 1]
     size = math.hypot(u, v)
     across = 0.0 if ways == 2 else size if ways == 0 else x * v - y * u
@@ -138,14 +138,14 @@ def drive_across(ws, k, ways, x, y):
 
 @kernel
 def turn_into_way(ws, k, x, y):
-    """The slip of contact k goes along its way (x, y), in the sense in which it is nearer."""
+    """Turn the slip of contact k into its free direction, in the nearer sense."""
     along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
     ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
 
 
 @kernel
 def slide_along_ways(model, ws, count):
-    """A sliding contact that can slip along one way only does so along that, if its velocity across is but an error of the step that is tried.
+    """Restrict sliding contacts with one slip direction to it, up to integration errors.
 
     What a given motion drives across the way is none: friction is against the velocity as it is, and where that begins against what it is to become.
     """
@@ -175,7 +175,7 @@ def slide_along_ways(model, ws, count):
 
 @kernel
 def passing_slip(ws, k, r, count, n):
-    """Rate of a slip that nothing holds, ws.c_drift, across the way of a contact that has one; what pulls for a host is left out.
+    """Return the rate of a slip that no force can hold, across the slip direction of a contact.
 
     A given motion begins it; or a point moves on and does not slip at this instant, as one plane rolls on the other, and has a way in a moment.
     """

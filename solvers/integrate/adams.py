@@ -47,13 +47,13 @@ STIFF_ORDER, STIFF_RATE = (
 
 @kernel
 def adams_size(n):
-    """Length of `mem`."""
+    """Return the length of `mem`."""
     return memory_size(n)
 
 
 @kernel
 def adams_start(mem, rhs, context, t, y):
-    """Begin at (t, y)."""
+    """Return begin at (t, y)."""
     CT.begin(mem, t, y)
     return adams_restart(mem, rhs, context)
 
@@ -161,7 +161,7 @@ def correct(mem, rhs, context, t_end, h):
 
 @kernel
 def adams_step(mem, rhs, context, t_limit):
-    """One accepted step."""
+    """Make one accepted step."""
     wanted, failed = mem[CT.H_NEXT], CT.STEP_TOO_SMALL
     h = CT.limited(mem, wanted, t_limit)
     for attempt in range(CT.MAX_REJECTIONS):
@@ -222,7 +222,7 @@ def reject(mem, h, attempt, error, k_low):
 
 @kernel
 def adams_interpolate(out, mem, t):
-    """State at t inside the last step: the polynomial through the newest k+1 values of f, made continuous with its derivative at the old end."""
+    """Compute the state at t inside the last step by the interpolating polynomial."""
     y_old, y, gap, h = (
         CT.block(mem, CT.Y_OLD),
         CT.block(mem, CT.Y_NEW),

@@ -25,20 +25,20 @@ TABLE = 16
 
 @kernel
 def memory_size(n):
-    """Length of `mem`."""
+    """Return the length of `mem`."""
     return HEADER + TABLES_AT * n + 8 * TABLE
 
 
 @kernel
 def table(mem, j):
-    """View of a table of coefficients."""
+    """Return the view of a table of coefficients."""
     at = HEADER + TABLES_AT * int(mem[N]) + j * TABLE
     return mem[at : at + TABLE]
 
 
 @kernel
 def coefficients(mem, h):
-    """Fill the tables for a step of size h and order WANTED_ORDER; only what changed since the last step is computed."""
+    """Fill the coefficient tables for a step of size h; unchanged ones are kept."""
     k, k_old = int(mem[WANTED_ORDER]), int(mem[ORDER])
     alpha, beta, psi, sigma, g = (
         table(mem, ALPHA),

@@ -84,7 +84,7 @@ def take_back(mem, h):
 
 @kernel
 def difference_norm(mem, a, b, factor, c):
-    """Weighted root mean square of a - b + factor*c."""
+    """Return weighted root mean square of a - b + factor*c."""
     rtol, atol, y, p = mem[RTOL], block(mem, ATOL), block(mem, Y_NEW), block(mem, PREDICTED)
     total = 0.0
     for i in range(len(a)):
@@ -95,7 +95,8 @@ def difference_norm(mem, a, b, factor, c):
 
 @kernel
 def errors(mem, h):
-    """Error of the step, and errors of constant steps of order k, k-1, k-2, all in units of the tolerance.
+    """Return the error of the step, and errors of constant steps of order k, k-1, k-2, all in units
+    of the tolerance.
 
     A step much shorter than those before it tells nothing of a jump by its own coefficient: that of constant steps is the least.
     """
@@ -138,7 +139,7 @@ def update_differences(mem):
 
 @kernel
 def select_order(mem, h, error, lower, k_low):
-    """Order of the next step and its error estimate."""
+    """Return the order of the next step and its error estimate."""
     k = int(mem[WANTED_ORDER])
     if k_low < k or k == MAX_ORDER:
         mem[RISING] = 0.0
@@ -159,7 +160,7 @@ def select_order(mem, h, error, lower, k_low):
 
 @kernel
 def next_step(mem, h, error, k):
-    """Step after one of size h: doubled, kept, or reduced to between a half and nine tenths."""
+    """Return the next step size: doubled, kept, or reduced to between 0.5 and 0.9."""
     if mem[RISING] == 1.0 or 0.5 >= error * 2.0 ** (k + 1):
         return 2.0 * h
     if 0.5 >= error:

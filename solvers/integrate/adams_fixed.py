@@ -37,13 +37,13 @@ SAME = 1e-6  # of the step: distances on the grid t_start + k h differ by roundi
 
 @kernel
 def adams_fixed_size(n):
-    """Length of `mem`."""
+    """Return the length of `mem`."""
     return CT.HEADER + (DIFFERENCES + MOST + 1) * n
 
 
 @kernel
 def adams_fixed_start(mem, rhs, context, t, y):
-    """Begin at (t, y) with step H_GIVEN."""
+    """Return begin at (t, y) with step H_GIVEN."""
     CT.begin(mem, t, y)
     return adams_fixed_restart(mem, rhs, context)
 
@@ -58,7 +58,7 @@ def adams_fixed_restart(mem, rhs, context):
 
 @kernel
 def adams_fixed_turn(mem, rhs, context):
-    """Go on from a corner on the same grid: earlier rates say nothing about later ones."""
+    """Continue after a corner on the same grid with order one."""
     mem[KNOWN] = 0.0
     mem[CT.ORDER] = FIRST
     status = CT.evaluate(
@@ -103,7 +103,7 @@ def remember(mem, h):
 
 @kernel
 def adams_fixed_step(mem, rhs, context, t_limit):
-    """One step of size H_GIVEN."""
+    """Make one step of size H_GIVEN."""
     t_end = CT.grid_time(mem, t_limit)
     h = t_end - mem[CT.T_NEW]
     if mem[KNOWN] >= FIRST and abs(h - mem[SPACING]) <= SAME * h:
@@ -153,7 +153,7 @@ def multistep(mem, rhs, context, h, t_end):
 
 @kernel
 def choose_order(mem, order, h):
-    """The neighbouring order whose error is least: |gamma*_j| h |difference j| at the end of the step; no higher than the rates that are known."""
+    """Choose the neighbouring order of least error."""
     y, mismatch, e = CT.block(mem, CT.Y_NEW), CT.block(mem, MISMATCH), CT.block(mem, F_PREDICTED)
     same = (GAMMA[order - 1] - GAMMA[order]) * CT.norm(mem, mismatch, y, y)
     best, wanted = same, order

@@ -64,7 +64,7 @@ MAX_REJECTIONS = 60  # in one step; 2^-60 of any sensible step is nothing
 
 @kernel
 def block(mem, j):
-    """View of block j of `mem`."""
+    """Return the view of block j of `mem`."""
     n = int(mem[N])
     return mem[HEADER + j * n : HEADER + (j + 1) * n]
 
@@ -85,19 +85,21 @@ def set_options(mem, n, rtol, atol, h, h_max):
 
 @kernel
 def time_of(mem):
-    """Time reached by the last accepted step."""
+    """Return time reached by the last accepted step."""
     return mem[T_NEW]
 
 
 @kernel
 def step_of(mem):
-    """Size of the last accepted step."""
+    """Return the size of the last accepted step."""
     return mem[H]
 
 
 @kernel
 def state_of(mem):
-    """View of the state at the end of the last accepted step; may be overwritten if `changed` or `restart` of the method follows."""
+    """Return the view of the state at the end of the last accepted step; may be overwritten if
+    `changed` or `restart` of the method follows.
+    """
     return block(mem, Y_NEW)
 
 
@@ -118,7 +120,7 @@ def begin(mem, t, y):
 
 @kernel
 def forget(mem):
-    """Clear what is known about the past: the step that ended at T_NEW cannot be interpolated any more."""
+    """Discard the history: the last step can no longer be interpolated."""
     mem[T_OLD] = mem[T_NEW]
     mem[H] = 0.0
     mem[FRESH] = 1.0
@@ -157,13 +159,13 @@ def evaluate(f, mem, rhs, context, t, y):
 
 @kernel
 def evaluate_end(f, mem, rhs, context, t, y):
-    """Rates at the end of a step, but where `changed` follows: until then f stays what it was."""
+    """Evaluate the rates at the end of a step, unless `changed` follows."""
     return OK if mem[LATE] != 0.0 else evaluate(f, mem, rhs, context, t, y)
 
 
 @kernel
 def norm(mem, e, y_a, y_b):
-    """Weighted root mean square of e, weights from the larger of |y_a|, |y_b|."""
+    """Return weighted root mean square of e, weights from the larger of |y_a|, |y_b|."""
     rtol = mem[RTOL]
     atol = block(mem, ATOL)
     total = 0.0
@@ -175,13 +177,13 @@ def norm(mem, e, y_a, y_b):
 
 @kernel
 def is_stiff(mem):
-    """Whether stability has limited the last steps of an explicit method (adams, rk45): time to switch to radau."""
+    """Return whether stability limited the last steps of an explicit method."""
     return mem[STIFF] >= STIFF_STEPS
 
 
 @kernel
 def is_smooth(mem):
-    """Whether an explicit method could take the last steps of radau just as well."""
+    """Return whether an explicit method could have taken the last radau steps."""
     return mem[SMOOTH] >= SMOOTH_STEPS
 
 
@@ -210,7 +212,7 @@ def first_step(mem, rhs, context, order, y_try, f_try):
 
 @kernel
 def limited(mem, h, t_limit):
-    """Step size after H_MAX and, if HARD, t_limit: the last two steps before the limit are made equal rather than long and tiny."""
+    """Return the step size limited by H_MAX and a hard time limit."""
     h = min(h, mem[H_MAX])
     if mem[HARD] == 1.0:
         rest = t_limit - mem[T_NEW]
@@ -223,13 +225,13 @@ def limited(mem, h, t_limit):
 
 @kernel
 def end_time(mem, h, t_limit):
-    """End of a step of size h from T_NEW, exactly t_limit where `limited` cut it there."""
+    """Return the end time of a step, exactly t_limit if it was limited."""
     return t_limit if mem[HARD] == 1.0 and h == t_limit - mem[T_NEW] else mem[T_NEW] + h
 
 
 @kernel
 def too_small(t, h):
-    """Whether a step of size h does not advance time; also true for a step that is not a number."""
+    """Return whether a step does not advance time, or is NaN."""
     return not h > TINY_STEP * abs(t)
 
 
@@ -254,7 +256,7 @@ def anchor_grid(mem):
 
 @kernel
 def grid_time(mem, t_limit):
-    """End of the next fixed step; a hard limit shortens it, and a rest of less than 1e-9 h is taken along."""
+    """Return the end of the next fixed step, shortened by a hard limit."""
     t = mem[GRID_START] + (mem[GRID_COUNT] + 1.0) * mem[H_GIVEN]
     if mem[HARD] == 1.0 and t > t_limit - 1e-9 * mem[H_GIVEN]:
         t = t_limit
@@ -263,7 +265,7 @@ def grid_time(mem, t_limit):
 
 @kernel
 def advance_grid(mem, t):
-    """Count the step that ended at t; off the grid, a new grid starts there."""
+    """Count the step that ended at t; off the grid, start a new grid."""
     mem[GRID_COUNT] += 1.0
     if abs(t - (mem[GRID_START] + mem[GRID_COUNT] * mem[H_GIVEN])) > 1e-8 * mem[H_GIVEN]:
         anchor_grid(mem)
@@ -271,7 +273,9 @@ def advance_grid(mem, t):
 
 @kernel
 def steepness(k_last, k_before, y_last, y_before):
-    """Estimate of the dominant eigenvalue from two evaluations at one instant; 0 where the states are the same."""
+    """Return the estimate of the dominant eigenvalue from two evaluations at one instant; 0 where
+    the states are the same.
+    """
     above, below = 0.0, 0.0
     for i in range(len(k_last)):
         above += (k_last[i] - k_before[i]) ** 2
@@ -281,7 +285,7 @@ def steepness(k_last, k_before, y_last, y_before):
 
 @kernel
 def count_stiff(mem, held):
-    """Count steps that stability holds back; six in a row that it does not begin the count anew."""
+    """Count steps limited by stability; six others in a row reset the count."""
     if held:
         mem[STIFF] += 1.0
         mem[SMOOTH] = 0.0

@@ -46,7 +46,7 @@ def changed(mem, rhs, context):
 
 
 def explicit(table: Tableau) -> Kernels:
-    """The kernels of one table, whose numbers become constants of theirs."""
+    """Return the kernels of one table, whose numbers become constants of theirs."""
     count, last = len(table.c), table.stages - 1
     nodes = table.c
     rows = tuple(x for row in table.a for x in row)  # row s begins at s (s - 1)/2
@@ -58,7 +58,7 @@ def explicit(table: Tableau) -> Kernels:
 
     @kernel
     def size(n):
-        """Length of `mem`."""
+        """Return the length of `mem`."""
         return CT.HEADER + (K + count) * n
 
     @kernel
@@ -76,7 +76,7 @@ def explicit(table: Tableau) -> Kernels:
 
     @kernel
     def start(mem, rhs, context, t, y):
-        """Begin at (t, y)."""
+        """Return begin at (t, y)."""
         CT.begin(mem, t, y)
         return restart(mem, rhs, context)
 
@@ -101,7 +101,7 @@ def explicit(table: Tableau) -> Kernels:
 
     @kernel
     def error_of(mem, h):
-        """Weighted norm of the difference of both solutions."""
+        """Return the weighted norm of the difference of both solutions."""
         e, k1 = CT.block(mem, ERROR), CT.block(mem, CT.F_NEW)
         for i in range(len(e)):
             e[i] = h * errors[0] * k1[i]
@@ -113,7 +113,7 @@ def explicit(table: Tableau) -> Kernels:
 
     @kernel
     def step(mem, rhs, context, t_limit):
-        """One accepted step."""
+        """Make one accepted step."""
         wanted, failed = mem[CT.H_NEXT], CT.STEP_TOO_SMALL
         h = CT.limited(mem, wanted, t_limit)
         for attempt in range(CT.MAX_REJECTIONS):

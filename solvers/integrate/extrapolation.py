@@ -1,4 +1,4 @@
-"""One step of order 8: modified midpoint rule with 2, 4, 6 and 8 substeps, extrapolated in h^2 (W. B. Gragg, 1965): 16 evaluations.
+"""One step of order 8 by extrapolated midpoint rule (Gragg) with 16 evaluations.
 
 Starter of multistep methods and their last resort before a hard limit.
 """

@@ -1,4 +1,4 @@
-"""What every integrator offers, as kernels; `solvers/run/methods.py` makes one set of calls of all of them."""
+"""The kernels that every integrator provides."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -49,7 +49,9 @@ def factor(a, pivots, n):
 
 @kernel
 def only(row, n, k):
-    """The one column right of the diagonal in which row k has a number, k where it has none; -1 if it has more, or a diagonal that is small."""
+    """Return the one column right of the diagonal in which row k has a number, k where it has none;
+    -1 if it has more, or a diagonal that is small.
+    """
     found = k
     for j in range(n):
         if row[j] != 0.0 and j != k:
@@ -61,7 +63,7 @@ def only(row, n, k):
 
 @kernel
 def reach(row, n):
-    """Length of the row without the zeros at its end."""
+    """Return the length of the row without the zeros at its end."""
     while row[n - 1] == 0.0:
         n -= 1
     return n
@@ -76,7 +78,9 @@ def exchange(a, b):
 
 @kernel
 def less(total, row, b, first, last):
-    """total - sum of row[j] b[j], first <= j < last, in four sums that do not wait for each other."""
+    """Return the total - sum of row[j] b[j], first <= j < last, in four sums that do not wait for
+    each other.
+    """
     w, x, y = 0.0, 0.0, 0.0
     whole = first + (last - first) // 4 * 4
     for j in range(first, whole, 4):
@@ -110,7 +114,7 @@ def solve(a, pivots, n, b):
 
 @kernel
 def factor_complex(re, im, pivots, n):
-    """As `factor` for re + i im; pivots by |re| + |im|."""
+    """Factor the complex matrix re + i im like `factor`, with pivots by |re| + |im|."""
     for k in range(n):
         pivot_re, pivot_im = re[k * n : (k + 1) * n], im[k * n : (k + 1) * n]
         first = only_complex(pivot_re, pivot_im, n, k)
@@ -142,7 +146,7 @@ def factor_complex(re, im, pivots, n):
 
 @kernel
 def only_complex(re, im, n, k):
-    """As `only`."""
+    """Return the only non-zero off-diagonal element of a complex row, like `only`."""
     found = k
     for j in range(n):
         if (re[j] != 0.0 or im[j] != 0.0) and j != k:
@@ -157,7 +161,7 @@ def only_complex(re, im, n, k):
 
 @kernel
 def largest(re, im, n, k):
-    """The row from k on with the largest number in column k; -1 if all are zero."""
+    """Return the row from k on with the largest number in column k; -1 if all are zero."""
     best, p = 0.0, -1
     for i in range(k, n):
         size = abs(re[i * n + k]) + abs(im[i * n + k])
@@ -168,7 +172,7 @@ def largest(re, im, n, k):
 
 @kernel
 def reach_complex(re, im, n):
-    """As `reach`."""
+    """Return the extent of the non-zero part of a complex row, like `reach`."""
     while re[n - 1] == 0.0 and im[n - 1] == 0.0:
         n -= 1
     return n
@@ -176,7 +180,7 @@ def reach_complex(re, im, n):
 
 @kernel
 def reciprocal(x, y):
-    """1/(x + i y) without overflow of the squares (R. L. Smith, 1962)."""
+    """Return 1/(x + i y) without overflow of the squares (R. L. Smith, 1962)."""
     if abs(x) >= abs(y):
         r = y / x
         d = 1.0 / (x + y * r)

@@ -61,13 +61,13 @@ KEEP_STEP = 1.2  # growth up to which the step, and with it the factors, are kep
 
 @kernel
 def radau_size(n):
-    """Length of `mem`."""
+    """Return the length of `mem`."""
     return memory_size(n)
 
 
 @kernel
 def radau_start(mem, rhs, context, t, y):
-    """Begin at (t, y)."""
+    """Return begin at (t, y)."""
     CT.begin(mem, t, y)
     return radau_restart(mem, rhs, context)
 
@@ -101,13 +101,13 @@ def radau_changed(mem, rhs, context):
 
 @kernel
 def radau_step(mem, rhs, context, t_limit):
-    """One accepted step, Jacobian by differences."""
+    """Make one accepted step with a numerical Jacobian."""
     return radau_step_with(mem, rhs, numerical_jacobian, context, t_limit)
 
 
 @kernel
 def radau_step_with(mem, rhs, jacobian, context, t_limit):
-    """One accepted step; jacobian(J, mem, rhs, context, trial) -> status fills df/dy at T_NEW, Y_NEW, F_NEW."""
+    """Make one accepted step; jacobian(J, mem, rhs, context, trial) fills df/dy."""
     wanted, failed = mem[CT.H_NEXT], CT.STEP_TOO_SMALL
     h = CT.limited(mem, wanted, t_limit)
     weigh(mem)
@@ -166,7 +166,9 @@ def prepare(mem, rhs, jacobian, context, h):
 
 @kernel
 def error_of(mem, rhs, context, h, careful):
-    """Weighted norm of the embedded error (left in G1), filtered by the real system; once more through f after a first or a rejected step."""
+    """Return the weighted norm of the embedded error (left in G1), filtered by the real system;
+    once more through f after a first or a rejected step.
+    """
     z1, z2, z3, f, e, stage = (
         CT.block(mem, Z1),
         CT.block(mem, Z2),
@@ -195,7 +197,7 @@ def error_of(mem, rhs, context, h, careful):
 
 @kernel
 def dense_error(mem, h):
-    """Error of the collocation polynomial inside the step, from how far its predecessor misses the new end.
+    """Return the interpolation error inside the step.
 
     Needed for solutions that stiff forces tie to a given motion: their ends are exact whatever the step. Both polynomials are cubic: the errors
     are as the products of the distances to their four nodes.
@@ -215,7 +217,7 @@ def dense_error(mem, h):
 
 @kernel
 def weighted(mem, e):
-    """Root mean square of e in units of the step's tolerance, kept off zero."""
+    """Return the root mean square of e relative to the tolerance."""
     weight, total = CT.block(mem, WEIGHT), 0.0
     for i in range(len(e)):
         total += (e[i] * weight[i]) ** 2
@@ -224,7 +226,9 @@ def weighted(mem, e):
 
 @kernel
 def step_factor(mem, h, error):
-    """Next step over this one: from the error, the work of the iteration and, after a success, the trend of errors (Gustafsson)."""
+    """Return the next step over this one: from the error, the work of the iteration and, after a
+    success, the trend of errors (Gustafsson).
+    """
     safety = min(SAFETY, SAFETY * (1.0 + 2.0 * ITERATIONS) / (mem[USED] + 2.0 * ITERATIONS))
     quotient = error**0.25 / safety
     if error < 1.0 and mem[LAST_ACCEPTED_H] > 0.0:
@@ -262,7 +266,7 @@ def finish(mem, rhs, context, t_end, h, wanted, factor, error):
 
 @kernel
 def radau_turn(mem, rhs, context):
-    """Go on from a corner: neither the polynomial nor the errors of the last step say anything about the next one; Jacobian and factors stay."""
+    """Continue after a corner; Jacobian and factors are kept."""
     mem[CT.FRESH] = 1.0
     return radau_changed(mem, rhs, context)
 

@@ -32,25 +32,25 @@ LONGEST = 4.0  # step over the old step up to which the old points say something
 
 @kernel
 def nodes(back):
-    """s (s - c_1) (s - c_2) (s - 1); back = s - 1 counts from the end of the step, exact there."""
+    """Return s (s - c_1) (s - c_2) (s - 1) with back = s - 1."""
     return (back + 1.0) * (back + 1.0 - C1) * (back + 1.0 - C2) * back
 
 
 @kernel
 def stages(back):
-    """The cubic through what M(s) is at the four nodes."""
+    """Return the cubic interpolant through the four nodes."""
     return -0.075 * (back + 1.0) * (2.0 * back + 1.0) * back
 
 
 @kernel
 def cubic(p1, p2, p3, back):
-    """The collocation polynomial, relative to the end of the step."""
+    """Return the collocation polynomial, relative to the end of the step."""
     return back * (p1 + (back - C2 + 1.0) * (p2 + (back - C1 + 1.0) * p3))
 
 
 @kernel
 def store(mem, h):
-    """Polynomial of the step h by Z1, Z2, Z3 and the filtered DEFECT; the blocks still hold that of the last step, of size H."""
+    """Store the interpolating polynomial of the step."""
     z1, z2, z3, p1, p2, p3 = (
         block(mem, Z1),
         block(mem, Z2),
@@ -93,7 +93,7 @@ def store(mem, h):
 
 @kernel
 def radau_interpolate(out, mem, t):
-    """State at t inside the last step: collocation polynomial, plus what `changed` states need to stay continuous."""
+    """Compute the state at t inside the last step by the collocation polynomial."""
     y_old, y, p1, p2, p3, h = (
         block(mem, Y_OLD),
         block(mem, Y_NEW),
@@ -114,7 +114,7 @@ def radau_interpolate(out, mem, t):
 
 @kernel
 def radau_refined(out, mem, t):
-    """The same by the refined polynomial: what runs of mechanisms read."""
+    """Compute the state at t inside the last step by the refined polynomial."""
     radau_interpolate(out, mem, t)
     if mem[H] == 0.0:
         return

@@ -66,13 +66,13 @@ JACOBIAN, REAL, COMPLEX_RE, COMPLEX_IM = range(4)
 
 @kernel
 def memory_size(n):
-    """Length of `mem`."""
+    """Return the length of `mem`."""
     return CT.HEADER + MATRICES_AT * n + 4 * n * n
 
 
 @kernel
 def matrix(mem, j):
-    """View of one of the n x n matrices."""
+    """Return the view of one of the n x n matrices."""
     n = int(mem[CT.N])
     at = CT.HEADER + MATRICES_AT * n + j * n * n
     return mem[at : at + n * n]
@@ -80,7 +80,7 @@ def matrix(mem, j):
 
 @kernel
 def trial_of(mem):
-    """View of 2n numbers of scratch."""
+    """Return the view of 2n numbers of scratch."""
     n = int(mem[CT.N])
     return mem[CT.HEADER + STAGE * n : CT.HEADER + (STAGE + 2) * n]
 
@@ -163,7 +163,7 @@ def evaluate_stages(mem, rhs, context, h):
 
 @kernel
 def newton_update(mem, h):
-    """One Newton correction of W and Z from the rates G; returns its weighted norm."""
+    """Make one Newton correction and return its weighted norm."""
     z1, z2, z3, w1, w2, w3 = (
         CT.block(mem, Z1),
         CT.block(mem, Z2),

@@ -13,13 +13,13 @@ K2, K3, K4, STAGE = range(CT.BLOCKS, CT.BLOCKS + 4)
 
 @kernel
 def rk4_size(n):
-    """Length of `mem`."""
+    """Return the length of `mem`."""
     return CT.HEADER + (CT.BLOCKS + 4) * n
 
 
 @kernel
 def rk4_start(mem, rhs, context, t, y):
-    """Begin at (t, y) with step H_GIVEN."""
+    """Return begin at (t, y) with step H_GIVEN."""
     CT.begin(mem, t, y)
     mem[CT.ORDER] = 4.0
     return rk4_restart(mem, rhs, context)
@@ -43,7 +43,7 @@ def rk4_changed(mem, rhs, context):
 
 @kernel
 def rk4_step(mem, rhs, context, t_limit):
-    """One step of size H_GIVEN."""
+    """Make one step of size H_GIVEN."""
     t_end = CT.grid_time(mem, t_limit)
     h = t_end - mem[CT.T_NEW]
     status = runge_kutta(mem, rhs, context, h, t_end)

@@ -48,13 +48,13 @@ K2, K3, K4, K5, K6, K7, STAGE, LAST, DENSE_4 = range(
 
 @kernel
 def rk45_size(n):
-    """Length of `mem`."""
+    """Return the length of `mem`."""
     return CT.HEADER + (CT.BLOCKS + 9) * n
 
 
 @kernel
 def rk45_start(mem, rhs, context, t, y):
-    """Begin at (t, y)."""
+    """Return begin at (t, y)."""
     CT.begin(mem, t, y)
     return rk45_restart(mem, rhs, context)
 
@@ -98,7 +98,7 @@ def combine(mem, out, h, weights, k1):
 
 @kernel
 def clear_stages(mem):
-    """Zero the stages, so that a zero weight times an old stage is zero."""
+    """Set the stages to zero."""
     for j in range(K2, K6 + 1):
         k = CT.block(mem, j)
         for i in range(len(k)):
@@ -107,7 +107,7 @@ def clear_stages(mem):
 
 @kernel
 def stages(mem, rhs, context, h):
-    """Evaluate k2..k6 from Y_NEW, F_NEW; the solution of order 5 goes to STAGE, the argument of k6 to LAST."""
+    """Evaluate k2..k6; the solution of order 5 goes to STAGE, the argument of k6 to LAST."""
     t, k1, stage = mem[CT.T_NEW], CT.block(mem, CT.F_NEW), CT.block(mem, STAGE)
     weights = (A2, A3, A4, A5)
     for j in range(4):
@@ -127,7 +127,7 @@ def stages(mem, rhs, context, h):
 
 @kernel
 def error_of(mem, h, k7):
-    """Weighted norm of the difference of the solutions of order 5 and 4; K2, not needed any more, takes the difference."""
+    """Return the weighted difference of the solutions of order 5 and 4."""
     k1, e, k3, k4, k5, k6 = (
         CT.block(mem, CT.F_NEW),
         CT.block(mem, K2),
@@ -182,7 +182,7 @@ def commit(mem, t, h, k7):
 
 @kernel
 def rk45_step(mem, rhs, context, t_limit):
-    """One accepted step."""
+    """Make one accepted step."""
     k7, wanted = CT.block(mem, K7), mem[CT.H_NEXT]
     h, failed = CT.limited(mem, wanted, t_limit), CT.STEP_TOO_SMALL
     for attempt in range(CT.MAX_REJECTIONS):

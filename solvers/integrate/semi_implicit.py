@@ -25,13 +25,13 @@ MATRICES_AT = PIVOTS + 1
 
 @kernel
 def semi_implicit_size(n):
-    """Length of `mem`."""
+    """Return the length of `mem`."""
     return CT.HEADER + MATRICES_AT * n + 2 * n * n
 
 
 @kernel
 def semi_implicit_start(mem, rhs, context, t, y):
-    """Begin at (t, y) with step H_GIVEN; REFRESH, NQ and NU are set before."""
+    """Return begin at (t, y) with step H_GIVEN; REFRESH, NQ and NU are set before."""
     CT.begin(mem, t, y)
     mem[CT.ORDER] = 2.0 if mem[CT.REFRESH] > 0.0 else 1.0
     return semi_implicit_restart(mem, rhs, context)
@@ -56,7 +56,7 @@ def semi_implicit_changed(mem, rhs, context):
 
 @kernel
 def matrix(mem, j):
-    """View of the Jacobian (0) or of the factors (1)."""
+    """Return the view of the Jacobian (0) or of the factors (1)."""
     n = int(mem[CT.N])
     at = CT.HEADER + MATRICES_AT * n + j * n * n
     return mem[at : at + n * n]
@@ -95,7 +95,7 @@ def refresh(mem, rhs, context, h):
 
 @kernel
 def semi_implicit_step(mem, rhs, context, t_limit):
-    """One step of size H_GIVEN."""
+    """Make one step of size H_GIVEN."""
     t_end = CT.grid_time(mem, t_limit)
     h = t_end - mem[CT.T_NEW]
     y_old, y, f_old, f = (

@@ -15,7 +15,9 @@ PAST = 5  # values of f in a formula
 
 
 def ordinates(differences: tuple[float, ...]) -> tuple[float, ...]:
-    """Weights of f_n, f_{n-1}, ... from the coefficients of the backward differences of f_n."""
+    """Return the weights of f_n, f_{n-1}, ... from the coefficients of the backward differences of
+    f_n.
+    """
     return tuple(
         (-1) ** j * sum(c * math.comb(m, j) for m, c in enumerate(differences) if m >= j)
         for j in range(len(differences))
@@ -35,13 +37,13 @@ HISTORY = SUMS + 1  # f_n .. f_{n-4}
 
 @kernel
 def stormer_size(n):
-    """Length of `mem`."""
+    """Return the length of `mem`."""
     return CT.HEADER + (HISTORY + PAST) * n
 
 
 @kernel
 def stormer_start(mem, rhs, context, t, y):
-    """Begin at (t, y) with step H_GIVEN; NQ and NU are set before and equal."""
+    """Return begin at (t, y) with step H_GIVEN; NQ and NU are set before and equal."""
     if mem[CT.NQ] != mem[CT.NU]:
         return CT.INCONSISTENT
     CT.begin(mem, t, y)
@@ -72,7 +74,7 @@ def stormer_changed(mem, rhs, context):
 
 @kernel
 def weighted_past(mem, weights, i):
-    """Sum of weights_j f_{n-j} of component i."""
+    """Return the sum of weights_j f_{n-j} of component i."""
     at, n = CT.HEADER + HISTORY * int(mem[CT.N]) + i, int(mem[CT.N])
     total = 0.0
     for j in range(PAST):
@@ -121,7 +123,7 @@ def replace_newest(mem, f):
 
 @kernel
 def explicit_formula(mem, y):
-    """State at t_{n+1} from what is known at t_n."""
+    """Compute the state at t_{n+1} from the history at t_n."""
     nq, h, sums = int(mem[CT.NQ]), mem[CT.H_GIVEN], CT.block(mem, SUMS)
     for i in range(nq, len(y)):
         y[i] = h * (sums[i] + weighted_past(mem, ADAMS_BASHFORTH, i))
@@ -141,7 +143,7 @@ def implicit_formula(mem, y):
 
 @kernel
 def stormer_step(mem, rhs, context, t_limit):
-    """One step of size H_GIVEN, after a start one of 4 H_GIVEN; a shorter one before a hard limit needs a new start."""
+    """Make one step of size H_GIVEN; at a start, one of 4 H_GIVEN."""
     hard, t, h = mem[CT.HARD] == 1.0, mem[CT.T_NEW], mem[CT.H_GIVEN]
     if mem[KNOWN] == 1.0 and not (hard and t + (PAST - 1) * h > t_limit + 1e-9 * h):
         return start_block(mem, rhs, context)
@@ -203,7 +205,7 @@ def single_step(mem, rhs, context, t_end):
 
 @kernel
 def start_block(mem, rhs, context):
-    """Fill history and sums by four steps of extrapolation, taken as one step of 4 h."""
+    """Fill the history by four extrapolation steps."""
     t, h, y, f = mem[CT.T_NEW], mem[CT.H_GIVEN], CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_NEW)
     CT.copy(CT.block(mem, CT.Y_OLD), y)
     CT.copy(CT.block(mem, CT.F_OLD), f)

@@ -20,7 +20,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def differences_once(s):
-    """Integrals of the backward-difference polynomials from 0 to s."""
+    """Return the integrals of the backward-difference polynomials from 0 to s."""
     return (
         s,
         s * s / 2.0,
@@ -32,7 +32,7 @@ def differences_once(s):
 
 @kernel
 def differences_twice(s):
-    """Their double integrals."""
+    """Return the double integrals of the backward differences."""
     c = s * s * s
     return (
         s * s / 2.0,
@@ -45,7 +45,7 @@ def differences_twice(s):
 
 @kernel
 def to_ordinates(d):
-    """Weights of f_n .. f_{n-4} from those of the backward differences of f_n."""
+    """Return the weights of f_n .. f_{n-4} from those of backward differences."""
     return (
         d[0] + d[1] + d[2] + d[3] + d[4],
         -(d[1] + 2.0 * d[2] + 3.0 * d[3] + 4.0 * d[4]),

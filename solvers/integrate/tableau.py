@@ -27,12 +27,12 @@ class Tableau(NamedTuple):
 
     @property
     def b(self) -> tuple[float, ...]:
-        """Weights of the solution, per stage."""
+        """Return the weights of the solution, per stage."""
         row = self.a[self.stages - 1]
         return (*row, *(0.0,) * (len(self.c) - len(row)))
 
     def defects(self) -> dict[str, float]:
-        """Largest violation of the conditions of every order, relative to the size of what adds up there."""
+        """Return the largest violation of the order conditions of every order."""
         s = len(self.c)
         lower = tuple(
             x - y for x, y in zip(self.b, (*self.error, *(0.0,) * (s - self.stages)), strict=True)
@@ -59,7 +59,7 @@ class Tableau(NamedTuple):
         return found
 
     def excess(self) -> float:
-        """Largest violation of the conditions of one order more: zero would mean that the method is better than it says."""
+        """Return the largest violation of the conditions of one order more."""
         return max(self.violation(self.b, t, 1.0) for t in trees(self.order + 1))
 
     def violation(self, b: tuple[float, ...], tree: Tree, right: float) -> float:
@@ -69,7 +69,7 @@ class Tableau(NamedTuple):
         )
 
     def elementary(self, tree: Tree) -> list[float]:
-        """Phi_i(t) of every stage."""
+        """Return phi_i(t) of every stage."""
         found = [1.0] * len(self.c)
         for branch in tree:
             below = self.elementary(branch)
@@ -78,7 +78,7 @@ class Tableau(NamedTuple):
         return found
 
     def stability(self) -> float:
-        """Where the region of stability ends on the negative real axis, as h times an eigenvalue."""
+        """Return the end of the stability region on the negative real axis."""
         powers, stage = [], [1.0] * len(self.c)
         for _ in range(self.stages):
             powers.append(sum(x * y for x, y in zip(self.b, stage, strict=True)))
@@ -93,18 +93,18 @@ class Tableau(NamedTuple):
 
 
 def scale(weights, values) -> float:
-    """1, or the size of the terms of a sum: its rounding is a part of that."""
+    """Return 1, or the size of the terms of a sum: its rounding is a part of that."""
     return max(1.0, sum(abs(x * y) for x, y in zip(weights, values, strict=False)))
 
 
 @cache
 def trees(order: int) -> tuple[Tree, ...]:
-    """All rooted trees of that many vertices."""
+    """Return all rooted trees with that many vertices."""
     return ((),) if order == 1 else tuple(sorted(set(forests(order - 1, order - 1))))
 
 
 def forests(total: int, largest: int) -> Iterator[Tree]:
-    """All multisets of trees with `total` vertices, none of more than `largest`."""
+    """Yield all multisets of trees with `total` vertices, none larger than `largest`."""
     if total == 0:
         yield ()
     for order in range(min(total, largest), 0, -1):
@@ -118,12 +118,12 @@ def trees_to(order: int) -> list[Tree]:
 
 
 def size(tree: Tree) -> int:
-    """Number of vertices."""
+    """Return the number of vertices."""
     return 1 + sum(size(branch) for branch in tree)
 
 
 def density(tree: Tree) -> int:
-    """gamma(t): the product of the sizes of all subtrees."""
+    """Return gamma(t): the product of the sizes of all subtrees."""
     found = size(tree)
     for branch in tree:
         found *= density(branch)

@@ -33,7 +33,9 @@ LONGEST_STEP = 5.0  # of a method of fixed step, whose start may span some
 
 @kernel
 def advance(I, F, W, target, option):
-    """Integrate to the target; carries out events and stage changes on the way."""
+    """Integrate to the target time, executing events and stage changes on the way; return the
+    status.
+    """
     status = 0
     sloped = keep_given(I, F, W, option)
     around = option & U.STOP_AROUND_EVENT != 0
@@ -70,7 +72,7 @@ def advance(I, F, W, target, option):
 
 @kernel
 def pause(I, F, W, pending):
-    """Return on the way, everything evaluated; the next call goes on with `pending`."""
+    """Return before the target with everything evaluated; the next call continues with `pending`."""
     status = close_state(I, F, W)
     W.pending = pending if status == 0 else 0.0
     W.status = status
@@ -79,14 +81,14 @@ def pause(I, F, W, pending):
 
 @kernel
 def close_output(I, F, W, t):
-    """Project the interpolated state, which the integrator does not go on from, onto the loop constraints and closed contacts."""
+    """Project an interpolated output state onto loop constraints and closed contacts."""
     model, ws = structure(I, F, W)
     return keep_closed(model, ws, t)
 
 
 @kernel
 def run(I, W, model, ws, target):
-    """Steps in the present structure up to the target, 0, or to the first event, EVENT."""
+    """Return steps in the present structure up to the target, 0, or to the first event, EVENT."""
     mem = memory(I, W)
     context = (model, ws)
     status = 0
@@ -124,7 +126,9 @@ def run(I, W, model, ws, target):
 
 @kernel
 def allowed(W):
-    """Whether another step may be taken: nobody has asked to stop, and the budget of the advance is not used up."""
+    """Return 0 if another step may be taken, else that the run was cancelled or used up its step
+    budget.
+    """
     if W.cancel != 0.0:
         W.cancel = 0.0
         return CANCELLED
@@ -133,7 +137,7 @@ def allowed(W):
 
 @kernel
 def at_corner(W, mem, ev, target, status):
-    """Whether everything up to the corner at which the last step ended has been read: nothing else comes first, and the target lies beyond."""
+    """Return whether all output up to the corner at the end of the last step has been read."""
     knot = W.knot
     if not abs(C.time_of(mem) - knot) <= near(knot) or C.time_of(mem) > target + near(target):
         return False
@@ -142,7 +146,9 @@ def at_corner(W, mem, ev, target, status):
 
 @kernel
 def step_to(W, mem, model, ws, target):
-    """One step. Methods of variable step end it at the next corner of the laws of time, those of fixed step only where speeds jump there."""
+    """Make one step. Variable steps end at the next corner of time functions, fixed steps only at
+    velocity jumps.
+    """
     if model.header.knots == 0:
         return step(mem, (model, ws), target)
     kind, t = int(mem[KIND]), sided(ws, C.time_of(mem))
@@ -166,7 +172,9 @@ def step_to(W, mem, model, ws, target):
 
 @kernel
 def close_loops(mem, context):
-    """Project the new state onto the loop constraints and closed contacts; the integrator takes the small change over."""
+    """Project the new state onto loop constraints and closed contacts and pass the change to the
+    integrator.
+    """
     model, ws = context
     y = C.state_of(mem)
     t = sided(ws, C.time_of(mem))
@@ -187,7 +195,7 @@ def close_loops(mem, context):
 
 @kernel
 def can_project(mem, model, ws):
-    """Whether radau works on a closed mechanism without projecting every state that it asks for."""
+    """Return whether radau integrates a closed mechanism without projecting every stage."""
     return int(mem[KIND]) == RADAU and model.l_kind.size > 0 and ws.head.on_constraints == 0.0
 
 
@@ -201,7 +209,7 @@ def project_rates(mem, context):
 
 @kernel
 def strays(mem, ws):
-    """Whether the projection changed the state by many tolerances."""
+    """Return whether the projection changed the state by many tolerances."""
     y, atol = C.state_of(mem), C.block(mem, C.ATOL)
     nq, total = ws.q.size, 0.0
     for k in range(nq):
@@ -213,7 +221,7 @@ def strays(mem, ws):
 
 @kernel
 def arrive(I, W, mem, ev, model, ws, target, status):
-    """State at the target, at the event, or where the integration failed, and what a failure means; the status."""
+    """Leave the state at the target, the event or the failure, and return the status."""
     t = C.time_of(mem)
     if status != 0 and status != EVENT:
         status = blame(model, ws, status)
@@ -240,7 +248,7 @@ def arrive(I, W, mem, ev, model, ws, target, status):
 
 @kernel
 def chatters(ev, count):
-    """The guard that fired too often."""
+    """Return the guard that fired too often."""
     fired, often = per_guard(ev, FIRED), per_guard(ev, LAST_COUNT)
     found = -1
     for k in range(count):

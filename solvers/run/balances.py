@@ -28,7 +28,9 @@ def write_books(out, model, ws):
 
 @kernel
 def power(model, ws):
-    """Power of applied loads, and of given motions, after the accelerations; needs `velocities`."""
+    """Return the power of applied loads, and of given motions, after the accelerations; needs
+    `velocities`.
+    """
     total = 0.0
     for j in range(ws.u.size):
         total += ws.tau[j] * ws.u[j]
@@ -48,7 +50,7 @@ def power(model, ws):
 
 @kernel
 def given_power(model, ws, i):
-    """Power that the wrench of joint i puts into a given motion."""
+    """Return power that the wrench of joint i puts into a given motion."""
     if model.joint[i] != L.Joint.GENERAL:
         return 0.0
     at = i * L.ROW
@@ -62,5 +64,5 @@ def given_power(model, ws, i):
 
 @kernel
 def energy_of_motion(model, ws):
-    """Kinetic energy and potential of the weight: what the power of the loads changes."""
+    """Return kinetic energy plus potential energy of gravity, which the power of the loads changes."""
     return kinetic(model, ws) + weight(model, ws)

@@ -1,4 +1,6 @@
-"""Which integrator works, and its beginning: with a stage, and where `auto` changes from one to another."""
+"""Selects and starts the integrator at the beginning of a stage, and implements automatic
+switching.
+"""
 
 import math
 
@@ -17,7 +19,9 @@ ADAMS, RK45, RADAU = CODES[SMOOTH], CODES[INTERRUPTED], CODES[STIFF]
 
 @kernel
 def begin_stage(I, W, model, ws, mem):
-    """Start the integrator and the event locator at the present state; EVENT when something happens there already."""
+    """Start integrator and root finder at the present state; EVENT if an event occurs there
+    already.
+    """
     kind = I.integrator
     if kind == AUTO:
         kind = RK45 if I.inputs > 0 and W.soft == 0.0 else ADAMS
@@ -40,13 +44,13 @@ def begin_stage(I, W, model, ws, mem):
 
 @kernel
 def scratch(I, W, n):
-    """Room for one state."""
+    """Return room for one state."""
     return W[I.at_scratch : I.at_scratch + n]
 
 
 @kernel
 def set_integrator(I, W, model, ws, mem, kind):
-    """Options of one integrator; the present state goes to the scratch."""
+    """Set the options of an integrator and copy the present state to its scratch memory."""
     n = ws.q.size + ws.u.size + ws.x.size + 1
     y = scratch(I, W, n)
     status = get_state(y, model, ws, W.time)

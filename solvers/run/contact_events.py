@@ -32,14 +32,14 @@ PENETRATES = int(L.Status.PENETRATES)
 
 @kernel
 def evaluate(model, ws, t):
-    """Accelerations and contact forces."""
+    """Return accelerations and contact forces."""
     status = load(model, ws, t)
     return accelerations_of(model, ws) if status == 0 else status
 
 
 @kernel
 def held_for_a_try(model, ws, k):
-    """Whether a contact is said to stick though it slips: its slip has turned, and is slow."""
+    """Return whether a contact sticks tentatively: its slip has reversed and is slow."""
     r = model.c_row[k]
     return (
         int(ws.c_mode[k]) == STICK
@@ -51,7 +51,7 @@ def held_for_a_try(model, ws, k):
 
 @kernel
 def any_tried(model, ws):
-    """Whether contacts are closed, or held, for a try."""
+    """Return whether any contact is closed or sticking tentatively."""
     found = False
     for k in range(ws.c_mode.size):
         found = found or (ws.c_near[k] == SLOW and is_closed(ws, k)) or held_for_a_try(model, ws, k)
@@ -60,7 +60,8 @@ def any_tried(model, ws):
 
 @kernel
 def let_go(model, ws):
-    """Open those closed for a try that nothing presses together, let slide on those that friction does not hold; after the accelerations.
+    """Open tentatively closed contacts without pressure, and let those slide that friction cannot
+    hold.
 
     These keep their speed and go where they are drawn to: what a host has left of a slip that turns back is against that.
     """
@@ -82,7 +83,7 @@ def let_go(model, ws):
 
 @boundary("state")
 def strike(model, ws, t):
-    """Impulses of all contacts that touch, and the states in which they go on."""
+    """Compute the impulses of all touching contacts and their new modes; return the status."""
     status = collide(model, ws, t)
     if status == 0 and any_tried(model, ws):
         status = evaluate(model, ws, t)
@@ -97,7 +98,7 @@ def strike(model, ws, t):
 
 @kernel
 def begin_slips(model, ws):
-    """Slips begin anew: closing contacts that parted slowly turns what is left of slips, where guides are oblique to the plane."""
+    """Restart slip directions where closing slowly separating contacts has reversed them."""
     still = STILL * speed_scale(ws)
     for k in range(ws.c_mode.size):
         r = model.c_row[k]
@@ -110,7 +111,7 @@ def begin_slips(model, ws):
 
 @kernel
 def blocked(model, ws):
-    """DRIVEN_TOGETHER, item the contact, where what has met goes on to approach."""
+    """Return DRIVEN_TOGETHER, with the contact in head.item, if bodies keep approaching."""
     for k in range(ws.c_mode.size):
         if ws.c_near[k] > 0.0 and driven_together(model, ws, k):
             ws.head.item = k
@@ -132,7 +133,7 @@ def settle(model, ws, t):
 
 @kernel
 def touch(model, ws, t):
-    """Where a motion begins: what touches is found, approaches are impacts; PENETRATES, item the contact, where bodies overlap."""
+    """Find the contacts at the start of a motion and apply impacts; PENETRATES if bodies overlap."""
     for k in range(ws.c_mode.size):
         ws.c_mode[k] = OPEN
     status = place_loops(model, ws, t)

@@ -1,4 +1,4 @@
-"""Corners of the laws of time: what happens to the motion there.
+"""Corners of time functions: velocity jumps and their effects on the motion.
 
 Where the speed of a given motion jumps, finite impulses act in the driven joints alone, so that the momenta p = BᵀM v of the free coordinates are
 continuous: M u⁺ = M u⁻ + AᵀM_b (v̂⁻ - v̂⁺), under loop constraints with Jᵀλ besides and J u⁺ + c⁺ = 0. A law is read a little before and a little
@@ -29,7 +29,7 @@ LITTLE = 1e-9  # relative: a smaller change of a velocity is the curvature of it
 
 @kernel
 def side(knot, sign):
-    """An instant just after (sign 1) or before (-1) a corner."""
+    """Return an instant just after (sign 1) or before (-1) a corner."""
     return knot + sign * near(knot)
 
 
@@ -43,7 +43,7 @@ def look_after(ws, knot):
 
 @boundary("state")
 def place_at(model, ws, t):
-    """Poses and velocities with the laws of time at t."""
+    """Return poses and velocities with the laws of time at t."""
     status = place(model, ws, t, True)
     velocities(model, ws)
     return run_phase(model, ws, 2) if status == 0 and model.l_kind.size > 0 else status
@@ -62,14 +62,16 @@ def keep_velocities(model, ws):
 
 @kernel
 def changed_much(x, before):
-    """Whether a vector differs from what it was."""
+    """Return whether a vector differs from its earlier value."""
     d = sub3(x, before)
     return dot3(d, d) > LITTLE * LITTLE * (dot3(x, x) + dot3(before, before))
 
 
 @kernel
 def speeds_jump(model, ws, knot):
-    """Whether given motions change the velocity of a body, or the rate of a coupling, at a corner; where that cannot be told, `jump` says why."""
+    """Return whether prescribed motions change a velocity or coupling rate discontinuously at a
+    corner.
+    """
     found = place_at(model, ws, side(knot, -1.0)) != 0
     keep_velocities(model, ws)
     found = place_at(model, ws, side(knot, 1.0)) != 0 or found
@@ -87,7 +89,9 @@ def speeds_jump(model, ws, knot):
 
 @kernel
 def next_jump(model, ws, t, limit):
-    """Instant of the first corner after t, and not after `limit`, at which speeds jump; infinity when there is none."""
+    """Return the first time after t, up to `limit`, at which velocities jump; infinity if there is
+    none.
+    """
     while True:
         knot = next_knot(model, ws, t, 1)
         if not knot <= limit:
@@ -120,7 +124,9 @@ def jump(model, ws, knot):
 
 @kernel
 def turn_corner(W, mem, model, ws):
-    """The last step has ended at the corner W.knot: speeds jump where given motions do, the drives' work is booked, the method forgets what was."""
+    """Apply the corner at the end of the last step: velocity jumps, work of drives, restart of the
+    method.
+    """
     knot, y = W.knot, C.state_of(mem)
     W.knot = -math.inf
     W.turned = knot
@@ -135,7 +141,7 @@ def turn_corner(W, mem, model, ws):
 
 @kernel
 def carry_over(model, ws, knot, y):
-    """Take the state y and its work over a corner at which velocities jump; the workspace holds the state."""
+    """Carry the state y and its work across a corner with a velocity jump."""
     status = place_at(model, ws, side(knot, -1.0))
     energy = energy_of_motion(model, ws)
     if status == 0:
@@ -152,7 +158,9 @@ def carry_over(model, ws, knot, y):
 
 @kernel
 def host_time(W, t):
-    """Instant at which laws of time are read for a host that integrates itself: at the announced corner before, at the one turned last after it."""
+    """Return the time at which time functions are read for a host: before an announced corner,
+    after a passed one.
+    """
     if abs(t - W.next) <= near(W.next):
         return side(W.next, -1.0)
     return side(W.turned, 1.0) if abs(t - W.turned) <= near(W.turned) else t
@@ -160,7 +168,7 @@ def host_time(W, t):
 
 @kernel
 def behind(W, t):
-    """t, or the far side of a corner that lies there: what comes true at a corner has come true behind it."""
+    """Return t, or the later side of a corner at t."""
     knot = W.next if abs(t - W.next) <= near(W.next) else W.turned
     return side(knot, 1.0) if abs(t - knot) <= near(knot) else t
 

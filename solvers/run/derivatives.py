@@ -29,13 +29,13 @@ form_momenta = hook(CHOSEN, "form_momenta")  # ws.p from ws.q, ws.u
 
 @kernel
 def in_momenta(ws):
-    """Whether the run is in (q, p)."""
+    """Return whether the run uses momenta, (q, p)."""
     return has_momenta(ws.head.form)
 
 
 @kernel
 def put_state(model, ws, t, y):
-    """Copy y to q, u, x; where y holds momenta the form finds the speeds."""
+    """Copy y to q, u, x; momenta are converted to speeds by the form."""
     nq = ws.q.size
     nu = ws.u.size
     middle = ws.p if in_momenta(ws) else ws.u
@@ -78,14 +78,14 @@ def coordinate_rates(ydot, model, ws):
 
 @kernel
 def velocities_if_given(model, ws):
-    """A given motion takes power even where no force needs the velocities."""
+    """Compute velocities if prescribed motions need them for their power."""
     if model.header.given == 1:
         velocities(model, ws)
 
 
 @kernel
 def needs_engine(model, ws):
-    """Whether a right-hand side asks for more than the rates of the speeds, which the default engine has to give."""
+    """Return whether the rates need the default engine in addition to the form."""
     return ws.head.form == 0.0 or ws.x.size > 0 or model.header.given == 1
 
 
@@ -101,14 +101,16 @@ def rates_by_form(ydot, model, ws, t):
 
 @kernel
 def derivatives(ydot, context, t, y):
-    """Right-hand side for the integrators."""
+    """Return right-hand side for the integrators."""
     model, ws = context
     return rates(ydot, model, ws, t, y)
 
 
 @kernel
 def sided(ws, t):
-    """Instant at which the laws of time are read: in the last stage of a step that ends at a corner still before it, after it from then on."""
+    """Return instant at which the laws of time are read: in the last stage of a step that ends at a
+    corner still before it, after it from then on.
+    """
     return t if ws.head.sided == 0.0 else min(max(t, ws.head.read_from), ws.head.read_until)
 
 
@@ -146,7 +148,7 @@ def rates(ydot, model, ws, t, y):
 
 @kernel
 def guards(out, context, t, y):
-    """Values of all guards at a state; positive means that the condition holds."""
+    """Compute all event indicators at a state; positive means true."""
     model, ws = context
     return conditions(out, model, ws, t, y)
 

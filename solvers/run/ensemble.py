@@ -55,7 +55,7 @@ def lane_rates(out, model, lanes, t, y):
 
 @kernel
 def attempt(model, lanes, memory, plan, method, t, h):
-    """All stages from the first on, and the new state behind them; memory: state, new state, rates of the stages."""
+    """Compute all Runge-Kutta stages and the new state of all lanes."""
     n, stages = lanes.q.size + lanes.u.size + lanes.x.size, plan[STAGES]
     a = TABLE + 3 * stages
     new = memory[n : 2 * n]
@@ -81,7 +81,9 @@ def attempt(model, lanes, memory, plan, method, t, h):
 
 @kernel
 def largest_error(lanes, memory, plan, method, h):
-    """Error of an attempt in units of the tolerance, in the worst lane; infinite where a lane left the numbers."""
+    """Return the error of an attempt in units of the tolerance, in the worst lane; infinite where a
+    lane left the numbers.
+    """
     n, stages = lanes.q.size + lanes.u.size + lanes.x.size, plan[STAGES]
     total = lanes_of(0.0)
     for i in range(n):

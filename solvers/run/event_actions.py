@@ -1,4 +1,5 @@
-"""What happens at an instant, in order: events with their chains, then the end of the stage; everything is logged with its books.
+"""Execution of simultaneous events: cascades of events, then the end of the stage, with log and
+balances.
 
 1. All events whose conditions came true there: first-order states and parameters one event after the other in the order of the description, each from
    what those before it left; coordinates and speeds of all of them together, from the values before the instant (`resets`).
@@ -25,7 +26,7 @@ LINKS = 100  # of a chain of events at one instant; more are chatter
 
 @boundary("unit")
 def happen_now(I, F, W, t):
-    """Carry out what `fired` marks at the present time; the state has been evaluated there."""
+    """Execute all marked events at the present time, with their cascade."""
     model, ws = structure(I, F, W)
     residual = W.energy_residual
     ending = ending_guard(I, W, model)
@@ -55,7 +56,7 @@ def ending_guard(I, W, model):
 
 @kernel
 def happens(I, W, model):
-    """Whether an event, not only the end of the stage, is marked."""
+    """Return whether an event other than the stage end is marked."""
     fired = guard_part(W, model, I.at_fired)
     found = False
     for k in range(fired.size):
@@ -75,7 +76,7 @@ def chatter(I, W, model):
 
 @kernel
 def link(I, F, W, model, ws):
-    """The events marked, together; with books before and after."""
+    """Execute the marked events of one pass together, with balances before and after."""
     t = W.time
     fired = guard_part(W, model, I.at_fired)
     first, count = -1, 0
@@ -100,7 +101,9 @@ def link(I, F, W, model, ws):
 
 @kernel
 def mark_due(I, W, model, ws):
-    """Before contacts are judged: those that were located to open, or to begin to slide, and what else is closed."""
+    """Mark, before contacts are solved, which of them were located to open or slide and which are
+    closed.
+    """
     fired, met = guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
     for k in range(fired.size):
         guard = guard_at(model.guards, k)
@@ -113,7 +116,9 @@ def mark_due(I, W, model, ws):
 
 @kernel
 def due_happen(I, W, model, ws):
-    """What was located happens though rounding, or the error of the dense output, has left it below its bound; whether something did."""
+    """Force contacts that were located to open or slide even if round-off left their margin
+    negative; return whether any was.
+    """
     met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
     some = False
     for k in range(met.size):
@@ -125,8 +130,9 @@ def due_happen(I, W, model, ws):
 
 @kernel
 def contacts_met(I, W, model, ws):
-    """All contacts have been judged together: those that lie on their bound now, by rounding on either side, have happened, but no contact that stays
-    closed has opened, and one that was closed, or parts without a bounce, leaves its bound."""
+    """Mark contact events at zero margin within round-off as done after all contacts were solved
+    together.
+    """
     met, held, noise = (
         guard_part(W, model, I.at_met),
         guard_part(W, model, I.at_held),
@@ -147,7 +153,7 @@ def contacts_met(I, W, model, ws):
 
 @kernel
 def came_true(I, W, model):
-    """Mark the guards whose conditions the last link made true."""
+    """Mark the events whose conditions the last pass made true."""
     value, fired, met = (
         guard_part(W, model, I.at_guards),
         guard_part(W, model, I.at_fired),
@@ -166,7 +172,7 @@ def came_true(I, W, model):
 
 @kernel
 def leave(I, F, W, model, ws, ending):
-    """What the end of the stage sets, and the next structure if there is one."""
+    """Execute the end of the stage and change to the next structure."""
     t = W.time
     fired, met = guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
     event = log_event(I, W, U.E_STAGE, ending, 1)
@@ -189,7 +195,9 @@ def leave(I, F, W, model, ws, ending):
 
 @kernel
 def log_event(I, W, kind, guard, count):
-    """Next place of the event log: time, kind, stage after, guard in the stage before, number of events that happened together."""
+    """Return the next place of the event log: time, kind, stage after, guard in the stage before,
+    number of events that happened together.
+    """
     event = event_at(W[I.at_events :], int(W.events) % I.logged)
     event.time = W.time
     event.kind = kind

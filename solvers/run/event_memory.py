@@ -1,4 +1,4 @@
-"""What is known of the guards: at the present instant by guard, across a new start of the locator by event of the description."""
+"""State of the event guards at the current instant, and across a restart of the root finder."""
 
 import math
 
@@ -15,13 +15,15 @@ LIFT = 1e-9  # m, m/s: what opens without speed is on its bound up to here, as i
 
 @kernel
 def guard_part(W, model, at):
-    """View of one number per guard of the present structure from a place on, one of I.at_guards, I.at_fired, ..."""
+    """Return the view of one number per guard of the present structure from a place on, one of
+    I.at_guards, I.at_fired, ...
+    """
     return W[at : at + model.header.guards]
 
 
 @kernel
 def take_fired(I, W, model, ev):
-    """From the locator to the instant: what happened, what held before, and how far the guards moved since they were located there.
+    """Copy the results of the root finder: fired guards, earlier values, and round-off levels.
 
     Values of guards at the instant, evaluated after the loops were closed, are in the part `guards`: what lies within their distance from those
     that the dense output had is noise.
@@ -42,7 +44,9 @@ def take_fired(I, W, model, ev):
 
 @kernel
 def keep_truth(I, W, model):
-    """Before the structure changes: which conditions of events hold, and which events happened at this very instant."""
+    """Store which conditions are true, and which events just occurred, before the structure
+    changes.
+    """
     met, held, noise = (
         guard_part(W, model, I.at_met),
         guard_part(W, model, I.at_held),
@@ -57,7 +61,7 @@ def keep_truth(I, W, model):
 
 @kernel
 def keep_signs(I, W, model, ev):
-    """Before a new start in the same structure: what the locator knows."""
+    """Store the signs known to the root finder before a restart in the same structure."""
     sign = per_guard(ev, SIGN)
     for k in range(sign.size):
         event = guard_at(model.guards, k).event
@@ -68,7 +72,7 @@ def keep_signs(I, W, model, ev):
 
 @kernel
 def judge(I, W, model):
-    """Where a motion begins, or after a change of structure: contacts have been judged, and are not compared with what held before."""
+    """Mark contacts as evaluated at the start of a motion or structure."""
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
         if guard.kind == L.Guard.CONTACT:
@@ -77,7 +81,8 @@ def judge(I, W, model):
 
 @kernel
 def recall(I, W, model, ws, value):
-    """Events that happened at this very instant in the structure before, as `met` with their noise; whether there is one.
+    """Restore which events occurred at this instant in the structure before; return whether any
+    did.
 
     A contact that has been judged anew has not opened where it is closed; an open one on its bound leaves it, whatever the side by rounding.
     """
@@ -99,7 +104,7 @@ def recall(I, W, model, ws, value):
 
 @kernel
 def due(I, W, model, ws, value, fired):
-    """Mark what happens where a stage begins: the end of a stage whose condition holds, events that the change made true; EVENT or 0."""
+    """Mark events due at the start of a stage; return EVENT or 0."""
     found = 0
     for k in range(model.header.guards):
         event = guard_at(model.guards, k).event
@@ -115,14 +120,14 @@ def due(I, W, model, ws, value, fired):
 
 @kernel
 def ends_at_once(model, ws, k):
-    """Whether guard k ends a stage where it begins; conditions may hold on their bound."""
+    """Return whether guard k ends a stage at its start."""
     event = guard_at(model.guards, k).event
     return event < 0 and ws.val[-1 - event] != 0.0
 
 
 @kernel
 def arm(I, W, model, ws):
-    """For a host that integrates itself: guards that may happen from now on, the negative ones and ends of a stage that holds where it begins."""
+    """Mark the guards that may fire under model exchange: negative ones and active stage ends."""
     value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
     for k in range(value.size):
         armed[k] = 1.0 if value[k] < 0.0 or ends_at_once(model, ws, k) else 0.0
@@ -130,7 +135,7 @@ def arm(I, W, model, ws):
 
 @kernel
 def leave_bounds(I, W, model, ws):
-    """For a host that integrates itself: what has happened and lies on its bound may not happen again before the host's next step is complete.
+    """Prevent fired guards at zero from firing again before the host's next complete step.
 
     Contacts whose bodies do not approach are apart: they may touch.
     """
@@ -147,7 +152,7 @@ def leave_bounds(I, W, model, ws):
 
 @kernel
 def note_values(I, W, model):
-    """Before events that a host asks for, or in a new structure: values of the guards, in the place of their noise until `stand`."""
+    """Store the guard values before events that a host requests."""
     value, noise, met = (
         guard_part(W, model, I.at_guards),
         guard_part(W, model, I.at_noise),
@@ -159,7 +164,7 @@ def note_values(I, W, model):
 
 @kernel
 def stand(I, W, model):
-    """Before events that a host asks for: marked guards happen now, the others hold or not as their values say."""
+    """Mark guards requested by a host as fired and store the truth of the others."""
     value, fired, met = (
         guard_part(W, model, I.at_guards),
         guard_part(W, model, I.at_fired),

@@ -51,14 +51,14 @@ SLOPE_STEP = 1e-4  # distance for slopes, relative to the interval
 
 @kernel
 def per_guard(ev, j):
-    """View of block j: one number per guard."""
+    """Return the view of block j: one number per guard."""
     ng = int(ev[GUARDS])
     return ev[EV_HEADER + j * ng : EV_HEADER + (j + 1) * ng]
 
 
 @kernel
 def noise_of(ev, i, g_a, g_b):
-    """What a guard may pass its bound by without having crossed it."""
+    """Return by how much a guard may pass zero by round-off without having crossed."""
     if per_guard(ev, ARM)[i] != LEAVING:
         return 0.0
     return max(per_guard(ev, BAND)[i], DENSE_NOISE * max(abs(g_a), abs(g_b)))
@@ -78,7 +78,9 @@ def guards_at(out, ev, guards, context, interpolate, mem, t):
 
 @kernel
 def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise):
-    """Instant in (a, b] just after sign * guard i falls below -noise; regula falsi (Illinois) with bisection."""
+    """Return the time in (a, b] just after guard i crosses zero, by regula falsi (Illinois) with
+    bisection.
+    """
     g_a, g_b = g_a + sign * noise, g_b + sign * noise
     trial, tolerance = per_guard(ev, AT_TRY), ROOT_TOLERANCE * max(abs(b), mem[H])
     held, slow, width = 0, 0, b - a
@@ -107,7 +109,9 @@ def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise):
 
 @kernel
 def left(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
-    """A point of (a, b) at which sign * guard i is above its noise, from b towards a by halves, or a if there is none."""
+    """Return a time in (a, b) at which guard i is above its noise, by bisection from b towards a; a
+    if there is none.
+    """
     trial, t = per_guard(ev, AT_TRY), b
     for _ in range(HALVINGS):
         t = a + 0.5 * (t - a)
@@ -120,7 +124,7 @@ def left(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
 
 @kernel
 def slope_from(ev, guards, context, interpolate, mem, a, b):
-    """Slopes of the guards at a, in SLOPE_B, unless they are known."""
+    """Compute the slopes of the guards at a unless they are known."""
     slope, value, trial = per_guard(ev, SLOPE_B), per_guard(ev, VALUE), per_guard(ev, AT_TRY)
     if ev[SLOPES_AT] != a:
         d = SLOPE_STEP * (b - a)
@@ -132,7 +136,8 @@ def slope_from(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def told_by_its_ends(ev, guards, context, interpolate, mem, a, b):
-    """The part of (a, b] from a on in which guards that the steps do not see are near their chords, so that none crosses twice; AT_B for its end.
+    """Return shrink (a, b] until every guard not covered by step-size control is nearly linear on
+    it.
 
     Both the middle and the tangent at a tell: guards that swing may meet their chord in the middle.
     """
@@ -174,7 +179,9 @@ def told_by_its_ends(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def dip(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
-    """Point of [a, b] where sign * guard i is below -noise, or a if its minimum is not; golden sections."""
+    """Return the point of [a, b] where sign * guard i is below -noise, or a if its minimum is not;
+    golden sections.
+    """
     trial = per_guard(ev, AT_TRY)
     left, right, best, g_best = a, b, a, math.inf
     for _ in range(DIP_STEPS):

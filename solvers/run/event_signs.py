@@ -1,4 +1,4 @@
-"""Signs of the guards where a motion goes on after the actions of events: what has happened, what may happen again.
+"""Signs of the guards after events: which have fired and which may fire again.
 
 An event happens when its condition comes true. Right after it the guard lies on its bound, on one side or the other by rounding, by the error of the
 dense output or by the closing of loops; there the rate of the guard tells, which the values cannot.
@@ -35,7 +35,7 @@ SAME_INSTANT = 1e-11  # relative to the larger of |t| and the step: a guard that
 
 @kernel
 def events_resume(ev, guards, context, mem, met, noise):
-    """Signs after the actions of events, with the state of a restarted integrator: a guard that nothing moved keeps its own.
+    """Set the guard signs after event actions; unaffected guards keep theirs.
 
     A guard that happened (met) and lies on its bound within `noise`, or within the resolution of time, gets the sign to which its rate takes it: one
     whose condition goes on to hold does not happen again, one that the actions turned back does when it returns. One that was judged and has not
@@ -81,7 +81,7 @@ def events_resume(ev, guards, context, mem, met, noise):
 
 @kernel
 def find_rates(ev, guards, context, mem, met):
-    """One-sided rates of the guards that happened in SLOPE_A, 0 for those that have none: differences that two distances agree on, short ones first.
+    """Compute one-sided derivatives of fired guards by differences at two distances.
 
     Along the rates of the state nothing but the guard itself is curved, so that long distances are as good where rounding hides short ones. Where
     the mechanism cannot be evaluated, as it may not far away, there is nothing more to learn.

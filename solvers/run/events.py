@@ -54,7 +54,7 @@ from kinetree.solvers.run.event_search import (
 
 @kernel
 def events_size(guards, states):
-    """Length of `ev`."""
+    """Return the length of `ev`."""
     return EV_HEADER + GUARD_BLOCKS * guards + states
 
 
@@ -125,7 +125,7 @@ def locate(ev, guards, context, interpolate, mem, t_to):
 
 @kernel
 def search_interval(ev, guards, context, interpolate, mem, a, b):
-    """Find the first event in (a, b]: status and the time reached, for which VALUE then holds the guards."""
+    """Find the first event in (a, b]; return status and time, with the guard values there."""
     b = arm(ev, guards, context, interpolate, mem, a, b)
     at_b = per_guard(ev, AT_B)
     guards_at(at_b, ev, guards, context, interpolate, mem, b)
@@ -147,7 +147,7 @@ def search_interval(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def find_together(ev, guards, context, interpolate, mem, t):
-    """Mark the guards that cross within the resolution of time after t: what they would do must not depend on rounding."""
+    """Mark the guards that cross zero within the resolution of time after t."""
     sign, direction, state, trial = (
         per_guard(ev, SIGN),
         per_guard(ev, DIRECTION),
@@ -218,7 +218,8 @@ def slopes(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
-    """Smaller of `earliest` and the first crossing of guard i in (a, b] in its direction.
+    """Return the smaller of `earliest` and the first crossing of guard i in (a, b] in its
+    direction.
 
     One that lay on its bound, has left it and is on its way back within its noise has left it for good: from there on zero is zero.
     """
@@ -260,7 +261,7 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
 
 @kernel
 def return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
-    """Crossing of guard i in (a, b]; its noise counts only until it has left the bound on which it lay at a: from there on zero is zero."""
+    """Return the crossing time of guard i in (a, b], ignoring noise until it has left zero."""
     sign, g_a, state = per_guard(ev, SIGN)[i], per_guard(ev, VALUE)[i], per_guard(ev, ARM)
     m = (
         left(ev, guards, context, interpolate, mem, i, sign, a, b, noise)
@@ -278,7 +279,7 @@ def return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
 
 @kernel
 def converging(g_a, slope_a, g_b, slope_b, width):
-    """Whether a positive guard falls at a, rises at b, and its tangents meet below a quarter of its smaller end: a minimum below zero is possible."""
+    """Return whether end values and slopes of a positive guard allow a minimum below zero."""
     if not (slope_a < 0.0 < slope_b):
         return False
     s = (g_b - g_a - slope_b * width) / (slope_a - slope_b)

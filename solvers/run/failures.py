@@ -1,4 +1,4 @@
-"""Which number is to blame when an evaluation fails: the first register that is not finite, or a state that has grown out of all proportion."""
+"""Identification of the register or state that caused a failed evaluation."""
 
 import math
 
@@ -39,7 +39,7 @@ def blame(model, ws, status):
 
 @kernel
 def first_lost(val, first, count):
-    """The first of some registers that is no number of sensible size, or NOBODY."""
+    """Return the first of some registers that is no number of sensible size, or NOBODY."""
     for k in range(first, first + count):
         if not abs(val[k]) < ENORMOUS:
             return float(k)

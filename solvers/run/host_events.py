@@ -1,4 +1,4 @@
-"""Events of a host that integrates itself: what it sees of the guards, what it has located, and what happens then.
+"""Events under model exchange: indicators for the host, location, execution.
 
 The states of such a host lie off closed loops and off closed contacts by the errors of its steps, and an event brings them back. What the host sees
 is therefore evaluated there too: on the state that an event would begin from. The instant it finds is that of the act, whatever its tolerance. What
@@ -31,7 +31,7 @@ BAND = 1e-13  # roundings of a guard: bodies that rest on one another have dista
 
 @kernel
 def refresh_for_host(I, F, W, t):
-    """Evaluate the present state as a host is told of it."""
+    """Evaluate the present state and its event indicators for a host."""
     status = refresh(I, F, W, t)
     model, ws = structure(I, F, W)
     if status == 0 and model.c_law.size > 0:
@@ -59,7 +59,9 @@ def look_closed(I, F, W, t):
 
 @kernel
 def locate_by_host(I, F, W):
-    """Before a host's event closes loops and contacts: mark what has come true by the values that the host has seen; EVENT if there is something."""
+    """Mark the events that a host has located, before loops and contacts are closed; return EVENT
+    or 0.
+    """
     model, ws = structure(I, F, W)
     near = noise_of_margins(model, ws) if model.c_law.size > 0 else 0.0
     value, armed, fired = (
@@ -78,14 +80,14 @@ def locate_by_host(I, F, W):
 
 @kernel
 def gives_way(model, ws, k):
-    """Whether guard k watches a closed contact: what this lacks to open or to slide depends on how far the host has left it."""
+    """Return whether guard k monitors a closed contact."""
     guard = guard_at(model.guards, k)
     return guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0
 
 
 @kernel
 def mark(I, F, W, option):
-    """Mark what happens: what was located, and all positive guards or those armed; whether there is something."""
+    """Mark the events to execute; return whether there are any."""
     model, ws = structure(I, F, W)
     value, armed, fired = (
         guard_part(W, model, I.at_guards),
@@ -108,7 +110,7 @@ def mark(I, F, W, option):
 
 @kernel
 def happen_by_guards(I, F, W, t, option):
-    """The events that a host asks for, and what happens at once in the next structures."""
+    """Execute the events that a host requests, and those that follow at once."""
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
     instant = behind(W, t)
@@ -238,7 +240,7 @@ def take_over(noted, model, ws, armed):
 
 @kernel
 def follow_host(model, ws, value, armed):
-    """At a step that a host has accepted: contacts keep the directions in which they slide there, and guards that are negative may happen.
+    """Store the slip directions at a step that the host has accepted.
 
     A slip that an event has left before its turn, by the host's errors, turns unseen in the step after it.
     """

@@ -29,7 +29,7 @@ def follow_inputs(model, ws, t):
 
 @kernel
 def take_inputs(mem, context):
-    """Tell the integrator that inputs have changed; what couplings follow moves at once."""
+    """Pass changed inputs to the integrator, moving followed couplings at once."""
     model, ws = context
     status = 0
     if model.header.followed > 0:

@@ -1,4 +1,4 @@
-"""Corners of the laws of time: grid points of tables over time, switches at given instants. Steps of variable size end there.
+"""Times at which functions of time have corners.
 
 An integrator that has grown its step in a long rest would not see a short command at all. Between corners every argument runs evenly, so that
 value and rate of the argument tell when the next one comes; what runs unevenly (sin(t) > 0.5) has no knots.
@@ -19,13 +19,15 @@ SAME, SAME_AT_ZERO = (
 
 @kernel
 def near(t):
-    """Distance in time up to which two instants are one; 0 for instants that never come."""
+    """Return the time difference within which two instants are equal."""
     return SAME * max(abs(t), SAME_AT_ZERO) if math.isfinite(t) else 0.0
 
 
 @kernel
 def next_knot(model, ws, t, of_motion):
-    """Instant of the first corner after t, of_motion = 1: of the first on which given motions depend, ANNOUNCED: also of events; infinity: none."""
+    """Return the instant of the first corner after t, of_motion = 1: of the first on which given
+    motions depend, ANNOUNCED: also of events; infinity: none.
+    """
     first = math.inf
     if set_registers(model, ws, t) != 0:
         return first
@@ -49,7 +51,7 @@ def next_knot(model, ws, t, of_motion):
 
 @kernel
 def to_multiple(x, pace, spacing, closest):
-    """Way of x to the next multiple of the spacing, 0 if there is none."""
+    """Return the distance of x to the next multiple of the spacing, or 0."""
     if not abs(spacing) > 0.0:
         return 0.0
     n = math.floor(x / spacing)
@@ -60,7 +62,7 @@ def to_multiple(x, pace, spacing, closest):
 
 @kernel
 def to_grid(model, kind, x, pace, table, closest):
-    """Way of x to the next grid point of a table, 0 if there is none."""
+    """Return the distance of x to the next grid point of a table, or 0."""
     record = table_at(model.tables, table)
     at = record.data
     count = record.nx

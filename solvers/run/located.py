@@ -1,4 +1,4 @@
-"""Events that the locator found on a run of our own: the state at the instant, what happens, and how the motion goes on."""
+"""Handling of located events: the state at the instant, actions, continuation."""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.forces import margin_at, rests
@@ -32,7 +32,9 @@ from kinetree.solvers.views import guard_at
 
 @kernel
 def close_state(I, F, W):
-    """The state at a located instant on the loop constraints, which the dense output misses by its error, and everything evaluated."""
+    """Return the state at a located instant on the loop constraints, which the dense output misses
+    by its error, and everything evaluated.
+    """
     model, ws = structure(I, F, W)
     t = W.time
     status = keep_closed(model, ws, t)
@@ -58,7 +60,9 @@ def happen(I, F, W, t):
 
 @kernel
 def meet(I, W, model, ws):
-    """Contacts that were located to touch do so, and slips to turn, though the closed state lies a little beside that."""
+    """Apply located touch and slip-reversal events even if loop closure moved the state slightly
+    past them.
+    """
     fired = guard_part(W, model, I.at_fired)
     for k in range(fired.size):
         guard = guard_at(model.guards, k)
@@ -100,7 +104,7 @@ def resume(I, F, W):
 
 @kernel
 def begin_events(I, W, model, ws, mem):
-    """Start the locator with a started integrator; EVENT when a stage's end holds already, or its beginning made an event true."""
+    """Start the root finder; EVENT if a stage end or event is true already."""
     count = model.header.guards
     ev = locator(I, W, count, int(mem[C.N]))
     events_start(ev, count, int(mem[C.N]))
@@ -127,7 +131,9 @@ def begin_events(I, W, model, ws, mem):
 
 @kernel
 def look_at_resting(model, ws, ev):
-    """What holds a contact that neither slides nor parts may come and go while nothing moves, as may what has hardly parted: steps do not see it."""
+    """Sample guards of resting or grazing contacts inside steps, since step-size control does not
+    see them.
+    """
     unseen = per_guard(ev, UNSEEN)
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
@@ -139,7 +145,7 @@ def look_at_resting(model, ws, ev):
 
 @kernel
 def look_at_contacts(model, ws, mem, ev):
-    """Beyond a corner, where contacts have been judged: an open one on its bound leaves it, whatever the side by rounding, and has not happened."""
+    """After a corner, treat open contacts at zero gap as leaving, not as fired."""
     value, sign, state, band = (
         per_guard(ev, VALUE),
         per_guard(ev, SIGN),

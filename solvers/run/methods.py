@@ -1,4 +1,4 @@
-"""All integrators of the registry behind one set of calls; the code of the method stands in the memory of the integrator."""
+"""All integrators behind one set of kernels, selected by a code in the integrator's memory."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -22,7 +22,7 @@ KIND = 30  # offset in the memory of an integrator
 
 
 def kernels_of(method: Integrator) -> Kernels:
-    """The kernels of a method: of its module, or made from its table."""
+    """Return the kernels of a method, from its module or its tableau."""
     return (
         explicit(method.tableau)
         if method.tableau is not None
@@ -35,7 +35,7 @@ FIXED_CODES = tuple(method.code for method in INTEGRATORS if method.fixed)
 
 
 def one_size(sizes: dict[str, Callable]) -> Callable:
-    """A kernel (kind, n) -> length of the memory of that method for n states."""
+    """Return a kernel (kind, n) -> length of the memory of that method for n states."""
     (name, this), *others = sizes.items()
     code, rest = CODES[name], one_size(dict(others)) if others else None
 
@@ -60,7 +60,7 @@ WORKING = tuple(CODES[name] for name in (SMOOTH, INTERRUPTED, STIFF))  # what AU
 
 @kernel
 def memory_size(kind, n):
-    """Length of the memory for n states; AUTO may use three methods."""
+    """Return the length of the memory for n states; AUTO may use three methods."""
     if kind != AUTO:
         return size_of(kind, n)
     largest = 0
@@ -70,7 +70,7 @@ def memory_size(kind, n):
 
 
 def one_call(adapted: dict[str, Callable]) -> Callable:
-    """A kernel (mem, context, t, y) -> status that calls the one of the method at work."""
+    """Return a kernel (mem, context, t, y) -> status that calls the one of the method at work."""
     (name, this), *others = adapted.items()
     if not others:
         return this
@@ -109,7 +109,7 @@ def reading(interpolate: Callable) -> Callable:
 
 
 def stepping(name: str, step: Callable) -> Callable:
-    """A step of one method, compiled for itself."""
+    """Return a step of one method, compiled for itself."""
 
     def advance(mem, model, ws, limit):
         return step(mem, derivatives, (model, ws), limit)
@@ -135,7 +135,7 @@ any_interpolate = one_call({name: reading(method.interpolate) for name, method i
 
 @kernel
 def is_fixed(kind):
-    """Whether a method works with steps of given size."""
+    """Return whether a method uses fixed steps."""
     for code in FIXED_CODES:
         if kind == code:
             return True
@@ -183,7 +183,7 @@ def turn(mem, context):
 
 @kernel
 def step(mem, context, limit):
-    """One accepted step."""
+    """Make one accepted step."""
     return any_step(mem, context, limit, mem)
 
 

@@ -8,7 +8,7 @@ from kinetree.solvers.run.unit import structure
 
 @kernel
 def keep_inputs(I, W, ws):
-    """Remember the inputs the integrator has seen; 1 when they differ from the last ones."""
+    """Store the inputs seen by the integrator; return 1 if they changed."""
     different = 1 if ws.head.sloped != 0.0 else 0
     for k in range(I.inputs):
         value = ws.val[1 + I.parameters + k]
@@ -20,7 +20,7 @@ def keep_inputs(I, W, ws):
 
 @kernel
 def keep_given(I, F, W, option):
-    """Latch, and remember the inputs from which slopes extrapolate, unless an advance goes on; whether any has one."""
+    """Store the inputs from which slopes extrapolate; return whether any has a slope."""
     model, ws = structure(I, F, W)
     begins, sloped = W.pending == 0.0, W.curved != 0.0
     if begins:

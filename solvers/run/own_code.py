@@ -1,4 +1,4 @@
-"""Straight-line code of one mechanism in place of the general right-hand side.
+"""Rates by specialised code of one mechanism.
 
     int32 own(double t, const double *y, const double *val, double *ydot)
 
@@ -14,7 +14,7 @@ from kinetree.solvers.linked_kernels import call_own
 
 @kernel
 def own_rates(ydot, model, ws, t, y):
-    """Whether the code of this mechanism gave the rates; runs by another form, and on the constraints, are the engine's."""
+    """Compute the rates by specialised code; return whether that was possible."""
     if ws.head.form != 0.0 or ws.head.on_constraints != 0.0:
         return False
     if ws.head.sloped != 0.0:

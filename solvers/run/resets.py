@@ -1,4 +1,4 @@
-"""What the actions of events write: first-order states and parameters event by event, coordinates and speeds of all events together."""
+"""Event actions: states and parameters event by event, coordinates and speeds together."""
 
 import math
 
@@ -12,7 +12,7 @@ from kinetree.solvers.views import action_at, guard_at
 
 @kernel
 def act(I, F, W, kind):
-    """Carry out the marked guards of one kind at the present time; registers hold the state before."""
+    """Execute the marked guards of one kind; registers hold the state before."""
     model, ws = structure(I, F, W)
     fired = guard_part(W, model, I.at_fired)
     status, fresh, parameters = 0, True, False
@@ -36,7 +36,9 @@ def act(I, F, W, kind):
 
 @kernel
 def read_and_write(model, ws, k):
-    """Read all values of guard k, then write its first-order states (1) and parameters (2); returns what was written."""
+    """Read all values of guard k, then write its states (1) and parameters (2); return what was
+    written.
+    """
     first, count = guard_at(model.guards, k).action, guard_at(model.guards, k).actions
     for a in range(first, first + count):
         ws.new_value[a] = ws.val[action_at(model.actions, a).value]
@@ -55,7 +57,7 @@ def read_and_write(model, ws, k):
 
 @kernel
 def move(I, W, model, ws, kind, parameters):
-    """Coordinates and speeds that the marked guards of one kind ask for; nothing is touched where they ask for none."""
+    """Change coordinates and speeds as the marked guards of one kind request."""
     fired = guard_part(W, model, I.at_fired)
     for k in range(ws.set_mark.size):
         ws.set_mark[k] = 0.0
@@ -79,7 +81,7 @@ def move(I, W, model, ws, kind, parameters):
 
 @kernel
 def place_set(model, ws):
-    """Write the coordinates that are set; whether there are any."""
+    """Write the set coordinates; return whether there are any."""
     some = False
     for k in range(ws.set_q.size):
         if not math.isnan(ws.set_q[k]):

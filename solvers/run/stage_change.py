@@ -1,4 +1,4 @@
-"""From one structure to the next: poses are kept, coordinates carried over or found anew, speeds from the momentum balance.
+"""Change of structure: poses are kept, coordinates converted, speeds follow from momenta.
 
 M u = Bᵀ M (v_before - v̂) is solved by the default engine with the momenta as loads: a smooth release changes nothing,
 a lock gives the plastic impact.
@@ -63,7 +63,7 @@ def keep_registers(I, W, ws):
 
 @kernel
 def restore_registers(I, W, model, ws, transition):
-    """Parameters and inputs as they were, except those that the transition sets; then the values of locked coordinates."""
+    """Copy parameters and inputs, apply the transition's settings, and set locked coordinates."""
     at = I.at_bodies + UNIT_BODY * I.bodies
     for r in range(1 + I.parameters + I.inputs):
         ws.val[r] = W[at + r]
@@ -81,7 +81,7 @@ def restore_registers(I, W, model, ws, transition):
 
 @kernel
 def place_freed(I, W, model, ws, transition):
-    """Coordinates of the free joints of bodies that were let go, from their poses."""
+    """Compute the free-joint coordinates of released bodies from their poses."""
     change = transition_at(I[transition:], 0)
     entry = transition + TRANSITION + change.set
     map_at = stage_record(I, W).bodies
@@ -102,7 +102,9 @@ def place_freed(I, W, model, ws, transition):
 
 @kernel
 def balance_momenta(I, W, model, ws, t):
-    """Speeds of the new structure from the velocities that its bodies had, and of the rotors of joints that stay from theirs."""
+    """Return the speeds of the new structure from the velocities that its bodies had, and of the
+    rotors of joints that stay from theirs.
+    """
     for j in range(ws.u.size):
         ws.tau[j] = ws.rotor[j] * ws.u[j]
         ws.u[j] = 0.0
@@ -129,7 +131,7 @@ def balance_momenta(I, W, model, ws, t):
 
 @kernel
 def is_twin(model, i):
-    """Whether a body is the second half of one that a loop cuts."""
+    """Return whether a body is the second half of a body cut by a loop."""
     for k in range(model.l_kind.size):
         if model.l_kind[k] == L.Loop.WELD and model.l_b[k] == i:
             return True
@@ -138,7 +140,7 @@ def is_twin(model, i):
 
 @kernel
 def solve_momenta(model, ws):
-    """Speeds of the tree from the momenta that `put_momentum` has placed; ws.tau holds those of the rotors."""
+    """Compute the speeds of the tree from the momenta that `put_momentum` has stored."""
     status = 0
     lend(model, ws)
     for i in range(model.parent.size - 1, 0, -1):
@@ -154,7 +156,9 @@ def solve_momenta(model, ws):
 
 @kernel
 def put_momentum(ws, i, v_before, om_before):
-    """Bias of body i: minus its momentum M (v_before - v̂) about O_i, so that the elimination finds speeds instead of accelerations."""
+    """Store minus the momentum M (v_before - v̂) about O_i as bias, so that elimination gives
+    speeds.
+    """
     at = i * L.ROW
     m, h, J = inertia_of(ws, i)
     v = sub3(v_before, get3(ws.row, at + L.W_V))

@@ -1,4 +1,4 @@
-"""Actuators of outside drives: numbers held from the beginning of a communication step on, and effective masses.
+"""Start of a communication step: latched actuator values and effective masses.
 
 The told stiffness acts on the travel since the beginning of the step, so that length and speed there are latched. The effective mass along an
 actuator is 1/(J M⁻¹ Jᵀ): the inverse of the acceleration that a unit force adds, measured by one more evaluation per actuator.
@@ -20,7 +20,7 @@ def latch(model, ws):
 
 @kernel
 def probe(model, ws, t):
-    """Acceleration under one more unit of force, kept in the result register of every probe."""
+    """Compute the acceleration per additional unit force for every probe."""
     status = 0
     for k in range(model.header.probes):
         one = probe_at(model.probes, k)

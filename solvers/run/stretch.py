@@ -1,4 +1,4 @@
-"""WIDTH runs of one structure side by side over rows of results, by fixed steps, until something is about to happen in one of them.
+"""Runs in SIMD lanes until the next event of any of them.
 
 What happens is left to the unit, lane by lane: a guard that crosses zero in a step, or would in another one as fast, marks its lane, whose state is
 then that of the beginning of the interval. The others have gone through it.
@@ -25,13 +25,13 @@ IDLE, QUIET, MARKED = -1.0, 0.0, 1.0  # of a lane
 
 @kernel
 def begin_block(lanes, plan):
-    """Where in the memory the state at the beginning of an interval lies; the guards lie behind it."""
+    """Return the memory offset of the state at the beginning of an interval."""
     return (2 + plan[STAGES]) * (lanes.q.size + lanes.u.size + lanes.x.size)
 
 
 @kernel
 def look_at_guards(model, lanes, seen):
-    """Values of the guards of the evaluated state; those of accelerations need the rest of the evaluation."""
+    """Compute the guards of the evaluated state."""
     status = 0
     if model.header.late_guards == 1:
         if model.header.reactions == 1:
@@ -44,7 +44,7 @@ def look_at_guards(model, lanes, seen):
 
 @kernel
 def mark(model, lanes, seen, flags):
-    """Mark the lanes in which a guard has crossed zero since it was seen, or is so near that it may cross in another step."""
+    """Mark the lanes in which a guard has crossed zero or may cross in the next step."""
     before = seen[model.header.guards :]
     for k in range(model.header.guards):
         before[k] = seen[k]
@@ -59,7 +59,7 @@ def mark(model, lanes, seen, flags):
 
 @kernel
 def some_marked(flags):
-    """Whether something happens in a lane."""
+    """Return whether any lane is marked."""
     found = False
     for n in range(WIDTH):
         found = found or flags[n] == MARKED

@@ -1,4 +1,4 @@
-"""A unit in its blocks: the structure of the present stage, evaluation of everything a host can read, and the states of the union.
+"""Memory of a simulation unit: structures, workspace, evaluation for hosts.
 
 I: ints of the unit, F: floats, W: work (see `unit_layout.py`).
 """
@@ -28,13 +28,13 @@ STAGES = U.UNIT.size  # where the records of the stages begin
 
 @kernel
 def stage_record(I, W):
-    """The record of the present stage."""
+    """Return the record of the present stage."""
     return stage_at(I[STAGES:], int(W.stage))
 
 
 @kernel
 def structure(I, F, W):
-    """Model and workspace of the present stage."""
+    """Return the model and workspace of the present stage."""
     stage = stage_record(I, W)
     ints = I[stage.ints :]
     return model_view(ints, F[stage.floats :]), work_view(ints, W[I.at_workspace :])
@@ -42,19 +42,21 @@ def structure(I, F, W):
 
 @kernel
 def memory(I, W):
-    """Memory of the integrator."""
+    """Return the memory of the integrator."""
     return W[I.at_memory : I.at_memory + I.memory]
 
 
 @kernel
 def locator(I, W, guards, states):
-    """Memory of the event locator: exactly what so many guards and states need."""
+    """Return the memory of the root finder for given numbers of guards and states."""
     return W[I.at_locator : I.at_locator + events_size(guards, states)]
 
 
 @kernel
 def lay_out(I, F, W):
-    """Fresh workspace of the present stage: registers at their image, loads zero, the rest not a number."""
+    """Initialise the workspace of the present stage: registers at start values, loads 0, the rest
+    NaN.
+    """
     base = I.at_workspace
     model, ws = structure(I, F, W)
     for k in range(model.header.work_size):
@@ -82,14 +84,14 @@ def lay_out(I, F, W):
 
 @kernel
 def clear(field):
-    """Zeros."""
+    """Set a field to zero."""
     for k in range(field.size):
         field[k] = 0.0
 
 
 @boundary("unit")
 def refresh(I, F, W, t):
-    """Evaluate the present state and fill the columns, energies, residuals and guards; a value the structure lacks keeps its last one."""
+    """Evaluate the present state and fill columns, energies, residuals and guards."""
     model, ws = structure(I, F, W)
     status = probe(model, ws, t)
     if status == 0:
@@ -146,7 +148,7 @@ def save_states(I, W, ws):
 
 @kernel
 def entry_of(ws, k):
-    """Entry k of (q, u, x)."""
+    """Return the entry k of (q, u, x)."""
     if k < ws.q.size:
         return ws.q[k]
     if k < ws.q.size + ws.u.size:
@@ -183,7 +185,7 @@ def open_books(I, F, W):
 
 @kernel
 def rate_of(ws, k):
-    """Rate of entry k of (q, u, x); 0 for a state that the present structure lacks."""
+    """Return the rate of entry k of (q, u, x); 0 for a state that the present structure lacks."""
     if k < 0:
         return 0.0
     if k < ws.q.size:
@@ -195,7 +197,7 @@ def rate_of(ws, k):
 
 @kernel
 def unit_quaternions(model, ws):
-    """Bring start values that are bound to one another to what they must be: quaternions to length 1."""
+    """Normalise start quaternions."""
     for e in range(model.e_kind.size):
         if has_own_tangent(model.e_kind[e]):
             unify_element(model, ws, e, 0)

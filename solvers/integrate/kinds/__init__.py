@@ -1,4 +1,4 @@
-"""The registry of integrators: every file of this folder says all about one method, and everything else is drawn from here.
+"""Registry of integrators: each file of this folder declares one method.
 
 Names and codes, the dispatch of kernels, the literals of descriptions, the table in docs and the parameters of tests come from the registry. A new
 method is one file: a Runge-Kutta method by its table alone, another one by the module of its kernels. Nothing here imports numba.
@@ -12,7 +12,7 @@ from kinetree.solvers.integrate.tableau import Tableau
 
 
 class Integrator(NamedTuple):
-    """A method: what is known about it without its kernels."""
+    """The declaration of an integrator without its kernels."""
 
     name: str
     code: int  # stands in payloads and states: never given twice, never changed; says nothing else
@@ -26,7 +26,7 @@ class Integrator(NamedTuple):
 
 
 def found() -> tuple[Integrator, ...]:
-    """All methods, those that stand first in docs first."""
+    """Return all methods in the order of the docs."""
     methods = [
         import_module(f"{__name__}.{module.name}").INTEGRATOR for module in iter_modules(__path__)
     ]
