@@ -18,7 +18,7 @@ def import_robot(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Robot (.urdf, .xacro, .xml or .mjcf), assembly (Simscape Multibody .xml), part (.step).",
+            help="Robot (.urdf, .xacro, .xml or .mjcf), assembly (Simscape Multibody .xml), part (.step), model (.mo).",
         ),
     ],
     output: Annotated[
@@ -51,6 +51,10 @@ def import_robot(
         int | None,
         typer.Option("--pin", help="STEP: number of the hole that a joint holds to the ground."),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="Modelica: which model of the file (default: last)."),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option("--report", help="Page (.html) with tree, what was read and left out, scene."),
@@ -66,7 +70,7 @@ def import_robot(
     from kinetree.models.foreign.toml_text import toml_text
 
     if not is_foreign(file):
-        raise BadInput(f"{file}: expected .urdf, .xacro, .xml, .mjcf or .step")
+        raise BadInput(f"{file}: expected .urdf, .xacro, .xml, .mjcf, .step or .mo")
     path = writable(output or Path(f"{file.name.split('.')[0]}.toml"), (".toml",), "--output")
     assert path is not None
     if path.exists() and output is None and not force:
@@ -80,6 +84,7 @@ def import_robot(
         "keep_fixed": keep_fixed,
         "density": density,
         "pin": pin,
+        "model": model,
     }
     options["arguments"] = dict(pair(each) for each in arg or ())
     known = signature(reader).parameters

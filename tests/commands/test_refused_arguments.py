@@ -66,7 +66,7 @@ def test_robots_are_imported_once_and_options_have_to_mean_something(
             "--arg has no meaning for .urdf: only xacro files have arguments",
         ),
         (["r.xml", "--force", "--floating"], "--floating has no meaning for .xml"),
-        (["r.txt"], "r.txt: expected .urdf, .xacro, .xml, .mjcf or .step"),
+        (["r.txt"], "r.txt: expected .urdf, .xacro, .xml, .mjcf, .step or .mo"),
     ):
         (tmp_path / "r.txt").write_text("")
         assert cli.main(["import", *given]) == 2 and said in " ".join(

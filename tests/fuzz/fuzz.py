@@ -21,7 +21,7 @@ from machines import Machines
 from motions import Motions
 from readers import Readers
 
-READERS = ("description", "scenario", "study", "structure", "assembly")
+READERS = ("description", "scenario", "study", "structure", "assembly", "modelica", "step")
 
 
 class Fuzzer(Protocol):

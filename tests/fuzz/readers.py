@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 import signal
 import tempfile
 import time
@@ -17,11 +18,14 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from cad_assemblies import first_generation, second_generation
+from modelica_models import MODELS
+from step_parts import write_step
 
 from kinetree.models import ModelError, load
 from kinetree.models.description.json_schema import json_schema
@@ -34,6 +38,7 @@ from kinetree.scripts.studies.study import Study
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.input_files import checked
 
+WORDS = re.compile(r"\w[\w.]*|[^\w\s]")
 PATIENCE = 20  # seconds of the processor for one input
 SMALL = 30_000  # characters of a library mechanism that is taken
 VALUES: list[Any] = [
@@ -233,6 +238,27 @@ def read_foreign(content: bytes, suffix: str) -> None:
         load(path).compile()
 
 
+def modelica(tree: Any) -> None:
+    """A Modelica model from its words, read and compiled."""
+    if isinstance(tree, list):
+        read_foreign(" ".join(map(str, tree)).encode("utf-8", "replace"), ".mo")
+
+
+def step_part(tree: Any) -> None:
+    """A STEP file from its lines, read by gmsh and compiled."""
+    if isinstance(tree, list):
+        read_foreign("\n".join(map(str, tree)).encode("utf-8", "replace"), ".step")
+
+
+def step_lines() -> list[str]:
+    """The lines of a small STEP file; none where gmsh is not installed."""
+    if find_spec("gmsh") is None:
+        return []
+    with tempfile.TemporaryDirectory() as name:
+        write_step(Path(name) / "part.step")
+        return (Path(name) / "part.step").read_text().split("\n")
+
+
 def structure(tree: Any) -> None:
     """A system structure from its XML tree."""
     text = xml_text(tree)
@@ -278,6 +304,15 @@ def kinds() -> dict[str, Kind]:
             ["uid", "name", "grounded", "entityUid", "geomType", "ref", "length", "mass"],
             assembly,
             (ModelError, EvaluationError),
+        ),
+        "modelica": Kind(
+            [WORDS.findall(text) for text in MODELS],
+            ["equation", "connect", "parameter", "Real", "fixed=true", "extends", "n={0,0,0}"],
+            modelica,
+            (ModelError, EvaluationError),
+        ),
+        "step": Kind(
+            [step_lines()], ["#1=", "CYLINDRICAL_SURFACE"], step_part, (ModelError, EvaluationError)
         ),
         "structure": Kind(
             [listed(ElementTree.fromstring(SSD))],

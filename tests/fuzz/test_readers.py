@@ -8,7 +8,15 @@ import pytest
 from readers import Slow, fuzz, kinds, patience, places, shrunk
 
 KINDS = kinds()
-COUNTS = {"description": 300, "scenario": 400, "study": 600, "structure": 300, "assembly": 120}
+COUNTS = {
+    "description": 300,
+    "scenario": 400,
+    "study": 600,
+    "structure": 300,
+    "assembly": 120,
+    "modelica": 40,
+    "step": 4,
+}
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -40,6 +40,7 @@ FOREIGN = {
     ".xacro": ("xacro_robot", "URDF with xacro's macros"),
     ".xml": ("mjcf", "MJCF, URDF or Simscape Multibody XML"),
     ".mjcf": ("mjcf", "MJCF"),
+    ".mo": ("modelica", "Modelica"),
     ".step": ("step", "STEP"),
     ".stp": ("step", "STEP"),
 }
