@@ -5,11 +5,13 @@
 Tyres and jacks lift off. Preparation: states of rest on the wheels, lifted on the jacks, at the commanded angles; the run begins in the last one.
 Schedule: rest; then per module: a push from a table breaks the latch, the module travels until it leaves its rail, swings free, and is dropped.
 Modes of the standing carrier: 1 to 4 Hz. Arguments: modules (1..50); order of departures (0 rows, 1 outer, 2 inner, 3 alternating, or a list);
-switches full (surge, sway and yaw of the base, six freedoms per module), hydraulic (jacks on shut oil), soil (settles under the jacks), contacts (pin
-in its groove, bearing band in its tube, with clearance), drives (1 hydraulic, with position control, instead of locked; set
-values are inputs; 2 the openings of their valves are inputs), outside (drives
-outside, on actuators), cylinders (slewing by two cylinders instead of a motor), forward (openings of the valves over the time of a departure);
-known_order: the order that the compensation of the drives foresees (-1: the true one). What the drives do stands in `carrier_drives`.
+switches full (surge, sway and yaw of the base, six freedoms per module), hydraulic (jacks on shut oil),
+soil (settles under the jacks), contacts (pin in its groove, bearing band in its tube, with clearance), helical
+(helical grooves turn the modules once in helix_pitch of their way), drives (1 hydraulic, with position control,
+instead of locked; set values are inputs; 2 the openings of their valves are inputs), outside (drives outside,
+on actuators), cylinders (slewing by two cylinders instead of a motor), forward (openings of the valves over the
+time of a departure); known_order: the order that the compensation of the drives foresees (-1: the true one).
+What the drives do stands in `carrier_drives`.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ def describe(
     cylinders: int = 0,
     forward: int = 0,
     known_order: Any = -1,
+    helical: int = 0,
 ) -> dict[str, Any]:
     """Return base, platform, cradle and so many modules."""
     on = parts.Settings(
@@ -45,6 +48,7 @@ def describe(
         outside=outside,
         cylinders=cylinders,
         forward=forward,
+        helical=helical,
     )
     rest = parts.upper(on, "base", parts.RING)
     turn = parts.rotation("z", "slew", start="slew_command")

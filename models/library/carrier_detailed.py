@@ -58,6 +58,7 @@ def describe(
     cylinders: int = 0,
     forward: int = 0,
     known_order: Any = -1,
+    helical: int = 0,
     rigid: int = 0,
 ) -> dict[str, Any]:
     """Return bases, frame, platform, cradle and so many modules."""
@@ -75,6 +76,7 @@ def describe(
         outside=outside,
         cylinders=cylinders,
         forward=forward,
+        helical=helical,
     )
     rest = parts.upper(on, "frame", [a - b for a, b in zip(parts.RING, PIVOT, strict=True)])
     own = {

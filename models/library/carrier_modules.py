@@ -69,11 +69,13 @@ def departures(n: int, order: Any) -> list[int]:
     )
 
 
-def rail(i: int, n: int, full: bool) -> Table:
+def rail(i: int, n: int, full: bool, helical: bool = False) -> Table:
     """Return travel s, then the small angles; in the full setting also shifts across the rail and a
     roll.
     """
     steps: list[Table] = [{"shift": place(i, n)}, {"shift": "x", "coordinate": f"s{i}"}]
+    if helical:
+        steps.append({"rotate": "x", "coordinate": f"s{i}", "factor": "2*pi/helix_pitch"})
     if full:
         steps += [
             {"shift": "y", "coordinate": f"across{i}"},
@@ -84,7 +86,7 @@ def rail(i: int, n: int, full: bool) -> Table:
     return {"parent": "cradle", "child": f"module{i}", "transforms": [*steps, *turns]}
 
 
-def module_forces(i: int, n: int, full: bool, contacts: bool) -> Table:
+def module_forces(i: int, n: int, full: bool, contacts: bool, helical: bool = False) -> Table:
     """Latch, push, friction, elastic guidance; contacts of pin and band with the rail."""
     forces: Table = {
         f"latch{i}": {
@@ -99,6 +101,9 @@ def module_forces(i: int, n: int, full: bool, contacts: bool) -> Table:
     held = [(way, "tilt") for way in turns] + (
         [("across", "guide"), ("above", "guide")] if full else []
     )
+    if helical and contacts and full:  # the twist is what the clearance of pin and groove leaves
+        held.remove(("twist", "tilt"))
+        forces[f"groove{i}"] = {"coordinate": f"twist{i}", "value": groove(i)}
     for way, law in held:
         share = (
             "guide_share*" if contacts and way != "twist" else ""
@@ -110,13 +115,22 @@ def module_forces(i: int, n: int, full: bool, contacts: bool) -> Table:
         }
     if contacts:
         x, y, z = place(i, n)
-        for name, at, more in (("pin", "band", {"across": "z"}), ("bearing", "-band", {})):
+        pin = {} if helical else {"across": "z"}  # a helical groove turns with the module
+        for name, at, more in (("pin", "band", pin), ("bearing", "-band", {})):
             forces[f"{name}{i}"] = {
                 "kind": "rail", "between": [{"body": "cradle", "point": [x, y, z]}, {"body": f"module{i}", "point": [at, 0, 0]}],
                 "stiffness": "guide_stiffness", "damping": "guide_damping", "clearance": "clearance", "begin": "-module_length",
                 "end": "rail_length + module_length/2 - band", **more,
             }  # fmt: skip
     return forces
+
+
+def groove(i: int) -> str:
+    """Moment of a helical groove on its pin: none within the clearance, then that of an elastic contact with damping at the pin's radius."""
+    play, twist = "clearance/pin_radius", f"twist{i}"
+    beyond = f"(max({twist} - {play}, 0) + min({twist} + {play}, 0))"
+    rubs = f"if(abs({twist}) > {play}, guide_damping*der({twist}), 0)"
+    return f"-pin_radius**2*(guide_stiffness*{beyond} + {rubs})"
 
 
 def tables() -> Table:

@@ -107,6 +107,10 @@ GUIDES: Rows = {
         "centre of mass of a module before its middle, so that its weight presses pin and band against their guides",
     ),
 }
+HELIX: Rows = {
+    "helix_pitch": (6.0, "m", "travel of a module in which its helical groove turns it once"),
+    "pin_radius": (0.2, "m", "distance of the guide pin from the axis of its module"),
+}
 HYDRAULIC_JACKS: Rows = {
     "jack_area": (0.002, "m2", "piston area of a hydraulic jack"),
     "jack_ring": (0.001, "m2", "area of its retracting side"),

@@ -7,6 +7,7 @@ from typing import Any
 from kinetree.models.library import carrier_compensation, carrier_drives, carrier_modules
 from kinetree.models.library.carrier_parameters import (
     GUIDES,
+    HELIX,
     HYDRAULIC_JACKS,
     Rows,
     Table,
@@ -35,7 +36,10 @@ JACKS = {
 }  # where parameters leave them
 STANDING = "max(jack_extension + 0.4 - jack_travel, tyre_radius + 0.7 - tyre_travel)"  # height in which jacks or tyres hold the base, nearly [m]
 DRAWN_IN = 0.5  # extension at which the jacks hang free [m]
-SWITCHES = ("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders", "forward")
+SWITCHES = (
+    *("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders", "forward"),
+    "helical",
+)
 
 
 class Settings:
@@ -63,7 +67,8 @@ class Settings:
             self.drives,
             self.cylinders,
             self.forward,
-        ) = (bool(switches[k]) for k in SWITCHES)
+            self.helical,
+        ) = (bool(switches.get(k, 0)) for k in SWITCHES)
         self.controlled = switches["drives"] == 1  # position control inside, too
         if self.outside and self.drives:
             raise ValueError(
@@ -172,8 +177,8 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
     forces: Table = {}
     for i in range(1, on.n + 1):
         bodies[f"module{i}"] = module(on.contacts)
-        joints[f"rail{i}"] = carrier_modules.rail(i, on.n, on.full)
-        forces |= carrier_modules.module_forces(i, on.n, on.full, on.contacts)
+        joints[f"rail{i}"] = carrier_modules.rail(i, on.n, on.full, on.helical)
+        forces |= carrier_modules.module_forces(i, on.n, on.full, on.contacts, on.helical)
     forces["recoil"] = {
         "body": "cradle",
         "point": [4.0, 0, 0.3],
@@ -234,6 +239,7 @@ def all_parameters(on: Settings) -> Table:
         short,
         HYDRAULIC_JACKS if on.hydraulic else {},
         GUIDES if on.contacts else {},
+        HELIX if on.helical else {},
         carrier_drives.rows(on),
     )
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
+from kinetree.models.library import carrier
 from kinetree.models.library.carrier_modules import cell, departures
 from kinetree.models.library.carrier_parts import JACKS
 
@@ -39,7 +40,7 @@ def test_modules_depart_in_given_order_and_pace():
 
 
 @pytest.mark.parametrize("variant", ["carrier", "carrier-detailed"])
-@pytest.mark.parametrize("switch", ["full", "hydraulic", "soil", "contacts", "drives"])
+@pytest.mark.parametrize("switch", ["full", "hydraulic", "soil", "contacts", "drives", "helical"])
 def test_carrier_switches_change_the_model(variant: str, switch: str):
     """Every variant begins at rest and lets its module go; jack loads stay about the weight.
 
@@ -226,3 +227,40 @@ def test_carrier_runs_on_its_wheels_too():
         (BODIES + 120) * G, rel=1e-9
     )
     assert result.events[1].stage == "swing 1"
+
+
+@pytest.mark.parametrize("full", [0, 1])
+@pytest.mark.parametrize("contacts", [0, 1])
+def test_helical_grooves_turn_the_modules(full: int, contacts: int):
+    """A module that turns once in a pitch travels as one that is heavier by its inertia.
+
+    With clearance, the pin turns no further from its groove than that allows, but for the groove's own elasticity.
+    """
+    settings = {"modules": 1, "full": full, "contacts": contacts, "clearance": 2e-3}
+    if not contacts:
+        del settings["clearance"]
+    straight, helical = (
+        load("lib:carrier", helical=k, **settings).compile().simulate(2.0, tolerance=1e-7)
+        for k in (0, 1)
+    )
+    times = [[each.time for each in run.events][:2] for run in (straight, helical)]
+    taken = [end - begin for begin, end in times]
+    heavier = 1.0 + (2 * 0.4**2 / 12) * (2 * np.pi / 6.0) ** 2
+    assert taken[1] / taken[0] == pytest.approx(np.sqrt(heavier), rel=3e-3)
+    if full and contacts:
+        inside = helical["stage"] == 1
+        twist = np.abs(helical["twist1"][inside])
+        assert 0.5 * 2e-3 / 0.2 < twist.max() < 1.5 * 2e-3 / 0.2
+    balance = np.abs(helical["energy_residual"]).max()
+    assert balance < 1e-4 * np.ptp(helical["energy"])
+
+
+def test_a_free_module_keeps_the_turn_of_its_groove():
+    """Its angular velocity about its own axis is 2 pi over the pitch times the speed at which it left the rail."""
+    raw = carrier.describe(modules=1, helical=1)
+    quantity = {"quantity": "angular_velocity", "body": "module1", "axis": "x", "frame": "body"}
+    raw["outputs"]["spin"] = quantity
+    run = load(raw).compile().simulate(1.5, tolerance=1e-7, output_step=1e-3)
+    at = np.flatnonzero(run["stage"] == 2)[5]
+    speed = run.picked(run.stage_changes[1].before, ["der(s1)"])[0]
+    assert run["spin"][at] == pytest.approx(2 * np.pi / 6.0 * speed, rel=2e-2)
