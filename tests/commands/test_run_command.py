@@ -49,6 +49,7 @@ def system_of(**more: Any) -> Any:
         "name": "arm",
         "compiled": compiled,
         "coordinates": ("x",),
+        "own_coordinates": ("x",),
         "description": description,
         "warnings": [],
         "stages": (),
