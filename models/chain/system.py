@@ -44,7 +44,7 @@ class ChainSystem:
         self.description, self.name = description, description.name
         self.chain: Chain = description.chain
         self.values = parameter_values(description)
-        self.coordinates = self.chain.coordinates
+        self.coordinates = self.own_coordinates = self.chain.coordinates
         self.speeds = tuple(f"der({name})" for name in self.coordinates)
         self.n = self.chain.size
         outputs = tuple(

@@ -54,3 +54,12 @@ def test_stretched_trains_have_the_ratio_asked_for():
         m, F, C = make(60, 1e3)
         values = np.linalg.eigvalsh(C)
         assert abs(math.sqrt(values[-1] / values[0]) / 1e3 - 1) < 0.01
+
+
+def test_the_run_command_takes_chains(capsys):
+    """Summary and data of a run ask a chain for what they ask other systems."""
+    from kinetree.scripts import cli
+
+    assert cli.main(["run", "lib:train", "--stop-time", "0.2"]) == 0
+    assert cli.main(["run", "lib:train", "--stop-time", "0.2", "--json"]) == 0
+    assert '"unreached"' in capsys.readouterr().out

@@ -19,6 +19,8 @@ from kinetree.scripts.terminal.error_messages import BadInput
 class Result(dict):
     """Columns over three instants."""
 
+    warnings: tuple[str, ...] = ()
+
     time = np.array([0.5, 1.0, 2.5])
     interrupted, events, unreached, statistics, names = "", [], (), {"steps": 3}, ("x", "y")
 
@@ -140,7 +142,8 @@ def test_run_summary_for_programs():
     ]
     found = run.told_of(system_of(), Result(), [Path("r.csv")], made)  # type: ignore[arg-type]
     assert found == {
-        "name": "arm", "start_time": 0.5, "stop_time": 2.5, "interrupted": "", "events": [], "unreached": [], "statistics": {"steps": 3},
+        "name": "arm", "start_time": 0.5, "stop_time": 2.5, "interrupted": "", "events": [], "unreached": [], "warnings": [],
+        "statistics": {"steps": 3},
         "variables": {"y": {"start": 0.0, "end": 0.0, "smallest": -1.0, "largest": 0.0, "unit": "m"},
                       "x": {"start": 1.0, "end": 2.0, "smallest": 1.0, "largest": 3.0, "unit": "m"}},
         "tables": [{"title": "t", "columns": ["a"], "units": ["m"], "rows": ["b"], "values": [[1.0]], "sums": [2.0]}], "written": [Path("r.csv")],
