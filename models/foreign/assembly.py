@@ -65,7 +65,6 @@ class Assembly:
     mates: list[Mate] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
-    gravity: list[float] | None = None
 
     def description(self) -> tuple[dict[str, Any], list[str]]:
         """Return the description of the assembly, and what is left out or assumed."""
@@ -79,8 +78,7 @@ class _Assembling:
         self.a = assembly
         self.group = {name: name for name in assembly.parts} | {"": ""}
         self.sheet = Sheet(assembly.name, assembly.file)
-        if assembly.gravity is not None:
-            self.sheet.gravity = assembly.gravity
+        assembly.assumed.append("gravity of 9.81 m/s2 along -z: such files have none")
         self.names: dict[str, str] = {"": GROUND}
         self.size = self._size()
 
