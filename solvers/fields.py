@@ -151,6 +151,10 @@ MODEL_INTS = (
         "1: the coordinate's start is given by the user, 2: the speed's start is, 3: both",
     ),
     Field(
+        "modal", f"{R.MODAL.size}*(number of frames)", "records MODAL: bodies that bend by modes"
+    ),
+    Field("faces", f"{R.FACE.size}*(number of interfaces)", "records FACE"),
+    Field(
         "ghosts",
         "ngh",
         "bodies without mass that only the loops hold: they borrow inertia during the solution",
@@ -159,6 +163,11 @@ MODEL_INTS = (
 MODEL_FLOATS = (
     Field("val0", "nr", "initial image of the registers: constants, parameter and input defaults"),
     Field("table_data", "nd", "grids and values of all tables"),
+    Field(
+        "modal_data",
+        "nmd",
+        "frames: mass, S_a, P_ab by rows of modes (0 and n); interfaces: place, shifts and turns of the n modes",
+    ),
     Field("lent", "2*ngh", "mass and moment of inertia that a ghost borrows"),
 )
 
@@ -196,6 +205,11 @@ WORK = (
     Field("row", f"{R.ROW.size}*(N+1)", "fast path per body, records ROW"),
     Field("col", f"{R.COLUMN.size}*nu", "fast path per speed, records COLUMN"),
     Field("small", "64", "scratch of one joint"),
+    Field(
+        "modes",
+        "nmw",
+        "frames: E (6 per mode), right side h (n), M_ff and its factors (n by n); interfaces: columns of the modes (6 n)",
+    ),
     # closed loops
     Field(
         "push",

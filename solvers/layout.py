@@ -83,6 +83,8 @@ class Joint(IntEnum):
     FREE = 4  # constants, FREE
     FIXED = 5  # constants only
     UNIVERSAL = 6  # constants, two ROTATE_Q with factor 1 one after the other
+    MODES = 7  # a floating frame at the origin of its parent with modal coordinates: record MODAL
+    FACE = 8  # an interface that the modes of its parent carry: record FACE
 
 
 class Loop(IntEnum):

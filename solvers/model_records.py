@@ -116,6 +116,27 @@ SENSOR = Record(
     Entry("frame", "0: ground axes, 1: axes of body a"),
 )
 
+MODAL = Record(
+    "modal",
+    "ints: a floating frame with modal coordinates",
+    Entry("body", "the body that is the frame"),
+    Entry("coordinate", "its first modal coordinate"),
+    Entry("speed", "its first modal speed"),
+    Entry("count", "number of modes"),
+    Entry("data", "first of its numbers in `modal_data`"),
+    Entry("work", "first of its numbers in `modes`"),
+    Entry("face", "its first interface"),
+    Entry("faces", "number of its interfaces"),
+)
+
+FACE = Record(
+    "face",
+    "ints: an interface of a floating frame",
+    Entry("body", "the body that is the interface"),
+    Entry("data", "first of its numbers in `modal_data`"),
+    Entry("work", "first of its numbers in `modes`"),
+)
+
 FORCE = Record(
     "force",
     "ints: a force element; what its kind does not use is 0",

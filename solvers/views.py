@@ -87,6 +87,7 @@ latch_at, probe_at, knot_at, arm_at, followed_at = (
     rows(R.ARM),
     rows(R.FOLLOWED),
 )
+modal_at, face_at = rows(R.MODAL), rows(R.FACE)
 table_at, instruction_at = rows(R.TABLE), rows(R.INSTRUCTION)
 unit_ints, unit_work = whole(U.UNIT), whole(U.UNIT_HEAD)
 stage_at, transition_at, locked_at, unit_body_at, event_at = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kinetree.models.beams.discretization import Stiffness
+from kinetree.models.beams.reduced_bodies import modal_forces
 from kinetree.models.compilation.internal_names import hidden
 from kinetree.models.compilation.node_arithmetic import E, const, name
 from kinetree.models.compilation.vectors import Vector
@@ -30,6 +31,7 @@ def add_springs(builder: Builder) -> None:
     for joint in builder.topology.joint:
         index[joint] = first
         first += len(builder.forms[joint].speeds)
+    add_modal_forces(builder, index)
     for beam, form in builder.description.beam_forms.items():
         stored = const(0.0)
         for k, hinge in enumerate(form.hinges, 1):
@@ -40,6 +42,19 @@ def add_springs(builder: Builder) -> None:
         builder.define(hidden(beam, "energy"), stored.node)
         if form.hinges:
             builder.store(name(hidden(beam, "energy")).node)
+
+
+def add_modal_forces(builder: Builder, index: dict[str, int]) -> None:
+    """Stiffness and damping of the modes of reduced bodies."""
+    numbers = modal_forces(builder.description) if builder.description.reduced else {}
+    for joint, first in index.items():
+        for k, coordinate in enumerate(builder.forms[joint].coordinates):
+            if coordinate in numbers and builder.forms[joint].speeds:
+                stiffness, damping = numbers[coordinate]
+                q, rate = name(coordinate), name(f"der({coordinate})")
+                register = builder.register((-(stiffness * q + damping * rate)).node)
+                builder.add_force(L.Force.COORDINATE, first + k, register)
+                builder.store((0.5 * stiffness * q * q).node)
 
 
 class HingeSpring:

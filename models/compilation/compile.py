@@ -119,6 +119,11 @@ def assemble(builder: Builder) -> Compiled:
     rates = builder.add_states()
     builder.groups = add_groups(builder, joints)
     add_contacts(builder)
+    if d.reduced and (builder.groups or d.contacts):
+        what = "rigid contacts" if d.contacts else "a closed loop or a coupling"
+        hint = "force elements (bushing, contact) instead, or a beam, which both may have"
+        name = next(iter(d.reduced))
+        raise ModelError(Problem(f"bodies.{name}.flexible", what, hint, file=d.file))
     add_guards(builder)
     add_contact_guards(builder)
     add_magnitudes(builder)
@@ -303,6 +308,7 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
         "nh": int(ints["h_at"][-1]),
     }
     counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // FOLLOWED.size}
+    counts |= {"nmd": parts["floats"]["modal_data"].size, "nmw": builder.modal_work}
     counts = {key: float(value) for key, value in counts.items()}
     early, late, idle = parts["sensors"]
     kinds = [BY_CODE[code] for code in ints["e_kind"].tolist()]

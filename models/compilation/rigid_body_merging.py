@@ -95,7 +95,9 @@ def attached(description: Description, tree: Topology) -> frozenset[str]:
     rigid = {
         k
         for k, joint in enumerate(tree.joint)
-        if not tree.reversed[k] and constant(description, joint)
+        if not tree.reversed[k]
+        and constant(description, joint)
+        and ("joints", joint) not in description.modal_parts
     }
     if not rigid:
         return frozenset()

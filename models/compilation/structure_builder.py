@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.models.beams.reduced_bodies import modal_arrays, modal_pattern
 from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.element_states import inputs_of, states_of
 from kinetree.models.compilation.internal_names import STAGE_START, free_name, rate_of_state
@@ -255,7 +256,8 @@ class Builder:
             q, u = c["q_at"][-1], c["u_at"][-1]
             for element in elements:
                 self.add_element(c, element, q, u, f"joints.{joint}")
-            c["joint"].append(pattern(elements, bool(form.rotors)))
+            modal = modal_pattern(self.description, joint)
+            c["joint"].append(L.Joint[modal] if modal else pattern(elements, bool(form.rotors)))
             c["u_kind"] += column_kinds(elements, len(form.speeds))
             c["u_body"] += [i] * len(form.speeds)
             rotors = form.rotors if len(form.rotors) == len(form.speeds) else ()
@@ -395,7 +397,11 @@ class Builder:
         ints["sensors"] = np.array(
             [record for group in sensors for record in group], dtype=np.int64
         ).reshape(-1)
+        u_at, q_at = ints["u_at"].tolist(), ints["q_at"].tolist()
+        modal, numbers, self.modal_work = modal_arrays(self.description, self.body, u_at, q_at)
+        ints |= modal
         floats = {"val0": program.val0, "table_data": program.table_data, "lent": np.zeros(0)}
+        floats["modal_data"] = numbers
         return {
             "ints": ints,
             "floats": floats,

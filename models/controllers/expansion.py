@@ -20,6 +20,7 @@ from typing import Any
 from zlib import crc32
 
 from kinetree.models.beams.beam_expansion import with_beams
+from kinetree.models.beams.reduced_bodies import with_reduced_bodies
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.parts.controller_parts import (
@@ -86,8 +87,10 @@ def expanded(
 
     `begin` adds an output `state.begin` for every state that a controller begins with a value.
     """
-    written, description = description, with_beams(description)
+    written, description = description, with_reduced_bodies(with_beams(description))
     if not description.controllers:
+        if description is not written:
+            description._written = written
         return description
     made, values = Made(), values_of(description)
     for name, controller in description.controllers.items():

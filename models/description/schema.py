@@ -350,6 +350,8 @@ class Description(Part):
     _made: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
     _pieces: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
     _beam_forms: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _modal_parts: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
+    _reduced: dict[str, Any] = PrivateAttr(default_factory=dict)
     _written: Description | None = PrivateAttr(None)
     _weighed: dict[str, Any] = PrivateAttr(default_factory=dict)
     _rests: bool = PrivateAttr(False)
@@ -387,6 +389,16 @@ class Description(Part):
     def beginning(self) -> Beginning | None:
         """Return the start given in addition to the description, or None."""
         return self._beginning
+
+    @property
+    def reduced(self) -> dict[str, Any]:
+        """Reduced bodies by name (`beams.reduced_bodies.Reduced`)."""
+        return self._reduced
+
+    @property
+    def modal_parts(self) -> dict[tuple[str, str], str]:
+        """Sections and names of the tables that stand for a reduced body, and its name."""
+        return self._modal_parts
 
     @property
     def counted(self) -> tuple[str, ...]:

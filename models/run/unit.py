@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from kinetree.models.beams.reduced_bodies import refuse_reduced
 from kinetree.models.compilation.compiled import Column, Compiled
 from kinetree.models.compilation.element_states import states_of
 from kinetree.models.compilation.flat_blocks import with_groups
@@ -93,6 +94,7 @@ def refuse(unit: Unit) -> None:
     """Raise for methods that only the default engine supports, and connect the other forms."""
     if unit.method in ("auto", "DEC"):
         return
+    refuse_reduced(unit.description, f"method '{unit.method}'")
     for stage, compiled in zip(unit.stage_names, unit.compiled, strict=True):
         if compiled.contacts:
             raise ValueError(

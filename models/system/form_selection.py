@@ -41,7 +41,7 @@ class Choice:
         """Return the name of the cheapest method: by predicted operations, or by times measured on
         this machine; closed loops are solved by DEC.
         """
-        if self.compiled.loops:
+        if self.compiled.loops or self.description.reduced:
             return "DEC"
         if measured:
             from kinetree.models.analysis.form_choice import measured_times

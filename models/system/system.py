@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.models.beams.beam_reports import hinge_coordinates
+from kinetree.models.beams.reduced_bodies import refuse_reduced
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
@@ -126,6 +127,7 @@ class System(Analyses, Choice, Closure, Traced):
         """Return the calling thread's instance whose workspace has the arrays that a literal form
         needs.
         """
+        refuse_reduced(self.description, "the forms of the literature")
         instances = self._own.by_groups
         if groups not in instances:
             instances[groups] = Instance(self.compiled, groups)

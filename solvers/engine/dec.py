@@ -20,6 +20,11 @@ from kinetree.solvers.engine.dec_columns import (
     eliminate_columns,
     eliminate_rotations,
 )
+from kinetree.solvers.engine.modal_bodies import (
+    accelerate_face,
+    accelerate_modes,
+    eliminate_modes,
+)
 from kinetree.solvers.kernel import kernel
 
 
@@ -81,6 +86,8 @@ def eliminate(model, ws, i):
         return eliminate_rotations(model, ws, i, 2)
     if joint == L.Joint.FREE:
         return eliminate_free(model, ws, i)
+    if joint == L.Joint.MODES:
+        return eliminate_modes(model, ws, i)
     return eliminate_columns(model, ws, i)
 
 
@@ -96,5 +103,9 @@ def accelerate(model, ws, i):
         accelerate_rotations(model, ws, i, 2)
     elif joint == L.Joint.FREE:
         accelerate_free(model, ws, i)
+    elif joint == L.Joint.MODES:
+        accelerate_modes(model, ws, i)
+    elif joint == L.Joint.FACE:
+        accelerate_face(model, ws, i)
     else:
         accelerate_columns(model, ws, i)

@@ -3,6 +3,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import cross, dot3, get3, get6, get9, mtv, mv, sv
 from kinetree.solvers.engine.derived_constants import run_phase
+from kinetree.solvers.engine.modal_bodies import modal_moment, modal_momentum
 from kinetree.solvers.kernel import kernel
 
 
@@ -14,6 +15,9 @@ def kinetic(model, ws):
         total += 0.5 * ws.rotor[j] * ws.u[j] * ws.u[j]
     for i in range(1, model.parent.size):
         at = i * L.ROW
+        if model.joint[i] == L.Joint.MODES:
+            total += modal_momentum(model, ws, i)[1]
+            continue
         R = get9(ws.row, at + L.W_R)
         v = get3(ws.row, at + L.W_V)
         om = get3(ws.row, at + L.W_OM)
@@ -33,7 +37,10 @@ def weight(model, ws):
     total = 0.0
     for i in range(1, model.parent.size):
         at = i * L.ROW
-        h = mv(get9(ws.row, at + L.W_R), get3(ws.body, i * L.BODY + L.B_H))
+        if model.joint[i] == L.Joint.MODES:
+            h = modal_moment(model, ws, i)
+        else:
+            h = mv(get9(ws.row, at + L.W_R), get3(ws.body, i * L.BODY + L.B_H))
         total -= ws.body[i * L.BODY + L.B_MASS] * dot3(g, get3(ws.row, at + L.W_P)) + dot3(g, h)
     return total
 

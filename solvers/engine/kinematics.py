@@ -26,6 +26,7 @@ from kinetree.solvers.algebra.vectors import (
 )
 from kinetree.solvers.elements.rotation import turn
 from kinetree.solvers.engine.joint_elements import move_general
+from kinetree.solvers.engine.modal_bodies import move_face, move_frame, start_modal_inertia
 from kinetree.solvers.kernel import inline, kernel
 
 ZERO = (0.0, 0.0, 0.0)
@@ -41,7 +42,10 @@ def motion(model, ws, inertia):
     for i in range(1, model.parent.size):
         move(model, ws, i)
         if inertia:
-            start_inertia(ws, i)
+            if model.joint[i] == L.Joint.MODES:
+                start_modal_inertia(model, ws, i)
+            else:
+                start_inertia(ws, i)
     return 0
 
 
@@ -57,6 +61,10 @@ def move(model, ws, i):
         move_prismatic(model, ws, i)
     elif joint == L.Joint.UNIVERSAL:
         move_universal(model, ws, i)
+    elif joint == L.Joint.MODES:
+        move_frame(model, ws, i)
+    elif joint == L.Joint.FACE:
+        move_face(model, ws, i)
     else:
         move_general(model, ws, i)
 
@@ -246,7 +254,8 @@ def velocities(model, ws):
         parent = model.parent[i] * L.ROW
         d = get3(ws.row, at + L.W_D)
         v = add3(get3(ws.row, parent + L.W_V), cross(get3(ws.row, parent + L.W_OM), d))
-        if model.joint[i] == L.Joint.GENERAL or model.joint[i] == L.Joint.FREE:
+        joint = model.joint[i]
+        if joint == L.Joint.GENERAL or joint == L.Joint.FREE or joint == L.Joint.FACE:
             v = add3(v, get3(ws.row, at + L.W_VH + 3))
         for j in range(model.u_at[i], model.u_at[i + 1]):
             v = add3(v, scale(ws.u[j], get3(ws.col, j * L.COLUMN + L.C_L)))

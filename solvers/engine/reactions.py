@@ -40,7 +40,8 @@ def react(model, ws):
         H = get9(ws.row, at + L.W_H)
         n = add3(add3(sv(get6(ws.row, at + L.W_J), da), mv(H, db)), get3(ws.row, at + L.W_N))
         f = add3(add3(mtv(H, da), sv(get6(ws.row, at + L.W_M), db)), get3(ws.row, at + L.W_F))
-        f, n = take_off_drive(model, ws, i, f, n)
+        if model.joint[i] != L.Joint.MODES:
+            f, n = take_off_drive(model, ws, i, f, n)
         R = get9(ws.row, at + L.W_R)
         put3(ws.reaction, 6 * i, mtv(R, f))
         put3(ws.reaction, 6 * i + 3, mtv(R, n))

@@ -5,7 +5,7 @@ workspace.
 (`numbers/tree_derivatives.py`), loops are solved on duals.
 """
 
-from kinetree.solvers.engine.dec import apply_loads
+from kinetree.solvers.engine.dec import apply_loads, dec
 from kinetree.solvers.engine.evaluation import finished, loaded, pushed, see, set_registers, tell
 from kinetree.solvers.engine.kinematics import start_ground, velocities
 from kinetree.solvers.engine.reactions import react
@@ -49,7 +49,7 @@ def slopes(ints, floats, work, wide, t, plan, registers, chosen, out):
 @kernel
 def solve_some(model, ws, duals, t, plan, at, rest):
     """Compute accelerations with derivatives along the directions from place `at` of the plan."""
-    loops = model.l_kind.size > 0
+    loops = model.l_kind.size > 0 or model.modal.size > 0  # solved as a whole on duals
     known = 1  # the first body whose row the directions before have left with slopes, or none
     if at > 0:
         known = first_of(plan, at - WIDTH, model.parent.size)
@@ -57,7 +57,8 @@ def solve_some(model, ws, duals, t, plan, at, rest):
     first = sow(model, ws, duals, plan, at, directions_of(model, ws) - at)
     if loops:
         status = loaded(model, duals, t)
-        status = constrained(model, duals) if status == 0 else status
+        if status == 0:
+            status = constrained(model, duals) if model.l_kind.size > 0 else dec(model, duals)
     elif rest or whole(model, ws):
         status = solve_whole(model, ws, duals, t)
     else:

@@ -5,6 +5,7 @@ from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv,
 from kinetree.solvers.algebra.vectors import get6 as get_symmetric
 from kinetree.solvers.contacts.rows import power_of_contacts
 from kinetree.solvers.engine.energy import kinetic, potential, weight
+from kinetree.solvers.engine.modal_bodies import modal_momentum
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.constraint_force_response import carry
 from kinetree.solvers.loops.constraint_residuals import power_of_couplings
@@ -20,6 +21,9 @@ def write_books(out, model, ws):
         m = ws.body[i * L.BODY + L.B_MASS]
         h = mv(get9(ws.row, row + L.W_R), get3(ws.body, i * L.BODY + L.B_H))
         mass += m
+        if model.joint[i] == L.Joint.MODES:
+            p = add3(p, modal_momentum(model, ws, i)[0])
+            continue
         p = add3(p, add3(scale(m, get3(ws.row, row + L.W_V)), cross(get3(ws.row, row + L.W_OM), h)))
     out[0] = mass
     put3(out, 1, p)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.beams.reduced_bodies import ReducedBodyError, found_reduced
 from kinetree.models.description.colours import COLOURS, rgb
 from kinetree.models.description.mass_properties import has_density
 from kinetree.models.description.step_files import STEP
 
 if TYPE_CHECKING:
     from kinetree.models.description.checks.consistency_check import Checker
+    from kinetree.models.description.checks.number_checks import Path
     from kinetree.models.description.schema import Body, Shape
 
 SHAPES = ("box", "cylinder", "capsule", "sphere", "extrusion", "mesh")
@@ -21,6 +23,26 @@ CORNERS = 3  # of an outline, at least
 LARGEST_MOMENT = 1e150  # kg.m2: their squares are still numbers
 DIFFERENT = 0.2  # stated mass properties that differ by more from those of the shapes are told
 ROUNDING = 1e-3  # of the trace: data rounded to three digits are not refused
+
+
+def check_flexible(checker: Checker, path: Path, body: Body) -> None:
+    """Complain about reduced bodies that cannot be read, and about what they have of their own."""
+    if body.flexible is None:
+        return
+    try:
+        found_reduced(checker.description, body)
+    except ReducedBodyError as error:
+        expected = "a file that `kinetree flexible` has written"
+        checker.complain((*path, "flexible", "file"), str(error), expected)
+    extra = {"mass", "com", "inertia", "density", "material"} & (
+        checker.description.written.bodies[str(path[1])].model_fields_set
+    )
+    if extra:
+        checker.complain(path, ", ".join(sorted(extra)), "none of these: the file has them")
+    for index, stage in enumerate(checker.description.stages):
+        if stage.lock or stage.free:
+            found = "joints that lock or let go beside a reduced body"
+            checker.complain(("stages", index), found, "a beam in the place of the body")
 
 
 def check_bodies(checker: Checker) -> None:
@@ -32,6 +54,7 @@ def check_bodies(checker: Checker) -> None:
     for name, body in checker.description.bodies.items():
         path = ("bodies", name)
         check_density(checker, path, body)
+        check_flexible(checker, path, body)
         mass = checker.number(body.mass)
         if mass is not None and mass < 0.0:
             checker.complain((*path, "mass"), f"a negative mass, {mass:g}", "0 or more")

@@ -91,13 +91,21 @@ class Transform(Part):
     speed: Number = Field(default=0.0, description="Speed at the start [m/s or rad/s]")
 
 
+class Flexible(Part):
+    """A body that bends by modes, reduced by `kinetree flexible`."""
+
+    file: str = Field(description="File of `kinetree flexible`, beside the description")
+    damping: float = Field(default=0.01, ge=0.0, description="Damping ratio of every mode [1]")
+
+
 class Body(Named):
     """A rigid body."""
 
     model_config = ConfigDict(
         json_schema_extra={
             "anyOf": [
-                {"required": [key]} for key in ("mass", "density", "material", "shape", "shapes")
+                {"required": [key]}
+                for key in ("mass", "density", "material", "shape", "shapes", "flexible")
             ]
         }
     )
@@ -135,6 +143,10 @@ class Body(Named):
     shape: Shape | None = Field(default=None, description="What it looks like")
     shapes: tuple[Shape, ...] = Field(default=(), description="Several shapes")
     at: Vector | None = Field(default=None, description="Centre of the shape in the body frame [m]")
+    flexible: Flexible | None = Field(
+        default=None,
+        description="Modes, mass and interfaces of a reduced body; the frame is its root interface, others are bodies NAME.INTERFACE",
+    )
 
     @model_validator(mode="after")
     def in_body_axes(self) -> Body:

@@ -1,0 +1,198 @@
+"""Bodies that bend by modes: what `kinetree flexible` has written, and the bodies and joints that stand for it.
+
+Body NAME is the frame of its root interface. NAME.frame at the same place has the mass and the modal coordinates NAME.mode1, ...
+Every other interface is a body NAME.INTERFACE that the modes carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.description.parts.body_parts import Body
+from kinetree.models.description.schema import Description, JointSpec
+
+KEYS = ("mass", "S", "P", "stiffness", "interfaces", "points", "shifts", "turns")
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A reduced body: invariants, modal stiffness, and place, shifts and turns of its interfaces."""
+
+    mass: float
+    S: np.ndarray  # (n + 1, 3)
+    P: np.ndarray  # (n + 1, n + 1, 3, 3)
+    stiffness: np.ndarray  # (n,)
+    interfaces: tuple[str, ...]
+    points: np.ndarray  # (c, 3)
+    shifts: np.ndarray  # (c, n, 3)
+    turns: np.ndarray  # (c, n, 3)
+
+    @property
+    def modal_mass(self) -> np.ndarray:
+        return np.array([np.trace(self.P[k, k]) for k in range(1, len(self.S))])
+
+    def data(self) -> np.ndarray:
+        """Numbers of the frame, as the engine reads them."""
+        return np.concatenate(([self.mass], self.S.ravel(), self.P.ravel()))
+
+    def face_data(self, k: int) -> np.ndarray:
+        """Numbers of one interface."""
+        return np.concatenate((self.points[k], self.shifts[k].ravel(), self.turns[k].ravel()))
+
+
+class ReducedBodyError(ValueError):
+    """A file that holds no reduced body."""
+
+
+@lru_cache(maxsize=32)
+def read_reduced(path: str, changed: float) -> Reduced:
+    """Read the file of `kinetree flexible`; `changed` is its time stamp."""
+    try:
+        with np.load(path) as file:
+            missing = [key for key in KEYS if key not in file]
+            if missing:
+                raise ReducedBodyError(f"no {', '.join(missing)}")
+            arrays = {key: file[key] for key in KEYS}
+    except (OSError, ValueError) as error:
+        raise ReducedBodyError(str(error)) from None
+    n, c = len(arrays["stiffness"]), len(arrays["interfaces"])
+    shapes = {"S": (n + 1, 3), "P": (n + 1, n + 1, 3, 3), "points": (c, 3)}
+    shapes |= {"shifts": (c, n, 3), "turns": (c, n, 3)}
+    for key, shape in shapes.items():
+        if arrays[key].shape != shape or not np.isfinite(arrays[key]).all():
+            raise ReducedBodyError(
+                f"{key} of shape {arrays[key].shape}, not {shape}, or not finite"
+            )
+    return Reduced(
+        float(arrays["mass"]),
+        *(np.asarray(arrays[key], dtype=float) for key in ("S", "P", "stiffness")),
+        tuple(map(str, arrays["interfaces"])),
+        *(np.asarray(arrays[key], dtype=float) for key in ("points", "shifts", "turns")),
+    )
+
+
+def found_reduced(description: Description, body: Body) -> Reduced:
+    """The reduced body of a table, from the file beside the description."""
+    assert body.flexible is not None
+    path = Path(body.flexible.file)
+    if not path.is_absolute() and description.file:
+        path = Path(description.file).parent / path
+    if not path.is_file():
+        raise ReducedBodyError(f"no file {body.flexible.file}")
+    return read_reduced(str(path), path.stat().st_mtime)
+
+
+def with_reduced_bodies(description: Description) -> Description:
+    """The description with a frame and interfaces in the place of every flexible body."""
+    names = [name for name, body in description.bodies.items() if body.flexible is not None]
+    if not names:
+        return description
+    bodies, joints = dict(description.bodies), dict(description.joints)
+    owners: dict[tuple[str, str], str] = {}
+    forms: dict[str, Reduced] = {}
+    for name in names:
+        try:
+            reduced = found_reduced(description, bodies[name])
+        except ReducedBodyError:
+            continue  # reported by its check
+        own_bodies, own_joints = parts_of(name, reduced)
+        forms[name] = reduced
+        bodies |= own_bodies
+        joints |= own_joints
+        bodies[name] = bodies[name].model_copy(update={"mass": 0.0, "inertia": None})
+        owners |= {("bodies", each): name for each in own_bodies}
+        owners |= {("joints", each): name for each in own_joints}
+    result = description.model_copy(update={"bodies": bodies, "joints": joints})
+    result._reduced, result._modal_parts, result._written = forms, owners, description
+    return result
+
+
+def refuse_reduced(description: Description, what: str) -> None:
+    """Raise where a mechanism has reduced bodies."""
+    if description.reduced:
+        names = ", ".join(f"'{name}'" for name in description.reduced)
+        raise ValueError(
+            f"{what}: the modes of {names} are known to the default engine alone; use method auto, or a beam"
+        )
+
+
+def parts_of(name: str, r: Reduced) -> tuple[dict[str, Body], dict[str, JointSpec]]:
+    """Bodies and joints of one reduced body besides its root."""
+    A = r.P[0, 0]
+    J = np.trace(A) * np.eye(3) - A
+    tensor = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
+    frame = f"{name}.frame"
+    bodies = {
+        frame: Body(
+            mass=r.mass,
+            com=tuple(map(float, r.S[0] / r.mass)),
+            inertia_at_origin=tuple(map(float, tensor)),
+            unphysical=True,
+        )
+    }
+    modes = [
+        {"shift": "x", "coordinate": f"{name}.mode{k}"} for k in range(1, len(r.stiffness) + 1)
+    ]
+    joints = {
+        frame: JointSpec.model_validate(
+            {"parent": name, "child": frame, "transforms": modes, "cut": False}
+        )
+    }
+    for k, interface in enumerate(r.interfaces):
+        face = f"{name}.{interface}"
+        bodies[face] = Body(mass=0.0)
+        place = [float(x) for x in r.points[k]]
+        spec = {"parent": frame, "child": face, "type": "rigid", "at": place, "cut": False}
+        joints[face] = JointSpec.model_validate(spec)
+    return bodies, joints
+
+
+def modal_arrays(
+    description: Description, bodies: Mapping[str, int], u_at: list[int], q_at: list[int]
+) -> tuple[dict[str, np.ndarray], np.ndarray, int]:
+    """Integers MODAL and FACE, numbers, and the length of the workspace, of the bodies that the structure has."""
+    modal: list[int] = []
+    faces: list[int] = []
+    data: list[np.ndarray] = []
+    length, work = 0, 0
+    for name, r in description.reduced.items():
+        frame = f"{name}.frame"
+        if frame not in bodies:
+            continue
+        n, i = len(r.stiffness), bodies[frame]
+        first = len(faces) // 3
+        head = [i, q_at[i], u_at[i], n, length, work, first, len(r.interfaces)]
+        modal += head
+        data.append(r.data())
+        length += data[-1].size
+        work += n * (n + 7)
+        for k, interface in enumerate(r.interfaces):
+            faces += [bodies[f"{name}.{interface}"], length, work]
+            data.append(r.face_data(k))
+            length += data[-1].size
+            work += 6 * n
+    ints = {"modal": np.array(modal, dtype=np.int64), "faces": np.array(faces, dtype=np.int64)}
+    return ints, np.concatenate([np.zeros(0), *data]), work
+
+
+def modal_pattern(description: Description, joint: str) -> str:
+    """ "MODES" or "FACE" for the joints of reduced bodies, else nothing."""
+    owner = description.modal_parts.get(("joints", joint))
+    return "" if owner is None else "MODES" if joint == f"{owner}.frame" else "FACE"
+
+
+def modal_forces(description: Description) -> dict[str, tuple[float, float]]:
+    """Stiffness and damping along every modal coordinate."""
+    found: dict[str, tuple[float, float]] = {}
+    for name, r in description.reduced.items():
+        table: Any = description.written.bodies[name].flexible
+        ratio = float(table.damping)
+        for k, (stiff, mass) in enumerate(zip(r.stiffness, r.modal_mass, strict=True), 1):
+            found[f"{name}.mode{k}"] = (float(stiff), 2.0 * ratio * float(np.sqrt(stiff * mass)))
+    return found

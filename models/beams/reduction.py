@@ -1,0 +1,154 @@
+"""Reduction of a finite-element body to a floating frame with modes (Craig and Bampton, AIAA Journal 6 (1968) 1313).
+
+Faces move as rigid plates. The frame is fixed in the root face, so that the modes are static shapes of the other faces and modes with all faces held;
+they are made orthogonal to stiffness and mass, and scaled to a largest displacement of 1 m, so that modal coordinates are in metres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+ISOTROPY = 1e-9  # of the largest mass: masses of a node along x, y and z are one number
+
+
+class ReductionError(ValueError):
+    """Matrices or faces that make no reduced body."""
+
+
+def reduce_body(
+    stiffness: Any,
+    mass: Any,
+    nodes: np.ndarray,
+    faces: Mapping[str, np.ndarray],
+    root: str,
+    modes: int,
+) -> dict[str, Any]:
+    """Return the arrays of a reduced body.
+
+    `stiffness` and `mass` belong to three displacements per node, in the order of `nodes` (N, 3); `faces` are nodes by name.
+    """
+    K, M = sp.csc_array(stiffness, dtype=float), sp.csc_array(mass, dtype=float)
+    size = 3 * len(nodes)
+    if K.shape != (size, size) or M.shape != (size, size):
+        raise ReductionError(f"matrices {K.shape} and {M.shape} for {len(nodes)} nodes")
+    check_faces(faces, root, len(nodes))
+    scalar = scalar_mass(M)
+    places = {name: nodes[chosen].mean(axis=0) for name, chosen in faces.items()}
+    others = [name for name in faces if name != root]
+    T, inner = plates(nodes, faces, places, others)
+    V = shapes(K, M, T, inner, modes)
+    stiff, inertia = V.T @ (K @ V), V.T @ (M @ V)
+    values, vectors = sl.eigh(stiff, inertia)
+    if values[0] <= 0.0:
+        raise ReductionError("a stiffness that does not hold the body at its root face")
+    phi = (V @ vectors).reshape(len(nodes), 3, -1)
+    phi = phi / np.abs(phi).max(axis=(0, 1))
+    flat = phi.reshape(size, -1)
+    x = nodes - places[root]
+    every = np.concatenate([x[:, :, None], phi], axis=2)  # N, 3, n + 1
+    carried = (scalar @ every.reshape(len(nodes), -1)).reshape(every.shape)
+    turns, shifts, points = [], [], []
+    for name in others:
+        found = plate_motion(nodes[faces[name]] - places[name], phi[faces[name]])
+        shifts.append(found[0])
+        turns.append(found[1])
+        points.append(places[name] - places[root])
+    n = flat.shape[1]
+    return {
+        "mass": float(scalar.sum()),
+        "S": carried.sum(axis=0).T,
+        "P": np.einsum("sia,sjb->abij", every, carried),
+        "stiffness": np.einsum("ik,ik->k", flat, K @ flat),
+        "frequencies": np.sqrt(values) / (2.0 * np.pi),
+        "interfaces": np.array(others),
+        "points": np.array(points).reshape(-1, 3),
+        "shifts": np.array(shifts).reshape(-1, n, 3),
+        "turns": np.array(turns).reshape(-1, n, 3),
+        "root": places[root],
+    }
+
+
+def check_faces(faces: Mapping[str, np.ndarray], root: str, count: int) -> None:
+    """Refuse faces of too few nodes, or that share some."""
+    if root not in faces:
+        raise ReductionError(f"no face '{root}' for the root")
+    used = np.zeros(count, dtype=int)
+    for name, chosen in faces.items():
+        if len(chosen) < 3:
+            raise ReductionError(f"face '{name}' of {len(chosen)} nodes: at least 3")
+        used[chosen] += 1
+    if used.max() > 1:
+        raise ReductionError("faces that share nodes")
+
+
+def scalar_mass(M: Any) -> Any:
+    """Mass between nodes, which is the same along x, y and z."""
+    x, y, z = (M[k::3, k::3] for k in range(3))
+    bound = ISOTROPY * abs(x).max()
+    if abs(x - y).max() > bound or abs(x - z).max() > bound:
+        raise ReductionError("masses of a node that differ along x, y and z")
+    return x
+
+
+def plates(
+    nodes: np.ndarray,
+    faces: Mapping[str, np.ndarray],
+    places: Mapping[str, np.ndarray],
+    others: list[str],
+) -> tuple[Any, np.ndarray]:
+    """Displacements of all nodes by six motions of every face but the root, and the displacements of no face."""
+    T = sp.lil_array((3 * len(nodes), 6 * len(others)))
+    free = np.ones(3 * len(nodes), dtype=bool)
+    for chosen in faces.values():
+        for axis in range(3):
+            free[3 * chosen + axis] = False
+    for k, name in enumerate(others):
+        for s in faces[name]:
+            x, y, z = nodes[s] - places[name]
+            T[3 * s, 6 * k], T[3 * s + 1, 6 * k + 1], T[3 * s + 2, 6 * k + 2] = 1.0, 1.0, 1.0
+            T[3 * s + 1, 6 * k + 3], T[3 * s + 2, 6 * k + 3] = -z, y
+            T[3 * s, 6 * k + 4], T[3 * s + 2, 6 * k + 4] = z, -x
+            T[3 * s, 6 * k + 5], T[3 * s + 1, 6 * k + 5] = -y, x
+    return sp.csc_array(T), np.flatnonzero(free)
+
+
+def shapes(K: Any, M: Any, T: Any, inner: np.ndarray, modes: int) -> np.ndarray:
+    """Static shapes of the faces, and the first modes with all faces held."""
+    if modes < 0 or modes >= len(inner):
+        raise ReductionError(f"{modes} modes of {len(inner)} displacements")
+    Ki, Mi = K[inner][:, inner], M[inner][:, inner]
+    solve = spl.splu(sp.csc_array(Ki))
+    static = T.toarray()
+    if static.shape[1]:
+        static[inner] = -solve.solve((K[inner] @ T).toarray())
+    found = [static]
+    if modes:
+        start = np.ones(len(inner))  # the same result on every call
+        _, vectors = spl.eigsh(sp.csc_array(Ki), modes, sp.csc_array(Mi), sigma=0.0, v0=start)
+        held = np.zeros((K.shape[0], modes))
+        held[inner] = vectors
+        found.append(held)
+    return np.concatenate(found, axis=1)
+
+
+def plate_motion(x: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shift and turn of a plate by mode, from displacements (nodes, 3, n) of its nodes at x."""
+    rows = np.zeros((3 * len(x), 6))
+    for s, (a, b, c) in enumerate(x):
+        rows[3 * s : 3 * s + 3, :3] = np.eye(3)
+        rows[3 * s : 3 * s + 3, 3:] = [[0.0, c, -b], [-c, 0.0, a], [b, -a, 0.0]]
+    found = np.linalg.lstsq(rows, moved.reshape(3 * len(x), -1), rcond=None)[0]
+    return found[:3].T, found[3:].T
+
+
+def save_reduced(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write the file that `flexible = {file = ...}` reads."""
+    with path.open("wb") as file:
+        np.savez_compressed(file, **arrays)

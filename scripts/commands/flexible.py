@@ -1,0 +1,115 @@
+"""`kinetree flexible`: a finite-element body as a body that bends by modes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinetree.scripts.commands import Command
+from kinetree.scripts.terminal.error_messages import BadInput
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MATRICES = (".npz", ".mtx")
+PLANE = re.compile(r"([xyz])\s*=\s*([-+.\deE]+)")
+NEAR = 1e-6  # of the size of the body: nodes on a plane
+
+
+def flexible(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="MESH|MATRICES",
+            help="A mesh (.msh, .vtk, ...; .step by gmsh), or stiffness as .npz or .mtx.",
+        ),
+    ],
+    interface: Annotated[
+        list[str],
+        typer.Option("--interface", help="NAME=PLANE, as root=x=0: nodes there are one face."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where it goes: FILE.npz.")],
+    modes: Annotated[int, typer.Option("--modes", help="Modes with all faces held.")] = 8,
+    root: Annotated[
+        str | None, typer.Option("--root", help="Face of the frame; left out: the first one.")
+    ] = None,
+    mass: Annotated[
+        str | None, typer.Option("--mass", help="Of matrices: the mass matrix (.npz, .mtx).")
+    ] = None,
+    nodes: Annotated[
+        str | None, typer.Option("--nodes", help="Of matrices: x, y, z of the nodes (.csv, .npy).")
+    ] = None,
+    material: Annotated[
+        str, typer.Option("--material", help="Of a mesh: steel, aluminium, or E,nu,density.")
+    ] = "steel",
+    size: Annotated[
+        float | None, typer.Option("--size", help="Of STEP: largest size of elements [m].")
+    ] = None,
+) -> None:
+    """Reduce a finite-element body to modes: Craig and Bampton's, for `flexible = { file = ... }`."""
+    from kinetree.models.beams.mesh_matrices import assemble
+    from kinetree.models.beams.reduction import ReductionError, reduce_body, save_reduced
+
+    if output.suffix.lower() != ".npz":
+        raise BadInput(f"--output: found {output.name}, expected FILE.npz")
+    try:
+        if Path(source).suffix.lower() in MATRICES:
+            K, M, places = matrices_of(source, mass, nodes)
+        else:
+            K, M, places = assemble(source, material, size)
+        faces = dict(face_of(each, places) for each in interface)
+        found = reduce_body(K, M, places, faces, root or next(iter(faces)), modes)
+    except ImportError as error:
+        hint = "pip install kinetree[flexible]"
+        raise BadInput(f"{source}: {error.name} is not installed: {hint}") from None
+    except (ReductionError, OSError, ValueError) as error:
+        raise BadInput(f"{source}: {error}") from None
+    save_reduced(output, found)
+    slowest = ", ".join(f"{each:.4g}" for each in found["frequencies"][:5])
+    typer.echo(f"{len(places)} nodes, {found['mass']:.6g} kg, {len(found['stiffness'])} modes")
+    typer.echo(f"held at its root: {slowest} Hz ... {found['frequencies'][-1]:.4g} Hz")
+    typer.echo(f"faces: root {root or next(iter(faces))}; {', '.join(found['interfaces'])}")
+    typer.echo(f"written: {output}")
+
+
+def face_of(text: str, places: np.ndarray) -> tuple[str, np.ndarray]:
+    """Name and nodes of NAME=PLANE."""
+    import numpy as np
+
+    name, sign, plane = text.partition("=")
+    match = PLANE.fullmatch(plane.strip())
+    if not sign or match is None or not name.isidentifier():
+        raise BadInput(f"--interface: found {text!r}, expected NAME=PLANE as in tip=x=2.0")
+    axis = "xyz".index(match[1])
+    bound = NEAR * float(np.ptp(places, axis=0).max())
+    found = np.flatnonzero(np.abs(places[:, axis] - float(match[2])) <= bound)
+    if found.size < 3:
+        raise BadInput(f"--interface {text}: {found.size} nodes there, at least 3 are needed")
+    return name, found
+
+
+def matrices_of(source: str, mass: str | None, nodes: str | None) -> tuple[Any, Any, np.ndarray]:
+    """Stiffness, mass and nodes from files."""
+    import numpy as np
+
+    if mass is None or nodes is None:
+        raise BadInput(f"{source}: matrices need --mass and --nodes")
+    given = np.load(nodes) if nodes.endswith(".npy") else np.loadtxt(nodes, delimiter=",")
+    places = np.asarray(given, dtype=float)
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise BadInput(f"--nodes: {places.shape}, expected three numbers per node")
+    return read_matrix(source), read_matrix(mass), places
+
+
+def read_matrix(path: str) -> Any:
+    """A sparse matrix of a file of scipy (.npz) or of the Matrix Market (.mtx)."""
+    import scipy.io
+    import scipy.sparse
+
+    return scipy.sparse.load_npz(path) if path.endswith(".npz") else scipy.io.mmread(path)
+
+
+COMMAND = Command("flexible", flexible, place=125)
