@@ -45,7 +45,8 @@ def assemble(source: str, material: str, size: float | None = None) -> tuple[Any
         return density * dot(u, v)
 
     M = inertia.assemble(basis)
-    order = np.concatenate((basis.nodal_dofs.T.ravel(), basis.edge_dofs.T.ravel()))
+    corners, middles = np.asarray(basis.nodal_dofs), np.asarray(basis.edge_dofs)
+    order = np.concatenate((corners.T.ravel(), middles.T.ravel()))
     return K[order][:, order], M[order][:, order], basis.doflocs[:, order[::3]].T
 
 

@@ -69,12 +69,9 @@ def read_reduced(path: str, changed: float) -> Reduced:
             raise ReducedBodyError(
                 f"{key} of shape {arrays[key].shape}, not {shape}, or not finite"
             )
-    return Reduced(
-        float(arrays["mass"]),
-        *(np.asarray(arrays[key], dtype=float) for key in ("S", "P", "stiffness")),
-        tuple(map(str, arrays["interfaces"])),
-        *(np.asarray(arrays[key], dtype=float) for key in ("points", "shifts", "turns")),
-    )
+    numbers = {key: np.asarray(arrays[key], dtype=float) for key in (*shapes, "stiffness")}
+    names = tuple(map(str, arrays["interfaces"]))
+    return Reduced(mass=float(arrays["mass"]), interfaces=names, **numbers)
 
 
 def found_reduced(description: Description, body: Body) -> Reduced:
@@ -127,11 +124,12 @@ def parts_of(name: str, r: Reduced) -> tuple[dict[str, Body], dict[str, JointSpe
     A = r.P[0, 0]
     J = np.trace(A) * np.eye(3) - A
     tensor = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
+    com = [float(x) for x in r.S[0] / r.mass]
     frame = f"{name}.frame"
     bodies = {
         frame: Body(
             mass=r.mass,
-            com=tuple(map(float, r.S[0] / r.mass)),
+            com=(com[0], com[1], com[2]),
             inertia_at_origin=tuple(map(float, tensor)),
             unphysical=True,
         )

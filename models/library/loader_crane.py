@@ -2,7 +2,7 @@
 
 lib:loader_crane with flexible (1: boom, jib and arm bend; 0: they are rigid, with the same masses) and segments (elements of each). Inputs lift,
 knuckle and telescope open the valves of their cylinders (-1 to 1), slew_rate turns the column. Sizes are those of a crane of 20 t.m, round numbers of
-our own. The pressures at the start hold the straight crane: F = dU/ds of every cylinder; from them the preparation finds the crane at rest.
+our own. The pressures at the start hold the straight crane: F = dU/ds of every cylinder; `run.prepare` finds the bent crane at rest from there.
 """
 
 from __future__ import annotations
@@ -83,7 +83,6 @@ def describe(flexible: int = 1, segments: int = 2, load: float = 500.0) -> dict[
             "output_step": 0.02,
             "integrator": "radau",
             "tolerances": 1e-5,
-            "prepare": [{"name": "at rest"}],
         },
     }
     for name, length in LENGTHS.items():
