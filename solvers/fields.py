@@ -78,11 +78,7 @@ MODEL_INTS = (
     Field("l_level", "nl", "2: the rows hold positions, 1: they hold speeds only"),
     Field("l_from", "nl", "weld: entry of body a among the paths, or -1 for the ground"),
     Field("l_row", "nl+1", "rows of group k are l_row[k]:l_row[k+1]"),
-    Field(
-        "l_part",
-        "nlr",
-        "component of the weld's residual that a row is: 0-2 position, 3-5 rotation",
-    ),
+    Field("l_part", "nlr", "component of the weld's residual: 0-2 position, 3-5 rotation"),
     Field("l_at", "nl+1", "entries of group k are l_body[l_at[k]:l_at[k+1]], ascending"),
     Field("l_body", "nle", "body of entry e"),
     Field("l_up", "nle", "entry of its predecessor, or -1"),
@@ -127,11 +123,7 @@ MODEL_INTS = (
         "l_rank", "nl", "independent rows of group k, given those before it, in general position"
     ),
     Field("l_size", "1", "nlx, length of `loop_x`"),
-    Field(
-        "set_speed",
-        "nk",
-        "speeds that the actions of events and stage ends set, or whose coordinates they set",
-    ),
+    Field("set_speed", "nk", "speeds that actions of events and ends of stages set"),
     # contacts: nc of them, ncr rows; the gap along the normal and, with friction, the slip along two directions of the plane of touch
     Field("c_row", "nc+1", "rows of contact k are c_row[k]:c_row[k+1]"),
     Field("c_law", "nc", "Restitution hypothesis"),

@@ -321,6 +321,8 @@ ROWS = {
     record.name: record
     for record in (
         SENSOR,
+        MODAL,
+        FACE,
         FORCE,
         GUARD,
         ACTION,
