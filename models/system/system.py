@@ -269,12 +269,22 @@ class System(Analyses, Choice, Closure, Traced):
 
     def mass_matrix(self, t: float, q: Numbers) -> np.ndarray:
         """Return mass matrix (n, n) of the second-kind form, M = BᵀMB."""
+        if self.description.reduced:
+            return self._mass_by_responses(t, q)
         instance = self._with(MASS)
         instance.set_state(q, None)
         instance.call("mass_matrix", 0, t)
         return instance.finite(
             t, "mass matrix", instance.ws.Mq.reshape(self.n, self.n).copy(), self.speeds
         )
+
+    def _mass_by_responses(self, t: float, q: Numbers) -> np.ndarray:
+        """Return the mass matrix from the accelerations under unit forces, where no literal form knows the bodies."""
+        still = np.zeros(self.n)
+        rest = self.accelerations(t, q, still)
+        answers = [self.accelerations(t, q, still, tau=unit) - rest for unit in np.eye(self.n)]
+        found = np.linalg.inv(np.array(answers))
+        return 0.5 * (found + found.T)
 
     def inverse_dynamics(
         self,
