@@ -7,7 +7,9 @@ import ctypes
 import shutil
 from collections.abc import Callable
 
+import numpy as np
 import pytest
+from random_descriptions import random_description
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
@@ -218,6 +220,32 @@ def test_indicators_keep_off_zero_and_variables_tell_the_same(kind: str, opened:
     host.fmu.getEventIndicators(values, len(names))
     assert host.get(names) == list(values) and min(map(abs, values)) >= 1e-6
     host.close()
+
+
+def with_event(seed: int) -> dict:
+    """A random tree, one of whose coordinates turns back where it passes what it has after 0.1 s."""
+    described = random_description(np.random.default_rng(seed), 4).description
+    system = load(described).compile()
+    run = system.simulate(stop_time=0.1)
+    names = [name for name in system.coordinates if f"der({name})" in system.speeds]
+    moved = {name: run[name][-1] - run[name][0] for name in names}
+    name = max(moved, key=lambda each: abs(moved[each]))
+    sign = ">" if moved[name] > 0 else "<"
+    speed = f"der({name})"
+    turn = {"when": f"{name} {sign} {float(run[name][-1])!r}", "set": {speed: f"-0.7*{speed}"}}
+    return described | {"events": {"turn": turn}}
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_random_mechanisms_in_every_habit(seed: int, opened: Callable):
+    archive = opened(with_event(seed))
+    expected = by_c_program(task_of(archive, False, 0.2), LINUX)
+    counts = set()
+    for habits in HABITS:
+        found, count = by_habits(task_of(archive, True, 0.2, tolerance=1e-8), LINUX, habits)
+        assert deviation(found, expected) < 1e-5
+        counts.add(count)
+    assert len(counts) == 1 and counts != {0}
 
 
 @pytest.mark.slow
