@@ -114,14 +114,18 @@ def test_samples_of_the_own_integrator(tool):
     assert values == pytest.approx(stepped(BALL, 1.0, names), abs=1e-7)
 
 
-@pytest.mark.parametrize("name, end", [("bouncing-ball", 1.0), ("pendulum-stop", 1.0)])
-def test_contacts(name, end, tool):
+@pytest.mark.parametrize(
+    "name, end, step",
+    [("bouncing-ball", 1.0, 1e-3), ("pendulum-stop", 1.0, 1e-3), ("woodpecker", 0.3, 1e-4)],
+)
+def test_contacts(name, end, step, tool):
+    """Without and with friction."""
     names = [
         v.name for v in variable_table(fmu_unit(load(f"lib:{name}"))).variables if v.state >= 0
     ]
     right = stepped(f"lib:{name}", end, names)
     for hostile in (False, True):
-        values, _ = tool(f"lib:{name}", "exchange", end, 1e-3, names, hostile=hostile)
+        values, _ = tool(f"lib:{name}", "exchange", end, step, names, hostile=hostile)
         assert values == pytest.approx(right, abs=1e-6)
 
 
