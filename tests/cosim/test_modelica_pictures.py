@@ -1,6 +1,7 @@
 """Where the connectors of Modelica classes stand in their icons, and what connectors look like: of the package Kinetree and of written models."""
 
 import re
+from typing import Any
 
 import pytest
 from modelica_package import FILES
@@ -39,8 +40,8 @@ def test_every_class_of_the_package_can_be_drawn(name):
         assert len(set(found)) == len(found)
 
 
-def boom(chambers: bool) -> dict:
-    actuator = {
+def boom(chambers: bool) -> dict[str, Any]:
+    actuator: dict[str, Any] = {
         "between": [{"body": "arm", "point": [1, 0, 0]}, {"body": "ground", "point": [0.5, -1, 0]}]
     }
     if chambers:

@@ -89,7 +89,7 @@ def opened(tmp_path_factory):
     """Archives by mechanism and kind, packed once."""
     folder, archives = tmp_path_factory.mktemp("hosts"), {}
 
-    def of(mechanism: object, kind: str = "native 2") -> Archive:
+    def of(mechanism: str | dict, kind: str = "native 2") -> Archive:
         key = (str(mechanism), kind)
         if key not in archives:
             backend, version = ARCHIVES[kind]
