@@ -70,8 +70,8 @@ def declared() -> tuple[set[str], set[str]]:
 
 @cache
 def installed() -> dict[str, list[str]]:
-    """Distributions by the packages that they bring."""
-    return {**packages_distributions(), "pinocchio": ["pin"]}  # installed beside site-packages
+    """Distributions by the packages that they bring; some of another name may be installed elsewhere, or not at all."""
+    return {"skfem": ["scikit-fem"], **packages_distributions(), "pinocchio": ["pin"]}
 
 
 def foreign_imports(*folders: str) -> Iterator[tuple[str, set[str], bool]]:
