@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -630,3 +631,12 @@ def test_preparations_are_reported_step_by_step(tmp_path, capsys: pytest.Capture
 )
 def test_neutral_combinations_are_written_as_sums(direction: dict, text: str):
     assert neutral_combination(direction) == text
+
+
+@pytest.mark.parametrize("name", ["spacecraft", "train", "gyroscope", "boom-drive"])
+def test_equilibria_of_the_library_warn_of_nothing(name: str):
+    """Denormal numbers beside large ones are no reason for warnings of numpy on the terminal."""
+    system = load(f"lib:{name}").compile()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert system.equilibrium().stability in ("stable", "indifferent")
