@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cholesky, eig, eigh, matrix_balance, solve_triangular
+from scipy.linalg import cholesky, eig, eigh, solve_triangular
 
 from kinetree.models.analysis.linearization import Linear, Modes, linearize
+from kinetree.models.analysis.modal import balance
 from kinetree.models.system.local_coordinates import Evaluation
 
 if TYPE_CHECKING:
@@ -172,8 +173,7 @@ def eigenvalue_errors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     if not A.size:
         return np.zeros(0, dtype=complex), np.zeros(0)
-    with np.errstate(invalid="ignore"):  # of very large factors, which are not used
-        balanced = matrix_balance(A, permute=False)[0]
+    balanced = balance(A)[0]
     values, left, right = eig(balanced, left=True, right=True)
     size = ROUNDING * float(np.linalg.norm(balanced, 2))
     along = np.abs((left.conj() * right).sum(axis=0))
