@@ -106,14 +106,9 @@ def modal(
 
 
 def balance(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-<<<<<<< HEAD
-    """Return a in coordinates in which its rows and columns are of a size, and their units."""
-    found: Any = matrix_balance(A, permute=False, separate=True)
-=======
-    """A in coordinates in which its rows and columns are of a size, and their units."""
+    """Return A in coordinates in which its rows and columns are of a size, and their units."""
     with np.errstate(invalid="ignore"):  # scipy casts very large units to permutations
         found: Any = matrix_balance(A, permute=False, separate=True)
->>>>>>> 57a9a3b4 (analysis: balancing very large units warns of nothing)
     return found[0], found[1][0]
 
 
