@@ -45,7 +45,7 @@ def bodies(seed: int = 1) -> tuple[SimpleNamespace, SimpleNamespace, SimpleNames
             getattr(known, name).append(rng.normal(size=3))
             at = i * L.ROW + getattr(L, f"W_{name}")
             ws.row[at : at + 3] = getattr(known, name)[-1]
-    model = SimpleNamespace(header=SimpleNamespace(gravity=0))
+    model = SimpleNamespace(header=SimpleNamespace(gravity=0), joint=np.zeros(3, dtype=int))
     return model, ws, known
 
 
