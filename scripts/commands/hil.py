@@ -93,7 +93,7 @@ def keep(record: "Record", path: Path) -> None:
 
 def told_of(record: "Record") -> dict[str, Any]:
     """Return the report as plain data: times in µs, delays in ms, phases in degrees."""
-    from kinetree.scripts.hil.report import margin_rows, sentences, times
+    from kinetree.scripts.hil.report import HELD, held_rows, margin_rows, sentences, times
 
     heads = (
         "loop",
@@ -112,6 +112,7 @@ def told_of(record: "Record") -> dict[str, Any]:
         }
         if record.computing
         else {},
+        "held": [dict(zip(HELD, row)) for row in held_rows(record)],
         "margins": [dict(zip(heads, row)) for row in margin_rows(record)],
     }
 
@@ -121,12 +122,17 @@ def show(record: "Record") -> None:
     from rich.console import Console
 
     from kinetree.scripts.commands.identify import table
-    from kinetree.scripts.hil.report import margin_rows, sentences, times
+    from kinetree.scripts.hil.report import held_rows, margin_rows, sentences, times
     from kinetree.scripts.reports.summary import show_table
 
     console = Console(highlight=False, soft_wrap=True)
     for line in sentences(record):
         console.print(line, markup=False)
+    for name, goal, most, end, settled, limited in held_rows(record):
+        when = f"settled at {settled} s" if settled != "no" else "not settled"
+        text = f"{name}: setpoint {goal:g}, at most {most:.4g} away, at the end {end:.4g}, {when}"
+        at = f", its command at a limit in {limited:.3g} % of the steps" if limited else ""
+        console.print(text + at, markup=False)
     if record.computing:
         rows = [(name, *(f"{value:.4g}" for value in values)) for name, *values in times(record)]
         show_table(table("Times [µs]", ("", "50 %", "99 %", "99.9 %", "largest"), rows))

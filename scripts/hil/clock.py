@@ -144,6 +144,7 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
         connected(scenario, record.token) as door,
         prompt(PRIORITY, record.notes),
     ):
+        record.units = dict(getattr(plant, "units", {}))
         if plant.archive.needs_python:
             record.notes.append(
                 "this FMU computes behind a Python interpreter: `kinetree fmu --backend native` packs a faster one"

@@ -49,6 +49,7 @@ class Record:
         default_factory=list
     )  # s from the deadline to the beginning of a step
     refused: int = 0  # answers with values that are not finite, which count as not come
+    units: dict[str, str] = field(default_factory=dict)  # of measures and commands, where known
     token: int = 0  # of the run, in every frame
     misses: int = 0  # steps that ended after their deadline
     bare: list[float] = field(default_factory=list)  # s, lateness of a loop that only waits
@@ -145,6 +146,7 @@ def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: No
     }
     asked: list[tuple[float, int, float, tuple[float, ...]]] = []
     with kept(record), Plant(scenario) as plant, controller_of(text) as controller:
+        record.units = dict(getattr(plant, "units", {}))
         held = tuple(plant.host.get(scenario.commands))
         send_simulated(record, injected, asked, 0, 0.0, plant.measures())
         for k in range(scenario.steps):

@@ -40,6 +40,11 @@ class Plant:
                 raise BadInput(
                     f"{s.path}: the FMU has no variable '{name}'; {suggestion(name, tuple(self.archive.references))}"
                 )
+        self.units = {
+            each.name: each.unit
+            for each in self.archive.description.modelVariables
+            if each.unit and each.name in (*s.measures, *s.commands)
+        }
         self.host = Host(self.archive)
         self.host.start(s.values)
         self.time, self.component = 0.0, self.host.fmu.component

@@ -12,6 +12,15 @@ from kinetree.scripts.hil.loop import Record
 from kinetree.scripts.reports.study_page import Section, write_page
 
 SHARES = (50.0, 99.0, 99.9)
+BAND = 0.05  # of the largest deviation
+HELD = (
+    "measure",
+    "setpoint",
+    "largest deviation",
+    "deviation at the end",
+    "settled at [s]",
+    "command at a limit [% of the steps]",
+)
 
 
 def percentiles(values: Sequence[float]) -> list[float]:
@@ -61,6 +70,44 @@ def sentences(record: Record) -> list[str]:
                 f"{told}, as {waits} of {len(record.bare)} did in the loop that only waits"
             )
     return [*lines, *record.notes]
+
+
+def with_unit(record: Record, name: str) -> str:
+    """Return a name with its unit, as axes and tables have it."""
+    unit = record.units.get(name, "")
+    return f"{name} [{unit}]" if unit not in ("", "1") else name
+
+
+def held_rows(record: Record) -> list[tuple[Any, ...]]:
+    """Return how well every loop held its setpoint, and how long its command stood at a limit."""
+    if not record.rows:
+        return []
+    data, time = np.array(record.rows), np.array(record.time)
+    found = []
+    for table in record.scenario.loops:
+        goal = float(table.get("setpoint", 0.0))
+        away = np.abs(data[:, record.columns.index(table["measure"])] - goal)
+        command = data[:, record.columns.index(table["command"])]
+        outside = np.flatnonzero(away > BAND * away.max(initial=0.0))
+        settled = 0.0
+        if outside.size:
+            last = int(outside[-1])
+            settled = float(time[last + 1]) if last + 1 < time.size else np.nan
+        limits = [
+            (command <= float(table["low"])) if "low" in table else np.zeros(time.size, bool),
+            (command >= float(table["high"])) if "high" in table else np.zeros(time.size, bool),
+        ]
+        found.append(
+            (
+                with_unit(record, table["measure"]),
+                goal,
+                float(away.max()),
+                float(away[-1]),
+                "no" if np.isnan(settled) else f"{settled:.4g}",
+                100.0 * float((limits[0] | limits[1]).mean()),
+            )
+        )
+    return found
 
 
 def margin_rows(record: Record) -> list[tuple[Any, ...]]:
@@ -116,14 +163,27 @@ def write_report(record: Record, path: Path) -> Path:
     s = record.scenario
     figure, axes = figure_of(len(record.columns), 1, 8.0, 1.0 + 1.8 * len(record.columns))
     data = np.array(record.rows).reshape(len(record.rows), len(record.columns))
+    goals = {table["measure"]: float(table["setpoint"]) for table in s.loops if "setpoint" in table}
+    bounds = {
+        table["command"]: [float(table[key]) for key in ("low", "high") if key in table]
+        for table in s.loops
+    }
     for k, name in enumerate(record.columns):
         axes[k, 0].plot(record.time, data[:, k], linewidth=0.9)
-        axes[k, 0].set_ylabel(name)
+        for level in [goals[name]] if name in goals else bounds.get(name, ()):
+            axes[k, 0].axhline(level, color="#888888", linewidth=0.7, linestyle="--")
+        axes[k, 0].set_ylabel(with_unit(record, name))
         axes[k, 0].grid(alpha=0.3)
     axes[-1, 0].set_xlabel("time [s]")
     sections = [
         Section("What happened").say(*sentences(record)).picture(figure, "Measures and commands")
     ]
+    if held := held_rows(record):
+        sections.append(
+            Section("How well it held")
+            .say(f"Settled: within {100 * BAND:g} % of its largest deviation from then on.")
+            .table(HELD, held)
+        )
     if record.computing:
         sections.append(timing(record, figure_of))
     rows = margin_rows(record)

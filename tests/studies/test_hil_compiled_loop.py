@@ -1,14 +1,19 @@
 """The loop against the wall clock, compiled and in Python: every run is that of the rules, whatever the machine did to its times."""
 
 import ctypes
+import json
 import math
 import socket
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from loop_text import SCENARIO
 from test_hil import MASS, compiled, scenario
@@ -269,3 +274,57 @@ def cut_go(self: Rhythm, told: Callable[[float], None]) -> None:
     ended = self.loaded.rhythm_run(ctypes.byref(self.run), 19)
     self.keep(ended)
     raise ArithmeticError("the track has ended")
+
+
+@compiled
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["C", "Python"])
+def test_a_partner_that_is_started_again_is_heard_within_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+):
+    """Over shared memory: the first one is killed in the middle of the run, the second goes on with the counts that are there."""
+    if how == "Python":
+        monkeypatch.setattr(clock, "library", lambda: "not wanted here")
+    box, text_of = tmp_path / "box", tmp_path / "loops.json"
+    text_of.write_text(
+        json.dumps(
+            {
+                "measures": ["place"],
+                "loops": [{"measure": "place", "command": "f", "setpoint": 1.0, "kp": 1.0}],
+            }
+        )
+    )
+    line = [sys.executable, "-m", "kinetree.scripts.hil.partner", str(text_of)]
+    started: list[subprocess.Popen] = []
+    ready: list[float] = []
+    moves = threading.Event()
+
+    def partners() -> None:
+        moves.wait(60.0)
+        for _ in range(2):
+            process = subprocess.Popen([*line, "--shared", str(box)], stdout=subprocess.PIPE)
+            process.stdout.readline()
+            ready.append(time.perf_counter())
+            started.append(process)
+            time.sleep(1.5)
+            if len(started) == 1:
+                process.kill()
+                process.wait()
+
+    head = f'partner = "shared:{box}"\nmeasures = ["place"]\ncommands = ["f"]\n'
+    path = scenario(tmp_path, "", head + text(stop=14.0).split("[[loops]]")[0])
+    thread = threading.Thread(target=partners)
+    thread.start()
+    begun: list[float] = []
+
+    def told(now: float) -> None:
+        begun.append(time.perf_counter() - now)
+        moves.set()
+
+    record = clock.run(read_scenario(path), told)
+    thread.join()
+    started[-1].wait(20.0)
+    again = ready[1] - float(np.median(begun))  # in the time of the plant
+    ages = np.array(record.ages)
+    first = int(np.flatnonzero((ages <= 3) & (np.arange(ages.size) * 0.005 > again - 0.1))[0])
+    assert first * 0.005 - again < 1.0 and record.received > 400

@@ -119,8 +119,8 @@ def test_hil_page_contains_available_parts(monkeypatch: pytest.MonkeyPatch):
     )
     margin = [("continuous", 0.0, "stable", 2.0, 45.0, 10.0, 0.5)]
     for computing, margins, titles in (
-        ([2.1e-7] * 9, margin, ["What happened", "Times", "Margins"]),
-        ([], [], ["What happened"]),
+        ([2.1e-7] * 9, margin, ["What happened", "How well it held", "Times", "Margins"]),
+        ([], [], ["What happened", "How well it held"]),
     ):
         monkeypatch.setattr(report, "margin_rows", lambda record, margins=margins: margins)
         record = record_of(
@@ -175,3 +175,23 @@ def test_rows_are_written_with_all_their_digits(tmp_path: Path):
         "0.30000000000000004,0.3333333333333333,-0.0",
         "0.5,2.0,1e-300",
     ]
+
+
+def test_how_well_a_loop_held():
+    """Largest and last deviation from the setpoint, when it stays within a twentieth of the largest, and how often the command was at a limit."""
+    loop = {"measure": "y", "command": "u", "setpoint": 1.0, "low": -2.0, "high": 5.0}
+    record = record_of(time=[0.25 * k for k in range(1, 9)], units={"y": "rad", "u": "1"})
+    record.scenario.loops[:] = [loop]
+    record.rows = [
+        (y, u) for y, u in zip((3, 2, 0.5, 1.2, 1.05, 1.0, 1.05, 1.02), [5, 5, -2, 1, 1, 1, 1, 1])
+    ]
+    ((name, goal, most, last, settled, limited),) = report.held_rows(record)
+    assert (name, goal, most, settled, limited) == ("y [rad]", 1.0, 2.0, "1.25", 37.5)
+    assert last == pytest.approx(0.02)
+    record.rows[-1] = (3.0, 1.0)
+    assert report.held_rows(record)[0][4] == "no"
+    record.rows = []
+    assert report.held_rows(record) == []
+    record.scenario.loops[:] = []
+    record.rows = [(1.0, 2.0)]
+    assert report.held_rows(record) == []
