@@ -177,7 +177,7 @@ def without(file: Path, what: str, given: dict[str, object]) -> None:
         )
 
 
-def tell_failures(wanted: "Study", rows: list[list[float]], apart: bool) -> None:
+def tell_failures(wanted: "Study", rows: list[list[float]], apart: bool = False) -> None:
     """How many runs have no numbers, and why the first has none; that no run has any is a failure of the study.
 
     `apart`: a case may be one that ends its process, and is asked in another one.

@@ -208,6 +208,7 @@ def test_an_interrupted_study_goes_on(study: Path):
     whole, part = study.parent / "whole.csv", study.parent / "part.csv"
     assert cli.main(["study", str(study), "-q", "-o", str(whole)]) == 0
     part.write_text("\n".join(whole.read_text().splitlines()[:8]) + "\n1.0,2.")
+    (study.parent / "part.csv.study").write_bytes((study.parent / "whole.csv.study").read_bytes())
     assert cli.main(["study", str(study), "-q", "--resume", "-o", str(part)]) == 0
     assert part.read_bytes() == whole.read_bytes()
     part.write_text("a,b\n1,2\n")
