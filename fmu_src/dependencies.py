@@ -42,7 +42,9 @@ TABLES = {
 
 
 def feedthrough(unit: Any) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Per column and per rate of a state: bits of the inputs and bits of the states it depends on."""
+    """Return for every output and state rate the inputs and states that it depends on, as bit
+    masks.
+    """
     count = len(unit.columns)
     result = [(0, 0)] * count
     rates = [(0, 0)] * len(unit.states)
@@ -66,7 +68,7 @@ def add_rates(
     masks: list[tuple[int, int]],
     whole: tuple[int, int],
 ) -> None:
-    """Dependencies of the rates of the states that one stage has."""
+    """Add the dependencies of the state rates of one stage."""
     ints = unit.ints[int(record.ints) :]
     header = HEADER.of(ints)
     nq, nu = int(header.nq), int(header.nu)

@@ -45,7 +45,7 @@ class Facts:
 
 
 def write_xml(table: Table, facts: Facts, fmi: int) -> bytes:
-    """Return the whole modelDescription.xml."""
+    """Return modelDescription.xml as text."""
     root = Element("fmiModelDescription", root_attributes(table, facts, fmi))
     for kind, capabilities in facts.kinds.items():
         element = SubElement(root, kind, {"modelIdentifier": facts.identifier} | capabilities)
@@ -107,7 +107,7 @@ def number(value: float) -> str:
 
 
 def write_units(root: Element, table: Table) -> None:
-    """Units that occur, with their exponents of base units."""
+    """Write the units used, with exponents of base units."""
     names = sorted({v.unit for v in table.variables if v.unit})
     if not names:
         return
@@ -139,7 +139,7 @@ def is_defined(unit: str) -> bool:
 
 
 def write_display(unit: Element, shown: str) -> None:
-    """A unit in which values are shown: display = factor SI + offset."""
+    """Write a display unit: display = factor SI + offset."""
     known = parse_unit(shown)
     attributes = {"name": shown, "factor": number(1.0 / known.factor)}
     if known.offset:
@@ -195,7 +195,7 @@ def write_variable_2(parent: Element, vr: int, v: Variable, index: dict[int, int
 
 
 def write_structure_2(root: Element, table: Table, index: dict[int, int]) -> None:
-    """Outputs, Derivatives, InitialUnknowns."""
+    """Write the ModelStructure of FMI 2.0: Outputs, Derivatives, InitialUnknowns."""
     structure = SubElement(root, "ModelStructure")
     outputs = [vr for vr, v in table.numbered() if v.causality == "output"]
     for group, members in (("Outputs", outputs), ("Derivatives", table.derivatives)):
@@ -278,7 +278,9 @@ def write_variable_3(parent: Element, vr: int, v: Variable) -> None:
 
 
 def write_structure_3(root: Element, table: Table) -> None:
-    """Outputs, derivatives, initial unknowns, event indicators."""
+    """Write the ModelStructure of FMI 3.0: outputs, derivatives, initial unknowns, event
+    indicators.
+    """
     structure = SubElement(root, "ModelStructure")
     outputs = [vr for vr, v in table.numbered() if v.causality == "output"]
     for name, members in (("Output", outputs), ("ContinuousStateDerivative", table.derivatives)):

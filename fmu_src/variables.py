@@ -184,7 +184,7 @@ def rename(table: Table) -> None:
 
 
 def beside(name: str, used: set[str]) -> str:
-    """Return a name that collides with none of the model."""
+    """Return a generated name that differs from all names of the model."""
     while name in used:
         name = f"fmu.{name}"
     return name
@@ -235,7 +235,7 @@ def add_parameters(table: Table, unit: Any, registers: int) -> None:
 
 
 def add_columns(table: Table, unit: Any, registers: int) -> None:
-    """Coordinates, speeds, states and outputs, then the rates that are not among them."""
+    """Add coordinates, speeds, states and outputs, then the remaining rates."""
     taken = {v.name for v in table.variables}
     columns = [(c, column) for c, column in enumerate(unit.columns) if column.name not in taken]
     first = len(table.variables)
@@ -331,7 +331,7 @@ def output_names(unit: Any) -> set[str]:
 def dependencies(
     masks: tuple[int, int], inputs: list[int], states: list[int]
 ) -> tuple[tuple[int, str], ...] | None:
-    """Knowns an unknown depends on; None when it may depend on all."""
+    """Return the known variables that an unknown depends on; None if it may depend on all."""
     by_input, by_state = masks
     if by_input == (1 << len(inputs)) - 1 and by_state == (1 << len(states)) - 1:
         return None

@@ -55,7 +55,9 @@ def usable(wanted: Path) -> Path:
 
 
 def own(folder: Path, repaired: bool) -> Path:
-    """The folder once it is made, can be written, and nobody else can write into it; `repaired`: it is Kinetree's own, whose mode may be set."""
+    """Create a folder writable by the user alone and return it; `repaired` allows changing its
+    mode.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if hasattr(os, "getuid"):
         found = folder.stat()

@@ -173,7 +173,7 @@ def without_commas(name: str) -> str:
 
 
 def fixed_integrator(mechanism: Mechanism) -> str:
-    """The description's integrator where it has a fixed step, else rk4."""
+    """Return the description's integrator if it has a fixed step, else rk4."""
     given = mechanism.description.run.integrator
     return given if given in FIXED else "rk4"
 
@@ -309,7 +309,7 @@ def pack_slave(
 def about(
     page: str, backend: str, carried: Binaries, version: int = 2
 ) -> dict[str, bytes | str | Path]:
-    """Return documentation and licences."""
+    """Return the documentation and licence files of an archive."""
     return {"documentation/index.html": page, **licences(backend, carried, version)}
 
 
@@ -323,7 +323,7 @@ def pack_native(
     pictures: Mapping[str, bytes | str | Path],
     version: int,
 ) -> None:
-    """The archive of the native back end."""
+    """Write the archive of the native back end."""
     if not carried:
         raise FmuError("there is no engine library for this machine")
     content: dict[str, bytes | str | Path] = {"modelDescription.xml": xml}

@@ -37,7 +37,7 @@ def write_archive(path: Path, entries: Mapping[str, bytes | str | Path]) -> Path
 
 
 def entry(name: str) -> zipfile.ZipInfo:
-    """An entry that others may read, and run where it is a library; without these bits hosts unpack files for their user alone."""
+    """Return a zip entry with permissions for all users, executable if it is a library."""
     info = zipfile.ZipInfo(name, time.localtime()[:6])
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = (0o100755 if name.endswith(LIBRARIES) else 0o100644) << 16

@@ -125,7 +125,7 @@ class Grown:
         return self.floats_size - self.floats[-1].size
 
     def write(self) -> None:
-        """Into the blocks of the unit."""
+        """Write the appended data into the blocks of the unit."""
         at = self.unit.ints.size
         self.unit.ints = np.concatenate((self.unit.ints, self.head.block, *self.ints))
         self.unit.header.matrix_steps = at

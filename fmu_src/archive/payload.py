@@ -39,7 +39,7 @@ def token_of(unit: Any, table: Table) -> str:
 
 
 def payload(unit: Any, table: Table, token: str) -> bytes:
-    """Return the whole file."""
+    """Return the model file of an archive: blocks of the unit and table of variables."""
     ints = np.ascontiguousarray(unit.ints, dtype="<i8")
     floats = np.ascontiguousarray(unit.floats, dtype="<f8")
     records = np.array(

@@ -62,7 +62,7 @@ def terminals(table: Table) -> list[Terminal]:
 
 
 def of_prefix(prefix: str, known: dict[str, Variable]) -> Iterable[Terminal]:
-    """The terminals whose variables begin with a word."""
+    """Return the terminals whose variables begin with a word."""
     begin = f"{prefix}." if prefix else ""
 
     def members(**names: str) -> dict[str, Variable]:

@@ -114,7 +114,7 @@ class Actuator:
         return f"{self.port}.phi" if self.rotary else f"{self.port}.s"
 
     def connectors(self, k: int) -> list[str]:
-        """Return declarations."""
+        """Return the Modelica declarations of an actuator's connectors."""
         if self.chambers:
             return [
                 f"    Kinetree.Interfaces.OilPort {self.port}_{side} {quoted(f'side {side} of actuator {self.label}')} {placed(-1, k + j, True)};"
@@ -417,7 +417,7 @@ def steps_text(m: Mechanism) -> str:
 
 
 def package_text(unit: Any, name: str, token: str) -> str:
-    """Return the whole package."""
+    """Return the Modelica package as text."""
     model = f"modelica://{name}/Resources/Data/model.kinetree"
     m = Mechanism(unit, f'Modelica.Utilities.Files.loadResource("{model}")')
     place = f'LibraryDirectory = "modelica://{name}/Resources/Library"'

@@ -68,7 +68,7 @@ class Core:
     PREFIX, SETTER = "fmi2", "SetReal"
 
     def say(self, level, text, category=None):
-        """Hand a message to the host, as the front can."""
+        """Pass a message to the host."""
         raise NotImplementedError
 
     def open(self, folder):

@@ -135,7 +135,7 @@ class Exchange(Core):
         return values
 
     def step_accepted(self):
-        """A host that says so may try only, and take it back: nothing but a note is made, which counts once it goes on."""
+        """Note a completed step, which counts only if the host continues from it."""
         self.settle_guards()
         t, gap = self.work[V["TIME"]], self.work[V["CONSTRAINT_RESIDUAL"]]
         self.call("event", NOTE, t)
@@ -153,13 +153,13 @@ class Exchange(Core):
         return t if self.exchange and isfinite(t) else None
 
     def turn_to_events(self):
-        """From continuous time or a step, or again: what a step has noted at the instant of an event is not used."""
+        """Enter event mode; notes of a step at the instant of an event are discarded."""
         if self.mode != EVENT:
             self.mode, self.located = EVENT, True
         self.work[V["NOTED"]] = inf
 
     def leave_events(self, mode):
-        """Also where nothing has happened: hosts that complete no steps arm guards that way."""
+        """Leave event mode, arming the guards also if no event occurred."""
         self.mode, self.located = mode, False
         self.settle_guards()
         self.early = False

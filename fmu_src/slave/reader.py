@@ -86,7 +86,7 @@ class Model:
         self.call = native(folder, self) or jitted(folder, self)
 
     def body_name(self, work):
-        """The body that a failure is about, by its number in the present structure."""
+        """Return the body that a failure is about."""
         first = self.ints[
             PLACES["STAGES_AT"] + PLACES["STAGE"] * int(work[V["STAGE"]]) + PLACES["BODIES"]
         ]

@@ -61,7 +61,7 @@ class Expressions:
         return None
 
     def value(self, node: ast.expr) -> Value:
-        """Return any expression."""
+        """Return the C text and type of an expression."""
         known = self.constant(node)
         if known is not None and not callable(known):
             return self.program.constant(known)
@@ -284,7 +284,7 @@ class Expressions:
         )
 
     def callee(self, node: ast.expr) -> Any:
-        """The function that is called, an argument perhaps."""
+        """Return the called function, which may be an argument."""
         if isinstance(node, ast.Name) and isinstance(self.kinds.get(node.id), K.Function):
             return self.kinds[node.id].function
         return self.constant(node)

@@ -113,7 +113,7 @@ def of_value(value: Any) -> Any:
 
 
 def zero(kind: Any) -> str:
-    """Return an initial value."""
+    """Return the C initial value of a type."""
     if kind == REAL:
         return "0.0"
     if kind in NUMBERS:

@@ -58,7 +58,7 @@ class Program:
         return kind
 
     def known(self, kind: Any) -> Any:
-        """A type whose tuples are defined."""
+        """Return a type whose tuples are defined."""
         if isinstance(kind, K.Tuple):
             for part in kind.parts:
                 self.known(part)

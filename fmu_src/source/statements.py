@@ -229,7 +229,7 @@ class Kernel(Expressions):
         self.say("}")
 
     def over_tuple(self, node: ast.For, name: str) -> None:
-        """A loop over equal parts of a tuple."""
+        """Translate a loop over equal parts of a tuple."""
         text, kind = self.value(node.iter)
         assert isinstance(kind, K.Tuple) and kind.even
         whole = self.kept((text, kind))

@@ -123,7 +123,7 @@ def evaluated(
 
 
 def negative(loop: StateSpace) -> StateSpace:
-    """The loop that is closed with a minus."""
+    """Return the loop with opposite sign, to be closed by negative feedback."""
     if isinstance(loop, Sampled):
         return Sampled(loop.A, loop.B, -loop.C, -loop.D, loop.period)
     return StateSpace(loop.A, loop.B, -loop.C, -loop.D)

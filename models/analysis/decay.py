@@ -62,7 +62,7 @@ class DecayMode:
 
     @property
     def damping(self) -> float:
-        """Return damping ratio."""
+        """Return the damping ratio of the mode."""
         size = float(np.hypot(self.decay, 2.0 * np.pi * self.frequency))
         return self.decay / size if size else 0.0
 
@@ -327,7 +327,7 @@ def beside(part: np.ndarray, left: np.ndarray, turn: float, fade: float) -> floa
 
 
 def check(t: np.ndarray, columns: Mapping[str, np.ndarray], order: int | None) -> None:
-    """Equal time steps, finite values, enough of them."""
+    """Raise if a record has unequal time steps, non-finite values or too few samples."""
     if order is not None and not 1 <= order <= LARGEST // 2:
         raise DecayError(f"order {order}; expected 1 to {LARGEST // 2}")
     least = max(8, 4 * (order or 1) + 2)

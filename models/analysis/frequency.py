@@ -139,7 +139,7 @@ class Margins:
 
     @property
     def disk_phase(self) -> float:
-        """Degrees that the phase may change."""
+        """Return the phase margin of the disk margin [deg]."""
         return float(np.degrees(2.0 * np.arctan(self.disk / 2.0)))
 
     def to_dict(self) -> dict[str, float | bool]:
@@ -208,7 +208,7 @@ def stable_with_delay(
 
 
 def integrators(poles: np.ndarray) -> int:
-    """Return poles at zero."""
+    """Return the number of poles at zero."""
     return int((np.abs(poles) <= 1e-9 * np.abs(poles).max(initial=1e-300)).sum())
 
 

@@ -27,7 +27,7 @@ class Estimate:
     note: str = ""
 
     def told(self) -> str:
-        """Value and deviation as they are written, to the second digit of the deviation."""
+        """Return value and standard deviation as text, to the second digit of the deviation."""
         factor, unit = fitting(self.unit, self.value)
         value, deviation = factor * self.value, factor * self.deviation
         known = deviation > 0.0 and math.isfinite(deviation)
@@ -36,7 +36,7 @@ class Estimate:
         return f"{self.name} = {written(round(value, places), 12 if known else 5)} ± {written(deviation, 2)}{unit}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ready for JSON."""
+        """Return the estimate as plain data for JSON."""
         return {
             "start": self.start,
             "value": self.value,
@@ -86,7 +86,7 @@ class Suspect:
     unit: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ready for JSON."""
+        """Return the suspected parameter as plain data for JSON."""
         return dict(vars(self))
 
 
@@ -116,7 +116,7 @@ class Identification:
 
     @property
     def deviations(self) -> dict[str, float]:
-        """Return standard deviations."""
+        """Return the standard deviations of the estimates."""
         return {each.name: each.deviation for each in self.estimates}
 
     @property

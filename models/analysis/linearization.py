@@ -137,7 +137,7 @@ class Linear:
 
     @property
     def conservative(self) -> bool:
-        """Nothing damps, couples by gyroscopic forces or circulates."""
+        """Return whether the system has neither damping nor gyroscopic nor circulatory forces."""
         n, A = len(self.coordinates), self.A
         if len(self.speeds) != n or A.shape[0] > 2 * n or A[:n, :n].any():
             return False
@@ -246,7 +246,7 @@ class Linear:
         )
 
     def refuse_chain(self) -> None:
-        """A chain has masses, dampers and springs, as many speeds as places, and forces that act as they are."""
+        """Raise if the linear system cannot be represented as a [chain]."""
         if len(self.states) > self.mechanical:
             raise ValueError(
                 f"a chain has no first-order states, found {', '.join(self.states[self.mechanical :])}"

@@ -26,7 +26,7 @@ class Sampled(StateSpace):
     period: float
 
     def response(self, omega: np.ndarray | float) -> np.ndarray:
-        """Return G(exp(jω period))."""
+        """Return the frequency response G(exp(jω period)) of a sampled loop."""
         z = np.exp(1j * self.period * np.atleast_1d(np.asarray(omega, dtype=float)))
         if not self.A.size:
             return np.broadcast_to(self.D.astype(complex), (z.size, *self.D.shape)).copy()

@@ -150,7 +150,7 @@ class Slopes:
         return found if np.isfinite(found).all() else None
 
     def by_differences(self) -> np.ndarray:
-        """Return the fallback."""
+        """Return derivatives by finite differences, where exact ones are not available."""
         z = np.concatenate((self.x, self.evaluation.inputs))
         p, nx = self.along.places.shape[1] - z.size, self.x.size
 

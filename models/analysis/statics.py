@@ -76,7 +76,7 @@ class Search:
         self.memory = np.zeros(self.x.size, dtype=bool)
 
     def settle(self) -> None:
-        """Chart, matrices and residual at (q, x)."""
+        """Compute chart, matrices and residual at (q, x)."""
         self.chart = Chart(self.system, self.t, self.q)
         T = self.chart.T
         self.M = T.T @ self.system.mass_matrix(self.t, self.q) @ T

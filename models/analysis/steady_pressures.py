@@ -23,7 +23,7 @@ NEARLY = 1e-5  # what is left where laws have corners
 
 
 def steady_names(description: Description) -> list[str]:
-    """States whose start is to be found."""
+    """Return the states whose start values are to be found."""
     found = [
         f"{label}.pressure"
         for label, part in description.hydraulics.items()
@@ -121,7 +121,7 @@ class Balance:
         return self.everything(p)[self.rows] * self.weights
 
     def left(self, p: np.ndarray) -> float:
-        """Size of what is left, in atmospheres."""
+        """Return the size of the residual in atmospheres."""
         return float(np.abs(self.residual(p)).max(initial=0.0)) / max(1.0, p.max() / ATMOSPHERE)
 
     def _slopes(self, p: np.ndarray) -> np.ndarray:

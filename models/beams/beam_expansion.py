@@ -300,7 +300,7 @@ class Pieces:
             return Located(beam, 0.0)
 
     def made(self) -> Description:
-        """Return the description."""
+        """Return the description with beams replaced by bodies and joints."""
         d = self.d
         bodies, joints = dict(d.bodies), {}
         owners: dict[tuple[str, str], str] = {}
@@ -345,7 +345,7 @@ class Pieces:
         return found
 
     def joint(self, label: str, joint: JointSpec) -> JointSpec:
-        """A joint whose ends on beams are at pieces."""
+        """Return a joint with its ends attached to beam pieces."""
         changes: dict[str, Any] = {}
         for end in joint_ends(joint, self.d.beams):
             found = self.locate(("joints", label, end.key), end.beam, end.station)

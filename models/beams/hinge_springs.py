@@ -25,7 +25,7 @@ WORDS = {"stretch": "along_x", "shear_y": "along_y", "shear_z": "along_z"}
 
 
 def add_springs(builder: Builder) -> None:
-    """Forces and potentials of all hinges that the structure has; NAME:energy is the elastic energy of a beam."""
+    """Add forces and potentials of all hinges; NAME:energy is the elastic energy of a beam."""
     first = 0
     index: dict[str, int] = {}
     for joint in builder.topology.joint:
@@ -82,7 +82,7 @@ class HingeSpring:
         return stored
 
     def key_of(self, coordinate: str) -> str:
-        """Which stiffness belongs to a coordinate, by its name."""
+        """Return the stiffness key of a coordinate."""
         word = coordinate.rpartition(".")[2].rstrip("0123456789")
         if word in WORDS:
             return WORDS[word]
@@ -103,6 +103,6 @@ class HingeSpring:
         return 0.5 * turn.vector.dot(elastic)
 
     def push(self, label: str, index: int, value: Any) -> None:
-        """A load along one speed."""
+        """Apply a load along one speed."""
         register = self.builder.register(value.node)
         self.builder.add_force(L.Force.COORDINATE, index, register)

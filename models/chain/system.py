@@ -64,7 +64,7 @@ class ChainSystem:
 
     @property
     def stiffness(self) -> np.ndarray:
-        """C + Z."""
+        """Return the stiffness matrix C + Z."""
         return self.couplings + np.diag(self.supports)
 
     def _springs(self) -> tuple[np.ndarray, np.ndarray] | None:

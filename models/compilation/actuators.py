@@ -36,7 +36,7 @@ from kinetree.solvers.sensors.kinds.speeds import SPEED_RATE
 
 
 def add_actuators(builder: Builder) -> None:
-    """Forces, latches and outputs of all actuators that have something to act on."""
+    """Add forces, latches and outputs of all actuators."""
     for label, actuator in builder.description.actuators.items():
         if stands(actuator, builder.description):
             add_actuator(builder, label, actuator)
@@ -98,7 +98,9 @@ TEXTS = {
 
 
 def measure_line(builder: Builder, label: str, actuator: Actuator) -> None:
-    """Length between the points, with its first and second derivative: (r a + v v - speed^2)/length."""
+    """Add the length between two points with its first and second derivative, (r a + v v -
+    speed^2)/length.
+    """
     assert actuator.between is not None
     ends = []
     for part, point in zip("ab", actuator.between, strict=True):
@@ -133,7 +135,7 @@ def measure_line(builder: Builder, label: str, actuator: Actuator) -> None:
 
 
 def measure_coordinate(builder: Builder, label: str, actuator: Actuator) -> None:
-    """The coordinate as length."""
+    """Use the coordinate as the actuator's length."""
     builder.define(f"{label}.length", name(str(actuator.coordinate)).node)
     builder.define(f"{label}.speed", name(f"der({actuator.coordinate})").node)
     index, _ = speed_of(builder, str(actuator.coordinate))

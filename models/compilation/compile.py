@@ -188,7 +188,7 @@ def held_by_nothing(compiled: Compiled, builder: Builder) -> None:
 
 
 def add_tables(builder: Builder) -> None:
-    """Tables of the description; their numbers may be expressions over parameters."""
+    """Add the tables of the description; their numbers may be expressions over parameters."""
     d = builder.description
     if not d.tables:
         return

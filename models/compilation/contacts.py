@@ -62,7 +62,7 @@ class Contacts:
 
 
 def add_contacts(builder: Builder) -> None:
-    """Rows, registers and outputs of all contacts; after the couplings, whose places and velocities they use."""
+    """Add rows, registers and outputs of all contacts, after the couplings."""
     for label, contact in builder.description.contacts.items():
         if contact_bodies(contact) <= builder.body.keys():  # others are gone in a later structure
             add_contact(builder, label, contact)

@@ -53,7 +53,7 @@ def add_quantity(builder: Builder, label: str, output: Output) -> None:
 
 
 def add_computed(builder: Builder, label: str, output: Output, names: list[str]) -> None:
-    """An output that is an expression over sensors."""
+    """Add an output that is an expression over sensors."""
     make = QUANTITIES[output.quantity or ""].computed
     assert make is not None
     found = make(builder, label, output)
@@ -65,7 +65,7 @@ def add_computed(builder: Builder, label: str, output: Output, names: list[str])
 
 
 def add_deferred(builder: Builder) -> None:
-    """Outputs that need the force elements."""
+    """Add the outputs that need the force elements."""
     for make in builder.deferred:
         make()
 
@@ -107,7 +107,7 @@ def add_magnitudes(builder: Builder) -> None:
 
 
 def add_integrals(builder: Builder) -> None:
-    """Rates of the states that sum up a quantity."""
+    """Add the rates of the states that integrate a quantity."""
     for label, output in builder.description.outputs.items():
         kind = QUANTITIES.get(output.quantity or "")
         if (

@@ -40,7 +40,9 @@ def acceleration(builder: Builder, follow: Following, path: str) -> E:
 
 
 def add_followings(builder: Builder) -> None:
-    """Amounts by name, with their derivatives, and the rates of the filters; after all states have registers."""
+    """Add followed displacements with their derivatives and filters, after all states have
+    registers.
+    """
     for path, follow in followings(builder.description):
         label = amount_name(follow)
         if label in builder.given:

@@ -101,7 +101,7 @@ class FlatPrinter(Printer):
         return (at - (kind == "cos"), rest[0], at) if kind in TURNED else (at, i, 0)
 
     def multiplied(self, factors: list[int]) -> str:
-        """Return a product."""
+        """Return the text of a product of factors."""
         ordered = sorted(Counter(factors).items(), key=lambda each: self.rank(each[0]))
         return self.language.product.join(
             self.bracketed(i, PRODUCT) if k == 1 else self.power(self.bracketed(i, ATOM), k)

@@ -30,7 +30,7 @@ _known: WeakValueDictionary = WeakValueDictionary()
 
 
 def mark_of(value: object) -> int:
-    """A number for a field of a node that depends on its content alone: hashes of texts differ from process to process."""
+    """Return a number that depends only on the content of a node's field, equal in all processes."""
     if isinstance(value, str):
         return int.from_bytes(
             blake2b(value.encode("utf-8", "surrogatepass"), digest_size=7).digest()

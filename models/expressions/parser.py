@@ -107,7 +107,7 @@ def quiet(text: str):
 
 
 def unmatched_bracket(text: str) -> tuple[str, int] | None:
-    """What a bracket without its partner lacks, and its column; None where all have one."""
+    """Return a message about an unmatched bracket and its column; None if all match."""
     partners, open_ones, quote = {")": "(", "]": "["}, list[tuple[str, int]](), ""
     for column, sign in enumerate(text, 1):
         if quote or sign in "'\"":
@@ -125,7 +125,7 @@ def unmatched_bracket(text: str) -> tuple[str, int] | None:
 
 
 def marked(text: str, column: int) -> str:
-    """A text around a column, which an arrow points at."""
+    """Return the text around a column with an arrow below it."""
     before, after = text[max(0, column - 16) : column - 1], text[column - 1 : column + 20]
     return f"{before!s}→{after!s}".strip()
 

@@ -44,7 +44,7 @@ def make(op: Op, *args: Node) -> Node:
 
 
 def place(node: Node) -> tuple[int, str, int]:
-    """Where an argument stands that may stand anywhere: what is calculated, names in their order, constants; nothing that was made before matters."""
+    """Return the sort key of an argument of a commutative operation."""
     if isinstance(node, Const):
         return 2, "", node.mark
     return (1, node.key, 0) if isinstance(node, Leaf) else (0, "", node.mark)

@@ -61,13 +61,13 @@ class _Rows:
     rows: list[np.ndarray] = field(default_factory=list)
 
     def point(self, p: np.ndarray, directions: np.ndarray) -> None:
-        """The velocity of a point has no part along the directions."""
+        """Add rows: the velocity of a point has no component along the directions."""
         arm = (p - self.centre) / self.size
         for d in directions:
             self.rows.append(np.concatenate([d, np.cross(arm, d)]))
 
     def turn(self, directions: np.ndarray) -> None:
-        """The angular velocity has no part along the directions."""
+        """Add rows: the angular velocity has no component along the directions."""
         for d in directions:
             self.rows.append(np.concatenate([np.zeros(3), d]))
 

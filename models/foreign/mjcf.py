@@ -35,7 +35,7 @@ refuse = partial(refused, kind="a model in MJCF")
 
 
 def parsed(path: Path) -> Any:
-    """Return the compiled model."""
+    """Return an MJCF file as MuJoCo compiles it."""
     try:
         import mujoco
     except ImportError:

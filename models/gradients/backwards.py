@@ -145,7 +145,7 @@ def rosenbrock_back(I, W, at, t, h, timed):
 
 @kernel
 def scaled(a, factor):
-    """a *= factor."""
+    """Multiply a vector by a factor in place."""
     for i in range(len(a)):
         a[i] *= factor
 

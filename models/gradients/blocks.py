@@ -47,7 +47,7 @@ class Blocks:
         self.lay_out(1)
 
     def lay_out(self, targets: int) -> None:
-        """Memory for so many targets."""
+        """Allocate memory for a number of targets."""
         steps = {
             "n": self.n,
             "given": self.codes.given,
@@ -77,7 +77,7 @@ class Blocks:
 
     # -- forwards -------------------------------------------------------------------------------------------------------------------------
     def tell(self, piece: Piece) -> None:
-        """Targets and inputs of a piece."""
+        """Write targets and inputs of a piece to memory."""
         count = len(piece.targets)
         if count > int(self.record.targets):
             kept = self.work[: ADJOINT_HEAD.size].copy()
@@ -130,7 +130,7 @@ class Blocks:
 
     @property
     def end(self) -> np.ndarray:
-        """The state that was reached."""
+        """Return the state at the end of the block."""
         return self.part("path", SLOTS * self.steps).copy()
 
     def given_at_end(self) -> np.ndarray:
@@ -139,7 +139,7 @@ class Blocks:
         return self.part("given", 0, self.codes.given).copy()
 
     def go_inputs(self, t: float) -> None:
-        """Inputs at an instant."""
+        """Return the inputs at an instant."""
         if self.record.curved:
             rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)
             self.part("given", 0, self.codes.given)[: self.inputs] = rows @ (
@@ -148,7 +148,7 @@ class Blocks:
 
     # -- dense output of the last step ----------------------------------------------------------------------------------------------------
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
-        """Return f(t, y)."""
+        """Return the right-hand side f(t, y)."""
         self.go_inputs(t)
         return self.codes.call("rates", t, y, self.part("given", 0, self.codes.given))[: self.n]
 
@@ -264,7 +264,7 @@ class Blocks:
         return self.part("anchors", 0, self.capacity)[0] != FIXED
 
     def over(self, lowest: int, highest: int) -> None:
-        """Some steps."""
+        """Propagate adjoints over some steps."""
         self.head.lowest, self.head.highest = lowest, highest
         if go_backwards(self.ints, self.work) != 0:
             raise ValueError(f"slopes of the steps before t = {self.head.time:.9g} are not finite")

@@ -87,7 +87,7 @@ class Copy:
 
 
 def jump(stages: Stages, happening: Happening) -> Jump:
-    """Slopes of everything an event does."""
+    """Return the derivatives of everything that an event changes."""
     copy = Copy(stages, happening)
     stage, state, given = stages.numbers(happening.work)
     whole, t, n = np.concatenate([state, given]), happening.time, state.size

@@ -54,7 +54,7 @@ def add(to, scale, what):
 
 @kernel
 def give_inputs(I, W, t):
-    """Inputs at t."""
+    """Write the inputs at time t."""
     for k in range(I.inputs if I.curved != 0 else 0):
         total, s = 0.0, t - W.origin
         for m in range(5, -1, -1):
@@ -76,7 +76,7 @@ def input_rates(I, W, t, slopes):
 
 @kernel
 def rates(I, W, out, t, y):
-    """Return f(t, y)."""
+    """Compute the right-hand side f(t, y) into `out`."""
     give_inputs(I, W, t)
     return own(I.rates, t, y, part(W, I.at_given, 0, I.given), out)
 
@@ -213,7 +213,7 @@ def rosenbrock_on(I, W, at, t, t_end):
 
 @kernel
 def jacobian(I, W, t, y, f):
-    """∂f/∂y by differences."""
+    """Compute ∂f/∂y by differences."""
     n, status = I.n, 0
     moved, other, J = (
         part(W, I.at_scratch, 5, n),

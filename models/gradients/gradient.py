@@ -210,7 +210,7 @@ class Way:
         return Slopes(found[: len(names)], found[len(names) :])
 
     def backwards(self, piece: Piece, kept: list[Block], slopes: Slopes) -> None:
-        """Over one piece."""
+        """Propagate adjoints over one piece."""
         blocks = self.blocks[piece.stage]
         if piece.happening is not None:
             self.through(piece, piece.happening, kept, slopes)

@@ -131,7 +131,7 @@ class Recorder:
         self.begin(True, False)
 
     def begin(self, fresh: bool, moves: bool) -> None:
-        """A new piece at the present state."""
+        """Begin a new piece at the present state."""
         stage, state, given = self.stages.numbers(self.run.work)
         self.pieces.append(
             Piece(stage, float(self.run.head.time), state, given.copy(), fresh, moves)

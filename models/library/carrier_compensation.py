@@ -90,7 +90,9 @@ def known_states() -> Table:
 
 
 def known_force(drive: Drive, count: int) -> str:
-    """Force that takes up what the departures change: push, weight of the modules that travel or are gone, load after a departure."""
+    """Return the force that compensates departures: push, weight of moving or departed modules,
+    load afterwards.
+    """
     push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({carrier_modules.PUSH} - rail_friction), 0)"
     if drive.axis == "slew":
         return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'

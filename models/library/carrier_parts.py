@@ -86,7 +86,7 @@ def box(mass: float | str, x: Any, y: Any, z: Any) -> list[Any]:
 
 
 def body(mass: str, com: list[Any], size: tuple[Any, Any, Any]) -> Table:
-    """Return a homogeneous box."""
+    """Return a homogeneous box with a mass, centre and size."""
     return {
         "mass": mass,
         "com": com,

@@ -235,7 +235,7 @@ def bodies() -> Table:
 
 
 def joints() -> Table:
-    """Return the tree."""
+    """Return the joints of the truck's tree."""
     turns: list[Table] = [
         {"rotate": axis, "coordinate": name, "start": 0.0}
         for axis, name in (("z", "yaw"), ("y", "pitch"), ("x", "roll"))

@@ -82,7 +82,7 @@ def read_parquet(path: Path) -> Columns:
 
 
 def read_hdf5(path: Path) -> Columns:
-    """In a process apart: the library goes round for ever in some damaged files."""
+    """Read an HDF5 file in a separate process, since the library can hang on damaged files."""
     needed("h5py")
     seconds = SECONDS * (1.0 + path.stat().st_size / RATE)
     return apart(__name__, hdf5_columns.__name__, path, seconds=seconds)

@@ -208,7 +208,7 @@ def stage_table(
 
 
 def speaks_of_phases(result: Any, wanted: ReportTable) -> bool:
-    """Return whether rows are phases: asked for, or the only ones that the names of stages fit."""
+    """Return whether the rows of a table are phases of stages."""
     if wanted.over == "phases":
         if not any(phases_of(result)):
             raise KeyError("over: no stage has a phase")

@@ -103,7 +103,7 @@ class Cases:
         self.quick = self.count == 0 or self.told_by_registers()
 
     def ends(self) -> Iterator[dict[str, float]]:
-        """Parameters of the runs in which one of them is smallest or largest."""
+        """Return the parameters of the runs in which one of them is smallest or largest."""
         rows = (
             {
                 int(row)
@@ -116,7 +116,7 @@ class Cases:
         yield from (self.parameters_of(row) for row in sorted(rows))
 
     def check_bounds(self) -> None:
-        """Values within min and max of the description."""
+        """Raise if a value lies outside the bounds of its parameter."""
         d = self._system.description
         values = parameter_values(d)
         for name, column in self.parameters.items():
@@ -170,7 +170,9 @@ class Cases:
         )
 
     def write(self, instance: Instance, row: int) -> None:
-        """Parameters of a run and its start into the registers, and all that follows from them."""
+        """Write parameters and start of a run to the registers, with everything that follows from
+        them.
+        """
         for name, value in (self.parameters_of(row) | self.starts_of(row)).items():
             instance.ws.val[instance.compiled.registers[name]] = value
         instance.call("prepare")
@@ -196,7 +198,7 @@ class Cases:
         return system_of(described(self._system, self.parameters_of(row)))
 
     def groups(self, instance: Instance) -> Iterator[Group]:
-        """Runs whose axes lie alike, which decides how they are evaluated, group by group."""
+        """Return the runs in groups with equal axis directions, which share an evaluation path."""
         c, ws = instance.compiled, instance.ws
         n = ws.val.size + ws.body.size + ws.elem.size + ws.rotor.size
         images, starts = (

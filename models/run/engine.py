@@ -47,7 +47,7 @@ def connect(*names: str) -> None:
 
 @lru_cache(maxsize=8)
 def pointer_entry(name: str) -> Callable[..., int] | None:
-    """An entry point whose arrays are given by their addresses; None when kernels run in plain Python."""
+    """Return an entry point that takes array addresses; None if kernels run in plain Python."""
     if kind() == "library":
         from kinetree.solvers.library.load import function
 

@@ -78,7 +78,7 @@ def takes_measurements(value: object) -> bool:
 
 
 def divided(inputs: Mapping[str, Any] | Law, unit: Unit) -> tuple[dict[str, Any], Feedback | None]:
-    """Inputs that are numbers or functions of time, and those that follow from what is measured."""
+    """Return inputs given as numbers or functions of time, and inputs computed from measurements."""
     if callable(inputs):
         return {}, Feedback(inputs, {}, unit)
     single = {name: value for name, value in inputs.items() if takes_measurements(value)}

@@ -37,7 +37,7 @@ def foreseen(system: System) -> list[str]:
 
 
 def too_long_steps(system: System) -> Iterator[str]:
-    """Fixed steps that cannot follow the fastest motion of beams, with those that can."""
+    """Return warnings about fixed steps that cannot follow the fastest motion of beams."""
     run, values = system.description.run, parameter_values(system.description)
     reach = STABLE.get(run.integrator)
     if reach is None or run.step is None or not system.description.beam_forms:
@@ -56,7 +56,7 @@ def too_long_steps(system: System) -> Iterator[str]:
 
 
 def unreported(system: System) -> Iterator[str]:
-    """Columns and stages that tables and plots of the report name and no run has."""
+    """Return warnings about report columns and stages that no run has."""
     report = system.description.report
     if report.tables or report.plots:
         empty = blank(make_unit(system), None, np.zeros(0))

@@ -162,7 +162,7 @@ def contact_places(compiled: Compiled) -> np.ndarray:
 
 
 def begin_contacts(instance: Instance, values: np.ndarray) -> None:
-    """Contacts in the states that a row has, without a first guess of their forces."""
+    """Set the contact modes of a row, without initial forces."""
     ws = instance.ws
     count = ws.c_mode.size
     ws.c_mode[:], ws.c_dir[:] = values[:count], values[count:]

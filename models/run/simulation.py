@@ -254,7 +254,7 @@ def advance(run: Run, result: Result, option: int, until: float) -> None:
 
 
 def give(run: Run, name: str, coefficients: np.ndarray) -> None:
-    """An input that is a polynomial of the time since the beginning of the next advance."""
+    """Set an input to a polynomial of time for the next advance."""
     k, header = run.unit.compiled[0].inputs.index(name), run.unit.header
     run.set_input(name, float(coefficients[0]))
     run.work[int(header.at_slopes) + k] = coefficients[1]

@@ -161,7 +161,7 @@ class Stepper:
             self._go_on(status, float(time))
 
     def _go_on(self, status: int, until: float) -> None:
-        """Past a log of events that is full; anything else ends the motion with its reason."""
+        """Continue after a full event log; any other status ends the motion with its reason."""
         run = self._run
         while status == Status.EVENT:
             self._collect()
@@ -173,7 +173,7 @@ class Stepper:
     def reset(
         self, start: Mapping[str, float] | None = None, inputs: Mapping[str, float] | None = None
     ) -> None:
-        """Back to the beginning, with other start values and inputs where they are given; parameters are those of the system again."""
+        """Return to the start, with other start values and inputs if given; parameters are reset."""
         run = self._run
         check(run, run.call("unit_reset"))
         set_options(run, self.options, True)
@@ -221,7 +221,7 @@ class Stepper:
         self._stale = False
 
     def _refresh(self) -> None:
-        """Outputs for the inputs that were set since the last step."""
+        """Recompute the outputs for inputs set since the last step."""
         self._stale = False
         check(self._run, self._run.call("unit_refresh", 0, self.time))
 
@@ -259,7 +259,7 @@ class Stepper:
 
     @property
     def tunable(self) -> tuple[str, ...]:
-        """Names of the parameters that may change while the motion goes on."""
+        """Return the names of parameters that may change during the motion."""
         return self._places.tunable
 
     # -- stages and events ----------------------------------------------------------------------------------------------------------------

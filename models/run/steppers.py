@@ -117,7 +117,7 @@ class Steppers:
             self._settle(times, strict)
 
     def _settle(self, times: np.ndarray, strict: bool) -> None:
-        """Past full logs of events; what cannot go on is told."""
+        """Continue after full event logs; motions that cannot continue are reported."""
         for row in np.flatnonzero(self._codes).tolist():
             run = self._of(row)
             while (status := int(self._codes[row])) == Status.EVENT:
@@ -132,7 +132,7 @@ class Steppers:
                     )
 
     def _of(self, row: int) -> Run:
-        """Return one motion."""
+        """Return the stepper of one motion."""
         return Run(self.unit, self._works[row])
 
     def _run_all(self, entry: str, option: int, rows, times: np.ndarray) -> None:
@@ -168,7 +168,7 @@ class Steppers:
         start: Mapping[str, ArrayLike] | None = None,
         inputs: Mapping[str, ArrayLike] | None = None,
     ) -> None:
-        """Motions back to their beginning: all, or those that `where` marks or numbers.
+        """Return motions to their start, all or those that `where` selects.
 
         `start` and `inputs` have a value for each of these motions, or one for all of them.
         """
@@ -219,7 +219,7 @@ class Steppers:
         return self._works[:, self._places.many(names)]
 
     def _refresh(self) -> None:
-        """Outputs for the inputs that were set since the last step."""
+        """Recompute the outputs for inputs set since the last step."""
         self._stale = False
         self._run_all("unit_refresh", 0, slice(None), self.time)
 

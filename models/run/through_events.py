@@ -69,7 +69,7 @@ class Member:
         self.enter()
 
     def enter(self) -> None:
-        """Numbers of the present structure."""
+        """Set the numbers of the present structure."""
         self.known = (int(self.run.head.stage), int(self.run.head.events))
         self.structure = self.room.structure(self.known[0])
         self.image = self.structure.part(self.run.work, NUMBERS)
@@ -77,7 +77,7 @@ class Member:
         self.state = self.structure.part(self.run.work, ("q", "u", "x"))
 
     def put(self, state: np.ndarray, time: float) -> None:
-        """The state that the lane has reached."""
+        """Set the state that the lane has reached."""
         first = 0
         for name in ("q", "u", "x"):
             place = self.structure.at[name]
@@ -249,7 +249,7 @@ class Group:
 
 
 def run_part(room: Room, cases: Cases, rows: Sequence[int], stages: int) -> None:
-    """Some runs, window by window."""
+    """Run some runs, window by window."""
     groups: dict[tuple[int, bytes], list[Group]] = {}
     free = [member for row in rows if (member := begun(room, cases, row)) is not None]
     last = room.times.size - 1
@@ -284,7 +284,7 @@ def begun(room: Room, cases: Cases, row: int) -> Member | None:
 def place(
     room: Room, groups: dict[tuple[int, bytes], list[Group]], member: Member, stages: int
 ) -> None:
-    """Into a group of its kind with an empty place, or a new one."""
+    """Put a run into a group with an empty place, or into a new one."""
     present = groups.setdefault(member.key, [])
     group = next((group for group in present if None in group.places), None)
     if group is None:

@@ -136,7 +136,7 @@ def columns_of(unit: Unit) -> list[Column]:
 
 
 def pack_unit(unit: Unit) -> None:
-    """Header, stage records, structures and tables in one ints block; offsets of everything in work."""
+    """Pack header, stages, structures and tables into one ints block and compute all work offsets."""
     compiled = unit.compiled
     bodies = union([[*c.bodies, *c.twins] for c in compiled])
     parts: list[np.ndarray] = []
@@ -239,7 +239,7 @@ class Run:
     """An instance of a unit: its work block and its entry points."""
 
     def __init__(self, unit: Unit, work: np.ndarray | None = None):
-        """A fresh instance, or the one that a work block holds."""
+        """Create a new instance, or use the one in a given work block."""
         self.unit = unit
         self.work = np.zeros(unit.work_size) if work is None else work
         self.head = U.UNIT_HEAD.of(self.work)
@@ -274,5 +274,5 @@ class Run:
         return self.work[at : at + len(self.unit.columns)]
 
     def set_input(self, name: str, value: float) -> None:
-        """Write an input."""
+        """Write the value of an input by name."""
         self.work[self.unit.register(name)] = value

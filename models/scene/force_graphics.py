@@ -113,7 +113,7 @@ def standing(
 
 
 def wheel(middle: np.ndarray, axle: np.ndarray, radius: float) -> list[Part]:
-    """Return tyre and rim."""
+    """Return the shapes of tyre and rim."""
     R = along(axle)
     return [
         part("wheel", (radius, WIDTH * radius), middle, R, TYRE),

@@ -121,7 +121,7 @@ def faces(rows: int, columns: int) -> list[int]:
 
 
 def strips(description: Description, numbers: Numbers, size: float) -> list[dict[str, Any]]:
-    """Return tracks that remember ruts: where each cell is, and across."""
+    """Return the soil tracks with ruts: position and lateral direction of each cell."""
     found = []
     force: Any  # kinds with soil have a surface, too
     for label, force in description.forces.items():

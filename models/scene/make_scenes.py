@@ -71,7 +71,7 @@ class Animation:
         self.data = data
 
     def html(self) -> str:
-        """Return the whole page."""
+        """Return the scene as an HTML page."""
         return page(self.data)
 
     def save(self, path: str | Path, at: float | None = None) -> Path:

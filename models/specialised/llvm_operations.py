@@ -27,7 +27,7 @@ INTRINSIC = {
 
 
 def real(x: float) -> str:
-    """Return a constant, exactly."""
+    """Return a floating-point constant as exact LLVM text."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
 
 

@@ -122,7 +122,7 @@ class MotionCode(Code):
         self.motion = motion
 
     def symbol(self, group: str, k: int) -> str:
-        """Return an argument."""
+        """Return the LLVM operand of an argument."""
         return "%t" if group == "t" else self.number(self.motion.places[group][k])
 
     def number(self, place: Place) -> str:

@@ -74,7 +74,7 @@ def opened(system: System, name: str) -> System:
 
 
 def unprepared(description: Description) -> System:
-    """Without the search for the start of a run."""
+    """Return the system without computing the prepared start."""
     beginning = description.beginning
     number = beginning.stage if beginning else 0
     stages = structures(description)[number:]

@@ -116,7 +116,7 @@ class Evaluation:
     def rates(
         self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return u̇ and ẋ."""
+        """Return the derivatives u̇ and ẋ of a state."""
         self.call("accelerations", q, u, x, inputs)
         return np.concatenate((self.instance.ws.udot, self.instance.ws.xdot))
 

@@ -114,7 +114,7 @@ def number_of(name: str, given: Given, unit: str) -> float:
 
 
 def units_of(present: Structure) -> dict[str, str]:
-    """Units of everything that has a start value in a structure."""
+    """Return the units of everything with a start value in a structure."""
     d = present.description
     found = {name: unit for name, (unit, _) in joint_units(d.joints).items()}
     return found | {name: state.unit for name, state in states_of(d).items()}

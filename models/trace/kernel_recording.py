@@ -156,7 +156,7 @@ class Recording:
         return self.nodes(self.ws.Mq)
 
     def momenta(self) -> list[int]:
-        """p = BᵀMv."""
+        """Compute the momenta p = BᵀMv symbolically."""
         self.entry("literal_forms", "momenta", 0, self.t)
         return self.nodes(self.ws.p)
 

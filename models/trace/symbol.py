@@ -154,7 +154,7 @@ def function(name: str) -> Any:
 
 
 def sincos(angle: Any) -> Any:
-    """Return sine and cosine."""
+    """Return sine and cosine of a symbolic angle."""
     return MATH.sin(angle), MATH.cos(angle)
 
 

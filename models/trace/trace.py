@@ -100,7 +100,7 @@ class Trace:
 
     # -- text -------------------------------------------------------------------------------------------------------------------------------
     def text(self) -> str:
-        """Return readable equations."""
+        """Return the equations as readable text."""
         from kinetree.models.equations.text import text
 
         return text(self)
@@ -112,7 +112,7 @@ class Trace:
         return latex(self)
 
     def c(self, name: str = "") -> str:
-        """Return a C99 function."""
+        """Return the equations as a C99 function."""
         from kinetree.models.equations.c import c
 
         return c(self, name)

@@ -195,7 +195,7 @@ def names_of(text: str) -> list[str]:
 
 
 def bounds_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
-    """Return NAME=LOW:HIGH; an empty side is open."""
+    """Return the bounds of NAME=LOW:HIGH settings; an empty side is unbounded."""
     found = {}
     for text in texts or []:
         name, _, limits = text.partition("=")

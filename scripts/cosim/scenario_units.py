@@ -34,7 +34,7 @@ class Packed:
     start: dict[str, Any]
 
     def opened(self) -> FmuSlave:
-        """Return a started instance."""
+        """Return a started instance of the packed FMU."""
         slave = FmuSlave(self.path, self.name)
         slave.start(self.start)
         return slave

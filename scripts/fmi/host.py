@@ -130,7 +130,7 @@ class Reals:
 
 @contextmanager
 def reasons() -> Iterator[None]:
-    """A call that an FMU refuses says why in the FMU's own words, where it has given any."""
+    """Context manager that adds the FMU's own messages to errors."""
     Host.latest = ""
     try:
         yield
@@ -170,7 +170,7 @@ class Host:
         self.heard(message)
 
     def heard(self, message: bytes | None) -> None:
-        """A line that the FMU logs."""
+        """Store a log message of the FMU."""
         text = message.decode("utf-8", "replace") if message else ""
         self.messages.append(text)
         Host.latest = text or Host.latest

@@ -81,7 +81,7 @@ def connected(scenario: Scenario, token: int = 0) -> Iterator[Door]:
 
 @contextmanager
 def door_of(box: Path | None) -> Iterator[Door]:
-    """A socket, or a mailbox in shared memory."""
+    """Return a connection by socket or shared memory."""
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         if box is None
@@ -94,7 +94,7 @@ def door_of(box: Path | None) -> Iterator[Door]:
 def own_partner(
     scenario: Scenario, folder: Path, box: Path | None, token: int = 0
 ) -> Iterator[tuple[str, int]]:
-    """A partner in a process of its own, which hears this run alone, and where it listens."""
+    """Start a controller process for this run and return its address."""
     path = folder / "controller.json"
     path.write_text(
         json.dumps(
@@ -158,7 +158,7 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
 
 
 def steps(record: Record, plant: Plant, door: Door, told: Callable[[float], None]) -> None:
-    """A loop that only waits, then the run: compiled, or in Python where that cannot be."""
+    """Measure an empty loop, then run the loop, compiled if possible."""
     s, loaded = record.scenario, library()
     count = min(BARE, s.steps)
     if not isinstance(loaded, str):
@@ -180,7 +180,7 @@ def send(door: Door, frame: Frame) -> None:
 
 
 def exchange(record: Record, plant: Plant, door: Door, told: Callable[[float], None]) -> None:
-    """Make all steps."""
+    """Make all steps of the real-time loop."""
     s, clock = record.scenario, time.perf_counter
     injected, arrivals = Injected(s.channel), Arrivals()
     under_way: dict[
@@ -220,7 +220,7 @@ def ask(
     now: float,
     values: tuple[float, ...],
 ) -> None:
-    """Measures to the partner, unless they or their answer are to be lost."""
+    """Send measurements to the controller process, unless they are to be lost."""
     record.sent += 1
     ways = (injected.way(), injected.way())
     if None in ways:

@@ -89,7 +89,7 @@ class FmuController:
 
 @contextmanager
 def controller_of(text: Mapping[str, Any]) -> Iterator[Answering]:
-    """The controller of a scenario: its loops, or an FMU between its first step and the end."""
+    """Context manager of the controller of a scenario: its PID loops or an FMU."""
     given = text.get("controller")
     if not given:
         yield Controller(text["measures"], text["loops"])

@@ -125,7 +125,7 @@ def apply(
 
 @contextmanager
 def kept(record: Record) -> Iterator[None]:
-    """A run that fails or is interrupted hands over what it has recorded, as the attribute `record` of the error."""
+    """Context manager that attaches the record to the error of a failed or interrupted run."""
     try:
         yield
     except (Exception, KeyboardInterrupt) as error:

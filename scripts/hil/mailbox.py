@@ -26,7 +26,7 @@ COUNT, LENGTH = struct.Struct("<Q"), struct.Struct("<I")
 
 
 def made(path: Path) -> None:
-    """A new mailbox at a name at which nothing is; what is there already is left as it is."""
+    """Create a new mailbox; an existing file is not overwritten."""
     try:
         place = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -61,7 +61,7 @@ class Mailbox:
         )
 
     def send(self, data: bytes) -> None:
-        """Into the next slot."""
+        """Write a frame to the next slot."""
         at = self.out + 8 + (self.sent % SLOTS) * SLOT
         self.memory[at + 8 : at + 8 + len(data)] = data
         LENGTH.pack_into(self.memory, at, len(data))

@@ -65,7 +65,7 @@ class Plant:
         return tuple(self.seen)
 
     def command(self, values: tuple[float, ...]) -> None:
-        """Inputs from now on."""
+        """Set the inputs of the plant from now on."""
         self.given[:] = values
         self._set(self.component, self.inward, len(self.inward), self.given)
 

@@ -157,7 +157,7 @@ def margin_rows(record: Record) -> list[tuple[Any, ...]]:
 
 
 def write_report(record: Record, path: Path) -> Path:
-    """Return the page."""
+    """Write the report page of a run."""
     from kinetree.scripts.reports.linear_pictures import figure_of
 
     s = record.scenario
@@ -212,7 +212,7 @@ def write_report(record: Record, path: Path) -> Path:
 
 
 def timing(record: Record, figure_of: Any) -> Section:
-    """Return histograms and percentiles."""
+    """Return histograms and percentiles of the times of a run."""
     figure, axes = figure_of(1, 2, 9.0, 3.2)
     pairs = (
         ("computing of a step", record.computing, None),

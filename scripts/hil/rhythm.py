@@ -158,7 +158,7 @@ class Rhythm:
         ]
 
     def go(self, told: Callable[[float], None]) -> None:
-        """Make all steps."""
+        """Run all steps of the compiled loop."""
         ended, s = self.loaded.rhythm_begin(ctypes.byref(self.run)), self.record.scenario
         try:
             while ended == 0 and self.run.steps < s.steps:

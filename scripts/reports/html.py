@@ -60,7 +60,7 @@ def scene(result: Result, caption: str) -> str:
 
 
 def write_report(path: Path, title: str, parts: Sequence[str]) -> Path:
-    """Return the page."""
+    """Write paragraphs, tables and pictures as one HTML page."""
     width = '<meta name="viewport" content="width=device-width, initial-scale=1">'
     head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{width}<title>{escape(title)}</title><style>{STYLE}</style></head>'
     write_text(

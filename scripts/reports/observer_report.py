@@ -28,7 +28,7 @@ def write_observer_report(
     truth: Mapping[str, Any],
     record: Recorded,
 ) -> Path:
-    """Write the page."""
+    """Write the report page of an observer."""
     rows = [["", "value", "± std", "± at the start", "unit"]]
     for name, each in content["estimates"].items():
         cells = [f"{each['value']:.6g}", f"{each['std']:.3g}", f"{each['std_at_start']:.3g}"]

@@ -56,7 +56,7 @@ def escaped(text: str) -> str:
 
 
 def page() -> str:
-    """Return the whole page."""
+    """Return docs/records.md as Markdown."""
     model = [
         field_table("ints of a model, after the header and the directories", fields.MODEL_INTS),
         field_table("floats of a model", fields.MODEL_FLOATS),

@@ -103,7 +103,7 @@ def write_page(
     lead: str = "",
     more: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Return the file."""
+    """Write the sections of a study as one HTML file."""
     try:
         from jinja2 import Environment
     except ImportError:

@@ -105,7 +105,7 @@ def made(ssp_version: str, name: str) -> dict[str, str]:
 
 
 def description(structure: Structure, ssp_version: str) -> Element:
-    """Return systemStructure.ssd."""
+    """Return SystemStructure.ssd as XML text."""
     root = Element(
         "ssd:SystemStructureDescription", SPACES | made(ssp_version, identifier_of(structure.name))
     )

@@ -50,7 +50,7 @@ class Coupled:
     files: list[Path] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A column of the carrier, or LABEL.NAME of a drive."""
+        """Return a column of the carrier, or LABEL.NAME of a drive."""
         return self.trace[name if name.partition(".")[0] in LABELS else f"carrier.{name}"]
 
     @property
@@ -65,8 +65,8 @@ class Coupled:
         )
 
     def deviation(self, name: str, of: str = "") -> tuple[float, float]:
-        """Return the largest difference from the reference, both from their starts on, and the
-        range of the reference.
+        """Return the largest difference from the reference, both relative to their starts, and the
+        reference's range.
         """
         exact = np.interp(self.trace.time, self.reference.time, self.reference[of or name])
         return float(np.abs(self[name] - self[name][0] - exact + exact[0]).max()), float(

@@ -78,7 +78,7 @@ def poses(result: Result, names: list[str], t: float) -> Poses:
 def draw_carrier(
     path: Path, modules: int = 4, times: tuple[float, ...] = (0.4, 0.95, 1.3), **settings: Any
 ) -> None:
-    """The carrier at some times of its run."""
+    """Draw the carrier at some times of its run."""
     from matplotlib.figure import Figure
 
     result, boxes = posed(modules, **settings)
@@ -108,7 +108,7 @@ def draw_carrier(
 
 
 def faces(axes: Any, polygons: list[np.ndarray], colour: str, layer: float) -> None:
-    """Polygons, the nearest one last."""
+    """Draw polygons, the nearest one last."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     ordered = sorted(polygons, key=lambda polygon: float(polygon.mean(axis=0) @ VIEW))
@@ -163,7 +163,7 @@ def stand(axes: Any, here: Poses) -> None:
 
 
 def marked(axes: Any, reference: Result) -> None:
-    """Departures as lines."""
+    """Mark departures by vertical lines."""
     for event in reference.events:
         if event.stage.startswith("swing"):
             axes.axvline(event.time, color="#b03030", linewidth=0.7, linestyle="--")
@@ -228,7 +228,7 @@ def draw_motion(run: Coupled, path: Path) -> None:
 
 
 def draw_drives(run: Coupled, path: Path) -> None:
-    """Pressures and spools of the drives, energy from the supply and work."""
+    """Plot pressures and spools of the drives, supplied energy and work."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 7.0), layout="constrained")

@@ -25,7 +25,9 @@ def whole(source: Source) -> dict[str, Any]:
 
 
 def alone(source: Source) -> dict[str, Any]:
-    """The same as it goes to another machine: without pictures of meshes, which no motion needs; a mesh that makes a mass is refused."""
+    """Return the description for another machine, without picture meshes; meshes that define a mass
+    are refused.
+    """
     raw = whole(source)
     for name, body in raw.get("bodies", {}).items():
         shapes = [*body.get("shapes", []), *([body["shape"]] if "shape" in body else [])]
@@ -73,5 +75,5 @@ def digests(raw: Any, beside: Path) -> list[str]:
 
 
 def mark(thing: Any) -> str:
-    """Sixteen digits that are the same for the same content, in whatever order its keys stand."""
+    """Return a 16-digit hash of the content, independent of the order of keys."""
     return sha256(json.dumps(thing, sort_keys=True, default=repr).encode()).hexdigest()[:16]

@@ -148,7 +148,7 @@ def working_point(
 
 
 def holding(scenario: Scenario, system: Any, inputs: dict[str, float]) -> dict[str, float]:
-    """Commands under which the motion begins at rest, where there are such and nothing moves at the start; loops with an offset have it already."""
+    """Return the commands that keep the start in equilibrium, if there are any."""
     wanted = [table["command"] for table in scenario.loops if "offset" not in table]
     wanted = wanted or ([] if scenario.loops else scenario.commands)
     own = {

@@ -155,7 +155,7 @@ def measured(
 
 
 def columns_of(texts: Sequence[str]) -> list[str]:
-    """Columns that measures need, each once."""
+    """Return the columns that measures need, without duplicates."""
     return list(
         dict.fromkeys(column for name, column in map(parsed, texts) if column and name != VALUE)
     )

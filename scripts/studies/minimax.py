@@ -46,7 +46,7 @@ class Local:
 
 
 def local(search: Search, point: np.ndarray) -> Local:
-    """Return the point's runs."""
+    """Return the values and slopes of a point's runs."""
     texts = search.task.texts
     rows = [
         [

@@ -98,7 +98,7 @@ class Task:
 
 
 def orders_of(task: Task) -> dict[str, list[str]]:
-    """Settings that are orders, and the variables that are their places."""
+    """Return the settings that are permutations, with their variables."""
     return {
         name: [place for place in task.variables if place.startswith(f"{name}[")]
         for name in task.orders

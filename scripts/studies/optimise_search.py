@@ -94,7 +94,7 @@ class Search:
         return time.perf_counter() - self.began
 
     def snapped(self, points: np.ndarray) -> np.ndarray:
-        """Points at which whole numbers are whole and orders are orders: the places of an order by the ranks of their numbers."""
+        """Return points with integers rounded and permutations made valid by ranks."""
         names, out = list(self.task.variables), np.array(points, dtype=float)
         whole = [k for k, each in enumerate(self.task.variables.values()) if each.whole]
         out[:, whole] = (

@@ -120,7 +120,7 @@ def searched(
 
 
 def node_of(text: str, place: str) -> Node:
-    """Return a law, read."""
+    """Return the parsed expression of a law."""
     try:
         return parse(text)
     except ExpressionError as error:
@@ -144,7 +144,7 @@ def law_of(
 
 
 def show_plan(content: dict[str, Any]) -> None:
-    """The table."""
+    """Print the table of planned experiments."""
     from rich.console import Console
 
     from kinetree.scripts.commands.identify import table

@@ -89,7 +89,7 @@ def rows_file(
 def parquet_rows(
     path: Path, columns: list[str], rows: list[Row]
 ) -> Iterator[Callable[[Row], None]]:
-    """Parts of some rows each; a part has its name only when it is whole."""
+    """Context manager that writes rows in parts; a part gets its name when complete."""
     folder, waiting, numbers, said = parts_of(path), [], itertools.count(), -math.inf
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -117,7 +117,7 @@ def parquet_rows(
 
 
 def write_csv(path: Path, columns: list[str], rows: list[Row]) -> None:
-    """The rows so far, at once: what stood there stays until they are written."""
+    """Write all rows so far atomically."""
     with opened(path) as stream:
         csv.writer(stream).writerows([columns, *rows])
 
@@ -131,7 +131,7 @@ def save(path: Path, columns: list[str], rows: list[Row]) -> None:
 
 
 def finish(path: Path | None, columns: list[str], rows: list[Row]) -> None:
-    """The whole file in the order of the cases."""
+    """Write the complete file in the order of the cases."""
     if path is None:
         return
     if path.suffix.lower() == ".parquet":
@@ -160,7 +160,7 @@ def sign(path: Path | None, wanted: Study) -> None:
 
 
 def check_same(path: Path, wanted: Study) -> None:
-    """Rows of another study are refused, with what differs."""
+    """Refuse rows of another study and report what differs."""
     now = marks_of(wanted)
     try:
         then = json.loads(mark_file(path).read_text(encoding="utf-8"))["kinetree study"]

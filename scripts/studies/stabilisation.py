@@ -145,7 +145,7 @@ def system_of(wanted: Comparison, way: str) -> Any:
 def compare(
     wanted: Comparison, progress: Callable[[float], None] = lambda done: None
 ) -> dict[str, Result]:
-    """Run every variant."""
+    """Return the results of every variant."""
     runs = {}
     for k, way in enumerate(wanted.ways):
         runs[way] = uncut(system_of(wanted, way).simulate(**wanted.options()))

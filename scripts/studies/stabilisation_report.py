@@ -55,7 +55,7 @@ def drawing(wanted: Comparison, runs: dict[str, Result]) -> Any:
 
 
 def draw(wanted: Comparison, runs: dict[str, Result], path: Path) -> None:
-    """The picture as a file."""
+    """Write the plot of all variants to a file."""
     with whole_file(path) as draft:
         drawing(wanted, runs).savefig(draft, dpi=120)
 
@@ -66,7 +66,7 @@ def write_report(
     spreads: dict[str, dict[str, np.ndarray]],
     path: Path,
 ) -> Path:
-    """Return the page."""
+    """Write the report page of a comparison."""
     head, *rows = table(wanted, runs)
     best = {
         name: min(runs, key=lambda way: row(wanted, way, runs[way]).largest[name])

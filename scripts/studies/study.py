@@ -150,7 +150,7 @@ class Study(FileTable):
 
     @property
     def run(self) -> dict[str, Any]:
-        """Options of every run that are given."""
+        """Return the run options given in the file."""
         return self.run_table.model_dump(exclude_unset=True)
 
     @property
@@ -186,7 +186,7 @@ class Study(FileTable):
         return [*self.given, *self.texts()]
 
     def texts(self) -> list[str]:
-        """Return the measures."""
+        """Return the texts of all measures."""
         return [
             *(
                 f"{measure}({name})"
@@ -202,7 +202,7 @@ class Study(FileTable):
         return self.lengths()[0] if self.combine == "pairs" else math.prod(self.lengths())
 
     def cases(self) -> Iterator[dict[str, float]]:
-        """Parameter values of every run."""
+        """Return the parameter values of every run."""
         values = self.vary
         if self.combine in SPREADS:
             spreads = {

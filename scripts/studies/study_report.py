@@ -40,7 +40,7 @@ def rank_correlations(values: np.ndarray, inputs: int) -> np.ndarray:
 
 
 def write_report(study: Study, rows: list[list[float]], path: Path) -> Path:
-    """Return the page."""
+    """Write the report page of a study."""
     every, names, count = np.array(rows), study.columns(), len(study.vary)
     lost = failed(rows, count)
     values = np.delete(every, lost, axis=0)

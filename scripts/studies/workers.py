@@ -68,7 +68,7 @@ class Worker:
 
 
 def serve(pipe: Connection, work: Some, together: bool) -> None:
-    """Work at tasks until the pipe or the process at its other end closes; an error is sent in the place of rows."""
+    """Execute tasks until the pipe closes; errors are sent in place of rows."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     pipe.send("ready")
@@ -90,7 +90,7 @@ def serve(pipe: Connection, work: Some, together: bool) -> None:
 def shared(
     work: Some, cases: Sequence[Any], tasks: Sequence[Sequence[int]], count: int, together: bool
 ) -> Iterator[tuple[int, Any]]:
-    """Number and row of every case as it is done; None in the place of the row where the case has ended its workers.
+    """Yield index and row of every case; None if the case has ended its workers.
 
     `together`: the cases of a task are worked at as one, so that all of them run alone where one ends its worker.
     """
@@ -126,7 +126,7 @@ def shared(
 def over(
     worker: Worker, left: deque[Task], deaths: Counter[int], together: bool
 ) -> Iterator[tuple[int, Any]]:
-    """The cases of a worker that has died: back into the queue, and lost where they were alone with it too often."""
+    """Requeue the cases of a dead worker; those that repeatedly end workers are given up."""
     owed = list(worker.owed)
     if together and len(owed) > 1:
         left.extendleft([each] for each in reversed(owed))

@@ -22,7 +22,7 @@ OPTIONS = ("stop_time", "output_step", "integrator", "tolerance", "inputs")
 
 
 def bounds(values: list[float] | Distribution) -> tuple[float, float]:
-    """Least and largest value that are looked at."""
+    """Return the smallest and largest value considered."""
     if not isinstance(values, Distribution):
         return min(values), max(values)
     first, second = values.first, values.second

@@ -174,7 +174,7 @@ class Left:
             parameter_rows(self.session, self.set, str(self.search.value or ""))
 
     def rewrite(self) -> None:
-        """The editor after the text changed elsewhere."""
+        """Update the editor after the text changed elsewhere."""
         self.editor.set_value(self.session.text)
         self.editor.set_language(LANGUAGES[self.session.language])  # type: ignore[arg-type]
         self.file.set_value(
@@ -183,12 +183,12 @@ class Left:
         self.changed()
 
     def paint(self) -> None:
-        """Colours of the theme."""
+        """Set the colours of the theme."""
         self.editor.set_theme(THEMES[self.dark()])  # type: ignore[arg-type]
         self.refresh()
 
     def typed(self, event: Any) -> None:
-        """Check while typing."""
+        """Check the text while typing."""
         if event.value == self.session.text:
             return
         self.session.text = event.value
@@ -196,7 +196,7 @@ class Left:
         self.changed()
 
     def set(self, name: str, value: float | None) -> None:
-        """A value was typed."""
+        """Apply a typed parameter value."""
         for problem in self.session.set(name, value):
             ui.notify(problem, type="negative", multi_line=True)
         self.changed()
@@ -217,7 +217,7 @@ class Left:
             self.changed()
 
     def settle(self) -> None:
-        """Changed values into the text."""
+        """Write changed values into the text."""
         if not self.session.overrides:
             ui.notify("no value differs from the description")
             return

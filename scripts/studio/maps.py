@@ -66,7 +66,7 @@ class Map:
 
 
 def spread(name: str, low: float, high: float, count: int, unit: str = "") -> Axis:
-    """Return evenly spread values."""
+    """Return evenly spaced values of an axis."""
     return Axis(
         name, tuple(float(f"{value:.12g}") for value in np.linspace(low, high, count)), unit
     )

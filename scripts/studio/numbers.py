@@ -46,7 +46,7 @@ class Numbers:
             table_of(finished)
 
     def _stages(self, result: Any) -> None:
-        """Choices and the table that they give."""
+        """Show the stage choices and their table."""
         stages = list(dict.fromkeys(name for name in result.stage_names if name))
         groups = list(
             dict.fromkeys(
@@ -106,7 +106,7 @@ class Numbers:
         self.show()
 
     def show(self) -> None:
-        """The table anew."""
+        """Update the table of numbers."""
         assert self.finished is not None
         result = self.finished.result
         report = self.session.mechanism.description.report if self.session.mechanism else None

@@ -206,7 +206,7 @@ class StudioPage:
         await self.show_start()
 
     def turn(self) -> None:
-        """Light or dark."""
+        """Switch between light and dark theme."""
         self.dark.value = not self.dark.value
         self.left.paint()
         self.plots.draw()

@@ -26,7 +26,7 @@ EDGES = {
 def parameter_rows(
     session: Session, changed: Callable[[str, float | None], Any], wanted: str
 ) -> None:
-    """A row per parameter that is wanted: name and text, value in its unit, bounds, back to the description's value."""
+    """Add a row per parameter: name, value with unit, bounds, reset."""
     rows = session.parameters()
     if not rows:
         ui.label("The description has no parameters.").classes("text-sm opacity-70")
@@ -97,7 +97,7 @@ def number(text: Any) -> float | None:
 
 
 def structure(session: Session, ink: str) -> None:
-    """The graph of bodies, joints and forces, the tree with the joint that carries each body, loops and stages."""
+    """Show the graph of bodies, joints and forces, the tree, loops and stages."""
     mechanism = session.mechanism
     if mechanism is None or mechanism.description.chain is not None:
         ui.label("A linear chain." if mechanism else "").classes("text-sm")
@@ -172,7 +172,7 @@ def graph_options(graph: Graph, ink: str) -> dict[str, Any]:
 
 
 def plain_table(head: list[str], rows: list[list[str]], title: str = "") -> None:
-    """A table with names to the left and numbers to the right."""
+    """Add a table with names at the left and numbers at the right."""
     columns = [
         {
             "name": str(k),

@@ -216,7 +216,7 @@ class Plots:
                 ui.label(f"{len(found) - LISTED} more: search").classes("text-xs opacity-60 px-2")
 
     def add(self, name: str, k: int | None = None) -> None:
-        """A variable on a chart, a new one where none is meant."""
+        """Add a variable to a chart, or to a new one."""
         self.asked = True
         if k is None:
             self.charts.append([name])
@@ -269,7 +269,7 @@ class Plots:
                     made.classes("w-full").style("height: 250px")
 
     def take_set(self, event: Any) -> None:
-        """The charts of a set of [report.plots]."""
+        """Show the charts of a set of [report.plots]."""
         report = self.session.mechanism.description.report if self.session.mechanism else None
         if (
             not event.value
@@ -288,7 +288,7 @@ class Plots:
         self.draw()
 
     def keep(self) -> None:
-        """The charts as a set in the description."""
+        """Save the charts as a set in the description."""
         name = str(self.title.value or "").strip()
         if not name or not self.charts:
             ui.notify("a set needs a name and a chart", type="warning")

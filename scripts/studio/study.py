@@ -112,7 +112,7 @@ class Study:
         )
 
     def named(self, k: int) -> None:
-        """A parameter was chosen: its range."""
+        """Suggest the range of a chosen parameter."""
         name, low, high, _ = self.axes[k]
         if name.value not in self.session.parameters():
             return

@@ -101,7 +101,7 @@ def in_toml(text: str, name: str, value: float) -> str:
 
 
 def reads(text: str, name: str) -> Any:
-    """The value that a text gives a parameter."""
+    """Return the value that a text gives a parameter."""
     try:
         found = plain(text)["parameters"][name]
     except (ValueError, KeyError):

@@ -45,7 +45,7 @@ def check_archive(path: Path) -> None:
 
 
 def check_members(path: Path, members: list[ZipInfo]) -> None:
-    """Names that stay inside, and sizes that are believable."""
+    """Refuse escaping names and implausible sizes."""
     if len(members) > MOST_FILES:
         raise BadInput(f"{path}: {len(members)} files, expected at most {MOST_FILES}")
     for member in members:
@@ -68,7 +68,7 @@ def check_members(path: Path, members: list[ZipInfo]) -> None:
 
 
 def take_out(archive: ZipFile, member: ZipInfo, folder: Path) -> None:
-    """One file, never more of it than the archive's directory says."""
+    """Extract one file, at most as large as declared."""
     target = folder / member.filename
     if member.is_dir():
         target.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,7 @@ def text(content: Any) -> str:
 
 
 def show_json(content: Any) -> None:
-    """Print it."""
+    """Print content as JSON."""
     typer.echo(text(content))
 
 

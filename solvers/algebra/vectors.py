@@ -37,7 +37,7 @@ def get9(array, at):
 
 @inline
 def put3(array, at, a):
-    """Store a vector."""
+    """Store a vector of three at a place of an array."""
     array[at] = a[0]
     array[at + 1] = a[1]
     array[at + 2] = a[2]
@@ -56,7 +56,7 @@ def put6(array, at, a):
 
 @inline
 def put9(array, at, a):
-    """Store a matrix."""
+    """Store a 3 x 3 matrix at a place of an array."""
     put3(array, at, a)
     put6(array, at + 3, (a[3], a[4], a[5], a[6], a[7], a[8]))
 
@@ -89,25 +89,25 @@ def add_to9(array, at, a):
 
 @inline
 def add3(a, b):
-    """Return a + b."""
+    """Return the sum a + b of two vectors."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 @inline
 def sub3(a, b):
-    """Return a - b."""
+    """Return the difference a - b of two vectors."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
 @inline
 def neg3(a):
-    """Return -a."""
+    """Return the negative of a vector."""
     return (-a[0], -a[1], -a[2])
 
 
 @inline
 def scale(s, a):
-    """s a."""
+    """Return a vector times a number."""
     return (s * a[0], s * a[1], s * a[2])
 
 
@@ -119,19 +119,19 @@ def axpy3(s, a, b):
 
 @inline
 def dot3(a, b):
-    """Return a . b."""
+    """Return the scalar product of two vectors."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @inline
 def cross(a, b):
-    """Return a x b."""
+    """Return the vector product of two vectors."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
 @inline
 def mv(m, a):
-    """Return matrix times vector."""
+    """Return a 3 x 3 matrix times a vector."""
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
         m[3] * a[0] + m[4] * a[1] + m[5] * a[2],
@@ -161,7 +161,7 @@ def sv(s, a):
 
 @inline
 def mm(a, b):
-    """Return matrix times matrix."""
+    """Return the product of two 3 x 3 matrices."""
     return (
         a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
         a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
@@ -177,7 +177,7 @@ def mm(a, b):
 
 @inline
 def transpose(m):
-    """Return transposed matrix."""
+    """Return the transposed 3 x 3 matrix."""
     return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
 
@@ -247,13 +247,13 @@ def sub9(a, b):
 
 @inline
 def scale6(s, a):
-    """s S."""
+    """Return a symmetric matrix times a number."""
     return (s * a[0], s * a[1], s * a[2], s * a[3], s * a[4], s * a[5])
 
 
 @inline
 def outer(a, b):
-    """Return a bᵀ."""
+    """Return the outer product a bᵀ of two vectors."""
     return (
         a[0] * b[0],
         a[0] * b[1],
@@ -281,7 +281,7 @@ def skew(a):
 
 @inline
 def skew_mm(a, m):
-    """Return ã M."""
+    """Return the skew matrix of a vector times a matrix."""
     return (
         a[1] * m[6] - a[2] * m[3],
         a[1] * m[7] - a[2] * m[4],

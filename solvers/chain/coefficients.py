@@ -211,7 +211,7 @@ def scaled(a: Band, root: np.ndarray, both: bool) -> Band:
 
 
 def reduced(root: np.ndarray, full: np.ndarray) -> Band:
-    """Return L^-1 full L^-T."""
+    """Return L⁻¹ A L⁻ᵀ for a Cholesky factor L and a full matrix A."""
     return from_dense(np.linalg.solve(root, np.linalg.solve(root, full).T).T)
 
 

@@ -39,7 +39,7 @@ def fill_row(ws, i, count, n, top):
 
 @kernel
 def fill(model, ws, count, top):
-    """Equations of all rows listed for the guessed states."""
+    """Fill the equations of all listed rows for the present modes."""
     n, width = model.c_value.size, count + 1
     for c in range(count * width):
         ws.c_h[c] = 0.0

@@ -222,7 +222,9 @@ def report(model, ws):
 
 @kernel
 def write_guards(model, ws):
-    """Registers of the guards of contacts: positive when an open one touches, a closed one opens, a sticking one slides, a sliding one turns."""
+    """Write the contact indicators: positive for a touch, an opening, a start of slip or a slip
+    reversal.
+    """
     for k in range(model.c_law.size):
         if is_closed(ws, k):
             ws.val[model.c_guard[2 * k]] = ws.c_margin[2 * k]

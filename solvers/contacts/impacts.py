@@ -110,7 +110,7 @@ def take_near(model, ws):
 
 @kernel
 def one_by_one(model, ws):
-    """Impacts of single contacts, the fastest first."""
+    """Compute impacts of single contacts, the fastest first."""
     for _ in range(BLOWS):
         fastest, found = 0.0, -1
         for k in range(model.c_law.size):
@@ -130,7 +130,7 @@ def one_by_one(model, ws):
 
 @kernel
 def bounce_of(model, ws, k):
-    """Coefficient of restitution that counts at the present approach."""
+    """Return the coefficient of restitution for the present approach speed."""
     e = number_of(model, ws, k, RESTITUTION)
     return e if -ws.c_rate[model.c_row[k]] > number_of(model, ws, k, REST_SPEED) else 0.0
 

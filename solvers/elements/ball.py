@@ -100,7 +100,7 @@ def turning_columns(ws, u, B, arm):
 
 @kernel
 def scale9(s, m):
-    """s M."""
+    """Return a 3 x 3 matrix times a number."""
     return (
         s * m[0],
         s * m[1],

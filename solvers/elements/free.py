@@ -39,7 +39,7 @@ def turned(model, ws, e, _):
 
 @kernel
 def moved(model, ws, e, _):
-    """Return the position."""
+    """Return the position of the free body."""
     return get3(ws.q, model.e_q[e])
 
 

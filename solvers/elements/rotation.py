@@ -50,7 +50,7 @@ def turn(b, axis, code, angle):
 
 @kernel
 def matrix(model, ws, e, _):
-    """Return a constant rotation."""
+    """Return the matrix of a constant rotation."""
     return get9(ws.elem, e * L.ELEMENT + L.E_MATRIX)
 
 

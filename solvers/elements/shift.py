@@ -25,7 +25,7 @@ TILTED = 1e-14  # sine of an angle out of a plane that is no rounding of an axis
 
 @kernel
 def vector(model, ws, e, _):
-    """Return a constant shift."""
+    """Return the vector of a constant shift."""
     return get3(ws.elem, e * L.ELEMENT + L.E_AXIS)
 
 

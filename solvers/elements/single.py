@@ -26,7 +26,7 @@ def amounts(model, ws, e):
 
 @kernel
 def amount(model, ws, e):
-    """Return amount alone."""
+    """Return the displacement or angle of an element."""
     if model.e_q[e] >= 0:
         return ws.elem[e * L.ELEMENT + L.E_FACTOR] * ws.q[model.e_q[e]]
     return ws.val[model.e_amount[e]]
@@ -71,7 +71,7 @@ def single_rates(model, ws, e, motion):
 
 @kernel
 def neg6(a):
-    """Return -a."""
+    """Return the negative of a six-vector."""
     return (-a[0], -a[1], -a[2], -a[3], -a[4], -a[5])
 
 

@@ -130,7 +130,7 @@ def adams_fixed_step(mem, rhs, context, t_limit):
 
 @kernel
 def multistep(mem, rhs, context, h, t_end):
-    """New state into STAGE by predictor and corrector; the order of the next step from the errors of this one."""
+    """Compute the new state by predictor and corrector into STAGE, and the next order."""
     order, y, stage = int(mem[CT.ORDER]), CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE)
     f, mismatch = CT.block(mem, F_PREDICTED), CT.block(mem, MISMATCH)
     for i in range(len(y)):
@@ -175,7 +175,7 @@ def choose_order(mem, order, h):
 
 @kernel
 def adams_fixed_interpolate(out, mem, t):
-    """State at t inside the last step."""
+    """Compute the state at t inside the last step."""
     hermite(out, mem, t)
 
 

@@ -132,7 +132,7 @@ def forget(mem):
 
 @kernel
 def cut(mem, t, y):
-    """End the last step at an instant t inside it with state y, as after an event; `restart` of the method must follow."""
+    """End the last step at t inside it with state y, as after an event; `restart` must follow."""
     mem[T_NEW] = t
     copy(block(mem, Y_NEW), y)
 
@@ -146,7 +146,7 @@ def copy(to, source):
 
 @kernel
 def evaluate(f, mem, rhs, context, t, y):
-    """Right-hand side with its count; a rate that is not finite is NOT_A_NUMBER."""
+    """Evaluate and count the right-hand side; NOT_A_NUMBER for non-finite rates."""
     mem[EVALUATIONS] += 1.0
     status = rhs(f, context, t, y)
     if status != 0:
@@ -159,7 +159,7 @@ def evaluate(f, mem, rhs, context, t, y):
 
 @kernel
 def evaluate_end(f, mem, rhs, context, t, y):
-    """Evaluate the rates at the end of a step, unless `changed` follows."""
+    """Compute the rates at the end of a step, unless `changed` follows."""
     return OK if mem[LATE] != 0.0 else evaluate(f, mem, rhs, context, t, y)
 
 
@@ -189,7 +189,7 @@ def is_smooth(mem):
 
 @kernel
 def first_step(mem, rhs, context, order, y_try, f_try):
-    """Step size for the first step from f at T_NEW in block F_NEW; overwrites y_try, f_try."""
+    """Return the first step size from the rate in block F_NEW; overwrites y_try, f_try."""
     if mem[H_GIVEN] > 0.0:
         return min(mem[H_GIVEN], mem[H_MAX])
     y, f = block(mem, Y_NEW), block(mem, F_NEW)

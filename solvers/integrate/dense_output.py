@@ -9,7 +9,7 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def hermite(out, mem, t):
-    """State at t inside the last step, cubic Hermite polynomial."""
+    """Compute the state at t inside the last step by cubic Hermite interpolation."""
     y_old, y_new, f_old, f_new = (
         CT.block(mem, CT.Y_OLD),
         CT.block(mem, CT.Y_NEW),

@@ -147,7 +147,7 @@ def explicit(table: Tableau) -> Kernels:
 
     @kernel
     def interpolate(out, mem, t):
-        """State at t inside the last step; a state that was changed at its end is blended in."""
+        """Compute the state at t inside the last step, blending in changes at its end."""
         y_old, y, ended, h = (
             CT.block(mem, CT.Y_OLD),
             CT.block(mem, CT.Y_NEW),

@@ -13,7 +13,7 @@ GBS_END = ROWS + COLUMNS  # first block a method may use for itself
 
 @kernel
 def midpoint(row, mem, rhs, context, t, y, h, substeps):
-    """Modified midpoint rule from (t, y) with rate F_NEW over h into row."""
+    """Compute the modified midpoint rule from (t, y) over h into a row."""
     before, now, rate, f = block(mem, BEFORE), block(mem, NOW), block(mem, RATE), block(mem, F_NEW)
     d = h / substeps
     for i in range(len(y)):

@@ -71,7 +71,7 @@ def reach(row, n):
 
 @kernel
 def exchange(a, b):
-    """Exchange two rows."""
+    """Exchange two rows of a matrix."""
     for j in range(len(a)):
         a[j], b[j] = b[j], a[j]
 

@@ -65,7 +65,7 @@ def rk4_step(mem, rhs, context, t_limit):
 
 @kernel
 def runge_kutta(mem, rhs, context, h, t_end):
-    """The state a step of size h later into STAGE; three evaluations."""
+    """Compute the state after a step of size h into STAGE with three evaluations."""
     t, y, f, stage = (
         mem[CT.T_NEW],
         CT.block(mem, CT.Y_NEW),
@@ -95,7 +95,7 @@ def runge_kutta(mem, rhs, context, h, t_end):
 
 @kernel
 def rk4_interpolate(out, mem, t):
-    """State at t inside the last step."""
+    """Compute the state at t inside the last step."""
     hermite(out, mem, t)
 
 

@@ -211,7 +211,7 @@ def rk45_step(mem, rhs, context, t_limit):
 
 @kernel
 def rk45_interpolate(out, mem, t):
-    """State at t inside the last step, order 4."""
+    """Compute the state at t inside the last step with order 4."""
     y_old, y_new, f_old, f_new, d = (
         CT.block(mem, CT.Y_OLD),
         CT.block(mem, CT.Y_NEW),

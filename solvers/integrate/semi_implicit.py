@@ -120,7 +120,7 @@ def semi_implicit_step(mem, rhs, context, t_limit):
 
 @kernel
 def rosenbrock(mem, rhs, context, h):
-    """New state by ROS2 into STAGE."""
+    """Compute the new state by ROS2 into STAGE."""
     status = refresh(mem, rhs, context, h)
     if status != 0:
         return status
@@ -149,7 +149,7 @@ def rosenbrock(mem, rhs, context, h):
 
 @kernel
 def symplectic(mem, rhs, context, h):
-    """New state by the symplectic Euler method into STAGE."""
+    """Compute the new state by the symplectic Euler method into STAGE."""
     y, f, rate, stage, nq, nu = (
         CT.block(mem, CT.Y_NEW),
         CT.block(mem, CT.F_NEW),
@@ -174,7 +174,7 @@ def symplectic(mem, rhs, context, h):
 
 @kernel
 def semi_implicit_interpolate(out, mem, t):
-    """State at t inside the last step."""
+    """Compute the state at t inside the last step."""
     hermite(out, mem, t)
 
 

@@ -133,7 +133,7 @@ def explicit_formula(mem, y):
 
 @kernel
 def implicit_formula(mem, y):
-    """State at t_n from sums and history that contain f_n."""
+    """Compute the state at t_n from sums and history including f_n."""
     nq, h, sums = int(mem[CT.NQ]), mem[CT.H_GIVEN], CT.block(mem, SUMS)
     for i in range(nq, len(y)):
         y[i] = h * (sums[i] + weighted_past(mem, ADAMS_MOULTON, i))

@@ -53,7 +53,7 @@ def ready(name: str, processor: str = "") -> bool:
 
 
 def linker() -> list[str] | None:
-    """Command that makes libraries of object code; None where LLVM links it in memory, as it does where there is no compiler."""
+    """Return the command that links libraries; None if LLVM links them in memory."""
     try:
         return compiler() if sys.platform.startswith("linux") else None
     except LibraryError:

@@ -126,7 +126,7 @@ def loads(path: Path) -> bool:
 
 
 def needed_library(name: str) -> Shared | ObjectCode:
-    """A library that has to be there: those that few commands use are built when they are first wanted."""
+    """Return a library, building it first if it is missing."""
     library = load_library(name)
     if library is None:
         from kinetree.solvers.library.build_notice import build_once
@@ -148,7 +148,7 @@ def connect(entry: str) -> None:
 
 
 def held_function(entry: str):
-    """An entry point that is called without letting other Python threads run meanwhile."""
+    """Return an entry point that is called while holding the GIL."""
     return entry_point(entry, True)
 
 

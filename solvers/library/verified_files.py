@@ -72,7 +72,9 @@ def looked_at(path: Path, size: int, changed: int, noted: str) -> bool:
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """A place to write a file; it appears under its name complete and sealed, or not at all."""
+    """Context manager that yields a draft path; the file appears complete with its checksum, or not
+    at all.
+    """
     folder = path.parent
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

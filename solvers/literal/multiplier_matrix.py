@@ -122,14 +122,14 @@ def couple_parent(model, ws, i, k, row, y, a):
 
 @kernel
 def free_bodies(out, model, ws, f):
-    """out = M⁻¹f."""
+    """Compute out = M⁻¹f, the accelerations of the free bodies."""
     for i in range(1, model.parent.size):
         put6(out, 6 * i, free_body(ws, i, get6(f, 6 * i)))
 
 
 @kernel
 def add_reactions(f, model, ws, R):
-    """f += SᵀR."""
+    """Add the joint reactions SᵀR to the forces f."""
     for i in range(1, model.parent.size):
         k = model.parent[i]
         x = get6(R, 6 * i)
@@ -165,7 +165,7 @@ def multipliers(model, ws, w, drift):
 
 @kernel
 def constraint_wrenches(out, model, ws):
-    """out = Zλ."""
+    """Compute the constraint wrenches out = Zλ."""
     for i in range(1, model.parent.size):
         m = order(model, i)
         x = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

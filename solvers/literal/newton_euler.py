@@ -13,20 +13,20 @@ ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @kernel
 def body_mv(ws, i, x):
-    """Return M_i x."""
+    """Return M_i x, the inertia of body i times a six-vector."""
     at = i * L.BODY
     return rigid_mv(ws.body[at + L.B_MASS], get3(ws.body, at + L.B_H), get6(ws.body, at + L.B_J), x)
 
 
 @kernel
 def carry_to(ws, i, x):
-    """Return C_i x."""
+    """Return C_i x, a motion of the parent referred to body i."""
     return carry(get9(ws.G, 9 * i), get3(ws.rho, 3 * i), x)
 
 
 @kernel
 def carry_from(ws, i, f):
-    """Return C_iᵀ f."""
+    """Return C_iᵀ f, a wrench of body i referred to the parent."""
     return carry_back(get9(ws.G, 9 * i), get3(ws.rho, 3 * i), f)
 
 

@@ -46,14 +46,14 @@ def tree_numbers(n: list[int], kappa: list[int]) -> tuple[list[int], list[int], 
 
 
 def direct(eta: list[int], kappa: list[int]) -> float:
-    """Return (4.1)."""
+    """Return the operations of the direct form DRT, formula (4.1)."""
     total = sum(2 * e**3 + 51 * e**2 + 325 * e + 1332 for e in eta[1:])
     before = (eta[k] for k in kappa[2:])
     return (total - sum(2 * e**3 + 15 * e**2 - 251 * e for e in before)) / 6
 
 
 def composite(n: list[int], eta: list[int], depth: list[int], kappa: list[int]) -> float:
-    """Return (4.2)."""
+    """Return the operations of the composite-body form CBM, formula (4.2)."""
     total = sum(
         2 * e**3 + 51 * e**2 + 109 * e + 1332 + 252 * f * d
         for e, f, d in zip(eta[1:], n[1:], depth[1:], strict=True)
@@ -63,7 +63,7 @@ def composite(n: list[int], eta: list[int], depth: list[int], kappa: list[int]) 
 
 
 def first_kind(n: list[int], mu: list[int]) -> float:
-    """Return (4.3)."""
+    """Return the operations of the multiplier form LGR, formula (4.3)."""
     total = sum(2 * x**3 + 51 * x**2 + 361 * x + 2520 for x in mu[1:])
     own = (6 - f for f in n[2:])
     return (total - sum(2 * m**3 + 15 * m**2 + m for m in own) - 288) / 6

@@ -75,7 +75,7 @@ def check_section(checker: Checker, path: Path, section: Section) -> bool:
 
 
 def check_chain(checker: Checker, name: str, beam: Beam) -> None:
-    """Complain about what keeps a beam from being divided into pieces."""
+    """Report everything that prevents the division of a beam into pieces."""
     try:
         divided(name, beam, checker.description.written, checker.values)
     except BeamProblem as problem:

@@ -137,7 +137,7 @@ def spline(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
 
 
 def coil(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
-    """Return a helix."""
+    """Return the position on a helix and its derivatives."""
     assert force.helix is not None
     key = f"forces.{label}.helix"
     radius, pitch, begin, end = (

@@ -233,7 +233,7 @@ class Wheel:
         return [rolled * way * f for f in self.bristles.forces()]
 
     def moment(self) -> Vector:
-        """Return rolling resistance."""
+        """Return the moment of rolling resistance."""
         if self.force.rolling == 0.0:
             return NOWHERE
         drag = (

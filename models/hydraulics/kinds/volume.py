@@ -74,7 +74,7 @@ def states(label: str, place: VolumePlace, named: Callable[[str], str]) -> dict[
 
 
 def check_start(checker: Checker, path: Path, element: VolumePlace) -> None:
-    """Absolute pressures are not negative."""
+    """Report a negative absolute pressure."""
     check_absolute(checker, (*path, "start"), guessed(element.start))
 
 
