@@ -38,7 +38,7 @@ def test_margins_in_a_sentence():
         == "unstable"
     )
     late = SimpleNamespace(period=0.01, delay=2.5e-3, limited=True)
-    assert linear_text.sampling(late) == "100 Hz, 2.5 ms late, at a limit of its command"
+    assert linear_text.sampling(late) == "100 Hz, delay 2.5 ms, command at its limit"
     assert (
         linear_text.sampling(SimpleNamespace(period=0.0, delay=0.0, limited=False)) == "continuous"
     )
