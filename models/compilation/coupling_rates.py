@@ -75,7 +75,7 @@ class Leaves:
         return self._made[label]
 
     def velocity(self, body: int, point: int) -> Vector:
-        """Return the velocity of that point."""
+        """Return the velocity of a body point as variables of the coupling."""
         if body == 0:
             return NOWHERE
         velocity = Vector(*self.sensed(f"velocity({body},{point})", VELOCITY, body, point))

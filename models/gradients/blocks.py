@@ -299,7 +299,7 @@ class Blocks:
         )
 
     def by_time(self, t: float, products: np.ndarray) -> float:
-        """Return the product with the slope by time, inputs included."""
+        """Return the product of adjoints with the time derivative, inputs included."""
         found = float(products[self.n])
         if self.record.curved:
             rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)

@@ -113,8 +113,8 @@ def roll_up(part: float, **beam: Any) -> float:
 
 
 def buckling_load(**beam: Any) -> float:
-    """Return load at which a clamped column buckles over Euler's, from its frequency under two
-    loads: its square falls linearly.
+    """Return the buckling load of a clamped column relative to Euler's, extrapolated from
+    frequencies under two loads.
     """
     euler = math.pi**2 * BENDING / (4.0 * LENGTH**2)
     squares = []

@@ -72,7 +72,7 @@ class Comparison(FileTable):
         return self._path
 
     def source(self) -> str:
-        """Return the mechanism; a file is meant relative to the comparison's own folder."""
+        """Return the mechanism; file paths are relative to the comparison's folder."""
         return (
             self.mechanism
             if self.mechanism.startswith("lib:")

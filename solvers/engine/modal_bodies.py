@@ -102,7 +102,7 @@ def turned(turn, rate):
 
 @kernel
 def move_face(model, ws, i):
-    """Row of an interface, and its columns of all modes in ws.modes."""
+    """Compute the row of an interface frame and its mode columns in ws.modes."""
     at = i * L.ROW
     parent = model.parent[i] * L.ROW
     f = face_at(model.faces, face_of(model, i))
@@ -146,7 +146,7 @@ def move_face(model, ws, i):
 
 @kernel
 def scaled9(s, a):
-    """A matrix times a number."""
+    """Return a 3 x 3 matrix times a number."""
     return (
         s * a[0],
         s * a[1],

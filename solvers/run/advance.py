@@ -201,7 +201,7 @@ def can_project(mem, model, ws):
 
 @kernel
 def project_rates(mem, context):
-    """Begin anew with right-hand sides on the constraints."""
+    """Restart the integrator with rates evaluated on the constraints."""
     model, ws = context
     ws.head.on_constraints = 1.0
     return restart(mem, context)

@@ -175,7 +175,7 @@ inputs = { f = "5*sin(2*t + 3*t**2)" }
 """
 
 
-def test_plans_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_experiment_plans_are_ranked(tmp_path: Path, capsys: pytest.CaptureFixture):
     (tmp_path / "m.json").write_text(json.dumps(SLIDER))
     (tmp_path / "plan.toml").write_text(PLAN)
     command = [

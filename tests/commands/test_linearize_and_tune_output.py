@@ -384,7 +384,7 @@ def design(**more: Any) -> Any:
     return SimpleNamespace(**told | more)
 
 
-def test_a_design_becomes_plain_data():
+def test_design_converts_to_plain_data():
     numbers = {
         "kp": 2.0,
         "crossover": 3.0,

@@ -87,7 +87,7 @@ def test_a_cylinder_has_oil(name: str):
             replace(PLAIN, **{name: value})
 
 
-def test_numbers_at_their_bounds():
+def test_drive_parameters_at_bounds():
     """What is equal to a bound is on one side of it: no stroke, no drop and no span of commands are refused, times of 0 are none."""
     for change, said in (({"longest": 1.0}, "longest"), ({"longest": 0.5}, "longest")):
         with pytest.raises(DriveError, match=said):

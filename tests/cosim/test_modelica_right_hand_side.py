@@ -168,7 +168,7 @@ def carrier_circuit() -> dict:
     }
 
 
-def test_right_hand_side_of_both_drives_of_the_carrier():
+def test_modelica_rates_of_carrier_drives_match():
     """Six states of two drives in Modelica beside the same circuits in the engine."""
     equations, system = Equations(compiled("CarrierDrives")), load(carrier_circuit()).compile()
     random, nothing = np.random.default_rng(4), np.zeros(0)

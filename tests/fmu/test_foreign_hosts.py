@@ -218,7 +218,7 @@ def test_numbers_above_the_common_bound_are_off(monkeypatch, capsys):
     )
 
 
-def test_verify_compares_a_motion_that_ends_up_to_shortly_before(tmp_path):
+def test_verify_compares_until_early_end(tmp_path):
     """Bounces that follow one another ever faster end the motion: geometric series of times, 0.45 s (1 + 2 0.8 + 2 0.8² + …) = 4.05 s."""
     ball = {
         "format": "kinetree/1",

@@ -70,9 +70,7 @@ def test_wheel_build_leaves_no_files(
     assert "kinetree.fmu.ship' failed" in capsys.readouterr().err and len(programs.lines) == 5
 
 
-def test_an_installed_wheel_is_tried(
-    programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture
-):
+def test_installed_wheel_works(programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture):
     assert (
         distribution.main(["installed"]) == 1
         and "dist/ has no wheel: python3 scripts/dev.py wheel" in capsys.readouterr().err

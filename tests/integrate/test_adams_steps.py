@@ -55,7 +55,7 @@ def test_error_constants_come_from_their_generating_function():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_tables_are_integrals_on_the_grid_that_is_there(seed: int):
+def test_adams_tables_match_integrals_on_grid(seed: int):
     """Steps that double with rising order, then of any size that is sometimes kept: every table, whatever was taken over from the step before."""
     rng = np.random.default_rng(seed)
     mem, past, h, rising = memory(WANTED_ORDER=1.0), [0.0], 0.01, int(rng.integers(2, 12))

@@ -262,7 +262,7 @@ def test_contacts_resettle_after_due_events(monkeypatch):
 
 @pytest.mark.parametrize("actions", [0, 2])
 @pytest.mark.parametrize("stage", [0, 1])
-def test_the_end_of_a_stage(monkeypatch, actions, stage):
+def test_stage_end_changes_structure(monkeypatch, actions, stage):
     """What it sets, then the next structure if there is one; a failure stops there. Its books are those of the structures before and after."""
     for breaks in ("", "act", "change", "refresh"):
         made, told = (

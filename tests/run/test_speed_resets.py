@@ -265,7 +265,7 @@ def test_energy_book_of_a_reset():
 
 
 @pytest.mark.parametrize("cut", ["A", "B", "C"])
-def test_the_cut_makes_no_difference(cut):
+def test_speed_reset_is_independent_of_loop_cut(cut):
     """The same reset with another joint of the loop cut, from the same position and speeds."""
     first = load(four_bar(events={"E": {**NOW, "set": {"der(a)": 1.0}}})).compile()
     other = four_bar(events={"E": {**NOW, "set": {"der(a)": 1.0}}})

@@ -516,7 +516,7 @@ class Told(dict):
         return {"heave": "m", "pitch": "rad"}.get(name, "Pa")
 
 
-def test_a_staged_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_staged_run_plot_marks_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Panels have values in the unit on their axis, coordinates as deviations from the start; only changes of stage are marked."""
     from matplotlib.figure import Figure
 

@@ -379,7 +379,7 @@ def test_optimisation_report_lists_result(tmp_path: Path):
     assert page.unread() == []
 
 
-def test_a_front_of_an_optimisation(tmp_path: Path):
+def test_pareto_front_report(tmp_path: Path):
     """∫x² = x0² (M/d + d/K)/2 against ∫ẋ² = K x0²/(2 d), which falls with every d: the page's front is that curve, its bounds evenly spaced."""
     d = slider(
         "-k*x - d*der(x)",

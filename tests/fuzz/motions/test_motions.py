@@ -148,7 +148,7 @@ def test_motions_are_those_of_dense_matrices(seed):
 
 
 @pytest.mark.parametrize("way", ["native", "python", "model exchange"])
-def test_hosts_get_the_motion(way):
+def test_hosts_reproduce_motion(way):
     """One mechanism each; the long run has many."""
     case = case_of(drawn(1008))
     assert case is not None
