@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "kinetree-setup.stamp"
-EVERYTHING = "plots,tables,view,films,studio,control,studies,cluster,optimize,learning,docs,peers,cad,modelica,robots,cross,dev"
+EVERYTHING = "plots,tables,view,films,studio,control,studies,cluster,optimize,learning,docs,peers,cad,flexible,modelica,robots,cross,dev"
 LITTLE = "plots,view"  # what the demonstration needs
 SIZES = {  # MB that are downloaded and that lie in .venv afterwards, measured on Linux with Python 3.11
     LITTLE: (215, 790),
