@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cholesky, eig, eigh, solve_triangular
@@ -174,7 +174,8 @@ def eigenvalue_errors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not A.size:
         return np.zeros(0, dtype=complex), np.zeros(0)
     balanced = balance(A)[0]
-    values, left, right = eig(balanced, left=True, right=True)
+    found: Any = eig(balanced, left=True, right=True)
+    values, left, right = found
     size = ROUNDING * float(np.linalg.norm(balanced, 2))
     along = np.abs((left.conj() * right).sum(axis=0))
     return values, np.minimum(size / np.maximum(along, 1e-300), GROWTH / ROUNDING * size)

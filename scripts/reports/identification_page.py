@@ -82,9 +82,11 @@ def write_page(
 ) -> Path:
     """Write the page of a fit of motions, or of a decay and the parameters matched to it."""
     from kinetree.models.analysis.amplitude_spectrum import draw_spectra
+    from kinetree.models.analysis.decay import Decay
 
-    decay = None if hasattr(found, "estimates") else found
-    estimates = getattr(found, "estimates", ()) or (matched.estimates if matched else ())
+    decay = found if isinstance(found, Decay) else None
+    fit = None if isinstance(found, Decay) else found
+    estimates = fit.estimates if fit else matched.estimates if matched else ()
     parts = [heading("Record")]
     marks = tuple(mode.frequency for mode in decay.modes if mode.frequency) if decay else ()
     columns: dict[str, np.ndarray] = found.measured
@@ -96,13 +98,13 @@ def write_page(
         fits = [("column", "rows", "rms left", "mean deviation", "correlation")]
         fits += [
             (
-                fit.name,
-                str(fit.rows),
-                f"{fit.rms:.4g}",
-                f"{100 * fit.mean_deviation:.2g} %",
-                f"{fit.correlation:.6f}",
+                column.name,
+                str(column.rows),
+                f"{column.rms:.4g}",
+                f"{100 * column.mean_deviation:.2g} %",
+                f"{column.correlation:.6f}",
             )
-            for fit in found.fits
+            for column in found.fits
         ]
         parts += [table(fits), heading("Amplitude spectrum")]
         lines = "; dashed: the modes that were found" if marks else ""
@@ -113,15 +115,15 @@ def write_page(
     if estimates:
         parts += [heading("Parameters"), table(parameters_table(tuple(estimates)))]
         parts += [paragraph(note) for note in (matched.notes if matched else ())]
-    if decay is None:
-        for first, second, value in found.alike:
+    if fit is not None:
+        for first, second, value in fit.alike:
             parts.append(
                 paragraph(f"{first} and {second} are hardly told apart: correlation {value:.3f}.")
             )
         parts.append(heading("What would explain what is left"))
         parts.append(
-            table(suspects_table(found.suspects))
-            if found.suspects
+            table(suspects_table(fit.suspects))
+            if fit.suspects
             else paragraph("No other mass, stiffness or damping explains 1 % of what is left.")
         )
     return write_report(path, f"Identification: {title}", parts)
