@@ -53,6 +53,8 @@ def flexible(
     from kinetree.models.beams.mesh_matrices import assemble
     from kinetree.models.beams.reduction import ReductionError, reduce_body, save_reduced
 
+    if not Path(source).is_file():
+        raise BadInput(f"no file {source}")
     if output.suffix.lower() != ".npz":
         raise BadInput(f"--output: found {output.name}, expected FILE.npz")
     try:

@@ -203,6 +203,8 @@ def test_command_reduces_matrices(bricks, tmp_path: Path, capsys):
     (tmp_path / "m.json").write_text(json.dumps(d))
     assert cli.main(["check", str(tmp_path / "m.json")]) == 0
     assert cli.main([*arguments, "--interface", "root=x=9"]) == 2
+    arguments[1] = str(tmp_path / "missing.msh")
+    assert cli.main([*arguments, "--interface", "root=x=0"]) == 2
 
 
 def test_meshes_of_tetrahedra_are_reduced(tmp_path: Path):
