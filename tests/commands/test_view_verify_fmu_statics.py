@@ -241,55 +241,49 @@ def test_archive_platforms_are_listed(tmp_path: Path, capsys: pytest.CaptureFixt
     assert all(name in told for name in (*there, *absent)) and "--platforms all" in told
 
 
+SPRING = """
+format = "kinetree/1"
+name = "hanging mass"
+[parameters]
+m = 1.0
+k = 100.0
+[inputs]
+f = 0.0
+[bodies.b]
+mass = "m"
+[joints.j]
+child = "b"
+type = "prismatic"
+axis = "z"
+coordinates = ["z"]
+[forces.s]
+coordinate = "z"
+value = "f - k*z"
+"""
+
+
 def test_statics_then_continues_from_previous_equilibrium(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+    tmp_path: Path, capsys: pytest.CaptureFixture
 ):
-    """Each step with its values; alone it is told as itself, with others as a list."""
-    asked: list[Any] = []
-    description = SimpleNamespace(parameters={"m": 1.0})
+    """Every step with its own values: alone it is told as itself, with others as a list; the page shows all."""
+    path = tmp_path / "m.toml"
+    path.write_text(SPRING)
 
-    def equilibria(steps: list[Any], given: Any) -> list[Any]:
-        asked.append((steps, given))
-        return [SimpleNamespace(to_dict=lambda k=k: {"k": k}) for k in range(len(steps))]
+    def heights(*words: str) -> list[float]:
+        assert cli.main(["statics", str(path), "--json", *words]) == 0
+        told = json.loads(capsys.readouterr().out)
+        return [each["coordinates"]["z"] for each in (told if isinstance(told, list) else [told])]
 
-    system = system_of(description=description, equilibria=equilibria)
-    monkeypatch.setattr(
-        models, "load", lambda source, **settings: SimpleNamespace(compile=lambda: system)
+    assert heights() == pytest.approx([-0.0980665], rel=1e-3)
+    assert heights("--input", "f=5") == pytest.approx([-0.0480665], rel=1e-3)
+    assert heights("--then", "m=2", "--then", "m=3,f=10") == pytest.approx(
+        [-0.0980665, -0.196133, -0.1941995], rel=1e-3
     )
-    monkeypatch.setattr(
-        statics, "show", lambda console, title, found, system: print(title, found.to_dict())
-    )
-    pages: list[Any] = []
-    monkeypatch.setattr(scenes, "rest_data", lambda system, found, titles: titles)
-    monkeypatch.setattr(
-        scenes,
-        "Animation",
-        lambda data: SimpleNamespace(save=lambda path: pages.append((data, path))),
-    )
-    assert (
-        cli.main(["statics", "m", "--input", "u=2"]) == 0
-        and capsys.readouterr().out == "arm {'k': 0}\n"
-    )
-    then = ["--then", "m=2,u=3", "--then", "m=4"]
-    assert cli.main(["statics", "m", *then, "--html", str(tmp_path / "a.html")]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "arm {'k': 0}",
-        "arm m=2,u=3 {'k': 1}",
-        "arm m=4 {'k': 2}",
-        f"written: {tmp_path / 'a.html'}",
-    ]
-    assert asked == [([{}], {"u": 2}), ([{}, {"m": 2, "u": 3}, {"m": 4}], None)] and pages == [
-        (["equilibrium", "m=2,u=3", "m=4"], tmp_path / "a.html")
-    ]
-    for words, told in (([], {"k": 0}), (then, [{"k": 0}, {"k": 1}, {"k": 2}])):
-        assert (
-            cli.main(["statics", "m", "--json", *words]) == 0
-            and json.loads(capsys.readouterr().out) == told
-        )
-    assert (
-        cli.main(["statics", "m", "--then", "q=1"]) == 2
-        and "--then q: expected one of m, u" in capsys.readouterr().err
-    )
+    page = tmp_path / "a.html"
+    assert cli.main(["statics", str(path), "--then", "m=2", "--html", str(page)]) == 0
+    assert "m=2" in capsys.readouterr().out and "m=2" in page.read_text()
+    assert cli.main(["statics", str(path), "--then", "q=1"]) == 2
+    assert "m, k, f" in capsys.readouterr().err
 
 
 def test_unstable_mode_is_named_by_dominant_coordinate():

@@ -20,6 +20,7 @@ from kinetree.scripts.cosim.import_ssp import scenario_of_ssp
 from kinetree.scripts.ssp import archive
 from kinetree.scripts.ssp.structure import Base, Component, Connector, Link, Structure
 from kinetree.scripts.ssp.wiring import Edge, direct
+from kinetree.scripts.terminal import foreign_archives
 from kinetree.scripts.terminal.error_messages import BadInput
 
 KINDS = {
@@ -329,7 +330,7 @@ def member(name: str, size: int = 0, packed: int = 0) -> ZipInfo:
 
 def test_sizes_and_names_at_their_bounds():
     """Ten thousand files, names of 200 characters, 2 GB; above 50 MB no more than two hundred bytes of each packed one."""
-    check = lambda *members: archive.check_members(Path("x.ssp"), list(members))  # noqa: E731
+    check = lambda *members: foreign_archives.check_members(Path("x.ssp"), list(members))  # noqa: E731
     check(*[member("a")] * 10_000)
     check(member("n" * 200 + "/" + "m" * 200), member("a", 50_000_000, 1), member("d/"))
     check(member("a", 30_000_000, 150_000), member("b", 30_000_000, 150_000))
@@ -344,9 +345,10 @@ def test_sizes_and_names_at_their_bounds():
 
 
 def test_sources_stay_in_the_folder(tmp_path: Path):
-    assert [archive.stays(name) for name in ("a", "a/b", "a..b", "./a")] == [True] * 4
+    assert [foreign_archives.stays(name) for name in ("a", "a/b", "a..b", "./a")] == [True] * 4
     assert [
-        archive.stays(name) for name in ("", "/a", "..", "a/../b", "a\\..\\b", "C:a", "\\a", "a\0b")
+        foreign_archives.stays(name)
+        for name in ("", "/a", "..", "a/../b", "a\\..\\b", "C:a", "\\a", "a\0b")
     ] == [False] * 8
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()

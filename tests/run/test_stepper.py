@@ -301,7 +301,7 @@ def test_panda_is_held_by_the_regulator_of_the_example(
     path = next((Path(each, below) for each in sys.path if Path(each, below).is_file()), None)
     if path is None:
         pytest.skip("the package example-robot-data is not installed")
-    example = ROOT / "examples" / "panda" / "lqr.py"
+    example = ROOT / "examples" / "robot" / "panda_lqr.py"
     page = (ROOT / "docs" / "stepper.md").read_text(encoding="utf-8")
     assert example.read_text(encoding="utf-8") in page
     monkeypatch.setattr(sys, "argv", ["lqr.py", str(path)])
