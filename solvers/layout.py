@@ -41,10 +41,13 @@ class Status(IntEnum):
     NO_CONTACT_FORCE = (
         14  # rigid bodies with friction admit no contact force, or several; item = contact
     )
-    PENETRATES = 15  # bodies overlap where a contact begins; item = contact
+    PENETRATES = (
+        15  # bodies overlap where a motion begins, or where an event puts them; item = contact
+    )
     DRIVEN_TOGETHER = (
         19  # given motions drive a contact into its surface, and nothing gives way; item = contact
     )
+    SLIDING = 20  # the motion slides along a jump of its rates; item = register of the state
     CANNOT_SET = 12  # an event sets what the constraints and the other set values determine; item = register of the speed or coordinate
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled

@@ -163,6 +163,7 @@ GUARD = Record(
         "event",
         "number of the event in the description; for the end of a stage -1 minus the register of its condition",
     ),
+    Entry("timed", "1: it runs evenly with time between events, as that of a sample does"),
 )
 
 ACTION = Record(

@@ -39,7 +39,7 @@ PARTS = (
     Field("guards", "guards", "values of the guards of the present stage"),
     Field(
         "bodies",
-        f"{UNIT_BODY.size}*bodies+2+parameters+inputs",
+        f"{UNIT_BODY.size}*bodies+3+parameters+inputs",
         "records UNIT_BODY; behind them parameters and inputs while the structure changes",
     ),
     Field("events", f"{EVENT.size}*logged", "log of events, records EVENT, a ring"),
@@ -78,6 +78,7 @@ PARTS = (
         "higher powers of the inputs during the next advance, layout.CURVE per input; read where `curved` is 1",
     ),
     Field("scratch", "n", "one y"),
+    Field("trial", "2*n", "rates of two states"),
     Field("memory", "memory", "integrator memory"),
     Field("workspace", "workspace", "workspace of the present structure"),
 )
@@ -193,6 +194,8 @@ UNIT_HEAD = Record(
         "model exchange: time of a step that the host has completed and may take back; infinity: none",
     ),
     Entry("settled", "model exchange: when event mode ended last"),
+    Entry("looked_at", "time at which the progress of the steps was looked at last"),
+    Entry("jumps", "successive looks that found the motion at a jump of its rates"),
 )
 
 RECORDS = (UNIT, STAGE, TRANSITION, LOCKED, UNIT_BODY, UNIT_HEAD, EVENT)

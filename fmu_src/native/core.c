@@ -127,6 +127,9 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
         case STATUS_PENETRATES: return say(in, level, "%s at t = %.9g: contact %d: the bodies overlap where the motion begins", doing, t, item + 1);
         case STATUS_DRIVEN_TOGETHER:
             return say(in, level, "%s at t = %.9g: contact %d: given motions drive the bodies into each other, and nothing gives way", doing, t, item + 1);
+        case STATUS_SLIDING:
+            return say(in, level, "%s at t = %.9g: the rate of '%s' jumps back and forth: a law switches there (sign, if, <); use a friction element or a hysteresis",
+                       doing, t, register_name(&in->model, in->work, item));
         case STATUS_CHATTERING: return say(in, level, "%s at t = %.9g: events accumulate (condition %d)", doing, t, item);
         case STATUS_STAGE_NEVER_ENDS: return say(in, level, "%s at t = %.9g: stage '%s' never ends", doing, t, stage_name(&in->model, (int)in->work[V_STAGE]));
         default: return say(in, level, "%s at t = %.9g: status %d of the engine", doing, t, status);

@@ -72,6 +72,7 @@ def compile_structure(
     """
     builder = Builder(description, with_twins(description, topology), locked, end, later, at_end)
     builder.starts |= {**description.starts, **(starts or {})}
+    builder.run_start = evaluate_constant(description.run.start_time, parameter_values(description))
     builder.contacts, builder.around = Contacts(), around or {}
     try:
         return assemble(builder)

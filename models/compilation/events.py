@@ -4,14 +4,18 @@ events.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kinetree.models.compilation.internal_names import STAGE_START
 from kinetree.models.compilation.node_arithmetic import E, const, larger, name, smaller
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
 from kinetree.models.compilation.prescribed_motion import early
 from kinetree.models.compilation.structure_builder import NONE, Builder
-from kinetree.models.description.errors import ModelError, Problem, suggestion
-from kinetree.models.expressions.nodes import ZERO, ExpressionError, Node, Operation
+from kinetree.models.description.errors import ModelError, Problem, shown, suggestion
+from kinetree.models.description.names import expressions
+from kinetree.models.expressions.nodes import ZERO, ExpressionError, Node, Operation, names
 from kinetree.models.expressions.registers import ACCELERATION
+from kinetree.models.expressions.text import parse
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Op
 
@@ -62,6 +66,7 @@ def add_guards(builder: Builder) -> None:
     for number, (label, event) in enumerate(builder.description.events.items()):
         laws = [builder.node(law, f"events.{label}") for law in (event.when, *event.set.values())]
         if builder.later and not all(resolvable(builder, law) for law in laws):
+            refuse_blind(builder, label, (event.when, *event.set.values()), laws)
             continue
         if builder.later and not all(known(builder, target) for target in event.set):
             continue
@@ -72,6 +77,35 @@ def add_guards(builder: Builder) -> None:
         guard = guard_of(builder.node(event.when, f"events.{label}.when")).node
         add_guard(
             builder, guard, L.Guard.RESET, actions, number, f"event '{label}' (when {event.when})"
+        )
+
+
+def refuse_blind(
+    builder: Builder, event: str, texts: Sequence[float | str], laws: Sequence[Node]
+) -> None:
+    """Refuse a sampled controller that measures what has left the mechanism while its command still acts."""
+    d = builder.description
+    owner = d.made.get(("events", event))
+    if owner is None:
+        return
+    commands = {
+        name for (section, name), by in d.made.items() if by == owner and section == "outputs"
+    }
+    acts = any(
+        path[0] not in ("events", "outputs", "stages") and names(parse(text)) & commands
+        for path, text in expressions(d)
+    )
+    if acts:
+        lost = next(
+            text for text, law in zip(texts, laws, strict=True) if not resolvable(builder, law)
+        )
+        raise ModelError(
+            Problem(
+                f"controllers.{owner}",
+                f"{shown(lost)}, which has left the mechanism, while its command still acts",
+                "what the controller reads to stay as long as what it drives",
+                file=d.file,
+            )
         )
 
 

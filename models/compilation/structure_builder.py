@@ -26,6 +26,7 @@ from kinetree.models.compilation.register_usage import registers_read, whole
 from kinetree.models.compilation.set_speeds import set_speeds
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import joint_elements
+from kinetree.models.description.names import RUN_START
 from kinetree.models.description.schema import Description, Ends
 from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.nodes import Const, Name, Node, names
@@ -64,6 +65,7 @@ class Builder:
         self.at_end = (
             at_end or {}
         )  # coordinates, speeds, states and parameters that the end of the stage sets
+        self.run_start = 0.0  # [run].start_time; a run that starts at another time replaces it
         self.topology = topology
         self.registers = Registers()
         self.body = {"ground": 0} | {name: k for k, name in enumerate(topology.order, 1)}
@@ -164,6 +166,7 @@ class Builder:
             r.add(name, np.nan, STATE)
         r.add(STAGE_START, 0.0, TIME)
         self.offer("stage_start", STAGE_START)
+        r.add(RUN_START, self.run_start, PARAMETER)
         for joint in self.topology.joint:
             form = joint_elements(d.joints[joint], joint)
             form = self.lock(form) if joint in self.locked else form
@@ -369,7 +372,13 @@ class Builder:
             "forces": np.array(self.forces, dtype=np.int64).reshape(-1),
             "potentials": np.array(self.potentials, dtype=np.int64),
             "x_rate": np.array(rates, dtype=np.int64),
-            "guards": np.array(self.guards, dtype=np.int64).reshape(-1),
+            "guards": np.array(
+                [
+                    (*guard, int(k < len(program.timed) and program.timed[k]))
+                    for k, guard in enumerate(self.guards)
+                ],
+                dtype=np.int64,
+            ).reshape(-1),
             "actions": np.array(self.actions, dtype=np.int64).reshape(-1),
             "set_speed": np.array(set_speeds(self.actions, joints), dtype=np.int64),
             "latches": np.array(self.latches, dtype=np.int64).reshape(-1),

@@ -1,8 +1,8 @@
 """Controllers as states, events, outputs and forces of their mechanism.
 
-A sampled controller NAME is events at NAME.first + k period (a millionth of a period after the start): what it measures is read, its memory goes on,
-its command is held in NAME.command; with a delay the command waits in NAME.due (whole periods of it in NAME.wait1, ...) and an event of its own
-releases it. A run that begins after `run.start_time` wakes it within three periods. Noise: two streams of the minimal standard generator (Park and
+A sampled controller NAME is events at S + (k + FIRST) period, with S the time at which the run or the instance began and k the number of samples so
+far: what it measures is read, its memory goes on, its command is held in NAME.command; with a delay the command waits in NAME.due (whole periods of
+it in NAME.wait1, ...) and an event of its own releases it at NAME.release. Noise: two streams of the minimal standard generator (Park and
 Miller, Comm. ACM 31 (1988) 1192; the second with the factor 48271 of 1993), exact in doubles, to normal numbers by Box and Muller; the seed is part
 of the state.
 
@@ -22,6 +22,7 @@ from zlib import crc32
 from kinetree.models.beams.beam_expansion import with_beams
 from kinetree.models.beams.reduced_bodies import with_reduced_bodies
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
+from kinetree.models.description.names import RUN_START
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.parts.controller_parts import (
     Controlled,
@@ -38,10 +39,9 @@ MODULUS, FACTORS = 2147483647, (16807, 48271)
 FORCE_KINDS = {"between": KINDS["line"].table, "coordinate": KINDS["coordinate"].table}
 SMALL = 1e-9  # of a period: less is a whole number of them
 FIRST = 1e-6  # of a period: the first sample is so late that every host sees its condition come true, and none falls together with corners at kT
-SOON, LATE = (
-    1e-6,
-    0.01,
-)  # s after the start: when the memory of a continuous controller begins, and within what in a run that starts later
+SOON = 1e-6  # s after the start: when the memory of a continuous controller begins
+NEVER = -1e30  # s: when a late command was released before there was one
+SINCE = f"'{RUN_START}'"  # the start of the run, in a text
 
 
 @dataclass
@@ -175,7 +175,7 @@ class Expansion:
                     f"{self.name}.limited{suffix}",
                     f"{brace(self.c.rate)}*{brace(self.c.period)}",
                 )
-                text = f"if({self.first}, {text}, min(max({text}, {old} - {most}), {old} + {most}))"
+                text = f"min(max({text}, {old} - {most}), {old} + {most})"
             return text
 
         return limited
@@ -256,9 +256,7 @@ class Expansion:
                 f"{name}.begun": "1"
             }
             made.state(f"{name}.begun")
-            waits = f"{name}.begun < 0.5 and t > {self.start}"
-            made.event(f"{name}.begin", f"{waits} + {SOON}", starts)
-            made.event(f"{name}.begin_late", f"{waits} + {LATE} and sin(pi*t/{LATE}) > 0", starts)
+            made.event(f"{name}.begin", f"{name}.begun < 0.5 and t > {SINCE} + {SOON}", starts)
 
     def commanded(self) -> list[str]:
         """Return the texts of the commands within their limits; a limited rate is one more entry of
@@ -295,30 +293,20 @@ class Expansion:
             )
         return text
 
-    @property
-    def start(self) -> str:
-        return brace(self.description.run.start_time)
-
     # -- sampled ------------------------------------------------------------------------------------------------------------------------
     def hold(self) -> None:
         """Add the held states and sample events of a sampled controller."""
         name, law, made, c = self.name, self.law, self.made, self.c
-        T, k = brace(c.period), f"{name}.samples"
-        made.state(f"{name}.first", f"{self.start} + {FIRST}*{T}")
+        k = f"{name}.samples"
         made.state(k)
         for key in (*law.samples, *law.given, *law.memory):
             made.state(
                 f"{name}.{key}", unit=self.measured_unit() if key in ("measured", "wanted") else ""
             )
-        made.event(
-            f"{name}.wake",
-            f"{k} < 0.5 and t > {name}.first + {T} and sin(pi*t/{T}) > 0",
-            {f"{name}.first": f"t + {T}"},
-        )
         new, late = self.chain()
-        when = f"t >= {name}.first + {k}*{T}"
+        when = f"t >= {self.instant()}"
         if late:
-            made.state(f"{name}.release", f"{self.start} - {T}")
+            made.state(f"{name}.release", NEVER)
             made.event(
                 f"{name}.let",
                 f"t >= {name}.release",
@@ -338,6 +326,10 @@ class Expansion:
         made.event(f"{name}.update", when, memory | new | {k: f"{k} + 1"})
         for command in self.commands:
             made.output(command, f"{command}.command", c.unit, c.text)
+
+    def instant(self) -> str:
+        """The instant of the next sample, from the number of samples so far: instants are not summed up."""
+        return f"{SINCE} + ({self.name}.samples + {FIRST})*{brace(self.c.period)}"
 
     def chain(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return the settings of a sample event with the delayed release of its command."""
@@ -364,7 +356,7 @@ class Expansion:
             new |= {ways[0]: limited} | {ways[j]: ways[j - 1] for j in range(1, whole + 1)}
         if not late:
             return new, {}
-        moment = f"{name}.first + {name}.samples*{brace(c.period)} + ({brace(c.delay)} - {whole}*{brace(c.period)})"
+        moment = f"{self.instant()} + ({brace(c.delay)} - {whole}*{brace(c.period)})"
         chance = f" + {brace(c.jitter)}*{self.uniform(0, self.draws + 1)}" if jitter > 0.0 else ""
         return new, {f"{name}.release": moment + chance}
 

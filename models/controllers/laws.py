@@ -135,8 +135,10 @@ def pid(law: Law, name: str, c: parts.PidController, limit: Limit, first: str, a
         beyond = f"if({wanted} > {held}, min({grown}, max({integral}, {full})), max({grown}, min({integral}, {full})))"
         law.memory["integral"] = f"if({held} == {wanted}, {grown}, {beyond})"
         return
-    else:
-        change = f"if({held} == {wanted} or ({wanted} > {held}) == ({growth} < 0), {growth}, 0)"
+    else:  # slower the further the command is wanted beyond its limit, down to nothing: continuous
+        slowed = f"{growth} - ({wanted} - {held})/{brace(c.lag)}"
+        above = f"min({growth}, max(0, {slowed}))"
+        change = f"if({wanted} > {held}, {above}, max({growth}, min(0, {slowed})))"
     law.memory["integral"] = f"{integral} + {change}" if sampled else change
 
 

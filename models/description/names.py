@@ -38,6 +38,7 @@ QUOTABLE = re.compile(
     r"[^\W\d][\w.\-+/:@~]*"
 )  # names that expressions write in quotes, as robots' files have them: 'j-1'
 LONGEST = 100  # characters of a name
+RUN_START = "run:start"  # hidden: the time at which the run or the instance began
 RESULTS = (
     "outputs",
     "states",
@@ -177,9 +178,9 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
         for each in offered(name, force)
     }
     variables |= {f"{name}.gap": f"the gap of contact '{name}'" for name in description.contacts}
-    for name, what in (
-        variables | {"stage_start": "the time at which the present stage began"}
-    ).items():
+    variables["stage_start"] = "the time at which the present stage began"
+    variables[RUN_START] = "the time at which the run began"
+    for name, what in variables.items():
         if name not in known.own:
             known.states[name] = what
     told = {

@@ -11,6 +11,7 @@ import numpy as np
 
 from kinetree.models.description.tables import Tables
 from kinetree.models.expressions.fused_operations import fused, two_steps
+from kinetree.models.expressions.knots import corners, instants, runs_evenly
 from kinetree.models.expressions.nodes import (
     Const,
     ExpressionError,
@@ -43,6 +44,7 @@ class Program(NamedTuple):
     tables: np.ndarray  # records of TABLE integers
     table_data: np.ndarray
     knots: np.ndarray  # records of KNOT integers
+    timed: list[bool]  # of the guards: those that run evenly with time between events
 
 
 class Registers:
@@ -219,10 +221,9 @@ class Registers:
             emitter.claim(node, register)
         emitter.emit([each for each in expanded if each[0] not in self._energies])
         emitter.emit([each for each in expanded if each[0] in self._energies], ENERGY)
-        knots = emitter.knots(
-            frozenset(postorder(self.expand(node) for node in self.motions)),
-            self.guards_over_time(),
-        )
+        guards = self.guards_over_time()
+        motions = frozenset(postorder(self.expand(node) for node in self.motions))
+        knots = emitter.knots(motions, guards)
         lists = emitter.phases
         for part in lists:
             for instruction in part:
@@ -230,8 +231,9 @@ class Registers:
         starts = np.cumsum([0, *map(len, lists)]).astype(np.int64)
         code = np.array([each for part in lists for each in part], dtype=np.int64).reshape(-1)
         return Program(
-            code, starts, np.array(self._val0), dict(self.names), *self.tables.arrays(), knots
-        )
+            code, starts, np.array(self._val0), dict(self.names), *self.tables.arrays(), knots,
+            [bool(runs_evenly(guard, self._phases, TIME)) for guard in guards],
+        )  # fmt: skip
 
     def guards_over_time(self) -> list[Node]:
         """Return the guards to be announced to hosts, as functions of time."""

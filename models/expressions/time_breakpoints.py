@@ -103,15 +103,21 @@ def instants(node: Node, levels: Mapping[str, int], time: int) -> list[tuple[Nod
     """
     if isinstance(node, Operation) and node.op in (Op.MIN, Op.MAX):
         return [found for arg in node.args for found in instants(arg, levels, time)]
+    found = runs_evenly(node, levels, time)
+    return [] if found is None else [(node, found)]
+
+
+def runs_evenly(node: Node, levels: Mapping[str, int], time: int) -> Node | None:
+    """The pace of an expression that runs evenly with time alone, or None."""
     parts = list(postorder((node,)))
     if any(isinstance(part, Leaf) and levels.get(part.key, time + 1) > time for part in parts):
-        return []
+        return None
     phases: dict[Node, int] = {}
     for part in parts:
         own = levels[part.key] if isinstance(part, Leaf) else 0
         phases[part] = max((phases[arg] for arg in part.args), default=own)
     rate = paces(phases, time)[node]
-    return [] if rate is None or rate is ZERO else [(node, rate)]
+    return None if rate is ZERO else rate
 
 
 def candidates(

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.description.units.unit_of_measure import parse_unit
+from kinetree.models.result.events import Event as Event
+from kinetree.models.result.events import Events
 from kinetree.models.result.orientations import quaternion_columns, turn_continuously
 from kinetree.models.result.stage_summary import phases_in
 from kinetree.solvers import unit_layout as U
@@ -25,27 +27,6 @@ if TYPE_CHECKING:
 
 
 CHUNK = 10_000  # rows that a stream passes on at once
-
-
-@dataclass(frozen=True)
-class Event:
-    """An event of a run: time, cause, the stage after it, and mass, momentum (3) and energy before
-    and after.
-    """
-
-    time: float
-    kind: str
-    stage: str
-    stage_number: int
-    before: tuple[float, ...]
-    after: tuple[float, ...]
-    cause: str = ""  # the condition that came true
-    together: int = 1  # events that happened as one
-
-    @property
-    def energy_loss(self) -> float:
-        """Return energy that the event took away."""
-        return self.before[4] - self.after[4]
 
 
 @dataclass(frozen=True)
@@ -88,7 +69,7 @@ class Result:
         ] = {}  # as they were given to the run
         self.feedback = False  # whether inputs followed from what was measured
         self.way: tuple[tuple[str, ...], Way] | None = None  # of the last gradient
-        self.events: list[Event] = []
+        self.events = Events()
         self.stage_changes: list[StageChange] = []
         self.stage_names = unit.stage_names
         self.phases = phases_in(unit.description.stages)

@@ -8,16 +8,25 @@ import numpy as np
 
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.description.errors import shown
+from kinetree.models.description.names import expressions
+from kinetree.models.description.reading.origin import key_path
+from kinetree.models.description.schema import Description
+from kinetree.models.expressions.nodes import Node, Operation, names, postorder
+from kinetree.models.expressions.text import parse
 from kinetree.models.run.not_finite import without_value
 from kinetree.models.run.status import message
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
-from kinetree.solvers.layout import INSTRUCTION, Status
+from kinetree.solvers.layout import INSTRUCTION, Op, Status
 from kinetree.solvers.model_records import HEAD
 from kinetree.solvers.records import Named
 
 if TYPE_CHECKING:
     from kinetree.models.run.unit import Unit
+
+SWITCHES = {Op.SIGN, Op.IF, Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE, Op.FLOOR, Op.CEIL}
+MOST_LAWS = 3  # that a message lists
 
 
 class Running(Protocol):
@@ -34,10 +43,40 @@ def failure(run: Running, status: Status) -> str:
     if status == Status.NOT_A_NUMBER:
         return not_a_number(run, int(w.item), compiled)
     if status == Status.TOO_MANY_STEPS:
-        return too_many_steps(w)
+        return too_many_steps(w) + switching(run.unit.description)
+    if status == Status.SLIDING:
+        name = register_name(int(w.item), compiled)
+        jumps = f"the rate of '{name}' jumps back and forth, so that no step is small enough"
+        return jumps + switching(run.unit.description)
     head = HEAD.of(np.zeros(HEAD.size))
     head.item = w.item
-    return message(status, head, compiled)
+    told = message(status, head, compiled)
+    return told + (switching(run.unit.description) if status == Status.STEP_TOO_SMALL else "")
+
+
+def switching(description: Description) -> str:
+    """The laws that jump with the state, and what to write in their place; nothing where there is none."""
+    found = [
+        f"{key_path(path)} = {shown(text)}"
+        for path, text in expressions(description.written)
+        if path[0] in ("forces", "controllers", "states", "actuators") and jumps(parse(text))
+    ]
+    if not found:
+        return ""
+    more = f" and {len(found) - MOST_LAWS} more" if len(found) > MOST_LAWS else ""
+    return (
+        f". Laws that switch with the state: {', '.join(found[:MOST_LAWS])}{more}; for dry friction take a force "
+        "element of kind 'friction', for a relay a sampled controller (`period`) or events with a hysteresis, or make "
+        "the law continuous, as tanh(x/width) in the place of sign(x)"
+    )
+
+
+def jumps(law: Node) -> bool:
+    """Whether a law switches by more than time and parameters."""
+    return any(
+        isinstance(part, Operation) and part.op in SWITCHES and names(part) - {"t"}
+        for part in postorder((law,))
+    )
 
 
 def not_a_number(run: Running, register: int, compiled: Compiled) -> str:

@@ -51,7 +51,8 @@ def message(status: int, head: Named, compiled: Compiled) -> str:
         else "events accumulate",
         Status.NO_CONTACT_FORCE: f"{contact_of(item, compiled)}: rigid bodies with Coulomb friction admit no force there, or several "
         "(paradox of Painlevé): less friction, or a force element of kind contact, which yields",
-        Status.PENETRATES: f"{contact_of(item, compiled)}: the bodies overlap where the motion begins: change start values",
+        Status.PENETRATES: f"{contact_of(item, compiled)}: the bodies overlap where the motion begins, or where an event has put them: "
+        "change start values or what the event sets",
         Status.DRIVEN_TOGETHER: f"{contact_of(item, compiled)}: given motions, or loops that hold all else, drive the bodies into each other, and "
         "nothing gives way: end that motion there, or take a force element of kind contact, which yields",
         Status.CANNOT_SET: f"an event cannot set '{register_name(item, compiled)}', which the constraints and what else is set determine",

@@ -144,7 +144,7 @@ class Group:
         self.places: list[Member | None] = [None] * L.WIDTH
         self.states = np.zeros((L.WIDTH, n))
         self.wide = structure.instance.wide(L.LANES_STRIDE)
-        self.scratch = aligned(((3 + stages) * n + 2 * structure.guards) * L.WIDTH)
+        self.scratch = aligned(((3 + stages) * n + 3 * structure.guards) * L.WIDTH)
         self.varied, self.values = np.zeros(0, dtype=np.int64), np.zeros((L.WIDTH, 0))
         self.plan, self.flags = np.zeros(6, dtype=np.int64), np.zeros(L.WIDTH)
         self.out = np.zeros((L.WIDTH, WINDOW + 1, len(structure.registers)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.compilation.internal_names import STAGE_START
+from kinetree.models.description.names import RUN_START
 from kinetree.models.description.structural_parameters import frozen
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, LINEAR, MASS
 from kinetree.models.trace.fixed_iterations import iterated_accelerations, iterated_momenta
@@ -99,7 +100,7 @@ def few_multipliers(system: System) -> bool:
 
 
 def held_registers(system: System) -> list[int]:
-    """Return the registers constant between events: stage start time, locked joints, actuator
+    """Return the registers constant between events: starts of stage and run, locked joints, actuator
     values, effective masses.
     """
     fields = model_fields(system.compiled.ints, system.compiled.floats)
@@ -110,6 +111,7 @@ def held_registers(system: System) -> list[int]:
     ]
     return [
         system.compiled.registers[STAGE_START],
+        system.compiled.registers[RUN_START],
         *locked,
         *(int(latch.kept) for latch in LATCH.rows(fields.latches)),
         *(int(probe.mass) for probe in PROBE.rows(fields.probes)),

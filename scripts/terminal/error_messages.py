@@ -40,11 +40,8 @@ def report(error: BaseException) -> None:
 def exit_code(error: BaseException) -> int:
     """Return 2 for bad input, 1 for a failure while running."""
     from kinetree.models.description.errors import ModelError
+    from kinetree.solvers.layout import Status
 
-    return (
-        2
-        if isinstance(
-            error, (BadInput, ModelError, ValueError, FileNotFoundError, IsADirectoryError)
-        )
-        else 1
-    )
+    unusable = (BadInput, ModelError, ValueError, FileNotFoundError, IsADirectoryError)
+    slides = getattr(error, "status", None) == Status.SLIDING  # the law has to be written otherwise
+    return 2 if slides or isinstance(error, unusable) else 1

@@ -84,6 +84,9 @@ def unit_start(ints, floats, work, option, t):
     """
     I, F, W = unit_ints(ints), floats_view(floats), unit_work(work)
     model, ws = structure(I, F, W)
+    if option == 0:
+        ws.val[1 + I.parameters + I.inputs] = t
+        ws.val[2 + I.parameters + I.inputs] = t
     status = prepare(model, ws)
     if status != 0:
         return status
@@ -100,7 +103,6 @@ def unit_start(ints, floats, work, option, t):
             ws.u[k] = ws.val[I.start_u + k]
         for k in range(ws.x.size):
             ws.x[k] = ws.val[I.start_x + k]
-        ws.val[1 + I.parameters + I.inputs] = t
     unit_quaternions(model, ws)
     status = close_all(model, ws, t)
     W.started = 0.0

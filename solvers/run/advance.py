@@ -20,6 +20,7 @@ from kinetree.solvers.run.knots import near, next_knot
 from kinetree.solvers.run.located import close_state, happen, look_at_contacts
 from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, step
 from kinetree.solvers.run.moving_inputs import hold_inputs, keep_given, keep_inputs, set_slopes
+from kinetree.solvers.run.sliding import slides
 from kinetree.solvers.run.unit import locator, memory, refresh, structure
 
 ADAMS, RADAU = CODES[SMOOTH], CODES[STIFF]
@@ -121,6 +122,8 @@ def run(I, W, model, ws, target):
             W.used += 1.0
         if status == 0 and mem[C.LATE] != 0.0:
             status = close_loops(mem, context)
+        if status == 0:
+            status = slides(I, W, mem, context, target)
     return arrive(I, W, mem, ev, model, ws, target, status)
 
 

@@ -9,6 +9,7 @@ from kinetree.solvers.contacts.impacts import STILL, collide, slip_after
 from kinetree.solvers.contacts.projection import DRIVEN_TOGETHER, driven_together, keep_closed
 from kinetree.solvers.contacts.rows import (
     DEEP,
+    FOUND,
     LET_GO,
     NEAR,
     OPEN,
@@ -28,6 +29,7 @@ from kinetree.solvers.loops.constraint_projection import speed_scale
 from kinetree.solvers.loops.minimum_norm_change import place_loops
 
 PENETRATES = int(L.Status.PENETRATES)
+PARTED = 1e-9  # m: closed contacts have smaller gaps, by the errors of projections
 
 
 @kernel
@@ -132,13 +134,32 @@ def settle(model, ws, t):
 
 
 @kernel
+def overlap(model, ws):
+    """PENETRATES, item the contact, where bodies overlap that no host has driven there."""
+    for k in range(ws.c_mode.size):
+        if gap_of(model, ws, k) < -DEEP and ws.c_near[k] < FOUND:
+            ws.head.item = k
+            return PENETRATES
+    return 0
+
+
+@boundary("state")
+def part_moved(model, ws, t):
+    """After the actions of events: open the closed contacts whose bodies or surfaces were moved apart; PENETRATES where they now overlap."""
+    status = place_loops(model, ws, t)
+    for k in range(ws.c_mode.size):
+        if status == 0 and is_closed(ws, k) and gap_of(model, ws, k) > PARTED:
+            ws.c_mode[k] = OPEN
+    return overlap(model, ws) if status == 0 else status
+
+
+@kernel
 def touch(model, ws, t):
     """Find the contacts at the start of a motion and apply impacts; PENETRATES if bodies overlap."""
     for k in range(ws.c_mode.size):
         ws.c_mode[k] = OPEN
+        ws.c_near[k] = 0.0
     status = place_loops(model, ws, t)
-    for k in range(ws.c_mode.size):
-        if status == 0 and gap_of(model, ws, k) < -DEEP:
-            ws.head.item = k
-            status = PENETRATES
+    if status == 0:
+        status = overlap(model, ws)
     return strike(model, ws, t) if status == 0 else status

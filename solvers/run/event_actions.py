@@ -13,7 +13,7 @@ from kinetree.solvers.contacts.forces import give_way, margin_at, parts_slowly
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.linked_kernels import boundary
 from kinetree.solvers.run.balances import write_books
-from kinetree.solvers.run.contact_events import settle, strike
+from kinetree.solvers.run.contact_events import part_moved, settle, strike
 from kinetree.solvers.run.event_memory import LIFT, guard_part, keep_truth
 from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
@@ -87,6 +87,8 @@ def link(I, F, W, model, ws):
     event = log_event(I, W, U.E_RESET, first, count)
     write_books(event.before, model, ws)
     status = act(I, F, W, L.Guard.RESET)
+    if status == 0 and model.c_law.size > 0 and acts(I, W, model):
+        status = part_moved(model, ws, t)
     if status == 0 and model.c_law.size > 0:
         mark_due(I, W, model, ws)
         status = strike(model, ws, t)
@@ -97,6 +99,17 @@ def link(I, F, W, model, ws):
     write_books(event.after, model, ws)
     contacts_met(I, W, model, ws)
     return status
+
+
+@kernel
+def acts(I, W, model):
+    """Whether one of the marked events sets something."""
+    fired = guard_part(W, model, I.at_fired)
+    some = False
+    for k in range(fired.size):
+        guard = guard_at(model.guards, k)
+        some = some or (fired[k] != 0.0 and guard.kind == L.Guard.RESET and guard.actions > 0)
+    return some
 
 
 @kernel

@@ -16,10 +16,13 @@ EVENT_TIME = 3  # instant of the event found last
 CHATTER_INTERVAL, CHATTER_COUNT = (
     4,
     5,
-)  # events of one guard closer than this, and how many of them in a row, are chatter
+)  # events of one guard closer than this [s], and how many of them in a row, are chatter
 EVENTS, CALLS = 6, 7  # events found and guard evaluations so far
 FAILED = 8  # status of a guard evaluation that failed during a search
 SLOPES_AT = 9  # time for which SLOPE_B holds
+SPAN = 10  # longest part of a step that was looked into and found to resolve the guards; 0: none
+SPAN_TRIED = 11  # length of the part that is tried next; 0: as long as there is
+UNRESOLVED = 12  # shortest parts of the present step that did not resolve the guards
 
 DIRECTION = 0  # +1: only upward crossings are events, -1: only downward, 0: both
 WATCH = 1  # 0: step ends only; k > 0: slopes too, and k - 1 points inside the step
@@ -31,7 +34,9 @@ LAST_TIME, LAST_COUNT = 6, 7  # instant of the last event; successive events tha
 ARM = 8  # 1: the sign is unknown and to be found right after CHECKED; LEAVING, LEFT, TOGETHER
 AT_B, AT_TRY, SLOPE_A, SLOPE_B = range(9, 13)
 UNSEEN = 13  # 1: may come and go while the state stands still, which lets steps grow
-GUARD_BLOCKS = 14
+NOISE = 14  # values up to this are noise; negative: the last shortest part was not resolved
+TIMED = 15  # 1: runs evenly with time between events, as the guard of a sample does: never chatters
+GUARD_BLOCKS = 16
 
 LEAVING = 2.0  # the sign is known by the rate, the value is still on the bound
 TOGETHER = 3.0  # crosses within the resolution of time of another guard's crossing
@@ -40,13 +45,18 @@ DENSE_NOISE = (
     1e-12  # noise of a guard on the dense output, relative to its change over the interval
 )
 
-ROOT_TOLERANCE = 1e-13  # relative to the larger of |t| and the step
+ROOT_TOLERANCE = 1e-13  # relative to the step
+TIME_RESOLUTION = (
+    3.6e-15  # relative to |t|: sixteen roundings, as of an instant that is computed in two ways
+)
 HALVINGS = 50  # of an interval, in search of a point at which a guard has left its bound
 GOLDEN = 0.3819660112501051
 BEND = 0.5  # as far a guard may be from its chord in the middle of an interval, of its smallest value, or of the larger end if it crosses
 BETWEEN = 10  # halvings of an interval in which a guard bends
 DIP_STEPS = 40  # golden sections: 0.618^40 = 4e-9 of the interval
-SLOPE_STEP = 1e-4  # distance for slopes, relative to the interval
+SLOPE_STEP, SLOPE_PART = 1e-4, 0.1  # distance for slopes, relative to the interval, and at most
+LEAST = 1e-300  # s: between neighbouring numbers there is no slope
+SLOPE_TIME = 2e-12  # at least, relative to |t|: ten thousand roundings
 
 
 @kernel
@@ -62,6 +72,12 @@ def noise_of(ev, i, g_a, g_b):
     if per_guard(ev, ARM)[i] != LEAVING:
         return 0.0
     return max(per_guard(ev, BAND)[i], DENSE_NOISE * max(abs(g_a), abs(g_b)))
+
+
+@kernel
+def resolution(mem, t):
+    """Distance up to which two instants near t are one [s]."""
+    return max(TIME_RESOLUTION * abs(t), ROOT_TOLERANCE * mem[H])
 
 
 @kernel
@@ -82,7 +98,7 @@ def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise):
     bisection.
     """
     g_a, g_b = g_a + sign * noise, g_b + sign * noise
-    trial, tolerance = per_guard(ev, AT_TRY), ROOT_TOLERANCE * max(abs(b), mem[H])
+    trial, tolerance = per_guard(ev, AT_TRY), resolution(mem, b)
     held, slow, width = 0, 0, b - a
     while b - a > tolerance:
         t = b - g_b * (b - a) / (g_b - g_a)
@@ -123,15 +139,35 @@ def left(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
 
 
 @kernel
+def slope_step(a, b):
+    """Distance for the slopes at the ends of an interval [s]."""
+    return min(SLOPE_PART * (b - a), max(SLOPE_STEP * (b - a), SLOPE_TIME * abs(b)))
+
+
+@kernel
 def slope_from(ev, guards, context, interpolate, mem, a, b):
     """Compute the slopes of the guards at a unless they are known."""
     slope, value, trial = per_guard(ev, SLOPE_B), per_guard(ev, VALUE), per_guard(ev, AT_TRY)
     if ev[SLOPES_AT] != a:
-        d = SLOPE_STEP * (b - a)
-        guards_at(trial, ev, guards, context, interpolate, mem, a + d)
+        inside = a + slope_step(a, b)
+        guards_at(trial, ev, guards, context, interpolate, mem, inside)
         for i in range(len(slope)):
-            slope[i] = (trial[i] - value[i]) / d
+            slope[i] = (trial[i] - value[i]) / max(inside - a, LEAST)
         ev[SLOPES_AT] = a
+
+
+@kernel
+def end_slopes(ev, guards, context, interpolate, mem, a, b):
+    """Slopes of the guards at both ends of an interval; those at its end serve the next one."""
+    at_b, trial, slope_b = per_guard(ev, AT_B), per_guard(ev, AT_TRY), per_guard(ev, SLOPE_B)
+    if ev[SLOPES_AT] != b:
+        slope_from(ev, guards, context, interpolate, mem, a, b)
+        copy(per_guard(ev, SLOPE_A), slope_b)
+        inside = b - slope_step(a, b)
+        guards_at(trial, ev, guards, context, interpolate, mem, inside)
+        for i in range(len(slope_b)):
+            slope_b[i] = (at_b[i] - trial[i]) / max(b - inside, LEAST)
+        ev[SLOPES_AT] = b
 
 
 @kernel

@@ -21,6 +21,7 @@ from kinetree.solvers.run.event_search import (
     GUARD_BLOCKS,
     GUARDS,
     LEAVING,
+    NOISE,
     SIGN,
     SLOPE_A,
     SLOPES_AT,
@@ -30,7 +31,10 @@ from kinetree.solvers.run.event_search import (
 
 RATE_STEP = 1e-3  # shortest distance for one-sided rates, relative to the next step: nothing moves far in it
 RATE_TRIES = 5  # each 32 times as long
-SAME_INSTANT = 1e-11  # relative to the larger of |t| and the step: a guard that needs less to reach its bound is on it
+SAME_INSTANT, SAME_TIME = (
+    1e-11,
+    3.6e-13,
+)  # relative to the step, and to |t|: a guard that needs less to reach its bound is on it
 
 
 @kernel
@@ -60,7 +64,7 @@ def events_resume(ev, guards, context, mem, met, noise):
     if status == 0 and some:
         find_rates(ev, guards, context, mem, met)
     for i in range(len(value)):
-        fired[i] = 0.0
+        fired[i], per_guard(ev, NOISE)[i] = 0.0, 0.0
         if met[i] < 0.0:
             sign[i], state[i], band[i] = -1.0, 0.0, 0.0
         elif met[i] == U.DUE:
@@ -68,7 +72,9 @@ def events_resume(ev, guards, context, mem, met, noise):
         elif met[i] == 0.0:
             if abs(value[i]) > (max(band[i], noise[i]) if state[i] == LEAVING else band[i]):
                 sign[i] = math.copysign(1.0, value[i])
-        elif abs(value[i]) > max(noise[i], SAME_INSTANT * max(abs(t), mem[H_NEXT]) * abs(rate[i])):
+        elif abs(value[i]) > max(
+            noise[i], max(SAME_TIME * abs(t), SAME_INSTANT * mem[H_NEXT]) * abs(rate[i])
+        ):
             sign[i], state[i], band[i] = math.copysign(1.0, value[i]), 0.0, 0.0
         else:
             sign[i], state[i] = (

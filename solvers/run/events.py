@@ -3,12 +3,13 @@
 Order of work of a driver: `events_start` once, `events_reset` after every start or restart, `locate` after every step until it returns OK. An
 event is reported at the end of its bracket, where the guard already has its new sign; all guards that cross by then, or within the resolution of
 time after it, are reported together. A guard that is exactly zero has not crossed. Two crossings inside one step are found for guards with WATCH > 0:
-where the guard heads for zero at both ends of an interval, its extremum is searched. After actions `event_signs.events_resume` reads the signs.
+the step is looked at in parts that resolve the guards (`guard_resolution`), and where a guard heads for zero at both ends of a part, its extremum is
+searched. After actions `event_signs.events_resume` reads the signs.
 """
 
 import math
 
-from kinetree.solvers.integrate.controller import CHATTERING, EVENT, OK, T_NEW, H, copy
+from kinetree.solvers.integrate.controller import CHATTERING, EVENT, OK, T_NEW
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.event_search import (
     ARM,
@@ -31,14 +32,18 @@ from kinetree.solvers.run.event_search import (
     LAST_TIME,
     LEAVING,
     LEFT,
+    NOISE,
     ROOT_TOLERANCE,
     SIGN,
     SLOPE_A,
     SLOPE_B,
-    SLOPE_STEP,
     SLOPES_AT,
+    SPAN,
+    SPAN_TRIED,
     STATES,
+    TIMED,
     TOGETHER,
+    UNRESOLVED,
     VALUE,
     WATCH,
     dip,
@@ -46,10 +51,14 @@ from kinetree.solvers.run.event_search import (
     left,
     noise_of,
     per_guard,
+    resolution,
     root,
-    slope_from,
     told_by_its_ends,
 )
+from kinetree.solvers.run.guard_resolution import EXACT, longest_part, lowest, resolved_part
+
+OFF = 4.0 * EXACT  # of a guard's larger end: as far it may be below the polynomial of its ends
+FEW = 2.2e-13  # relative to |t|: a thousand roundings; events of one guard that are closer are chatter at any rate
 
 
 @kernel
@@ -82,7 +91,7 @@ def events_reset(ev, guards, context, t, y):
         per_guard(ev, FIRED),
         per_guard(ev, BAND),
     )
-    direction, arm = per_guard(ev, DIRECTION), per_guard(ev, ARM)
+    direction, arm, noise = per_guard(ev, DIRECTION), per_guard(ev, ARM), per_guard(ev, NOISE)
     ev[CHECKED] = t
     ev[CALLS] += 1.0
     status = guards(value, context, t, y)
@@ -99,7 +108,9 @@ def events_reset(ev, guards, context, t, y):
             else (0.0 if recent else -direction[i])
         )
         arm[i] = 1.0 if sign[i] == 0.0 else (LEAVING if value[i] == 0.0 else 0.0)
+        noise[i] = 0.0
     ev[SLOPES_AT] = -math.inf
+    ev[SPAN], ev[SPAN_TRIED] = 0.0, 0.0
     return OK
 
 
@@ -113,11 +124,13 @@ def locate(ev, guards, context, interpolate, mem, t_to):
     t_begin = ev[CHECKED]
     if len(watch) == 0 or not t_end > t_begin:
         return OK
+    ev[UNRESOLVED] = 0.0
     a = t_begin
     for k in range(1, points + 2):
         b = t_end if k == points + 1 else t_begin + (t_end - t_begin) * k / (points + 1)
         while a < b:
-            status, a = search_interval(ev, guards, context, interpolate, mem, a, b)
+            reach = longest_part(ev, a, b)
+            status, a = search_interval(ev, guards, context, interpolate, mem, a, reach)
             if status != 0:
                 return status
     return OK
@@ -130,7 +143,7 @@ def search_interval(ev, guards, context, interpolate, mem, a, b):
     at_b = per_guard(ev, AT_B)
     guards_at(at_b, ev, guards, context, interpolate, mem, b)
     b = told_by_its_ends(ev, guards, context, interpolate, mem, a, b)
-    slopes(ev, guards, context, interpolate, mem, a, b)
+    b = resolved_part(ev, guards, context, interpolate, mem, a, b)
     earliest = b
     for i in range(len(at_b)):
         earliest = first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest)
@@ -154,9 +167,7 @@ def find_together(ev, guards, context, interpolate, mem, t):
         per_guard(ev, ARM),
         per_guard(ev, AT_TRY),
     )
-    guards_at(
-        trial, ev, guards, context, interpolate, mem, t + 2.0 * ROOT_TOLERANCE * max(abs(t), mem[H])
-    )
+    guards_at(trial, ev, guards, context, interpolate, mem, t + 2.0 * resolution(mem, t))
     for i in range(len(sign)):
         if (
             state[i] == 0.0
@@ -196,24 +207,6 @@ def arm(ev, guards, context, interpolate, mem, a, b):
         for i in range(len(sign)):
             waiting[i] = 0.0 if waiting[i] == 1.0 else waiting[i]
     return reached
-
-
-@kernel
-def slopes(ev, guards, context, interpolate, mem, a, b):
-    """Slopes of the guards at both ends of the interval if any guard is watched; the right ones serve the next interval."""
-    watch, watched = per_guard(ev, WATCH), 0.0
-    for i in range(len(watch)):
-        watched = max(watched, watch[i])
-    if watched == 0.0:
-        return
-    at_b, trial, slope_b = per_guard(ev, AT_B), per_guard(ev, AT_TRY), per_guard(ev, SLOPE_B)
-    slope_from(ev, guards, context, interpolate, mem, a, b)
-    copy(per_guard(ev, SLOPE_A), slope_b)
-    d = SLOPE_STEP * (b - a)
-    guards_at(trial, ev, guards, context, interpolate, mem, b - d)
-    for i in range(len(watch)):
-        slope_b[i] = (at_b[i] - trial[i]) / d
-    ev[SLOPES_AT] = b
 
 
 @kernel
@@ -279,11 +272,12 @@ def return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
 
 @kernel
 def converging(g_a, slope_a, g_b, slope_b, width):
-    """Return whether end values and slopes of a positive guard allow a minimum below zero."""
+    """Whether a positive guard falls at a, rises at b, and may have a minimum below zero: by its tangents, and by the cubic polynomial."""
     if not (slope_a < 0.0 < slope_b):
         return False
     s = (g_b - g_a - slope_b * width) / (slope_a - slope_b)
-    return g_a + slope_a * s < 0.25 * min(g_a, g_b)
+    tangents = g_a + slope_a * s < 0.25 * min(g_a, g_b)
+    return tangents and lowest(g_a, width * slope_a, g_b, width * slope_b) < OFF * max(g_a, g_b)
 
 
 @kernel
@@ -296,11 +290,12 @@ def take_signs(ev, t):
         per_guard(ev, FIRED),
         per_guard(ev, BAND),
     )
-    direction, last_time, count, state = (
+    direction, last_time, count, state, timed = (
         per_guard(ev, DIRECTION),
         per_guard(ev, LAST_TIME),
         per_guard(ev, LAST_COUNT),
         per_guard(ev, ARM),
+        per_guard(ev, TIMED),
     )
     status = OK
     for i in range(len(sign)):
@@ -318,7 +313,8 @@ def take_signs(ev, t):
                 band[i] = 2.0 * abs(at_b[i]) + ROOT_TOLERANCE * abs(value[i])
                 count[i] = (
                     count[i] + 1.0
-                    if t - last_time[i] < ev[CHATTER_INTERVAL] * max(1.0, abs(t))
+                    if t - last_time[i] < max(ev[CHATTER_INTERVAL], FEW * abs(t))
+                    and timed[i] == 0.0
                     else 0.0
                 )
                 last_time[i] = t

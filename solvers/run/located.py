@@ -19,6 +19,7 @@ from kinetree.solvers.run.event_search import (
     FIRED,
     LEAVING,
     SIGN,
+    TIMED,
     UNSEEN,
     VALUE,
     per_guard,
@@ -108,9 +109,10 @@ def begin_events(I, W, model, ws, mem):
     count = model.header.guards
     ev = locator(I, W, count, int(mem[C.N]))
     events_start(ev, count, int(mem[C.N]))
-    direction = per_guard(ev, DIRECTION)
+    direction, timed = per_guard(ev, DIRECTION), per_guard(ev, TIMED)
     for k in range(count):
         direction[k] = 1.0
+        timed[k] = guard_at(model.guards, k).timed
     if count == 0:
         return 0
     context = (model, ws)

@@ -55,9 +55,9 @@ def keep_bodies(I, W, ws):
 
 @kernel
 def keep_registers(I, W, ws):
-    """Parameters and inputs, behind the bodies: lay_out of the next structure clears them."""
+    """Copy parameters, inputs and the start of the run behind the bodies: lay_out of the next structure clears them."""
     to = I.at_bodies + UNIT_BODY * I.bodies
-    for r in range(1 + I.parameters + I.inputs):
+    for r in range(3 + I.parameters + I.inputs):
         W[to + r] = ws.val[r]
 
 
@@ -65,9 +65,11 @@ def keep_registers(I, W, ws):
 def restore_registers(I, W, model, ws, transition):
     """Copy parameters and inputs, apply the transition's settings, and set locked coordinates."""
     at = I.at_bodies + UNIT_BODY * I.bodies
-    for r in range(1 + I.parameters + I.inputs):
+    begin = 1 + I.parameters + I.inputs
+    for r in range(begin):
         ws.val[r] = W[at + r]
-    ws.val[1 + I.parameters + I.inputs] = W.time  # the new stage begins now
+    ws.val[begin] = W.time  # the new stage begins now
+    ws.val[begin + 1] = W[at + begin + 1]  # the run began when it did
     entry = transition + TRANSITION
     change = transition_at(I[transition:], 0)
     for _ in range(change.set):

@@ -1,10 +1,10 @@
 """Runs in SIMD lanes until the next event of any of them.
 
-What happens is left to the unit, lane by lane: a guard that crosses zero in a step, or would in another one as fast, marks its lane, whose state is
-then that of the beginning of the interval. The others have gone through it.
+What happens is left to the unit, lane by lane: a guard that crosses zero in a step, or would in another one as fast, or that is far from its chord
+inside of the step, marks its lane, whose state is then that of the beginning of the interval. The others have gone through it.
 
 plan: 1 where the numbers of the lanes are given anew; their count; rows, columns, stages; the row that was reached.
-method: as in ensemble.py. memory: state, new state, rates of the stages, state at the beginning, guards.
+method: as in ensemble.py. memory: state, new state, rates of the stages, state at the beginning, guards now, at the step before, inside of the step.
 """
 
 import math
@@ -17,10 +17,12 @@ from kinetree.solvers.layout import WIDTH
 from kinetree.solvers.numbers.lane_packing import scatter
 from kinetree.solvers.numbers.primitive_operations import lane, with_lane
 from kinetree.solvers.run.ensemble import FIXED, WHOLE, accept_lanes, attempt, lane_rates
+from kinetree.solvers.run.event_search import BEND
 from kinetree.solvers.views import guard_at
 
 FRESH, VARIED, ROWS, COLUMNS, STAGES, REACHED = range(6)
 IDLE, QUIET, MARKED = -1.0, 0.0, 1.0  # of a lane
+INSIDE = 0.381966011250105  # of a step, irrational: no period of a guard divides it
 
 
 @kernel
@@ -44,16 +46,32 @@ def look_at_guards(model, lanes, seen):
 
 @kernel
 def mark(model, lanes, seen, flags):
-    """Mark the lanes in which a guard has crossed zero or may cross in the next step."""
-    before = seen[model.header.guards :]
+    """Mark the lanes in which a guard has crossed zero since it was seen, may cross in another step, or swings inside of this one."""
+    before, inside = seen[model.header.guards :], seen[2 * model.header.guards :]
     for k in range(model.header.guards):
         before[k] = seen[k]
     status = look_at_guards(model, lanes, seen)
     for k in range(model.header.guards):
         for n in range(WIDTH):
             old, new = lane(before[k], n), lane(seen[k], n)
-            if flags[n] == QUIET and not (old * new > 0.0 and abs(new) > abs(new - old)):
+            off = abs(lane(inside[k], n) - (old + INSIDE * (new - old)))
+            clear = old * new > 0.0 and abs(new) > abs(new - old)
+            if flags[n] == QUIET and not (clear and off <= BEND * min(abs(old), abs(new))):
                 flags[n] = MARKED
+    return status
+
+
+@kernel
+def look_inside(model, lanes, memory, plan, t, h, seen):
+    """Guards inside of the step of length h from t, by the parabola through both states; needs the new state and the rates before it."""
+    n, stages = lanes.q.size + lanes.u.size + lanes.x.size, plan[STAGES]
+    y, rates = memory[stages * n : (1 + stages) * n], memory[(1 + stages) * n : (2 + stages) * n]
+    for i in range(n):
+        along = h * memory[2 * n + i]
+        y[i] = memory[i] + INSIDE * (along + INSIDE * (memory[n + i] - memory[i] - along))
+    status = lane_rates(rates, model, lanes, t + INSIDE * h, y)
+    if status == 0:
+        status = look_at_guards(model, lanes, seen[2 * model.header.guards :])
     return status
 
 
@@ -74,6 +92,8 @@ def watched_steps(model, lanes, memory, plan, method, flags, begin, end):
     h, status, done = (end - begin) / count, 0, 0.0
     while status == 0 and done < count:
         status = attempt(model, lanes, memory, plan, method, begin + done * h, h)
+        if status == 0:
+            status = look_inside(model, lanes, memory, plan, begin + done * h, h, seen)
         done += 1.0
         if status == 0:
             status = accept_lanes(

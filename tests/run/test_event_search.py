@@ -22,28 +22,19 @@ def bowl(t: float) -> float:
 
 
 def test_locator_memory_layout():
-    """16 numbers, 14 for every guard, one state; no place is taken twice."""
-    ev = np.full(E.events_size(3, 5), np.nan)
-    expected = np.zeros(16 + 14 * 3 + 5)
+    """Numbers, blocks of one number for every guard, one state; no place is taken twice."""
+    size = S.EV_HEADER + S.GUARD_BLOCKS * 3 + 5
+    ev, expected = np.full(E.events_size(3, 5), np.nan), np.zeros(size)
     E.events_start(ev, 3, 5)
     expected[[S.GUARDS, S.STATES, S.CHATTER_INTERVAL, S.CHATTER_COUNT]] = 3, 5, 1e-7, 5
-    expected[16 + 3 * S.WATCH :][:3], expected[16 + 3 * S.LAST_TIME :][:3] = 1.0, -math.inf
+    expected[S.EV_HEADER + 3 * S.WATCH :][:3] = 1.0
+    expected[S.EV_HEADER + 3 * S.LAST_TIME :][:3] = -math.inf
     assert ev.tolist() == expected.tolist()
-    head = (
-        S.GUARDS,
-        S.STATES,
-        S.CHECKED,
-        S.EVENT_TIME,
-        S.CHATTER_INTERVAL,
-        S.CHATTER_COUNT,
-        S.EVENTS,
-        S.CALLS,
-        S.FAILED,
-        S.SLOPES_AT,
-    )
+    head = "GUARDS STATES CHECKED EVENT_TIME CHATTER_INTERVAL CHATTER_COUNT EVENTS CALLS FAILED SLOPES_AT"
+    head = {getattr(S, name) for name in f"{head} SPAN SPAN_TRIED UNRESOLVED".split()}
     names = "DIRECTION WATCH FIRED SIGN VALUE BAND LAST_TIME LAST_COUNT ARM AT_B AT_TRY SLOPE_A SLOPE_B UNSEEN"
-    blocks = {getattr(S, name) for name in names.split()}
-    assert {*head} == set(range(len(head))) and blocks == set(range(14))
+    blocks = {getattr(S, name) for name in f"{names} NOISE TIMED".split()}
+    assert head == set(range(13)) and blocks == set(range(S.GUARD_BLOCKS))
 
 
 # value, fired, band, direction -> sign, arm, band; at another instant than that of the last event, and at the same
@@ -92,40 +83,21 @@ def test_a_start_without_guards_values_is_refused():
     )
 
 
-@pytest.mark.parametrize(
-    "watch, instants",
-    [
-        ((0.0, 0.0), [0.8]),
-        ((0.0, 1.0), [0.8, 8e-5, 0.8 - 8e-5]),
-        ((2.0, 1.0), [0.4, 4e-5, 0.4 - 4e-5, 0.8, 0.8 - 4e-5]),
-        (
-            (1.0, 3.0),
-            [
-                THIRD,
-                1e-4 * THIRD,
-                THIRD - 1e-4 * THIRD,
-                2 * THIRD,
-                2 * THIRD - 1e-4 * THIRD,
-                0.8,
-                0.8 - 1e-4 * THIRD,
-            ],
-        ),
-    ],
-)
-def test_where_a_step_is_looked_at(watch, instants):
-    """At the ends of as many parts as are asked for at most, and for slopes 1e-4 of a part inside of them; the slope at an end serves both sides."""
+@pytest.mark.parametrize("watch, ends", [((0, 0), 1), ((0, 1), 1), ((2, 1), 2), ((1, 3), 3)])
+def test_where_a_step_is_looked_at(watch, ends):
+    """At the ends of as many parts as are asked for at most, near them for slopes if any guard is watched, and inside of the first one."""
     locator = Locator(one, ramp(3.0))
     locator.part(S.WATCH)[:] = watch
-    assert E.locate(*locator.how, 0.8) == 0
-    assert locator.asked == pytest.approx(instants, rel=1e-14) and locator.ev[S.CALLS] == len(
-        instants
-    )
+    assert E.locate(*locator.how, 0.8) == 0 and locator.ev[S.CALLS] == len(locator.asked)
+    for k in range(ends):
+        assert min(abs(t - 0.8 * (k + 1) / ends) for t in locator.asked) < 1e-15
+    assert len(locator.asked) == (2 * ends + 2 if any(watch) else ends)
     assert locator.ev[S.CHECKED] == 0.8 and locator.part(S.VALUE) == pytest.approx([1.0, 2.2])
-    assert E.locate(*locator.how, 0.8) == 0 and len(locator.asked) == len(instants)
+    looks = len(locator.asked)
+    assert E.locate(*locator.how, 0.8) == 0 and len(locator.asked) == looks
     if watch[1]:
-        assert locator.part(S.SLOPE_A) == pytest.approx([0.0, -1.0]) and locator.part(
-            S.SLOPE_B
-        ) == pytest.approx([0.0, -1.0])
+        slopes = locator.part(S.SLOPE_A), locator.part(S.SLOPE_B)
+        assert slopes == (pytest.approx([0.0, -1.0]), pytest.approx([0.0, -1.0]))
 
 
 def test_whole_step_is_searched_only_with_guards():
@@ -314,10 +286,10 @@ def test_guard_noise_is_that_of_dense_output():
     ] == [3e-12, 5e-12, 7e-12]
 
 
-@pytest.mark.parametrize("t, step", [(1.0, 3.0), (5.0, 1.0)])
+@pytest.mark.parametrize("t, step", [(1.0, 3.0), (5.0, 1.0), (1e5, 1.0)])
 def test_nearby_crossings_happen_together(t, step):
     """Watched for this way, and not on its way from its bound; two tolerances of a root after it."""
-    after = t + 2e-13 * max(t, step)
+    after = t + 2.0 * max(1e-13 * step, 3.6e-15 * t)
     rows = [  # root, sign, direction, state -> state
         (t, 1.0, 0.0, 0.0, S.TOGETHER), (t, 1.0, -1.0, 0.0, S.TOGETHER), (t, 1.0, 1.0, 0.0, 0.0), (t, -1.0, 1.0, 0.0, S.TOGETHER),
         (t, -1.0, -1.0, 0.0, 0.0), (t, 1.0, 0.0, S.LEAVING, S.LEAVING), (after, 1.0, 0.0, 0.0, 0.0), (t, 0.0, 0.0, 0.0, 0.0),
@@ -330,9 +302,7 @@ def test_nearby_crossings_happen_together(t, step):
         rows
     ).T[1:4]
     E.find_together(*locator.how, t)
-    assert locator.asked == [t + 2.0 * 1e-13 * max(t, step)] and locator.part(S.ARM).tolist() == [
-        row[-1] for row in rows
-    ]
+    assert locator.asked == [after] and locator.part(S.ARM).tolist() == [row[-1] for row in rows]
 
 
 def test_unknown_signs_are_determined_later():
@@ -545,13 +515,17 @@ def test_guard_values_at_event_instant(row):
             assert locator.part(S.VALUE).tolist() == locator.part(S.AT_B).tolist()
 
 
-def test_chatter_threshold_scales_with_time():
-    for gap, count in ((0.9e-5, 1.0), (1.1e-5, 0.0)):
+@pytest.mark.parametrize(
+    "t, shortest", [(1.0, 1e-7), (100.0, 1e-7), (1e4, 1e-7), (1e6, 2.2e-7), (-1e6, 2.2e-7)]
+)
+def test_chatter_threshold_is_that_of_the_resolution_of_time(t, shortest):
+    """Not of the time that has passed; what runs evenly with time never chatters."""
+    for part, timed, count in ((0.9, 0.0, 1.0), (1.1, 0.0, 0.0), (0.9, 1.0, 0.0)):
         locator = Locator(one)
-        locator.part(S.AT_B)[:], locator.part(S.LAST_TIME)[:] = -1.0, 100.0 - gap
-        assert (
-            E.take_signs(locator.ev, 100.0) == Status.EVENT and locator.part(S.LAST_COUNT) == count
-        )
+        locator.part(S.TIMED)[:] = timed
+        locator.part(S.AT_B)[:], locator.part(S.LAST_TIME)[:] = -1.0, t - part * shortest
+        assert E.take_signs(locator.ev, t) == Status.EVENT
+        assert locator.part(S.LAST_COUNT) == count
 
 
 def test_earliest_guard_fires_first():

@@ -61,7 +61,8 @@ class Locator:
     def interval(self, a: float, b: float) -> None:
         """Values and slopes at both ends."""
         self.part(S.VALUE)[:], self.part(S.AT_B)[:] = self.at(a), self.at(b)
-        E.slopes(*self.how, a, b)
+        self.ev[S.SLOPES_AT] = -math.inf
+        S.end_slopes(*self.how, a, b)
 
 
 def one(t: float) -> float:

@@ -30,7 +30,8 @@ class Controlled(Named):
     )
     lag: Number = Field(
         default=1e-3,
-        description="Time constant with which a continuous command follows inside its `rate` [s]",
+        description="Of a continuous controller: time constant with which the command follows inside its `rate`, "
+        "and with which the integral stops at a limit [s]",
     )
     period: Number | None = Field(
         default=None, description="Sampling period [s]; left out: continuous"

@@ -1,0 +1,167 @@
+"""Parts of a step in which every guard is nearly a cubic polynomial of time, so that values and slopes at the ends tell how often it crosses zero.
+
+The step of an integrator may be many turns of a rotation long, and given motions may swing while the state stands still: a guard of such a step
+can cross zero twice between its ends, or many times. A part is accepted when the cubic polynomial of its ends meets each guard inside of the part as
+well. The place inside is an irrational share of the part, so that no period of a guard repeats there what the ends show.
+"""
+
+import math
+
+from kinetree.solvers.integrate.controller import H, copy
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.run.event_search import (
+    AT_B,
+    AT_TRY,
+    BEND,
+    NOISE,
+    SIGN,
+    SLOPE_A,
+    SLOPE_B,
+    SLOPE_TIME,
+    SLOPES_AT,
+    SPAN,
+    SPAN_TRIED,
+    UNRESOLVED,
+    VALUE,
+    WATCH,
+    end_slopes,
+    guards_at,
+    per_guard,
+)
+
+SHARE = 0.381966011250105  # of the part: where it is looked into, and what is left of it if it is too long
+EXACT = 0.025  # of a guard's largest value: as far it may be from the polynomial
+CLEAR = 4.0  # times as far the polynomial stays off zero where a guard does not cross
+SHORTEST = 1e-5  # of the step: a guard that is not resolved by such a part jumps, or is noise
+MOST_UNRESOLVED = 20  # of such parts in one step
+GROWTH, EASY = 4.0, 1.0 / 256.0  # of a part with this share of the allowed error: the next one
+EXACTLY = 1e-6  # of the allowed error: the next part may be as long as the step
+SAME = 1.0 + 1e-9  # lengths of parts that differ by rounding are the same
+
+
+@kernel
+def longest_part(ev, a, b):
+    """End of the part of (a, b] that is tried next: not much longer than the last one that was resolved."""
+    return b if ev[SPAN_TRIED] == 0.0 else min(b, a + ev[SPAN_TRIED])
+
+
+@kernel
+def resolved_part(ev, guards, context, interpolate, mem, a, b):
+    """Shorten (a, b] until every guard with a sign is resolved; AT_B, SLOPE_A and SLOPE_B are those of its ends. Returns the new end."""
+    watch, watched, trial = per_guard(ev, WATCH), False, per_guard(ev, AT_TRY)
+    for i in range(len(watch)):
+        watched = watched or watch[i] != 0.0
+    if not watched:
+        return b
+    end_slopes(ev, guards, context, interpolate, mem, a, b)
+    seen = b - a <= SAME * ev[SPAN] and not any_suspicious(ev, b - a)
+    if seen or ev[UNRESOLVED] >= MOST_UNRESOLVED:
+        return b
+    floor = max(SHORTEST * mem[H], 10.0 * SLOPE_TIME * abs(b))
+    while True:
+        inside = a + SHARE * (b - a)
+        if guards_at(trial, ev, guards, context, interpolate, mem, inside) != 0:
+            return b
+        worst = largest_error(ev, b - a)
+        if worst <= 1.0:
+            ev[SPAN] = b - a
+            ev[SPAN_TRIED] = (
+                0.0 if worst <= EXACTLY else (GROWTH if worst <= EASY else 1.0) * (b - a)
+            )
+            return b
+        if inside - a <= floor:
+            ev[SPAN], ev[SPAN_TRIED] = 0.0, 0.0
+            ev[UNRESOLVED] += 1.0
+            note_noise(ev, b - a)
+            return b
+        b = inside
+        copy(per_guard(ev, AT_B), trial)
+        ev[SLOPES_AT] = -math.inf
+        end_slopes(ev, guards, context, interpolate, mem, a, b)
+
+
+@kernel
+def any_suspicious(ev, h):
+    """Whether values and slopes at the ends of a part of length h contradict each other for some guard."""
+    found = False
+    for i in range(len(per_guard(ev, SIGN))):
+        found = found or suspicious(ev, i, h)
+    return found
+
+
+@kernel
+def suspicious(ev, i, h):
+    """Whether guard i changes otherwise than the mean of its slopes tells."""
+    g_a, g_b = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i]
+    off = abs(g_b - g_a - 0.5 * h * (per_guard(ev, SLOPE_A)[i] + per_guard(ev, SLOPE_B)[i]))
+    return regarded(ev, i) and off > 0.5 * BEND * max(abs(g_a), abs(g_b), per_guard(ev, NOISE)[i])
+
+
+@kernel
+def regarded(ev, i):
+    """Whether double crossings of guard i are looked for."""
+    return per_guard(ev, WATCH)[i] != 0.0 and per_guard(ev, SIGN)[i] != 0.0
+
+
+@kernel
+def largest_error(ev, h):
+    """Distance of the guards from their polynomials inside a part of length h, relative to what is allowed; the largest."""
+    worst = 0.0
+    for i in range(len(per_guard(ev, SIGN))):
+        if regarded(ev, i):
+            worst = max(worst, error_of(ev, i, h))
+            if per_guard(ev, NOISE)[i] < 0.0 and worst <= 1.0:
+                per_guard(ev, NOISE)[i] = 0.0
+    return worst
+
+
+@kernel
+def error_of(ev, i, h):
+    """The same of guard i, whose value inside the part is in AT_TRY."""
+    sign, g, noise = per_guard(ev, SIGN)[i], per_guard(ev, AT_TRY)[i], per_guard(ev, NOISE)[i]
+    g_a, g_b = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i]
+    s_a, s_b = h * per_guard(ev, SLOPE_A)[i], h * per_guard(ev, SLOPE_B)[i]
+    size = max(abs(g_a), abs(g_b), abs(g))
+    off = abs(g - polynomial(g_a, s_a, g_b, s_b, SHARE))
+    if off == 0.0 or size <= noise:
+        return 0.0
+    clear = max(0.0, lowest(sign * g_a, sign * s_a, sign * g_b, sign * s_b))
+    return off / max(EXACT * size, clear / CLEAR)
+
+
+@kernel
+def polynomial(g_a, s_a, g_b, s_b, s):
+    """The cubic polynomial with values g and slopes s_a, s_b at 0 and 1, at s."""
+    rise = g_b - g_a
+    return g_a + s * (s_a + s * (3.0 * rise - 2.0 * s_a - s_b + s * (s_a + s_b - 2.0 * rise)))
+
+
+@kernel
+def lowest(g_a, s_a, g_b, s_b):
+    """The smallest value of that polynomial between 0 and 1."""
+    rise, low = g_b - g_a, min(g_a, g_b)
+    bend, twist = 3.0 * rise - 2.0 * s_a - s_b, 3.0 * (s_a + s_b - 2.0 * rise)
+    square = bend * bend - twist * s_a
+    if square <= 0.0:
+        return low
+    root = math.sqrt(square)
+    part = -(bend + math.copysign(root, bend))
+    if part != 0.0 and 0.0 < s_a / part < 1.0:
+        low = min(low, polynomial(g_a, s_a, g_b, s_b, s_a / part))
+    if twist != 0.0 and 0.0 < part / twist < 1.0:
+        low = min(low, polynomial(g_a, s_a, g_b, s_b, part / twist))
+    return low
+
+
+@kernel
+def note_noise(ev, h):
+    """Guards that the shortest part has not resolved, twice in a row: values of this size are noise until the next event."""
+    noise = per_guard(ev, NOISE)
+    for i in range(len(noise)):
+        if regarded(ev, i) and error_of(ev, i, h) > 1.0:
+            size = max(
+                abs(per_guard(ev, VALUE)[i]),
+                abs(per_guard(ev, AT_B)[i]),
+                abs(per_guard(ev, AT_TRY)[i]),
+            )
+            noise[i] = 2.0 * size if noise[i] != 0.0 else -1.0

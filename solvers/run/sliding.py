@@ -1,0 +1,84 @@
+"""Motions that slide along a discontinuity of their right-hand side, as with a force -sign(der(x)): steps shrink, and there is no end.
+
+On both sides of such a surface the rates lead back to it, so that no step of an integrator is small enough. What is looked at: progress that would
+not reach the target in sensible time, and a jump of the rates, at one instant, along the way that the present rates point.
+"""
+
+from kinetree.solvers.integrate import controller as C
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.layout import Status
+from kinetree.solvers.run.derivatives import derivatives, sided
+from kinetree.solvers.run.methods import KIND, is_fixed
+
+SLIDING = int(Status.SLIDING)
+LOOK = 128  # steps between two looks
+TIMES = 4  # looks in a row that find the same end a motion: after 512 steps
+FUTILE = 5e4  # steps that an advance may need without being looked at
+AHEAD = 20.0  # steps: as far ahead of the state a jump is sought
+PART = 0.1  # of a rate: smaller jumps hold up no integrator
+HALVINGS = 30
+
+
+@kernel
+def slides(I, W, mem, context, target):
+    """SLIDING, item the register of the state whose rate jumps, after many steps along a discontinuity; 0 otherwise."""
+    if int(W.used) % LOOK != 0:
+        return 0
+    advanced, t = C.time_of(mem) - W.looked_at, C.time_of(mem)
+    W.looked_at = t
+    held_up = advanced * (FUTILE / LOOK) < target - t and not is_fixed(int(mem[KIND]))
+    found = rate_that_jumps(I, W, mem, context) if held_up else -1
+    W.jumps = W.jumps + 1.0 if found >= 0 else 0.0
+    if W.jumps < TIMES:
+        return 0
+    W.jumps = 0.0
+    _, ws = context
+    ws.head.item = register_of(context, found)
+    return SLIDING
+
+
+@kernel
+def register_of(context, j):
+    """Register of entry j of y = (q, u, x)."""
+    model, ws = context
+    h, nq, nu = model.header, ws.q.size, ws.u.size
+    return h.r_q + j if j < nq else h.r_u + j - nq if j < nq + nu else h.r_x + j - nq - nu
+
+
+@kernel
+def rate_that_jumps(I, W, mem, context):
+    """Entry of the state whose rate jumps between the present state and one that is AHEAD along the present rates; -1: none does."""
+    n = int(mem[C.N])
+    y, y_try = C.state_of(mem), W[I.at_scratch : I.at_scratch + n]
+    here, there = W[I.at_trial : I.at_trial + n], W[I.at_trial + n : I.at_trial + 2 * n]
+    _, ws = context
+    t, far = sided(ws, C.time_of(mem)), AHEAD * mem[C.H]
+    if derivatives(here, context, t, y) != 0 or ahead(there, y_try, context, t, y, here, far) != 0:
+        return -1
+    atol, largest, j = C.block(mem, C.ATOL), 0.0, -1
+    for k in range(n - 1):
+        change = abs(there[k] - here[k])
+        weighted = change / (atol[k] + mem[C.RTOL] * abs(y[k]))
+        if weighted > largest and change > PART * max(abs(here[k]), abs(there[k])):
+            largest, j = weighted, k
+    if j < 0:
+        return -1
+    low, high, at_low, at_high = 0.0, far, here[j], there[j]
+    whole = abs(at_high - at_low)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if ahead(there, y_try, context, t, y, here, middle) != 0:
+            return -1
+        if abs(there[j] - at_low) > abs(at_high - there[j]):
+            high, at_high = middle, there[j]
+        else:
+            low, at_low = middle, there[j]
+    return j if abs(at_high - at_low) > 0.5 * whole else -1
+
+
+@kernel
+def ahead(rates, y_try, context, t, y, f, distance):
+    """Rates at the same instant of the state a distance along f."""
+    for k in range(len(y)):
+        y_try[k] = y[k] + distance * f[k]
+    return derivatives(rates, context, t, y_try)
