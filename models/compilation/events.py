@@ -15,7 +15,7 @@ from kinetree.models.description.errors import ModelError, Problem, shown, sugge
 from kinetree.models.description.names import expressions
 from kinetree.models.expressions.nodes import ZERO, ExpressionError, Node, Operation, names
 from kinetree.models.expressions.registers import ACCELERATION
-from kinetree.models.expressions.text import parse
+from kinetree.models.expressions.parse import parse
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Op
 

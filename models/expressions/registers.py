@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.models.description.tables import Tables
 from kinetree.models.expressions.fused_operations import fused, two_steps
-from kinetree.models.expressions.knots import corners, instants, runs_evenly
+from kinetree.models.expressions.time_breakpoints import corners, instants, runs_evenly
 from kinetree.models.expressions.nodes import (
     Const,
     ExpressionError,

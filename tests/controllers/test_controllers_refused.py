@@ -111,3 +111,31 @@ def test_periods_that_may_change_in_a_run_are_refused():
         load({**MASS, "parameters": parameters, "controllers": {"hold": {**PID, "period": "T"}}})
     with pytest.raises(ModelError, match=r"controllers.hold.period"):
         load({**MASS, "controllers": {"hold": {**PID, "period": "2*("}}})
+
+
+LEAVES = {
+    "format": "kinetree/1",
+    "name": "leaves",
+    "bodies": {"a": {"mass": 2.0}, "b": {"mass": 0.7, "com": [0, 0, -0.3], "inertia": [0.05, 0.05, 0.05, 0, 0, 0]}},
+    "joints": {
+        "ja": {"child": "a", "transforms": [{"shift": "x", "coordinate": "x"}]},
+        "jb": {"parent": "a", "child": "b", "transforms": [{"rotate": "y", "coordinate": "q", "start": 0.4}]},
+    },
+    "actuators": {"m": {"coordinate": "x"}},
+    "stages": [{"name": "one", "ends": {"at": 0.5}, "drop": ["b"]}, {"name": "two"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("period", [{}, {"period": 0.01}])
+def test_a_controller_that_measures_what_has_left_is_refused_by_its_name(period):
+    """Continuous and sampled, where its command still acts; one whose command has left with it is none of this."""
+    law = {"kind": "pid", "measure": "q + x", "kp": 3.0, "ki": 1.0, **period}
+    with pytest.raises(ModelError, match=r"\bhold\b"):
+        load({**LEAVES, "controllers": {"hold": {**law, "drives": "m"}}}).compile().simulate(1.0)
+    used = {**LEAVES, "controllers": {"hold": law}}
+    used["forces"] = {"f": {"coordinate": "x", "value": "2*hold"}}
+    with pytest.raises(ModelError, match=r"\bhold\b"):
+        load(used).compile().simulate(1.0)
+    if period:
+        idle = load({**LEAVES, "controllers": {"hold": law}}).compile().simulate(1.0)
+        assert idle.time[-1] == 1.0

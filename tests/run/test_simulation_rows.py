@@ -469,7 +469,7 @@ def test_columns_cover_all_structures():
     ]
     n = len(second.coordinates) + len(second.speeds) + 1
     assert (
-        header.at_memory - header.at_scratch == n
+        header.at_memory - header.at_scratch == 3 * n
         and header.at_workspace - header.at_memory == header.memory
     )
     assert header.work_size - header.at_workspace == max(

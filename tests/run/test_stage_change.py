@@ -72,7 +72,7 @@ def test_poses_and_velocities_of_bodies_are_kept(monkeypatch):
 
 
 def test_stage_change_keeps_parameters(monkeypatch):
-    """The time of the new stage stands behind them; locked coordinates have the values that they had as states."""
+    """The start of the new stage and that of the run stand behind them; locked coordinates have the values that they had as states."""
     transition = [
         *U.TRANSITION.filled(set=1, freed=1, locked=2),
         2,
@@ -82,14 +82,14 @@ def test_stage_change_keeps_parameters(monkeypatch):
     ]
     made = Changing(monkeypatch, transition=transition)
     M.keep_registers(made.I, made.W, made.ws)
-    assert made["bodies"][2 * U.UNIT_BODY.size :][:6].tolist() == [40, 41, 42, 43, 44, 7]
+    assert made["bodies"][2 * U.UNIT_BODY.size :][:7].tolist() == [40, 41, 42, 43, 44, 45, 46]
     fresh = SimpleNamespace(val=np.full(10, -1.0))
     made.W.time = 3.5
     made["states"][:2] = 21.0, 22.0
     M.restore_registers(
         made.I, made.W, SimpleNamespace(val0=np.arange(60.0, 70.0)), fresh, made.transition
     )
-    assert fresh.val.tolist() == [40, 41, 62, 43, 44, 3.5, -1, 22, 21, -1]
+    assert fresh.val.tolist() == [40, 41, 62, 43, 44, 3.5, 46, 22, 21, -1]
 
 
 def test_released_bodies_keep_their_pose(monkeypatch):
