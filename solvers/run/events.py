@@ -229,12 +229,11 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
     )
     noise = 0.0 if back else noise
     if sign * g_b >= -noise:
-        if per_guard(ev, WATCH)[i] == 0.0 or not converging(
-            sign * g_a,
-            sign * per_guard(ev, SLOPE_A)[i],
-            sign * g_b,
-            sign * per_guard(ev, SLOPE_B)[i],
-            b - a,
+        slope_a, slope_b = sign * per_guard(ev, SLOPE_A)[i], sign * per_guard(ev, SLOPE_B)[i]
+        if (
+            per_guard(ev, WATCH)[i] == 0.0
+            or not converging(sign * g_a, slope_a, sign * g_b, slope_b, b - a)
+            or not low(sign * g_a, slope_a, sign * g_b, slope_b, b - a)
         ):
             if back:
                 per_guard(ev, ARM)[i], per_guard(ev, FIRED)[i] = LEFT, b
@@ -272,12 +271,17 @@ def return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
 
 @kernel
 def converging(g_a, slope_a, g_b, slope_b, width):
-    """Whether a positive guard falls at a, rises at b, and may have a minimum below zero: by its tangents, and by the cubic polynomial."""
+    """Whether a positive guard falls at a, rises at b, and its tangents meet below a quarter of its smaller end: a minimum below zero is possible."""
     if not (slope_a < 0.0 < slope_b):
         return False
     s = (g_b - g_a - slope_b * width) / (slope_a - slope_b)
-    tangents = g_a + slope_a * s < 0.25 * min(g_a, g_b)
-    return tangents and lowest(g_a, width * slope_a, g_b, width * slope_b) < OFF * max(g_a, g_b)
+    return g_a + slope_a * s < 0.25 * min(g_a, g_b)
+
+
+@kernel
+def low(g_a, slope_a, g_b, slope_b, width):
+    """Whether the cubic polynomial of the ends of an interval comes so near zero that the guard may be below zero."""
+    return lowest(g_a, width * slope_a, g_b, width * slope_b) < OFF * max(g_a, g_b)
 
 
 @kernel

@@ -42,7 +42,8 @@ SAME = 1.0 + 1e-9  # lengths of parts that differ by rounding are the same
 @kernel
 def longest_part(ev, a, b):
     """End of the part of (a, b] that is tried next: not much longer than the last one that was resolved."""
-    return b if ev[SPAN_TRIED] == 0.0 else min(b, a + ev[SPAN_TRIED])
+    span = max(ev[SPAN_TRIED], 10.0 * SLOPE_TIME * abs(b))
+    return b if ev[SPAN_TRIED] == 0.0 else min(b, a + span)
 
 
 @kernel
@@ -55,9 +56,9 @@ def resolved_part(ev, guards, context, interpolate, mem, a, b):
         return b
     end_slopes(ev, guards, context, interpolate, mem, a, b)
     seen = b - a <= SAME * ev[SPAN] and not any_suspicious(ev, b - a)
-    if seen or ev[UNRESOLVED] >= MOST_UNRESOLVED:
-        return b
     floor = max(SHORTEST * mem[H], 10.0 * SLOPE_TIME * abs(b))
+    if seen or ev[UNRESOLVED] >= MOST_UNRESOLVED or b - a <= floor:
+        return b
     while True:
         inside = a + SHARE * (b - a)
         if guards_at(trial, ev, guards, context, interpolate, mem, inside) != 0:

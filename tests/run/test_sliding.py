@@ -47,7 +47,7 @@ def test_sliding_along_a_jump_is_named_at_once(name: str, integrator: str):
         assert float(text.split("t = ")[1].split(":")[0]) == pytest.approx(instant, abs=1e-3)
 
 
-@pytest.mark.parametrize("integrator", ["auto", "rk45", "radau"])
+@pytest.mark.parametrize("integrator", ["auto", "rk45", "verner65"])
 def test_jumps_that_are_crossed_are_no_sliding(integrator: str):
     """A force that pushes to the other side each time: a motion of period 4 sqrt(2 x0/a), many jumps, no end."""
     system = load(slider("-2*sign(x)")).compile()
@@ -75,7 +75,7 @@ PENDULUM = {
 
 
 @pytest.mark.parametrize("integrator", ["auto", "rk45", "radau", "adams", "verner65"])
-@pytest.mark.parametrize("bounds", [{"low": -6.0, "high": 3.3}, {"high": 3.3}, {"low": 2.0}])
+@pytest.mark.parametrize("bounds", [{"low": -6.0, "high": 3.3}, {"high": 3.3}, {"low": 3.8}])
 def test_a_continuous_controller_at_its_limit_holds_up_no_integrator(integrator, bounds):
     """The integral slows down continuously as the command is wanted beyond its limit: no more than some thousand steps."""
     table = {**LIMITED, "filter": 0.02, "drives": "m", **bounds}
