@@ -14,8 +14,8 @@ from kinetree.models.compilation.structure_builder import NONE, Builder
 from kinetree.models.description.errors import ModelError, Problem, shown, suggestion
 from kinetree.models.description.names import expressions
 from kinetree.models.expressions.nodes import ZERO, ExpressionError, Node, Operation, names
-from kinetree.models.expressions.registers import ACCELERATION
 from kinetree.models.expressions.parse import parse
+from kinetree.models.expressions.registers import ACCELERATION
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Op
 

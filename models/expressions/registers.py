@@ -11,7 +11,6 @@ import numpy as np
 
 from kinetree.models.description.tables import Tables
 from kinetree.models.expressions.fused_operations import fused, two_steps
-from kinetree.models.expressions.time_breakpoints import corners, instants, runs_evenly
 from kinetree.models.expressions.nodes import (
     Const,
     ExpressionError,
@@ -26,7 +25,7 @@ from kinetree.models.expressions.nodes import (
 )
 from kinetree.models.expressions.parse import suggestion
 from kinetree.models.expressions.simplify import substitute
-from kinetree.models.expressions.time_breakpoints import corners, instants
+from kinetree.models.expressions.time_breakpoints import corners, instants, runs_evenly
 from kinetree.solvers.layout import ANNOUNCED, INSTRUCTION, PHASES, Knot, Op
 
 PARAMETER, TIME, STATE, ACCELERATION, ENERGY = range(PHASES)
