@@ -33,8 +33,10 @@ SHARE = 0.381966011250105  # of the part: where it is looked into, and what is l
 EXACT = 0.025  # of a guard's largest value: as far it may be from the polynomial
 CLEAR = 4.0  # times as far the polynomial stays off zero where a guard does not cross
 SHORTEST = 1e-5  # of the step: a guard that is not resolved by such a part jumps, or is noise
-MOST_UNRESOLVED = 20  # of such parts in one step
-GROWTH, EASY = 4.0, 1.0 / 256.0  # of a part with this share of the allowed error: the next one
+MOST_UNRESOLVED = 3.0  # of such parts in one step
+FORGIVEN = 0.125  # of them per step, so that noise costs few looks on the average
+GROWTH = 1.7  # of a part that was accepted: the next one
+FAST_GROWTH, EASY = 4.0, 1.0 / 256.0  # of one with this share of the allowed error
 EXACTLY = 1e-6  # of the allowed error: the next part may be as long as the step
 SAME = 1.0 + 1e-9  # lengths of parts that differ by rounding are the same
 
@@ -67,7 +69,7 @@ def resolved_part(ev, guards, context, interpolate, mem, a, b):
         if worst <= 1.0:
             ev[SPAN] = b - a
             ev[SPAN_TRIED] = (
-                0.0 if worst <= EXACTLY else (GROWTH if worst <= EASY else 1.0) * (b - a)
+                0.0 if worst <= EXACTLY else (FAST_GROWTH if worst <= EASY else GROWTH) * (b - a)
             )
             return b
         if inside - a <= floor:

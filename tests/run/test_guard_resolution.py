@@ -85,3 +85,20 @@ def test_noise_does_not_hold_up_a_step():
         locator.mem[5:7] = float(k), k + 1.0
         assert E.locate(*locator.how, k + 1.0) == 0
     assert first < 300 and len(locator.asked) - first < 20 * 40
+
+
+def test_a_short_part_does_not_stay_short():
+    """Noise that hides a guard for a while, as right after an event: parts grow again behind it, whatever is left of the noise."""
+    rng = np.random.default_rng(7)
+
+    def law(t: float) -> float:
+        return -1e-3 - t + rng.normal() * (1e-3 if t < 1e-3 else 1e-9)
+
+    locator = Locator(law, end=1.0, direction=1.0)
+    looks = []
+    for k in range(40):
+        locator.mem[5:7] = float(k), k + 1.0
+        locator.asked.clear()
+        assert E.locate(*locator.how, k + 1.0) == 0
+        looks.append(len(locator.asked))
+    assert sum(looks) < 1000 and max(looks[10:]) < 20
