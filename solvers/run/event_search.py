@@ -22,7 +22,7 @@ FAILED = 8  # status of a guard evaluation that failed during a search
 SLOPES_AT = 9  # time for which SLOPE_B holds
 SPAN = 10  # longest part of a step that was looked into and found to resolve the guards; 0: none
 SPAN_TRIED = 11  # length of the part that is tried next; 0: as long as there is
-UNRESOLVED = 12  # shortest parts of the present step that did not resolve the guards
+UNRESOLVED = 12  # shortest parts of late that did not resolve the guards, less what is forgiven
 
 DIRECTION = 0  # +1: only upward crossings are events, -1: only downward, 0: both
 WATCH = 1  # 0: step ends only; k > 0: slopes too, and k - 1 points inside the step

@@ -55,9 +55,17 @@ from kinetree.solvers.run.event_search import (
     root,
     told_by_its_ends,
 )
-from kinetree.solvers.run.guard_resolution import EXACT, longest_part, lowest, resolved_part
+from kinetree.solvers.run.guard_resolution import (
+    EXACT,
+    FORGIVEN,
+    longest_part,
+    polynomial,
+    resolved_part,
+    valley,
+)
 
 OFF = 4.0 * EXACT  # of a guard's larger end: as far it may be below the polynomial of its ends
+AROUND = 0.35  # of a part, to both sides of the minimum of the polynomial: where a dip is sought
 FEW = 2.2e-13  # relative to |t|: a thousand roundings; events of one guard that are closer are chatter at any rate
 
 
@@ -124,7 +132,7 @@ def locate(ev, guards, context, interpolate, mem, t_to):
     t_begin = ev[CHECKED]
     if len(watch) == 0 or not t_end > t_begin:
         return OK
-    ev[UNRESOLVED] = 0.0
+    ev[UNRESOLVED] = max(0.0, ev[UNRESOLVED] - FORGIVEN)
     a = t_begin
     for k in range(1, points + 2):
         b = t_end if k == points + 1 else t_begin + (t_end - t_begin) * k / (points + 1)
@@ -229,16 +237,16 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
     )
     noise = 0.0 if back else noise
     if sign * g_b >= -noise:
-        slope_a, slope_b = sign * per_guard(ev, SLOPE_A)[i], sign * per_guard(ev, SLOPE_B)[i]
-        if (
-            per_guard(ev, WATCH)[i] == 0.0
-            or not converging(sign * g_a, slope_a, sign * g_b, slope_b, b - a)
-            or not low(sign * g_a, slope_a, sign * g_b, slope_b, b - a)
-        ):
+        s_a, s_b = per_guard(ev, SLOPE_A)[i], per_guard(ev, SLOPE_B)[i]
+        low, high = a, a
+        if per_guard(ev, WATCH)[i] != 0.0:
+            low, high = around_dip(sign * g_a, sign * s_a, sign * g_b, sign * s_b, a, b)
+        if not low < high:
             if back:
                 per_guard(ev, ARM)[i], per_guard(ev, FIRED)[i] = LEFT, b
             return earliest
-        b = dip(ev, guards, context, interpolate, mem, i, sign, a, b, noise)
+        b = dip(ev, guards, context, interpolate, mem, i, sign, low, high, noise)
+        b = a if b == low else b
         if b == a or not wanted:  # the other half of a double crossing is met from the extremum on
             return min(earliest, b) if b > a else earliest
         guards_at(per_guard(ev, AT_TRY), ev, guards, context, interpolate, mem, b)
@@ -270,18 +278,13 @@ def return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
 
 
 @kernel
-def converging(g_a, slope_a, g_b, slope_b, width):
-    """Whether a positive guard falls at a, rises at b, and its tangents meet below a quarter of its smaller end: a minimum below zero is possible."""
-    if not (slope_a < 0.0 < slope_b):
-        return False
-    s = (g_b - g_a - slope_b * width) / (slope_a - slope_b)
-    return g_a + slope_a * s < 0.25 * min(g_a, g_b)
-
-
-@kernel
-def low(g_a, slope_a, g_b, slope_b, width):
-    """Whether the cubic polynomial of the ends of an interval comes so near zero that the guard may be below zero."""
-    return lowest(g_a, width * slope_a, g_b, width * slope_b) < OFF * max(g_a, g_b)
+def around_dip(g_a, slope_a, g_b, slope_b, a, b):
+    """The part of (a, b] in which a guard that is positive at both ends may be below zero; an empty one where it is not."""
+    h = b - a
+    s = valley(g_a, h * slope_a, g_b, h * slope_b)
+    if s < 0.0 or polynomial(g_a, h * slope_a, g_b, h * slope_b, s) >= OFF * max(g_a, g_b):
+        return a, a
+    return max(a, a + (s - AROUND) * h), min(b, a + (s + AROUND) * h)
 
 
 @kernel

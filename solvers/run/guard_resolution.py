@@ -94,10 +94,17 @@ def any_suspicious(ev, h):
 
 @kernel
 def suspicious(ev, i, h):
-    """Whether guard i changes otherwise than the mean of its slopes tells."""
-    g_a, g_b = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i]
-    off = abs(g_b - g_a - 0.5 * h * (per_guard(ev, SLOPE_A)[i] + per_guard(ev, SLOPE_B)[i]))
-    return regarded(ev, i) and off > 0.5 * BEND * max(abs(g_a), abs(g_b), per_guard(ev, NOISE)[i])
+    """Whether guard i changes otherwise than the mean of its slopes tells, or has an extremum near zero."""
+    g_a, g_b, sign = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i], per_guard(ev, SIGN)[i]
+    s_a, s_b = h * per_guard(ev, SLOPE_A)[i], h * per_guard(ev, SLOPE_B)[i]
+    size = max(abs(g_a), abs(g_b))
+    if not regarded(ev, i) or size <= per_guard(ev, NOISE)[i]:
+        return False
+    turns = (
+        sign * s_a < 0.0 < sign * s_b
+        and lowest(sign * g_a, s_a * sign, sign * g_b, s_b * sign) < BEND * size
+    )
+    return turns or abs(g_b - g_a - 0.5 * (s_a + s_b)) > 0.5 * BEND * size
 
 
 @kernel
@@ -140,20 +147,27 @@ def polynomial(g_a, s_a, g_b, s_b, s):
 
 
 @kernel
-def lowest(g_a, s_a, g_b, s_b):
-    """The smallest value of that polynomial between 0 and 1."""
-    rise, low = g_b - g_a, min(g_a, g_b)
+def valley(g_a, s_a, g_b, s_b):
+    """Place between 0 and 1 at which that polynomial has a minimum, or -1."""
+    rise = g_b - g_a
     bend, twist = 3.0 * rise - 2.0 * s_a - s_b, 3.0 * (s_a + s_b - 2.0 * rise)
     square = bend * bend - twist * s_a
     if square <= 0.0:
-        return low
-    root = math.sqrt(square)
-    part = -(bend + math.copysign(root, bend))
-    if part != 0.0 and 0.0 < s_a / part < 1.0:
-        low = min(low, polynomial(g_a, s_a, g_b, s_b, s_a / part))
-    if twist != 0.0 and 0.0 < part / twist < 1.0:
-        low = min(low, polynomial(g_a, s_a, g_b, s_b, part / twist))
-    return low
+        return -1.0
+    root, s = math.sqrt(square), -1.0
+    if bend + root > 0.0 and bend > 0.0:
+        s = -s_a / (bend + root)
+    elif twist != 0.0:
+        s = (root - bend) / twist
+    return s if 0.0 < s < 1.0 else -1.0
+
+
+@kernel
+def lowest(g_a, s_a, g_b, s_b):
+    """The smallest value of that polynomial between 0 and 1."""
+    s = valley(g_a, s_a, g_b, s_b)
+    inside = polynomial(g_a, s_a, g_b, s_b, s) if s > 0.0 else g_a
+    return min(min(g_a, g_b), inside)
 
 
 @kernel

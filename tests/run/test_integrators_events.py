@@ -12,8 +12,7 @@ from kinetree.solvers.layout import Status
 from kinetree.solvers.run.event_search import CALLS, DIRECTION, EVENT_TIME, FIRED, WATCH
 
 EVENTS = plain("run.events")
-converging, events_reset, events_size, events_start = (
-    EVENTS.converging,
+events_reset, events_size, events_start = (
     EVENTS.events_reset,
     EVENTS.events_size,
     EVENTS.events_start,
@@ -190,23 +189,6 @@ def test_dips_in_later_steps_are_found():
     assert [t for t, _ in events] == pytest.approx(exact, abs=1e-11) and [
         signs for _, signs in events
     ] == 3 * [(-1.0,), (1.0,)]
-
-
-def test_converging_tangents_indicate_minimum():
-    """Of lines through both ends, with their slopes, wherever they meet: below a quarter of the lower end, or not."""
-    rng = np.random.default_rng(2)
-    for _ in range(200):
-        fall_, rise, left, right = rng.uniform(0.1, 3.0, 4)
-        lowest = rng.uniform(-1.0, 1.0)
-        ends = lowest + fall_ * left, lowest + rise * right
-        if min(ends) <= 0.0 or abs(lowest - 0.25 * min(ends)) < 1e-9:
-            continue
-        assert converging(ends[0], -fall_, ends[1], rise, left + right) == (
-            lowest < 0.25 * min(ends)
-        )
-        assert not converging(ends[0], fall_, ends[1], rise, left + right) and not converging(
-            ends[0], -fall_, ends[1], -rise, left + right
-        )
 
 
 @pytest.mark.parametrize("direction, exact", [(1.0, [0.8]), (-1.0, [0.6])])
