@@ -135,7 +135,7 @@ def settle(model, ws, t):
 
 @kernel
 def overlap(model, ws):
-    """PENETRATES, item the contact, where bodies overlap that no host has driven there."""
+    """Return PENETRATES, with the contact as item, where bodies overlap that no host has driven there; else 0."""
     for k in range(ws.c_mode.size):
         if gap_of(model, ws, k) < -DEEP and ws.c_near[k] < FOUND:
             ws.head.item = k
@@ -145,7 +145,7 @@ def overlap(model, ws):
 
 @boundary("state")
 def part_moved(model, ws, t):
-    """After the actions of events: open the closed contacts whose bodies or surfaces were moved apart; PENETRATES where they now overlap."""
+    """Open the closed contacts that the actions of events have moved apart; PENETRATES where bodies now overlap."""
     status = place_loops(model, ws, t)
     for k in range(ws.c_mode.size):
         if status == 0 and is_closed(ws, k) and gap_of(model, ws, k) > PARTED:

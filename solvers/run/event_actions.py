@@ -103,7 +103,7 @@ def link(I, F, W, model, ws):
 
 @kernel
 def acts(I, W, model):
-    """Whether one of the marked events sets something."""
+    """Return whether one of the marked events sets something."""
     fired = guard_part(W, model, I.at_fired)
     some = False
     for k in range(fired.size):

@@ -76,7 +76,7 @@ def noise_of(ev, i, g_a, g_b):
 
 @kernel
 def resolution(mem, t):
-    """Distance up to which two instants near t are one [s]."""
+    """Return the time difference up to which two instants near t are one [s]."""
     return max(TIME_RESOLUTION * abs(t), ROOT_TOLERANCE * mem[H])
 
 
@@ -140,7 +140,7 @@ def left(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
 
 @kernel
 def slope_step(a, b):
-    """Distance for the slopes at the ends of an interval [s]."""
+    """Return the time difference for the slopes at the ends of an interval [s]."""
     return min(SLOPE_PART * (b - a), max(SLOPE_STEP * (b - a), SLOPE_TIME * abs(b)))
 
 
@@ -158,7 +158,7 @@ def slope_from(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def end_slopes(ev, guards, context, interpolate, mem, a, b):
-    """Slopes of the guards at both ends of an interval; those at its end serve the next one."""
+    """Compute the slopes of the guards at both ends of an interval; those at its end serve the next one."""
     at_b, trial, slope_b = per_guard(ev, AT_B), per_guard(ev, AT_TRY), per_guard(ev, SLOPE_B)
     if ev[SLOPES_AT] != b:
         slope_from(ev, guards, context, interpolate, mem, a, b)

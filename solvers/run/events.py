@@ -279,7 +279,7 @@ def return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
 
 @kernel
 def around_dip(g_a, slope_a, g_b, slope_b, a, b):
-    """The part of (a, b] in which a guard that is positive at both ends may be below zero; an empty one where it is not."""
+    """Return the part of (a, b] in which a guard that is positive at both ends may be negative; an empty one where it is not."""
     h = b - a
     s = valley(g_a, h * slope_a, g_b, h * slope_b)
     if s < 0.0 or polynomial(g_a, h * slope_a, g_b, h * slope_b, s) >= OFF * max(g_a, g_b):

@@ -43,7 +43,7 @@ SAME = 1.0 + 1e-9  # lengths of parts that differ by rounding are the same
 
 @kernel
 def longest_part(ev, a, b):
-    """End of the part of (a, b] that is tried next: not much longer than the last one that was resolved."""
+    """Return the end of the part of (a, b] that is tried next: not much longer than the last one that was resolved."""
     span = max(ev[SPAN_TRIED], 10.0 * SLOPE_TIME * abs(b))
     return b if ev[SPAN_TRIED] == 0.0 else min(b, a + span)
 
@@ -85,7 +85,7 @@ def resolved_part(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def any_suspicious(ev, h):
-    """Whether values and slopes at the ends of a part of length h contradict each other for some guard."""
+    """Return whether some guard has to be looked at inside of a part of length h."""
     found = False
     for i in range(len(per_guard(ev, SIGN))):
         found = found or suspicious(ev, i, h)
@@ -94,7 +94,7 @@ def any_suspicious(ev, h):
 
 @kernel
 def suspicious(ev, i, h):
-    """Whether guard i changes otherwise than the mean of its slopes tells, or has an extremum near zero."""
+    """Return whether guard i has an extremum near zero, or its change is not h times its mean slope."""
     g_a, g_b, sign = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i], per_guard(ev, SIGN)[i]
     s_a, s_b = h * per_guard(ev, SLOPE_A)[i], h * per_guard(ev, SLOPE_B)[i]
     size = max(abs(g_a), abs(g_b))
@@ -109,13 +109,13 @@ def suspicious(ev, i, h):
 
 @kernel
 def regarded(ev, i):
-    """Whether double crossings of guard i are looked for."""
+    """Return whether double crossings of guard i are looked for."""
     return per_guard(ev, WATCH)[i] != 0.0 and per_guard(ev, SIGN)[i] != 0.0
 
 
 @kernel
 def largest_error(ev, h):
-    """Distance of the guards from their polynomials inside a part of length h, relative to what is allowed; the largest."""
+    """Return the largest distance of a guard from its cubic polynomial inside a part of length h, relative to the allowed one."""
     worst = 0.0
     for i in range(len(per_guard(ev, SIGN))):
         if regarded(ev, i):
@@ -127,7 +127,7 @@ def largest_error(ev, h):
 
 @kernel
 def error_of(ev, i, h):
-    """The same of guard i, whose value inside the part is in AT_TRY."""
+    """Return that distance for guard i, whose value inside the part is in AT_TRY."""
     sign, g, noise = per_guard(ev, SIGN)[i], per_guard(ev, AT_TRY)[i], per_guard(ev, NOISE)[i]
     g_a, g_b = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i]
     s_a, s_b = h * per_guard(ev, SLOPE_A)[i], h * per_guard(ev, SLOPE_B)[i]
@@ -141,14 +141,14 @@ def error_of(ev, i, h):
 
 @kernel
 def polynomial(g_a, s_a, g_b, s_b, s):
-    """The cubic polynomial with values g and slopes s_a, s_b at 0 and 1, at s."""
+    """Return the cubic polynomial with values g_a, g_b and slopes s_a, s_b at 0 and 1, evaluated at s."""
     rise = g_b - g_a
     return g_a + s * (s_a + s * (3.0 * rise - 2.0 * s_a - s_b + s * (s_a + s_b - 2.0 * rise)))
 
 
 @kernel
 def valley(g_a, s_a, g_b, s_b):
-    """Place between 0 and 1 at which that polynomial has a minimum, or -1."""
+    """Return the place between 0 and 1 at which that polynomial has a local minimum, or -1."""
     rise = g_b - g_a
     bend, twist = 3.0 * rise - 2.0 * s_a - s_b, 3.0 * (s_a + s_b - 2.0 * rise)
     square = bend * bend - twist * s_a
@@ -164,7 +164,7 @@ def valley(g_a, s_a, g_b, s_b):
 
 @kernel
 def lowest(g_a, s_a, g_b, s_b):
-    """The smallest value of that polynomial between 0 and 1."""
+    """Return the smallest value of that polynomial between 0 and 1."""
     s = valley(g_a, s_a, g_b, s_b)
     inside = polynomial(g_a, s_a, g_b, s_b, s) if s > 0.0 else g_a
     return min(min(g_a, g_b), inside)
@@ -172,7 +172,7 @@ def lowest(g_a, s_a, g_b, s_b):
 
 @kernel
 def note_noise(ev, h):
-    """Guards that the shortest part has not resolved, twice in a row: values of this size are noise until the next event."""
+    """Treat values of this size as noise until the next event, for guards that the shortest part has not resolved twice in a row."""
     noise = per_guard(ev, NOISE)
     for i in range(len(noise)):
         if regarded(ev, i) and error_of(ev, i, h) > 1.0:

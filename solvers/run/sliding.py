@@ -21,7 +21,7 @@ HALVINGS = 30
 
 @kernel
 def slides(I, W, mem, context, target):
-    """SLIDING, item the register of the state whose rate jumps, after many steps along a discontinuity; 0 otherwise."""
+    """Return SLIDING after many steps along a discontinuity, with the register of the state whose rate jumps as item; 0 otherwise."""
     if int(W.used) % LOOK != 0:
         return 0
     advanced, t = C.time_of(mem) - W.looked_at, C.time_of(mem)
@@ -39,7 +39,7 @@ def slides(I, W, mem, context, target):
 
 @kernel
 def register_of(context, j):
-    """Register of entry j of y = (q, u, x)."""
+    """Return the register of entry j of y = (q, u, x)."""
     model, ws = context
     h, nq, nu = model.header, ws.q.size, ws.u.size
     return h.r_q + j if j < nq else h.r_u + j - nq if j < nq + nu else h.r_x + j - nq - nu
@@ -47,7 +47,7 @@ def register_of(context, j):
 
 @kernel
 def rate_that_jumps(I, W, mem, context):
-    """Entry of the state whose rate jumps between the present state and one that is AHEAD along the present rates; -1: none does."""
+    """Return the entry of y whose rate jumps between the present state and one AHEAD along the present rates; -1: none does."""
     n = int(mem[C.N])
     y, y_try = C.state_of(mem), W[I.at_scratch : I.at_scratch + n]
     here, there = W[I.at_trial : I.at_trial + n], W[I.at_trial + n : I.at_trial + 2 * n]
@@ -78,7 +78,7 @@ def rate_that_jumps(I, W, mem, context):
 
 @kernel
 def ahead(rates, y_try, context, t, y, f, distance):
-    """Rates at the same instant of the state a distance along f."""
+    """Compute the rates, at the same instant, of the state a distance along f."""
     for k in range(len(y)):
         y_try[k] = y[k] + distance * f[k]
     return derivatives(rates, context, t, y_try)
