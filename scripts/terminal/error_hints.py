@@ -30,7 +30,7 @@ ADVICE = {
     "below the resolution of time": "the step went to nothing: a law jumps where an event should be, or a mass vanishes",
     "events accumulate": "a condition comes true again and again at one instant: give it hysteresis, or a state that remembers",
     "admit no force there": "Painlevé's paradox: less friction, or a force element of kind contact, which yields",
-    "jumps back and forth": "a law switches with the state and holds it there: kind = 'friction' for dry friction, a hysteresis or `period` for a relay",
+    "jumps back and forth": "a law switches with the state and holds it there: kind = 'friction', or a hysteresis for a relay",
     "the bodies overlap": "start values, or what an event sets, put one body into another: move one of them apart",
     "drive the bodies into each other": "a given motion leaves no way out: end it there, or take a force element of kind contact",
     "an event cannot set": "constraints, or what else is set, already decide that value: set another coordinate of the loop",
