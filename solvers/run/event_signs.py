@@ -29,12 +29,21 @@ from kinetree.solvers.run.event_search import (
     per_guard,
 )
 
+LONGEST_INSTANT = 1e-10  # s
 RATE_STEP = 1e-3  # shortest distance for one-sided rates, relative to the next step: nothing moves far in it
 RATE_TRIES = 5  # each 32 times as long
 SAME_INSTANT, SAME_TIME = (
     1e-11,
     3.6e-13,
 )  # relative to the step, and to |t|: a guard that needs less to reach its bound is on it
+
+
+@kernel
+def same_instant(t, step):
+    """Return the time [s] up to which a guard is on its bound: that of the dense output's error, and of roundings of late times."""
+    return max(
+        SAME_INSTANT * step, min(SAME_INSTANT * abs(t), LONGEST_INSTANT + SAME_TIME * abs(t))
+    )
 
 
 @kernel
@@ -72,9 +81,7 @@ def events_resume(ev, guards, context, mem, met, noise):
         elif met[i] == 0.0:
             if abs(value[i]) > (max(band[i], noise[i]) if state[i] == LEAVING else band[i]):
                 sign[i] = math.copysign(1.0, value[i])
-        elif abs(value[i]) > max(
-            noise[i], max(SAME_TIME * abs(t), SAME_INSTANT * mem[H_NEXT]) * abs(rate[i])
-        ):
+        elif abs(value[i]) > max(noise[i], same_instant(t, mem[H_NEXT]) * abs(rate[i])):
             sign[i], state[i], band[i] = math.copysign(1.0, value[i]), 0.0, 0.0
         else:
             sign[i], state[i] = (

@@ -30,13 +30,18 @@ from kinetree.solvers.run.event_search import (
 )
 
 SHARE = 0.381966011250105  # of the part: where it is looked into, and what is left of it if it is too long
+FURTHER = (
+    0.1715728752538,
+    0.6180339887499,
+    0.8284271247462,
+)  # where a part longer than those before is looked into too
 EXACT = 0.025  # of a guard's largest value: as far it may be from the polynomial
 CLEAR = 4.0  # times as far the polynomial stays off zero where a guard does not cross
 SHORTEST = 1e-5  # of the step: a guard that is not resolved by such a part jumps, or is noise
 MOST_UNRESOLVED = 3.0  # of such parts in one step
 FORGIVEN = 0.125  # of them per step, so that noise costs few looks on the average
 GROWTH = 1.7  # of a part that was accepted: the next one
-FAST_GROWTH, EASY = 4.0, 1.0 / 256.0  # of one with this share of the allowed error
+FAST_GROWTH, EASY = 3.0, 1.0 / 256.0  # of one with this share of the allowed error
 EXACTLY = 1e-6  # of the allowed error: the next part may be as long as the step
 SAME = 1.0 + 1e-9  # lengths of parts that differ by rounding are the same
 
@@ -65,7 +70,18 @@ def resolved_part(ev, guards, context, interpolate, mem, a, b):
         inside = a + SHARE * (b - a)
         if guards_at(trial, ev, guards, context, interpolate, mem, inside) != 0:
             return b
-        worst = largest_error(ev, b - a)
+        worst = largest_error(ev, b - a, SHARE)
+        if b - a > SAME * ev[SPAN]:
+            for share in FURTHER:
+                if worst <= 1.0:
+                    if (
+                        guards_at(trial, ev, guards, context, interpolate, mem, a + share * (b - a))
+                        != 0
+                    ):
+                        return b
+                    worst = max(worst, largest_error(ev, b - a, share))
+            if worst > 1.0 and guards_at(trial, ev, guards, context, interpolate, mem, inside) != 0:
+                return b
         if worst <= 1.0:
             ev[SPAN] = b - a
             ev[SPAN_TRIED] = (
@@ -114,25 +130,25 @@ def regarded(ev, i):
 
 
 @kernel
-def largest_error(ev, h):
+def largest_error(ev, h, share):
     """Return the largest distance of a guard from its cubic polynomial inside a part of length h, relative to the allowed one."""
     worst = 0.0
     for i in range(len(per_guard(ev, SIGN))):
         if regarded(ev, i):
-            worst = max(worst, error_of(ev, i, h))
+            worst = max(worst, error_of(ev, i, h, share))
             if per_guard(ev, NOISE)[i] < 0.0 and worst <= 1.0:
                 per_guard(ev, NOISE)[i] = 0.0
     return worst
 
 
 @kernel
-def error_of(ev, i, h):
+def error_of(ev, i, h, share):
     """Return that distance for guard i, whose value inside the part is in AT_TRY."""
     sign, g, noise = per_guard(ev, SIGN)[i], per_guard(ev, AT_TRY)[i], per_guard(ev, NOISE)[i]
     g_a, g_b = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i]
     s_a, s_b = h * per_guard(ev, SLOPE_A)[i], h * per_guard(ev, SLOPE_B)[i]
     size = max(abs(g_a), abs(g_b), abs(g))
-    off = abs(g - polynomial(g_a, s_a, g_b, s_b, SHARE))
+    off = abs(g - polynomial(g_a, s_a, g_b, s_b, share))
     if off == 0.0 or size <= noise:
         return 0.0
     clear = max(0.0, lowest(sign * g_a, sign * s_a, sign * g_b, sign * s_b))
@@ -175,7 +191,7 @@ def note_noise(ev, h):
     """Treat values of this size as noise until the next event, for guards that the shortest part has not resolved twice in a row."""
     noise = per_guard(ev, NOISE)
     for i in range(len(noise)):
-        if regarded(ev, i) and error_of(ev, i, h) > 1.0:
+        if regarded(ev, i) and error_of(ev, i, h, SHARE) > 1.0:
             size = max(
                 abs(per_guard(ev, VALUE)[i]),
                 abs(per_guard(ev, AT_B)[i]),
