@@ -91,7 +91,7 @@ def test_where_a_step_is_looked_at(watch, ends):
     assert E.locate(*locator.how, 0.8) == 0 and locator.ev[S.CALLS] == len(locator.asked)
     for k in range(ends):
         assert min(abs(t - 0.8 * (k + 1) / ends) for t in locator.asked) < 1e-15
-    assert len(locator.asked) == (2 * ends + 2 if any(watch) else ends)
+    assert len(locator.asked) == (2 * ends + 5 if any(watch) else ends)
     assert locator.ev[S.CHECKED] == 0.8 and locator.part(S.VALUE) == pytest.approx([1.0, 2.2])
     looks = len(locator.asked)
     assert E.locate(*locator.how, 0.8) == 0 and len(locator.asked) == looks

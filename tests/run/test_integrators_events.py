@@ -223,9 +223,9 @@ def test_guard_at_zero_fires_in_its_direction():
 
 
 def test_a_step_without_events_costs_three_guard_evaluations():
-    """One at the end of the step, one for the slope there; one for the first slope and one inside the first step: the rest are shared."""
+    """One at the end of the step, one for the slope there; one for the first slope and four inside the first step: the rest are shared."""
     case = kepler(0.3, 10.0)._replace(context=(0.0, 1.0, PAIR))
     mem, ev = prepared("rk4", case, 2, h=0.01)
     calls = ev[CALLS]
     found("rk4", case, mem, ev, 0.395)
-    assert ev[CALLS] - calls <= 2 * 40 + 2
+    assert ev[CALLS] - calls <= 2 * 40 + 5
