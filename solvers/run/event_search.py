@@ -35,7 +35,7 @@ ARM = 8  # 1: the sign is unknown and to be found right after CHECKED; LEAVING, 
 AT_B, AT_TRY, SLOPE_A, SLOPE_B = range(9, 13)
 UNSEEN = 13  # 1: may come and go while the state stands still, which lets steps grow
 NOISE = 14  # values up to this are noise; negative: the last shortest part was not resolved
-TIMED = 15  # 1: runs evenly with time between events, as the guard of a sample does: never chatters
+TIMED = 15  # -1: a slip, whose dense output errs right after an event; 1: runs evenly with time between events, as the guard of a sample does: never chatters
 GUARD_BLOCKS = 16
 
 LEAVING = 2.0  # the sign is known by the rate, the value is still on the bound
@@ -45,7 +45,7 @@ DENSE_NOISE = (
     1e-12  # noise of a guard on the dense output, relative to its change over the interval
 )
 
-ROOT_TOLERANCE = 1e-13  # relative to the step
+ROOT_TOLERANCE = 1e-13  # relative to the step, and to |t| up to a second
 TIME_RESOLUTION = (
     3.6e-15  # relative to |t|: sixteen roundings, as of an instant that is computed in two ways
 )
@@ -77,7 +77,7 @@ def noise_of(ev, i, g_a, g_b):
 @kernel
 def resolution(mem, t):
     """Return the time difference up to which two instants near t are one [s]."""
-    return max(TIME_RESOLUTION * abs(t), ROOT_TOLERANCE * mem[H])
+    return max(TIME_RESOLUTION * abs(t), ROOT_TOLERANCE * max(mem[H], min(abs(t), 1.0)))
 
 
 @kernel

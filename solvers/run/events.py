@@ -239,7 +239,10 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
     if sign * g_b >= -noise:
         s_a, s_b = per_guard(ev, SLOPE_A)[i], per_guard(ev, SLOPE_B)[i]
         low, high = a, a
-        if per_guard(ev, WATCH)[i] != 0.0:
+        rough = per_guard(ev, TIMED)[i] < 0.0
+        if per_guard(ev, WATCH)[i] != 0.0 and not (
+            rough and not converging(sign * g_a, sign * s_a, sign * g_b, sign * s_b, b - a)
+        ):
             low, high = around_dip(sign * g_a, sign * s_a, sign * g_b, sign * s_b, a, b)
         if not low < high:
             if back:
@@ -275,6 +278,15 @@ def return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
     )
     state[i], per_guard(ev, FIRED)[i] = LEFT, t
     return t
+
+
+@kernel
+def converging(g_a, slope_a, g_b, slope_b, width):
+    """Return whether the end tangents of a positive guard meet below a quarter of its smaller end."""
+    if not (slope_a < 0.0 < slope_b):
+        return False
+    s = (g_b - g_a - slope_b * width) / (slope_a - slope_b)
+    return g_a + slope_a * s < 0.25 * min(g_a, g_b)
 
 
 @kernel
@@ -321,7 +333,7 @@ def take_signs(ev, t):
                 count[i] = (
                     count[i] + 1.0
                     if t - last_time[i] < max(ev[CHATTER_INTERVAL], FEW * abs(t))
-                    and timed[i] == 0.0
+                    and timed[i] <= 0.0
                     else 0.0
                 )
                 last_time[i] = t

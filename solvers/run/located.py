@@ -112,7 +112,9 @@ def begin_events(I, W, model, ws, mem):
     direction, timed = per_guard(ev, DIRECTION), per_guard(ev, TIMED)
     for k in range(count):
         direction[k] = 1.0
-        timed[k] = guard_at(model.guards, k).timed
+        guard = guard_at(model.guards, k)
+        slip = guard.kind == L.Guard.CONTACT and guard.actions == 1
+        timed[k] = -1.0 if slip else guard.timed
     if count == 0:
         return 0
     context = (model, ws)
