@@ -35,7 +35,7 @@ ARM = 8  # 1: the sign is unknown and to be found right after CHECKED; LEAVING, 
 AT_B, AT_TRY, SLOPE_A, SLOPE_B = range(9, 13)
 UNSEEN = 13  # 1: may come and go while the state stands still, which lets steps grow
 NOISE = 14  # values up to this are noise; negative: the last shortest part was not resolved
-TIMED = 15  # -1: a slip, whose dense output errs right after an event; 1: runs evenly with time between events, as the guard of a sample does: never chatters
+TIMED = 15  # 1: runs evenly with time between events, never chatters; -1: a slip, whose dips are errors of steps
 GUARD_BLOCKS = 16
 
 LEAVING = 2.0  # the sign is known by the rate, the value is still on the bound

@@ -240,9 +240,7 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
         s_a, s_b = per_guard(ev, SLOPE_A)[i], per_guard(ev, SLOPE_B)[i]
         low, high = a, a
         rough = per_guard(ev, TIMED)[i] < 0.0
-        if per_guard(ev, WATCH)[i] != 0.0 and not (
-            rough and not converging(sign * g_a, sign * s_a, sign * g_b, sign * s_b, b - a)
-        ):
+        if per_guard(ev, WATCH)[i] != 0.0 and not rough:
             low, high = around_dip(sign * g_a, sign * s_a, sign * g_b, sign * s_b, a, b)
         if not low < high:
             if back:
@@ -278,15 +276,6 @@ def return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
     )
     state[i], per_guard(ev, FIRED)[i] = LEFT, t
     return t
-
-
-@kernel
-def converging(g_a, slope_a, g_b, slope_b, width):
-    """Return whether the end tangents of a positive guard meet below a quarter of its smaller end."""
-    if not (slope_a < 0.0 < slope_b):
-        return False
-    s = (g_b - g_a - slope_b * width) / (slope_a - slope_b)
-    return g_a + slope_a * s < 0.25 * min(g_a, g_b)
 
 
 @kernel
