@@ -125,13 +125,9 @@ def variable_table(unit: Any) -> Table:
     """Return the table of a compiled unit (`fmu.unit.FmuUnit`)."""
     table = Table(assembled=in_loops(unit))
     registers = int(unit.header.at_workspace) + REGISTERS
-    own = {
-        *(given.name for given in (*unit.parameters, *unit.inputs)),
-        *(fmi_name(column.name) for column in unit.columns),
-    }
     table.variables.append(
         Variable(
-            beside("time", own),
+            "time",  # no other variable keeps this name
             "independent",
             "continuous",
             None,

@@ -284,14 +284,11 @@ def test_stiff_oscillator_matches_exact_solution():
 
 def test_the_scenario_of_the_carrier_has_the_numbers_of_its_library():
     """The drives of the scenario are those inside the carrier with `drives=1 cylinders=1`, which is its reference."""
-    from kinetree.models.library import carrier_drives as library
+    from kinetree.models.library.carrier import describe
     from kinetree.scripts.studies.carrier_cosim import LABELS, controller_of, drive_of
 
-    rows = {
-        name: row[0]
-        for rows in (library.OIL, library.LUFF, library.PAIR)
-        for name, row in rows.items()
-    }
+    reference = describe(drives=1, cylinders=1)
+    rows = {name: row["value"] for name, row in reference["parameters"].items()}
     for label, axis in LABELS.items():
         cylinder, valve = drive_of(label).cylinder, drive_of(label).valve
         assert (cylinder.area_a, cylinder.area_b) == (
@@ -303,7 +300,8 @@ def test_the_scenario_of_the_carrier_has_the_numbers_of_its_library():
             rows[f"{axis}_oil"],
             rows["drive_modulus"],
         )
-        assert (cylinder.shortest, cylinder.longest) == library.STROKES[label]
+        stops = reference["hydraulics"][label]
+        assert (cylinder.shortest, cylinder.longest) == (stops["shortest"], stops["longest"])
         assert (valve.supply, valve.tank, valve.rated_flow, valve.relief) == tuple(
             rows[name] for name in ("supply", "tank", "rated_flow", "relief")
         )

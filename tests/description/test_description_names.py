@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kinetree.fmu.names import imported
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import load
@@ -130,7 +131,7 @@ def test_dropped_output_name_is_not_reused():
 
 
 def test_variables_of_the_fmu_have_names_of_their_own():
-    """`time`, `stage` and event indicators step aside."""
+    """Also as OpenModelica's import writes them: `stage` and event indicators step aside for the description's names, which step aside for `time`."""
     outputs = {
         "fmu.stage": {"value": "z"},
         "event_indicator": {"quantity": "position", "body": "a"},
@@ -140,14 +141,11 @@ def test_variables_of_the_fmu_have_names_of_their_own():
         outputs=outputs,
         events={"e": {"when": "z < -1", "set": {"z": 0}}},
     )
-    names = [v.name for v in variable_table(fmu_unit(load(d))).variables]
-    assert len(names) == len(set(names))
-    assert {
-        "time",
-        "fmu.time",
-        "stage",
-        "fmu.stage",
-        "fmu.fmu.stage",
-        "event_indicator[1]",
-        "fmu.event_indicator[1]",
-    } <= set(names)
+    table = variable_table(fmu_unit(load(d)))
+    variables = {v.name: v for v in table.variables}
+    assert len({imported(name) for name in variables}) == len(table.variables)
+    assert [v.name for v in table.variables if v.causality == "independent"] == ["time"]
+    given = [variables[table.renamed.get(name, name)] for name in ("time", "stage")]
+    assert [(v.causality, v.start) for v in given] == [("parameter", 1.0), ("parameter", 2.0)]
+    assert {"stage", "fmu.stage", "fmu.fmu.stage"} <= set(variables)
+    assert {"event_indicator[1]", "fmu.event_indicator[1]"} <= set(variables)

@@ -258,12 +258,11 @@ def test_parameters_that_decide_how_it_is_built(what: str):
     d = swing(parameters=parameters, **MADE[what])
     d["forces"] = d.get("forces", {}) | {"g": {"coordinate": "q", "value": "load*half"}}
     variables = {v.name: v for v in variable_table(fmu_unit(load(d))).variables}
-    assert (variables["k"].causality, variables["k"].variability, variables["k"].access) == (
-        "local",
-        "constant",
-        Access.NONE,
-    )
-    assert (variables["half"].variability, variables["load"].variability) == ("fixed", "tunable")
+    k, half, load_ = (variables[name] for name in ("k", "half", "load"))
+    assert (k.access, k.write, k.variability) == (Access.NONE, -1, "fixed")
+    assert k.causality not in ("parameter", "input") and k.start is None  # no host offers to set it
+    assert (half.access, half.variability) == (Access.FIXED, "fixed")
+    assert (load_.access, load_.variability) == (Access.TUNABLE, "tunable")
     with pytest.raises(ModelError, match=r"events\.E\.set\.k: found 'k', on which"):
         load(d | {"events": {"E": {"when": "q < 0.2", "set": {"k": 2}}}})
     staged = d | {"stages": [{"ends": {"at": 0.2}, "set": {"k": 2}}, {}]}

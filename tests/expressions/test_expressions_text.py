@@ -67,7 +67,7 @@ MISTAKES = [
     ("x if y else n", "if(condition, a, b)", None),
     ("x = 2", "'=='", None),
     ("x && y", "'and'", None),
-    ("(x + 1", "cannot be read", 1),
+    ("(x + 1", "not closed", 1),
     ("x + ", "cannot be read", None),
     ("x y", "cannot be read", 1),
     ("", "empty", None),

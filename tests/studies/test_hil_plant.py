@@ -36,6 +36,10 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
                 {"y": 3, "u": 5, "m": 7},
                 3 if "three" in path.name else 2,
             )
+            units = {"y": "m", "u": "N", "m": None}
+            self.description = SimpleNamespace(
+                modelVariables=[SimpleNamespace(name=n, unit=u) for n, u in units.items()]
+            )
 
         def __exit__(self, *reason: object) -> None:
             done.append("removed")
@@ -67,6 +71,7 @@ def test_a_plant_is_packed_looked_up_and_stepped(log: list[Any]):
             and folder.is_dir()
             and (found.time, found.component) == (0.0, 17)
         )
+        assert found.units == {"y": "m", "u": "N"}
         log.clear()
         assert found.measures() == (2.0,)
         found.command((1.5, -2.0))

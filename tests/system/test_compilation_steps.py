@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -659,22 +660,29 @@ def test_inertia_of_bodies_that_are_joined():
 
 # -- guards, sensors, names -------------------------------------------------------------------------------------------------------------------
 GUARDS = {
-    "x > 2": "(x - 2.0)",
-    "x >= y": "(x - y)",
-    "x < 2": "(2.0 - x)",
-    "x <= y": "(y - x)",
-    "x > 0 and y < 1": "min(x, (1.0 - y))",
-    "x > 0 or y < 1": "max(x, (1.0 - y))",
-    "not (x > 0)": "(-x)",
-    "x": "(x - 0.5)",
-    "x == y": "((x == y) - 0.5)",
-    "not (x > 0 or y > 0)": "(-max(x, y))",
+    "x > 2": "x - 2",
+    "x >= y": "x - y",
+    "x < 2": "2 - x",
+    "x <= y": "y - x",
+    "x > 0 and y < 1": "min(x, 1 - y)",
+    "x > 0 or y < 1": "max(x, 1 - y)",
+    "not (x > 0)": "-x",
+    "x": "x - 0.5",
+    "x == y": "(x == y) - 0.5",
+    "not (x > 0 or y > 0)": "-max(x, y)",
     "1": "0.5",
 }
 
 
 def test_guards_are_positive_when_true():
-    assert {text: written(guard_of(parse(text)).node) for text in GUARDS} == GUARDS
+    """A guard is the distance of a condition from where it changes, in whatever order its terms stand."""
+    numbers = (-2.0, -0.25, 0.0, 0.75, 1.0, 2.0, 3.5)
+    for (text, distance), x, y in product(GUARDS.items(), numbers, numbers):
+        case, values = (text, x, y), {"x": x, "y": y}
+        found = evaluate_constant(guard_of(parse(text)).node, values)
+        assert found == evaluate_constant(distance, values), case
+        if found:
+            assert (found > 0) == (evaluate_constant(text, values) > 0.5), case
 
 
 def test_sensors_of_vectors_are_one():
