@@ -107,7 +107,7 @@ def at(loop: StateSpace, omega: np.ndarray | float, delay: float) -> np.ndarray:
 def levels(f: Callable[[float], float], x: np.ndarray, values: np.ndarray) -> list[float]:
     """Return zeros between the points of a grid."""
     return [
-        float(brentq(f, x[k], x[k + 1], xtol=1e-12))
+        float(brentq(f, x[k], x[k + 1], xtol=1e-12))  # type: ignore[arg-type]
         for k in np.flatnonzero(values[:-1] * values[1:] < 0.0)
     ]  # type: ignore[arg-type]
 
@@ -130,7 +130,7 @@ def turned(
         def angle(w: float) -> float:
             return float(np.angle(-1.0 / complex(at(loop, w, delay)[0]) / function(a)))
 
-        w = float(brentq(angle, low, high, xtol=1e-12 * high))  # type: ignore[arg-type]
+        w = float(brentq(angle, low, high, xtol=1e-12 * high))
         return w, float(np.log(abs(at(loop, w, delay)[0]) * abs(function(a))))
 
     for k in range(len(omega) - 1):
@@ -139,13 +139,12 @@ def turned(
         for j in np.flatnonzero(here[:-1] & here[1:]):
             ends = [mismatch(amplitudes[i], omega[k], omega[k + 1])[1] for i in (j, j + 1)]
             if ends[0] * ends[1] < 0.0:
-                a = float(
-                    brentq(
-                        lambda a: mismatch(a, omega[k], omega[k + 1])[1],  # noqa: B023
-                        amplitudes[j],
-                        amplitudes[j + 1],
-                    )
-                )  # type: ignore[arg-type]
+                root = brentq(
+                    lambda a: mismatch(a, omega[k], omega[k + 1])[1],  # noqa: B023
+                    amplitudes[j],
+                    amplitudes[j + 1],
+                )
+                a = float(root)  # type: ignore[arg-type]
                 found.append((mismatch(a, omega[k], omega[k + 1])[0], a))
     return found
 

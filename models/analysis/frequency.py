@@ -194,7 +194,7 @@ def stable_with_delay(
         still = np.abs(values) <= 1e-9 * np.abs(values).max(initial=1e-300)
         # what is at zero with and without the loop is no matter of it, such as oil that is shut in
         mine = values if integrators(values) > integrators(open_poles) else values[~still]
-        return bool(mine.real.max(initial=-1.0) < 0.0)
+        return bool(np.real(mine).max(initial=-1.0) < 0.0)
     unstable = int((open_poles.real > 1e-9 * np.abs(open_poles).max(initial=1.0)).sum())
     fine = np.interp(
         np.linspace(0, 1, 8 * omega.size), np.linspace(0, 1, omega.size), np.log(omega)

@@ -246,8 +246,9 @@ def coordinate_rates(form: JointForm) -> dict[str, Node]:
                 [name(s) for s in form.speeds[k : k + len(move.speed_units)]],
             )
             rates |= {
-                name(c).node.key: rate.node for c, rate in zip(coordinates, found, strict=True)
-            }  # type: ignore[attr-defined]
+                name(c).node.key: rate.node  # type: ignore[attr-defined]
+                for c, rate in zip(coordinates, found, strict=True)
+            }
     return rates
 
 

@@ -135,8 +135,11 @@ def add_guard(
     add_rates(builder)
     builder.late_guards = builder.late_guards or builder.registers.phase_of(node) >= ACCELERATION
     builder.registers.announced.append(
-        (node, {each: early(builder, each).node.key for each in holding(builder)})
-    )  # type: ignore[attr-defined]
+        (
+            node,
+            {each: early(builder, each).node.key for each in holding(builder)},  # type: ignore[attr-defined]
+        )
+    )
     builder.guard_names.append(text)
     builder.guards.append(
         (builder.register(node), kind, len(builder.actions), len(actions), number)

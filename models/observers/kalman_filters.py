@@ -165,7 +165,7 @@ class UnscentedKalmanFilter(Filter):
 
     def _set_root(self, rows: np.ndarray) -> None:
         """Take the covariance rowsᵀ rows by its triangular root."""
-        upper = np.linalg.qr(rows, mode="r")
+        upper = np.asarray(np.linalg.qr(rows, mode="r"))
         self.root = upper.T * np.sign(np.where(np.diag(upper) == 0.0, 1.0, np.diag(upper)))
         self.covariance = symmetric(self.root @ self.root.T)
 
@@ -243,7 +243,7 @@ def symmetric(matrix: np.ndarray) -> np.ndarray:
 def square_root(covariance: np.ndarray) -> np.ndarray:
     """Return a matrix S with S Sᵀ = P; P may be singular."""
     values, vectors = np.linalg.eigh(symmetric(covariance))
-    upper = np.linalg.qr((vectors * np.sqrt(np.maximum(values, 0.0))).T, mode="r")
+    upper = np.asarray(np.linalg.qr((vectors * np.sqrt(np.maximum(values, 0.0))).T, mode="r"))
     return upper.T
 
 

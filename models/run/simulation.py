@@ -14,6 +14,7 @@ from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.checks.elements_check import MOST_ROWS
 from kinetree.models.description.checks.run_check import ROWS
 from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.result.events import Events
 from kinetree.models.result.result import Event, Result
 from kinetree.models.run.failure import failure
 from kinetree.models.run.feedback import Feedback, Law, divided
@@ -280,7 +281,7 @@ def check(run: Run, status: int) -> None:
         raise EvaluationError(f"at t = {run.head.time:.9g}: {text}", Status(status))
 
 
-def collect_events(run: Run, events: list[Event]) -> None:
+def collect_events(run: Run, events: list[Event] | Events) -> None:
     """Take over events that were logged since the last call."""
     unit = run.unit
     total = int(run.head.events)

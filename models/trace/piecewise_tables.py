@@ -27,7 +27,7 @@ class Axis:
     def __init__(self, grid: Sequence[float] | np.ndarray, cubic: bool, extrapolate: bool):
         every = np.diff(np.asarray(grid, dtype=float))
         full = np.flatnonzero(every > 0.0)
-        self.grid = [float(grid[0]), *(float(grid[k + 1]) for k in full)]
+        self.grid = [float(grid[0]), *(float(grid[k + 1]) for k in full.tolist())]
         h = every[full]
         k = 1.0 if cubic else 0.0
         maps = [

@@ -59,10 +59,10 @@ class ReportTable(Part):
         default=None,
         description="Show deviations from the start of the run, of each stage, from an instant [s], or from values by variable [SI]",
     )
-    sums: tuple[Literal[SUMS], ...] = Field(
+    sums: tuple[Literal[SUMS], ...] = Field(  # type: ignore[valid-type]  # pyright: ignore[reportInvalidTypeForm]
         default=("mean", "std", "rms", "range"),
         description="Below the rows, of them; initial: root mean square from the start; whole_*: over the time of all rows",
-    )  # type: ignore[valid-type]
+    )
 
 
 class ReportPlot(Part):
