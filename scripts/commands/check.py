@@ -60,7 +60,6 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
 
 def counted(number: int, one: str, many: str) -> str:
     """Return a number with its noun in singular or plural, such as `2 bodies`."""
-    """Return a number with its noun in singular or plural, such as `2 bodies`."""
     return f"{number} {one if number == 1 else many}"
 
 

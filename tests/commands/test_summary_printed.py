@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinetree.models import load
 from kinetree.scripts.reports import summary
 
 
@@ -35,17 +36,27 @@ def printed(capsys: pytest.CaptureFixture) -> list[str]:
 
 
 def machine(
-    outputs: tuple[str, ...] = (),
-    coordinates: tuple[str, ...] = (),
+    outputs: tuple[str, ...],
+    coordinates: tuple[str, ...],
     controllers: tuple[str, ...] = (),
 ) -> Any:
-    compiled = SimpleNamespace(outputs=[SimpleNamespace(name=name) for name in outputs])
-    return SimpleNamespace(
-        name="crane",
-        compiled=compiled,
-        coordinates=coordinates,
-        description=SimpleNamespace(controllers=dict.fromkeys(controllers)),
-    )
+    """A crane of sliding blocks, one for each coordinate, with outputs and controllers of these names."""
+    plain = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
+    moved = {
+        name: {"child": f"block_{name}", "transforms": [{"shift": "x", "coordinate": name}]}
+        for name in coordinates
+    }
+    law = {"measure": coordinates[0], "kp": 1.0, "kd": 1.0, "filter": 0.1, "drives": "push"}
+    d: dict[str, Any] = {
+        "name": "crane",
+        "bodies": {f"block_{name}": plain for name in coordinates},
+        "joints": {f"guide_{name}": joint for name, joint in moved.items()},
+        "outputs": {name: {"value": coordinates[0]} for name in outputs},
+    }
+    if controllers:
+        d["actuators"] = {"push": {"coordinate": coordinates[0]}}
+        d["controllers"] = dict.fromkeys(controllers, law)
+    return load(d).compile()
 
 
 def event(
@@ -88,7 +99,7 @@ def test_many_columns_and_events_are_cut_and_counted(capsys: pytest.CaptureFixtu
         names = tuple(f"c{k}" for k in range(summary.COLUMNS + more))
         events = [event(0.1 * k, f"e{k}") for k in range(summary.EVENTS + more)]
         summary.summary(
-            machine(names),
+            machine(names[:-1], names[-1:]),
             Told({name: ([0.0, 1.0, 2.0], "kg") for name in names}, events=events),
             [],
         )
@@ -116,13 +127,13 @@ def test_summary_lists_events_and_counts_samples(capsys: pytest.CaptureFixture):
         unreached=("lower",),
         stage_names=("take", "lift", "lower"),
     )
-    summary.summary(machine(("x",), controllers=("hold",)), found, [])
+    summary.summary(machine((), ("x",), ("hold",)), found, [], ("x",))
     assert printed(capsys)[3:] == [
         "t = 0.25 s: event 'stop' and 2 more", "t = 0.5 s: stage and 1 more; 'lift' begins", "t = 1.25 s: event 'holder'",
         "2 instants of sampled controllers",
         "stage 'lower' was not reached: the run ended in stage 'lift'",
     ]  # fmt: skip
-    summary.summary(machine(("x",)), found, [])
+    summary.summary(machine((), ("x",)), found, [])
     assert sum(line.startswith("t = ") for line in printed(capsys)) == 6, (
         "without controllers everything is an event"
     )

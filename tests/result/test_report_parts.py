@@ -13,6 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.io import loadmat
 
+from kinetree.models import load
 from kinetree.models.analysis.frequency import Margins, StateSpace
 from kinetree.models.description.parts.report_parts import ReportTable
 from kinetree.scripts.reports import (
@@ -531,8 +532,11 @@ def test_picture_without_panels_is_valid(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(
         Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch())
     )
-    system = SimpleNamespace(coordinates=[], compiled=SimpleNamespace(outputs=[], states=[]))
-    stage_pictures.draw_stages(system, Columns(), tmp_path / "p.png")
+    system = load("lib:pendulum").compile()
+    names = [*system.coordinates, *system.compiled.states]
+    names += [column.name for column in system.compiled.outputs]
+    still = Columns({name: np.zeros(3) for name in names})
+    stage_pictures.draw_stages(system, still, tmp_path / "p.png")
     assert len(made[0].axes) == 1 and (tmp_path / "p.png").exists() and made[0].get_suptitle() == ""
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ from loop_text import SCENARIO
 from report_page import Page, numbers
 from scipy.optimize import root_scalar
 
+from kinetree import models
 from kinetree.models import load
 from kinetree.models.analysis.frequency import StateSpace
 from kinetree.models.analysis.identified import draw
@@ -513,10 +515,26 @@ class Told(dict):
     ]
 
     def unit(self, name: str) -> str:
-        return {"heave": "m", "pitch": "rad"}.get(name, "Pa")
+        return {"heave": "m", "luff": "rad"}.get(name, "Pa")
+
+    def __missing__(self, name: str) -> np.ndarray:
+        return np.zeros(self.time.size)  # what does not move
 
 
-def test_staged_run_plot_marks_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture(scope="module")
+def table() -> Any:
+    """The boom on its hydraulic drive, and beside it a table that heaves: coordinates luff and heave."""
+    text = (Path(models.__file__).parent / "library" / "boom_drive.toml").read_text()
+    description = tomllib.loads(text)
+    description["bodies"]["table"] = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
+    description["joints"]["guide"] = {
+        "child": "table",
+        "transforms": [{"shift": "x", "coordinate": "heave"}],
+    }
+    return load(description).compile()
+
+
+def test_staged_run_plot_marks_stages(table: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Panels have values in the unit on their axis, coordinates as deviations from the start; only changes of stage are marked."""
     from matplotlib.figure import Figure
 
@@ -524,21 +542,18 @@ def test_staged_run_plot_marks_stages(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch())
     )
-    time, part = Told.time, "cylinder.pressure_a"
+    time, part = Told.time, "hose_a.pressure"
     result = Told(
-        {"heave": 0.5 + 2e-3 * np.sin(time), "pitch": 1.0 + 3e-3 * time, part: 2e7 + 1e6 * time}
+        {"heave": 0.5 + 2e-3 * np.sin(time), "luff": 1.0 + 3e-3 * time, part: 2e7 + 1e6 * time}
     )
-    compiled = SimpleNamespace(outputs=[SimpleNamespace(name=part)], states=[])
-    draw_stages(
-        SimpleNamespace(coordinates=["heave", "pitch"], compiled=compiled),
-        result,
-        tmp_path / "run.png",
-    )
-    wanted = (
-        ("heave", "deviation\n[mm]", 2.0 * np.sin(time)),
-        ("pitch", "deviation\n[mrad]", 3.0 * time),
-        (part, "cylinder.pressure a\n[bar]", 200.0 + 10.0 * time),
-    )
+    draw_stages(table, result, tmp_path / "run.png")
+    shown = {
+        "heave": ("deviation\n[mm]", 2.0 * np.sin(time)),
+        "luff": ("deviation\n[mrad]", 3.0 * time),
+        part: ("hose a.pressure\n[bar]", 200.0 + 10.0 * time),
+    }
+    wanted = [(name, *shown[name]) for name in (*table.own_coordinates, part)]
+    assert len(wanted) == 3
     for place, (name, label, values) in zip(made[0].axes, wanted, strict=True):
         assert place.get_ylabel() == label and place.lines[0].get_label() == name
         assert line(place) == pytest.approx(np.column_stack((time, values)))
@@ -552,7 +567,7 @@ def test_staged_run_plot_marks_stages(tmp_path: Path, monkeypatch: pytest.Monkey
     "count, named", [(3, 3), (LABELS - 1, LABELS - 1), (2 * LABELS, 18), (10 * LABELS, 24)]
 )
 def test_stage_labels_are_thinned(
-    count: int, named: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    count: int, named: int, table: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """All of them, or every k-th from the first on, k - 1 the whole part of their number over that of the places."""
     from matplotlib.figure import Figure
@@ -567,11 +582,7 @@ def test_stage_labels_are_thinned(
         "events",
         [SimpleNamespace(kind="stage", stage=f"s{k}", time=k / count) for k in range(count)],
     )
-    draw_stages(
-        SimpleNamespace(coordinates=["heave"], compiled=SimpleNamespace(outputs=[], states=[])),
-        result,
-        tmp_path / "run.png",
-    )
+    draw_stages(table, result, tmp_path / "run.png")
     texts = [text.get_text() for text in made[0].axes[0].texts]
     assert len(texts) == named and texts == [f"s{k}" for k in range(0, count, -(-count // named))]
     assert len(made[0].axes[0].lines) == 1 + count

@@ -89,9 +89,9 @@ def test_study_report_lists_statistics(tmp_path: Path):
         exact = [spearmanr(column, np.round(values, 9)).statistic for column in (k, m)]
         assert numbers(ties[name]) == pytest.approx(exact, abs=2e-5)
     assert page.said("# % of # runs have a rest from which a small motion grows.") == [0.0, 12.0]
-    assert page.said(
-        "Rank correlation of every measure with every parameter: ±# follows it alone, # not at all."
-    ) == [1.0, 0.0]
+    (scale,) = (text for text in page.texts if "correlation" in text and text.numbers())
+    assert sorted(map(float, scale.numbers())) == [0.0, 1.0]  # the ends of the scale
+    scale.read = True
     assert page.unread() == [] and (page.facts["samples"], page.facts["seed"]) == ("12", "0")
 
 
@@ -290,7 +290,36 @@ def test_a_run_in_the_loop(tmp_path: Path):
             for low in np.geomspace(0.5, 300.0, 40)
         )
         assert float(modulus) == pytest.approx(min(least, 1.0), rel=1e-4)
-    assert page.said("Up to the #th percentile") == [99.9] and page.unread() == []
+    assert page.said("Up to the #th percentile") == [99.9]
+    t, (place, _) = np.array(record.time), np.transpose(record.rows)
+    away = np.abs(place - 1.0)
+    band = 0.05 * away.max()
+    later = [x for k, x in enumerate(t) if (away[k:] <= band).all()]
+    (held,) = page.rows("measure", "setpoint")
+    assert str(held[0]).startswith("place")
+    assert numbers(held[1:]) == pytest.approx([1.0, away.max(), away[-1], later[0], 0.0], rel=1e-3)
+    (said,) = (text for text in page.texts if text.startswith("Settled"))
+    assert list(map(float, said.numbers())) == [5.0]  # percent of the largest deviation
+    said.read = True
+    assert page.unread() == []
+
+
+def test_commands_at_a_limit_are_counted_in_the_report(tmp_path: Path):
+    """A force that may not exceed 0.05 N moves 2 kg too slowly: it stands at its limit in every step, and the mass does not settle."""
+    d = slider(
+        "f - 1.0*der(x)",
+        parameters={"drawn": 0.0},
+        inputs={"f": {"start": 0.05}},
+        outputs={"place": {"value": "x"}},
+    )
+    (tmp_path / "m.json").write_text(json.dumps(d))
+    (tmp_path / "loop.toml").write_text(LOOP + "low = -0.05\nhigh = 0.05\n")
+    record = simulate(read_scenario(tmp_path / "loop.toml"))
+    page = Page(write_report(record, tmp_path / "l.html"))
+    (held,) = page.rows("measure", "setpoint")
+    assert str(held[4]) == "no" and numbers(held[1:4] + held[5:]) == pytest.approx(
+        [1.0, 1.0, 1.0 - record.rows[-1][0], 100.0], rel=1e-3
+    )
 
 
 def test_times_of_a_run_in_the_loop(tmp_path: Path):
