@@ -130,7 +130,7 @@ def turned(
         def angle(w: float) -> float:
             return float(np.angle(-1.0 / complex(at(loop, w, delay)[0]) / function(a)))
 
-        w = float(brentq(angle, low, high, xtol=1e-12 * high))
+        w = float(brentq(angle, low, high, xtol=1e-12 * high))  # type: ignore[arg-type]
         return w, float(np.log(abs(at(loop, w, delay)[0]) * abs(function(a))))
 
     for k in range(len(omega) - 1):
