@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel
 
@@ -84,6 +85,30 @@ def check_chain(checker: Checker, name: str, beam: Beam) -> None:
         pass  # told where the number stands
 
 
+@lru_cache(maxsize=256)
+def inner_fields(kind: type) -> tuple[str, ...]:
+    """Return the fields of a table in which tables with stations may stand."""
+    if not issubclass(kind, BaseModel):
+        return ()
+    return tuple(
+        name
+        for name, field in kind.model_fields.items()
+        if any(holds_station(each) for each in tables_in(field.annotation))
+    )
+
+
+def holds_station(kind: type[BaseModel]) -> bool:
+    """Return whether a table, or one inside it, has a station."""
+    return "station" in kind.model_fields or bool(inner_fields(kind))
+
+
+def tables_in(annotation: Any) -> list[type[BaseModel]]:
+    """Return the tables that an annotation names."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [each for inner in get_args(annotation) for each in tables_in(inner)]
+
+
 def check_stations(checker: Checker, path: Path, table: Any) -> None:
     """Complain about stations beyond a beam, and of bodies that are no beams."""
     beams = checker.description.written.beams
@@ -101,14 +126,13 @@ def check_stations(checker: Checker, path: Path, table: Any) -> None:
         if value is not None and length is not None:
             if not -SAME * length <= value <= length * (1.0 + SAME):
                 checker.complain((*path, key), f"{value:g}", f"0 to {length:g}, on '{on[0]}'")
-    if isinstance(table, BaseModel):
-        for key in type(table).model_fields:
-            value = getattr(table, key)
-            parts = value if isinstance(value, tuple) else (value,)
-            for index, part in enumerate(parts):
-                if isinstance(part, BaseModel):
-                    at = (*path, key, index) if isinstance(value, tuple) else (*path, key)
-                    check_stations(checker, at, part)
+    for key in inner_fields(type(table)):
+        value = getattr(table, key)
+        parts = value if isinstance(value, tuple) else (value,)
+        for index, part in enumerate(parts):
+            if isinstance(part, BaseModel):
+                at = (*path, key, index) if isinstance(value, tuple) else (*path, key)
+                check_stations(checker, at, part)
 
 
 def check_output(checker: Checker, path: Path, output: Any) -> None:
