@@ -2,7 +2,7 @@
 
 import json
 import socket
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from plant_stand_in import scenario as loop_scenario
 
 from kinetree import models
 from kinetree.scripts import cli
-from kinetree.scripts.commands import check, cosim, hil
+from kinetree.scripts.commands import cosim, hil
 from kinetree.scripts.cosim import (
     export_ssp,
     report,
@@ -273,74 +273,92 @@ def test_doors_to_partners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         monkeypatch.setattr(
             clock,
             "own_partner",
-            lambda scenario, folder, box: (
-                started.append((folder.is_dir(), box)),
+            lambda scenario, folder, box, token: (
+                started.append((folder.is_dir(), box, token)),
                 nullcontext(address),
             )[1],
         )
         for outside in (False, True):
             scenario = loop_scenario()
             scenario.partner = address if outside else None
-            with clock.connected(scenario) as door:
+            with clock.connected(scenario, 7) as door:
                 assert (
                     isinstance(door, socket.socket)
                     and door.getpeername() == address
                     and not door.getblocking()
                 )
-            assert door.fileno() == -1 and started == [(True, None)]
+            assert door.fileno() == -1 and started == [(True, None, 7)]
         scenario.partner, scenario.shared = None, tmp_path / "box"
         with clock.connected(scenario) as door:
-            assert (
-                isinstance(door, mailbox.Mailbox)
-                and door.out == 0
-                and (tmp_path / "box").stat().st_size == 2 * mailbox.RING
-            )
+            with closing(mailbox.Mailbox(tmp_path / "box", plant=False)) as partner:
+                door.send(b"measures")
+                partner.send(b"commands")
+                assert partner.recv(64) == b"measures" and door.recv(64) == b"commands"
         assert len(started) == 1
         scenario.shared = Path()
         with clock.connected(scenario) as door:
             assert isinstance(door, mailbox.Mailbox)
-        (_, (there, box)) = started
+        (_, (there, box, _)) = started
         assert there and box.name == "mailbox" and not box.parent.exists()
 
 
-def test_check_prints_counts_of_valid_description(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-):
-    told: dict[str, Any] = {
-        "warnings": ["w"],
-        "left_out": ["l"],
-        "in_fmus": ["i"],
-        "bodies": 1,
-        "freedoms": 2,
+def test_check_prints_counts_of_valid_description(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """Bodies, freedoms and controllers; beside them what is unused, left out, on the ground by default, and fixed in FMUs."""
+    block = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
+    table = [{"shift": axis, "coordinate": axis} for axis in "xy"]
+    one: dict[str, Any] = {
+        "name": "table",
+        "parameters": {"spare": 1.0, "pace": {"value": 0.01, "tunable": True}},
+        "bodies": {"b": block},
+        "joints": {"j": {"child": "b", "transforms": table}},
+        "run": {"step": "pace"},
     }
-    monkeypatch.setattr(
-        check,
-        "examined",
-        lambda file, settings: told | {"settings": settings} if "x" in settings else told,
-    )
-    assert cli.main(["check", "m"]) == 0
-    out, err = capsys.readouterr()
-    assert (
-        out.splitlines() == ["m: OK: 1 body, 2 degrees of freedom", "left out: l", "in FMUs: i"]
-        and err == "warning: w\n"
-    )
-    told["controllers"] = {"a": "pid", "b": "notch"}
-    assert (
-        cli.main(["check", "m"]) == 0
-        and "1 body, 2 degrees of freedom, controllers a (pid), b (notch)\n"
-        in capsys.readouterr().out
-    )
-    told["masses"] = 2
-    assert cli.main(["check", "m"]) == 0 and capsys.readouterr().out.startswith(
-        "m: OK: a chain of 2 masses\n"
-    )
-    assert cli.main(["check", "m", "--json", "--set", "x=1"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
-        "file": "m",
-        "good": True,
-        **told,
-        "settings": {"x": 1},
+    path = tmp_path / "m.json"
+
+    def checked(description: dict[str, Any], *more: str) -> tuple[list[str], str]:
+        path.write_text(json.dumps(description))
+        assert cli.main(["check", str(path), *more]) == 0
+        out, err = capsys.readouterr()
+        return out.splitlines(), err
+
+    (counts, fixed), warned = checked(one)
+    assert counts == f"{path}: OK: 1 body, 2 degrees of freedom"
+    assert fixed.startswith("in FMUs: ") and "'pace'" in fixed
+    assert warned.startswith("warning: ") and "spare" in warned and warned.count("\n") == 1
+    two = one | {
+        "bodies": {"b": block, "c": block},
+        "joints": one["joints"]
+        | {"i": {"child": "c", "transforms": [{"shift": "x", "coordinate": "u"}]}},
+        "actuators": {"p": {"coordinate": "x"}, "r": {"coordinate": "u"}},
+        "controllers": {
+            "a": {"measure": "x", "kp": 1.0, "drives": "p"},
+            "b": {"kind": "notch", "measure": "u", "drives": "r", "frequency": 3.0},
+        },
     }
+    lines, _ = checked(two)
+    assert lines[0].endswith("2 bodies, 3 degrees of freedom, controllers a (pid), b (notch)")
+    assert "ground" in lines[1] and lines[1].endswith("joints j, i"), "none names its parent"
+    lines, warned = checked(two, "--json", "--set", "spare=2")
+    told = json.loads("\n".join(lines))
+    assert (told["file"], told["good"], warned) == (str(path), True, "")
+    assert "spare" in told["warnings"][0] and "'pace'" in told["in_fmus"][0]
+    assert (told["bodies"], told["freedoms"], told["left_out"]) == (2, 3, [])
+    assert told["controllers"] == {"a": "pid", "b": "notch"}
+    assert told["without_parent"] == ["j", "i"]
+    lines, _ = checked({"name": "train", "chain": {"mass": [1.0, 1.0], "stiffness": 1.0}})
+    assert lines == [f"{path}: OK: a chain of 2 masses"]
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    arm = (
+        f'<link name="arm"><inertial><mass value="1"/>{inertia}</inertial></link><link name="tip"/>'
+    )
+    turn = '<joint name="turn" type="continuous"><parent link="base"/><child link="arm"/></joint>'
+    held = '<joint name="held" type="continuous"><parent link="arm"/><child link="tip"/></joint>'
+    robot = tmp_path / "r.urdf"
+    robot.write_text(f'<robot name="r"><link name="base"/>{arm}{turn}{held}</robot>')
+    assert cli.main(["check", str(robot)]) == 0
+    counts, left = capsys.readouterr().out.splitlines()
+    assert counts == f"{robot}: OK: 1 body, 1 degree of freedom"
+    assert left.startswith("left out: ") and "'held'" in left
 
 
 def test_models_around_an_imported_fmu(

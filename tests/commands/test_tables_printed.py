@@ -1,19 +1,27 @@
 """Tables and sentences of commands as they are printed, every number of them, from results made by hand."""
 
+import json
 import math
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from loop_text import SCENARIO
 from rich.console import Console
 
+from kinetree.models import load
 from kinetree.models.analysis.frequency import Margins
 from kinetree.scripts.commands import hil, identify, info, statics, study, tune
+from kinetree.scripts.hil.loop import simulate
+from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.reports import linear_text
 from kinetree.scripts.studies import planned, worst_case
 from kinetree.scripts.studies.sweep import Sweep
 from kinetree.scripts.terminal.error_messages import BadInput
+from kinetree.scripts.terminal.model_info import anatomy
 
 HERTZ = 2 * math.pi
 
@@ -64,9 +72,9 @@ def test_fit_table_shows_parameters_and_correlations(
     found.converged = True
     identify.tell_fit(found, None, None, False, False)  # type: ignore[arg-type]
     assert not any("converge" in line for line in printed(capsys))
-    for quiet, json in ((True, False), (True, True)):
-        identify.tell_fit(found, None, None, quiet, json)  # type: ignore[arg-type]
-        assert printed(capsys) == (["{}"] if json else [])
+    for quiet, as_json in ((True, False), (True, True)):
+        identify.tell_fit(found, None, None, quiet, as_json)  # type: ignore[arg-type]
+        assert printed(capsys) == (["{}"] if as_json else [])
 
 
 def test_bounds_of_a_parameter_may_be_open():
@@ -95,51 +103,52 @@ def test_experiment_plan_prints_expected_deviations(capsys: pytest.CaptureFixtur
     ]  # fmt: skip
 
 
-def test_hil_summary_prints_times_and_margins(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-):
-    from kinetree.scripts.hil import report
-
-    rows = [("as it ran", 12.5, "stable", 2.5, 40.0, 7.5, 0.625)]
-    for name, found in (
-        ("sentences", ["300 steps"]),
-        ("times", [("computing of a step", 1.5, 2.5, 3.5, 4.5)]),
-        ("margin_rows", rows),
-    ):
-        monkeypatch.setattr(report, name, lambda record, found=found: found)
-    hil.show(SimpleNamespace(computing=[1.0]))  # type: ignore[arg-type]
-    margins = "as it ran (12.5 ms): stable, gain margin 2.5, phase margin 40°, delay margin 7.5 ms, modulus 0.625"
-    assert printed(capsys) == [
-        "300 steps",
-        "Times [µs]",
-        "50 % 99 % 99.9 % largest",
-        "computing of a step 1.5 2.5 3.5 4.5",
-        margins,
-    ]
-    assert hil.told_of(SimpleNamespace(computing=[1.0])) == {  # type: ignore[arg-type]
-        "sentences": ["300 steps"],
-        "times_us": {"computing of a step": {"p50": 1.5, "p99": 2.5, "p99.9": 3.5, "largest": 4.5}},
-        "margins": [
-            dict(
-                zip(
-                    (
-                        "loop",
-                        "delay_ms",
-                        "verdict",
-                        "gain_margin",
-                        "phase_margin_deg",
-                        "delay_margin_ms",
-                        "modulus",
-                    ),
-                    rows[0],
-                    strict=True,
-                )
-            )
-        ],
+def test_hil_summary_prints_times_and_margins(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """A mass of 2 kg held by a PD whose force never reaches its limits, with times of computing that are known."""
+    d = {
+        "name": "slider",
+        "gravity": [0, 0, 0],
+        "inputs": {"f": 0.0},
+        "bodies": {"b": {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]}},
+        "joints": {"j": {"child": "b", "transforms": [{"shift": "x", "coordinate": "x"}]}},
+        "forces": {"law": {"coordinate": "x", "value": "f - der(x)"}},
+        "outputs": {"place": {"value": "x", "unit": "m"}},
     }
-    hil.show(SimpleNamespace(computing=[]))  # type: ignore[arg-type]
-    assert printed(capsys) == ["300 steps", margins], "nothing was timed, as in virtual time"
-    assert hil.told_of(SimpleNamespace(computing=[]))["times_us"] == {}  # type: ignore[arg-type]
+    (tmp_path / "m.json").write_text(json.dumps(d))
+    (tmp_path / "loop.toml").write_text(SCENARIO.format(channel="") + "low = -1.0\nhigh = 2.0\n")
+    record = simulate(read_scenario(tmp_path / "loop.toml"))
+    assert hil.told_of(record)["times_us"] == {}, "nothing is timed in virtual time"
+    hil.show(record)
+    untimed = printed(capsys)
+    record.computing = [1e-6 * k for k in range(1, 1002)]
+    hil.show(record)
+    timed = printed(capsys)
+    table = ["50 % 99 % 99.9 % largest", "computing of a step 501 991 1000 1001"]
+    assert [line for line in timed if line not in untimed][-2:] == table
+    assert [line for line in timed if line in untimed] == untimed
+    told = hil.told_of(record)
+    assert told["times_us"] == {
+        "computing of a step": pytest.approx(
+            {"p50": 501.0, "p99": 991.0, "p99.9": 1000.0, "largest": 1001.0}
+        )
+    }
+    assert untimed[: len(told["sentences"])] == told["sentences"]
+    assert "300 steps of 10 ms" in untimed[0]
+    places, forces = np.transpose(record.rows)
+    limited = 100.0 * np.mean((forces <= -1.0) | (forces >= 2.0))
+    assert limited > 0.0
+    ((name, goal, most, end, settled, share),) = [held.values() for held in told["held"]]
+    assert "place" in name and (goal, most, end, share) == pytest.approx(
+        (1.0, np.abs(places - 1.0).max(), abs(places[-1] - 1.0), limited)
+    )
+    (held,) = (line for line in untimed if line.startswith("place"))
+    read = [float(word) for word in held.replace(",", "").split() if word[0].isdigit()]
+    assert read == pytest.approx([1.0, most, end, float(settled), limited], rel=1e-2)
+    assert [row["verdict"] for row in told["margins"]] == ["stable"] * 3
+    for row, line in zip(told["margins"], untimed[-3:], strict=True):
+        assert line.startswith(f"{row['loop']} ({row['delay_ms']:.3g} ms): stable")
+        for key in ("gain_margin", "phase_margin_deg", "delay_margin_ms", "modulus"):
+            assert f" {row[key]:.3g}" in line, key
 
 
 def test_a_swept_response_fits_a_narrow_terminal_whole(
@@ -229,63 +238,65 @@ def test_long_tables_are_truncated_with_note(capsys: pytest.CaptureFixture):
     ]
 
 
-def test_long_mechanism_info_is_truncated(capsys: pytest.CaptureFixture):
+def hinge(body: str, name: str) -> dict[str, Any]:
+    return {"child": body, "type": "revolute", "axis": "z", "coordinates": [name]}
+
+
+def test_long_mechanism_info_is_truncated(
+    capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
     """A comb of bodies on the ground, more than are shown, over-constrained; the freedoms of speeds are not those of positions."""
-    count = info.ROWS + 2
-    joints = [
-        {
-            "name": f"j{k}",
-            "parent": "ground",
-            "child": f"b{k}",
-            "type": "revolute" if k else "transforms",
-            "coordinates": ["q"] * (k != 1),
-            "cut": k == 2,
-        }
-        for k in range(count)
-    ]
-    inputs = [
-        {"name": f"f{k}", "start": 0.5 * k, "unit": "N", "text": "push"} for k in range(count + 1)
-    ]
-    content = {
-        "name": "comb", "text": "of teeth", "bodies": [{"name": f"b{k}", "parent": "ground", "joint": f"j{k}"} for k in range(count)],
-        "joints": joints,
-        "freedoms": 5, "position_freedoms": 7, "merged": {"b1": "b0"}, "couplings": ["gear"], "redundant": ["j2[1]"], "stages": ["1", "out"],
-        "inputs": inputs, "outputs": [], "parameters": [{"name": "m", "value": 2.5, "unit": "kg", "text": ""}],
-        "costs": {"DRT": 12000.0, "DEC": 1500.4}, "engine": "DEC", "cheapest": "DRT",
-    }  # fmt: skip
+    monkeypatch.setattr(info, "ROWS", 4)
+    steel = {"mass": "m", "inertia": [1e-3, 1e-3, 1e-3, 0, 0, 0]}
+    comb: dict[str, Any] = {
+        "name": "comb",
+        "text": "of teeth",
+        "parameters": {"m": {"value": 2.5, "unit": "kg"}},
+        "bodies": {f"b{k}": steel for k in range(7)},
+        "joints": {
+            "j0": {"child": "b0", "transforms": [{"rotate": "z", "coordinate": "q0"}]},
+            "j1": {"parent": "b0", "child": "b1", "type": "rigid"},
+            **{f"j{k}": hinge(f"b{k}", f"q{k}") for k in (2, 3, 4, 5)},
+            "hasp": {"parent": "b2", "child": "b3", "type": "revolute", "axis": "z"},
+            "j6": {"child": "b6", "type": "planar", "axis": "z"},
+        },
+        "inputs": {f"f{k}": {"start": 0.5 * k, "unit": "N", "text": "push"} for k in range(5)},
+        "couplings": {
+            "gear": {"value": "q4 - q5"},
+            "skate": {"blade": {"body": "b6", "normal": "y"}},
+        },
+        "stages": [{"ends": {"at": 0.5}}, {"name": "out"}],
+    }
+    content = anatomy(load(comb).compile())
     info.show(content)
     told = printed(capsys)
     assert told[:3] == [
         "comb: of teeth",
-        f"{count} bodies, 5 degrees of freedom in velocities, 7 in positions",
+        "7 bodies, 6 degrees of freedom in velocities, 7 in positions",
         "ground",
     ]
     for line in (
-        "├── b0 j0: q", "├── b1 j1: revolute fixed, merged with b0", "└── ... and 2 more (--json shows all)",
-        "loop joint j2: closes a loop between ground and b2", f"1 body is merged into rigid groups: {count - 1} move",
-        "couplings: gear", "redundant constraints (their reactions are not unique): j2[1]", "Inputs", "f1 0.5 N push",
-        f"... {count + 1 - info.ROWS} more",
-        "Parameters", "m 2.5 kg", "Stages: 1, out", "method flops",
+        "├── b0 j0: q0", "│ └── b1 j1: rigid fixed, merged with b0", "├── b3 j3: revolute q3",
+        "└── ... and 3 more (--json shows all)",
+        "loop joint hasp: closes a loop between b2 and b3", "1 body is merged into rigid groups: 6 move",
+        "couplings: gear, skate", "Inputs", "f1 0.5 N push", "... 1 more", "Parameters", "m 2.5 kg",
+        "Stages: 1, out", "method flops",
     ):  # fmt: skip
         assert line in told, line
-    assert f"├── b{info.ROWS - 1} j{info.ROWS - 1}: revolute q" in told and not any(
-        f"b{info.ROWS} " in line for line in told
-    )
-    assert told[-2:] == ["DEC 1,500 used for runs", "DRT 12,000 fewest operations"], (
-        "the cheapest first"
-    )
-    info.show(
-        {
-            **content,
-            "bodies": content["bodies"][:1],
-            "text": "",
-            "freedoms": 1,
-            "position_freedoms": 1,
-            "merged": {},
-            "stages": [],
-            "inputs": inputs[: info.ROWS],
-        }
-    )
+    assert not any("b4 " in line for line in told)
+    (redundant,) = (line for line in told if line.startswith("redundant constraints"))
+    assert redundant.count("hasp") == 5, "a second hinge about the same axis holds nothing more"
+    for entry, flops in content["costs"].items():
+        assert any(line.startswith(f"{entry} {flops:,.0f}") for line in told), entry
+    known = {"costs": {"DRT": 12000.0, "DEC": 1500.4}, "engine": "DEC", "cheapest": "DRT"}
+    info.show(content | known)
+    assert [line for line in printed(capsys) if line.startswith(("DEC 1", "DRT 1"))] == [
+        "DEC 1,500 used for runs",
+        "DRT 12,000 fewest operations",
+    ], "the least first"
+    lone = {key: comb[key] for key in ("name", "parameters")}
+    lone |= {"bodies": {"b0": steel}, "joints": {"j0": comb["joints"]["j0"]}}
+    info.show(anatomy(load({**lone, "inputs": {f"f{k}": 0.0 for k in range(4)}}).compile()))
     told = printed(capsys)
     assert (
         told[:2] == ["comb", "1 body, 1 degree of freedom"]
@@ -359,37 +370,57 @@ def test_tuned_design_prints_numbers(
     ]  # fmt: skip
 
 
-def test_unstable_equilibrium_is_reported(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-):
+def test_unstable_equilibrium_is_reported(capsys: pytest.CaptureFixture):
     """What grows by its time and by what moves most, a state where no coordinate does; minus zero is no number to read."""
-    from kinetree.models.analysis import rest_rows
 
-    swing = SimpleNamespace(frequency=1.5, damping=-4e-5, eigenvalue=complex(0.0, 9.4))
-    grows = SimpleNamespace(
-        eigenvalue=complex(4.0, 0.0), shape={"phi": -1.0, "psi": 0.75, "p": 3.0}
-    )
-    oil = SimpleNamespace(eigenvalue=complex(0.5, 0.0), shape={"phi": 0.25, "psi": 0.0, "p": 1.0})
-    falls = SimpleNamespace(eigenvalue=complex(-1.0, 0.0), shape={"phi": 1.0, "psi": 0.0, "p": 0.0})
-    monkeypatch.setattr(rest_rows, "rest_rows", lambda found: {"Coordinates": [("phi", "3", "°")]})
-    monkeypatch.setattr(rest_rows, "shape_of", lambda found, mode: [("phi", 1.0), ("psi", 0.125)])
-    found = SimpleNamespace(
-        iterations=7, residual=2.5e-9, stability="unstable", stable=False, modes=[swing], directions=({"x": 1.0, "y": -0.5, "z": 1e-9},),
-        growing=[complex(4.0, 0.0), complex(0.5, 0.0)],
-        reactions={"pin": (-4e-7, 2.5, 1e6, 0.0, 1.2345678, -0.5)},
-        linear=SimpleNamespace(modes=lambda: [swing, grows, oil, falls], local=("phi", "psi"), sampled={}),
-    )  # fmt: skip
-    statics.show(Console(highlight=False, soft_wrap=True), "arm", found, SimpleNamespace())  # type: ignore[arg-type]
-    assert printed(capsys) == [
-        "arm: unstable equilibrium after 7 iterations, residual 2.5e-09 relative to the weight", "Coordinates", "phi 3 °",
-        "Vibration modes", "1.5 Hz damping ratio 0.0000 phi 1, psi 0.125",
-        "unstable: phi grows by a factor e in 0.25 s", "unstable: p grows by a factor e in 2 s",
-        "neutral direction (zero stiffness): x - 0.5 y",
-        "Joint reactions (force and moment on the child body, in its axes)", "pin 0 2.5 1000000 0 1.23457 -0.5",
-    ]  # fmt: skip
-    found.residual, found.stable, found.modes, found.directions = 0.0, True, [], ()
-    statics.show(Console(highlight=False, soft_wrap=True), "arm", found, SimpleNamespace())  # type: ignore[arg-type]
+    def rod(at: float) -> dict[str, Any]:
+        return {"mass": 2.0, "com": [0, 0, at], "inertia": [0, 0, 0, 0, 0, 0]}
+
+    def joint(child: str, motion: str, axis: str, name: str) -> dict[str, Any]:
+        return {"child": child, "transforms": [{motion: axis, "coordinate": name}]}
+
+    block = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
+    arm = {
+        "name": "arm",
+        "parameters": {"k": 100.0},
+        "bodies": {"up": rod(1.0), "down": rod(-1.0), "a": block, "b": block},
+        "joints": {
+            "top": joint("up", "rotate", "y", "phi"),
+            "low": joint("down", "rotate", "y", "psi"),
+            "left": joint("a", "shift", "x", "x"),
+            "right": joint("b", "shift", "x", "y"),
+        },
+        "states": {"p": {"rate": "0.5*p"}},
+        "forces": {
+            "fx": {"coordinate": "x", "value": "-k*(x + 2*y)"},
+            "fy": {"coordinate": "y", "value": "-2*k*(x + 2*y)"},
+        },
+    }
+    system = load(arm).compile()
+    found = system.equilibrium()
+    wrench = (-4e-7, 2.5, 1e6, 0.0, 1.2345678, -0.5)
+    found = replace(found, iterations=7, residual=2.5e-9, reactions={"top": wrench})
+    console = Console(highlight=False, soft_wrap=True)
+    statics.show(console, "arm", found, system)
     told = printed(capsys)
-    assert told[0] == "arm: unstable equilibrium after 7 iterations" and not any(
-        "grows" in line or "Vibration" in line or "neutral" in line for line in told
+    assert told[0].startswith("arm: unstable equilibrium") and all(
+        part in told[0] for part in ("7 iterations", "2.5e-09")
     )
+    swing = math.sqrt(9.81)  # rad/s, of a point mass 1 m from its hinge
+    for line in (
+        "Coordinates", "phi 0 rad", "Vibration modes",
+        f"{swing / HERTZ:.6g} Hz damping ratio 0.0000 psi 1",
+        f"{math.sqrt(500.0) / HERTZ:.6g} Hz damping ratio 0.0000 y 1, x 0.5",
+        f"unstable: phi grows by a factor e in {1.0 / swing:.4g} s",
+        "unstable: p grows by a factor e in 2 s",
+    ):  # fmt: skip
+        assert line in told, line
+    assert len([line for line in told if "grows" in line]) == 2
+    (free,) = (line for line in told if line.startswith("neutral direction"))
+    assert free.endswith("x - 0.5 y") and told[-1] == "top 0 2.5 1000000 0 1.23457 -0.5"
+    calm = load("lib:pendulum").compile()
+    rest = replace(calm.equilibrium(), residual=0.0)
+    statics.show(console, "arm", rest, calm)
+    told = printed(capsys)
+    assert "stable equilibrium" in told[0] and "residual" not in told[0]
+    assert not any("grows" in line or "neutral" in line for line in told)
