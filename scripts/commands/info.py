@@ -188,7 +188,12 @@ def marks(content: dict[str, Any], method: str) -> list[str]:
     The form with the fewest operations on paper is not always the one that runs: the engine's form
     is compiled to far fewer instructions.
     """
-    words = {"used for runs": content["engine"], "fewest operations": content["cheapest"]}
+    numbers, chosen = content["costs"], content["cheapest"]
+    fewest = numbers.get(chosen) == min(numbers.values())
+    words = {
+        "used for runs": content["engine"],
+        "fewest operations" if fewest else "takes closed loops and reduced bodies": chosen,
+    }
     return [word for word, which in words.items() if which == method]
 
 
