@@ -311,7 +311,7 @@ def watching(monkeypatch, roots: np.ndarray, fixed: float = 0.25):
         header=SimpleNamespace(guards=1, late_guards=0, reactions=0),
         guards=np.array(guard(register=3)),
     )
-    lanes.memory = np.concatenate([lanes.memory, np.full((4, WIDTH), np.nan)])
+    lanes.memory = np.concatenate([lanes.memory, np.full((5, WIDTH), np.nan)])
     lanes.lanes.val = np.zeros((5, WIDTH))
     begin = lanes.rates
 
@@ -351,7 +351,8 @@ def test_lanes_are_marked_where_a_guard_has_crossed_or_may_in_another_step(monke
     before = np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 0.0, 1.0])
     now = np.array([0.6, 0.5, -1.0, -0.6, -0.4, 0.4, 1.0, 3.0])
     lanes, flags = watching(monkeypatch, RATES), np.array([0.0] * 5 + [-1.0] + [0.0] * 2)
-    seen = np.array([before, np.zeros(WIDTH)])
+    chords = before + T.INSIDE * (now - before)
+    seen = np.array([before, np.zeros(WIDTH), chords])
     lanes.lanes.val[3] = now
     assert T.mark(lanes.model, lanes.lanes, seen, flags) == 0
     assert (
@@ -364,6 +365,18 @@ def test_lanes_are_marked_where_a_guard_has_crossed_or_may_in_another_step(monke
         and not T.some_marked(np.where(flags == 1.0, 0.0, flags))
         and T.some_marked(np.array([0.0] * 7 + [1.0]))
     )
+
+
+def test_lane_whose_guard_swings_inside_a_step_is_marked(monkeypatch):
+    """A guard far from its chord may have crossed twice; one that is straight has not."""
+    lanes, flags = watching(monkeypatch, RATES), np.zeros(WIDTH)
+    before, now = np.full(WIDTH, 1.0), np.full(WIDTH, 0.8)
+    inside = before + T.INSIDE * (now - before)
+    inside[2] = -0.3
+    seen = np.array([before, np.zeros(WIDTH), inside])
+    lanes.lanes.val[3] = now
+    assert T.mark(lanes.model, lanes.lanes, seen, flags) == 0
+    assert flags.tolist() == [0, 0, 1, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -419,7 +432,7 @@ def test_watched_interval_has_equal_steps(monkeypatch, fixed, steps):
         )
         == 0
     )
-    ends = lanes.asked[3::4]
+    ends = lanes.asked[4::5]  # of the stages, one look inside of the step, then the end
     assert (
         ends == pytest.approx([1.0 + 0.5 * (k + 1) / steps for k in range(steps)])
         and ends[-1] == 1.5

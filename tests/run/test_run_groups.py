@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinetree.models import load
 from kinetree.models.run import through_events as T
 from kinetree.models.run.status import EvaluationError
 from kinetree.solvers.layout import WIDTH, Status
@@ -86,7 +87,7 @@ def test_lane_slots_and_memory():
     lanes = Lanes()
     group = lanes.group
     assert (
-        group.scratch.size == ((3 + 4) * SIZE + 2 * 2) * WIDTH
+        group.scratch.size == ((3 + 4) * SIZE + 3 * 2) * WIDTH
         and group.out.shape == (WIDTH, T.WINDOW + 1, COLUMNS)
         and group.fresh
     )
@@ -247,7 +248,7 @@ def test_run_continues_from_lane_state():
             and member.alone(3)
         )
     run.call = lambda name, option, t: int(Status.TOO_MANY_STEPS)
-    run.unit = SimpleNamespace(compiled=[None] * 3)
+    run.unit = SimpleNamespace(compiled=[None] * 3, description=load("lib:pendulum").description)
     head.item, head.used, head.last_step, head.fastest, head.kind = 0.0, 5.0, 1e-3, 0.0, 0.0
     with pytest.raises(EvaluationError, match="at t = 1.5: 5 steps do not reach"):
         member.alone(4)
