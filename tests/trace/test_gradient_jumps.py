@@ -111,22 +111,45 @@ def test_soft_contact_with_a_damper():
     assert np.isfinite(found)
 
 
+GAINS = {"kp": 80.0, "kd": 8.0}
+LIMITS = {"low": -30.0, "high": 30.0}
+
+
+def controlled(step: float, law: dict, **gains: float):
+    """Run a cart whose actuator is driven by a PID."""
+    pid = {"kind": "pid", "measure": "x", "kp": "kp", "kd": "kd", "filter": 0.01, "ki": 20}
+    controllers, actuators = {"c": pid | {"drives": "m"} | law}, {"m": {"coordinate": "x"}}
+    d = cart("-3*x", start=1.0, controllers=controllers, actuators=actuators, parameters=GAINS)
+    system = load(d).compile(**gains)
+    return system.simulate(stop_time=0.4, integrator="rk4", step=step, output_step=0.1)
+
+
+def differences(step: float, law: dict, relative: float) -> list[float]:
+    """Return the central differences of the end of x by the gains."""
+    found = []
+    for name, value in GAINS.items():
+        h = relative * value
+        plus, minus = (controlled(step, law, **{name: value + s * h})["x"][-1] for s in (1, -1))
+        found.append((plus - minus) / (2 * h))
+    return found
+
+
 @pytest.mark.parametrize("period", [None, 0.004])
-@pytest.mark.parametrize("limits", [{}, {"low": -30.0, "high": 30.0}])
+@pytest.mark.parametrize("limits", [{}, LIMITS])
 def test_controllers_take_part_in_gradients(period: float | None, limits: dict):
-    """Gains of a PID that drives an actuator, continuous and sampled, within limits too."""
-    law = {"kind": "pid", "measure": "x", "kp": "kp", "kd": "kd", "filter": 0.01, "ki": 20}
-    law |= {"drives": "m", **limits} | ({} if period is None else {"period": period})
-    d = cart("-3*x", start=1.0, controllers={"c": law}, actuators={"m": {"coordinate": "x"}})
-    d["parameters"] = values = {"kp": 80.0, "kd": 8.0}
+    """Gains of a PID that drives an actuator, continuous and sampled, within limits too.
 
-    def end(**parameters: float):
-        system = load(d).compile(**parameters)
-        return system.simulate(stop_time=0.4, integrator="rk4", step=1e-4, output_step=0.1)
+    The slopes are those of the steps as they were made: the differences are so small that no
+    corner of the laws passes an evaluation of a step.
+    """
+    law = limits if period is None else limits | {"period": period}
+    found = controlled(1e-4, law).gradient("x", list(GAINS))
+    assert found == pytest.approx(differences(1e-4, law, 1e-6), rel=1e-5, abs=1e-9)
 
-    found = end().gradient("x", list(values))
-    for slope, (name, value) in zip(found, values.items(), strict=True):
-        # continuous: the instants at which the limits let go move over many steps
-        h = (1e-2 if period is None else 1e-4) * value
-        plus, minus = (end(**{name: value + s * h})["x"][-1] for s in (1, -1))
-        assert slope == pytest.approx((plus - minus) / (2 * h), rel=5e-3, abs=1e-6)
+
+def test_gradients_with_a_pid_at_its_limit_converge():
+    """The integral of a continuous PID that leaves its limit sets in within some 26 us: steps that
+    resolve it have the slopes of the motion, which differences over many steps show.
+    """
+    found = controlled(1e-6, LIMITS).gradient("x", list(GAINS))
+    assert found == pytest.approx(differences(1e-4, LIMITS, 1e-2), rel=5e-3, abs=1e-6)
