@@ -27,6 +27,8 @@ HOSTED = ("linux64", "win64", "aarch64-linux")  # a program of theirs runs here
 OTHERS = HOSTED[1:]
 # the C libraries differ in the last digit of a sine; a mechanism that is not chaotic makes 1e-9 of it in a tenth of a second
 SAME = 1e-9
+# J: the residual is a difference of energies, a megajoule each for cranes, and keeps their roundings
+ENERGIES = 100.0
 
 
 @pytest.fixture(scope="module", params=library_names())
@@ -44,9 +46,10 @@ def host_of(archive, name):
     return BareHost(archive, PLATFORMS[name], archive.names("output"))
 
 
-def close(found, expected):
+def close(found, expected, names=()):
     expected = np.array(expected)
-    return np.max(np.abs(np.array(found) - expected) / np.maximum(1.0, np.abs(expected))) <= SAME
+    least = np.array([ENERGIES if name == "energy_residual" else 1.0 for name in names] or [1.0])
+    return np.max(np.abs(np.array(found) - expected) / np.maximum(least, np.abs(expected))) <= SAME
 
 
 def in_fmpy(archive, count):
@@ -61,20 +64,23 @@ def in_fmpy(archive, count):
 def test_platforms_agree_and_exchange_states(archive, tmp_path):
     """Each runs half of the way, saves, goes on to the end; then each goes on from the state of another."""
     archive, count = archive
+    outputs = archive.names("output")
     hosts = {name: host_of(archive, name) for name in HOSTED}
     ends = {
         name: host.values("save", STEP, count // 2, tmp_path / name) for name, host in hosts.items()
     }
     assert ends["linux64"] == in_fmpy(archive, count)
     for name in OTHERS:
-        assert close(ends[name], ends["linux64"]), name
+        assert close(ends[name], ends["linux64"], outputs), name
     for saved, goes_on in (
         ("win64", "linux64"),
         ("linux64", "aarch64-linux"),
         ("aarch64-linux", "win64"),
     ):
         assert close(
-            hosts[goes_on].values("load", STEP, count // 2, tmp_path / saved), ends["linux64"]
+            hosts[goes_on].values("load", STEP, count // 2, tmp_path / saved),
+            ends["linux64"],
+            outputs,
         ), (saved, goes_on)
 
 
