@@ -13,19 +13,9 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kinetree.fmu.variables import Table, Type, Variable
+from kinetree.models.description.names import ACTUATOR
 
 FOLDER = "terminalsAndIcons"
-# of an actuator, and of what drives one
-MECHANICAL = (
-    "force",
-    "stiffness",
-    "damping",
-    "length",
-    "speed",
-    "acceleration",
-    "mean_speed",
-    "effective_mass",
-)
 SIDES = ("a", "b")
 FLOWS = ("force", "flow")  # what is conserved at a connection
 KINDS = {"flange": "org.kinetree.flange", "shaft": "org.kinetree.shaft", "oil": "org.kinetree.oil"}
@@ -70,7 +60,7 @@ def of_prefix(prefix: str, known: dict[str, Variable]) -> Iterable[Terminal]:
             member: known[begin + name] for member, name in names.items() if begin + name in known
         }
 
-    body = members(**{name: name for name in MECHANICAL})
+    body = members(**{name: name for name in ACTUATOR})
     if opposite(body, "force", "speed"):
         rotary = body["speed"].unit == "rad/s"
         yield Terminal(

@@ -8,7 +8,7 @@ by central differences; the unscented one moves a set of states that have the co
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -255,5 +255,3 @@ def whitened(innovation: Innovation) -> np.ndarray:
 
 
 FILTERS: dict[str, type[Filter]] = {"ekf": ExtendedKalmanFilter, "ukf": UnscentedKalmanFilter}
-
-__all__ = ["FILTERS", "Filter", "Measured", "Sequence", "transition", "whitened"]
