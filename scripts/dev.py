@@ -215,13 +215,15 @@ def wheel(options: argparse.Namespace) -> int:
     compiler.
     """
     setup()
-    return run(program("python"), "-m", "kinetree.scripts.distribution", "build", "installed")
+    return run(
+        program("python"), "-m", "kinetree.scripts.developer.distribution", "build", "installed"
+    )
 
 
 def dependencies(options: argparse.Namespace) -> int:
     """Test the wheel with the oldest allowed dependencies and with the newest Python."""
     return wheel(options) or run(
-        program("python"), "-m", "kinetree.scripts.distribution", "oldest", "newest"
+        program("python"), "-m", "kinetree.scripts.developer.distribution", "oldest", "newest"
     )
 
 
@@ -324,7 +326,7 @@ def test(options: argparse.Namespace) -> int:
 
 def demo(options: argparse.Namespace) -> int:
     setup(extras=LITTLE)
-    return run(program("python"), "-m", "kinetree.scripts.demo")
+    return run(program("python"), "-m", "kinetree.scripts.developer.demo")
 
 
 def bench(options: argparse.Namespace) -> int:

@@ -12,6 +12,10 @@ from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.error_messages import BadInput
 
 FOLDER = Path(__file__).parent.parent / "bench"
+NOT_INSTALLED = (
+    "benchmarks come with the source repository (pip install --editable of it), "
+    "not with the installed package"
+)
 
 
 def benchmarks() -> list[str]:
@@ -53,8 +57,10 @@ def bench(
     """Run the performance benchmarks, with Pinocchio, MuJoCo and others where installed."""
     known = benchmarks()
     if name is None:
-        typer.echo("\n".join(known) or "no benchmarks are installed")
+        typer.echo("\n".join(known) or NOT_INSTALLED)
         return
+    if not known:
+        raise BadInput(f"bench {name}: {NOT_INSTALLED}")
     if name not in known:
         raise BadInput(f"bench {name}: expected one of {', '.join(known)}")
     if plots:

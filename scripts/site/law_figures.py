@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models import load
-from kinetree.scripts.figures import ACCENT, FOLDER, INK, SECOND, THIRD, plain
+from kinetree.scripts.developer.figures import ACCENT, FOLDER, INK, SECOND, THIRD, plain
 from kinetree.scripts.site.code_blocks import DOCS, blocks
 
 HEAVY = 1e9  # kg, of a body whose motion no law changes: it shows the law

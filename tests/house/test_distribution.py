@@ -10,7 +10,7 @@ import pytest
 from tree import ROOMS, ROOT
 
 from kinetree.fmu import ship
-from kinetree.scripts import distribution
+from kinetree.scripts.developer import distribution
 from kinetree.solvers.library.c_compiler import LibraryError
 
 

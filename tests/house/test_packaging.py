@@ -12,6 +12,13 @@ import pytest
 from tree import PACKAGES, ROOMS, ROOT, import_path
 
 BUILT = {".pyc", ".so", ".dll", ".dylib", ".o", ".fmu"}
+FOR_DEVELOPERS = {"bench", "developer", "site"}  # packages of scripts/ that no wheel contains
+
+
+def is_shipped(path: Path) -> bool:
+    """Return whether the wheel contains a file or folder of the tree."""
+    parts = path.relative_to(ROOT).parts
+    return not (parts[0] == "scripts" and parts[1:] and parts[1] in FOR_DEVELOPERS)
 
 
 def project() -> dict:
@@ -21,7 +28,7 @@ def project() -> dict:
 def packages_on_disk() -> set[str]:
     """Import names of the folders with an __init__.py."""
     inits = (init for folder in ROOMS.values() for init in (ROOT / folder).rglob("__init__.py"))
-    return {".".join(import_path(init.parent)) for init in inits}
+    return {".".join(import_path(init.parent)) for init in inits if is_shipped(init)}
 
 
 def files_of_rooms() -> set[str]:
@@ -30,7 +37,10 @@ def files_of_rooms() -> set[str]:
         "/".join(import_path(path))
         for folder in ROOMS.values()
         for path in (ROOT / folder).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in BUILT
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and path.suffix not in BUILT
+        and is_shipped(path)
     }
 
 
@@ -50,7 +60,7 @@ def test_every_folder_with_modules_is_a_package():
 
 def test_every_dependency_has_a_lower_bound():
     """typer below 0.28 broke --version, pydantic 2.0 lacked what is imported: `dev.py dependencies` installs exactly these and runs tests on them."""
-    from kinetree.scripts.distribution import dependencies
+    from kinetree.scripts.developer.distribution import dependencies
 
     assert all(re.fullmatch(r"[a-z][a-z0-9]*>=\d+(\.\d+)+", each) for each in dependencies())
 
@@ -90,7 +100,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next((copy / "dist").glob("kinetree-*.whl"))
 
 
-def test_wheel_is_the_tree(wheel: Path):
+def test_wheel_is_the_tree_without_the_tools_of_developers(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         content = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert content == files_of_rooms()
@@ -121,6 +131,8 @@ def test_wheel_runs_alone(unpacked: Path):
     )
     assert "regulator" in run_alone(unpacked, "-c", program, str(unpacked))
     assert "regulator" in run_alone(unpacked, "-m", "kinetree", "list")
+    benchmarks = run_alone(unpacked, "-m", "kinetree", "bench")
+    assert "repository" in benchmarks
 
 
 def test_top_level_offers_the_names_of_the_models(unpacked: Path):

@@ -22,7 +22,7 @@ ORDER: dict[str, list[set[str]]] = {
     "kinetree.fmu": [{"archive", "native", "slave"}, {"source", "external"}],
     "kinetree.scripts": [
         {"templates"}, {"terminal"}, {"ssp"}, {"cosim", "fmi"}, {"reports"}, {"hil"}, {"studies"}, {"commands"}, {"kinetree"},
-        {"studio"}, {"site"}, {"bench"},
+        {"studio"}, {"developer"}, {"site"}, {"bench"},
     ],
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`python -m kinetree.scripts.distribution build|installed|oldest|newest`: wheel and sdist, and whether they work where they come to.
+"""`python -m kinetree.scripts.developer.distribution build|installed|oldest|newest`: wheel and sdist, and whether they work where they come to.
 
 build: the engine for all platforms goes into the wheel; both files are checked as the package index does it. installed: the wheel in an empty
 environment, without any compiler on the path. oldest: the lower bounds of the dependencies, the engine built by them, and a smoke set of tests.
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DIST, SHIPPED = ROOT / "dist", ROOT / "solvers" / "library" / "built"
 MECHANISMS = ("regulator", "pendulum", "four-bar", "boom", "boom-drive", "bouncing-ball")
 RUN, PACK = (

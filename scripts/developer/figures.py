@@ -11,7 +11,7 @@ from typing import Any
 
 from kinetree.models import load
 
-FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 BAR = 1e5
 STEP, STOP = 0.005, 1.5  # of the coupled boom [s]
 INK, PALE, ACCENT, SECOND, THIRD = "#222222", "#eef2f6", "#1f5fa8", "#c0532b", "#3a8a4d"

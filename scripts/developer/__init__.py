@@ -1,0 +1,1 @@
+"""Programs for developers of Kinetree; they come with the repository and not with the wheel."""
