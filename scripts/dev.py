@@ -339,6 +339,12 @@ def docs(options: argparse.Namespace) -> int:
     return run(program("python"), "-m", "kinetree.scripts.site", *options.rest)
 
 
+def release(options: argparse.Namespace) -> int:
+    """Run the checklist of a release, which ends with a commit and a tag."""
+    setup()
+    return run(program("python"), "-m", "kinetree.scripts.developer.release", *options.rest)
+
+
 def with_tests(*path: str, rest: list[str]) -> int:
     """Run a tool that lies among the tests."""
     setup()
@@ -379,6 +385,10 @@ COMMANDS = {
         docs,
         "build the documentation as a site in out/site; --renew runs the tutorials for their pictures",
     ),
+    "release": (
+        release,
+        "VERSION: check changelog and tree, test, build wheel, sdist and site, commit, tag; --check: only check",
+    ),
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
     "mutants": (
@@ -392,7 +402,14 @@ COMMANDS = {
     "fuzz": (fuzz, "all fuzzers for a while: --minutes N, --kinds"),
     "bench": (bench, "the same as 'kinetree bench'"),
 }
-TOOLS = ("docs", "mutants", "coverage", "fuzz", "bench")  # have arguments, and a help, of their own
+TOOLS = (
+    "docs",
+    "release",
+    "mutants",
+    "coverage",
+    "fuzz",
+    "bench",
+)  # have arguments, and a help, of their own
 
 
 def main() -> int:

@@ -134,6 +134,7 @@ def played(monkeypatch: pytest.MonkeyPatch, *line: str) -> int:
         (["demo"], ["python -m kinetree.scripts.developer.demo"]),
         (["bench", "loops"], ["kinetree bench loops"]),
         (["docs", "--renew"], ["python -m kinetree.scripts.site --renew"]),
+        (["release", "0.2.0"], ["python -m kinetree.scripts.developer.release 0.2.0"]),
         (["fix"], ["ruff check --fix .", "ruff format ."]),
         (["wheel"], ["python -m kinetree.scripts.developer.distribution build installed"]),
         (
