@@ -15,7 +15,7 @@ from kinetree.fmu.archive.payload import payload, token_of
 from kinetree.fmu.source.webassembly import engine_module
 from kinetree.fmu.unit import FmuUnit, fmu_unit
 from kinetree.fmu.variables import Access, FmuError, Table, Type, Variable, variable_table
-from kinetree.models.description.units.unit_of_measure import parse_unit
+from kinetree.models.language.units.unit_of_measure import parse_unit
 from kinetree.models.scene.attachments import Numbers
 from kinetree.models.scene.make_scenes import start_scene
 from kinetree.solvers import layout as L

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kinetree.fmu.variables import Access, Table, Type, Variable
-from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
+from kinetree.models.language.units.unit_of_measure import UnitError, parse_unit
 
 LOG_CATEGORIES = {
     "logEvents": "Events and changes of stage",

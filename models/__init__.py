@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.decay import free_decay
     from kinetree.models.analysis.identification import identify
     from kinetree.models.analysis.mode_matching import match_modes
-    from kinetree.models.description.errors import ModelError
+    from kinetree.models.language.errors import ModelError
     from kinetree.models.result.result import Result
     from kinetree.models.run.inputs import Signal
     from kinetree.models.system.mechanism import Mechanism, load
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 HOMES = {
-    "ModelError": "description.errors",
+    "ModelError": "language.errors",
     "Mechanism": "system.mechanism",
     "load": "system.mechanism",
     "Result": "result.result",

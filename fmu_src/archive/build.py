@@ -20,9 +20,9 @@ from kinetree.fmu.archive.terminals import FOLDER, terminal_entries
 from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.names import imported
 from kinetree.fmu.variables import FmuError, Table, variable_table
-from kinetree.models.description.errors import ModelError
-from kinetree.models.description.loader import generated, is_generated, read
+from kinetree.models.checks.loader import generated, is_generated, read
 from kinetree.models.description.reading.table_files import fill_tables, names_files
+from kinetree.models.language.errors import ModelError
 from kinetree.solvers.integrate.kinds import FIXED
 from kinetree.solvers.library.platforms import this_platform
 

@@ -17,8 +17,8 @@ from kinetree.models.analysis.frequency import Margins, StateSpace, margins
 from kinetree.models.analysis.sampled import Sampled, held
 from kinetree.models.controllers.expansion import commands_of, values_of
 from kinetree.models.controllers.laws import Law, law_of
-from kinetree.models.description.parts.controller_parts import Controlled
 from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.language.parts.controller_parts import Controlled
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System

@@ -22,7 +22,7 @@ from kinetree.models.analysis.identification import (
     built,
     checked_parameters,
 )
-from kinetree.models.description.errors import suggestion
+from kinetree.models.language.errors import suggestion
 from kinetree.models.run.interrupt import uncut
 from kinetree.models.system.mechanism import Mechanism
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.analysis.identified import Suspect
+from kinetree.models.checks.structural_parameters import frozen
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.structural_parameters import frozen
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.identification import Fitting

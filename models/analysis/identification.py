@@ -24,7 +24,7 @@ from kinetree.models.analysis.identifiability import (
 from kinetree.models.analysis.identified import Estimate, Fit, Identification
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.element_states import held_inputs
-from kinetree.models.description.errors import suggestion
+from kinetree.models.language.errors import suggestion
 from kinetree.models.result.result import Result
 from kinetree.models.run.interrupt import uncut
 from kinetree.models.run.trials import Trials
@@ -110,7 +110,7 @@ def identify(
 
 def checked_parameters(mechanism: Mechanism, parameters: Sequence[str]) -> dict[str, float]:
     """Return the parameters with their start values."""
-    from kinetree.models.description.parameters import evaluate_parameters
+    from kinetree.models.language.parameters import evaluate_parameters
 
     known = mechanism.description.parameters
     if not parameters:

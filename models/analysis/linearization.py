@@ -403,7 +403,7 @@ def without_noise(linear: Linear) -> Linear:
 def chosen(name: str, names: Sequence[str]) -> int:
     """Return the index of a name; raise an error that lists the known ones."""
     if name not in names:
-        from kinetree.models.description.errors import suggestion
+        from kinetree.models.language.errors import suggestion
 
         raise ValueError(f"'{name}' is not there; {suggestion(name, tuple(names))}")
     return list(names).index(name)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.models.description.errors import ModelError, Problem
-from kinetree.models.description.numbers_and_expressions import ATMOSPHERE, STEADY
 from kinetree.models.description.schema import Description
+from kinetree.models.language.errors import ModelError, Problem
+from kinetree.models.language.numbers_and_expressions import ATMOSPHERE, STEADY
 from kinetree.models.system.local_coordinates import Chart, Evaluation
 from kinetree.models.system.system import System
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kinetree.models.beams.beam_references import Located, Path, References, shifted, total
-from kinetree.models.beams.cross_sections import half_sizes
 from kinetree.models.beams.discretization import (
     SAME,
     BeamProblem,
@@ -24,13 +23,14 @@ from kinetree.models.beams.discretization import (
     plain_number,
     text_of,
 )
-from kinetree.models.description.parameters import evaluate_parameters
-from kinetree.models.description.parts.base_table import Point
-from kinetree.models.description.parts.beam_parts import Beam
-from kinetree.models.description.parts.body_parts import Body, Shape, Transform
-from kinetree.models.description.parts.value_parts import Output
+from kinetree.models.description.output_parts import Output
 from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.expressions.parse import ExpressionError
+from kinetree.models.language.parameters import evaluate_parameters
+from kinetree.models.language.parts.base_table import Point
+from kinetree.models.language.parts.beam_parts import Beam
+from kinetree.models.language.parts.body_parts import Body, Shape, Transform
+from kinetree.models.quantities.cross_sections import half_sizes
 
 SECTION_QUANTITIES = ("section_load", "stress")
 THIN = (

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from kinetree.models.description.numbers_and_expressions import Expression
-from kinetree.models.description.parts.base_table import ORIGIN
-from kinetree.models.description.parts.beam_parts import Beam
+from kinetree.models.language.numbers_and_expressions import Expression
+from kinetree.models.language.parts.base_table import ORIGIN
+from kinetree.models.language.parts.beam_parts import Beam
 
 Path = tuple[str | int, ...]
 PLACES = {  # keys that name a body, with those of the place on it

@@ -7,8 +7,8 @@ import re
 
 from kinetree.models.beams.discretization import first_frequency, moduli, plain_number, text_of
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description
+from kinetree.models.language.parameters import evaluate_parameters
 
 
 def hinge_coordinates(description: Description) -> frozenset[str]:

@@ -15,7 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.models.beams.cross_sections import (
+from kinetree.models.expressions.node_arithmetic import E
+from kinetree.models.expressions.nodes import Const
+from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.expressions.to_text import written
+from kinetree.models.language.numbers_and_expressions import Expression
+from kinetree.models.language.parts.beam_parts import Beam
+from kinetree.models.language.parts.material_parts import SHEAR_RATIO, Material
+from kinetree.models.quantities.cross_sections import (
     Moments,
     Sizes,
     Value,
@@ -24,13 +31,6 @@ from kinetree.models.beams.cross_sections import (
     shear_areas,
     sizes_of,
 )
-from kinetree.models.compilation.node_arithmetic import E
-from kinetree.models.description.numbers_and_expressions import Expression
-from kinetree.models.description.parts.beam_parts import Beam
-from kinetree.models.description.parts.material_parts import SHEAR_RATIO, Material
-from kinetree.models.expressions.nodes import Const
-from kinetree.models.expressions.parse import evaluate_constant
-from kinetree.models.expressions.to_text import written
 
 ELEMENTS, FREE_ELEMENTS = 5, 6  # of a beam that is held somewhere, and of a free one
 NEAR = 0.1  # of a mean element: nearer places share one end of an element

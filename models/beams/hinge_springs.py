@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.models.beams.discretization import Stiffness
 from kinetree.models.beams.reduced_bodies import modal_forces
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import E, const, name
-from kinetree.models.compilation.vectors import Vector
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import E, const, name
+from kinetree.models.expressions.vectors import Vector
 from kinetree.models.forces.kinds.bushing import Turned
 from kinetree.solvers import layout as L
 

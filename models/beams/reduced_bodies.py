@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.parts.body_parts import Body
 from kinetree.models.description.schema import Description, JointSpec
+from kinetree.models.language.parts.body_parts import Body
 
 KEYS = ("mass", "S", "P", "stiffness", "interfaces", "points", "shifts", "turns")
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.chain.system import ChainSystem
-from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.names import expressions
 from kinetree.models.expressions.parse import names, parse
+from kinetree.models.language.errors import ModelError, Problem
 from kinetree.models.system.mechanism import Mechanism
 
 MOST_TERMS = 600  # of one force; expressions have a largest size

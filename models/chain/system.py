@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.models.checks.elements_check import MOST_ROWS
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.compilation.compiled import Column
-from kinetree.models.description.checks.elements_check import MOST_ROWS
-from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.expressions.columns import Column
 from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.language.errors import ModelError, Problem
 from kinetree.models.library.chains import springs
 from kinetree.models.result.result import Result
 
 if TYPE_CHECKING:
-    from kinetree.models.description.parts.chain_parts import Chain
     from kinetree.models.description.schema import Description
+    from kinetree.models.language.parts.chain_parts import Chain
 
 STEPS = 500  # of a run without an output step
 ACCURACY = 1e-10

@@ -12,12 +12,15 @@ Oil that would have to be pulled cavitates: below CAVITATION a fall of the press
 
 from __future__ import annotations
 
-from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.element_states import HELD, stands
-from kinetree.models.compilation.internal_names import hidden, rate_of_state
-from kinetree.models.compilation.node_arithmetic import E, choose, const, larger, name, smaller
 from kinetree.models.compilation.structure_builder import Builder
-from kinetree.models.compilation.vectors import (
+from kinetree.models.description.joint_units import actuator_units, way_driven
+from kinetree.models.description.schema import Actuator, Chambers
+from kinetree.models.expressions import registers as phases
+from kinetree.models.expressions.columns import Column
+from kinetree.models.expressions.internal_names import hidden, rate_of_state
+from kinetree.models.expressions.node_arithmetic import E, choose, const, larger, name, smaller
+from kinetree.models.expressions.vectors import (
     NOWHERE,
     Vector,
     position,
@@ -25,9 +28,6 @@ from kinetree.models.compilation.vectors import (
     vector_of,
     velocity,
 )
-from kinetree.models.description.schema import Actuator, Chambers
-from kinetree.models.description.units.joint_units import actuator_units, way_driven
-from kinetree.models.expressions import registers as phases
 from kinetree.models.forces.line_laws import end_stops, push, rubbing, speed_of
 from kinetree.models.hydraulics.oil_terms import CAVITATION, LEAST_VOLUME, bulk_modulus
 from kinetree.solvers import layout as L

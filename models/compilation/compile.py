@@ -14,6 +14,7 @@ from kinetree.models.compilation.contacts import Contacts, add_contact_guards, a
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.flat_blocks import pack, work_sizes
+from kinetree.models.compilation.hydraulic_circuit import add_hydraulics
 from kinetree.models.compilation.loop_cutting import (
     add_groups,
     live_groups,
@@ -22,7 +23,6 @@ from kinetree.models.compilation.loop_cutting import (
     tree_of,
     with_twins,
 )
-from kinetree.models.compilation.node_arithmetic import E, choose, function
 from kinetree.models.compilation.outputs import (
     add_deferred,
     add_integrals,
@@ -33,16 +33,16 @@ from kinetree.models.compilation.outputs import (
 from kinetree.models.compilation.prescribed_motion import add_followings
 from kinetree.models.compilation.rigid_body_merging import Around
 from kinetree.models.compilation.structure_builder import Builder
-from kinetree.models.description.errors import ModelError, Problem, shown
 from kinetree.models.description.names import expressions
-from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.reading.source_location import key_path
 from kinetree.models.description.schema import Description, Ends
+from kinetree.models.expressions.node_arithmetic import E, choose, function
 from kinetree.models.expressions.nodes import Name, UnknownName, names
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant, parse
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.graph.tree import Topology
-from kinetree.models.hydraulics.circuit import add_hydraulics
+from kinetree.models.language.errors import ModelError, Problem, shown
+from kinetree.models.language.parameters import evaluate_parameters
 from kinetree.models.system.loop_queries import find_ghosts, survey
 from kinetree.solvers import layout as L
 from kinetree.solvers.elements.kinds import BY_CODE

@@ -6,18 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.models.expressions.columns import Column
 from kinetree.models.graph.tree import Topology
-
-
-@dataclass
-class Column:
-    """A reported variable: name, register, SI unit, display unit (empty: the same)."""
-
-    name: str
-    register: int
-    unit: str = ""
-    text: str = ""
-    display_unit: str = ""
 
 
 @dataclass

@@ -14,13 +14,13 @@ from kinetree.models.compilation.couplings import (
     slip,
     velocity_of,
 )
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import E, root
 from kinetree.models.compilation.structure_builder import NONE, Builder
-from kinetree.models.compilation.vectors import Vector, vector_of
-from kinetree.models.description.parts.contact_parts import OFFERED, Contact, contact_bodies
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import E, root
 from kinetree.models.expressions.registers import STATE
+from kinetree.models.expressions.vectors import Vector, vector_of
 from kinetree.models.forces.outlines import plane_axes
+from kinetree.models.language.parts.contact_parts import OFFERED, Contact, contact_bodies
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import ARM
 from kinetree.solvers.sensors.kinds.forces import CONTACT

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kinetree.models.compilation.internal_names import early_name
-from kinetree.models.compilation.node_arithmetic import E, const, name, root
 from kinetree.models.compilation.structure_builder import Builder
-from kinetree.models.compilation.vectors import NOWHERE, Vector
-from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.internal_names import early_name
+from kinetree.models.expressions.node_arithmetic import E, const, name, root
 from kinetree.models.expressions.nodes import ONE, ZERO, Der, Leaf, Name, Node, leaves, names
 from kinetree.models.expressions.registers import PARAMETER, STATE
 from kinetree.models.expressions.simplify import substitute
+from kinetree.models.expressions.vectors import NOWHERE, Vector
 from kinetree.models.joints.elements import JointForm
 from kinetree.models.joints.moves import MOVES
+from kinetree.models.language.errors import ModelError, Problem
 from kinetree.solvers.sensors.kinds import BY_CODE as SENSORS
 from kinetree.solvers.sensors.kinds import Kind
 from kinetree.solvers.sensors.kinds.bodies import ANGULAR_VELOCITY, ORIENTATION

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kinetree.models.compilation.coupling_rates import ALLOWED, Leaves, problem
-from kinetree.models.compilation.node_arithmetic import E, root
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
 from kinetree.models.compilation.structure_builder import Builder
-from kinetree.models.compilation.vectors import NOWHERE, Vector, vector_of
-from kinetree.models.description.parts.coupling_parts import Blade, Coupling, Rolling, rows_of
-from kinetree.models.description.parts.input_motion_parts import amount_of
 from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.node_arithmetic import E, root
 from kinetree.models.expressions.nodes import ONE, ZERO, Node, leaves
 from kinetree.models.expressions.parse import ExpressionError
 from kinetree.models.expressions.registers import STATE
 from kinetree.models.expressions.simplify import substitute
+from kinetree.models.expressions.vectors import NOWHERE, Vector, vector_of
 from kinetree.models.graph.tree import path_set
 from kinetree.models.joints.elements import perpendiculars
+from kinetree.models.language.parts.coupling_parts import Blade, Coupling, Rolling, rows_of
+from kinetree.models.language.parts.input_motion_parts import amount_of
 from kinetree.solvers import layout as L
 
 Arm = tuple[

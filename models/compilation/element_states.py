@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from kinetree.models.compilation.internal_names import free_name, hidden
+from kinetree.models.description.joint_units import actuator_units, way_driven
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.numbers_and_expressions import guessed
-from kinetree.models.description.parts.input_motion_parts import filter_states, followings
-from kinetree.models.description.parts.value_parts import Input, State
 from kinetree.models.description.schema import Actuator, Description
-from kinetree.models.description.units.joint_units import actuator_units, way_driven
+from kinetree.models.expressions.internal_names import free_name, hidden
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.hydraulics.kinds import Hydraulic
+from kinetree.models.language.numbers_and_expressions import guessed
+from kinetree.models.language.parts.input_motion_parts import filter_states, followings
+from kinetree.models.language.parts.value_parts import Input, State
 from kinetree.models.quantities.kinds import QUANTITIES
 
 HELD = {

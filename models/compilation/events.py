@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.models.compilation.internal_names import STAGE_START
-from kinetree.models.compilation.node_arithmetic import E, const, larger, name, smaller
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
 from kinetree.models.compilation.prescribed_motion import early
 from kinetree.models.compilation.structure_builder import NONE, Builder
-from kinetree.models.description.errors import ModelError, Problem, shown, suggestion
 from kinetree.models.description.names import expressions
+from kinetree.models.expressions.internal_names import STAGE_START
+from kinetree.models.expressions.node_arithmetic import E, const, larger, name, smaller
 from kinetree.models.expressions.nodes import ZERO, ExpressionError, Node, Operation, names
 from kinetree.models.expressions.parse import parse
 from kinetree.models.expressions.registers import ACCELERATION
+from kinetree.models.language.errors import ModelError, Problem, shown, suggestion
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Op
 

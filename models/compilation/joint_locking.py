@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.models.compilation.node_arithmetic import name
+from kinetree.models.expressions.node_arithmetic import name
 from kinetree.models.joints.elements import ElementForm, JointForm
 from kinetree.models.joints.moves import MOVES
 

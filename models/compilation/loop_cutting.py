@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.node_arithmetic import E
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Body, Description, JointSpec
+from kinetree.models.expressions.node_arithmetic import E
 from kinetree.models.expressions.nodes import Node
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.graph.tree import GROUND, Topology, path_set
+from kinetree.models.language.parameters import evaluate_parameters
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import ARM
 

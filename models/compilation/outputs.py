@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from kinetree.models.compilation.compiled import Column
-from kinetree.models.compilation.internal_names import rate_of_state
-from kinetree.models.compilation.node_arithmetic import const, root
 from kinetree.models.compilation.structure_builder import Builder
 from kinetree.models.description.names import output_names
-from kinetree.models.description.parts.value_parts import Output
+from kinetree.models.description.output_parts import Output
+from kinetree.models.expressions.columns import Column
+from kinetree.models.expressions.internal_names import rate_of_state
+from kinetree.models.expressions.node_arithmetic import const, root
 from kinetree.models.quantities.kinds import QUANTITIES
 from kinetree.models.quantities.kinds.reactions import measure_reaction
 from kinetree.models.quantities.quantity_kind import plain

@@ -7,17 +7,17 @@ velocity of what is driven never jump, whatever the input does; a steady ramp is
 
 from __future__ import annotations
 
-from kinetree.models.compilation.internal_names import early_name, rate_of_state
-from kinetree.models.compilation.node_arithmetic import E, name
 from kinetree.models.compilation.structure_builder import Builder
-from kinetree.models.description.parts.input_motion_parts import (
+from kinetree.models.description.reading.source_location import key_path
+from kinetree.models.expressions.internal_names import early_name, rate_of_state
+from kinetree.models.expressions.node_arithmetic import E, name
+from kinetree.models.expressions.registers import TIME
+from kinetree.models.language.parts.input_motion_parts import (
     Following,
     amount_name,
     filter_states,
     followings,
 )
-from kinetree.models.description.reading.source_location import key_path
-from kinetree.models.expressions.registers import TIME
 
 
 def early(builder: Builder, key: str) -> E:

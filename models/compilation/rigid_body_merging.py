@@ -14,12 +14,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kinetree.models.compilation.measurement_frames import GROUND_AXES, composed
-from kinetree.models.compilation.node_arithmetic import E, choose, const, cos, function, sin
-from kinetree.models.compilation.vectors import NOWHERE, Vector
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Body, Description
+from kinetree.models.expressions.measurement_frames import GROUND_AXES, composed
+from kinetree.models.expressions.node_arithmetic import E, choose, const, cos, function, sin
 from kinetree.models.expressions.nodes import ZERO, Const, Node
+from kinetree.models.expressions.vectors import NOWHERE, Vector
 from kinetree.models.graph.tree import GROUND, Topology, path_set
 from kinetree.models.joints.elements import ElementForm
 from kinetree.solvers.layout import Op

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.beams.reduced_bodies import modal_arrays, modal_pattern
-from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.element_states import inputs_of, states_of
-from kinetree.models.compilation.internal_names import STAGE_START, free_name, rate_of_state
 from kinetree.models.compilation.joint_locking import locked_form
 from kinetree.models.compilation.joint_patterns import column_kinds, pattern
 from kinetree.models.compilation.loop_cutting import (
@@ -21,27 +19,29 @@ from kinetree.models.compilation.loop_cutting import (
     loop_arrays,
     times,
 )
-from kinetree.models.compilation.node_arithmetic import E
 from kinetree.models.compilation.register_usage import registers_read, whole
 from kinetree.models.compilation.set_speeds import set_speeds
-from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.names import RUN_START
 from kinetree.models.description.schema import Description, Ends
+from kinetree.models.expressions.columns import Column
 from kinetree.models.expressions.differentiate import time_derivatives
+from kinetree.models.expressions.internal_names import STAGE_START, free_name, rate_of_state
+from kinetree.models.expressions.node_arithmetic import E
 from kinetree.models.expressions.nodes import Const, Name, Node, names
 from kinetree.models.expressions.parse import ExpressionError, parse
 from kinetree.models.expressions.registers import ACCELERATION, PARAMETER, STATE, TIME, Registers
 from kinetree.models.graph.tree import Topology
 from kinetree.models.joints.elements import ElementForm, JointForm
+from kinetree.models.language.errors import ModelError, Problem
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.block_sparsity import pattern as pattern_of_blocks
 from kinetree.solvers.model_records import FORCE, SENSOR
 from kinetree.solvers.sensors.kinds import Kind
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.force_energy import Book
     from kinetree.models.compilation.rigid_body_merging import Around
+    from kinetree.models.forces.force_energy import Book
 
 NONE = -1
 

@@ -22,18 +22,19 @@ from zlib import crc32
 from kinetree.models.beams.beam_expansion import with_beams
 from kinetree.models.beams.reduced_bodies import with_reduced_bodies
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
+from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.names import RUN_START
-from kinetree.models.description.parameters import evaluate_parameters
-from kinetree.models.description.parts.controller_parts import (
+from kinetree.models.description.output_parts import Output
+from kinetree.models.description.schema import Description, Event
+from kinetree.models.expressions.parse import ExpressionError, evaluate_constant
+from kinetree.models.forces.kinds import KINDS
+from kinetree.models.language.parameters import evaluate_parameters
+from kinetree.models.language.parts.controller_parts import (
     Controlled,
     ObserverController,
     Tracking,
 )
-from kinetree.models.description.parts.value_parts import Input, Output, State
-from kinetree.models.description.schema import Description, Event
-from kinetree.models.description.units.joint_units import joint_units
-from kinetree.models.expressions.parse import ExpressionError, evaluate_constant
-from kinetree.models.forces.kinds import KINDS
+from kinetree.models.language.parts.value_parts import Input, State
 
 MODULUS, FACTORS = 2147483647, (16807, 48271)
 FORCE_KINDS = {"between": KINDS["line"].table, "coordinate": KINDS["coordinate"].table}

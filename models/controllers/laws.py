@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kinetree.models.description.parts import controller_parts as parts
 from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.parse import ExpressionError, parse
 from kinetree.models.expressions.to_text import written
+from kinetree.models.language.parts import controller_parts as parts
 
 Limit = Callable[[str], str]
 

@@ -9,8 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kinetree.models.description.errors import shown
-from kinetree.models.description.parts.input_motion_parts import amount_of
 from kinetree.models.description.schema import JointSpec, Transform
 from kinetree.models.expressions.parse import ExpressionError, names, parse
 from kinetree.models.joints.elements import (
@@ -25,6 +23,8 @@ from kinetree.models.joints.elements import (
 )
 from kinetree.models.joints.joint_kind import JointKind
 from kinetree.models.joints.kinds import KINDS
+from kinetree.models.language.errors import shown
+from kinetree.models.language.parts.input_motion_parts import amount_of
 from kinetree.solvers.elements.kinds.rotate import KIND as ROTATE
 from kinetree.solvers.elements.kinds.rotate_q import KIND as ROTATE_Q
 from kinetree.solvers.elements.kinds.rotate_t import KIND as ROTATE_T

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kinetree.models.description.numbers_and_expressions import WITH_UNIT
 from kinetree.models.description.schema import Description
+from kinetree.models.language.numbers_and_expressions import WITH_UNIT
 
 FILE = Path(__file__).parent.parent / "schema" / "kinetree-1.schema.json"
 

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.node_arithmetic import E
 from kinetree.models.description import solids
-from kinetree.models.description.errors import Problem, shown, suggestion
-from kinetree.models.description.numbers_and_expressions import DerivedExpression
-from kinetree.models.description.parameters import evaluate_parameters
-from kinetree.models.description.parts.base_table import ORIGIN
 from kinetree.models.description.reading.source_location import Origin, key_path
 from kinetree.models.description.solids import Row, Solid, Value
 from kinetree.models.description.surfaces import NoReader, SurfaceError, enclosed_solid
+from kinetree.models.expressions.node_arithmetic import E
 from kinetree.models.expressions.nodes import Const
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant
 from kinetree.models.expressions.to_text import written
+from kinetree.models.language.errors import Problem, shown, suggestion
+from kinetree.models.language.numbers_and_expressions import DerivedExpression
+from kinetree.models.language.parameters import evaluate_parameters
+from kinetree.models.language.parts.base_table import ORIGIN
 
 if TYPE_CHECKING:
     from kinetree.models.description.schema import Body, Description, Shape

@@ -10,12 +10,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from kinetree.models.description.errors import suggestion
-from kinetree.models.description.numbers_and_expressions import PLACE, Expression
-from kinetree.models.description.parts.contact_parts import OFFERED
-from kinetree.models.description.parts.coupling_parts import rows_of
-from kinetree.models.description.parts.input_motion_parts import filter_states, followings
-from kinetree.models.description.parts.value_parts import Output
+from kinetree.models.description.output_parts import Output
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.functions import REACTION_COMPONENTS, RESERVED
 from kinetree.models.expressions.nodes import Lookup, postorder
@@ -29,6 +24,11 @@ from kinetree.models.expressions.parse import (
 from kinetree.models.forces.kinds import offered
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.joints.elements import JointForm
+from kinetree.models.language.errors import suggestion
+from kinetree.models.language.numbers_and_expressions import PLACE, Expression
+from kinetree.models.language.parts.contact_parts import OFFERED
+from kinetree.models.language.parts.coupling_parts import rows_of
+from kinetree.models.language.parts.input_motion_parts import filter_states, followings
 from kinetree.models.quantities.kinds import QUANTITIES
 from kinetree.solvers.layout import Op
 

@@ -11,17 +11,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from kinetree.models.description import numbers_and_expressions, schema
-from kinetree.models.description.parts import value_parts
-from kinetree.models.description.parts.base_table import Named, Point
-from kinetree.models.description.parts.beam_parts import Beam, Section
-from kinetree.models.description.parts.chain_parts import Chain, Couplings, Support
-from kinetree.models.description.parts.contact_parts import Sphere
-from kinetree.models.description.parts.controller_parts import CONTROLLERS, Rows
-from kinetree.models.description.parts.coupling_parts import Blade, Rolling
-from kinetree.models.description.parts.input_motion_parts import Following
-from kinetree.models.description.parts.material_parts import Material
-from kinetree.models.description.parts.report_parts import ReportPlot, ReportTable, Texts
+from kinetree.models.description import schema
+from kinetree.models.description.output_parts import Output
 from kinetree.models.description.reading import copies, read_source
 from kinetree.models.expressions.function_help import MEANINGS, NAMES
 from kinetree.models.forces.kinds import KINDS
@@ -34,6 +25,17 @@ from kinetree.models.forces.outlines import Opposite, Outline
 from kinetree.models.forces.soil_schema import Soil, Track
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.joints.kinds import KINDS as JOINTS
+from kinetree.models.language import numbers_and_expressions
+from kinetree.models.language.parts import value_parts
+from kinetree.models.language.parts.base_table import Named, Point
+from kinetree.models.language.parts.beam_parts import Beam, Section
+from kinetree.models.language.parts.chain_parts import Chain, Couplings, Support
+from kinetree.models.language.parts.contact_parts import Sphere
+from kinetree.models.language.parts.controller_parts import CONTROLLERS, Rows
+from kinetree.models.language.parts.coupling_parts import Blade, Rolling
+from kinetree.models.language.parts.input_motion_parts import Following
+from kinetree.models.language.parts.material_parts import Material
+from kinetree.models.language.parts.report_parts import ReportPlot, ReportTable, Texts
 
 FILE = Path(__file__).parents[2] / "docs" / "format.md"
 EXAMPLES = Path(__file__).parents[1] / "schema" / "examples"
@@ -76,7 +78,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "[contacts.NAME]": schema.Contact,
     "[contacts.NAME.against]": Sphere,
     "[inputs]": value_parts.Input,
-    "[outputs]": value_parts.Output,
+    "[outputs]": Output,
     "[states.NAME]": value_parts.State,
     "[tables.NAME]": schema.Table,
     "[actuators.NAME]": schema.Actuator,

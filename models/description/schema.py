@@ -11,34 +11,34 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
-from kinetree.models.description.errors import Problem
-from kinetree.models.description.numbers_and_expressions import (
+from kinetree.models.description.output_parts import OutputTable
+from kinetree.models.forces.kinds import Force
+from kinetree.models.hydraulics.kinds import Hydraulic
+from kinetree.models.joints.kinds import KINDS as JOINT_KINDS
+from kinetree.models.language.errors import Problem
+from kinetree.models.language.numbers_and_expressions import (
     Axes,
     Law,
     Number,
     StartPressure,
     Vector,
 )
-from kinetree.models.description.parts.base_table import ORIGIN, Named, Part, Point
-from kinetree.models.description.parts.beam_parts import Beam
-from kinetree.models.description.parts.body_parts import Body, Shape, Transform
-from kinetree.models.description.parts.chain_parts import Chain
-from kinetree.models.description.parts.contact_parts import Contact
-from kinetree.models.description.parts.controller_parts import Controller
-from kinetree.models.description.parts.coupling_parts import Coupling
-from kinetree.models.description.parts.material_parts import Material
-from kinetree.models.description.parts.report_parts import Report
-from kinetree.models.description.parts.value_parts import (
+from kinetree.models.language.parts.base_table import ORIGIN, Named, Part, Point
+from kinetree.models.language.parts.beam_parts import Beam
+from kinetree.models.language.parts.body_parts import Body, Shape, Transform
+from kinetree.models.language.parts.chain_parts import Chain
+from kinetree.models.language.parts.contact_parts import Contact
+from kinetree.models.language.parts.controller_parts import Controller
+from kinetree.models.language.parts.coupling_parts import Coupling
+from kinetree.models.language.parts.material_parts import Material
+from kinetree.models.language.parts.report_parts import Report
+from kinetree.models.language.parts.value_parts import (
     InputTable,
     OrBare,
-    OutputTable,
     ParameterTable,
     StateTable,
     table_or,
 )
-from kinetree.models.forces.kinds import Force
-from kinetree.models.hydraulics.kinds import Hydraulic
-from kinetree.models.joints.kinds import KINDS as JOINT_KINDS
 from kinetree.solvers.integrate.kinds import NAMES
 from kinetree.solvers.literal.kinds import FORMS
 

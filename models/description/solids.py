@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.models.compilation.node_arithmetic import E, choose, cos, root, sin
+from kinetree.models.expressions.node_arithmetic import E, choose, cos, root, sin
 
 Value = float | E
 Row = tuple[Value, Value, Value]

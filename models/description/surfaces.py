@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.models.description.reading.plain_files import fault_of
 from kinetree.models.description.solids import Solid
 from kinetree.models.description.step_files import STEP, read_step
+from kinetree.models.language.plain_files import fault_of
 
 MOST_TRIANGLES = 200_000  # of one mesh
 LARGEST = 100_000_000  # bytes of a file

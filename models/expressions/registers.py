@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.models.description.tables import Tables
 from kinetree.models.expressions.fused_operations import fused, two_steps
+from kinetree.models.expressions.lookup_tables import Tables
 from kinetree.models.expressions.nodes import (
     Const,
     ExpressionError,

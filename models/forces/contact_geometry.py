@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.node_arithmetic import (
+from kinetree.models.expressions.node_arithmetic import (
     E,
     absolute,
     choose,
@@ -22,7 +22,7 @@ from kinetree.models.compilation.node_arithmetic import (
     root,
     smaller,
 )
-from kinetree.models.compilation.vectors import Vector
+from kinetree.models.expressions.vectors import Vector
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.outlines import Placed
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.internal_names import hidden, rate_of_state
-from kinetree.models.compilation.node_arithmetic import (
+from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.internal_names import hidden, rate_of_state
+from kinetree.models.expressions.node_arithmetic import (
     E,
     choose,
     const,
@@ -23,9 +23,9 @@ from kinetree.models.compilation.node_arithmetic import (
     root,
     smaller,
 )
-from kinetree.models.compilation.vectors import NOWHERE, Vector, registers
-from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, Lookup
+from kinetree.models.expressions.vectors import NOWHERE, Vector, registers
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_schema import Rubbing, Sided
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.line_laws import define_force
@@ -33,9 +33,9 @@ from kinetree.models.forces.soil import Footprint
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
-    from kinetree.models.description.checks.number_checks import Path
+    from kinetree.models.language.basic_checks import Path
 
 FORGET = 5e-3  # time constant in which an unloaded contact forgets its side travel [s]
 SMALLEST_REACH = 1e-9  # side travel below which nothing is told from zero [m]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.models.compilation.vectors import Vector
+from kinetree.models.expressions.vectors import Vector
 from kinetree.models.forces.curves import (
     HELIX_STEPS,
     SPLINE_STEPS,

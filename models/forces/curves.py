@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.models.compilation.vectors import Vector
+from kinetree.models.expressions.vectors import Vector
 
 OVERLAP = 24  # points beyond both ends of a closed curve, where its spline no longer knows of them
 SPLINE_STEPS = (None, 0.5, 0.2, 0.2)  # least of each of Newton's steps; None is Gauss's

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinetree.models.description.parts.value_parts import State
 from kinetree.models.forces.force_schema import ForceTable
+from kinetree.models.language.parts.value_parts import State
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 PLACES = ("coordinate", "between", "body")  # keys that tell where a force acts
 

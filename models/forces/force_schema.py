@@ -10,15 +10,15 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from kinetree.models.description.numbers_and_expressions import (
+from kinetree.models.forces.soil_schema import Soil
+from kinetree.models.language.numbers_and_expressions import (
     Axis,
     GroundNumber,
     Law,
     Number,
     Vector,
 )
-from kinetree.models.description.parts.base_table import ORIGIN, Named, Point, at_station
-from kinetree.models.forces.soil_schema import Soil
+from kinetree.models.language.parts.base_table import ORIGIN, Named, Point, at_station
 
 UP = (0.0, 0.0, 1.0)
 DOWN = (0.0, 0.0, -1.0)

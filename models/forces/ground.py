@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.node_arithmetic import E, const, name, root
-from kinetree.models.compilation.vectors import Vector, rate_of, vector_of
-from kinetree.models.description.numbers_and_expressions import PLACE
 from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.node_arithmetic import E, const, name, root
 from kinetree.models.expressions.nodes import ONE, ExpressionError, Name, Node, names
 from kinetree.models.expressions.simplify import substitute
+from kinetree.models.expressions.vectors import Vector, rate_of, vector_of
 from kinetree.models.forces.force_schema import Standing
 from kinetree.models.forces.soil import Footprint
+from kinetree.models.language.numbers_and_expressions import PLACE
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder

@@ -5,22 +5,22 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.compilation.force_energy import Book, one_way
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.measurement_frames import Place
-from kinetree.models.compilation.node_arithmetic import E, choose, const, larger, name, tanh
-from kinetree.models.compilation.vectors import Vector, vector_of
-from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.parts.base_table import Point
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.measurement_frames import Place
+from kinetree.models.expressions.node_arithmetic import E, choose, const, larger, name, tanh
 from kinetree.models.expressions.nodes import Lookup, Node
 from kinetree.models.expressions.parse import parse
+from kinetree.models.expressions.vectors import Vector, vector_of
+from kinetree.models.forces.force_energy import Book, one_way
 from kinetree.models.forces.force_schema import Elastic
+from kinetree.models.language.basic_checks import Path
+from kinetree.models.language.parts.base_table import Point
 from kinetree.solvers import layout as L
 from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 
 def speed_of(builder: Builder, coordinate: str) -> tuple[int, E]:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import E, choose, const, exp, larger, log, name
-from kinetree.models.description.numbers_and_expressions import Number
-from kinetree.models.description.parts.base_table import Part
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import E, choose, const, exp, larger, log, name
+from kinetree.models.language.numbers_and_expressions import Number
+from kinetree.models.language.parts.base_table import Part
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder

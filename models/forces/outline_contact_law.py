@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import E, choose, const, larger, name
-from kinetree.models.compilation.vectors import NOWHERE, Vector, registers
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import E, choose, const, larger, name
+from kinetree.models.expressions.vectors import NOWHERE, Vector, registers
 from kinetree.models.forces.contact_geometry import PAIRS, Spot, on_ground, pair
 from kinetree.models.forces.contacts import raised, sliding
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.line_laws import define_force
 from kinetree.models.forces.outlines import Placed
 from kinetree.models.forces.plane_contact_patch import Patch, patch_on_ground, patch_on_plane

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import E, choose, const, cos, sin
-from kinetree.models.compilation.vectors import (
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import E, choose, const, cos, sin
+from kinetree.models.expressions.vectors import (
     Vector,
     direction,
     position,
@@ -17,14 +17,14 @@ from kinetree.models.compilation.vectors import (
     vector_of,
     velocity,
 )
-from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.numbers_and_expressions import Axis, Number
-from kinetree.models.description.numbers_and_expressions import Vector as Numbers
-from kinetree.models.description.parts.base_table import ORIGIN, Part
+from kinetree.models.language.basic_checks import Path
+from kinetree.models.language.numbers_and_expressions import Axis, Number
+from kinetree.models.language.numbers_and_expressions import Vector as Numbers
+from kinetree.models.language.parts.base_table import ORIGIN, Part
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 SHAPES = ("sphere", "capsule", "box", "cylinder", "plane")
 

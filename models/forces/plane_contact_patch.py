@@ -16,8 +16,8 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.node_arithmetic import E, const, larger, root
-from kinetree.models.compilation.vectors import NOWHERE, Vector
+from kinetree.models.expressions.node_arithmetic import E, const, larger, root
+from kinetree.models.expressions.vectors import NOWHERE, Vector
 from kinetree.models.forces.contact_geometry import rim_axes
 from kinetree.models.forces.contacts import SMALLEST_FORCE, share_of
 from kinetree.models.forces.ground import Ground

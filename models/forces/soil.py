@@ -23,8 +23,8 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.compilation.internal_names import rate_of_state
-from kinetree.models.compilation.node_arithmetic import (
+from kinetree.models.expressions.internal_names import rate_of_state
+from kinetree.models.expressions.node_arithmetic import (
     E,
     absolute,
     choose,
@@ -34,15 +34,15 @@ from kinetree.models.compilation.node_arithmetic import (
     root,
     smaller,
 )
-from kinetree.models.compilation.vectors import Vector, vector_of
-from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.expressions.vectors import Vector, vector_of
 from kinetree.models.forces.force_kind import OwnState
 from kinetree.models.forces.force_schema import Standing
 from kinetree.models.forces.soil_schema import Soil, Track
+from kinetree.models.language.basic_checks import Path
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 SMALLEST_SINKAGE = (
     1e-6  # below it Bekker's power is a straight line, so that slopes stay finite [m]

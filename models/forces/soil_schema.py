@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from kinetree.models.description.numbers_and_expressions import Axis, Number, Vector
-from kinetree.models.description.parts.base_table import ORIGIN, Part
+from kinetree.models.language.numbers_and_expressions import Axis, Number, Vector
+from kinetree.models.language.parts.base_table import ORIGIN, Part
 
 MOST_CELLS = 500
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.vectors import NOWHERE, Vector, registers
+from kinetree.models.expressions.vectors import NOWHERE, Vector, registers
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from xml.etree.ElementTree import ParseError, iterparse
 
 import numpy as np
 
-from kinetree.models.description.reading.plain_files import fault_of
 from kinetree.models.description.reading.read_source import LARGEST_ROBOT
 from kinetree.models.foreign.looks import MOST_SHAPES, geom_shape, posed
 from kinetree.models.foreign.mjcf_extras import (
@@ -25,6 +24,7 @@ from kinetree.models.foreign.mjcf_extras import (
     take_motors,
 )
 from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, refused
+from kinetree.models.language.plain_files import fault_of
 
 FREE, BALL, SLIDE, HINGE = range(4)
 MOST_ELEMENTS = 200_000

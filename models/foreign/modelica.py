@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.numbers_and_expressions import AXES
 from kinetree.models.foreign import modelica_parts as parts
 from kinetree.models.foreign.looks import MOST_SHAPES, posed
 from kinetree.models.foreign.modelica_axis import AxisElements
 from kinetree.models.foreign.modelica_text import KIND, Component, Model, Unreadable, parsed
 from kinetree.models.foreign.robot import Lump, Sheet, numbers, quoted, refused, rotation
+from kinetree.models.language.numbers_and_expressions import AXES
 
 Pose = tuple[np.ndarray, np.ndarray]
 HERE: Pose = (np.eye(3), np.zeros(3))

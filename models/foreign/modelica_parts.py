@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.inertia_rotation import turn
 from kinetree.models.foreign.modelica_text import Component, Unreadable
 from kinetree.models.foreign.robot import Lump, numbers, place
+from kinetree.models.language.inertia_rotation import turn
 
 Pose = tuple[np.ndarray, np.ndarray]
 Shapes = list[tuple[dict[str, Any], Pose]]

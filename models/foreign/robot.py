@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.names import name_fault
-from kinetree.models.description.numbers_and_expressions import AXES
+from kinetree.models.language.errors import ModelError, Problem
+from kinetree.models.language.numbers_and_expressions import AXES
 
 TINY = 1e-12  # angles and shares below it are rounding of matrices
 STOP_SHARPNESS = 500.0  # 1/rad or 1/m: a stop's force grows e-fold over 2 mrad or 2 mm

@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from kinetree.models.description.reading.plain_files import apart
 from kinetree.models.foreign.robot import refused
+from kinetree.models.language.plain_files import apart
 
 SECONDS = 60.0  # for the macros of a file
 LARGEST = 64_000_000  # bytes of what they write

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.description.structural_parameters import COPIES, frozen
+from kinetree.models.checks.structural_parameters import COPIES, frozen
 from kinetree.models.gradients.blocks import Block, Blocks
 from kinetree.models.gradients.codes import Codes, codes
 from kinetree.models.gradients.events import STEP, Jump, differences, jump

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.description.parts.base_table import Named
-from kinetree.models.description.parts.value_parts import State
+from kinetree.models.language.parts.base_table import Named
+from kinetree.models.language.parts.value_parts import State
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.consistency_check import Checker
-    from kinetree.models.hydraulics.circuit import Circuit
+    from kinetree.models.checks.consistency_check import Checker
+    from kinetree.models.compilation.hydraulic_circuit import Circuit
 
 
 def none(label: str, element: Any, named: Callable[[str], str]) -> dict[str, State]:

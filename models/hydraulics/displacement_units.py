@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from kinetree.models.compilation.internal_names import rate_of_state
-from kinetree.models.compilation.node_arithmetic import E, name
-from kinetree.models.description.numbers_and_expressions import Law, Number
-from kinetree.models.description.parts.base_table import Named
+from kinetree.models.expressions.internal_names import rate_of_state
+from kinetree.models.expressions.node_arithmetic import E, name
 from kinetree.models.forces.line_laws import rubbing
 from kinetree.models.hydraulics.oil_terms import pressure, total
+from kinetree.models.language.numbers_and_expressions import Law, Number
+from kinetree.models.language.parts.base_table import Named
 
 if TYPE_CHECKING:
-    from kinetree.models.hydraulics.circuit import Circuit
+    from kinetree.models.compilation.hydraulic_circuit import Circuit
 
 
 class Displacing(Named):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.models.compilation.node_arithmetic import E, const, larger, name, smaller
+from kinetree.models.expressions.node_arithmetic import E, const, larger, name, smaller
 
 POLYTROPIC = 1.4
 ATMOSPHERE = 1e5  # [Pa]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from kinetree.models.compilation.node_arithmetic import E, root
-from kinetree.models.description.numbers_and_expressions import Number
-from kinetree.models.description.parts.base_table import Named
+from kinetree.models.expressions.node_arithmetic import E, root
+from kinetree.models.language.numbers_and_expressions import Number
+from kinetree.models.language.parts.base_table import Named
 
 if TYPE_CHECKING:
-    from kinetree.models.hydraulics.circuit import Circuit
+    from kinetree.models.compilation.hydraulic_circuit import Circuit
 
 
 class Edge(Named):

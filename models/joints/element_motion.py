@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.models.compilation.node_arithmetic import E
+from kinetree.models.expressions.node_arithmetic import E
 from kinetree.models.joints.elements import ElementForm
 
 SPEED_UNITS = {"m": "m/s", "rad": "rad/s", "1": "1/s"}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.models.compilation.node_arithmetic import E
-from kinetree.models.description.numbers_and_expressions import AXES, Expression
+from kinetree.models.expressions.node_arithmetic import E
+from kinetree.models.language.numbers_and_expressions import AXES, Expression
 from kinetree.solvers.elements.kinds import BY_NAME, Kind
 from kinetree.solvers.elements.kinds.rotate_q import KIND as ROTATE_Q
 from kinetree.solvers.elements.kinds.shift_q import KIND as SHIFT_Q

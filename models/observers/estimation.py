@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.errors import suggestion
+from kinetree.models.language.errors import suggestion
 from kinetree.models.observers.consistency import Band, Knowledge, alike, band, innovation_band
 from kinetree.models.observers.estimation_setup import METHODS, SPEED_NOISE, Recorded, Sensor, Setup
 from kinetree.models.observers.kalman_filters import FILTERS, Filter, Innovation, Measured

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.measurement_frames import GROUND_AXES, Place, resolved
-from kinetree.models.compilation.vectors import Vector, vector_of
+from kinetree.models.expressions.measurement_frames import GROUND_AXES, Place, resolved
+from kinetree.models.expressions.vectors import Vector, vector_of
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.parts.value_parts import Output
+    from kinetree.models.description.output_parts import Output
 
 
 def reference(builder: Builder, label: str, output: Output) -> Place:

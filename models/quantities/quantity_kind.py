@@ -10,7 +10,7 @@ from kinetree.solvers.sensors.kinds import Kind
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.parts.value_parts import Output
+    from kinetree.models.description.output_parts import Output
 
 Wanted = Sequence[
     tuple[str, int]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.language.read_files import needed_module
 from kinetree.models.result.atomic_file import whole_file
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def write_csv(result: Result, path: Path, names: Names, units: bool = False) -> 
 
 def write_parquet(result: Result, path: Path, names: Names) -> None:
     """Write columns with their units as metadata."""
-    pa, parquet = needed("pyarrow"), needed("pyarrow.parquet")
+    pa, parquet = needed_module("pyarrow"), needed_module("pyarrow.parquet")
     fields = [
         pa.field(name, pa.float64(), metadata={"unit": result.unit(name)})
         for name in ("time", *names)
@@ -56,7 +57,7 @@ def write_hdf5(result: Result, path: Path, names: Names) -> None:
     """Write one HDF5 data set per column with its unit; built in memory, since HDF5 aborts on a
     full disk.
     """
-    with needed("h5py").File(path, "w", driver="core", backing_store=False) as file:
+    with needed_module("h5py").File(path, "w", driver="core", backing_store=False) as file:
         file.attrs["name"] = result.name
         for name in ("time", *names):
             file.create_dataset(name.replace("/", "∕"), data=result[name]).attrs["unit"] = (
@@ -64,18 +65,6 @@ def write_hdf5(result: Result, path: Path, names: Names) -> None:
             )
         file.flush()
         path.write_bytes(file.id.get_file_image())
-
-
-def needed(module: str):
-    """Return a module of the extra `tables`."""
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError:
-        raise ValueError(
-            f"this format needs {module.split('.')[0]}: pip install kinetree[tables]"
-        ) from None
 
 
 def text_matrix(texts: list[str]) -> np.ndarray:

@@ -63,7 +63,7 @@ def as_read(
     """
     asked = result.display_unit(name) if hasattr(result, "display_unit") else ""
     if asked:
-        from kinetree.models.description.units.unit_of_measure import parse_unit
+        from kinetree.models.language.units.unit_of_measure import parse_unit
 
         unit = parse_unit(asked)
         return unit.from_si(values) - (unit.from_si(0.0) if difference else 0.0), asked

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.models.result.files import needed
+from kinetree.models.language.read_files import needed_module
 from kinetree.models.result.orientations import turn_continuously
 
 RESERVE = 1 << 24  # bytes that are reserved at once
@@ -36,7 +36,7 @@ class Stream:
         """Open the file; `places` gives the table column of each name, `turns` the columns of
         quaternions.
         """
-        pa, parquet = needed("pyarrow"), needed("pyarrow.parquet")
+        pa, parquet = needed_module("pyarrow"), needed_module("pyarrow.parquet")
         if path.suffix.lower() != ".parquet":
             raise ValueError(
                 f"{path.name}: a run can be streamed to a file .parquet, found '{path.suffix}'"
@@ -79,7 +79,7 @@ class Stream:
 
     def pass_on(self, time: np.ndarray, rows: int) -> None:
         """Write the rows before `rows` that have not been written; their pages are given back."""
-        pa = needed("pyarrow")
+        pa = needed_module("pyarrow")
         part = slice(self.passed, rows)
         if rows > self.passed:
             for columns in self.turns:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.description.units.unit_of_measure import parse_unit
+from kinetree.models.language.units.unit_of_measure import parse_unit
 from kinetree.models.result.events import Event as Event
 from kinetree.models.result.events import Events
 from kinetree.models.result.orientations import quaternion_columns, turn_continuously
@@ -198,7 +198,7 @@ class Result:
         for each in (name, name.replace("force(", "reaction(", 1)):
             if each in known:
                 return each
-        from kinetree.models.description.errors import suggestion
+        from kinetree.models.language.errors import suggestion
 
         raise KeyError(f"no column '{name}'; {suggestion(name, (*self.names, *self.derived))}")
 

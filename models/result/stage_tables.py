@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.parts.report_parts import ReportPlot, ReportTable
+from kinetree.models.language.parts.report_parts import ReportPlot, ReportTable
 from kinetree.models.result.number_format import DUST, as_read, written, written_column
 from kinetree.models.result.stage_summary import lasting, phase_samples, phases_of, stage_samples
 
@@ -135,7 +135,7 @@ class StageTable:
 
 def matching(patterns: Sequence[str], known: Sequence[str], what: str) -> list[str]:
     """Return the known names that a pattern fits, in their own order."""
-    from kinetree.models.description.errors import suggestion
+    from kinetree.models.language.errors import suggestion
     from kinetree.models.result.result import shape_of
 
     found: set[str] = set()

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.description.errors import suggestion
 from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.language.errors import suggestion
 from kinetree.models.run.instance import Instance
 from kinetree.models.run.retuned import described, retuned, retuned_run
 from kinetree.models.run.unit import LATER, later

@@ -66,7 +66,7 @@ class Ensemble:
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.names:
-            from kinetree.models.description.errors import suggestion
+            from kinetree.models.language.errors import suggestion
 
             raise KeyError(f"no column '{name}'; {suggestion(name, self.names)}")
         return self._table[:, :, self.names.index(name)]
@@ -107,7 +107,7 @@ def simulate_many(
     names = list(every) if outputs is None else list(outputs)
     for name in names:
         if name not in every:
-            from kinetree.models.description.errors import suggestion
+            from kinetree.models.language.errors import suggestion
 
             raise KeyError(f"no column '{name}'; {suggestion(name, tuple(every))}")
     size = 8.0 * cases.count * times.size * len(names)

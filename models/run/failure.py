@@ -8,12 +8,12 @@ import numpy as np
 
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.flat_blocks import model_fields
-from kinetree.models.description.errors import shown
 from kinetree.models.description.names import expressions
 from kinetree.models.description.reading.source_location import key_path
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.nodes import Node, Operation, names, postorder
 from kinetree.models.expressions.parse import parse
+from kinetree.models.language.errors import shown
 from kinetree.models.run.not_finite import without_value
 from kinetree.models.run.status import message
 from kinetree.solvers import unit_layout as U

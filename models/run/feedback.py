@@ -25,7 +25,7 @@ class Measured(Mapping[str, float]):
 
     def __getitem__(self, name: str) -> float:
         if name not in self._places:
-            from kinetree.models.description.errors import suggestion
+            from kinetree.models.language.errors import suggestion
 
             raise KeyError(f"'{name}' is not measured; {suggestion(name, tuple(self._places))}")
         return float(self._run.columns[self._places[name]])

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.models.checks.elements_check import MOST_ROWS
+from kinetree.models.checks.run_check import ROWS
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.checks.elements_check import MOST_ROWS
-from kinetree.models.description.checks.run_check import ROWS
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.result.events import Events
 from kinetree.models.result.result import Event, Result

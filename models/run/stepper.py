@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.compilation.element_states import held_inputs
-from kinetree.models.description.errors import suggestion
+from kinetree.models.language.errors import suggestion
 from kinetree.models.result.result import Event, Result
 from kinetree.models.run.engine import quick
 from kinetree.models.run.simulation import Options, check, collect_events, set_options

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from kinetree.models.description.errors import ModelError
+from kinetree.models.language.errors import ModelError
 from kinetree.models.run.cases import alike
 from kinetree.models.run.retuned import retuned_run
 from kinetree.models.run.status import EvaluationError

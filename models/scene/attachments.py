@@ -10,12 +10,12 @@ import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.parts.base_table import ORIGIN
 from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.joints.elements import ElementForm
 from kinetree.models.joints.moves import MOVES
+from kinetree.models.language.parts.base_table import ORIGIN
 from kinetree.solvers.elements.kinds.rotate import KIND as ROTATE
 from kinetree.solvers.elements.kinds.shift import KIND as SHIFT
 

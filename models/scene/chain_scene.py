@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.description.parts.chain_parts import MEMBER
+from kinetree.models.language.parts.chain_parts import MEMBER
 from kinetree.models.scene.body_poses import FRAMES, Motion, spread
 from kinetree.models.scene.default_shapes import CORNERS, DARK, METAL
 from kinetree.models.scene.force_graphics import SPRING

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from kinetree.models.description.parts.controller_parts import ObserverController
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.nodes import ExpressionError, Leaf, postorder
 from kinetree.models.expressions.parse import parse
 from kinetree.models.hydraulics.kinds import KINDS
+from kinetree.models.language.parts.controller_parts import ObserverController
 from kinetree.models.scene.attachments import Numbers
 from kinetree.models.scene.default_shapes import ROD
 from kinetree.models.scene.shapes import Part, distance_outside, part

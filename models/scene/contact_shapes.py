@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.parts.coupling_parts import Rolling
 from kinetree.models.description.schema import Description
+from kinetree.models.language.parts.coupling_parts import Rolling
 from kinetree.models.scene.attachments import Numbers, turned
 from kinetree.models.scene.shapes import Part, along, part
 

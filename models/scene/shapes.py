@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.colours import rgb
-from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.schema import Shape
 from kinetree.models.description.surfaces import SurfaceError, read_surface
+from kinetree.models.language.colours import rgb
+from kinetree.models.language.errors import ModelError, Problem
 from kinetree.models.scene.attachments import Numbers, turned
 
 Part = dict[

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinetree.models.chain.system import ChainSystem
+from kinetree.models.checks.loader import describe
 from kinetree.models.compilation.garbage_collection import uncollected
-from kinetree.models.description.loader import describe
 from kinetree.models.description.reading.read_source import Text
 from kinetree.models.description.schema import Description
 from kinetree.models.system.controller_variants import system_of

@@ -11,13 +11,13 @@ import numpy as np
 
 from kinetree.models.compilation.element_states import states_of
 from kinetree.models.controllers.expansion import expanded
-from kinetree.models.description.errors import suggestion
+from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.parts.value_parts import PARAMETER_NUMBERS
 from kinetree.models.description.schema import Description
-from kinetree.models.description.units.joint_units import joint_units
-from kinetree.models.description.units.si_conversion import in_si
-from kinetree.models.description.units.unit_of_measure import fits, parse_unit
+from kinetree.models.language.errors import suggestion
+from kinetree.models.language.parts.value_parts import PARAMETER_NUMBERS
+from kinetree.models.language.units.si_conversion import in_si
+from kinetree.models.language.units.unit_of_measure import fits, parse_unit
 from kinetree.models.run.stages import Structure, structures
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def row_at(source: Result | str | Path, time: float | None = None) -> Row:
     one by default.
     """
     if isinstance(source, (str, Path)):
-        from kinetree.models.result.read_files import read_columns
+        from kinetree.models.language.read_files import read_columns
 
         columns = {
             name: parse_unit(unit).to_si(values) if unit else values

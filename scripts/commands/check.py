@@ -13,7 +13,7 @@ from kinetree.scripts.terminal.json_output import Json, show_json
 
 def check(file: Source, settings: Settings = None, json: Json = False) -> None:
     """Validate a model file: list all errors and likely mistakes (unused parameters, degrees for radians)."""
-    from kinetree.models.description.errors import ModelError
+    from kinetree.models.language.errors import ModelError
 
     try:
         told = examined(file, numbers(settings))
@@ -66,7 +66,7 @@ def counted(number: int, one: str, many: str) -> str:
 def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     """Return counts and warnings of a valid description, and what FMUs fix when they are packed."""
     from kinetree.models import load
-    from kinetree.models.description.structural_parameters import kept_by_fmus
+    from kinetree.models.checks.structural_parameters import kept_by_fmus
     from kinetree.models.run.foreseen import foreseen
 
     mechanism = load(file, **settings)

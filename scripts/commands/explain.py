@@ -66,11 +66,11 @@ def tables() -> list[tuple[str, type]]:
     """Return (label, model) of every table of the format; a label's words name the table, its
     sections first.
     """
-    from kinetree.models.description.parts.controller_parts import CONTROLLERS
     from kinetree.models.description.reference import TABLES
     from kinetree.models.description.schema import Description
     from kinetree.models.forces.kinds import KINDS
     from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
+    from kinetree.models.language.parts.controller_parts import CONTROLLERS
 
     found: list[tuple[str, type]] = [("description", Description)]
     for title, model in TABLES.items():

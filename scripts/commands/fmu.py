@@ -100,7 +100,7 @@ def fmu(
     """Pack a mechanism as an FMU."""
     from kinetree.fmu.archive.build import BACKENDS, build_fmu, identifier_of
     from kinetree.models import load
-    from kinetree.models.description.structural_parameters import kept_by_fmus
+    from kinetree.models.checks.structural_parameters import kept_by_fmus
 
     backend = one_of(backend, BACKENDS, "--backend")
     version = one_of(fmi, ("2", "2.0", "3", "3.0"), "--fmi")

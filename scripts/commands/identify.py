@@ -221,7 +221,7 @@ def decay_of(data: "Record", columns: list[str], order: int | None) -> "Decay":
 def channels_of(data: "Record", columns: list[str]) -> dict[str, Any]:
     for name in columns:
         if name not in data.columns:
-            from kinetree.models.description.errors import suggestion
+            from kinetree.models.language.errors import suggestion
 
             raise BadInput(
                 f"--columns {name}: no such column; {suggestion(name, tuple(data.columns))}"

@@ -199,7 +199,7 @@ def inputs_known(system: System) -> dict[str, Any]:
 
 def units_of_motion(system: System) -> dict[str, str]:
     """Return the units of coordinates and speeds."""
-    from kinetree.models.description.units.joint_units import joint_units
+    from kinetree.models.description.joint_units import joint_units
 
     return {name: unit for name, (unit, _) in joint_units(system.description.joints).items()}
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
+from kinetree.models.language.units.unit_of_measure import UnitError, parse_unit
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.terminal.error_messages import BadInput
 

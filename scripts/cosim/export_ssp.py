@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
+from kinetree.models.language.units.unit_of_measure import UnitError, parse_unit
 from kinetree.scripts.cosim.coupling_plan import of_wires
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.scenario import Scenario

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from kinetree.models.description.errors import shown
+from kinetree.models.language.errors import shown
 from kinetree.scripts.cosim.masters import ORDERS
 from kinetree.scripts.cosim.schemes import SCHEMES, scheme_name
 from kinetree.scripts.terminal.input_files import FileTable, Positive, Real

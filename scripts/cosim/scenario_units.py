@@ -9,8 +9,8 @@ from typing import Any
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.models.description.errors import ModelError
-from kinetree.models.description.loader import generated, is_generated, override, read
+from kinetree.models.checks.loader import generated, is_generated, override, read
+from kinetree.models.language.errors import ModelError
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive import Drive

@@ -100,7 +100,7 @@ def controller_of(text: Mapping[str, Any]) -> Iterator[Answering]:
     with Archive(Path(given["fmu"])) as archive:
         for name in (*given["inputs"], *given["outputs"]):
             if name not in archive.references:
-                from kinetree.models.description.errors import suggestion
+                from kinetree.models.language.errors import suggestion
 
                 raise BadInput(
                     f"{given['fmu']}: no variable '{name}'; {suggestion(name, tuple(archive.references))}"

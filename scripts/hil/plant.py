@@ -35,7 +35,7 @@ class Plant:
             raise BadInput(f"{path}: FMI {self.archive.version}: expected an FMU of version 2")
         for name in (*s.measures, *s.commands, *s.values):
             if name not in self.archive.references:
-                from kinetree.models.description.errors import suggestion
+                from kinetree.models.language.errors import suggestion
 
                 raise BadInput(
                     f"{s.path}: the FMU has no variable '{name}'; {suggestion(name, tuple(self.archive.references))}"

@@ -121,7 +121,7 @@ class Scenario:
 
     def described(self) -> str | dict[str, Any]:
         """Return the mechanism with its settings."""
-        from kinetree.models.description.loader import generated
+        from kinetree.models.checks.loader import generated
 
         assert self.mechanism is not None
         return generated(self.mechanism, self.settings)[0] if self.settings else self.mechanism
@@ -204,7 +204,7 @@ def read_scenario(path: Path) -> Scenario:
 
 def structural(source: str | None) -> tuple[str, ...]:
     """Return settings that a mechanism of the library has."""
-    from kinetree.models.description.loader import generated, is_generated
+    from kinetree.models.checks.loader import generated, is_generated
 
     return (
         generated(source, {})[3]

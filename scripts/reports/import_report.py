@@ -79,7 +79,7 @@ def write_import_report(path: Path, source: str, system: System, told: Sequence[
 
 def _scene(system: System) -> str:
     """Return the mechanism at its start inside the page, or why it is not there."""
-    from kinetree.models.description.errors import ModelError
+    from kinetree.models.language.errors import ModelError
     from kinetree.models.scene.html_page import page
     from kinetree.models.scene.make_scenes import start_scene
 

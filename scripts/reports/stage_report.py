@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kinetree.models.description.parts.report_parts import ROWS, ReportTable
+from kinetree.models.language.parts.report_parts import ROWS, ReportTable
 from kinetree.models.result.atomic_file import opened, write_text
 from kinetree.models.result.stage_tables import StageTable, not_there, stage_table
 from kinetree.scripts.terminal.arguments import one_of

@@ -102,7 +102,7 @@ def excess(mechanism: Mechanism, wanted: Wanted, each: Experiment) -> float:
     worst = 0.0
     for name, most in wanted.most.items():
         if name not in result:
-            from kinetree.models.description.errors import suggestion
+            from kinetree.models.language.errors import suggestion
 
             raise BadInput(f"most: no column '{name}'; {suggestion(name, result.names)}")
         worst = max(worst, float(np.abs(result[name] - result[name][0]).max()) / most - 1.0)

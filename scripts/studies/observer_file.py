@@ -11,8 +11,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from kinetree.models import load
-from kinetree.models.description.loader import generated, is_generated, read
-from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
+from kinetree.models.checks.loader import generated, is_generated, read
+from kinetree.models.language.units.unit_of_measure import UnitError, parse_unit
 from kinetree.models.observers.estimation import EstimationProblem
 from kinetree.models.observers.estimation_setup import Recorded, Sensor, Setup, Unknown
 from kinetree.scripts.terminal.error_messages import BadInput

@@ -41,7 +41,7 @@ class Search:
 
     def __init__(self, task: Task, told: Callable[[float, float], None], state: Path | None = None):
         from kinetree.models import load
-        from kinetree.models.description.errors import suggestion
+        from kinetree.models.language.errors import suggestion
 
         self.task, self.told = task, told
         begin = {

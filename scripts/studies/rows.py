@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from kinetree.models.description.errors import ModelError
+from kinetree.models.language.errors import ModelError
 from kinetree.models.run.interrupt import uncut
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.studies.described import alone

@@ -28,7 +28,7 @@ import numpy as np
 from pydantic import Field, PlainValidator, PrivateAttr, model_validator
 
 from kinetree.models import Result, load
-from kinetree.models.description.errors import suggestion
+from kinetree.models.language.errors import suggestion
 from kinetree.models.run.interrupt import uncut
 from kinetree.scripts.studies.samplers import Correlated, Distribution, drawn
 from kinetree.scripts.studies.study import RunTable, as_distribution

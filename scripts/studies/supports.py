@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.models import ModelError, Result, load
-from kinetree.models.description.errors import suggestion
 from kinetree.models.forces.force_schema import Standing
+from kinetree.models.language.errors import suggestion
 from kinetree.models.run.interrupt import uncut
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.studies.stabilisation import settling

@@ -27,7 +27,7 @@ from kinetree.models.analysis.frequency import Margins, StateSpace, margins
 from kinetree.models.analysis.linearization import Linear
 from kinetree.models.analysis.sampled import Sampled
 from kinetree.models.controllers.laws import law_of
-from kinetree.models.description.parts.controller_parts import NotchController
+from kinetree.models.language.parts.controller_parts import NotchController
 from kinetree.scripts.hil.design import pid
 
 LAG, LEAD, FILTER = 6.0, 2.5, 10.0

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinetree.models import Mechanism
-from kinetree.models.description.parts.contact_parts import Contact, contact_bodies
-from kinetree.models.description.parts.coupling_parts import Coupling
-from kinetree.models.description.parts.coupling_parts import bodies_of as coupling_bodies
+from kinetree.models.language.parts.contact_parts import Contact, contact_bodies
+from kinetree.models.language.parts.coupling_parts import Coupling
+from kinetree.models.language.parts.coupling_parts import bodies_of as coupling_bodies
 
 GROUND = "ground"
 KINDS = ("joint", "loop", "force")

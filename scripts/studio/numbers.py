@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from kinetree.models.description.parts.report_parts import ROWS, SUMS, ReportTable
+from kinetree.models.language.parts.report_parts import ROWS, SUMS, ReportTable
 from kinetree.models.result.plots import default_columns
 from kinetree.models.result.stage_tables import StageTable, stage_table
 from kinetree.scripts.studio.panels import HEADING, plain_table, table_of

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from kinetree.models import Mechanism, ModelError, Result, load
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.parts.value_parts import Parameter
 from kinetree.models.description.reading.read_source import Text
+from kinetree.models.language.parts.value_parts import Parameter
 from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.studio.texts import LIBRARY, NEW, is_json, text_of, with_values
 from kinetree.scripts.studio.values import as_csv, read_values

@@ -74,7 +74,7 @@ def in_json(text: str, name: str, value: float) -> str:
 
 def in_toml(text: str, name: str, value: float) -> str:
     """Return the TOML text with one changed value, verified by parsing."""
-    from kinetree.models.description.units.unit_of_measure import parse_unit
+    from kinetree.models.language.units.unit_of_measure import parse_unit
 
     given = plain(text).get("parameters", {}).get(name)
     if given is None:

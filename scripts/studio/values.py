@@ -8,9 +8,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kinetree.models.description.errors import suggestion
-from kinetree.models.description.parts.value_parts import Parameter
-from kinetree.models.description.units.unit_of_measure import fits, parse_unit
+from kinetree.models.language.errors import suggestion
+from kinetree.models.language.parts.value_parts import Parameter
+from kinetree.models.language.units.unit_of_measure import fits, parse_unit
 
 HEAD = ("name", "value", "unit", "text")
 DIGITS = 12

@@ -83,8 +83,8 @@ def quantity(text: str, where: str, units: bool) -> float | None:
             return None
     if not found or not units:
         return None
-    from kinetree.models.description.units.si_conversion import Measured
-    from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
+    from kinetree.models.language.units.si_conversion import Measured
+    from kinetree.models.language.units.unit_of_measure import UnitError, parse_unit
 
     try:
         return Measured(float(parse_unit(unit).to_si(float(found[1]))), unit)
@@ -112,7 +112,7 @@ def as_given(value: float) -> "float | dict[str, float | str]":
     unit = getattr(value, "unit", "")
     if not unit:
         return value
-    from kinetree.models.description.units.unit_of_measure import parse_unit
+    from kinetree.models.language.units.unit_of_measure import parse_unit
 
     return {"value": float(parse_unit(unit).from_si(float(value))), "unit": unit}
 

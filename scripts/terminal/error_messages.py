@@ -39,7 +39,7 @@ def report(error: BaseException) -> None:
 
 def exit_code(error: BaseException) -> int:
     """Return 2 for bad input, 1 for a failure while running."""
-    from kinetree.models.description.errors import ModelError
+    from kinetree.models.language.errors import ModelError
     from kinetree.solvers.layout import Status
 
     unusable = (BadInput, ModelError, ValueError, FileNotFoundError, IsADirectoryError)

@@ -16,8 +16,8 @@ Lines = list[tuple[str, str]]
 
 def values(word: str) -> Lines:
     """Return the types of joints, integrators, methods and units by their names."""
-    from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
     from kinetree.models.joints.kinds import KINDS
+    from kinetree.models.language.units.unit_of_measure import UnitError, parse_unit
     from kinetree.solvers.integrate.kinds import INTEGRATORS
 
     found: Lines = [

@@ -10,9 +10,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kinetree.models.description.errors import shown, suggestion
-from kinetree.models.description.reading.plain_files import fault_of
 from kinetree.models.description.reading.source_location import key_path
+from kinetree.models.language.errors import shown, suggestion
+from kinetree.models.language.plain_files import fault_of
 from kinetree.scripts.terminal.error_messages import BadInput
 
 Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]

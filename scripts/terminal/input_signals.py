@@ -35,7 +35,7 @@ def given(
     inputs: list[str] | None, maps: list[str] | None, system: System
 ) -> dict[str, float | Signal] | None:
     """Return values and functions of inputs; those on the command line override files."""
-    from kinetree.models.result.read_files import READERS
+    from kinetree.models.language.read_files import READERS
     from kinetree.scripts.terminal.arguments import held
 
     names = system.compiled.inputs
@@ -70,9 +70,9 @@ def driven(path: Path, maps: dict[str, tuple[str, str]], system: System) -> dict
 
     from kinetree.models.analysis.identification import held as linear
     from kinetree.models.compilation.element_states import inputs_of
-    from kinetree.models.description.errors import suggestion
-    from kinetree.models.description.units.unit_of_measure import parse_unit
-    from kinetree.models.result.read_files import read_columns
+    from kinetree.models.language.errors import suggestion
+    from kinetree.models.language.read_files import read_columns
+    from kinetree.models.language.units.unit_of_measure import parse_unit
     from kinetree.models.run.inputs import Signal
 
     columns = read_columns(path)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.description.errors import suggestion
-from kinetree.models.description.units.unit_of_measure import UnitError, fits, parse_unit
+from kinetree.models.language.errors import suggestion
+from kinetree.models.language.units.unit_of_measure import UnitError, fits, parse_unit
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.result_columns import Recorded
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.models.result.read_files import READERS, read_columns
+from kinetree.models.language.read_files import READERS, read_columns
 from kinetree.models.result.result import Event, Result, shape_of
 from kinetree.scripts.terminal.arguments import one_of
 from kinetree.scripts.terminal.error_messages import BadInput

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.beams.cross_sections import moments, sizes_of, von_mises
-from kinetree.models.compilation.node_arithmetic import E
-from kinetree.models.description.parts.beam_parts import Section
+from kinetree.models.expressions.node_arithmetic import E
 from kinetree.models.expressions.nodes import Const
+from kinetree.models.language.parts.beam_parts import Section
+from kinetree.models.quantities.cross_sections import moments, sizes_of, von_mises
 from kinetree.scripts.bench.flexible_cases import described
 
 LENGTH, MASS, G = 3.0, 5.0, 9.81

@@ -6,12 +6,12 @@ import pytest
 from tree import ROOT
 
 from kinetree.models import load
-from kinetree.models.description.parts.controller_parts import CONTROLLERS
 from kinetree.models.description.reference import TABLES
 from kinetree.models.expressions.function_help import MEANINGS as EXPLAINED
 from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, RESERVED
 from kinetree.models.forces.kinds import KINDS as FORCES
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
+from kinetree.models.language.parts.controller_parts import CONTROLLERS
 from kinetree.scripts.cli import main
 from kinetree.scripts.commands.new import TEMPLATES, content
 from kinetree.scripts.terminal.error_hints import ADVICE

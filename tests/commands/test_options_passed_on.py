@@ -12,7 +12,7 @@ import pytest
 from kinetree import models
 from kinetree.fmu.archive import build
 from kinetree.models.analysis import mode_matching
-from kinetree.models.description import structural_parameters
+from kinetree.models.checks import structural_parameters
 from kinetree.scripts import cli, commands
 from kinetree.scripts.commands import fmu, identify, optimize, run
 from kinetree.scripts.studies import optimise, optimise_file

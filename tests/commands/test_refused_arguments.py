@@ -10,7 +10,7 @@ import pytest
 
 from kinetree.models import ModelError, load
 from kinetree.models.description.reading.table_files import points
-from kinetree.models.result.read_files import read_columns
+from kinetree.models.language.read_files import read_columns
 from kinetree.scripts import cli
 from kinetree.scripts.commands import verify
 from kinetree.scripts.cosim.fmu_slave import FmuSlave

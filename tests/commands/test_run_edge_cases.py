@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinetree.models.result.read_files import read_columns
+from kinetree.models.language.read_files import read_columns
 from kinetree.scripts import cli
 from kinetree.scripts.commands.new import content
 

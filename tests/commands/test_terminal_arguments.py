@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pydantic import Field
 
-from kinetree.models.description.errors import ModelError
+from kinetree.models.language.errors import ModelError
 from kinetree.scripts.terminal import (
     arguments,
     error_messages,

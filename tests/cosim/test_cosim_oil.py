@@ -5,7 +5,7 @@ import math
 import pytest
 
 from kinetree.models.compilation.actuators import bulk_modulus
-from kinetree.models.compilation.node_arithmetic import const
+from kinetree.models.expressions.node_arithmetic import const
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.scripts.cosim import drive_description, monolithic
 from kinetree.scripts.cosim.valve_cylinder import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC, Cylinder

@@ -13,7 +13,7 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.modelica import Names
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
-from kinetree.models.description.loader import read
+from kinetree.models.checks.loader import read
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.monolithic import reference

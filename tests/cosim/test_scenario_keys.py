@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kinetree.models import ModelError
-from kinetree.models.description.errors import shown
+from kinetree.models.language.errors import shown
 from kinetree.scripts.cosim import scenario_units
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.drive import Drive

@@ -8,7 +8,7 @@ import types
 import pytest
 
 from kinetree.models import ModelError
-from kinetree.models.description.loader import describe
+from kinetree.models.checks.loader import describe
 from kinetree.models.description.reading import read_source as reading
 from kinetree.models.description.reading.copies import MOST_COPIES, fill
 

@@ -4,7 +4,7 @@ import pytest
 from regulator_description import REGULATOR, changed
 
 from kinetree.models import ModelError
-from kinetree.models.description.loader import describe
+from kinetree.models.checks.loader import describe
 
 
 def problems_of(description, **overrides):

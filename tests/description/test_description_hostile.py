@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from regulator_description import REGULATOR, changed
 
 from kinetree.models import ModelError
-from kinetree.models.description.loader import describe
+from kinetree.models.checks.loader import describe
 
 PATIENCE = 1.0  # seconds of computing that a refusal may take
 

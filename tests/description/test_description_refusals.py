@@ -3,7 +3,7 @@
 import pytest
 
 from kinetree.models import ModelError
-from kinetree.models.description.loader import describe
+from kinetree.models.checks.loader import describe
 
 BODY = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
 SLIDES = {

@@ -11,16 +11,16 @@ from pydantic import TypeAdapter, ValidationError
 from regulator_description import REGULATOR
 from work_counted import calls
 
-from kinetree.models.description.errors import ModelError
+from kinetree.models.checks.loader import describe
 from kinetree.models.description.json_schema import FILE, json_schema, schema_text
-from kinetree.models.description.loader import describe
 from kinetree.models.description.reading.source_location import scan
 from kinetree.models.description.reference import FILE as FORMAT_PAGE
 from kinetree.models.description.reference import reference
 from kinetree.models.description.schema import Description
-from kinetree.models.description.tagged_union import OneOf
-from kinetree.models.description.units.unit_of_measure import UnitError, parse_unit
 from kinetree.models.forces.kinds import KINDS, force_kind
+from kinetree.models.language.errors import ModelError
+from kinetree.models.language.tagged_union import OneOf
+from kinetree.models.language.units.unit_of_measure import UnitError, parse_unit
 
 EVERYTHING = """
 format = "kinetree/1"

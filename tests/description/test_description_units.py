@@ -10,8 +10,8 @@ from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import ModelError, load
 from kinetree.models.description.reading.read_source import library_names
-from kinetree.models.description.units.dimensions import dimension_of
-from kinetree.models.description.units.unit_of_measure import (
+from kinetree.models.language.units.dimensions import dimension_of
+from kinetree.models.language.units.unit_of_measure import (
     PREFIXED,
     PREFIXES,
     UNITS,

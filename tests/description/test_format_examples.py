@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from kinetree.models import load
-from kinetree.models.description.parts.base_table import Named
-from kinetree.models.description.parts.controller_parts import CONTROLLERS
 from kinetree.models.description.reference import EXAMPLES, TABLES, slug
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.function_help import MEANINGS
 from kinetree.models.expressions.functions import RESERVED
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
+from kinetree.models.language.parts.base_table import Named
+from kinetree.models.language.parts.controller_parts import CONTROLLERS
 
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.toml"))}
 WHOLE = [

@@ -7,7 +7,8 @@ import pytest
 from plant_description import PLANT, changed, said
 
 from kinetree.models import ModelError
-from kinetree.models.description.loader import describe
+from kinetree.models.checks.loader import describe
+from kinetree.models.checks.structural_parameters import behind, frozen, kept_by_fmus
 from kinetree.models.description.reading import read_source as source
 from kinetree.models.description.reading import table_files
 from kinetree.models.description.reading.read_source import (
@@ -18,7 +19,6 @@ from kinetree.models.description.reading.read_source import (
     read,
 )
 from kinetree.models.description.reading.table_files import fill_tables, names_files, points
-from kinetree.models.description.structural_parameters import behind, frozen, kept_by_fmus
 from kinetree.models.expressions.nodes import ExpressionError
 from kinetree.models.expressions.parse import parse
 from kinetree.models.expressions.parser import DEEPEST, LARGEST
@@ -155,7 +155,7 @@ def columns(monkeypatch) -> dict:
         "F": (np.array([5.0, 6.0, 7.0, 8.0]), ""),
         "T": (np.array([20.0, 30.0, 0.0, np.inf]), "degC"),
     }
-    monkeypatch.setattr("kinetree.models.result.read_files.read_columns", lambda path: given)
+    monkeypatch.setattr("kinetree.models.language.read_files.read_columns", lambda path: given)
     return given
 
 

@@ -8,8 +8,8 @@ import pytest
 from step_parts import BALL, BEAM, write_step
 
 from kinetree.models import ModelError, load
-from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.language.parameters import evaluate_parameters
 
 RHO = 2700.0
 TIGHT = {"rel": 1e-12, "abs": 1e-13}

@@ -8,21 +8,26 @@ import pytest
 from plant_description import PLANT, changed, said, within
 
 from kinetree.models import ModelError
-from kinetree.models.description.colours import COLOURS, rgb
-from kinetree.models.description.errors import ModelError as Errors
-from kinetree.models.description.errors import Problem, shown, suggestion
-from kinetree.models.description.inertia_rotation import rotated, turn
-from kinetree.models.description.loader import describe
-from kinetree.models.description.numbers_and_expressions import AXES, as_axes
-from kinetree.models.description.parameters import evaluate_parameters, shortened
+from kinetree.models.checks.loader import describe
+from kinetree.models.checks.source_validation import leave_out, model_at, plain_path
+from kinetree.models.description.joint_units import actuator_units, rate_unit
 from kinetree.models.description.reading.copies import Copier, calculate, fill, volume
 from kinetree.models.description.reading.source_location import Origin, key_path, scan
-from kinetree.models.description.reading.validation import leave_out, model_at, plain_path
-from kinetree.models.description.tables import Tables
-from kinetree.models.description.units.dimensions import Clash, Dimension, dimension_of, infer
-from kinetree.models.description.units.joint_units import actuator_units, rate_unit
-from kinetree.models.description.units.si_conversion import converted
-from kinetree.models.description.units.unit_of_measure import (
+from kinetree.models.expressions.lookup_tables import Tables
+from kinetree.models.expressions.nodes import ExpressionError
+from kinetree.models.expressions.parse import evaluate_constant, parse
+from kinetree.models.forces.kinds import KINDS
+from kinetree.models.hydraulics.kinds import KINDS as PARTS
+from kinetree.models.joints.elements import scaled
+from kinetree.models.language.colours import COLOURS, rgb
+from kinetree.models.language.errors import ModelError as Errors
+from kinetree.models.language.errors import Problem, shown, suggestion
+from kinetree.models.language.inertia_rotation import rotated, turn
+from kinetree.models.language.numbers_and_expressions import AXES, as_axes
+from kinetree.models.language.parameters import evaluate_parameters, shortened
+from kinetree.models.language.units.dimensions import Clash, Dimension, dimension_of, infer
+from kinetree.models.language.units.si_conversion import converted
+from kinetree.models.language.units.unit_of_measure import (
     UNITS,
     UnitError,
     coherent,
@@ -30,11 +35,6 @@ from kinetree.models.description.units.unit_of_measure import (
     nearest,
     parse_unit,
 )
-from kinetree.models.expressions.nodes import ExpressionError
-from kinetree.models.expressions.parse import evaluate_constant, parse
-from kinetree.models.forces.kinds import KINDS
-from kinetree.models.hydraulics.kinds import KINDS as PARTS
-from kinetree.models.joints.elements import scaled
 
 SI = {  # factor, offset and exponents of kg m s A K mol cd rad
     "1": (1.0, ""), "%": (0.01, ""), "g": (1e-3, "kg"), "t": (1e3, "kg"), "min": (60.0, "s"), "h": (3600.0, "s"), "deg": (math.pi / 180, "rad"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from random_trees import Element, Tree, instance
 
-from kinetree.models.compilation.node_arithmetic import E, name
+from kinetree.models.expressions.node_arithmetic import E, name
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.joints.elements import ElementForm
 from kinetree.models.joints.moves import MOVES, along, ball, found

@@ -12,7 +12,7 @@ import wide_numbers
 from random_trees import instance, random_tree
 from wide_numbers import DUAL, LANES, MASK, Dual, Lanes, Mask, called, wide_kernels
 
-from kinetree.models.description.tables import Tables
+from kinetree.models.expressions.lookup_tables import Tables
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import WIDTH, Op
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline, PchipInterpolator, RectBivariateSpline
 
-from kinetree.models.description.tables import Tables
 from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.lookup_tables import Tables
 from kinetree.models.expressions.nodes import ONE, ExpressionError, Name
 from kinetree.models.expressions.parse import parse
 from kinetree.models.expressions.registers import STATE, Registers

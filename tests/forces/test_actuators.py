@@ -6,7 +6,7 @@ import pytest
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import load
-from kinetree.models.description.units.unit_of_measure import parse_unit
+from kinetree.models.language.units.unit_of_measure import parse_unit
 
 FOOT = {"body": "ground"}
 

@@ -5,8 +5,8 @@ import math
 import pytest
 from force_law_values import Bench
 
-from kinetree.models.compilation.node_arithmetic import const, name
-from kinetree.models.hydraulics.circuit import Circuit
+from kinetree.models.compilation.hydraulic_circuit import Circuit
+from kinetree.models.expressions.node_arithmetic import const, name
 from kinetree.models.hydraulics.kinds import KINDS, TELLING, hydraulic_kind
 from kinetree.models.hydraulics.oil_terms import between, bulk_modulus, total
 from kinetree.solvers import layout as L

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from force_law_values import Bench
 
-from kinetree.models.compilation.node_arithmetic import const, name
-from kinetree.models.compilation.vectors import Vector
+from kinetree.models.expressions.node_arithmetic import const, name
+from kinetree.models.expressions.vectors import Vector
 from kinetree.models.forces.contact_geometry import PAIRS, Spot, corners, on_ground, pair
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.forces.outline_contact_law import FLAT, add_shapes, hertz_radius

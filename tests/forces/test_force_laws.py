@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from force_law_values import Bench
 
-from kinetree.models.compilation.node_arithmetic import E, const, name
-from kinetree.models.compilation.vectors import Vector
-from kinetree.models.description.loader import describe
+from kinetree.models.checks.loader import describe
+from kinetree.models.expressions.node_arithmetic import E, const, name
+from kinetree.models.expressions.vectors import Vector
 from kinetree.models.forces.bristle import Bristles
 from kinetree.models.forces.contacts import (
     add_load,

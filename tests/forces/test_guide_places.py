@@ -10,7 +10,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from kinetree.models import ModelError, load
-from kinetree.models.compilation.vectors import Vector
+from kinetree.models.expressions.vectors import Vector
 from kinetree.models.forces.curve_validation import NUMBERS, helix_fault, spline_fault
 from kinetree.models.forces.curves import HELIX_STEPS, angle, nearest, winding
 from kinetree.models.forces.kinds import KINDS, guide

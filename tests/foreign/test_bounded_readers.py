@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.models.description.reading.plain_files import apart, fault_of
-from kinetree.models.result.read_files import read_columns
+from kinetree.models.language.plain_files import apart, fault_of
+from kinetree.models.language.read_files import read_columns
 from kinetree.models.scene.shapes import read_mesh
 from kinetree.scripts import cli
 from kinetree.scripts.fmi.host import Archive
@@ -174,7 +174,7 @@ def test_hdf5_that_lies_about_its_size_or_never_ends(
     with h5py.File(path, "w") as file:
         file["x"], file["t"] = np.arange(5.0), np.arange(5.0)
     assert list(read_columns(path)["x"][0]) == [0.0, 1.0, 2.0, 3.0, 4.0]
-    monkeypatch.setattr("kinetree.models.result.read_files.SECONDS", 0.01)
+    monkeypatch.setattr("kinetree.models.language.read_files.SECONDS", 0.01)
     with pytest.raises(ValueError, match="not read after"):
         read_columns(path)
 

@@ -12,11 +12,8 @@ ORDER: dict[str, list[set[str]]] = {
         {"numbers"}, {"run"}, {"chain"}, {"entries"}, {"library"},
     ],
     "kinetree.models": [
-        {"library"}, {"graph"}, {"modelica", "schema"},
-        {
-            "description", "beams", "joints", "forces", "hydraulics", "quantities", "expressions", "compilation", "controllers",
-            "chain", "system", "run", "result",
-        },
+        {"library"}, {"graph"}, {"modelica", "schema"}, {"expressions"}, {"language"}, {"joints"}, {"forces"}, {"hydraulics"},
+        {"quantities"}, {"description"}, {"beams"}, {"controllers"}, {"checks"}, {"compilation", "chain", "system", "run", "result"},
         {"analysis"}, {"observers"}, {"trace", "specialised"}, {"gradients"}, {"equations"}, {"scene"}, {"foreign"},
     ],
     "kinetree.fmu": [{"archive", "native", "slave"}, {"source", "external"}],

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kinetree.scripts import figures
+from kinetree.scripts.developer import figures
 from kinetree.scripts.site import __main__ as site
 from kinetree.scripts.site import code_blocks, gallery, law_figures
 from kinetree.scripts.site.link_check import broken

@@ -7,14 +7,14 @@ import pytest
 
 from kinetree.models import ModelError, load
 from kinetree.models.analysis.control_loops import control_loops
-from kinetree.models.description.parts.report_parts import ReportTable
 from kinetree.models.expressions.parse import evaluate_constant
+from kinetree.models.language.parts.report_parts import ReportTable
 from kinetree.models.library import carrier_drives
 from kinetree.models.library.carrier_parts import RING, Settings
 from kinetree.models.result.stage_tables import stage_table as report_table
-from kinetree.scripts import demo
 from kinetree.scripts.cosim.scenario import read_scenario, scenario_of
 from kinetree.scripts.cosim.wired_scenario import run_wired
+from kinetree.scripts.developer import demo
 from kinetree.scripts.reports import stage_pictures
 from kinetree.scripts.reports.html import write_report
 from kinetree.scripts.reports.stage_tables import books, show, stage_table, tables

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kinetree.fmu.archive.build import FmuError
-from kinetree.scripts import demo
+from kinetree.scripts.developer import demo
 from kinetree.scripts.studies import carrier_cosim, stabilisation
 
 

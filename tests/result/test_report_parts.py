@@ -15,7 +15,7 @@ from scipy.io import loadmat
 
 from kinetree.models import load
 from kinetree.models.analysis.frequency import Margins, StateSpace
-from kinetree.models.description.parts.report_parts import ReportTable
+from kinetree.models.language.parts.report_parts import ReportTable
 from kinetree.scripts.reports import (
     html,
     linear_files,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.description.parts.report_parts import ReportTable
+from kinetree.models.language.parts.report_parts import ReportTable
 from kinetree.models.result.stage_tables import stage_table
 from kinetree.scripts.cli import main
 from kinetree.scripts.reports.stage_tables import books

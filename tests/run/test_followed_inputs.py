@@ -9,7 +9,7 @@ from fmpy import simulate_fmu
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import Signal, load
-from kinetree.models.description.errors import ModelError
+from kinetree.models.language.errors import ModelError
 from kinetree.scripts.cli import main
 
 BODY = {"mass": 2.0, "com": [0.1, 0, -0.2], "inertia": [0.1, 0.2, 0.15, 0, 0, 0]}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.description.checks.elements_check import MOST_ROWS
+from kinetree.models.checks.elements_check import MOST_ROWS
 from kinetree.models.run.simulation import Options
 
 NAMES = (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.description.errors import ModelError
+from kinetree.models.language.errors import ModelError
 from kinetree.models.run import ensemble, replay, status
 from kinetree.models.run.cases import Cases, alike
 from kinetree.models.run.direct import known_layout

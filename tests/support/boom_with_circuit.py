@@ -4,7 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 from kinetree.models import load
-from kinetree.models.description.loader import read
+from kinetree.models.checks.loader import read
 
 
 def one_system() -> Any:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.compilation.node_arithmetic import E
-from kinetree.models.compilation.vectors import Vector
+from kinetree.models.expressions.node_arithmetic import E
 from kinetree.models.expressions.nodes import Der, Name, Node
 from kinetree.models.expressions.parse import evaluate_constant, names, parse
 from kinetree.models.expressions.simplify import substitute
+from kinetree.models.expressions.vectors import Vector
 from kinetree.solvers.sensors.kinds import Kind
 from kinetree.solvers.sensors.kinds.bodies import ANGULAR_VELOCITY, ORIENTATION
 from kinetree.solvers.sensors.kinds.points import (

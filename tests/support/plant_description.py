@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 from kinetree.models import ModelError
-from kinetree.models.description.loader import describe
+from kinetree.models.checks.loader import describe
 
 BODY = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
 PLANT: dict[str, Any] = {

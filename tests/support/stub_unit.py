@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.fmu.native.shell import ENTRIES, layout_header, linked
 from kinetree.fmu.unit import Input, Parameter, State
 from kinetree.models import load
-from kinetree.models.compilation.compiled import Column
+from kinetree.models.expressions.columns import Column
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.c_compiler import compiler

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.checks.loader import describe
 from kinetree.models.compilation.element_states import (
     inputs_of,
     settlements,
@@ -15,7 +16,6 @@ from kinetree.models.compilation.element_states import (
     told_inputs,
 )
 from kinetree.models.compilation.events import guard_of
-from kinetree.models.compilation.internal_names import free_name
 from kinetree.models.compilation.joint_locking import locked_form
 from kinetree.models.compilation.joint_patterns import column_kinds, pattern
 from kinetree.models.compilation.loop_cutting import (
@@ -31,15 +31,6 @@ from kinetree.models.compilation.loop_cutting import (
     twin_of,
     with_twins,
 )
-from kinetree.models.compilation.measurement_frames import (
-    GROUND_AXES,
-    cardan,
-    columns,
-    composed,
-    relative_quaternion,
-    resolved,
-)
-from kinetree.models.compilation.node_arithmetic import E, const
 from kinetree.models.compilation.register_usage import moved, registers_read, whole
 from kinetree.models.compilation.rigid_body_merging import (
     attached,
@@ -53,12 +44,21 @@ from kinetree.models.compilation.rigid_body_merging import (
     weightless,
     words,
 )
-from kinetree.models.compilation.vectors import Vector
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.loader import describe
 from kinetree.models.description.schema import Body, JointSpec
+from kinetree.models.expressions.internal_names import free_name
+from kinetree.models.expressions.measurement_frames import (
+    GROUND_AXES,
+    cardan,
+    columns,
+    composed,
+    relative_quaternion,
+    resolved,
+)
+from kinetree.models.expressions.node_arithmetic import E, const
 from kinetree.models.expressions.parse import evaluate_constant, parse
 from kinetree.models.expressions.to_text import written
+from kinetree.models.expressions.vectors import Vector
 from kinetree.models.graph.cycles import elementary_cycles
 from kinetree.models.graph.tree import regular_numbering
 from kinetree.models.joints.elements import ElementForm, JointForm

@@ -206,7 +206,7 @@ def test_commands_without_coordinate_are_drawn():
 
 
 def test_valve_command_highlights_its_cylinder():
-    from kinetree.models.description.parts.controller_parts import PidController
+    from kinetree.models.language.parts.controller_parts import PidController
     from kinetree.models.scene.command_targets import commanded
 
     described = load(str(ROOT / "examples" / "excavator" / "excavator.toml")).description

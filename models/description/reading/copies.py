@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kinetree.models.description.errors import Problem, shown
 from kinetree.models.description.reading.source_location import Origin, key_path
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant
+from kinetree.models.language.errors import Problem, shown
 
 MOST_COPIES = 10_000  # of one table
 MOST_NODES = 1_000_000  # values of a whole description after expansion

@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kinetree.models.description.errors import ModelError, Problem, shown, suggestion
-from kinetree.models.description.numbers_and_expressions import LONGEST_EXPRESSION
 from kinetree.models.description.reading.copies import MOST_CHARACTERS, MOST_NODES
-from kinetree.models.description.reading.plain_files import fault_of
 from kinetree.models.description.reading.source_location import Origin
+from kinetree.models.language.errors import ModelError, Problem, shown, suggestion
+from kinetree.models.language.numbers_and_expressions import LONGEST_EXPRESSION
+from kinetree.models.language.plain_files import fault_of
 
 LIBRARY = Path(__file__).parent.parent.parent / "library"
 LARGEST_FILE = {".toml": 8_000_000, ".json": 64_000_000}  # bytes

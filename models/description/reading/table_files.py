@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kinetree.models.description.errors import Problem, shown, suggestion
 from kinetree.models.description.reading.source_location import Origin
-from kinetree.models.description.units.unit_of_measure import parse_unit
+from kinetree.models.language.errors import Problem, shown, suggestion
+from kinetree.models.language.units.unit_of_measure import parse_unit
 
 MOST_ROWS = 200_000
 KEYS = ("file", "columns", "units")
@@ -54,7 +54,7 @@ def points(table: dict[str, Any], beside: Path) -> tuple[list[float], list[float
     """Return both columns in SI; rows that are not numbers are left out."""
     import numpy as np
 
-    from kinetree.models.result.read_files import read_columns
+    from kinetree.models.language.read_files import read_columns
 
     if "x" in table or "y" in table or "z" in table:
         raise ValueError("a table has either a file or its points")

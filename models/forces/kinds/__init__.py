@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kinetree.models.description.tagged_union import OneOf
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import ForceTable
+from kinetree.models.language.tagged_union import OneOf
 from kinetree.models.registry import registered
 
 KINDS: dict[str, ForceKind] = registered(__name__, __path__, "FORCE", "kinds of force elements")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.node_arithmetic import E, larger, name
-from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.expressions.node_arithmetic import E, larger, name
 from kinetree.models.forces.bristle import Bristles
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind, OwnState
 from kinetree.models.forces.force_schema import ForceTable
 from kinetree.models.forces.line_laws import define_force, push, speed_of
+from kinetree.models.language.numbers_and_expressions import Law, Number
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder

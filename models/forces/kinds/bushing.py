@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.measurement_frames import (
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.measurement_frames import (
     Place,
     Quaternion,
     columns,
@@ -27,21 +26,22 @@ from kinetree.models.compilation.measurement_frames import (
     relative_quaternion,
     resolved,
 )
-from kinetree.models.compilation.node_arithmetic import E, choose, const, function, name, root
-from kinetree.models.compilation.vectors import Vector, registers, vector_of
-from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.numbers_and_expressions import Number
-from kinetree.models.description.numbers_and_expressions import Vector as Numbers
-from kinetree.models.description.parts.base_table import ORIGIN
+from kinetree.models.expressions.node_arithmetic import E, choose, const, function, name, root
+from kinetree.models.expressions.vectors import Vector, registers, vector_of
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import Between, ForceTable
 from kinetree.models.forces.line_laws import define_force
 from kinetree.models.forces.wrench_pairs import add_pair
+from kinetree.models.language.basic_checks import Path
+from kinetree.models.language.numbers_and_expressions import Number
+from kinetree.models.language.numbers_and_expressions import Vector as Numbers
+from kinetree.models.language.parts.base_table import ORIGIN
 from kinetree.solvers.layout import Op
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 Six = tuple[Number, Number, Number, Number, Number, Number]
 NOTHING: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import E
-from kinetree.models.compilation.vectors import (
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import E
+from kinetree.models.expressions.vectors import (
     NOWHERE,
     Vector,
     position,
@@ -17,10 +17,6 @@ from kinetree.models.compilation.vectors import (
     vector_of,
     velocity,
 )
-from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.numbers_and_expressions import Law, Number
-from kinetree.models.description.numbers_and_expressions import Vector as Numbers
-from kinetree.models.description.parts.base_table import ORIGIN
 from kinetree.models.forces.contact_geometry import pair
 from kinetree.models.forces.contacts import (
     Acting,
@@ -36,12 +32,16 @@ from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.outline_contact_law import FLAT, add_shapes
 from kinetree.models.forces.outlines import Opposite, Outline, check_outline
 from kinetree.models.forces.soil import check_soil, soil_states
+from kinetree.models.language.basic_checks import Path
+from kinetree.models.language.numbers_and_expressions import Law, Number
+from kinetree.models.language.numbers_and_expressions import Vector as Numbers
+from kinetree.models.language.parts.base_table import ORIGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class ContactForce(Standing):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.node_arithmetic import name
+from kinetree.models.expressions.node_arithmetic import name
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import Elastic
 from kinetree.models.forces.line_laws import (

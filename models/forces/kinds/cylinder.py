@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.node_arithmetic import E
-from kinetree.models.description.checks.number_checks import Path, check_order
-from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.expressions.node_arithmetic import E
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import Between, ForceTable
 from kinetree.models.forces.line_laws import (
@@ -18,11 +16,13 @@ from kinetree.models.forces.line_laws import (
     line_sensors,
     rubbing,
 )
+from kinetree.models.language.basic_checks import Path, check_order
+from kinetree.models.language.numbers_and_expressions import Law, Number
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class CylinderForce(ForceTable):

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.node_arithmetic import E, const, name
-from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.expressions.node_arithmetic import E, const, name
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import ForceTable
 from kinetree.models.forces.line_laws import along, define_force, push, rubbing, speed_of
+from kinetree.models.language.numbers_and_expressions import Law, Number
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import E, choose, larger, name, smaller
-from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import E, choose, larger, name, smaller
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import ForceTable
 from kinetree.models.forces.line_laws import define_force, push, speed_of
+from kinetree.models.language.basic_checks import Path
+from kinetree.models.language.numbers_and_expressions import Number
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class GearForce(ForceTable):

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.measurement_frames import Place, composed, resolved
-from kinetree.models.compilation.node_arithmetic import (
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.measurement_frames import Place, composed, resolved
+from kinetree.models.expressions.node_arithmetic import (
     E,
     choose,
     const,
@@ -28,11 +27,8 @@ from kinetree.models.compilation.node_arithmetic import (
     sin,
     smaller,
 )
-from kinetree.models.compilation.vectors import NOWHERE, Vector, registers, vector_of
-from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.numbers_and_expressions import Number
-from kinetree.models.description.parts.base_table import Part
 from kinetree.models.expressions.nodes import Lookup
+from kinetree.models.expressions.vectors import NOWHERE, Vector, registers, vector_of
 from kinetree.models.forces.contacts import normal_force, sliding, slope_by, warn_of_friction_speed
 from kinetree.models.forces.curve_validation import helix_fault, spline_fault
 from kinetree.models.forces.curves import (
@@ -46,14 +42,18 @@ from kinetree.models.forces.curves import (
     nearest,
     winding,
 )
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import Between, Rubbing
 from kinetree.models.forces.wrench_pairs import add_pair
+from kinetree.models.language.basic_checks import Path
+from kinetree.models.language.numbers_and_expressions import Number
+from kinetree.models.language.parts.base_table import Part
 from kinetree.solvers.layout import Op
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 MOST_POINTS = 60
 MIDDLE = 1e-12  # offset below which no direction is told [m]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.internal_names import rate_of_state
-from kinetree.models.compilation.node_arithmetic import E, absolute, choose, larger, name
-from kinetree.models.description.numbers_and_expressions import InputNumber, Number
+from kinetree.models.expressions.internal_names import rate_of_state
+from kinetree.models.expressions.node_arithmetic import E, absolute, choose, larger, name
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind, OwnState
 from kinetree.models.forces.force_schema import Between, ForceTable
 from kinetree.models.forces.line_laws import define_force, line_book, line_sensors
+from kinetree.models.language.numbers_and_expressions import InputNumber, Number
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.node_arithmetic import E, choose, larger, smaller
-from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.expressions.node_arithmetic import E, choose, larger, smaller
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import Between, Elastic
 from kinetree.models.forces.line_laws import (
@@ -17,11 +16,12 @@ from kinetree.models.forces.line_laws import (
     line_book,
     line_sensors,
 )
+from kinetree.models.language.basic_checks import Path
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class LineForce(Elastic):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.description.numbers_and_expressions import LawVector
-from kinetree.models.description.parts.base_table import ORIGIN
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import Between, ForceTable
 from kinetree.models.forces.kinds.wrench import norm, wrench_book
 from kinetree.models.forces.line_laws import define_force
+from kinetree.models.language.numbers_and_expressions import LawVector
+from kinetree.models.language.parts.base_table import ORIGIN
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:

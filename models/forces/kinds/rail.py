@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import E, choose, larger, name, root
-from kinetree.models.compilation.vectors import (
+from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import E, choose, larger, name, root
+from kinetree.models.expressions.nodes import ONE
+from kinetree.models.expressions.vectors import (
     NOWHERE,
     Vector,
     direction,
@@ -24,18 +25,17 @@ from kinetree.models.compilation.vectors import (
     vector_of,
     velocity,
 )
-from kinetree.models.description.checks.number_checks import Path, check_order
-from kinetree.models.description.numbers_and_expressions import Axis, Number
-from kinetree.models.expressions.differentiate import differentiate
-from kinetree.models.expressions.nodes import ONE
 from kinetree.models.forces.contacts import normal_force, sliding, warn_of_friction_speed
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import Between, Rubbing
 from kinetree.models.forces.wrench_pairs import add_pair
+from kinetree.models.language.basic_checks import Path, check_order
+from kinetree.models.language.numbers_and_expressions import Axis, Number
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 AXIS_LIMIT = 1e-12  # offset below which a pin is in the middle: no direction is told [m]
 

@@ -29,10 +29,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.measurement_frames import Place, composed
-from kinetree.models.compilation.node_arithmetic import (
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.measurement_frames import Place, composed
+from kinetree.models.expressions.node_arithmetic import (
     E,
     choose,
     const,
@@ -43,18 +42,19 @@ from kinetree.models.compilation.node_arithmetic import (
     root,
     tanh,
 )
-from kinetree.models.compilation.vectors import NOWHERE, Vector, registers, vector_of
-from kinetree.models.description.numbers_and_expressions import Axis, InputNumber, Law, Number
-from kinetree.models.description.parts.base_table import Part, Point
+from kinetree.models.expressions.vectors import NOWHERE, Vector, registers, vector_of
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import Between, ForceTable
 from kinetree.models.forces.line_laws import define_force, push, speed_of
+from kinetree.models.language.numbers_and_expressions import Axis, InputNumber, Law, Number
+from kinetree.models.language.parts.base_table import Part, Point
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Op
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 MOST_LAYERS = 20
 FLAT = 1e-300  # m2: keeps the direction of a span without length finite

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.node_arithmetic import E, const, exp, larger, name
-from kinetree.models.description.checks.number_checks import Path, check_order
-from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.expressions.node_arithmetic import E, const, exp, larger, name
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import ForceTable
 from kinetree.models.forces.line_laws import along, define_force, push, speed_of
+from kinetree.models.language.basic_checks import Path, check_order
+from kinetree.models.language.numbers_and_expressions import Number
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class StopForce(ForceTable):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import E, larger, name
-from kinetree.models.compilation.vectors import (
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import E, larger, name
+from kinetree.models.expressions.vectors import (
     NOWHERE,
     direction,
     position,
@@ -17,9 +17,6 @@ from kinetree.models.compilation.vectors import (
     vector_of,
     velocity,
 )
-from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.numbers_and_expressions import Axis, Number, Vector
-from kinetree.models.description.parts.base_table import ORIGIN
 from kinetree.models.forces.contacts import (
     Acting,
     add_load,
@@ -32,10 +29,13 @@ from kinetree.models.forces.force_kind import ForceKind, OwnState
 from kinetree.models.forces.force_schema import Sided
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.soil import check_soil, soil_states
+from kinetree.models.language.basic_checks import Path
+from kinetree.models.language.numbers_and_expressions import Axis, Number, Vector
+from kinetree.models.language.parts.base_table import ORIGIN
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 
 class TyreForce(Sided):

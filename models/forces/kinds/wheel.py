@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import (
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import (
     E,
     absolute,
     const,
@@ -32,7 +31,7 @@ from kinetree.models.compilation.node_arithmetic import (
     smaller,
     tanh,
 )
-from kinetree.models.compilation.vectors import (
+from kinetree.models.expressions.vectors import (
     NOWHERE,
     Vector,
     direction,
@@ -42,21 +41,22 @@ from kinetree.models.compilation.vectors import (
     vector_of,
     velocity,
 )
-from kinetree.models.description.checks.number_checks import Path
-from kinetree.models.description.numbers_and_expressions import Axis, Law, Number
-from kinetree.models.description.numbers_and_expressions import Vector as Numbers
-from kinetree.models.description.parts.base_table import ORIGIN, Part
 from kinetree.models.forces.bristle import Bristles
 from kinetree.models.forces.contacts import normal_force, slope_by, warn_of_friction_speed
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind, OwnState
 from kinetree.models.forces.force_schema import Standing
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.soil import check_soil, soil_states
+from kinetree.models.language.basic_checks import Path
+from kinetree.models.language.numbers_and_expressions import Axis, Law, Number
+from kinetree.models.language.numbers_and_expressions import Vector as Numbers
+from kinetree.models.language.parts.base_table import ORIGIN, Part
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
+    from kinetree.models.checks.consistency_check import Checker
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.checks.consistency_check import Checker
 
 NEAR = (
     2.0,

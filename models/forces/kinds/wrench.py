@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.force_energy import Book
-from kinetree.models.compilation.measurement_frames import Place, composed
-from kinetree.models.compilation.node_arithmetic import E, const, root
-from kinetree.models.compilation.vectors import Vector, vector_of
-from kinetree.models.description.numbers_and_expressions import LawVector, Number
-from kinetree.models.description.numbers_and_expressions import Vector as Numbers
-from kinetree.models.description.parts.base_table import ORIGIN, Point, at_station
+from kinetree.models.expressions.measurement_frames import Place, composed
+from kinetree.models.expressions.node_arithmetic import E, const, root
+from kinetree.models.expressions.vectors import Vector, vector_of
+from kinetree.models.forces.force_energy import Book
 from kinetree.models.forces.force_kind import ForceKind
 from kinetree.models.forces.force_schema import ForceTable
 from kinetree.models.forces.line_laws import define_force
+from kinetree.models.language.numbers_and_expressions import LawVector, Number
+from kinetree.models.language.numbers_and_expressions import Vector as Numbers
+from kinetree.models.language.parts.base_table import ORIGIN, Point, at_station
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:

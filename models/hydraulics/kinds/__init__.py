@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kinetree.models.description.tagged_union import OneOf
 from kinetree.models.hydraulics.circuit_kind import HydraulicKind
+from kinetree.models.language.tagged_union import OneOf
 from kinetree.models.registry import registered
 
 KINDS: dict[str, HydraulicKind] = registered(

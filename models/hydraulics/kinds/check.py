@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.node_arithmetic import larger, smaller
-from kinetree.models.description.numbers_and_expressions import Number
+from kinetree.models.expressions.node_arithmetic import larger, smaller
 from kinetree.models.hydraulics.circuit_kind import HydraulicKind
 from kinetree.models.hydraulics.oil_terms import pressure
 from kinetree.models.hydraulics.throttle_edge import Edge, through
+from kinetree.models.language.numbers_and_expressions import Number
 
 if TYPE_CHECKING:
-    from kinetree.models.hydraulics.circuit import Circuit
+    from kinetree.models.compilation.hydraulic_circuit import Circuit
 
 
 class CheckElement(Edge):

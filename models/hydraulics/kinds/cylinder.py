@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.compiled import Column
-from kinetree.models.compilation.node_arithmetic import name
-from kinetree.models.description.checks.elements_check import Path, check_between
-from kinetree.models.description.numbers_and_expressions import Law, Number
-from kinetree.models.description.parts.base_table import Point
+from kinetree.models.expressions.columns import Column
+from kinetree.models.expressions.node_arithmetic import name
 from kinetree.models.forces.line_laws import end_stops
 from kinetree.models.hydraulics.circuit_kind import HydraulicKind
 from kinetree.models.hydraulics.displacement_units import Displacing, displace
 from kinetree.models.hydraulics.oil_terms import pressure
+from kinetree.models.language.basic_checks import Path, check_between
+from kinetree.models.language.numbers_and_expressions import Law, Number
+from kinetree.models.language.parts.base_table import Point
 from kinetree.solvers import layout as L
 from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.consistency_check import Checker
-    from kinetree.models.hydraulics.circuit import Circuit
+    from kinetree.models.checks.consistency_check import Checker
+    from kinetree.models.compilation.hydraulic_circuit import Circuit
 
 
 class DoubleCylinder(Displacing):

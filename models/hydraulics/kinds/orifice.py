@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.node_arithmetic import root
-from kinetree.models.description.checks.elements_check import Path
-from kinetree.models.description.numbers_and_expressions import Law, Number
+from kinetree.models.expressions.node_arithmetic import root
 from kinetree.models.hydraulics.circuit_kind import HydraulicKind
 from kinetree.models.hydraulics.oil_terms import pressure
 from kinetree.models.hydraulics.throttle_edge import Edge, through
+from kinetree.models.language.basic_checks import Path
+from kinetree.models.language.numbers_and_expressions import Law, Number
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.consistency_check import Checker
-    from kinetree.models.hydraulics.circuit import Circuit
+    from kinetree.models.checks.consistency_check import Checker
+    from kinetree.models.compilation.hydraulic_circuit import Circuit
 
 
 class OrificeElement(Edge):

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.description.numbers_and_expressions import Law, Number
-from kinetree.models.description.parts.base_table import Named
 from kinetree.models.hydraulics.circuit_kind import HydraulicKind
 from kinetree.models.hydraulics.oil_terms import between, pressure
+from kinetree.models.language.numbers_and_expressions import Law, Number
+from kinetree.models.language.parts.base_table import Named
 
 if TYPE_CHECKING:
-    from kinetree.models.hydraulics.circuit import Circuit
+    from kinetree.models.compilation.hydraulic_circuit import Circuit
 
 
 class PumpElement(Named):

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.description.checks.number_checks import Path, check_absolute
-from kinetree.models.description.numbers_and_expressions import Law
-from kinetree.models.description.parts.base_table import Named
 from kinetree.models.hydraulics.circuit_kind import HydraulicKind
+from kinetree.models.language.basic_checks import Path, check_absolute
+from kinetree.models.language.numbers_and_expressions import Law
+from kinetree.models.language.parts.base_table import Named
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.consistency_check import Checker
-    from kinetree.models.hydraulics.circuit import Circuit
+    from kinetree.models.checks.consistency_check import Checker
+    from kinetree.models.compilation.hydraulic_circuit import Circuit
 
 
 class SourcePlace(Named):

@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.internal_names import rate_of_state
-from kinetree.models.compilation.node_arithmetic import larger, name, smaller
-from kinetree.models.description.checks.number_checks import Path, check_absolute
-from kinetree.models.description.numbers_and_expressions import Number, StartPressure, guessed
-from kinetree.models.description.parts.base_table import Named
-from kinetree.models.description.parts.value_parts import State
+from kinetree.models.expressions.internal_names import rate_of_state
+from kinetree.models.expressions.node_arithmetic import larger, name, smaller
 from kinetree.models.hydraulics.circuit_kind import HydraulicKind
 from kinetree.models.hydraulics.oil_terms import (
     CAVITATION,
@@ -21,10 +17,14 @@ from kinetree.models.hydraulics.oil_terms import (
     pressure,
     total,
 )
+from kinetree.models.language.basic_checks import Path, check_absolute
+from kinetree.models.language.numbers_and_expressions import Number, StartPressure, guessed
+from kinetree.models.language.parts.base_table import Named
+from kinetree.models.language.parts.value_parts import State
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks.consistency_check import Checker
-    from kinetree.models.hydraulics.circuit import Circuit
+    from kinetree.models.checks.consistency_check import Checker
+    from kinetree.models.compilation.hydraulic_circuit import Circuit
 
 
 class VolumePlace(Named):

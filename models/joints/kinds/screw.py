@@ -2,9 +2,9 @@
 
 import math
 
-from kinetree.models.description.numbers_and_expressions import Expression
 from kinetree.models.joints.elements import slide, turn
 from kinetree.models.joints.joint_kind import JointKind
+from kinetree.models.language.numbers_and_expressions import Expression
 
 
 def elements(axes, pitch):

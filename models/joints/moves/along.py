@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.models.compilation.node_arithmetic import E
+from kinetree.models.expressions.node_arithmetic import E
 from kinetree.models.joints.element_motion import Move
 from kinetree.models.joints.elements import ElementForm
 from kinetree.solvers.elements.kinds.rotate_t import KIND as ROTATE_T

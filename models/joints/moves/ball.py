@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.models.compilation.node_arithmetic import E, choose, const, function, root
+from kinetree.models.expressions.node_arithmetic import E, choose, const, function, root
 from kinetree.models.expressions.nodes import Node
 from kinetree.models.joints.element_motion import Move, Tangent
 from kinetree.models.joints.elements import ElementForm

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.models.compilation.node_arithmetic import E
-from kinetree.models.compilation.vectors import Vector
+from kinetree.models.expressions.node_arithmetic import E
+from kinetree.models.expressions.vectors import Vector
 from kinetree.models.joints.element_motion import Move, Tangent
 from kinetree.models.joints.elements import ElementForm
 from kinetree.models.joints.moves import ball

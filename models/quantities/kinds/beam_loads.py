@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.beams.cross_sections import von_mises
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.node_arithmetic import E, name
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.node_arithmetic import E, name
+from kinetree.models.quantities.cross_sections import von_mises
 from kinetree.models.quantities.kinds.reactions import measure_reaction
 from kinetree.models.quantities.quantity_kind import QuantityKind
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.parts.value_parts import Output
+    from kinetree.models.description.output_parts import Output
 
 LOADS = ("n", "vy", "vz", "mx", "my", "mz")
 

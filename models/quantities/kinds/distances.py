@@ -10,7 +10,7 @@ from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.parts.value_parts import Output
+    from kinetree.models.description.output_parts import Output
 
 
 def between(sensor: Kind):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.measurement_frames import Place, composed, resolved, seen
-from kinetree.models.compilation.node_arithmetic import E, const
-from kinetree.models.compilation.vectors import NOWHERE, Vector, vector_of
+from kinetree.models.expressions.measurement_frames import Place, composed, resolved, seen
+from kinetree.models.expressions.node_arithmetic import E, const
+from kinetree.models.expressions.vectors import NOWHERE, Vector, vector_of
 from kinetree.models.quantities.measurement_frame import in_axes, reference
 from kinetree.models.quantities.quantity_kind import GROUP, QuantityKind
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.parts.body_parts import Body
-    from kinetree.models.description.parts.value_parts import Output
+    from kinetree.models.description.output_parts import Output
+    from kinetree.models.language.parts.body_parts import Body
 
 
 class Group:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.measurement_frames import (
+from kinetree.models.expressions.measurement_frames import (
     Place,
     Quaternion,
     cardan,
     relative,
     relative_quaternion,
 )
-from kinetree.models.compilation.vectors import Vector, vector_of
+from kinetree.models.expressions.vectors import Vector, vector_of
 from kinetree.models.quantities.measurement_frame import in_axes, reference
 from kinetree.models.quantities.quantity_kind import PLACED, QuantityKind, Wanted
 from kinetree.solvers.sensors.kinds import Kind
@@ -24,7 +24,7 @@ from kinetree.solvers.sensors.kinds.points import ACCELERATION, POSITION, VELOCI
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.parts.value_parts import Output
+    from kinetree.models.description.output_parts import Output
 
 
 def moving(

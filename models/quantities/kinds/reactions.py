@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.internal_names import hidden
-from kinetree.models.compilation.measurement_frames import Place
-from kinetree.models.compilation.node_arithmetic import name
-from kinetree.models.compilation.vectors import Vector
+from kinetree.models.expressions.internal_names import hidden
+from kinetree.models.expressions.measurement_frames import Place
+from kinetree.models.expressions.node_arithmetic import name
+from kinetree.models.expressions.vectors import Vector
 from kinetree.models.quantities.measurement_frame import in_axes
 from kinetree.models.quantities.quantity_kind import QuantityKind, Wanted
 from kinetree.solvers.sensors.kinds.forces import REACTION_FORCE, REACTION_MOMENT
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.structure_builder import Builder
-    from kinetree.models.description.parts.value_parts import Output
+    from kinetree.models.description.output_parts import Output
 
 
 def measure_reaction(

@@ -1,0 +1,58 @@
+"""Force, moment, power and energies of a force element as functions, evaluated only if an output
+asks for them.
+
+`power` is what it brings in, `stored` its potential; what it takes and does not store is dissipated: -power - d(stored)/dt. For a law over one length
+or coordinate x with dx/dt = v that is -(value + dU/dx) v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.node_arithmetic import E, const
+from kinetree.models.expressions.nodes import ONE, Leaf, Name
+from kinetree.models.expressions.vectors import NOWHERE, Vector
+
+
+@dataclass
+class Book:
+    """Energy account of a force element: its force and moment on `body` in ground axes, power and
+    energies.
+    """
+
+    power: Callable[[], E]
+    dissipation: Callable[[], E]
+    stored: E
+    body: int = 0
+    force: Callable[[], Vector] | None = None
+    moment: Callable[[], Vector] = lambda: NOWHERE
+    clearance: E | None = None
+
+
+def one_way(value: E, x: E, rate: E, potential: E) -> tuple[Callable[[], E], Callable[[], E]]:
+    """Return the power and dissipation of a law over one length or coordinate."""
+
+    def dissipation() -> E:
+        slope = differentiate(potential.node, lambda leaf: ONE if is_same(leaf, x) else None)
+        return -((value + E(slope)) * rate)
+
+    return lambda: value * rate, dissipation
+
+
+def is_same(leaf: Leaf, x: E) -> bool:
+    return isinstance(leaf, Name) and leaf is x.node
+
+
+def pushing(
+    force: Callable[[], Vector],
+    moment: Callable[[], Vector],
+    speed: Callable[[], Vector],
+    spin: Callable[[], Vector],
+) -> Callable[[], E]:
+    """Return the power of a force and a moment where they act."""
+    return lambda: force().dot(speed()) + moment().dot(spin())
+
+
+NOTHING = const(0.0)

@@ -1,0 +1,1 @@
+"""What tables of a description are made of: numbers and expressions, units, parts, errors."""

@@ -1,0 +1,43 @@
+"""Base class of every table of the format, and the points by which tables refer to places on bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kinetree.models.language.numbers_and_expressions import Number, Vector
+
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+class Part(BaseModel):
+    """A table of the description: unknown keys are errors, values never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def at_station() -> Any:
+    """Return the key `station` of tables that name a body."""
+    return Field(
+        default=None,
+        description="On a beam: the place from its root, to which the point is added; left out: the x of the point [m]",
+    )
+
+
+class Named(Part):
+    """A table with a name of its own, which `copies` can multiply."""
+
+    copies: int | str | None = Field(
+        default=None,
+        description="Makes N of this table; {i} in names and texts is the number of the copy, from 1",
+    )
+    text: str = Field(default="", description="What it is, in a few words")
+
+
+class Point(Part):
+    """A point fixed to a body."""
+
+    body: str = Field(default="ground", description="Name of a body, or ground")
+    point: Vector = Field(default=ORIGIN, description="Position in the body frame [m]")
+    station: Number | None = at_station()

@@ -1,0 +1,196 @@
+"""The controllers of the format: laws between what is measured and a command, continuous or sampled.
+
+A controller gives a value of its own name, which any law may use and which `drives` adds to the force of an actuator. With a `period` it samples:
+what it measures is read (with noise, in steps of `resolution`) at whole periods from the start, its command is held until the next one comes,
+`delay` and up to `jitter` later. A missing `kind` is inferred from the keys that are there.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from kinetree.models.language.numbers_and_expressions import Law, Number
+from kinetree.models.language.parts.base_table import Named
+from kinetree.models.language.tagged_union import OneOf
+
+
+class Controlled(Named):
+    """Keys of every controller: limits of the command, sampling, and sensor errors."""
+
+    drives: str | None = Field(
+        default=None, description="Actuator to whose force the command is added"
+    )
+    offset: Law = Field(default=0.0, description="Added to the command: a feed-forward")
+    low: Number | None = Field(default=None, description="Least command")
+    high: Number | None = Field(default=None, description="Largest command")
+    rate: Number | None = Field(
+        default=None, description="Largest change of the command per second"
+    )
+    lag: Number = Field(
+        default=1e-3,
+        description="Of a continuous controller: time constant with which the command follows inside its `rate`, "
+        "and with which the integral stops at a limit [s]",
+    )
+    period: Number | None = Field(
+        default=None, description="Sampling period [s]; left out: continuous"
+    )
+    delay: Number = Field(default=0.0, description="From the sample to its command [s]")
+    jitter: Number = Field(
+        default=0.0, description="Largest further delay, drawn anew for every sample [s]"
+    )
+    resolution: Number = Field(default=0.0, description="Step of the measured values")
+    noise: Number = Field(
+        default=0.0,
+        description="Density of the sensors' noise [unit/Hz**0.5] up to half the sampling rate: variance noise**2/(2 period)",
+    )
+    seed: int | None = Field(
+        default=None,
+        ge=0,
+        description="Of the noise and the jitter: the same seed gives the same numbers; "
+        "left out: drawn from the controller's name, so that no two are alike",
+    )
+    start: Number = Field(
+        default=0.0, description="Command until the first one comes; of a sampled controller"
+    )
+    unit: str = Field(default="", description="Unit of the command")
+
+
+class Tracking(Controlled):
+    """Keys of controllers that follow a measured value."""
+
+    measure: Law = Field(description="What is measured")
+    setpoint: Law = Field(default=0.0, description="What it should be")
+    speed_forward: Number = Field(
+        default=0.0, description="Feed-forward: times the rate of the setpoint, a law of time"
+    )
+    acceleration_forward: Number = Field(
+        default=0.0,
+        description="Feed-forward: times the second derivative of the setpoint, a law of time",
+    )
+
+
+class PidController(Tracking):
+    """kp e + ki ∫e dt + kd de/dt with e = setpoint - measure; the integral stops while the command
+    is at a limit.
+    """
+
+    kind: Literal["pid"] = "pid"
+    kp: Number = Field(default=0.0, description="Proportional gain")
+    ki: Number = Field(default=0.0, description="Integral gain, per second")
+    kd: Number = Field(default=0.0, description="Derivative gain, seconds")
+    filter: Number = Field(
+        default=0.0,
+        description="Time constant of the derivative [s]; a continuous controller needs one",
+    )
+    setpoint_weight: Number = Field(
+        default=1.0, description="Part of the setpoint in the proportional term"
+    )
+    derivative_weight: Number = Field(
+        default=1.0,
+        description="Part of the setpoint in the derivative term; 0: of the measure alone",
+    )
+    tracking: Number | None = Field(
+        default=None,
+        description="Time in which the integral follows a limited command [s]; left out: it stops there",
+    )
+
+
+class LeadLagController(Tracking):
+    """gain (lead s + 1)/(lag_time s + 1) of setpoint - measure."""
+
+    kind: Literal["lead-lag"] = "lead-lag"
+    gain: Number = Field(default=1.0, description="Gain at rest")
+    lead: Number = Field(description="Time constant of the zero [s]")
+    lag_time: Number = Field(description="Time constant of the pole [s]")
+
+
+class NotchController(Tracking):
+    """gain (s² + 2 depth w s + w²)/(s² + 2 width w s + w²) of setpoint - measure, w = 2 pi frequency."""
+
+    kind: Literal["notch"] = "notch"
+    gain: Number = Field(default=1.0, description="Gain at rest")
+    frequency: Number = Field(description="Of the notch [Hz]")
+    depth: Number = Field(
+        default=0.0,
+        description="Damping ratio of the zeros; depth/width is what is left at the frequency",
+    )
+    width: Number = Field(default=1.0, description="Damping ratio of the poles")
+
+
+class StateFeedback(Controlled):
+    """-Σ gain (value - rest): gains by the names, or expressions, of the values fed back."""
+
+    kind: Literal["state-feedback"] = "state-feedback"
+    gains: dict[str, Number] = Field(description="Gain of every value")
+    rests: dict[str, Law] = Field(
+        default_factory=dict, description="Where a value should be; left out: 0"
+    )
+
+
+Rows = tuple[tuple[float, ...], ...]
+
+
+class ObserverController(Controlled):
+    """A linear observer and the feedback of its state z: y the measures, v the commands without `offset`.
+
+    Continuous: dz/dt = A z + B v + L (y - C z), v = -K z. Sampled, with the matrices of the period: z = z⁻ + L (y - C z⁻), v = -K z,
+    next z⁻ = A z + B v. It sees the commands as they are limited.
+    """
+
+    kind: Literal["observer"] = "observer"
+    measures: tuple[Law, ...] = Field(description="Measured values, less what they are at rest")
+    A: Rows = Field(description="States by states")
+    B: Rows = Field(description="States by commands")
+    C: Rows = Field(description="Measures by states")
+    L: Rows = Field(description="States by measures")
+    K: Rows = Field(
+        description="Commands by states; of several the values are NAME.u1, NAME.u2, ..."
+    )
+    commands: tuple[str, ...] = Field(
+        default=(), description="Actuators that the commands drive, instead of `drives`"
+    )
+
+
+class Saturation(Controlled):
+    """The input within `low` and `high`."""
+
+    kind: Literal["saturation"] = "saturation"
+    input: Law = Field(description="What is limited")
+
+
+class RateLimit(Controlled):
+    """The input, changing no faster than `rate`."""
+
+    kind: Literal["rate-limit"] = "rate-limit"
+    input: Law = Field(description="What is limited")
+
+
+class Sensor(Controlled):
+    """The input as a sensor gives it: sampled, late, in steps, with noise."""
+
+    kind: Literal["sensor"] = "sensor"
+    input: Law = Field(description="What is measured")
+
+
+CONTROLLERS = {
+    "pid": PidController, "lead-lag": LeadLagController, "notch": NotchController, "state-feedback": StateFeedback,
+    "observer": ObserverController, "saturation": Saturation, "rate-limit": RateLimit, "sensor": Sensor,
+}  # fmt: skip
+TELLING = {
+    "kp": "pid", "ki": "pid", "kd": "pid", "lead": "lead-lag", "lag_time": "lead-lag", "frequency": "notch", "gains": "state-feedback",
+    "measures": "observer",
+}  # fmt: skip
+
+
+def controller_kind(value: Any) -> str | None:
+    """Return the kind of a controller's table, given or derived from its keys."""
+    if not isinstance(value, dict):
+        return getattr(value, "kind", None)
+    if "kind" in value:
+        return value["kind"] if isinstance(value["kind"], str) else None
+    return next((kind for key, kind in TELLING.items() if key in value), None)
+
+
+Controller = Annotated[Any, OneOf(CONTROLLERS, controller_kind)]

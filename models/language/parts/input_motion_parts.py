@@ -1,0 +1,62 @@
+"""The table `follow` of a transform or a coupling: a motion that an input gives, with its rates by further inputs, or through a reference filter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from kinetree.models.expressions.nodes import Name
+from kinetree.models.language.numbers_and_expressions import Number
+from kinetree.models.language.parts.base_table import Part
+
+if TYPE_CHECKING:
+    from kinetree.models.description.schema import Description
+
+
+class Following(Part):
+    """A motion that an input gives: the input itself with its rates by two more, or the state of a filter of second order that follows it."""
+
+    input: str = Field(description="The input that gives the amount")
+    rate: str | None = Field(
+        default=None,
+        description="The input that gives its rate; with `acceleration`, instead of `bandwidth`",
+    )
+    acceleration: str | None = Field(
+        default=None,
+        description="The input that gives its second derivative; relations of speeds do not need it",
+    )
+    bandwidth: Number | None = Field(
+        default=None,
+        description="The motion is INPUT.reference, which follows the input with this natural frequency [rad/s]",
+    )
+    damping: Number = Field(default=1.0, description="Damping ratio of the filter [1]")
+
+
+def amount_name(follow: Following) -> str:
+    """Return the internal name of a prescribed displacement; the colon keeps it apart from the
+    description's names.
+    """
+    return f"{follow.input}:given"
+
+
+def amount_of(follow: Following) -> Name:
+    """Return the amount as a node of an expression."""
+    return Name(amount_name(follow))
+
+
+def filter_states(input_name: str) -> tuple[str, str]:
+    """Return the names of the states of a filter: the reference and its rate."""
+    return f"{input_name}.reference", f"{input_name}.reference_rate"
+
+
+def followings(description: Description) -> Iterator[tuple[tuple[str | int, ...], Following]]:
+    """Yield all `follow` tables with their paths."""
+    for name, joint in description.joints.items():
+        for index, transform in enumerate(joint.transforms or ()):
+            if transform.follow is not None:
+                yield ("joints", name, "transforms", index, "follow"), transform.follow
+    for name, coupling in description.couplings.items():
+        for index, follow in enumerate(coupling.follow):
+            yield ("couplings", name, "follow", index), follow

@@ -1,0 +1,94 @@
+"""Reports of a run: tables over stages and sets of plots."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from kinetree.models.language.parts.base_table import Part
+
+ROWS = (
+    "start",
+    "end",
+    "mean",
+    "std",
+    "rms",
+    "smallest",
+    "largest",
+    "range",
+    "max_deviation",
+    "changes",
+)
+SUMS = (
+    *("mean", "std", "rms", "smallest", "largest", "range", "initial"),
+    *("whole_mean", "whole_std", "whole_range"),
+)
+
+
+def several(value: object) -> object:
+    """Return one text as a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(several)]
+Window = tuple[float, float]
+
+
+class ReportTable(Part):
+    """A table over the stages of a run: one row per stage (or per change of stage), one column per variable, and sums over the rows."""
+
+    title: str = Field(default="", description="Above the table; left out: its name")
+    columns: Texts = Field(
+        default=(),
+        description="Variables, * and ? stand for any text and any letter; left out: the coordinates that last",
+    )
+    rows: Literal[ROWS] = Field(  # type: ignore[valid-type]
+        default="end",
+        description="A stage's value at its start or end, over its time, its largest deviation; changes: just before and just after each change",
+    )
+    stages: Texts = Field(
+        default=(),
+        description="Names of stages in the order of the run, * for any text: 'swing*' is a group; left out: all",
+    )
+    over: Literal["stages", "phases"] = Field(
+        default="stages",
+        description="A row for every stage, or for every phase; names of phases in `stages` mean phases",
+    )
+    reference: Literal["start", "stage"] | float | dict[str, float] | None = Field(
+        default=None,
+        description="Show deviations from the start of the run, of each stage, from an instant [s], or from values by variable [SI]",
+    )
+    sums: tuple[Literal[SUMS], ...] = Field(  # type: ignore[valid-type]  # pyright: ignore[reportInvalidTypeForm]
+        default=("mean", "std", "rms", "range"),
+        description="Below the rows, of them; initial: root mean square from the start; whole_*: over the time of all rows",
+    )
+
+
+class ReportPlot(Part):
+    """A set of plots over time."""
+
+    title: str = Field(
+        default="", description="Above the plots; left out: the name of the mechanism"
+    )
+    columns: Texts = Field(
+        default=(),
+        description="Variables, * and ? stand for any text and any letter; left out: outputs, then what moves",
+    )
+    window: Window | None = Field(default=None, description="From and to [s]")
+    stages: Texts = Field(
+        default=(), description="Only these stages, * for any text; left out: all"
+    )
+    deviation: bool = Field(default=False, description="Deviations from the start of what is drawn")
+    per_page: int = Field(
+        default=4, gt=0, le=12, description="Panels on a page; further pages are NAME-2, ..."
+    )
+
+
+class Report(Part):
+    """Settings of `kinetree run --tables` and `--plots`."""
+
+    tables: dict[str, ReportTable] = Field(
+        default_factory=dict, description="Tables over the stages of a run"
+    )
+    plots: dict[str, ReportPlot] = Field(default_factory=dict, description="Sets of plots")

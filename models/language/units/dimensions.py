@@ -1,0 +1,143 @@
+"""Dimensional analysis of expressions with the known units of their names.
+
+A dimension is the exponents of the base units; angles count as numbers, because r*omega is a speed. What is not known stays unknown: a name without a
+unit, a number that may hide one (9.81 in 9.81*m, 2 in sin(2*t)), and all that is made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from kinetree.models.expressions.nodes import ZERO, Const, Leaf, Lookup, Node, Operation, postorder
+from kinetree.models.language.units.unit_of_measure import BASE, Unit, parse_unit
+from kinetree.solvers.layout import Op
+
+ANGLE = BASE.index("rad")
+SAME = (Op.ADD, Op.SUB, Op.MIN, Op.MAX)
+COMPARISONS = (Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE)
+OF_NUMBERS = (
+    Op.SIN,
+    Op.COS,
+    Op.TAN,
+    Op.ASIN,
+    Op.ACOS,
+    Op.ATAN,
+    Op.SINH,
+    Op.COSH,
+    Op.TANH,
+    Op.EXP,
+    Op.LOG,
+)
+KEEPING = (Op.NEG, Op.ABS)
+SIGNS = {
+    Op.ADD: "+",
+    Op.SUB: "-",
+    Op.LT: "<",
+    Op.LE: "<=",
+    Op.GT: ">",
+    Op.GE: ">=",
+    Op.EQ: "==",
+    Op.NE: "!=",
+}
+
+
+class Dimension(NamedTuple):
+    """Exponents of the base units without the angle."""
+
+    exponents: tuple[float, ...]
+
+    def __str__(self) -> str:
+        above, below = (
+            [
+                f"{name}{abs(e):g}" if abs(e) != 1 else name
+                for name, e in zip(BASE, self.exponents, strict=False)
+                if e * sign > 0
+            ]
+            for sign in (1, -1)
+        )
+        divisor = (
+            "" if not below else "/" + (below[0] if len(below) == 1 else f"({'.'.join(below)})")
+        )
+        return (".".join(above) or "1") + divisor
+
+
+class Clash(Exception):
+    """Two dimensions that do not go together."""
+
+
+NUMBER = Dimension((0.0,) * ANGLE)
+
+
+def dimension_of(unit: Unit | str) -> Dimension:
+    """Return the dimension of a unit."""
+    return Dimension(
+        tuple(map(float, (parse_unit(unit) if isinstance(unit, str) else unit).exponents[:ANGLE]))
+    )
+
+
+def infer(root: Node, known: Callable[[str], Dimension | None]) -> Dimension | None:
+    """Return the dimension of an expression, or None if unknown; raise Clash if it is inconsistent."""
+    found: dict[Node, Dimension | None] = {}
+    for node in postorder((root,)):
+        if isinstance(node, Const):
+            found[node] = None
+        elif isinstance(node, Leaf):
+            found[node] = known(node.key)
+        elif isinstance(node, Lookup):
+            found[node] = None
+        else:
+            assert isinstance(node, Operation)
+            found[node] = combined(node, [found[arg] for arg in node.args])
+    return found[root]
+
+
+def combined(node: Operation, d: list[Dimension | None]) -> Dimension | None:
+    """Return the dimension of one operation."""
+    op = node.op
+    if op in SAME:
+        return common(node, *d)
+    if op in COMPARISONS:
+        common(node, *d)
+        return NUMBER
+    if op == Op.IF:
+        return common(node, *d[1:])
+    if op in KEEPING:
+        return d[0]
+    if op in OF_NUMBERS:
+        if d[0] is not None and any(d[0].exponents):
+            raise Clash(f"{op.name.lower()}() of a value in {d[0]}")
+        return NUMBER
+    if op in (Op.AND, Op.OR, Op.NOT, Op.SIGN):
+        return NUMBER
+    if op == Op.ATAN2:
+        common(node, *d)
+        return NUMBER
+    if op == Op.SQRT:
+        return None if d[0] is None else Dimension(tuple(e / 2 for e in d[0].exponents))
+    if op == Op.POW:
+        exponent = node.args[1]
+        known = d[0] is not None and isinstance(exponent, Const)
+        return Dimension(tuple(e * exponent.value for e in d[0].exponents)) if known else None  # type: ignore[union-attr]
+    if op in (Op.MUL, Op.DIV) and d[0] is not None and d[1] is not None:
+        sign = 1 if op == Op.MUL else -1
+        return Dimension(
+            tuple(a + sign * b for a, b in zip(d[0].exponents, d[1].exponents, strict=True))
+        )
+    return None
+
+
+def common(node: Operation, *d: Dimension | None) -> Dimension | None:
+    """Return the common dimension of values that are added, compared or selected; None if unknown."""
+    told = [each for each in d if each is not None]
+    for each in told[1:]:
+        if not alike(each, told[0]):
+            raise Clash(f"{told[0]} {SIGNS.get(node.op, node.op.name.lower())} {each}")
+    unknown = any(
+        each is None and arg is not ZERO for each, arg in zip(d, node.args[-len(d) :], strict=True)
+    )
+    return None if unknown or not told else told[0]
+
+
+def alike(a: Dimension, b: Dimension) -> bool:
+    return all(abs(x - y) < 1e-9 for x, y in zip(a.exponents, b.exponents, strict=True))
