@@ -300,7 +300,7 @@ def in_loops(unit: Any) -> bool:
 
 
 def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
-    """Return how the start of a state is given."""
+    """Return how the model description gives the start of a state."""
     if state.register < 0 or not math.isfinite(state.start):
         return {}
     told = "approx" if in_loops(unit) or state.follows else "exact"

@@ -59,7 +59,7 @@ ENGINE: list[str | Path] = [program("python"), "-m", "kinetree.solvers.library",
 
 
 def quietly(title: str, command: list[str | Path], required: bool = True) -> bool:
-    """Return run with its output in a log, a progress line on the terminal; on failure show the end
+    """Run a program with its output in a log and a progress line; on failure show the end
     of the log.
     """
     log = VENV / "setup.log"
@@ -188,7 +188,7 @@ def install_tbb() -> None:
 
 
 def install_packages(names: list[str]) -> bool:
-    """Return the packages of Debian and its like, where the user may install them."""
+    """Install Debian packages if the user may; return whether that succeeded."""
     if not sys.platform.startswith("linux") or os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -211,7 +211,7 @@ FOREIGN = {
 
 
 def wheel(options: argparse.Namespace) -> int:
-    """Return wheel and sdist in dist/, and the wheel tried in an empty environment without a
+    """Build wheel and sdist in dist/, and try the wheel in an empty environment without a
     compiler.
     """
     setup()

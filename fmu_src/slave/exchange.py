@@ -123,7 +123,7 @@ class Exchange(Core):
         return shown
 
     def reals(self, vrs):
-        """Return the same numbers where variables show indicators."""
+        """Return the values of variables that show event indicators."""
         values, first = super().reals(vrs), self.model.ints[PLACES["AT_GUARDS"]]
         guards = [self.at[vr] - first for vr in vrs]
         if self.exchange and any(0 <= k < self.model.n_guards for k in guards):
@@ -223,7 +223,7 @@ class Exchange(Core):
 
     # -- slopes by central differences on the block of work ---------------------------------------------------------------------------------
     def place(self, vr):
-        """Return where a known variable can be perturbed."""
+        """Return the memory place of a known variable, for differences."""
         model, before = self.model, self.mode in (BEFORE, INITIALIZATION)
         if 0 <= vr < self.count and self.types[vr] == REAL:
             if model.access[vr] == INPUT or (before and model.access[vr] != NONE):

@@ -222,7 +222,7 @@ def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]
 
 
 def memories(J: np.ndarray, sizes: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """Return which states keep any value at standstill: stretch of tyres and friction, counters.
+    """Return a mask of states that keep any value at standstill: stretch of tyres and friction, counters.
 
     J are the slopes of their rates by positions and states at speeds of zero.
     """

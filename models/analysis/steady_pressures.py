@@ -137,7 +137,7 @@ class Balance:
         return self._slopes(p)[self.rows] * self.weights[:, None]
 
     def worst(self, p: np.ndarray) -> str:
-        """Return what stays most out of balance."""
+        """Return the equation with the largest remaining imbalance."""
         r = np.abs(self.residual(p))
         k = int(r.argmax())
         forces = len(self.rows) - len(self.names)

@@ -182,7 +182,7 @@ class Expansion:
         return limited
 
     def make(self) -> None:
-        """Return all generated tables."""
+        """Generate all tables of the controller."""
         self.drive()
         if isinstance(self.c, Tracking):
             text = "Setpoint less measure, as the controller reads them"

@@ -201,7 +201,7 @@ def substitute(
 
 
 def rebuild(node: Node, args: tuple[Node, ...]) -> Node:
-    """Return the same operation with other arguments."""
+    """Return a node with the same operation and other arguments."""
     if args == node.args:
         return node
     if isinstance(node, Lookup):

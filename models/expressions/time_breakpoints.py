@@ -123,7 +123,7 @@ def runs_evenly(node: Node, levels: Mapping[str, int], time: int) -> Node | None
 def candidates(
     node: Node, known: Mapping[Node, Node | None]
 ) -> list[tuple[Knot, Node, Node | None, Node | str | None]]:
-    """Return what may produce a corner in one node."""
+    """Return the expressions whose zeros may produce a corner in one node."""
     args = node.args
     if isinstance(node, Lookup):
         sides = (Knot.TABLE_X,) if node.op in OF_ONE else (Knot.TABLE_X, Knot.TABLE_Y)

@@ -81,7 +81,7 @@ class Footprint:
 
     @property
     def sunk(self) -> E:
-        """Return how far the soil surface is lowered."""
+        """Return the depth [m] by which the soil surface is lowered."""
         return self.z + self.e
 
     def rates(self) -> list[tuple[E, E]]:

@@ -181,7 +181,7 @@ class Reader:
         self.looks(body)
 
     def looks(self, body: int) -> None:
-        """Return the shapes of a body and of those merged with it."""
+        """Collect the shapes of a body and of those merged with it."""
         model = self.model
         shapes: list[dict[str, Any]] = []
         for geom in range(model.ngeom):
@@ -236,7 +236,7 @@ class Reader:
     def group(
         self, joints: list[int], parent: str, child: str, R: np.ndarray, r: np.ndarray
     ) -> None:
-        """Return one joint for a ball, a free joint, or a sequence of hinges and slides."""
+        """Add one joint for a ball, a free joint, or a sequence of hinges and slides."""
         model, sheet = self.model, self.sheet
         first = joints[0]
         name = sheet.fresh(self.name("joint", first), "joint", sheet.joints)

@@ -58,7 +58,7 @@ class Link:
     typed: dict[str, Any] = field(default_factory=dict)
 
     def turned(self) -> Link:
-        """Return the same joint from its other end."""
+        """Return the joint as seen from its other end."""
         steps = [
             Move(each.way, -each.axis, each.coordinate, each.start, each.speed)
             if isinstance(each, Move)

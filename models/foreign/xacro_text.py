@@ -42,7 +42,7 @@ def expanded(path: Path, arguments: Mapping[str, object] | None = None) -> bytes
 
 
 def written(path: str, given: dict[str, str]) -> bytes:
-    """Return the same in this process, where macros may call one another for ever."""
+    """Expand the macros in this process, without a limit on time or depth."""
     import xacro
 
     said = io.StringIO()

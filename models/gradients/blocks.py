@@ -139,7 +139,7 @@ class Blocks:
         return self.part("given", 0, self.codes.given).copy()
 
     def go_inputs(self, t: float) -> None:
-        """Return the inputs at an instant."""
+        """Set the inputs of an instant."""
         if self.record.curved:
             rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)
             self.part("given", 0, self.codes.given)[: self.inputs] = rows @ (

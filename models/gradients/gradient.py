@@ -227,7 +227,7 @@ class Way:
     def through(
         self, piece: Piece, happening: Happening, kept: list[Block], slopes: Slopes
     ) -> None:
-        """Return adjoints before an event from those after it."""
+        """Replace adjoints after an event by those before it."""
         found = self.jumps.get(id(happening))
         if found is None:
             found = self.jumps[id(happening)] = jump(self.stages, happening)

@@ -138,7 +138,7 @@ class Recorder:
         )
 
     def whole(self) -> list[Piece]:
-        """Return the run up to its last row."""
+        """Return the recorded trajectory up to its last row."""
         times = self.result.time
         for begin, end in zip(times[:-1], times[1:], strict=True):
             if not self.moving:

@@ -116,7 +116,7 @@ def spanning_tree(
 
 
 def forest(edges: Sequence[tuple[str, str, str]], names: Sequence[str]) -> set[str]:
-    """Return those of the named joints that, taken in order, close no cycle."""
+    """Return the named joints that close no cycle when they are added in order."""
     ends = {name: (parent, child) for name, parent, child in edges}
     leader: dict[str, str] = {}
 

@@ -104,7 +104,7 @@ def known_force(drive: Drive, count: int) -> str:
 
 
 def tables(on: Settings) -> Table:
-    """Return where the module that is pushed stands, by its number."""
+    """Return tables of the position of the pushed module by its number."""
     if not on.controlled:
         return {}
     foreseen = dict(

@@ -37,7 +37,7 @@ class Band:
 
     @property
     def verdict(self) -> str:
-        """Return what the mean says about the consistency of the filter."""
+        """Return the verdict on the consistency of the filter: consistent, overconfident or cautious."""
         if self.inside:
             return "consistent"
         return "overconfident" if self.mean > self.high else "too cautious"

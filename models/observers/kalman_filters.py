@@ -195,7 +195,7 @@ def transition(
 def flow_difference_of_start(
     flow: MechanismFlow, state: FlowState, deviation: np.ndarray, k: int
 ) -> float:
-    """Return how far a quantity was really moved: limits may have stopped it."""
+    """Return the actual change of a start value, which limits may have reduced."""
     first = deviation.size - state.values.size
     if k < first:
         return float(deviation[k])

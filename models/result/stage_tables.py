@@ -226,7 +226,7 @@ def speaks_of_phases(result: Any, wanted: ReportTable) -> bool:
 def whole(
     parts: Sequence[Any], wanted: Sequence[str], reference: Any, first: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return what is asked for over all time of the rows together: between the parts nothing counts."""
+    """Return a statistic over the time that all rows cover; gaps between them are left out."""
     found = {}
     spans = np.array([time[-1] - time[0] for _, time, _ in parts])
     shares = spans / spans.sum() if spans.sum() > 0.0 else np.full(len(parts), 1.0 / len(parts))

@@ -173,7 +173,7 @@ class Stepper:
     def reset(
         self, start: Mapping[str, float] | None = None, inputs: Mapping[str, float] | None = None
     ) -> None:
-        """Return to the start, with other start values and inputs if given; parameters are reset."""
+        """Reset to the start, with other start values and inputs if given; parameters are reset."""
         run = self._run
         check(run, run.call("unit_reset"))
         set_options(run, self.options, True)
@@ -275,7 +275,7 @@ class Stepper:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return what has happened since the beginning: when, what, why and what it changed."""
+        """Return the events since the start: time, name, cause and changed values."""
         self._collect()
         return tuple(self.events_so_far)
 

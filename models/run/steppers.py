@@ -168,7 +168,7 @@ class Steppers:
         start: Mapping[str, ArrayLike] | None = None,
         inputs: Mapping[str, ArrayLike] | None = None,
     ) -> None:
-        """Return motions to their start, all or those that `where` selects.
+        """Reset motions to their start, all or those that `where` selects.
 
         `start` and `inputs` have a value for each of these motions, or one for all of them.
         """

@@ -158,7 +158,7 @@ class Group:
         self.places[lane], self.states[lane], self.fresh = member, member.state, True
 
     def numbers(self) -> None:
-        """Return the common and the differing numbers of the lanes; empty lanes repeat the first
+        """Write the common and the differing numbers of the lanes; empty lanes repeat the first
         run.
         """
         first = self.members()[0]

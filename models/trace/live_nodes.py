@@ -29,7 +29,7 @@ def alive(tape: Tape, results: Iterable[int]) -> list[int]:
 
 
 def uses(tape: Tape, live: Iterable[int], results: Iterable[int]) -> Counter[int]:
-    """Return how often each node is used, results included."""
+    """Return the number of uses of each node, results included."""
     count: Counter[int] = Counter(results)
     for i in sorted(live, reverse=True):
         node = tape.nodes[i]

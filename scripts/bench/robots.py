@@ -76,7 +76,7 @@ def ours(path: Path) -> Any:
 
 
 def states(system: Any, model: Any) -> tuple[np.ndarray, ...]:
-    """Return the same random state for both programs and the mapping of speeds."""
+    """Return one random state in the conventions of both programs, and the mapping of speeds."""
     rng = np.random.default_rng(3)
     q, u = system.start()
     their_q, their_u, places = np.zeros(model.nq), np.zeros(model.nv), np.zeros(system.n, int)

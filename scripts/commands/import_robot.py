@@ -149,7 +149,7 @@ def relative(file: Any, folder: Path) -> Any:
 
 
 def line(told: str) -> str:
-    """Return what a reader tells, with what it is in front."""
+    """Return a line of the reader's report with its category in front."""
     return told if told.startswith(("assumed: ", "offered: ")) else f"left out: {told}"
 
 

@@ -73,7 +73,7 @@ def exponents(unit: str) -> tuple[int, ...] | None:
 
 
 def carried(name: str, unit: str) -> list[tuple[str, Domain]]:
-    """Return what one end of a wire may carry, by its unit, or by its name if it has none."""
+    """Return the physical quantities that one end of a wire may carry, by its unit or else its name."""
     known, word = exponents(unit), name.lower()
     found = []
     for each in DOMAINS:
@@ -93,7 +93,7 @@ def carried(name: str, unit: str) -> list[tuple[str, Domain]]:
 
 
 def carries(wire: Wire) -> list[tuple[str, Domain]]:
-    """Return what a wire may carry, by both of its ends."""
+    """Return the physical quantities that a wire may carry, by the units at both of its ends."""
     ends = [
         carried(wire.input, wire.target.units.get(wire.input, "")),
         carried(wire.output, wire.source.units.get(wire.output, "")),

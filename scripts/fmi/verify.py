@@ -83,7 +83,7 @@ def verified(
     stop_time: float | None,
     reference: Callable[[Archive], InProcess] | None,
 ) -> Report:
-    """Return the same, whatever the FMU says to it."""
+    """Verify an FMU and return its findings; an error of the FMU is a finding, too."""
     from fmpy.validation import validate_fmu
 
     report = Report(path)

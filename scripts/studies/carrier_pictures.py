@@ -33,7 +33,7 @@ Poses = dict[str, tuple[np.ndarray, np.ndarray]]
 def posed(
     modules: int = 4, **settings: Any
 ) -> tuple[Result, dict[str, tuple[np.ndarray, np.ndarray]]]:
-    """Return a run with the poses of all bodies, and the size and middle of every body's box."""
+    """Return a run, the poses of all bodies, and the size and centre of every body's box."""
     source = carrier.describe(modules=modules, order=settings.pop("order", 0))
     for name in source["bodies"]:
         for quantity in ("position", "orientation"):

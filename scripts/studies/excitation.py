@@ -90,7 +90,7 @@ def best_excitation(
 
 
 def excess(mechanism: Mechanism, wanted: Wanted, each: Experiment) -> float:
-    """Return how far a column exceeds its allowed motion, relative; 0 if none does."""
+    """Return the relative excess of the worst column over its allowed motion; 0 if none exceeds it."""
     if not wanted.most:
         return 0.0
     system = mechanism.compile(**each.settings)

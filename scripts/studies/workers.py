@@ -45,14 +45,14 @@ class Worker:
             pass
 
     def taken(self) -> Any:
-        """Return what it sends; None where it has died."""
+        """Return the message of a worker; None if it has died."""
         try:
             return self.ours.recv()
         except (EOFError, OSError):
             return None
 
     def fault(self) -> str:
-        """Return what ended a process that has died."""
+        """Return the cause that ended a process, as text."""
         self.process.join(PATIENCE)
         code = self.process.exitcode
         return fault_of(code or 0) or f"exit code {code}"

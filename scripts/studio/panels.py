@@ -193,7 +193,7 @@ def plain_table(head: list[str], rows: list[list[str]], title: str = "") -> None
 
 
 def table_of(finished: Finished) -> None:
-    """Return start, end and extremes of a run's columns."""
+    """Show start, end and extremes of a run's columns."""
     result = finished.result
     names = [name for name in result.names if name not in result.EXTRA or name == "energy"]
     plain_table(
@@ -203,7 +203,7 @@ def table_of(finished: Finished) -> None:
 
 
 def statics_table(rest: Equilibrium) -> None:
-    """Return the values of an equilibrium as a table."""
+    """Show the values of an equilibrium as a table."""
     from kinetree.models.analysis.rest_rows import rest_rows, shape_of
 
     ui.label(f"{rest.stability} rest").classes("text-base font-medium").mark("stability")

@@ -72,7 +72,7 @@ def cookies(text: str, name: str) -> list[str]:
 
 
 def with_cookie(send: Send, name: str, token: str) -> Send:
-    """Return adds the cookie to the answer."""
+    """Add the cookie to the answer and return it."""
 
     async def adding(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":

@@ -90,7 +90,7 @@ class Timeline:
     def _bar(
         self, finished: Finished, begin: float, end: float, groups: dict[str, str], shown: bool
     ) -> None:
-        """Return the bar of a run: stages by duration, events as ticks."""
+        """Draw the bar of a run: stages by duration, events as ticks."""
         whole = end - begin or 1.0
         ui.label(finished.label).classes("text-xs " + ("font-medium" if shown else "opacity-70"))
         with ui.element("div").classes("w-full relative").style("height: 34px").mark("timeline"):

@@ -68,7 +68,7 @@ def per_guard(ev, j):
 
 @kernel
 def noise_of(ev, i, g_a, g_b):
-    """Return by how much a guard may pass zero by round-off without having crossed."""
+    """Return the value that a guard may reach beyond zero by round-off without having crossed."""
     if per_guard(ev, ARM)[i] != LEAVING:
         return 0.0
     return max(per_guard(ev, BAND)[i], DENSE_NOISE * max(abs(g_a), abs(g_b)))

@@ -143,7 +143,7 @@ def largest_error(ev, h, share):
 
 @kernel
 def error_of(ev, i, h, share):
-    """Return that distance for guard i, whose value inside the part is in AT_TRY."""
+    """Return the distance of guard i from its chord; its value inside the part is in AT_TRY."""
     sign, g, noise = per_guard(ev, SIGN)[i], per_guard(ev, AT_TRY)[i], per_guard(ev, NOISE)[i]
     g_a, g_b = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i]
     s_a, s_b = h * per_guard(ev, SLOPE_A)[i], h * per_guard(ev, SLOPE_B)[i]

@@ -24,7 +24,7 @@ def table_or(key: str) -> BeforeValidator:
 
 
 def read_in_si(*keys: str) -> BeforeValidator:
-    """Return the brings the numbers of a table with a unit to SI."""
+    """Return a validator that converts the numbers of a table with a unit to SI."""
     return BeforeValidator(lambda value: in_si(value, keys))
 
 

@@ -41,7 +41,7 @@ def place_of(builder: Builder, body: int) -> Place:
 
 
 def power(builder: Builder, label: str, output: Output) -> E:
-    """Return the brought in by a force element, an actuator, or the forces along the coordinates of
+    """Return the power [W] of a force element, an actuator, or the forces along the coordinates of
     a joint.
     """
     from kinetree.models.compilation.element_states import stands
