@@ -213,7 +213,7 @@ def codes(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
 
 
 def made(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
-    """Return trace and compile the functions; raise ValueError with the reason if impossible."""
+    """Trace and compile the functions; raise ValueError with the reason if impossible."""
     c = system.compiled
     if c.counts["nc"]:
         raise ValueError("contacts that open and close have no straight line")
