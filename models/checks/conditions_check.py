@@ -129,17 +129,24 @@ def judged(checker: Checker, root: Node) -> bool:
 
 
 def check_last(checker: Checker) -> None:
-    """Warn about an end of the last stage, which has no effect."""
+    """Warn about a last stage whose end, or whose changes at its end, have no effect."""
     stages = checker.description.stages
-    if (
-        stages
-        and (last := stages[-1]).ends is not None
-        and not (last.free or last.drop or last.lock or last.set or last.sequence)
-    ):
-        path = ("stages", len(stages) - 1, "ends")
+    if not stages:
+        return
+    last, path = stages[-1], ("stages", len(stages) - 1)
+    changes = [key for key in ("free", "drop", "lock", "set") if getattr(last, key)]
+    if last.ends is not None and not (changes or last.sequence):
         checker.warn(
-            path,
+            (*path, "ends"),
             "an end of the last stage",
             "stop_time in [run]",
             "nothing changes there, and the run goes on",
+        )
+    elif last.ends is None and changes:
+        earlier = ", put it into the stage before" if len(stages) > 1 else ""
+        checker.warn(
+            (*path, changes[0]),
+            f"'{changes[0]}' in a last stage without an end",
+            "a stage with 'ends'",
+            f"a stage changes the structure at its end: this has no effect{earlier}",
         )

@@ -32,7 +32,7 @@ def fmu(
         str,
         typer.Option(
             "--backend",
-            help="python (needs Python on the target), native (compiled engine), source (C99).",
+            help="python (by pythonfmu, needs Python on the target), native (compiled engine), source (C99).",
         ),
     ] = "python",
     fmi: Annotated[
@@ -102,7 +102,7 @@ def fmu(
     from kinetree.models import load
     from kinetree.models.checks.structural_parameters import kept_by_fmus
 
-    backend = one_of(backend, BACKENDS, "--backend")
+    backend = "python" if backend == "pythonfmu" else one_of(backend, BACKENDS, "--backend")
     version = one_of(fmi, ("2", "2.0", "3", "3.0"), "--fmi")
     integrator = one_of(integrator, NAMES, "--integrator")
     writable(output, (".fmu",), "--output")

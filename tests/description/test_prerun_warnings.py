@@ -107,6 +107,16 @@ def test_conditions_true_at_start_are_warned(tmp_path: Path):
     assert [event.time for event in load(d).compile().simulate(0.1).events] == [0.0]
 
 
+@pytest.mark.parametrize("change", [{"drop": ["b"]}, {"set": {"q": 0.1}}], ids=["drop", "set"])
+def test_changes_of_a_last_stage_without_end_are_warned(tmp_path: Path, change: dict):
+    """A stage changes the structure at its end; what stands in a last stage never happens."""
+    begin = {"name": "one", "ends": {"at": 0.2}}
+    d = double(stages=[begin, {"name": "two", **change}])
+    assert any("no effect" in each for each in told(tmp_path, d))
+    d["stages"] = [begin | change, {"name": "two"}]
+    assert not any("no effect" in each for each in told(tmp_path, d))
+
+
 def test_empty_stage_ends_are_warned(tmp_path: Path):
     assert any(
         "an end of the last stage" in each

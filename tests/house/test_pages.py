@@ -67,7 +67,7 @@ def test_python_of_pages_runs(page: str, tmp_path: Path, monkeypatch):
     code = [
         block.text
         for block in blocks(SHOWN[page])
-        if block.language == "python" and not block.told("not run")
+        if block.language == "python" and not block.told("not run") and not block.told("file")
     ]
     Path("page.py").write_text("\n".join(code), encoding="utf-8")
     runpy.run_path("page.py")
