@@ -153,8 +153,7 @@ def simulate(
     attach: Callable[[Unit], object] | None = None,
     stream: Path | None = None,
 ) -> Result:
-    """Simulate from output to output and return the result; an interrupt keeps the rows computed.
-    """
+    """Simulate from output to output and return the result; an interrupt keeps the rows computed."""
     unit = make_unit(system, options.integrator, options.method)
     if attach is not None:
         attach(unit)
