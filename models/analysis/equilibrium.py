@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kinetree.models.system.system import System
 
 FLAT = 1e-9  # stiffness relative to the largest one (in the metric of the masses) below which nothing holds a direction
+FLAT_TREE = 1e-12  # the same without closed loops, whose projection blurs the slopes
 STILL = 1e-9  # 1/s²: a system whose largest stiffness per mass is smaller is held by nothing
 GROWTH = 1e-5  # part of the matrix: up to that a multiple zero comes out of the eigenvalue problem
 KEEPS = 1e-12  # 1/s, part of its size: what changes less at standstill keeps its value
@@ -140,7 +141,7 @@ def report(
     evaluation = Evaluation(system, t, inputs)
     evaluation.outputs(q, zero, x)
     val = evaluation.instance.ws.val
-    names, directions = loose(linear)
+    names, directions = loose(linear, FLAT if c.loops else FLAT_TREE)
     return Equilibrium(
         coordinates=dict(zip(system.coordinates, map(float, q), strict=True)),
         states=states,
@@ -181,10 +182,13 @@ def eigenvalue_errors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, np.minimum(size / np.maximum(along, 1e-300), GROWTH / ROUNDING * size)
 
 
-def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]]:
+def loose(
+    linear: Linear, least: float = FLAT
+) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]]:
     """Return names and vectors of the neutral directions, the scaled null space of ∂(a, ẋ)/∂(y, x).
 
-    Vectors keep their units; where the mechanism moves, its largest coordinate is 1.
+    Vectors keep their units; where the mechanism moves, its largest coordinate is 1. A direction
+    counts as neutral below the part `least` of the largest stiffness.
     """
     f = len(linear.coordinates)
     if not linear.A.size:
@@ -205,7 +209,7 @@ def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]
     else:
         _, sizes, rows = np.linalg.svd(S / np.maximum(np.abs(S).max(axis=1, keepdims=True), STILL))
         vectors, scale = rows.T, 1.0
-    flat = (W @ vectors)[:, np.abs(sizes) < FLAT * scale]
+    flat = (W @ vectors)[:, np.abs(sizes) < least * scale]
     names = (*linear.local, *linear.states[2 * f :])
     units = np.concatenate((np.ones(len(linear.local)), linear.sizes))
     directions, large = [], []

@@ -34,6 +34,11 @@ from kinetree.solvers.model_records import HEADER
 
 LARGEST_STEP = 0.3  # rad or m per iteration, well within what a linearisation describes
 FLAT = 1e-9  # relative size below which a direction counts as not determined
+BALANCED = 1e-6  # part of the residual that a good linearised step leaves
+SOFT = (
+    1e-13  # the same where a short step along it balances a force: a drive beside hinges of beams
+)
+LARGEST_CHANGE = 0.9  # of a state in such a step, part of its size
 STILL = 1e-9  # 1/s²: eigenvalues of the slopes that stand for zero
 ASIDE = 0.01  # rad, m, part of its size for a state: first step away from a rest that lets go
 FAINT = 1e-6  # part of its size below which a state counts as zero
@@ -210,11 +215,12 @@ class Search:
                 return *self.moved(np.concatenate((way[: self.f], way[2 * self.f :]))), bool(move)
         return None
 
-    def newton(self, shift: float) -> np.ndarray:
+    def newton(self, shift: float, flat: float = FLAT) -> np.ndarray:
         """Return the step of Newton's method; the shortest one where some direction does not matter.
 
         Lengths are those of the kinetic energy, whatever coordinates are the independent ones, so
-        that a symmetric mechanism takes symmetric steps.
+        that a symmetric mechanism takes symmetric steps. `flat` is the relative stiffness below
+        which a direction does not matter.
         """
         f = self.f
         S = np.zeros_like(self.J)
@@ -225,7 +231,7 @@ class Search:
             columns[:f, :f] = solve_triangular(L, np.eye(f), lower=True).T
             rows[:f, :f] = L.T
         matrix = rows @ (S - self.J) @ columns
-        return columns @ np.linalg.lstsq(matrix, rows @ self.r, rcond=FLAT)[0]
+        return columns @ np.linalg.lstsq(matrix, rows @ self.r, rcond=flat)[0]
 
     @property
     def ceiling(self) -> float:
@@ -237,11 +243,10 @@ class Search:
         top = np.abs(self.J).max(initial=0.0)
         shift = 1.5 * ceiling + 1e-3 * top * min(1.0, self.size) if ceiling > 0.0 else 0.0
         step = self.newton(shift)
-        left = self.r + self.J @ step
-        left[: self.f] -= shift * step[: self.f]
-        if (
-            self.measure(left) > 0.1 * self.size
-        ):  # a force along a direction in which nothing gives way
+        left = self.left(step, shift)
+        if left > BALANCED * self.size and (soft := self.soft_step(shift, 0.1 * left)) is not None:
+            return soft, shift
+        if left > 0.1 * self.size:  # a force along a direction in which nothing gives way
             shift += np.abs(self.r[: self.f]).max(initial=0.0) / LARGEST_STEP
             step = self.newton(shift)
         return step * min(
@@ -249,6 +254,23 @@ class Search:
             LARGEST_STEP
             / max(float(np.abs(self.chart.T @ step[: self.f]).max(initial=0.0)), 1e-300),
         ), shift
+
+    def left(self, step: np.ndarray, shift: float) -> float:
+        """Return the residual that a step of the linearised equations leaves."""
+        left = self.r + self.J @ step
+        left[: self.f] -= shift * step[: self.f]
+        return self.measure(left)
+
+    def soft_step(self, shift: float, allowed: float) -> np.ndarray | None:
+        """Return the step with directions much softer than others: a drive beside hinges of beams.
+
+        None where it is long, so that nothing holds these directions, or leaves more than allowed.
+        """
+        step = self.newton(shift, SOFT)
+        moves = np.abs(self.chart.T @ step[: self.f]).max(initial=0.0)
+        changes = np.abs(step[self.f :] / state_sizes(self.system, self.x)).max(initial=0.0)
+        short = moves <= LARGEST_STEP and changes <= LARGEST_CHANGE
+        return step if short and self.left(step, shift) <= allowed else None
 
     def advance(self, step: np.ndarray, shift: float) -> None:
         """Take the longest part of a step that lessens the residual, or that does not climb beyond the valley."""

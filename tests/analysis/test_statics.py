@@ -640,3 +640,10 @@ def test_equilibria_of_the_library_warn_of_nothing(name: str):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert system.equilibrium().stability in ("stable", "indifferent")
+
+
+def test_soft_joint_beside_stiff_hinges_of_a_beam_comes_to_rest():
+    """The boom on a cylinder that gives a force alone: 0.08 Hz beside hinges of 4 kHz; the luff angle is found and not called neutral."""
+    rest = load("lib:boom", flexible=1).compile().equilibrium()
+    assert rest.residual < 1e-9 and rest.iterations < 10
+    assert not rest.undetermined
