@@ -11,6 +11,7 @@ from kinetree.models import load
 from kinetree.models.analysis.frequency import Margins, StateSpace, margins
 from kinetree.models.analysis.modal import modal, said, zeros
 from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
+from kinetree.models.analysis.sampled import held
 from kinetree.scripts import cli
 from kinetree.scripts.reports.linear_text import sentence_of, show
 
@@ -306,3 +307,6 @@ def test_what_rests_with_and_without_the_loop_does_not_make_it_unstable():
     assert not margins(StateSpace(A, B, -C, D)).stable
     lag = StateSpace(np.array([[-1.0]]), np.array([[1.0]]), np.array([[-1.0]]), D)
     assert not margins(lag).stable, "the loop itself brings its pole to zero"
+    sampled = held(StateSpace(A, B, C, D), 0.1)
+    assert margins(sampled).stable and not margins(held(StateSpace(A, B, -C, D), 0.1)).stable
+    assert not margins(held(lag, 0.1)).stable
