@@ -11,6 +11,8 @@ from kinetree.models.run.stages import compile_stage, structures
 from kinetree.models.system.system import System
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kinetree.models.analysis.equilibrium import Equilibrium
     from kinetree.models.description.schema import Description
 
@@ -60,12 +62,20 @@ def other_at_rest(written: Description) -> bool:
 
 def resting(system: System) -> System:
     """Return the system for equilibria with controllers in steady state; sampled ones without
-    events.
+    events. It starts where the system does: in a prepared equilibrium, if it has one.
     """
     written = system.description.written
     if not written.controllers or system.description.rests:
         return system
-    return unprepared(expanded(written, rest=True))
+    return unprepared(expanded(written, rest=True), start_of(system))
+
+
+def start_of(system: System) -> dict[str, float]:
+    """Return the coordinates and states from which a run begins."""
+    c, val = system.compiled, system._fast.ws.val
+    coordinates = zip(system.coordinates, system.start()[0], strict=True)
+    states = zip(c.states, val[c.start_x : c.start_x + len(c.states)], strict=True)
+    return {name: float(value) for name, value in (*coordinates, *states)}
 
 
 def opened(system: System, name: str) -> System:
@@ -73,12 +83,12 @@ def opened(system: System, name: str) -> System:
     return unprepared(expanded(system.description.written, rest=True, broken=name))
 
 
-def unprepared(description: Description) -> System:
-    """Return the system without computing the prepared start."""
+def unprepared(description: Description, starts: Mapping[str, float] | None = None) -> System:
+    """Return the system without computing the prepared start; `starts` are values by name."""
     beginning = description.beginning
     number = beginning.stage if beginning else 0
     stages = structures(description)[number:]
-    compiled = compile_stage(stages[0], later=number > 0)
+    compiled = compile_stage(stages[0], later=number > 0, starts=starts)
     if beginning and number:
         from kinetree.models.run.retuned import rewritten
 
