@@ -390,7 +390,10 @@ class Pieces:
             except ExpressionError:
                 return output
             return output.model_copy(update={"joint": joint})
-        return self.references.of(output, path)
+        moved = self.references.of(output, path)
+        if "point" not in output.model_fields_set:  # the section itself: turns take no point
+            moved.model_fields_set.discard("point")
+        return moved
 
 
 def own_shapes(chain: Chain, piece: Piece, beam: Beam) -> list[Any]:

@@ -41,7 +41,7 @@ BRACKETS = re.compile(r"\[([^\]]+)\]")
 def field_units(table: type[BaseModel], key: str) -> tuple[str, ...]:
     """Return SI units a number of a table may have, () where none are declared."""
     found = BRACKETS.search(table.model_fields[key].description or "")
-    return tuple(found[1].partition(" for ")[0].split(" or ")) if found else ()
+    return tuple(re.split(" or |, ", found[1].partition(" for ")[0])) if found else ()
 
 
 SETTING = ("events", "stages", "run")  # sections with tables that set names
