@@ -34,6 +34,7 @@ def describe(
     forward: int = 0,
     known_order: Any = -1,
     helical: int = 0,
+    flexible: int = 0,
 ) -> dict[str, Any]:
     """Return base, platform, cradle and so many modules."""
     on = parts.Settings(
@@ -49,6 +50,7 @@ def describe(
         cylinders=cylinders,
         forward=forward,
         helical=helical,
+        flexible=flexible,
     )
     rest = parts.upper(on, "base", parts.RING)
     turn = parts.rotation("z", "slew", start="slew_command")

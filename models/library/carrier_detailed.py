@@ -59,6 +59,7 @@ def describe(
     forward: int = 0,
     known_order: Any = -1,
     helical: int = 0,
+    flexible: int = 0,
     rigid: int = 0,
 ) -> dict[str, Any]:
     """Return bases, frame, platform, cradle and so many modules."""
@@ -77,6 +78,7 @@ def describe(
         cylinders=cylinders,
         forward=forward,
         helical=helical,
+        flexible=flexible,
     )
     rest = parts.upper(on, "frame", [a - b for a, b in zip(parts.RING, PIVOT, strict=True)])
     own = {

@@ -21,18 +21,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kinetree.models.library import carrier_compensation
+from kinetree.models.library import carrier_compensation, carrier_cradle
 from kinetree.models.library.carrier_parameters import Rows, Table
 
 if TYPE_CHECKING:
     from kinetree.models.library.carrier_parts import Settings
 
-HINGE = [-1.5, 0, 0.7]  # hinge of the cradle on the platform
+HINGE = carrier_cradle.HINGE
 LIFT = ([0.8, 0, 0.2], [1.6, 0, -0.1])  # eyes of the luffing cylinder on platform and cradle
 SLEW = (
     [1.8, 0.9, 0.0],
     [0.3, 0.8, 0.0],
 )  # eyes of the left slewing cylinder from the ring, on base and platform; the right one is its mirror image
+LEAD = 0.01  # of the pressures that hold the angles, more than the lag of their oil [s]
 RATE = 10.0  # of states that follow while the run is prepared [1/s]
 
 COMMON: Rows = {
@@ -157,7 +158,7 @@ def fitted(on: Settings, base: str, ring: list[float]) -> list[Drive]:
     luffing = Drive(
         "luff_drive",
         "luff",
-        ({"body": "platform", "point": LIFT[0]}, {"body": "cradle", "point": LIFT[1]}),
+        ({"body": "platform", "point": LIFT[0]}, carrier_cradle.boom_place(on, LIFT[1])),
     )
     if not on.cylinders:
         return [Drive("slew_drive", "slew"), luffing]
@@ -310,7 +311,8 @@ def circuit_of(drive: Drive, command: str) -> Table:
     """
     label, axis, middle = drive.label, drive.axis, "(tank + 0.25*(supply - tank))"
     a, b, now = f"{label}_a", f"{label}_b", axis if drive.eyes is None else f"{label}.length"
-    sag = f"hold_stiffness*({drive.length(f'{axis}_command')} - {now})"
+    rate = f"der({axis})" if drive.eyes is None else f"{label}.speed"
+    sag = f"hold_stiffness*({drive.length(f'{axis}_command')} - {now} - {LEAD}*{rate})"
     found: Table = {
         a: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": f"{middle}*{axis}_area_b/{axis}_area_a"},
         b: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": middle},

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from kinetree.models.library import carrier_cradle
 from kinetree.models.library.carrier_parameters import Table
+
+if TYPE_CHECKING:
+    from kinetree.models.library.carrier_parts import Settings
 
 COLUMNS = 5  # modules side by side
 REACH = 1.6  # of a module's middle at rest before the hinge [m]
@@ -69,24 +73,25 @@ def departures(n: int, order: Any) -> list[int]:
     )
 
 
-def rail(i: int, n: int, full: bool, helical: bool = False) -> Table:
+def rail(i: int, on: Settings) -> Table:
     """Return travel s, then the small angles; in the full setting also shifts across the rail and a
     roll.
     """
-    steps: list[Table] = [{"shift": place(i, n)}, {"shift": "x", "coordinate": f"s{i}"}]
-    if helical:
+    start = carrier_cradle.rail_place(on, place(i, on.n))
+    steps: list[Table] = [{"shift": start["point"]}, {"shift": "x", "coordinate": f"s{i}"}]
+    if on.helical:
         steps.append({"rotate": "x", "coordinate": f"s{i}", "factor": "2*pi/helix_pitch"})
-    if full:
+    if on.full:
         steps += [
             {"shift": "y", "coordinate": f"across{i}"},
             {"shift": "z", "coordinate": f"above{i}"},
             {"rotate": "x", "coordinate": f"twist{i}"},
         ]
     turns = [{"rotate": "y", "coordinate": f"tilt{i}"}, {"rotate": "z", "coordinate": f"turn{i}"}]
-    return {"parent": "cradle", "child": f"module{i}", "transforms": [*steps, *turns]}
+    return {"parent": start["body"], "child": f"module{i}", "transforms": [*steps, *turns]}
 
 
-def module_forces(i: int, n: int, full: bool, contacts: bool, helical: bool = False) -> Table:
+def module_forces(i: int, on: Settings) -> Table:
     """Latch, push, friction, elastic guidance; contacts of pin and band with the rail."""
     forces: Table = {
         f"latch{i}": {
@@ -97,28 +102,30 @@ def module_forces(i: int, n: int, full: bool, contacts: bool, helical: bool = Fa
         f"push{i}": {"coordinate": f"s{i}", "value": f"if(pushed == {i}, {PUSH}, 0)"},
         f"rub{i}": {"coordinate": f"s{i}", "coulomb": "rail_friction", "speed": 0.05},
     }
-    turns = ["tilt", "turn"] + (["twist"] if full else [])
+    turns = ["tilt", "turn"] + (["twist"] if on.full else [])
     held = [(way, "tilt") for way in turns] + (
-        [("across", "guide"), ("above", "guide")] if full else []
+        [("across", "guide"), ("above", "guide")] if on.full else []
     )
-    if helical and contacts and full:  # the twist is what the clearance of pin and groove leaves
+    if (
+        on.helical and on.contacts and on.full
+    ):  # the twist is what the clearance of pin and groove leaves
         held.remove(("twist", "tilt"))
         forces[f"groove{i}"] = {"coordinate": f"twist{i}", "value": groove(i)}
     for way, law in held:
         share = (
-            "guide_share*" if contacts and way != "twist" else ""
+            "guide_share*" if on.contacts and way != "twist" else ""
         )  # nothing else holds the twist of a module on round pins
         forces[f"{way}_spring{i}"] = {
             "coordinate": f"{way}{i}",
             "stiffness": f"{share}{law}_stiffness",
             "damping": f"{share}{law}_damping",
         }
-    if contacts:
-        x, y, z = place(i, n)
-        pin = {} if helical else {"across": "z"}  # a helical groove turns with the module
+    if on.contacts:
+        start = carrier_cradle.rail_place(on, place(i, on.n))
+        pin = {} if on.helical else {"across": "z"}  # a helical groove turns with the module
         for name, at, more in (("pin", "band", pin), ("bearing", "-band", {})):
             forces[f"{name}{i}"] = {
-                "kind": "rail", "between": [{"body": "cradle", "point": [x, y, z]}, {"body": f"module{i}", "point": [at, 0, 0]}],
+                "kind": "rail", "between": [start, {"body": f"module{i}", "point": [at, 0, 0]}],
                 "stiffness": "guide_stiffness", "damping": "guide_damping", "clearance": "clearance", "begin": "-module_length",
                 "end": "rail_length + module_length/2 - band", **more,
             }  # fmt: skip

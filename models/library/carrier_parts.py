@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.models.library import carrier_compensation, carrier_drives, carrier_modules
+from kinetree.models.library import (
+    carrier_compensation,
+    carrier_cradle,
+    carrier_drives,
+    carrier_modules,
+)
 from kinetree.models.library.carrier_parameters import (
     GUIDES,
     HELIX,
@@ -20,7 +25,7 @@ FRONT = ([1.7, 0, 0], (3.0, 2.2, 0.8))  # centre of mass in the vehicle's frame,
 REAR = ([-1.6, 0, 0], (3.4, 2.2, 0.7))
 FRAME = ([-0.5, 0, 0.5], (2.4, 1.8, 0.3))
 RING = [-0.5, 0, 0.8]  # slewing ring, where the platform's frame stands
-HINGE = carrier_drives.HINGE
+HINGE = carrier_cradle.HINGE
 BALANCE = ([0.6, 0.5, 0.2], [1.2, 0.5, -0.1])  # eyes of the balancing cylinder
 WHEELS = {
     "front_left": (2.4, 1.1),
@@ -39,6 +44,7 @@ DRAWN_IN = 0.5  # extension at which the jacks hang free [m]
 SWITCHES = (
     *("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders", "forward"),
     "helical",
+    "flexible",
 )
 
 
@@ -68,6 +74,7 @@ class Settings:
             self.cylinders,
             self.forward,
             self.helical,
+            self.flexible,
         ) = (bool(switches.get(k, 0)) for k in SWITCHES)
         self.controlled = switches["drives"] == 1  # position control inside, too
         if self.outside and self.drives:
@@ -166,29 +173,25 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
     """Return cradle, modules, their forces, the drives between `base` and platform; the platform's
     joint, at `ring` on the base, is the caller's.
     """
-    bodies: Table = {
-        "platform": body("platform_mass", [-0.3, 0, 0.3], (3.2, 2.0, 0.6)),
-        "cradle": body("cradle_mass", [2.0, 0, 0.3], (4.2, 2.4, 0.8)),
-    }
     luff = rotation([0, -1, 0], "luff", start="luff_command")
-    joints: Table = {
-        "hinge": {"parent": "platform", "child": "cradle", "transforms": [{"shift": HINGE}, luff]}
-    }
-    forces: Table = {}
+    cradle = body(
+        "cradle_mass", [carrier_cradle.CENTRE, 0, carrier_cradle.AXIS], carrier_cradle.SIZE
+    )
+    part = carrier_cradle.luffing_part(on, luff, cradle)
+    bodies: Table = {"platform": body("platform_mass", [-0.3, 0, 0.3], (3.2, 2.0, 0.6))}
+    bodies |= part.pop("bodies")
+    joints: Table = part.pop("joints")
+    forces: Table = part.pop("forces", {})
     for i in range(1, on.n + 1):
         bodies[f"module{i}"] = module(on.contacts)
-        joints[f"rail{i}"] = carrier_modules.rail(i, on.n, on.full, on.helical)
-        forces |= carrier_modules.module_forces(i, on.n, on.full, on.contacts, on.helical)
+        joints[f"rail{i}"] = carrier_modules.rail(i, on)
+        forces |= carrier_modules.module_forces(i, on)
     forces["recoil"] = {
-        "body": "cradle",
-        "point": [4.0, 0, 0.3],
+        **carrier_cradle.rail_place(on, carrier_cradle.MOUTH),
         "frame": "body",
         "force": [f"-{carrier_modules.BLAST}", 0, 0],
     }
-    eyes = [
-        {"body": name, "point": point}
-        for name, point in zip(("platform", "cradle"), BALANCE, strict=True)
-    ]
+    eyes = [{"body": "platform", "point": BALANCE[0]}, carrier_cradle.boom_place(on, BALANCE[1])]
     forces["balance"] = {
         "kind": "cylinder",
         "between": eyes,
@@ -197,6 +200,7 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
     }
     drives = carrier_drives.drives(on, base, ring)
     return {
+        **part,
         "bodies": bodies,
         "joints": joints,
         "forces": forces | drives.pop("forces"),
@@ -240,6 +244,7 @@ def all_parameters(on: Settings) -> Table:
         HYDRAULIC_JACKS if on.hydraulic else {},
         GUIDES if on.contacts else {},
         HELIX if on.helical else {},
+        carrier_cradle.FLEXIBLE if on.flexible else {},
         carrier_drives.rows(on),
     )
 
@@ -268,7 +273,7 @@ def preparation(on: Settings) -> list[Table]:
 
 def run(on: Settings) -> Table:
     """Return the defaults of a run with all departures."""
-    own = {} if on.outside else {"integrator": "adams"}
+    own = {} if on.outside else {"integrator": "radau" if on.flexible else "adams"}
     return {
         "stop_time": f"pause + {on.n}*(pace + 0.7)",
         "output_step": 0.01,
@@ -313,7 +318,7 @@ def outputs(on: Settings) -> Table:
         f"module{i}_height": {"quantity": "position", "body": f"module{i}", "axis": "z"}
         for i in range(1, on.n + 1)
     }
-    brow = {"quantity": "position", "body": "cradle", "point": [4.0, 0, 0.3]}
+    brow = {"quantity": "position", **carrier_cradle.rail_place(on, carrier_cradle.MOUTH)}
     return (
         loads
         | lifted
@@ -322,5 +327,6 @@ def outputs(on: Settings) -> Table:
         | guided
         | heights
         | carrier_drives.outputs(on)
+        | carrier_cradle.outputs(on)
         | {"brow": brow, "energy": {"quantity": "energy"}}
     )

@@ -12,14 +12,17 @@ from kinetree.models.language.parts.report_parts import ReportTable
 from kinetree.models.library import carrier_drives
 from kinetree.models.library.carrier_parts import RING, Settings
 from kinetree.models.result.stage_tables import stage_table as report_table
+from kinetree.scripts.commands.tune import write
 from kinetree.scripts.cosim.scenario import read_scenario, scenario_of
 from kinetree.scripts.cosim.wired_scenario import run_wired
 from kinetree.scripts.developer import demo
+from kinetree.scripts.hil.scenario import read_scenario as read_loops
 from kinetree.scripts.reports import stage_pictures
 from kinetree.scripts.reports.html import write_report
 from kinetree.scripts.reports.stage_tables import books, show, stage_table, tables
 from kinetree.scripts.studies import carrier_cosim, stabilisation
 from kinetree.scripts.studies.carrier_cosim import LABELS, run_carrier
+from kinetree.scripts.studies.designs import design
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import read_task
 from kinetree.scripts.terminal.error_messages import BadInput
@@ -418,6 +421,45 @@ def test_the_carrier_with_its_drives_takes_set_values(cylinders: int):
         assert moved[axis][-1] - moved[axis][0] == pytest.approx(by, abs=2e-3)
     tunable = {n for n, p in system.description.parameters.items() if getattr(p, "tunable", False)}
     assert {"slew_gain", "luff_gain", "luff_advance"} <= tunable
+
+
+@pytest.mark.parametrize("settings", [{"drives": 1}, {"drives": 2, "cylinders": 1}])
+def test_pressures_that_hold_the_angles_hold_them_stably(settings: dict):
+    """Every resting state before the run returns to itself; with the controllers in it the run begins in the last one."""
+    system = load("lib:carrier", modules=1, **settings).compile()
+    rests = system.preparations
+    assert [each.stable for each in rests.values()] == [True] * 4
+    held, begun = rests["held by the drives"], system.equilibrium()
+    for name in ("luff_drive_a.pressure", "luff_drive_b.pressure"):
+        assert begun.states[name] == pytest.approx(held.states[name], rel=1e-6)
+
+
+@pytest.mark.slow
+def test_what_tune_writes_for_the_valves_runs_and_keeps_its_margins(tmp_path: Path):
+    """Sampled controllers, with oil that is shut in beside them: as stable in the mechanism as in the design."""
+    text = """mechanism = "lib:carrier"
+step = 0.002
+stop_time = 2.5
+set = { drives = 2, modules = 1 }
+loops = [
+  { measure = "slew", command = "slew_drive_opening", setpoint = 0.3, low = -1, high = 1, kp = 1.0 },
+  { measure = "luff", command = "luff_drive_opening", setpoint = 0.5, low = -1, high = 1, kp = 1.0, ki = 1.0 },
+]
+"""
+    (tmp_path / "tune.toml").write_text(text)
+    write(
+        design(read_loops(tmp_path / "tune.toml")),
+        "pid",
+        tmp_path / "tune.toml",
+        None,
+        held := tmp_path / "held.toml",
+    )
+    system = load(held).compile()
+    for loop in control_loops(system):
+        assert loop.margins.stable and loop.margins.gain > 1.9
+    run = system.simulate(2.0, tolerance=1e-6)
+    assert np.abs(run["luff"] - 0.5).max() < 3e-3 and np.abs(run["slew"] - 0.3).max() < 3e-3
+    assert np.ptp(run["luff"][run.time < 0.4]) < 1e-4
 
 
 @pytest.mark.parametrize("cylinders", [0, 1])
