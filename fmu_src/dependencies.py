@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.model_records import FORCE, HEADER, PROBE, SENSOR

@@ -9,20 +9,20 @@ import numpy as np
 
 from kinetree.fmu.archive import matrix_steps
 from kinetree.fmu.variables import FmuError
-from kinetree.models.chain.mechanism import chain_mechanism
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.checks.run_check import STEP_OF_FMUS
 from kinetree.models.checks.structural_parameters import frozen
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.element_states import held_inputs, inputs_of
 from kinetree.models.description.schema import Description
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.instance import Instance
 from kinetree.models.expressions.columns import Column
 from kinetree.models.expressions.parse import evaluate_constant
-from kinetree.models.run.instance import Instance
 from kinetree.models.run.simulation import Options
 from kinetree.models.run.unit import Unit, make_unit, union
 from kinetree.models.specialised.specialised_rates import Motion, motions
+from kinetree.models.system.chain_mechanism import chain_mechanism
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kinetree.models.analysis.slopes import derivatives_of
-from kinetree.models.run.instance import Numbers
+from kinetree.models.engine.instance import Numbers
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System

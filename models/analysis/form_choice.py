@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.run.engine import kind
-from kinetree.models.run.instance import Instance
+from kinetree.models.engine.entry_points import kind
+from kinetree.models.engine.instance import Instance
 from kinetree.solvers.cache import cache_root, sources_hash
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def storage(system: System, method: str) -> float:
 
 def freedoms_of(system: System) -> list[int]:
     """Return n_i of the bodies 1..N."""
-    from kinetree.models.compilation.flat_blocks import model_fields
+    from kinetree.models.engine.flat_blocks import model_fields
 
     return np.diff(model_fields(system.compiled.ints, system.compiled.floats).u_at)[1:].tolist()
 

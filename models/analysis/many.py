@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.models.run.engine import pointer_entry
-from kinetree.models.run.not_finite import MAY_BE_INFINITE
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.entry_points import pointer_entry
+from kinetree.models.engine.not_finite import MAY_BE_INFINITE
+from kinetree.models.engine.status import EvaluationError
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from kinetree.models.analysis.identifiability import (
 from kinetree.models.analysis.identification import checked_bounds, checked_parameters
 from kinetree.models.analysis.identified import Estimate
 from kinetree.models.analysis.linearization import Linear
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.mechanism import Mechanism, load
 
 STEP = 1e-5  # of the scaled parameters; modes are good to about 1e-11

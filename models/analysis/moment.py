@@ -116,8 +116,8 @@ def linear_at_time(
     **run,
 ) -> Linear:
     """Return the linear system about an instant of a run, in the structure of its stage."""
+    from kinetree.models.compilation.stage_structures import compile_stage
     from kinetree.models.run.simulation import Options, check, set_options
-    from kinetree.models.run.stages import compile_stage
     from kinetree.models.run.unit import Run, make_unit
     from kinetree.models.system.contact_states import refuse_contacts
     from kinetree.models.system.system import System

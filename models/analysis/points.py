@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kinetree.models.run.instance import shaped
+from kinetree.models.engine.instance import shaped
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import HEADER
 
 if TYPE_CHECKING:
-    from kinetree.models.run.instance import Instance
+    from kinetree.models.engine.instance import Instance
     from kinetree.models.system.system import System
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from kinetree.models.analysis.equilibrium import Equilibrium, report
 from kinetree.models.analysis.statics import Search, search_rest
 from kinetree.models.compilation.compile import compile_structure, parameter_values
-from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.compilation.stage_structures import Structure, numbering
 from kinetree.models.description.output_parts import Output
 from kinetree.models.description.schema import Preparation
+from kinetree.models.engine.flat_blocks import model_fields
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.expressions.parse import evaluate_constant, names, parse
 from kinetree.models.language.errors import ModelError, Problem
-from kinetree.models.run.stages import Structure, numbering
-from kinetree.models.run.status import EvaluationError
 from kinetree.models.system.controller_variants import begun, resting
 from kinetree.models.system.system import System
 

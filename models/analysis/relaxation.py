@@ -14,7 +14,7 @@ import numpy as np
 
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.local_coordinates import Chart
 
 if TYPE_CHECKING:

@@ -18,14 +18,14 @@ import numpy as np
 
 from kinetree.models.analysis.differences import STEP, differences
 from kinetree.models.analysis.tangents import Tangents, allowed
-from kinetree.models.compilation.flat_blocks import model_fields
-from kinetree.models.run.engine import pointer_entry
-from kinetree.models.run.status import check_status
+from kinetree.models.engine.entry_points import pointer_entry
+from kinetree.models.engine.flat_blocks import model_fields
+from kinetree.models.engine.status import check_status
 from kinetree.models.system.local_coordinates import Chart, Evaluation
 from kinetree.solvers.layout import DUAL_STRIDE
 
 if TYPE_CHECKING:
-    from kinetree.models.run.instance import Instance
+    from kinetree.models.engine.instance import Instance
 
 LARGE = 1e3  # inputs and states mostly enter linearly, and small changes of large forces would drown in roundoff
 

@@ -25,8 +25,8 @@ from kinetree.models.analysis.relaxation import relaxed, slopes
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.compilation.element_states import settlements, states_of
-from kinetree.models.compilation.flat_blocks import model_fields
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.flat_blocks import model_fields
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.local_coordinates import Chart, Evaluation
 from kinetree.models.system.system import System
 from kinetree.solvers.layout import Status

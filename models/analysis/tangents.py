@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from kinetree.models.analysis.differences import STEP, differences
-from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:

@@ -9,11 +9,9 @@ import numpy as np
 
 from kinetree.models.beams.hinge_springs import add_springs
 from kinetree.models.compilation.actuators import add_actuators
-from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.contacts import Contacts, add_contact_guards, add_contacts
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
-from kinetree.models.compilation.flat_blocks import pack, work_sizes
 from kinetree.models.compilation.hydraulic_circuit import add_hydraulics
 from kinetree.models.compilation.loop_cutting import (
     add_groups,
@@ -23,6 +21,7 @@ from kinetree.models.compilation.loop_cutting import (
     tree_of,
     with_twins,
 )
+from kinetree.models.compilation.loop_survey import find_ghosts, survey
 from kinetree.models.compilation.outputs import (
     add_deferred,
     add_integrals,
@@ -36,6 +35,8 @@ from kinetree.models.compilation.structure_builder import Builder
 from kinetree.models.description.names import expressions
 from kinetree.models.description.reading.source_location import key_path
 from kinetree.models.description.schema import Description, Ends
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.flat_blocks import pack, work_sizes
 from kinetree.models.expressions.node_arithmetic import E, choose, function
 from kinetree.models.expressions.nodes import Name, UnknownName, names
 from kinetree.models.expressions.parse import ExpressionError, evaluate_constant, parse
@@ -43,7 +44,6 @@ from kinetree.models.forces.kinds import KINDS
 from kinetree.models.graph.tree import Topology
 from kinetree.models.language.errors import ModelError, Problem, shown
 from kinetree.models.language.parameters import evaluate_parameters
-from kinetree.models.system.loop_queries import find_ghosts, survey
 from kinetree.solvers import layout as L
 from kinetree.solvers.elements.kinds import BY_CODE
 from kinetree.solvers.model_records import FOLLOWED, KNOT, TABLE

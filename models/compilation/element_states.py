@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from kinetree.models.description.joint_units import actuator_units, way_driven
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Actuator, Description
@@ -53,14 +51,6 @@ def held(label: str) -> tuple[str, ...]:
     communication step.
     """
     return (*(hidden(label, key) for key in HELD), hidden(label, "t0"))
-
-
-def told_inputs(names: Collection[str]) -> frozenset[str]:
-    """Return the inputs by which drives send force stiffness and damping to actuators."""
-    labels = {
-        name.removesuffix(hidden("", "t0")) for name in names if name.endswith(hidden("", "t0"))
-    }
-    return frozenset(f"{label}.{key}" for label in labels for key in ("stiffness", "damping"))
 
 
 def held_inputs(description: Description) -> tuple[str, ...]:

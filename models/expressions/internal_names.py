@@ -4,6 +4,8 @@ the description.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 STAGE_START = "stage:start"  # register with the time at which the present stage began
 
 
@@ -27,3 +29,11 @@ def free_name(wanted: str, taken: frozenset[str] | set[str]) -> str:
     while wanted in taken:
         wanted += "_"
     return wanted
+
+
+def told_inputs(names: Collection[str]) -> frozenset[str]:
+    """Return the inputs by which drives send force stiffness and damping to actuators."""
+    labels = {
+        name.removesuffix(hidden("", "t0")) for name in names if name.endswith(hidden("", "t0"))
+    }
+    return frozenset(f"{label}.{key}" for label in labels for key in ("stiffness", "damping"))

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.specialised.llvm_compiler import POINTER, REAL, Machine, compiled
 from kinetree.models.specialised.specialised_rates import LARGEST, Motion, Place, llvm_text
 from kinetree.models.system.system import System

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.models.engine.entry_points import bind
 from kinetree.models.gradients.path import Happening, Stages
-from kinetree.models.run.engine import bind
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 

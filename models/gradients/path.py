@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.flat_blocks import AT_WORK, fields_of
+from kinetree.models.engine.flat_blocks import AT_WORK, fields_of
 from kinetree.models.run.inputs import Sampled, steps
 from kinetree.models.run.simulation import Options, check, give, set_options
 from kinetree.models.run.unit import Run, Unit

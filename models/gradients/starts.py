@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinetree.models.engine.instance import Instance
 from kinetree.models.expressions.parse import names as names_in
 from kinetree.models.expressions.parse import parse
 from kinetree.models.gradients.codes import Codes
 from kinetree.models.gradients.path import Piece
 from kinetree.models.run.cases import Cases
-from kinetree.models.run.instance import Instance
 from kinetree.models.run.unit import Unit, make_unit
 
 AT_REST = 1e-6  # accelerations at the beginning, beside what a change of every coordinate by one would give, up to which it is a state of rest

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.run.instance import Instance
+from kinetree.models.engine.instance import Instance
 from kinetree.models.run.simulation import Options, check, set_options
 from kinetree.models.run.unit import Run, Unit, make_unit
 from kinetree.models.system.local_coordinates import Chart

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.result.number_format import fitting, written
-from kinetree.models.run.status import EvaluationError
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
@@ -58,7 +58,7 @@ def fixed_step(integrator: str) -> bool:
 
 def kinetic_energy(result: Result, row: int) -> float:
     """Return the largest kinetic energy [J] up to a row, at some rows, and what stands for nothing."""
-    from kinetree.models.compilation.flat_blocks import model_fields
+    from kinetree.models.engine.flat_blocks import model_fields
     from kinetree.models.specialised.specialised_rates import of_stage
 
     assert result.replay is not None

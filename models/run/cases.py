@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.instance import Instance
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.language.errors import suggestion
-from kinetree.models.run.instance import Instance
 from kinetree.models.run.retuned import described, retuned, retuned_run
 from kinetree.models.run.unit import LATER, later
 from kinetree.models.system.controller_variants import other_at_rest, system_of, unprepared

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.engine.entry_points import pointer_entry
+from kinetree.models.engine.flat_blocks import model_fields
+from kinetree.models.engine.instance import Instance, aligned
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run.cases import Cases
-from kinetree.models.run.engine import pointer_entry
-from kinetree.models.run.instance import Instance, aligned
 from kinetree.models.run.retuned import retuned
 from kinetree.models.run.simulation import Options, check, set_options
-from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.through_events import in_lanes_through_events
 from kinetree.models.run.unit import Run, Unit, later, make_unit
 from kinetree.solvers import layout as L

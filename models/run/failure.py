@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.description.names import expressions
 from kinetree.models.description.reading.source_location import key_path
 from kinetree.models.description.schema import Description
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.flat_blocks import model_fields
+from kinetree.models.engine.not_finite import without_value
+from kinetree.models.engine.status import message
 from kinetree.models.expressions.nodes import Node, Operation, names, postorder
 from kinetree.models.expressions.parse import parse
 from kinetree.models.language.errors import shown
-from kinetree.models.run.not_finite import without_value
-from kinetree.models.run.status import message
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
 from kinetree.solvers.layout import INSTRUCTION, Op, Status

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.compilation.stage_structures import Structure
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.flat_blocks import model_fields
+from kinetree.models.engine.instance import Instance
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.expressions.nodes import names
 from kinetree.models.expressions.parse import evaluate_constant, parse
 from kinetree.models.result.stage_tables import not_there
-from kinetree.models.run.instance import Instance
 from kinetree.models.run.simulation import blank
-from kinetree.models.run.stages import Structure
-from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import later, make_unit
 from kinetree.models.system.system import System
 from kinetree.solvers.layout import Guard

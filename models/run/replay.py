@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.element_states import states_of
-from kinetree.models.compilation.flat_blocks import AT_WORK, model_fields
 from kinetree.models.description.joint_units import Units, joint_units, rate_unit
 from kinetree.models.description.names import reaction_names
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.flat_blocks import AT_WORK, model_fields
+from kinetree.models.engine.instance import Instance
 from kinetree.models.language.parts.coupling_parts import rows_of
-from kinetree.models.run.instance import Instance
 from kinetree.models.system.joint_reactions import joint_reactions
 from kinetree.solvers import layout as L
 from kinetree.solvers.fields import REGISTERS, WORK

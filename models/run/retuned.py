@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.controllers.expansion import expanded
 from kinetree.models.description.schema import Description
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.run.unit import LATER, later
 from kinetree.models.system.system import System
 

@@ -13,6 +13,7 @@ import numpy as np
 from kinetree.models.checks.elements_check import MOST_ROWS
 from kinetree.models.checks.run_check import ROWS
 from kinetree.models.compilation.compile import parameter_values
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.expressions.parse import evaluate_constant
 from kinetree.models.result.events import Events
 from kinetree.models.result.result import Event, Result
@@ -21,7 +22,6 @@ from kinetree.models.run.feedback import Feedback, Law, divided
 from kinetree.models.run.inputs import Sampled, steps, valued
 from kinetree.models.run.interrupt import interruptible
 from kinetree.models.run.replay import Replay
-from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, Unit, make_unit
 from kinetree.models.system.forms import HAMILTON
 from kinetree.models.system.system import System

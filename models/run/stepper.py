@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.compilation.element_states import held_inputs
+from kinetree.models.engine.entry_points import quick
 from kinetree.models.language.errors import suggestion
 from kinetree.models.result.result import Event, Result
-from kinetree.models.run.engine import quick
 from kinetree.models.run.simulation import Options, check, collect_events, set_options
 from kinetree.models.run.unit import Run, Unit, make_unit
 from kinetree.solvers import unit_layout as U

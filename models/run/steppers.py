@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.models.run.direct import machine_code
-from kinetree.models.run.engine import bind, kind
+from kinetree.models.engine.entry_points import bind, kind
+from kinetree.models.engine.fastcall_shim import machine_code
+from kinetree.models.engine.instance import aligned
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run.failure import failure
-from kinetree.models.run.instance import aligned
 from kinetree.models.run.simulation import set_options
-from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.stepper import Places, Written, options_of, positive, start_place
 from kinetree.models.run.stepper import start_places as starts_of
 from kinetree.models.run.unit import Run, make_unit

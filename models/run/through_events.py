@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.engine.entry_points import pointer_entry
+from kinetree.models.engine.instance import Instance, aligned
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run.cases import Cases
-from kinetree.models.run.engine import pointer_entry
-from kinetree.models.run.instance import Instance, aligned
 from kinetree.models.run.simulation import Options, check, set_options
-from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, Unit
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U

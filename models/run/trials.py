@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.language.errors import ModelError
 from kinetree.models.run.cases import alike
 from kinetree.models.run.retuned import retuned_run
-from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import later
 from kinetree.models.system.controller_variants import other_at_rest
 from kinetree.models.system.mechanism import Mechanism

@@ -11,16 +11,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kinetree.models.beams.reduced_bodies import refuse_reduced
-from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.element_states import states_of
-from kinetree.models.compilation.flat_blocks import with_groups
-from kinetree.models.compilation.garbage_collection import uncollected
+from kinetree.models.compilation.stage_structures import Structure, compile_stage
 from kinetree.models.description.joint_units import Units, joint_units
 from kinetree.models.description.schema import Description
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.entry_points import bind, connect
+from kinetree.models.engine.flat_blocks import with_groups
+from kinetree.models.engine.garbage_collection import uncollected
 from kinetree.models.expressions.columns import Column
 from kinetree.models.expressions.parse import evaluate_constant
-from kinetree.models.run.engine import bind, connect
-from kinetree.models.run.stages import Structure, compile_stage
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U

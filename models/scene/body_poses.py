@@ -59,7 +59,7 @@ def of_columns(
     starts: dict[str, float] = {}
     for compiled in reversed(unit.compiled):
         image = compiled.floats  # the start values stand in the register image
-        from kinetree.models.compilation.flat_blocks import model_fields
+        from kinetree.models.engine.flat_blocks import model_fields
 
         val = model_fields(compiled.ints, image).val0
         for first, names in (

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.run.stages import Structure
+from kinetree.models.compilation.stage_structures import Structure
+from kinetree.models.engine.compiled import Compiled
 from kinetree.models.specialised.llvm_compiler import Machine, compiled
 from kinetree.models.specialised.llvm_functions import function
 from kinetree.models.specialised.llvm_operations import Code, real

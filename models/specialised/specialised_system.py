@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.analysis.many import rows_of
-from kinetree.models.run.instance import Numbers, shaped
+from kinetree.models.engine.instance import Numbers, shaped
 from kinetree.models.run.simulation import Options, simulate
 from kinetree.models.specialised.llvm_compiler import Machine, compiled
 from kinetree.models.specialised.llvm_functions import lanes_text, llvm_text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.models.run.instance import Numbers
+from kinetree.models.engine.instance import Numbers
 from kinetree.models.system.contact_states import refuse_contacts
 
 if TYPE_CHECKING:

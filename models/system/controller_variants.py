@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kinetree.models.compilation.stage_structures import compile_stage, structures
 from kinetree.models.controllers.expansion import commands_of, expanded
-from kinetree.models.run.stages import compile_stage, structures
 from kinetree.models.system.system import System
 
 if TYPE_CHECKING:

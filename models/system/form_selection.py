@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.engine.compiled import Compiled
 
 if TYPE_CHECKING:
     from kinetree.models.description.schema import Description
@@ -33,7 +33,7 @@ class Choice:
         return costs([int(n) for n in freedoms], list(self.parents), iterations)
 
     def _freedom_ends(self) -> np.ndarray:
-        from kinetree.models.compilation.flat_blocks import model_fields
+        from kinetree.models.engine.flat_blocks import model_fields
 
         return model_fields(self.compiled.ints, self.compiled.floats).u_at[1:]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinetree.models.description.schema import JointSpec
-from kinetree.models.run.instance import Instance
+from kinetree.models.engine.instance import Instance
 from kinetree.solvers import layout as L
 
 

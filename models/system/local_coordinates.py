@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import qr
 
-from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.joints.element_motion import Tangent
 from kinetree.models.joints.moves import MOVES
 from kinetree.solvers import layout as L

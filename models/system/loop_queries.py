@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.compilation.flat_blocks import model_fields
-from kinetree.models.run.instance import Instance, Numbers
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.flat_blocks import model_fields
+from kinetree.models.engine.instance import Instance, Numbers
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.joint_reactions import joint_reactions
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
     from kinetree.models.description.schema import Description
 
-SMALL = 1e-3  # part of the largest inertia that a body without any may borrow: repaid a thousandfold per round, at the cost of three digits
 CLOSED = 1e-9  # m or 1: residuals of loops that are closed
 CHANGED = 1e-4  # m, rad and per second, or part of the value: change of a given start that is said
 ROUNDING = 1e-12  # part of what was given: less is shown as zero
@@ -290,53 +289,3 @@ class Closure:
     def reactions_found(self) -> dict[str, np.ndarray]:
         """Return the reactions that the last evaluation of all outputs left."""
         return joint_reactions(self._fast, self.description.joints)
-
-
-def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the ranks of the groups of rows in general position, and the shares of their scale
-    that the rows have; None when the guesses do not close.
-    """
-    instance = Instance(compiled)
-    ws, c = instance.ws, compiled
-    try:
-        instance.set_state(
-            ws.val[c.start_q : c.start_q + len(c.coordinates)],
-            ws.val[c.start_u : c.start_u + len(c.speeds)],
-        )
-        instance.call("assemble", 0, compiled.start_time)
-    except EvaluationError:
-        return None
-    return ws.loop_rank.copy(), ws.loop_live.copy()
-
-
-def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[float, float]]:
-    """Return the massless bodies that make the tree elimination singular, with suitable proximal
-    mass and inertia.
-
-    With `pushed` forces act along all speeds: they find out bodies that cannot pay back.
-    """
-    instance = Instance(compiled)
-    ws, c = instance.ws, compiled
-    instance.set_state(
-        ws.val[c.start_q : c.start_q + len(c.coordinates)],
-        ws.val[c.start_u : c.start_u + len(c.speeds)],
-    )
-    try:
-        instance.call("assemble", 0, compiled.start_time)
-        instance.ws.added[:] = np.cos(np.arange(ws.u.size)) if pushed else 0.0
-        instance.call("accelerations", 0, compiled.start_time)
-    except EvaluationError as error:
-        if error.status == L.Status.SINGULAR_JOINT:
-            body, row = ws.body.reshape(-1, L.BODY), ws.row.reshape(-1, L.ROW)
-            masses = body[1:, L.B_MASS]
-            turning = (
-                body[1:, L.B_J]
-                + body[1:, L.B_J + 3]
-                + body[1:, L.B_J + 5]
-                + masses * (row[1:, L.W_D : L.W_D + 3] ** 2).sum(axis=1)
-            )
-            if masses.max(initial=0.0) > 0.0 and turning.max(initial=0.0) > 0.0:
-                return {
-                    int(ws.head.item): (SMALL * float(masses.max()), SMALL * float(turning.max()))
-                }
-    return {}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.checks.loader import describe
-from kinetree.models.compilation.garbage_collection import uncollected
 from kinetree.models.description.reading.read_source import Text
 from kinetree.models.description.schema import Description
+from kinetree.models.engine.garbage_collection import uncollected
 from kinetree.models.system.controller_variants import system_of
 from kinetree.models.system.starting import Beginning, Given, beginning
 from kinetree.models.system.system import System
@@ -34,7 +34,7 @@ class Mechanism:
         """
         mechanism = self.overridden(parameters)
         if mechanism.description.chain is not None:
-            from kinetree.models.chain.mechanism import chain_mechanism
+            from kinetree.models.system.chain_mechanism import chain_mechanism
 
             return chain_mechanism(mechanism.chain()).compile()
         with uncollected():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.element_states import states_of
+from kinetree.models.compilation.stage_structures import Structure, structures
 from kinetree.models.controllers.expansion import expanded
 from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.joints import joint_elements
@@ -18,7 +19,6 @@ from kinetree.models.language.errors import suggestion
 from kinetree.models.language.parts.value_parts import PARAMETER_NUMBERS
 from kinetree.models.language.units.si_conversion import in_si
 from kinetree.models.language.units.unit_of_measure import fits, parse_unit
-from kinetree.models.run.stages import Structure, structures
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result

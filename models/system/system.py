@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from kinetree.models.beams.beam_reports import hinge_coordinates
 from kinetree.models.beams.reduced_bodies import refuse_reduced
-from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.compilation.stage_structures import Structure
 from kinetree.models.description.schema import Description
-from kinetree.models.run.instance import Instance, Numbers, shaped
-from kinetree.models.run.not_finite import MAY_BE_INFINITE
-from kinetree.models.run.stages import Structure
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.instance import Instance, Numbers, shaped
+from kinetree.models.engine.not_finite import MAY_BE_INFINITE
 from kinetree.models.system.analyses import Analyses
 from kinetree.models.system.contact_states import refuse_contacts
 from kinetree.models.system.form_selection import Choice

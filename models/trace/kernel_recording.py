@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.compilation.flat_blocks import model_fields
-from kinetree.models.run.instance import Instance
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.flat_blocks import model_fields
+from kinetree.models.engine.instance import Instance
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.trace.symbol import number, wrap
 from kinetree.models.trace.symbolic_kernels import KERNELS
 from kinetree.models.trace.tape import Tape

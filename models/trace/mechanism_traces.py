@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.checks.structural_parameters import frozen
-from kinetree.models.compilation.flat_blocks import model_fields
 from kinetree.models.description.names import RUN_START
+from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.expressions.internal_names import STAGE_START
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, LINEAR, MASS
 from kinetree.models.trace.fixed_iterations import iterated_accelerations, iterated_momenta

@@ -15,7 +15,7 @@ import numpy as np
 import typer
 
 from kinetree.models.analysis.form_choice import processor
-from kinetree.models.run.engine import kind
+from kinetree.models.engine.entry_points import kind
 from kinetree.models.system.forms import HAMILTON, LAGRANGE
 from kinetree.scripts.bench import dynamics_kinetree as own
 from kinetree.scripts.bench import dynamics_peers as peers

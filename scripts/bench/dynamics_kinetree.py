@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.models.run.instance import Instance
+from kinetree.models.engine.instance import Instance
 from kinetree.models.system.forms import GROUPS, HAMILTON, entry_name
 from kinetree.models.system.system import System
 from kinetree.solvers.literal.kinds import FORMS

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import typer
 
-from kinetree.models.run.engine import bind
+from kinetree.models.engine.entry_points import bind
 from kinetree.models.run.simulation import Options, set_options
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.models.specialised.llvm_compiler import Machine

@@ -207,7 +207,7 @@ def units_of_motion(system: System) -> dict[str, str]:
 def place(system: System, at: str, given: dict[str, float] | None, outputs: list[str]) -> Linear:
     """Return the linear system at the operating point of `--at`."""
     from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
-    from kinetree.models.run.status import EvaluationError
+    from kinetree.models.engine.status import EvaluationError
 
     if at == "rest":
         try:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Protocol
 
 from kinetree.fmu.variables import Access
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.controller_description import units_of_controller

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from kinetree.fmu.variables import Access, Table, variable_table
-from kinetree.models.run.engine import bind
+from kinetree.models.engine.entry_points import bind
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run.failure import failure
-from kinetree.models.run.status import EvaluationError
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.fmi.host import Archive, Host, packed_with, reasons
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.fmi.instance_handling import conditions

@@ -118,7 +118,7 @@ def margin_rows(record: Record) -> list[tuple[Any, ...]]:
     from kinetree.models import load
     from kinetree.models.analysis.frequency import margins
     from kinetree.models.analysis.moment import linear_at_rest
-    from kinetree.models.run.status import EvaluationError
+    from kinetree.models.engine.status import EvaluationError
     from kinetree.scripts.hil.design import loop_of
 
     loop = s.loops[0]

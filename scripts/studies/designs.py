@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.models.analysis.frequency import StateSpace, margins
 from kinetree.models.analysis.linearization import Linear
 from kinetree.models.analysis.sampled import held
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.hil.scenario import Scenario
 from kinetree.scripts.studies.blocks import Blocks, pid_blocks, place_of, sampling_of, with_blocks
 from kinetree.scripts.studies.lqg import Observed, observed

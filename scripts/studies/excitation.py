@@ -15,8 +15,8 @@ import numpy as np
 
 from kinetree.models.analysis.experiments import Experiment, informed
 from kinetree.models.analysis.identification import checked_parameters
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run.interrupt import uncut
-from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.terminal.error_messages import BadInput
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.language.errors import ModelError
 from kinetree.models.run.interrupt import uncut
-from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.studies.described import alone
 from kinetree.scripts.studies.measures import AtRest, columns_of, measured
 from kinetree.scripts.studies.workers import shared

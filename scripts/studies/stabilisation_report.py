@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.models import Result
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.result.atomic_file import whole_file
-from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.study_page import Section, write_page
 from kinetree.scripts.studies.measures import AtRest, growth, swings

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.models import ModelError, Result, load
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.forces.force_schema import Standing
 from kinetree.models.language.errors import suggestion
 from kinetree.models.run.interrupt import uncut
-from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.studies.stabilisation import settling
 from kinetree.scripts.studies.supports_file import GROUND, SPECIAL, Supports
 from kinetree.scripts.terminal.error_messages import BadInput

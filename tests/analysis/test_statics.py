@@ -11,7 +11,7 @@ import pytest
 from kinetree.models import load
 from kinetree.models.analysis.equilibrium import separated
 from kinetree.models.analysis.rest_rows import neutral_combination, rest_rows, shape_of
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts import cli
 
 g = 9.81

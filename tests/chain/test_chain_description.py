@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.models.chain.mechanism import chain_mechanism
+from kinetree.models.system.chain_mechanism import chain_mechanism
 from kinetree.scripts import cli
 from kinetree.solvers import chain as matrix_method
 from kinetree.solvers.chain import ChainError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.status import message
+from kinetree.models.engine.status import message
 from kinetree.scripts import cli
 from kinetree.scripts.terminal.error_hints import advice
 from kinetree.solvers.layout import Status

@@ -10,7 +10,7 @@ import pytest
 
 from kinetree import models
 from kinetree.models.analysis import describing, frequency, modal, moment
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts import cli
 from kinetree.scripts.commands import linearize, tune
 from kinetree.scripts.reports import linear_files, linear_pictures, linear_text

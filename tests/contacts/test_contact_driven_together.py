@@ -8,7 +8,7 @@ import pytest
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.solvers.layout import Status
 

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 
 EXACT = 1e-10  # of speeds and impulses of order 1: rounding of both solutions
 NOW = 1e-9  # s: as good as the instant of an impact at the start

@@ -9,8 +9,8 @@ import pytest
 from contacts import G, bead_on_a_dome, feet, plane_block, system
 
 from kinetree.models import load
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.language.errors import ModelError
-from kinetree.models.run.status import EvaluationError
 from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers.contacts.rows import OPEN, SLIDE, STICK
 

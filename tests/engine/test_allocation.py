@@ -10,7 +10,7 @@ import pytest
 from allocation import allocations, assert_no_allocation
 
 from kinetree.models import load
-from kinetree.models.run.instance import Instance
+from kinetree.models.engine.instance import Instance
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.solvers.entries import LIBRARIES, jitted
 from kinetree.solvers.library.build import library_path, object_path

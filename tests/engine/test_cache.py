@@ -186,7 +186,7 @@ def test_object_code_serves_where_nothing_can_be_linked(tmp_path):
     for name in (objects.name, f"{objects.name}.sum"):
         shutil.copy(objects.with_name(name), folder)
     code = (
-        "from kinetree.models import load; from kinetree.models.run.engine import kind\n"
+        "from kinetree.models import load; from kinetree.models.engine.entry_points import kind\n"
         "print(kind(), load('lib:boom').compile().simulate(stop_time=0.1)['luff'][-1])"
     )
     own = {**os.environ, "KINETREE_CACHE": str(tmp_path), "PATH": "", "KINETREE_ENGINE": ""}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.compilation.flat_blocks import allocate, model_fields
+from kinetree.models.engine.flat_blocks import allocate, model_fields
 from kinetree.models.trace.symbolic_kernels import PlainKernels
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import HEADER, SENSOR

@@ -7,7 +7,7 @@ import pytest
 from random_descriptions import random_description
 
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.system import System
 
 compiled = pytest.mark.skipif(

@@ -13,7 +13,7 @@ from random_descriptions import (
 )
 
 from kinetree.models import ModelError, load
-from kinetree.models.run.instance import Instance
+from kinetree.models.engine.instance import Instance
 
 BODIES = 50
 EPS = np.finfo(float).eps

@@ -11,7 +11,7 @@ import pytest
 from fmpy.fmi1 import FMICallException
 
 from kinetree.fmu.variables import Access
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.cosim.time_profile import value_at
 from kinetree.scripts.fmi import host_programs, model_exchange
 from kinetree.scripts.fmi.bare_c_host import HostError

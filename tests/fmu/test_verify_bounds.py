@@ -10,7 +10,7 @@ import pytest
 from host_stand_in import NAMES, Unit, archive_of, variable
 
 from kinetree.fmu.variables import Access
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.fmi import sensitivity, verify
 from kinetree.scripts.fmi.verify import Report
 from kinetree.solvers.layout import Status

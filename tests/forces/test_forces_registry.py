@@ -9,9 +9,9 @@ import pytest
 from random_forces import random_mechanism
 
 from kinetree.models import ModelError, load
+from kinetree.models.compilation.stage_structures import force_stands
 from kinetree.models.description.reference import plain
 from kinetree.models.forces.kinds import KINDS, force_kind, offered
-from kinetree.models.run.stages import force_stands
 
 DOCS = Path(__file__).parents[2] / "docs"
 TOLERANCE = 1e-9

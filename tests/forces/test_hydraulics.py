@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.cosim.monolithic import reference
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.scenario_units import actuated, settled

@@ -23,7 +23,7 @@ from kinetree.models import ModelError, load
 from kinetree.models.description.json_schema import json_schema
 from kinetree.models.description.reading.source_location import key_path
 from kinetree.models.description.reference import EXAMPLES
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.scene.make_scenes import start_scene
 
 AXES = ("x", "y", "z", "-x", "-y", "-z")

@@ -30,7 +30,7 @@ from step_parts import write_step
 from kinetree.models import ModelError, load
 from kinetree.models.description.json_schema import json_schema
 from kinetree.models.description.reading.read_source import library_names, read
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.cosim.scenario import SCENARIOS, scenario_of
 from kinetree.scripts.ssp.read import read_ssd
 from kinetree.scripts.ssp.structure import MAIN

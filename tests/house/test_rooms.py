@@ -13,7 +13,8 @@ ORDER: dict[str, list[set[str]]] = {
     ],
     "kinetree.models": [
         {"library"}, {"graph"}, {"modelica", "schema"}, {"expressions"}, {"language"}, {"joints"}, {"forces"}, {"hydraulics"},
-        {"quantities"}, {"description"}, {"beams"}, {"controllers"}, {"checks"}, {"compilation", "chain", "system", "run", "result"},
+        {"quantities"}, {"description"}, {"beams"}, {"controllers"}, {"checks"},
+        {"engine"}, {"compilation"}, {"result"}, {"chain"}, {"system"}, {"run"},
         {"analysis"}, {"observers"}, {"trace", "specialised"}, {"gradients"}, {"equations"}, {"scene"}, {"foreign"},
     ],
     "kinetree.fmu": [{"archive", "native", "slave"}, {"source", "external"}],

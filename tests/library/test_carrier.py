@@ -93,7 +93,7 @@ def test_forces_and_moments_balance_in_every_state_before_the_start(
 
 def masses_of(system) -> list[float]:
     """Masses of the bodies as they were compiled."""
-    from kinetree.models.compilation.flat_blocks import model_fields
+    from kinetree.models.engine.flat_blocks import model_fields
 
     fields = model_fields(system.compiled.ints, system.compiled.floats)
     return [float(system._fast.ws.val[int(k)]) for k in fields.b_mass[1 : len(system.bodies) + 1]]

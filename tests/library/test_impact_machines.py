@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.fmi.verify import verify
 
 G = 9.81

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "puma560.json").read_text(encoding="utf-8"))
 ZERO, ONE = np.zeros(6), np.ones(6)

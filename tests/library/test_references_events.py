@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 
 DATA = Path(__file__).parents[1] / "data"
 TIGHT = 1e-12

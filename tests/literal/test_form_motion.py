@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.solvers.literal.kinds import LITERAL
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 
 BODY = {"mass": 1.0, "com": [0.1, 0.2, -0.3], "inertia": [0.1, 0.12, 0.15, 0.01, 0.0, 0.02]}
 PLAIN = {

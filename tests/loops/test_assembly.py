@@ -7,7 +7,7 @@ import pytest
 from test_loops_identities import CUTS, described, four_bar_with, numerical_jacobian, with_cuts
 
 from kinetree.models import ModelError, load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts import cli
 from kinetree.solvers.layout import Status
 

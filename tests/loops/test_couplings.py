@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kinetree.models import ModelError, load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 
 PLATE = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
 HEAD: dict[str, Any] = {"format": "kinetree/1", "gravity": [0, 0, 0]}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.compilation.flat_blocks import model_fields
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.flat_blocks import model_fields
+from kinetree.models.engine.status import EvaluationError
 
 LIBRARY = Path(__file__).parents[2] / "models" / "library"
 

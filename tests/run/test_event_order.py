@@ -8,9 +8,9 @@ import pytest
 from instants import instants
 
 from kinetree.models import ModelError, load
+from kinetree.models.compilation import stage_structures as changes
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.joints.kinds import KINDS
-from kinetree.models.run import stages as changes
-from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.commands.check import check
 
 BODY = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}

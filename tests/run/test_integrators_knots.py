@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.run.unit import Run, make_unit
 
 MASS = 2.0

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run import failure, not_finite
+from kinetree.models.engine import not_finite
+from kinetree.models.run import failure
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS

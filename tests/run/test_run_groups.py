@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run import through_events as T
-from kinetree.models.run.status import EvaluationError
 from kinetree.solvers.layout import WIDTH, Status
 
 IDLE, QUIET, MARKED = -1.0, 0.0, 1.0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status

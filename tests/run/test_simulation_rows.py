@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.run import ensemble, simulation, through_events
 from kinetree.models.run.inputs import Sampled, Signal
 from kinetree.models.run.simulation import Options
-from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, make_unit, transition
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import CURVE, WIDTH, Status

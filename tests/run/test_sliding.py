@@ -5,7 +5,7 @@ import math
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.solvers.layout import Status
 
 SLIDER = {

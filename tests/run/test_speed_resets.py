@@ -7,8 +7,8 @@ from random_descriptions import random_description
 
 from kinetree.models import load
 from kinetree.models.compilation.set_speeds import set_speeds
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.expressions.parse import evaluate_constant
-from kinetree.models.run.status import EvaluationError
 
 ROD = {"mass": 1.3, "com": [0.1, 0.02, -0.5], "inertia": [0.12, 0.1, 0.06, 0.01, -0.02, 0.005]}
 EASY = {"mass": 0.7, "com": [0.0, 0.1, 0.2], "inertia": [0.05, 0.06, 0.04, 0, 0, 0]}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.instance import Instance
+from kinetree.models.engine.instance import Instance
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.solvers.layout import Status
 

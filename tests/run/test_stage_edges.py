@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 
 ROD = {
     "format": "kinetree/1",

@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.language.errors import ModelError
-from kinetree.models.run import ensemble, replay, status
-from kinetree.models.run.cases import Cases, alike
-from kinetree.models.run.direct import known_layout
-from kinetree.models.run.engine import kind
-from kinetree.models.run.instance import OFTEN, Instance, aligned, shaped
-from kinetree.models.run.stages import (
+from kinetree.models.compilation.stage_structures import (
     acts_on_all_of,
     flat,
     force_stands,
@@ -23,6 +17,13 @@ from kinetree.models.run.stages import (
     output_stands,
     structures,
 )
+from kinetree.models.engine import status
+from kinetree.models.engine.entry_points import kind
+from kinetree.models.engine.fastcall_shim import known_layout
+from kinetree.models.engine.instance import OFTEN, Instance, aligned, shaped
+from kinetree.models.language.errors import ModelError
+from kinetree.models.run import ensemble, replay
+from kinetree.models.run.cases import Cases, alike
 from kinetree.models.run.unit import union
 from kinetree.solvers.layout import Status
 

@@ -10,7 +10,7 @@ from tree import ROOT
 
 import kinetree.models
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 
 BALL = {
     "format": "kinetree/1",

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.studies import excitation, samplers, stabilisation, study, sweep, worst_case
 from kinetree.scripts.studies.carrier_cosim import Coupled, drive_of, shipped
 from kinetree.scripts.studies.excitation import Wanted, best_excitation, excess

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.reports.study_page import Section
 from kinetree.scripts.studies import planned, stabilisation_report, study_report
 from kinetree.scripts.studies.indices import indices, problem, saltelli

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.scripts.studies import rows, rows_file, workers
 from kinetree.scripts.studies.rows import parts_of_cases, together
 from kinetree.scripts.studies.study import Study

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models import load
-from kinetree.models.run.status import check_status
+from kinetree.models.engine.status import check_status
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from kinetree.models.compilation.flat_blocks import GROUPS, allocate, model_fields, pack, work_sizes
-from kinetree.models.run.engine import bind
+from kinetree.models.engine.entry_points import bind
+from kinetree.models.engine.flat_blocks import GROUPS, allocate, model_fields, pack, work_sizes
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.block_sparsity import pattern
 from kinetree.solvers.model_records import HEADER

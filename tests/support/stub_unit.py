@@ -148,7 +148,7 @@ def stub_shell() -> Path:
 
 
 def stub_calls():
-    """Binder of the stand-in engine's entries, as kinetree.models.run.engine.bind."""
+    """Binder of the stand-in engine's entries, as kinetree.models.engine.entry_points.bind."""
     import ctypes
 
     library = ctypes.CDLL(str(stub_shell()))

@@ -13,7 +13,6 @@ from kinetree.models.compilation.element_states import (
     inputs_of,
     settlements,
     states_of,
-    told_inputs,
 )
 from kinetree.models.compilation.events import guard_of
 from kinetree.models.compilation.joint_locking import locked_form
@@ -46,7 +45,7 @@ from kinetree.models.compilation.rigid_body_merging import (
 )
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Body, JointSpec
-from kinetree.models.expressions.internal_names import free_name
+from kinetree.models.expressions.internal_names import free_name, told_inputs
 from kinetree.models.expressions.measurement_frames import (
     GROUND_AXES,
     cardan,

@@ -7,7 +7,8 @@ import pytest
 from plant_description import PLANT
 
 from kinetree.models import ModelError, load
-from kinetree.models.compilation.flat_blocks import (
+from kinetree.models.compilation.stage_structures import compile_stage, structures
+from kinetree.models.engine.flat_blocks import (
     GROUPS,
     allocate,
     model_fields,
@@ -15,8 +16,7 @@ from kinetree.models.compilation.flat_blocks import (
     with_groups,
     work_sizes,
 )
-from kinetree.models.compilation.garbage_collection import uncollected
-from kinetree.models.run.stages import compile_stage, structures
+from kinetree.models.engine.garbage_collection import uncollected
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import ACTION, GUARD, HEADER
 

@@ -8,9 +8,9 @@ import pytest
 from work_counted import calls
 
 from kinetree.models import load
-from kinetree.models.run import direct
-from kinetree.models.run.engine import kind
-from kinetree.models.run.instance import OFTEN
+from kinetree.models.engine import fastcall_shim as direct
+from kinetree.models.engine.entry_points import kind
+from kinetree.models.engine.instance import OFTEN
 
 ADDRESSES = kind() == "library" and direct.known_layout()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.system.system import System
 
 

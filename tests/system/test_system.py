@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.compilation.flat_blocks import GROUPS, model_fields, with_groups, work_sizes
+from kinetree.models.engine.flat_blocks import GROUPS, model_fields, with_groups, work_sizes
 from kinetree.models.system.local_coordinates import Chart
 from kinetree.solvers import layout as L
 from kinetree.solvers.fields import AT_WORK

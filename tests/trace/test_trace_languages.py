@@ -10,7 +10,7 @@ from generated_code import run_c, run_casadi, run_modelica, run_python
 from random_descriptions import random_description
 
 from kinetree.models import load
-from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.models.equations.latex import label, latex_name
 from kinetree.solvers.library.c_compiler import compiler
 

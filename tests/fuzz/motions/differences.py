@@ -16,8 +16,8 @@ import numpy as np
 from random_mechanisms import INPUTS, STOP
 
 from kinetree.models import ModelError, load
+from kinetree.models.engine.status import EvaluationError
 from kinetree.models.result.result import Event, Result
-from kinetree.models.run.status import EvaluationError
 from kinetree.models.system.forms import HAMILTON, LAGRANGE
 from kinetree.models.system.system import System
 from kinetree.solvers.integrate.kinds import FIXED, NAMES

@@ -188,7 +188,7 @@ import kinetree.solvers.library.load as loading, kinetree.solvers.library.build 
 for module in (levels, loading, building):
     module.level = lambda: sys.argv[1]
 from kinetree.models import load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 ends = []
 for description in json.load(sys.stdin):
     try:

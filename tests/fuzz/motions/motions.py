@@ -16,7 +16,7 @@ from random_mechanisms import STOP, random_mechanism
 from readers import numbered, patience, shrunk
 
 from kinetree.models import ModelError, load
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 
 PATIENCE = 120  # seconds of the processor for one mechanism
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kinetree.models.compilation.compile import compile_structure
-from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.rigid_body_merging import attached, merged
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.output_parts import Output
 from kinetree.models.description.schema import Description, Ends, JointSpec, Stage
+from kinetree.models.engine.compiled import Compiled
 from kinetree.models.expressions.parse import names, parse
 from kinetree.models.forces.force_schema import ForceTable
 from kinetree.models.graph.tree import GROUND, Topology, regular_numbering

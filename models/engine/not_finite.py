@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.run.status import EvaluationError
+from kinetree.models.engine.status import EvaluationError
 from kinetree.solvers.layout import Status
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.compiled import Compiled
-    from kinetree.models.run.instance import Instance
+    from kinetree.models.engine.compiled import Compiled
+    from kinetree.models.engine.instance import Instance
 
 MADE_UP = ("start(", "given(", "preset(")  # what hosts may leave open
 MAY_BE_INFINITE = ".effective_mass"  # of an actuator that nothing can move

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.compilation.flat_blocks import model_fields
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.flat_blocks import model_fields
 from kinetree.solvers.layout import Loop, Status
 from kinetree.solvers.records import Named
 

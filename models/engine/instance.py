@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.compilation.element_states import told_inputs
-from kinetree.models.compilation.flat_blocks import allocate, model_fields, with_groups
-from kinetree.models.run.direct import ALL_BUT_FORCES, EVERYTHING, NOTHING, Direct, direct
-from kinetree.models.run.engine import Call, bind, held_address, quick
-from kinetree.models.run.not_finite import finite
-from kinetree.models.run.status import check_status
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.entry_points import Call, bind, held_address, quick
+from kinetree.models.engine.fastcall_shim import ALL_BUT_FORCES, EVERYTHING, NOTHING, Direct, direct
+from kinetree.models.engine.flat_blocks import allocate, model_fields, with_groups
+from kinetree.models.engine.not_finite import finite
+from kinetree.models.engine.status import check_status
+from kinetree.models.expressions.internal_names import told_inputs
 from kinetree.solvers.model_records import HEAD, HEADER, LATCH, PROBE
 
 if TYPE_CHECKING:

@@ -1,0 +1,62 @@
+"""Queries of a structure while it is compiled: ranks of constraint rows, massless bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.models.engine.compiled import Compiled
+from kinetree.models.engine.instance import Instance
+from kinetree.models.engine.status import EvaluationError
+from kinetree.solvers import layout as L
+
+SMALL = 1e-3  # part of the largest inertia that a body without any may borrow: repaid a thousandfold per round, at the cost of three digits
+
+
+def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the ranks of the groups of rows in general position, and the shares of their scale
+    that the rows have; None when the guesses do not close.
+    """
+    instance = Instance(compiled)
+    ws, c = instance.ws, compiled
+    try:
+        instance.set_state(
+            ws.val[c.start_q : c.start_q + len(c.coordinates)],
+            ws.val[c.start_u : c.start_u + len(c.speeds)],
+        )
+        instance.call("assemble", 0, compiled.start_time)
+    except EvaluationError:
+        return None
+    return ws.loop_rank.copy(), ws.loop_live.copy()
+
+
+def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[float, float]]:
+    """Return the massless bodies that make the tree elimination singular, with suitable proximal
+    mass and inertia.
+
+    With `pushed` forces act along all speeds: they find out bodies that cannot pay back.
+    """
+    instance = Instance(compiled)
+    ws, c = instance.ws, compiled
+    instance.set_state(
+        ws.val[c.start_q : c.start_q + len(c.coordinates)],
+        ws.val[c.start_u : c.start_u + len(c.speeds)],
+    )
+    try:
+        instance.call("assemble", 0, compiled.start_time)
+        instance.ws.added[:] = np.cos(np.arange(ws.u.size)) if pushed else 0.0
+        instance.call("accelerations", 0, compiled.start_time)
+    except EvaluationError as error:
+        if error.status == L.Status.SINGULAR_JOINT:
+            body, row = ws.body.reshape(-1, L.BODY), ws.row.reshape(-1, L.ROW)
+            masses = body[1:, L.B_MASS]
+            turning = (
+                body[1:, L.B_J]
+                + body[1:, L.B_J + 3]
+                + body[1:, L.B_J + 5]
+                + masses * (row[1:, L.W_D : L.W_D + 3] ** 2).sum(axis=1)
+            )
+            if masses.max(initial=0.0) > 0.0 and turning.max(initial=0.0) > 0.0:
+                return {
+                    int(ws.head.item): (SMALL * float(masses.max()), SMALL * float(turning.max()))
+                }
+    return {}

@@ -1,0 +1,1 @@
+"""The compiled form of a structure, and calls of the engine on it."""
