@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.exceptions import Exit
 
 from kinetree.models.result.atomic_file import write_text
 from kinetree.scripts.commands import Command
-from kinetree.scripts.terminal.arguments import writable
+from kinetree.scripts.terminal.arguments import one_of, writable
 from kinetree.scripts.terminal.error_messages import BadInput
 from kinetree.scripts.terminal.json_output import Json, show_json
 
@@ -23,7 +24,11 @@ def import_robot(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write (default NAME.toml beside the caller)."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Description (.toml, default NAME.toml here) or a verified FMU (.fmu) to write.",
+        ),
     ] = None,
     floating: Annotated[
         bool,
@@ -59,24 +64,30 @@ def import_robot(
         Path | None,
         typer.Option("--report", help="Page (.html) with tree, what was read and left out, scene."),
     ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option("--backend", help="FMU: python (default), native or source."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a robot or a machine of another format as a description, and say what is left out."""
-    from inspect import signature
+    """Write a robot or a machine of another format as a description, and say what is left out.
 
+    With -o NAME.fmu an FMU is written and verified at once.
+    """
     from kinetree.models import load
-    from kinetree.models.description.reading.read_source import foreign_reader, is_foreign
-    from kinetree.models.foreign.toml_text import toml_text
+    from kinetree.models.description.reading.read_source import is_foreign
 
     if not is_foreign(file):
         raise BadInput(f"{file}: expected .urdf, .xacro, .xml, .mjcf, .step or .mo")
-    path = writable(output or Path(f"{file.name.split('.')[0]}.toml"), (".toml",), "--output")
+    default = Path(f"{file.name.split('.')[0]}.toml")
+    path = writable(output or default, (".toml", ".fmu"), "--output")
     assert path is not None
     if path.exists() and output is None and not force:
         raise BadInput(f"{path} exists already; --force overwrites it, -o names another")
+    if backend is not None and path.suffix != ".fmu":
+        raise BadInput(f"--backend {backend}: it is for FMUs, as with -o {path.stem}.fmu")
     page = writable(report, (".html",), "--report")
-    reader = foreign_reader(file)
     options: dict[str, Any] = {
         "floating": floating,
         "limits": limits,
@@ -87,6 +98,39 @@ def import_robot(
         "model": model,
     }
     options["arguments"] = dict(pair(each) for each in arg or ())
+    description, left_out = described(file, options)
+    mechanism = load(description)
+    if page is not None:
+        from kinetree.scripts.reports.import_report import write_import_report
+
+        write_import_report(page, file.name, mechanism.compile(), left_out)
+    told: dict[str, Any] = {
+        "file": path,
+        "bodies": len(description["bodies"]),
+        "joints": len(description["joints"]),
+        "left_out": left_out,
+    }
+    if path.suffix == ".fmu":
+        checks = verified_fmu(mechanism, path, backend or "python")
+        told |= {"checks": len(checks), "bad": [each for each in checks if not each["good"]]}
+    else:
+        from kinetree.models.foreign.toml_text import toml_text
+
+        remarks = [f"{description['name']}, imported from {file.name}"]
+        remarks += [line(each) for each in left_out]
+        write_text(path, toml_text(beside(description, path.absolute().parent), remarks))
+    show(told, json)
+    if told.get("bad"):
+        raise Exit(1)
+
+
+def described(file: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the description of a foreign file and what was left out, read with given options."""
+    from inspect import signature
+
+    from kinetree.models.description.reading.read_source import foreign_reader
+
+    reader = foreign_reader(file)
     known = signature(reader).parameters
     unknown = [name for name, value in options.items() if value and name not in known]
     if unknown:
@@ -97,31 +141,38 @@ def import_robot(
         raise BadInput(
             f"--{unknown[0].replace('_', '-')} has no meaning for {file.suffix} files of this kind"
         )
-    description, left_out = reader(
+    return reader(
         **{name: value for name, value in options.items() if name in known and value is not None}
     )
-    mechanism = load(description)
-    if page is not None:
-        from kinetree.scripts.reports.import_report import write_import_report
 
-        write_import_report(page, file.name, mechanism.compile(), left_out)
-    remarks = [f"{description['name']}, imported from {file.name}"] + [
-        line(each) for each in left_out
-    ]
-    write_text(path, toml_text(beside(description, path.absolute().parent), remarks))
+
+def verified_fmu(mechanism: Any, path: Path, backend: str) -> list[dict[str, Any]]:
+    """Write a mechanism as an FMU, verify it, and return what was checked."""
+    from kinetree.fmu.archive.build import BACKENDS, build_fmu
+    from kinetree.scripts.fmi.verify import verify
+
+    build_fmu(mechanism, path, one_of(backend, BACKENDS, "--backend"))
+    checks = verify(path).checks
+    return [{"what": each.what, "result": each.result, "good": each.good} for each in checks]
+
+
+def show(told: dict[str, Any], json: bool) -> None:
+    """Print what was written and left out, and how an FMU was verified."""
     if json:
-        told = {
-            "file": path,
-            "bodies": len(description["bodies"]),
-            "joints": len(description["joints"]),
-            "left_out": left_out,
-        }
-        return show_json(told)
-    counts = f"{len(description['bodies'])} bodies, {len(description['joints'])} joints"
-    typer.echo(f"{path} written: {counts}. Next: kinetree check {path}")
-    for each in left_out:
+        show_json(told)
+        return
+    counts = f"{told['bodies']} bodies, {told['joints']} joints"
+    if "bad" in told:
+        bad = [f"BAD {each['what']}: {each['result']}" for each in told["bad"]]
+        state = f"{len(bad)} of {told['checks']} checks failed" if bad else "verified"
+        more = f", {told['checks']} checks passed" if not bad else ""
+        typer.echo(f"{told['file']} written: {counts}; {state}{more}.")
+        for each in bad:
+            typer.echo(each)
+    else:
+        typer.echo(f"{told['file']} written: {counts}. Next: kinetree check {told['file']}")
+    for each in told["left_out"]:
         typer.echo(line(each))
-    return None
 
 
 def beside(part: Any, folder: Path) -> Any:

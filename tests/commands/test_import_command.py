@@ -59,3 +59,13 @@ def test_models_of_a_file_are_chosen_by_name(capsys):
     assert cli.main(["import", "m.mo", "--density", "3", "-o", "e.toml"]) == 2
     said = capsys.readouterr().err
     assert "Third" in said and "--density has no meaning" in said and not Path("e.toml").exists()
+
+
+def test_an_assembly_becomes_a_verified_fmu_in_one_command(capsys):
+    """What verification finds wrong ends the command with 1; remarks of the reader are printed."""
+    assert cli.main(["import", "bar.xml", "-o", "bar.fmu", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["bad"] == [] and told["checks"] > 5
+    assert Path("bar.fmu").stat().st_size > 1000
+    assert any("gravity" in each for each in told["left_out"])
+    assert cli.main(["import", "bar.xml", "-o", "bar.toml", "--backend", "native"]) == 2
