@@ -16,8 +16,13 @@ import numpy as np
 
 from kinetree.models.foreign import modelica_parts as parts
 from kinetree.models.foreign.looks import MOST_SHAPES, posed
-from kinetree.models.foreign.modelica_axis import AxisElements
-from kinetree.models.foreign.modelica_text import KIND, Component, Model, Unreadable, parsed
+from kinetree.models.foreign.modelica_assemblies import assembly_variable, taken_apart
+from kinetree.models.foreign.modelica_axis import AXIS_FAMILIES, AxisElements
+from kinetree.models.foreign.modelica_component import Component, Unreadable
+from kinetree.models.foreign.modelica_loads import LINE_FORCES, LOADS, Loads
+from kinetree.models.foreign.modelica_parser import KIND
+from kinetree.models.foreign.modelica_text import Model, parsed
+from kinetree.models.foreign.modelica_wheels import WHEELS, add_wheel_body, add_wheels
 from kinetree.models.foreign.robot import Lump, Sheet, numbers, quoted, refused, rotation
 from kinetree.models.language.numbers_and_expressions import AXES
 
@@ -26,6 +31,8 @@ HERE: Pose = (np.eye(3), np.zeros(3))
 WORLD = ""  # the cluster of the ground
 refuse = partial(refused, kind=KIND)
 SILENT = ("Visualizers", "Icons", "Interfaces")
+CUTS = ("CutForce", "CutTorque", "CutForceAndTorque", "Power")  # rigid, with signals
+EARTH = 3.986004418e14  # m3/s2, the field of a point where the model gives none
 
 
 @dataclass
@@ -35,8 +42,8 @@ class Move:
     way: str
     axis: np.ndarray
     coordinate: str
-    start: float = 0.0
-    speed: float = 0.0
+    start: float | None = None  # where the model gives one, or fixes 0
+    speed: float | None = None
 
     def table(self) -> dict[str, Any]:
         """Return the motion as a transform."""
@@ -44,8 +51,8 @@ class Move:
         found: dict[str, Any] = {
             self.way: axis or numbers(self.axis), "coordinate": self.coordinate,
         }  # fmt: skip
-        found |= {"start": self.start} if self.start else {}
-        return found | ({"speed": self.speed} if self.speed else {})
+        found |= {} if self.start is None else {"start": self.start}
+        return found | ({} if self.speed is None else {"speed": self.speed})
 
 
 @dataclass
@@ -140,25 +147,32 @@ class Translation:
         self.lumps: list[tuple[str, Lump, parts.Shapes, Component]] = []
         self.links: list[Link] = []
         self.lines: list[tuple[Component, dict[str, Any]]] = []
-        self.loads: list[Component] = []
+        self.free: list[Component] = []  # joints without constraints
+        self.relative: list[tuple[str, Lump]] = []  # inertias that rotors take over, by node
         self.outputs: dict[str, dict[str, Any]] = {}
         self.bodies: dict[str, str] = {WORLD: "ground"}
+        self.point_gravity = 0.0  # m3/s2, of a field towards the origin
         self.starts: dict[str, Component] = {}  # bodies that tell where they begin, by node
 
     def description(self) -> tuple[dict[str, Any], list[str]]:
-        for one, other in self.model.connections:
+        model = self.model
+        model.components, model.connections = taken_apart(model.components, model.connections)
+        for one, other in model.connections:
             self.nodes.join(one, other)
-        for component in self.model.components:
+        for component in model.components:
             for key, value in component.values.items():
                 if isinstance(value, str) and value.startswith("? ") and key in parts.PHYSICAL:
                     raise Unreadable(f"{component.path}.{key}: {value[2:]}")
             self._component(component)
+        self._free_links()
+        self._springs_in_series()
         self._chains()
         self._bodies()
         self._joints()
         self._free()
-        self._forces()
+        Loads(self).add()
         AxisElements(self).add()
+        add_wheels(self)
         self._aliases()
         if not self.sheet.bodies:
             raise Unreadable("a model without bodies")
@@ -193,20 +207,26 @@ class Translation:
         elif (moves := parts.moves(c, kind)) is not None:
             made = [Move(*each) for each in moves]
             self.links.append(Link(path, (a, b), list(made)))
-        elif kind in ("Spherical", "FreeMotion"):
-            typed = parts.spherical(c) if kind == "Spherical" else parts.free(c, "rel_a")
-            self.links.append(Link(path, (a, b), [], typed))
+        elif kind == "Spherical":
+            self.links.append(Link(path, (a, b), [], parts.spherical(c)))
+        elif kind in ("FreeMotion", "FreeMotionScalarInit"):
+            self.free.append(c)
         elif kind in ("SphericalSpherical", "UniversalSpherical"):
             self._rod(c, kind, a, b)
-        elif kind in ("Spring", "Damper", "SpringDamperParallel") and family == "Forces":
+        elif kind in LINE_FORCES and family == "Forces":
             self.lines.append((c, parts.line_force(c, kind)))
             if c.number("m", 0.0):
                 self.leave_out(c, "its mass")
-        elif kind in ("WorldForce", "WorldTorque"):
-            self.loads.append(c)
-        elif kind in parts.SENSORS:
-            self.loads.append(c)
-        elif family in ("Components", "Sources", "Rotational", "Translational"):
+        elif kind == "Rotor1D":
+            self._rotor(c, a)
+        elif kind in CUTS:
+            self._hold(c, a, b, HERE)
+            self.leave_out(c, "its signals")
+        elif kind in LOADS or family == "Sensors":
+            pass  # on bodies: Loads
+        elif kind in WHEELS:
+            add_wheel_body(self, c)
+        elif family in AXIS_FAMILIES or kind == "Mounting1D":
             pass  # along an axis: AxisElements
         else:
             self.leave_out(c)
@@ -214,7 +234,7 @@ class Translation:
     def _world(self, c: Component) -> None:
         kind = str(c.given("gravityType") or "").rpartition(".")[2]
         if kind == "PointGravity":
-            self.leave_out(c, "the field of a point")
+            self.point_gravity = c.number("mu", EARTH)
         elif kind != "NoGravity":
             n = c.vector("n", (0.0, -1.0, 0.0))
             self.sheet.gravity = numbers(n / np.linalg.norm(n) * c.number("g", 9.80665))
@@ -238,14 +258,83 @@ class Translation:
             return
         self.lines.append((c, {"rod": float(length)}))
 
+    def _rotor(self, c: Component, frame: str) -> None:
+        """Add a rotor that turns about an axis of its housing, whose inertia already has its own.
+
+        The housing of the library contains the rotor as if it stood still: that share is taken away.
+        """
+        n = parts.unit(c.vector("n", (1, 0, 0)), f"{c.path}.n")
+        lump = Lump(0.0, np.zeros(3), c.number("J", 1.0) * np.outer(n, n))
+        shaft = f"{c.path}.shaft"
+        connected = {node for pair in self.model.connections for node in pair}
+        if frame not in connected:
+            self.nodes.weld(WORLD, frame, HERE)
+        turn = Move("rotate", n, f"{c.path}.phi", c.guess("phi"), c.guess("w"))
+        self.links.append(Link(c.path, (frame, shaft), [turn]))
+        self.lumps.append((shaft, lump, [], c))
+        self.relative.append((frame, Lump(0.0, np.zeros(3), -lump.tensor)))
+
+    def _free_links(self) -> None:
+        """Add joints that constrain nothing where no other joint leads; else they only give starts."""
+        near = Nodes()
+        for link in self.links:
+            one, other = (self.nodes.place(each)[0] for each in link.ends)
+            near.join(one or "world", other or "world")
+        for c in self.free:
+            ends = f"{c.path}.frame_a", f"{c.path}.frame_b"
+            one, other = (self.nodes.place(each)[0] or "world" for each in ends)
+            if near.find(one) == near.find(other):
+                self.leave_out(c, "its start values: other joints lead there")
+                continue
+            near.join(one, other)
+            if one == "world" and not parts.tells_start(c):
+                continue  # the bodies themselves may tell where they begin
+            self.links.append(Link(c.path, ends, [], parts.free_joint(c)))
+
+    def _springs_in_series(self) -> None:
+        """Make one spring of two that only a frame without mass lies between."""
+        while (pair := self._series()) is not None:
+            (one, a), (two, b), node = pair
+            far = [
+                next(f"{c.path}.frame_{end}" for end in "ab"
+                     if self.nodes.find(f"{c.path}.frame_{end}") != node)
+                for c in (one, two)
+            ]  # fmt: skip
+            k = a["stiffness"], b["stiffness"]
+            stiffness = k[0] * k[1] / (k[0] + k[1]) if sum(k) else 0.0
+            joined = Component(f"{one.path}_{two.path}", "Forces.Spring", {})
+            for end, frame in zip("ab", far, strict=True):
+                self.nodes.join(frame, f"{joined.path}.frame_{end}")
+            law = {"kind": "line", "stiffness": stiffness, "length": a["length"] + b["length"]}
+            self.lines = [each for each in self.lines if each[0] not in (one, two)]
+            self.lines.append((joined, law))
+
+    def _series(self) -> Any:
+        """Return two springs with their common frame, None where there are none."""
+        ends: dict[str, list[tuple[Component, dict[str, Any]]]] = {}
+        for c, law in self.lines:
+            for end in "ab":
+                ends.setdefault(self.nodes.find(f"{c.path}.frame_{end}"), []).append((c, law))
+        taken = {self.nodes.find(node) for node, *_ in self.lumps} | set(self.nodes.held)
+        taken |= {self.nodes.find(end) for link in self.links for end in link.ends} | {WORLD}
+        taken |= {self.nodes.place(f"{c.path}.frame_{end}")[0] for c in self.model.components
+                  if c.kind.startswith(("Sensors.", "Forces.World")) for end in "ab"}  # fmt: skip
+        for node, lines in ends.items():
+            if node in taken or len(lines) != 2 or lines[0][0] is lines[1][0]:
+                continue
+            if all(set(law) == {"kind", "stiffness", "length"} for _, law in lines):
+                return lines[0], lines[1], node
+        return None
+
     # -- bodies ---------------------------------------------------------------------------------------
     def _chains(self) -> None:
         """Make one joint of two that only a body without mass lies between."""
-        heavy = {self.nodes.place(node)[0] for node, *_ in self.lumps} | {WORLD}
+        heavy = {self.nodes.place(node)[0] for node, *_ in (*self.lumps, *self.relative)} | {WORLD}
         for c, _ in self.lines:
             heavy |= {self.nodes.place(f"{c.path}.frame_{end}")[0] for end in "ab"}
-        for c in self.loads:
-            heavy |= {self.nodes.place(f"{c.path}.frame_{end}")[0] for end in "ab"}
+        for c in self.model.components:
+            if c.kind.rpartition(".")[2] in LOADS:
+                heavy |= {self.nodes.place(f"{c.path}.frame_{end}")[0] for end in "ab"}
         self.links = [self._between_bodies(link) for link in self.links]
         again = True
         while again:
@@ -289,6 +378,10 @@ class Translation:
                 R, r = self.nodes.place(node)[1]
                 lump = lump.joined(own.moved(R, r))
                 shapes += [posed(dict(shape), *composed((R, r), pose)) for shape, pose in looks]
+            for node, own in self.relative:
+                if self.nodes.place(node)[0] == cluster:
+                    R, r = self.nodes.place(node)[1]
+                    lump = lump.joined(Lump(0.0, lump.com, R @ own.tensor @ R.T))
             names = [c.path for *_, c in sorted(members, key=lambda each: -each[1].mass)]
             name = (names or [cluster.rpartition(".")[0] or "body"])[0]
             self.bodies[cluster] = self.sheet.fresh(name, "body", self.sheet.bodies)
@@ -358,13 +451,16 @@ class Translation:
                 }
                 if name not in others:
                     continue
-            start = next(
-                (c for node, c in self.starts.items() if self.nodes.place(node)[0] == cluster), None
-            )
+            here = [c for node, c in self.starts.items() if self.nodes.place(node)[0] == cluster]
+            told = [c for c in here if parts.tells_start(c)]
+            start = (told or here or [None])[0]
+            self.sheet.left_out += [
+                f"{c.path}: its start values: those of {told[0].path} count" for c in told[1:]
+            ]
             joint = self.sheet.fresh(f"{name}_free", "joint", self.sheet.joints)
             self.sheet.joints[joint] = {
                 "child": name,
-                **parts.free_body(start, self._pose_of(start)),
+                **parts.free_body(start, self._pose_of(start), len(here) == 1),
             }
             reached.add(name)
             self._spread(reached)
@@ -382,53 +478,15 @@ class Translation:
                     reached |= ends
                     again = True
 
-    # -- forces and outputs ---------------------------------------------------------------------------
-    def _forces(self) -> None:
-        for c, law in self.lines:
-            ends = [self.at(f"{c.path}.frame_{end}") for end in "ab"]
-            if ends[0]["body"] == ends[1]["body"]:
-                self.leave_out(c, "both ends are on one body")
-            elif "rod" in law:
-                name = self.sheet.fresh(c.path, "coupling", self.sheet.couplings)
-                self.sheet.couplings[name] = {"between": ends, "length": law["rod"]}
-            else:
-                name = self.sheet.fresh(c.path, "force", self.sheet.forces)
-                self.sheet.forces[name] = {"between": ends} | law
-        for c in self.loads:
-            kind = c.kind.rpartition(".")[2]
-            if kind in parts.SENSORS:
-                quantity = parts.SENSORS[kind]
-                self.outputs[f"{c.path}"] = {"quantity": quantity} | self.at(f"{c.path}.frame_a")
-                continue
-            key = "force" if kind == "WorldForce" else "torque"
-            vector = self.signal(f"{c.path}.{key}")
-            frame = str(c.given("resolveInFrame") or "world").rpartition(".")[2]
-            if vector is None or frame not in ("world", "frame_b"):
-                self.leave_out(c, "a signal that is no constant")
-                continue
-            load = {"force" if key == "force" else "moment": vector}
-            axes = {"frame": "body"} if frame == "frame_b" else {}
-            if axes and abs(self.nodes.place(f"{c.path}.frame_b")[1][0] - np.eye(3)).max() > 1e-12:
-                self.leave_out(c, "a load in the axes of a turned frame")
-                continue
-            name = self.sheet.fresh(c.path, "force", self.sheet.forces)
-            self.sheet.forces[name] = (
-                {"kind": "wrench"} | self.at(f"{c.path}.frame_b") | load | axes
-            )
-
-    def signal(self, node: str) -> Any:
-        """Return the law of the source that is connected with an input; None for others."""
-        root = self.nodes.find(node)
-        for c in self.model.components:
-            if self.nodes.find(f"{c.path}.y") == root and f"{c.path}.y" != node:
-                return parts.source(c)
-        return None
-
+    # -- outputs --------------------------------------------------------------------------------------
     def _aliases(self) -> None:
         known = {
             move.coordinate for link in self.links for move in link.moves
         }  # names of the file, as the format takes them
         for output, text in self.model.aliases:
+            if (law := assembly_variable(text, self.model.components, known)) is not None:
+                self.outputs[output] = {"value": law}
+                continue
             path, _, last = text.rpartition(".")
             rate = {"w": "phi", "v": "s", "a": ""}.get(last)
             if text in known:

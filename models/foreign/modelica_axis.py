@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kinetree.models.foreign.modelica_component import Component
+from kinetree.models.foreign.modelica_loads import Loads
 from kinetree.models.foreign.modelica_parts import source
-from kinetree.models.foreign.modelica_text import Component
 from kinetree.models.foreign.robot import quoted
 
 if TYPE_CHECKING:
     from kinetree.models.foreign.modelica import Translation
 
+AXIS_FAMILIES = ("Components", "Sources", "Rotational", "Translational")
 LAWS = ("Spring", "Damper", "SpringDamper")
 SOURCES = {
     "ConstantTorque": "tau_constant",
@@ -18,38 +20,68 @@ SOURCES = {
     "Torque": "tau",
     "Force": "f",
 }
+POSITIONS = {"Position": ("phi_ref", "s_ref")}
+BY_SPEED = {  # torques and forces over the speed: exponent
+    "LinearSpeedDependentTorque": (1, "tau", "w"), "QuadraticSpeedDependentTorque": (2, "tau", "w"),
+    "LinearSpeedDependentForce": (1, "f", "v"), "QuadraticSpeedDependentForce": (2, "f", "v"),
+}  # fmt: skip
 INERTIAS = {"Inertia": "J", "Mass": "m"}
 
 
 class AxisElements:
-    """Springs, dampers, inertias and sources between the axis and the support of joints."""
+    """Springs, dampers, inertias, gears and sources between the axis and the support of joints."""
 
     def __init__(self, translation: Translation):
         self.t = translation
         self.nodes = translation.nodes
-        self.axes: dict[str, tuple[str, str]] = {}  # connector: joint, coordinate
-        self.supports: dict[str, str] = {}
-        for link in translation.links:
-            for move in link.moves:
-                path = move.coordinate.rpartition(".")[0]
-                self.axes[self.nodes.find(f"{path}.axis")] = (link.name, move.coordinate)
-                self.supports[self.nodes.find(f"{path}.support")] = move.coordinate
+        self.loads = Loads(translation)
         self.fixed = {
             self.nodes.find(f"{c.path}.flange")
             for c in translation.model.components
             if c.kind.endswith("Components.Fixed")
         }
+        self._join_shafts()
+        self.axes: dict[str, tuple[str, str]] = {}  # connector: joint, coordinate
+        self.supports: dict[str, str] = {}
+        self.carriers: dict[str, str] = {}  # coordinate: the cluster that carries its joint
+        for link in translation.links:
+            for move in link.moves:
+                path = move.coordinate.rpartition(".")[0]
+                self.carriers[move.coordinate] = self.nodes.place(f"{path}.frame_a")[0]
+                for end in ("axis", "flange_a", "flange_b"):
+                    self.axes[self.nodes.find(f"{path}.{end}")] = (link.name, move.coordinate)
+                self.supports[self.nodes.find(f"{path}.support")] = move.coordinate
+        self.given: dict[str, tuple[Component, Any]] = {}  # motions, by coordinate
+        self.mounts = {
+            self.nodes.find(f"{c.path}.flange_b"): self.nodes.place(f"{c.path}.frame_a")[0]
+            for c in translation.model.components
+            if c.kind.endswith("Mounting1D")
+        }
+
+    def _join_shafts(self) -> None:
+        """Make one of the two flanges of what turns, or slides, as a whole: shafts and sensors."""
+        for c in self.t.model.components:
+            family, _, kind = c.kind.rpartition(".")
+            stiff = kind in INERTIAS and not c.number("L", 0.0)
+            if (stiff and family == "Components") or kind == "Rotor1D" or (
+                family == "Sensors" and kind in ("TorqueSensor", "ForceSensor", "PowerSensor")
+            ):  # fmt: skip
+                self.nodes.join(f"{c.path}.flange_a", f"{c.path}.flange_b")
 
     def add(self) -> None:
         """Add what can be translated and name the rest."""
         for c in self.t.model.components:
             family, _, kind = c.kind.rpartition(".")
-            if family not in ("Components", "Sources", "Rotational", "Translational"):
+            if family == "Sensors" and not self.loads.is_frame_sensor(c):
+                self.t.leave_out(c, "its signal")
+            if family not in AXIS_FAMILIES or kind == "Mounting1D":
                 continue
             if source(c) is not None or c.kind.endswith("Components.Fixed"):
                 continue
             if not self._element(c, kind):
                 self.t.leave_out(c)
+        for coordinate, (c, law) in self.given.items():
+            self._give(coordinate, c, law)
 
     def _between(self, c: Component) -> tuple[str, float]:
         """Return the coordinate along which a component with two flanges acts, and its sign."""
@@ -57,44 +89,122 @@ class AxisElements:
         for axis, other, sign in ((b, a, 1.0), (a, b, -1.0)):
             if axis in self.axes:
                 coordinate = self.axes[axis][1]
-                if self.supports.get(other) == coordinate or other in self.fixed:
+                if self.supports.get(other) == coordinate or self._stands(other, coordinate):
                     return coordinate, sign
         return "", 0.0
 
+    def _stands(self, flange: str, coordinate: str) -> bool:
+        """Whether a flange is fixed to the ground, or to the body that carries the joint."""
+        carrier = self.carriers.get(coordinate)
+        return flange in self.fixed or (flange in self.mounts and self.mounts[flange] == carrier)
+
     def _element(self, c: Component, kind: str) -> bool:
-        sheet = self.t.sheet
         if kind in LAWS:
-            coordinate, sign = self._between(c)
-            if not coordinate:
-                return False
-            law: dict[str, Any] = {"coordinate": coordinate}
-            if kind != "Damper":
-                rest = c.number("phi_rel0", c.number("s_rel0", 0.0))
-                law |= {"stiffness": c.number("c", 1.0e5), "length": sign * rest}
-            if kind != "Spring":
-                law["damping"] = c.number("d", 0.0)
-            sheet.forces[sheet.fresh(c.path, "force", sheet.forces)] = law
-            return True
+            return self._spring(c, kind)
         if kind in INERTIAS:
             return self._inertia(c, INERTIAS[kind])
-        if kind in SOURCES:
-            found = self.axes.get(self.nodes.find(f"{c.path}.flange"))
-            if found is None:
-                return False
-            law = self._value(c, SOURCES[kind])
-            sheet.forces[sheet.fresh(c.path, "force", sheet.forces)] = {
-                "coordinate": found[1],
-                "value": law,
-            }
+        if kind == "IdealGear":
+            return self._gear(c)
+        if kind not in SOURCES and kind not in BY_SPEED and kind not in POSITIONS:
+            return False
+        found = self.axes.get(self.nodes.find(f"{c.path}.flange"))
+        if found is None or not self._supported(c, found[1]):
+            return False
+        if kind in POSITIONS:
+            return self._position(c, found[1])
+        law = (
+            self._speed_law(c, kind, found[1])
+            if kind in BY_SPEED
+            else self._value(c, SOURCES[kind])
+        )
+        self._force(c, {"coordinate": found[1], "value": law})
+        return True
+
+    def _force(self, c: Component, law: dict[str, Any]) -> None:
+        forces = self.t.sheet.forces
+        forces[self.t.sheet.fresh(c.path, "force", forces)] = law
+
+    def _supported(self, c: Component, coordinate: str) -> bool:
+        """Whether a source with a support stands on the body that carries the joint."""
+        if c.given("useSupport") is not True:
             return True
-        return False
+        support = self.nodes.find(f"{c.path}.support")
+        return self.supports.get(support) == coordinate or self._stands(support, coordinate)
+
+    def _spring(self, c: Component, kind: str) -> bool:
+        coordinate, sign = self._between(c)
+        if not coordinate:
+            return False
+        law: dict[str, Any] = {"coordinate": coordinate}
+        if kind != "Damper":
+            rest = c.number("phi_rel0", c.number("s_rel0", 0.0))
+            law |= {"stiffness": c.number("c", 1.0e5), "length": sign * rest}
+        if kind != "Spring":
+            law["damping"] = c.number("d", 0.0)
+        self._force(c, law)
+        return True
+
+    def _gear(self, c: Component) -> bool:
+        """Add the ratio of two coordinates, phi_a = ratio phi_b."""
+        found = [self.axes.get(self.nodes.find(f"{c.path}.flange_{end}")) for end in "ab"]
+        if found[0] is None or found[1] is None or found[0][1] == found[1][1]:
+            return False
+        if not all(self._supported(c, each[1]) for each in found if each):
+            return False
+        one, other = (quoted(each[1]) for each in found if each)
+        name = self.t.sheet.fresh(c.path, "coupling", self.t.sheet.couplings)
+        ratio = c.number("ratio", 1.0)
+        self.t.sheet.couplings[name] = {"value": f"{one} - {ratio!r}*{other}"}
+        return True
+
+    def _position(self, c: Component, coordinate: str) -> bool:
+        """Let a coordinate follow a known signal."""
+        law = next((law for key in POSITIONS["Position"]
+                    if (law := self.loads.signal(f"{c.path}.{key}")) is not None), None)  # fmt: skip
+        if law is None or isinstance(law, list):
+            return False
+        self.given[coordinate] = (c, law)
+        if c.given("exact") is not True:
+            self.t.sheet.left_out.append(
+                f"assumed: {c.path} follows its reference exactly, without its filter"
+            )
+        return True
+
+    def _give(self, coordinate: str, c: Component, law: Any) -> None:
+        """Make a coordinate a motion given over time; a constraint where others depend on it."""
+        sheet, joint = self.t.sheet, self._joint_of(coordinate)
+        tables = [sheet.forces, sheet.couplings, sheet.states, self.t.outputs, self.t.model.aliases]
+        transforms = sheet.joints[joint].get("transforms", [])
+        step = next((each for each in transforms if each.get("coordinate") == coordinate), None)
+        free = not any(coordinate in repr(each) for each in tables)
+        if step is None or not free or "rotor_inertia" in sheet.joints[joint]:
+            name = sheet.fresh(c.path, "coupling", sheet.couplings)
+            sheet.couplings[name] = {"value": f"{quoted(coordinate)} - ({law})"}
+            return
+        for key in ("coordinate", "start", "speed"):
+            step.pop(key, None)
+        step["by"] = law
+
+    def _joint_of(self, coordinate: str) -> str:
+        """Return the joint that has a coordinate."""
+        links = self.t.links
+        return next(x.name for x in links if coordinate in [m.coordinate for m in x.moves])
+
+    def _speed_law(self, c: Component, kind: str, coordinate: str) -> str:
+        power, load, speed = BY_SPEED[kind]
+        most = c.number(f"{load}_nominal", 1.0)
+        share = f"(der({quoted(coordinate)})/{c.number(f'{speed}_nominal', 1.0)!r})"
+        one_way = c.given("TorqueDirection" if load == "tau" else "ForceDirection") is not False
+        if power == 1:
+            return f"{most!r}*" + (f"abs{share}" if one_way else share)
+        return f"{most!r}*{share}" + ("**2" if one_way else f"*abs{share}")
 
     def _value(self, c: Component, key: str) -> Any:
         """Return the law of a source; an input of the model where nothing is connected that is known."""
         if key.endswith("_constant"):
             return c.number(key, 0.0)
-        law = self.t.signal(f"{c.path}.{key}")
-        if law is not None:
+        law = self.loads.signal(f"{c.path}.{key}")
+        if law is not None and not isinstance(law, list):
             return law
         name = self.t.sheet.fresh(f"{c.path}.{key}", "input", self.t.sheet.inputs, value=True)
         self.t.sheet.inputs[name] = {"start": 0.0, "unit": "N.m" if key == "tau" else "N"}
@@ -103,11 +213,11 @@ class AxisElements:
 
     def _inertia(self, c: Component, key: str) -> bool:
         """Add an inertia that only turns, or slides, with one joint."""
-        ends = [self.nodes.find(f"{c.path}.flange_{end}") for end in "ab"]
-        found = [self.axes[end] for end in ends if end in self.axes]
+        ends = {self.nodes.find(f"{c.path}.flange_{end}") for end in "ab"}
+        found = {self.axes[end] for end in ends if end in self.axes}
         if len(found) != 1:
             return False
-        joint, coordinate = found[0]
+        joint, coordinate = found.pop()
         table = self.t.sheet.joints.get(joint)
         if table is None or "transforms" not in table:
             return False
@@ -116,6 +226,6 @@ class AxisElements:
         reflected[own.index(coordinate)] += c.number(key, 0.0)
         speed = c.start("w" if key == "J" else "v")
         for each in table["transforms"]:
-            if each.get("coordinate") == coordinate and speed and "speed" not in each:
+            if each.get("coordinate") == coordinate and speed and not each.get("speed"):
                 each["speed"] = speed
         return True

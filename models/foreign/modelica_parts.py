@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.foreign.modelica_text import Component, Unreadable
+from kinetree.models.foreign.modelica_component import Component, Unreadable
 from kinetree.models.foreign.robot import Lump, numbers, place
 from kinetree.models.language.inertia_rotation import turn
 
@@ -22,11 +22,6 @@ PHYSICAL = {
     "width", "height", "diameter", "innerDiameter", "innerWidth", "innerHeight", "c", "d", "s_unstretched", "g", "rodLength", "rRod_ia",
     "tau_constant", "f_constant", "J", "phi_rel0", "s_rel0", "r_shape", "lengthDirection", "widthDirection",
 }  # fmt: skip
-SENSORS = {
-    "AbsolutePosition": "position",
-    "AbsoluteVelocity": "velocity",
-    "AbsoluteAngularVelocity": "angular_velocity",
-}
 
 
 def unit(v: np.ndarray, what: str) -> np.ndarray:
@@ -144,15 +139,41 @@ BODIES: dict[str, Callable[[Component], tuple[Lump, Shapes, np.ndarray | None]]]
 }  # fmt: skip
 
 
+def _body_values(c: Component) -> dict[str, Any]:
+    """Return what expressions beside a body use of it: mass, centre of mass, tensor, vector."""
+    lump, _, r = BODIES[c.kind.rpartition(".")[2]](c)
+    return {"m": lump.mass, "r_CM": lump.com, "I": lump.tensor} | ({} if r is None else {"r": r})
+
+
+def line_axes(c: Component) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the directions of a universal joint and the line of JointUPS, in frame_ia."""
+    first = unit(c.vector("n1_a", (0, 0, 1)), f"{c.path}.n1_a")
+    line = unit(c.vector("nAxis_ia", (1, 0, 0)), f"{c.path}.nAxis_ia")
+    return first, unit(np.cross(first, line), f"{c.path}.nAxis_ia across n1_a"), line
+
+
+def _line_values(c: Component) -> dict[str, Any]:
+    _, second, line = line_axes(c)
+    return {"eAxis_ia": line, "e2_ia": second, "e3_ia": np.cross(line, second)}
+
+
+DERIVED: dict[str, Callable[[Component], dict[str, Any]]] = {
+    "BodyBox": _body_values, "BodyCylinder": _body_values, "JointUPS": _line_values,
+}  # fmt: skip
+
+
 # -- joints -------------------------------------------------------------------------------------------
-def moves(c: Component, kind: str) -> list[tuple[str, np.ndarray, str, float, float]] | None:
+Elementary = tuple[str, np.ndarray, str, float | None, float | None]
+
+
+def moves(c: Component, kind: str) -> list[Elementary] | None:
     """Return the elementary motions of a joint from frame_a to frame_b; None for others."""
 
-    def turning(axis: Any, angle: str, rate: str) -> tuple[str, np.ndarray, str, float, float]:
-        return ("rotate", axis, f"{c.path}.{angle}", c.start(angle), c.start(rate))
+    def turning(axis: Any, angle: str, rate: str) -> Elementary:
+        return ("rotate", axis, f"{c.path}.{angle}", c.guess(angle), c.guess(rate))
 
-    def sliding(axis: Any, way: str, rate: str) -> tuple[str, np.ndarray, str, float, float]:
-        return ("shift", axis, f"{c.path}.{way}", c.start(way), c.start(rate))
+    def sliding(axis: Any, way: str, rate: str) -> Elementary:
+        return ("shift", axis, f"{c.path}.{way}", c.guess(way), c.guess(rate))
 
     def axis(key: str, default: tuple[float, float, float]) -> np.ndarray:
         return unit(c.vector(key, default), f"{c.path}.{key}")
@@ -195,7 +216,12 @@ def spherical(c: Component) -> dict[str, Any]:
     """Return a ball joint with its start."""
     R = start_turn(c)
     speed = R.T @ c.vector("w_rel_a_start")
-    return {"type": "spherical", "start": quaternion(R), "speed": numbers(speed)}
+    table: dict[str, Any] = {"type": "spherical"}
+    if c.given("angles_start") is not None or c.given("angles_fixed") is True:
+        table["start"] = quaternion(R)
+    if speed.any() or c.given("w_rel_a_fixed") is True:
+        table["speed"] = numbers(speed)
+    return table
 
 
 def free(c: Component, suffix: str) -> dict[str, Any]:
@@ -206,18 +232,43 @@ def free(c: Component, suffix: str) -> dict[str, Any]:
     if place_.shape != (3,) or rate.shape != (3,):
         raise Unreadable(f"{c.path}: a start of three numbers")
     spin = c.vector(f"w_{suffix}_start")
-    return {
-        "type": "free",
-        "start": [*numbers(place_), *quaternion(R)],
-        "speed": [*numbers(R.T @ rate), *numbers(R.T @ spin)],
-    }
+    table: dict[str, Any] = {"type": "free"}
+    if r is not None or c.given("angles_start") is not None or c.given("angles_fixed") is True:
+        table["start"] = [*numbers(place_), *quaternion(R)]
+    if rate.any() or spin.any() or c.given(f"w_{suffix}_fixed") is True:
+        table["speed"] = [*numbers(R.T @ rate), *numbers(R.T @ spin)]
+    return table
 
 
-def free_body(c: Component | None, pose: Pose) -> dict[str, Any]:
+def free_joint(c: Component) -> dict[str, Any]:
+    """Return a joint without constraints, whose start is one vector or single numbers."""
+    if c.kind.endswith("ScalarInit"):
+        single = {
+            key: np.array([c.start(f"{name}_{k}") for k in (1, 2, 3)])
+            for key, name in (("r", "r_rel_a"), ("v", "v_rel_a"), ("a", "angle"), ("w", "w_rel_b"))
+        }
+        R = sequence(c.vector("sequence_start", (1, 2, 3)), single["a"])
+        return {
+            "type": "free",
+            "start": [*numbers(single["r"]), *quaternion(R)],
+            "speed": [*numbers(R.T @ single["v"]), *numbers(single["w"])],
+        }
+    return free(c, "rel_a")
+
+
+def tells_start(c: Component) -> bool:
+    """Whether a body, or a free joint, has start values of its own."""
+    return any(
+        key.endswith("_start") or (isinstance(value, dict) and "start" in value)
+        for key, value in c.values.items()
+    )
+
+
+def free_body(c: Component | None, pose: Pose, alone: bool = True) -> dict[str, Any]:
     """Return the joint of a body that nothing holds; its frame_a stands at a pose of the body."""
     if c is None:
         return {"type": "free"}
-    if c.kind.endswith("PointMass"):
+    if c.kind.endswith("PointMass") and alone:
         r, v = (c.given(f"{key}_0", "start") for key in "rv")
         at, rate = (np.zeros(3) if each is None else np.asarray(each, float) for each in (r, v))
         return {
@@ -239,6 +290,9 @@ def framed(A: Pose, B: Pose) -> dict[str, Any]:
 def line_force(c: Component, kind: str) -> dict[str, Any]:
     """Return the law of a spring or damper between two frames."""
     law: dict[str, Any] = {"kind": "line"}
+    if kind == "SpringDamperSeries":
+        keys = ("c", "s_unstretched", "d", "s_damper_start")
+        return law | {"series": {key: c.number(key, 0.0) for key in keys}}
     if kind != "Damper":
         law |= {"stiffness": c.number("c", 0.0), "length": c.number("s_unstretched", 0.0)}
     if kind != "Spring":
@@ -261,8 +315,12 @@ def source(c: Component) -> Any:
         slope = c.number("height", 1.0) / max(c.number("duration", 2.0), NOTHING)
         last = begin + c.number("duration", 2.0)
         return f"{offset!r} + {slope!r}*(min(max(t, {begin!r}), {last!r}) - {begin!r})"
-    if kind == "Sine":
+    if kind in ("Sine", "Cosine"):
         rate = 2.0 * math.pi * (c.number("f", c.number("freqHz", 1.0)))
-        wave = f"sin({rate!r}*(t - {begin!r}) + {c.number('phase', 0.0)!r})"
-        return f"{offset!r} + if(t < {begin!r}, 0, {c.number('amplitude', 1.0)!r}*{wave})"
+        name = "sin" if kind == "Sine" else "cos"
+        wave = f"{name}({rate!r}*(t - {begin!r}) + {c.number('phase', 0.0)!r})"
+        wave = f"{c.number('amplitude', 1.0)!r}*{wave}"
+        if begin <= 0.0:
+            return f"{offset!r} + {wave}"
+        return f"{offset!r} + if(t < {begin!r}, 0, {wave})"
     return None

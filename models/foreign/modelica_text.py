@@ -6,29 +6,28 @@ after reading: modifications are evaluated where they are written.
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kinetree.models.foreign import modelica_parts as parts
+from kinetree.models.foreign.modelica_component import Component, Unreadable
+from kinetree.models.foreign.modelica_parser import KIND, PLAIN, Packages, models_of, syntax_tree
+from kinetree.models.foreign.modelica_values import (
+    MOST_ROUNDS,
+    evaluated,
+    reference,
+    rounds,
+    whole_number,
+)
 from kinetree.models.foreign.robot import refused
 
-KIND = "a model of Modelica.Mechanics.MultiBody"
-LARGEST_MODELICA = 400_000  # bytes
 DEEPEST_MODELICA = 12  # components inside one another
-MOST_BRACKETS = 40  # inside one another
 MOST_COMPONENTS = 5_000
-PLAIN = ("Real", "Integer", "Boolean", "String")
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
-    "exp": np.exp, "log": np.log, "abs": np.abs, "min": np.minimum, "max": np.maximum, "cross": np.cross, "transpose": np.transpose,
-    "length": np.linalg.norm, "norm": np.linalg.norm, "from_deg": np.radians, "to_deg": np.degrees, "from_rpm": lambda x: x * math.pi / 30.0,
-    "normalize": lambda v: v / np.linalg.norm(v), "vector": np.ravel, "sum": np.sum, "from_bar": lambda x: 1e5 * x,
-}  # fmt: skip
 WORLD_DEFAULTS = {  # for a nominal length of 1 m
     "defaultJointLength": 0.1, "defaultJointWidth": 0.05, "defaultForceLength": 0.1, "defaultForceWidth": 0.05, "defaultBodyDiameter": 1.0 / 9.0,
     "defaultWidthFraction": 20.0, "nominalLength": 1.0, "defaultAxisLength": 0.2,
@@ -38,53 +37,6 @@ AXIS_DEFAULTS = {
     "Prismatic": (1.0, 0.0, 0.0),
     "Cylindrical": (1.0, 0.0, 0.0),
 }
-CONSTANTS = {"pi": math.pi, "e": math.e, "g_n": 9.80665, "eps": 2.0**-52, "inf": 1e60}
-
-
-class Unreadable(ValueError):
-    """An expression or a class that cannot be evaluated; the text says which."""
-
-
-@dataclass
-class Component:
-    """One component of a library class: its path, its class and its modifications."""
-
-    path: str
-    kind: str  # the last two names of the class, as Joints.Revolute
-    values: dict[str, Any] = field(default_factory=dict)
-
-    def number(self, key: str, default: float) -> float:
-        """Return a scalar parameter."""
-        value = self.given(key)
-        if value is None:
-            return default
-        if isinstance(value, str) or np.ndim(value) != 0 or not math.isfinite(value):
-            raise Unreadable(f"{self.path}.{key} as a number")
-        return float(value)
-
-    def vector(self, key: str, default: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """Return a parameter of three numbers."""
-        value = self.given(key)
-        found = np.asarray(default if value is None else value)
-        if found.shape != (3,) or found.dtype.kind not in "fiub" or not np.isfinite(found).all():
-            raise Unreadable(f"{self.path}.{key} as three numbers")
-        return found.astype(float)
-
-    def given(self, key: str, inner: str = "") -> Any:
-        """Return a modification, as of phi or of phi(start); None where there is none."""
-        value = self.values.get(key)
-        if isinstance(value, dict):
-            return value.get(inner)
-        return None if inner else value
-
-    def start(self, key: str, inner: str = "start") -> float:
-        """Return the start value of a variable, 0 where none is given."""
-        value = self.given(key, inner)
-        if value is None:
-            return 0.0
-        if isinstance(value, str) or np.ndim(value) != 0 or not math.isfinite(value):
-            raise Unreadable(f"{self.path}.{key}({inner}) as a number")
-        return float(value)
 
 
 @dataclass
@@ -96,36 +48,28 @@ class Model:
     connections: list[tuple[str, str]] = field(default_factory=list)
     aliases: list[tuple[str, str]] = field(default_factory=list)  # output, what it is
     left_out: list[str] = field(default_factory=list)
+    arrays: dict[str, int] = field(default_factory=dict)  # numbers of elements, by path
+    equations: Counter[str] = field(default_factory=Counter)  # that are left out, by path
+    absent: set[str] = field(default_factory=set)  # components whose condition does not hold
+
+    def finish(self) -> None:
+        """Drop connections of absent components, and name what is left out."""
+        self.connections = [
+            pair for pair in self.connections if not any(self._is_absent(each) for each in pair)
+        ]
+        for path, count in self.equations.items():
+            what = "an equation" if count == 1 else f"{count} equations"
+            self.left_out.append(f"{path}: {what}")
+
+    def _is_absent(self, node: str) -> bool:
+        names = node.split(".")
+        return any(".".join(names[:k]) in self.absent for k in range(1, len(names) + 1))
 
 
 def parsed(path: Path, wanted: str = "") -> Model:
     """Return the flat model of a file: that of a name, or the last one."""
-    try:
-        from pymoca.parser import parse
-    except ImportError:
-        raise refused(
-            str(path),
-            "a file that needs the package pymoca",
-            KIND,
-            "install it with 'pip install kinetree[modelica]'",
-        ) from None
-    try:
-        if (size := path.stat().st_size) > LARGEST_MODELICA:
-            raise refused(str(path), f"{size} bytes", f"at most {LARGEST_MODELICA}")
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise refused(str(path), f"what cannot be read: {error}", KIND) from None
-    if _nesting(text) > MOST_BRACKETS:
-        raise refused(str(path), "expressions nested too deeply", KIND)
-    try:
-        tree = parse(text, bypass_cache=True)
-    except RecursionError:
-        raise refused(str(path), "expressions nested too deeply", KIND) from None
-    except Exception as error:  # what the parser and the listeners of its tree raise
-        raise refused(
-            str(path), f"no Modelica: {' '.join(str(error).split())[:200]}", KIND
-        ) from None
-    models = list(_models(tree, ""))
+    tree = syntax_tree(path)
+    models = list(models_of(tree, ""))
     if not models:
         raise refused(str(path), "no model", KIND)
     names = [name for name, _, _ in models]
@@ -134,8 +78,10 @@ def parsed(path: Path, wanted: str = "") -> Model:
         raise refused(str(path), f"no model '{wanted[:60]}'", f"one of {', '.join(names)[:200]}")
     name, chosen, around = found[-1]
     model = Model(name.rpartition(".")[2])
+    packages = Packages(path, tree.within_names)
     try:
-        _Flattening(model).add(chosen, "", {}, around, 0)
+        _Flattening(model).add(chosen, "", {}, (*around, *packages.around), 0)
+        model.finish()
     except Unreadable as error:
         raise refused(str(path), str(error), KIND) from None
     except RecursionError:
@@ -143,22 +89,25 @@ def parsed(path: Path, wanted: str = "") -> Model:
     return model
 
 
-def _nesting(text: str) -> int:
-    """Return how many brackets stand inside one another at most, outside of texts and comments."""
-    depth = most = 0
-    for sign in re.findall(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|[(){}\[\]]', text, re.DOTALL):
-        depth = max(0, depth + (sign in "({[") - (sign in ")}]")) if len(sign) == 1 else depth
-        most = max(most, depth)
-    return most
+@dataclass(frozen=True)
+class _Each:
+    """A modification of every element of an array."""
+
+    value: Any
 
 
-def _models(tree: Any, path: str, around: tuple[Any, ...] = ()) -> Any:
-    for name, each in tree.classes.items():
-        inside = f"{path}.{name}".lstrip(".")
-        if each.type in ("model", "block", "class") and name not in PLAIN:
-            yield inside, each, (tree, *around)
-        else:
-            yield from _models(each, inside, (tree, *around))
+@dataclass(frozen=True)
+class _Redeclared:
+    """Another class in the place of a replaceable one."""
+
+    name: str
+    modification: Any
+    around: tuple[Any, ...]
+
+
+LIBRARY = (
+    "Parts", "Joints", "Forces", "Sensors", "Constraints", "Assemblies", "Components", "Sources", "MultiBody",
+)  # fmt: skip
 
 
 class _Flattening:
@@ -173,84 +122,248 @@ class _Flattening:
         """Add an instance of a class of the file."""
         if depth > DEEPEST_MODELICA:
             raise Unreadable(f"components nested too deeply, as {path[-60:]}")
+        around = (cls, *around)
+        values = self._values(cls, given, around, depth)
         for clause in cls.extends:
-            self._extend(clause, path, given, (cls, *around), depth)
-        values = self._values(cls, given)
-        parts = {name: symbol for name, symbol in cls.symbols.items() if not _is_value(symbol)}
+            self._extend(clause, path, given, values, around, depth)
+        inside = {name: each for name, each in cls.symbols.items() if not _is_value(each)}
         for _ in range(3):  # parameters of components may refer to those of others
-            for name, symbol in parts.items():
-                values |= _offered(name, symbol, values, given.get(name))
-        for name, symbol in parts.items():
-            inside = f"{path}.{name}".lstrip(".")
-            modified = _modifications(symbol.class_modification, values, inside)
-            own = given.get(name)
-            if isinstance(own, dict):
-                modified = _merged(modified, own)
-            self._component(symbol, inside, modified, (cls, *around), depth)
+            for name, symbol in inside.items():
+                values |= self._offered(name, symbol, values, given.get(name), around, depth)
+        for name, symbol in inside.items():
+            self._symbol(symbol, f"{path}.{name}".lstrip("."), given, values, around, depth)
         for equation in cls.equations:
-            self._equation(equation, path)
+            self._equation(equation, path, values)
+        where = path or self.model.name
+        if cls.initial_equations:
+            self.model.left_out.append(f"{where}: initial equations")
+        if cls.statements:
+            self.model.left_out.append(f"{where}: an algorithm")
 
     def _extend(
-        self, clause: Any, path: str, given: dict[str, Any], around: tuple[Any, ...], depth: int
-    ) -> None:
-        name = str(clause.component)
-        if "Icons." in name:
+        self, clause: Any, path: str, given: dict[str, Any], values: dict[str, Any],
+        around: tuple[Any, ...], depth: int,
+    ) -> None:  # fmt: skip
+        name = _imported(str(clause.component), around)
+        if "Icons." in name or "Interfaces." in name:
             return
-        base = _found(name, around)
-        if base is None:
+        more = _modifications(clause.class_modification, values, path, around)
+        base, scope = _found(name, around[1:])
+        if base is not None:
+            self.add(base, path, _merged(more, given), scope, depth + 1)
+        elif path and len(name.split(".")) > 1 and name.split(".")[-2] in LIBRARY:
+            self._library(path, name, _merged(more, given))
+        else:
             self.model.left_out.append(f"{path or self.model.name}: extends {name}")
-            return
-        more = _modifications(clause.class_modification, self._values(around[0], given), path)
-        self.add(base, path, _merged(more, given), around, depth + 1)
 
-    def _component(
-        self, symbol: Any, path: str, given: dict[str, Any], around: tuple[Any, ...], depth: int
-    ) -> None:
-        kind = str(symbol.type)
-        if len(self.model.components) > MOST_COMPONENTS:
-            raise Unreadable(f"more than {MOST_COMPONENTS} components")
-        inner = _found(kind, around)
-        if inner is not None:
-            self.add(inner, path, given, around, depth + 1)
+    # -- components -----------------------------------------------------------------------------------
+    def _symbol(
+        self, symbol: Any, path: str, given: dict[str, Any], values: dict[str, Any],
+        around: tuple[Any, ...], depth: int,
+    ) -> None:  # fmt: skip
+        """Add a component, or the elements of an array of them."""
+        kind = _imported(str(symbol.type), around)
+        if "Visualizers." in kind or "Icons." in kind:
             return
-        names = kind.split(".")
-        component = Component(path, ".".join(names[-2:]), given)
-        if _is_array(symbol) and "Constant" not in names[-1]:
+        if (condition := getattr(symbol, "condition", None)) is not None:
+            try:
+                there = bool(evaluated(condition, values))
+            except Unreadable as error:
+                there = False
+                self.model.left_out.append(f"{path} ({kind}): whether it is there: {error}")
+            if not there:
+                self.model.absent.add(path)
+                return
+        sizes = [each for row in symbol.dimensions for each in row if _is_size(each)]
+        modified = _modifications(symbol.class_modification, values, path, around, bool(sizes))
+        own = given.get(symbol.name)
+        if isinstance(own, dict):
+            modified = _merged(modified, own)
+        if isinstance(other := given.get(kind), _Redeclared):
+            more = _modifications(other.modification, values, path, other.around)
+            kind, modified, around = other.name, _merged(more, modified), other.around
+        if not sizes:
+            self._component(kind, path, modified, around, depth)
+            return
+        try:
+            count = whole_number(sizes[0], values)
+        except Unreadable as error:
+            self.model.left_out.append(f"{path}: an array of {kind} ({error})")
+            return
+        if len(sizes) > 1 or count > MOST_ROUNDS:
             self.model.left_out.append(f"{path}: an array of {kind}")
             return
-        self.model.components.append(component)
+        self.model.arrays[path] = count
+        for k in range(1, count + 1):
+            self._component(kind, f"{path}.{k}", _element_of(modified, k, count), around, depth)
 
-    def _equation(self, equation: Any, path: str) -> None:
-        sides = [getattr(equation, key, None) for key in ("left", "right")]
-        texts = [_reference(each) for each in sides]
-        where = path or self.model.name
-        if type(equation).__name__ == "ConnectClause" and all(texts):
-            one, other = (f"{path}.{text}".lstrip(".") for text in texts)
-            self.model.connections.append((one, other))
-        elif type(equation).__name__ == "Equation" and all(texts):
-            one, other = (f"{path}.{text}".lstrip(".") for text in texts)
-            self.model.aliases.append((one, other))
+    def _component(
+        self, kind: str, path: str, given: dict[str, Any], around: tuple[Any, ...], depth: int
+    ) -> None:
+        if len(self.model.components) > MOST_COMPONENTS:
+            raise Unreadable(f"more than {MOST_COMPONENTS} components")
+        inner, scope = _found(kind, around)
+        if inner is not None:
+            self.add(inner, path, given, scope, depth + 1)
         else:
-            self.model.left_out.append(f"{where}: an equation ({type(equation).__name__})")
+            self._library(path, kind, given)
 
-    def _values(self, cls: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of the parameters of a class."""
+    def _library(self, path: str, kind: str, given: dict[str, Any]) -> None:
+        """Add a component of a class of the library."""
+        changed = [name for name, each in given.items() if isinstance(each, _Redeclared)]
+        if changed:
+            self.model.left_out.append(f"{path}: a redeclaration of {', '.join(changed)}")
+        plain = {name: each for name, each in given.items() if name not in changed}
+        self.model.components.append(Component(path, ".".join(kind.split(".")[-2:]), plain))
+
+    # -- equations ------------------------------------------------------------------------------------
+    def _equation(self, equation: Any, path: str, values: dict[str, Any]) -> None:
+        kind, where = type(equation).__name__, path or self.model.name
+        if kind == "ConnectClause":
+            try:
+                ends = [reference(each, values) for each in (equation.left, equation.right)]
+            except Unreadable as error:
+                self.model.left_out.append(f"{where}: a connection: {error}")
+                return
+            one, other = (f"{path}.{end}".lstrip(".") for end in ends)
+            self.model.connections += self._pairs(one, other)
+        elif kind == "ForEquation":
+            self._loop(equation, path, values)
+        elif kind == "IfEquation":
+            self._branch(equation, path, values)
+        elif kind != "Function" or str(getattr(equation, "name", "")) != "assert":
+            texts = [reference(getattr(equation, key, None)) for key in ("left", "right")]
+            if kind == "Equation" and all(texts):
+                one, other = (f"{path}.{text}".lstrip(".") for text in texts)
+                self.model.aliases.append((one, other))
+            elif "assert" not in str(getattr(equation, "left", ""))[:200]:
+                self.model.equations[where] += 1
+
+    def _loop(self, equation: Any, path: str, values: dict[str, Any]) -> None:
+        index, *more = equation.indices
+        try:
+            numbers = rounds(index.expression, values)
+        except Unreadable as error:
+            self.model.left_out.append(f"{path or self.model.name}: a loop of equations: {error}")
+            return
+        for number in numbers:
+            inside = values | {str(index.name): number}
+            if more:
+                rest = type(equation)(indices=more, equations=equation.equations)
+                self._loop(rest, path, inside)
+                continue
+            for each in equation.equations:
+                self._equation(each, path, inside)
+
+    def _branch(self, equation: Any, path: str, values: dict[str, Any]) -> None:
+        try:
+            for condition, block in zip(equation.conditions, equation.blocks, strict=False):
+                if condition is True or evaluated(condition, values):
+                    for each in block:
+                        self._equation(each, path, values)
+                    return
+        except Unreadable:
+            self.model.equations[path or self.model.name] += 1
+
+    def _pairs(self, one: str, other: str) -> list[tuple[str, str]]:
+        """Return a connection, or those of the elements of two arrays of components."""
+        found = [self._array_of(each) for each in (one, other)]
+        counts = {count for _, count in found}
+        if counts == {0} or 0 in counts or len(counts) > 1:
+            return [(one, other)]
+        return [
+            tuple(each.replace(array, f"{array}.{k}", 1) for each, (array, _) in
+                  zip((one, other), found, strict=True))
+            for k in range(1, counts.pop() + 1)
+        ]  # fmt: skip # pyright: ignore[reportReturnType]
+
+    def _array_of(self, node: str) -> tuple[str, int]:
+        """Return the array that a connector without number belongs to, and its size; 0 for none."""
+        names = node.split(".")
+        for k in range(1, len(names)):
+            path = ".".join(names[:k])
+            if path in self.model.arrays and not names[k].isdigit():
+                return path, self.model.arrays[path]
+        return "", 0
+
+    # -- parameters -----------------------------------------------------------------------------------
+    def _values(
+        self, cls: Any, given: Mapping[str, Any], around: tuple[Any, ...], depth: int
+    ) -> dict[str, Any]:
+        """Return the values of the parameters of a class, and of those that it extends."""
         values: dict[str, Any] = {}
         waiting = {name: symbol for name, symbol in cls.symbols.items() if _is_value(symbol)}
         for name in list(waiting):
-            if name in given and not isinstance(given[name], dict):
+            if name in given and not isinstance(given[name], (dict, _Redeclared)):
                 values[name] = given[name]
                 del waiting[name]
+        bases = [] if depth > DEEPEST_MODELICA else cls.extends
         for _ in range(len(waiting) + 1):
+            for clause in bases:
+                base, scope = _found(_imported(str(clause.component), around), around[1:])
+                if base is not None:
+                    more = _modifications(clause.class_modification, values, "", around)
+                    inner = _merged(more, dict(given))
+                    values |= self._values(base, inner, (base, *scope), depth + 1)
+            bases = []
             for name, symbol in list(waiting.items()):
                 try:
-                    found = _modifications(symbol.class_modification, values, name, strict=True)
+                    found = _modifications(
+                        symbol.class_modification, values, name, around, strict=True
+                    )
                 except Unreadable:
                     continue
                 if "value" in found:
                     values[name] = found["value"]
                 del waiting[name]
         return values
+
+    def _offered(
+        self, name: str, symbol: Any, values: dict[str, Any], given: Any,
+        around: tuple[Any, ...], depth: int,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Return the parameters of a component by the names that expressions beside it use."""
+        whole = _imported(str(symbol.type), around)
+        kind = whole.rpartition(".")[2]
+        own = _modifications(symbol.class_modification, values, name, around)
+        own = _merged(own, given) if isinstance(given, dict) else own
+        plain = {
+            key: each for key, each in own.items() if not isinstance(each, (dict, _Redeclared))
+        }
+        known = {key: each for key, each in plain.items() if not str(each).startswith("? ")}
+        if kind == "World":
+            known = WORLD_DEFAULTS | known
+        if kind in AXIS_DEFAULTS:
+            known.setdefault("n", np.array(AXIS_DEFAULTS[kind]))
+        inner, scope = _found(whole, around)
+        if inner is not None and depth < DEEPEST_MODELICA:
+            known = self._values(inner, known, (inner, *scope), depth + 1) | known
+        elif kind in parts.DERIVED:
+            try:
+                known |= parts.DERIVED[kind](Component(name, kind, own))
+            except Unreadable:
+                pass  # where it is needed it is refused by its own name
+        return {f"{name}.{key}": value for key, value in known.items()}
+
+
+def _is_size(node: Any) -> bool:
+    """Whether a dimension of a declaration is one: scalars have an empty one."""
+    return node is not None and getattr(node, "value", 0) is not None
+
+
+def _element_of(given: dict[str, Any], k: int, count: int) -> dict[str, Any]:
+    """Return the modifications of the k-th element of an array."""
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        if isinstance(value, _Each):
+            found[key] = value.value
+        elif isinstance(value, dict):
+            found[key] = _element_of(value, k, count)
+        elif isinstance(value, np.ndarray) and value.shape[:1] == (count,):
+            found[key] = value[k - 1]
+        else:
+            found[key] = value
+    return found
 
 
 def _is_value(symbol: Any) -> bool:
@@ -262,34 +375,28 @@ def _is_value(symbol: Any) -> bool:
     return plain or bool({"parameter", "constant"} & set(symbol.prefixes))
 
 
-def _is_array(symbol: Any) -> bool:
-    return any(getattr(each, "value", 0) is not None for row in symbol.dimensions for each in row)
-
-
-def _offered(name: str, symbol: Any, values: Mapping[str, Any], given: Any) -> dict[str, Any]:
-    """Return the parameters of a component by the names that expressions beside it use."""
-    kind = str(symbol.type).rpartition(".")[2]
-    if kind == "World":
-        return {f"{name}.{key}": value for key, value in WORLD_DEFAULTS.items()}
-    own = _modifications(symbol.class_modification, values, name)
-    own = _merged(own, given) if isinstance(given, dict) else own
-    plain = {key: value for key, value in own.items() if not isinstance(value, dict)}
-    known = {key: value for key, value in plain.items() if not str(value).startswith("? ")}
-    if kind in AXIS_DEFAULTS:
-        known.setdefault("n", np.array(AXIS_DEFAULTS[kind]))
-    return {f"{name}.{key}": value for key, value in known.items()}
-
-
-def _found(name: str, around: tuple[Any, ...]) -> Any:
-    """Return the class of a name that the file itself has, in the classes around."""
-    first, *rest = name.split(".")
+def _imported(name: str, around: tuple[Any, ...]) -> str:
+    """Return a name whose first part is written out where it is that of an import."""
+    first, dot, rest = name.partition(".")
     for each in around:
-        inner = each.classes.get(first)
+        clause = getattr(each, "imports", {}).get(first)
+        if clause is not None:
+            whole = str(getattr(clause, "components", [clause])[0])
+            return whole + dot + rest
+    return name
+
+
+def _found(name: str, around: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Return the class of a name that the file, or its package, has; and the classes around it."""
+    first, *rest = name.split(".")
+    for depth, each in enumerate(around):
+        inner, scope = each.classes.get(first), around[depth:]
         for part in rest:
+            scope = (inner, *scope)
             inner = None if inner is None else inner.classes.get(part)
         if inner is not None and inner.type != "package" and first not in PLAIN:
-            return inner
-    return None
+            return inner, scope
+    return None, ()
 
 
 def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -303,118 +410,32 @@ def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _modifications(
-    modification: Any, values: Mapping[str, Any], path: str, strict: bool = False
-) -> dict[str, Any]:
-    """Return a class modification as nested tables of numbers."""
+    modification: Any, values: Mapping[str, Any], path: str, around: tuple[Any, ...],
+    array: bool = False, strict: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Return a class modification as nested tables of numbers; of an `array` with `each` marked."""
     found: dict[str, Any] = {}
     for argument in getattr(modification, "arguments", ()):
         element = argument.value
         component = getattr(element, "component", None)
-        if component is None:
-            raise Unreadable(f"{path}: a redeclaration")
+        if argument.redeclare or component is None or not hasattr(element, "modifications"):
+            name = str(getattr(element, "name", "") or "something")
+            other = _imported(str(component or ""), around)
+            found[name] = _Redeclared(other, getattr(element, "class_modification", None), around)
+            continue
         key = str(component)
         for each in element.modifications:
             if type(each).__name__ == "ClassModification":
-                inner = _modifications(each, values, f"{path}.{key}", strict)
-                found[key] = _merged(found.get(key) or {}, inner) if key in found else inner
-                continue
-            try:
-                value = evaluated(each, values)
-            except Unreadable as error:
-                if strict:
-                    raise
-                value = f"? {error}"
-            if isinstance(found.get(key), dict):
-                found[key][""] = value
+                inner = _modifications(each, values, f"{path}.{key}", around, array, strict)
+                value = _merged(found.get(key) or {}, inner) if key in found else inner
             else:
-                found[key] = value
+                try:
+                    value = evaluated(each, values)
+                except Unreadable as error:
+                    if strict:
+                        raise
+                    value = f"? {error}"
+                if isinstance(found.get(key), dict):
+                    value = found[key] | {"": value}
+            found[key] = _Each(value) if array and getattr(argument, "each", False) else value
     return found
-
-
-def _reference(node: Any) -> str:
-    """Return a reference to a connector as text; of arrays without the index."""
-    if type(node).__name__ != "ComponentRef":
-        return ""
-    name = str(node.name)
-    return f"{name}.{_reference(node.child[0])}" if node.child else name
-
-
-def evaluated(node: Any, values: Mapping[str, Any]) -> Any:
-    """Return the value of an expression: a number, an array, a truth or the name of a choice."""
-    kind = type(node).__name__
-    if kind == "Primary":
-        if node.value is None:
-            raise Unreadable("an expression without a value")
-        return node.value
-    if kind == "ComponentRef":
-        text = _reference(node)
-        if text in values:
-            value = values[text]
-            if isinstance(value, str) and value.startswith("? "):
-                raise Unreadable(value[2:])
-            return _element(value, node, values)
-        last = text.rpartition(".")[2]
-        if "Constants" in text and last in CONSTANTS or text == "pi":
-            return CONSTANTS[last]
-        if text[:1].isupper():
-            return text
-        raise Unreadable(f"the unknown name {text[:60]}")
-    if kind == "Array":
-        return _array([evaluated(each, values) for each in node.values])
-    if kind == "IfExpression":
-        for condition, value in zip(node.conditions, node.expressions, strict=False):
-            if evaluated(condition, values):
-                return evaluated(value, values)
-        return evaluated(node.expressions[-1], values)
-    if kind == "Expression":
-        operands = [evaluated(each, values) for each in node.operands]
-        with np.errstate(all="ignore"):
-            return _operation(str(node.operator), operands)
-    raise Unreadable(f"an expression ({kind})")
-
-
-def _array(parts: list[Any]) -> np.ndarray:
-    try:
-        return np.array(parts, dtype=float)
-    except (ValueError, TypeError):
-        raise Unreadable("an array of unequal rows, or of texts") from None
-
-
-def _element(value: Any, node: Any, values: Mapping[str, Any]) -> Any:
-    indices = [each for row in node.indices for each in row if each is not None]
-    if not indices:
-        return value
-    try:
-        return value[tuple(int(evaluated(each, values)) - 1 for each in indices)]
-    except (IndexError, TypeError, ValueError):
-        raise Unreadable(f"an element of {node.name}") from None
-
-
-def _operation(operator: str, operands: list[Any]) -> Any:
-    name = operator.rpartition(".")[2]
-    if any(isinstance(each, str) for each in operands):
-        if operator in ("==", "<>"):
-            same = str(operands[0]).split(".")[-1] == str(operands[1]).split(".")[-1]
-            return same == (operator == "==")
-        raise Unreadable(f"{operator[:20]} of texts")
-    try:
-        if operator in ("-", "+") and len(operands) == 1:
-            return -operands[0] if operator == "-" else operands[0]
-        if name in ("zeros", "ones", "fill"):
-            count = [int(each) for each in operands[name == "fill" :]]
-            if max(count) > 100 or len(count) > 2:
-                raise Unreadable(f"an array of {count}")
-            return np.full(count, {"zeros": 0.0, "ones": 1.0}.get(name, operands[0]))
-        if name in FUNCTIONS:
-            return FUNCTIONS[name](*operands)
-        a, b = operands
-        if operator == "*" and np.ndim(a) and np.ndim(b):
-            return np.asarray(a) @ np.asarray(b)
-        table: dict[str, Callable[[Any, Any], Any]] = {
-            "+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, ".*": lambda: a * b, "/": lambda: a / b, "./": lambda: a / b,
-            "^": lambda: float(a) ** float(b), ".^": lambda: a**b, "<": lambda: a < b, "<=": lambda: a <= b, ">": lambda: a > b,
-            ">=": lambda: a >= b, "==": lambda: a == b, "<>": lambda: a != b, "and": lambda: a and b, "or": lambda: a or b,
-        }  # fmt: skip # pyright: ignore
-        return table[operator]()  # pyright: ignore[reportCallIssue]
-    except (ValueError, TypeError, KeyError, ArithmeticError) as error:
-        raise Unreadable(f"{operator[:20]}: {str(error)[:60]}") from None

@@ -1,0 +1,63 @@
+"""One component of a Modelica model: its path, its class and the values of its modifications."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+class Unreadable(ValueError):
+    """An expression or a class that cannot be evaluated; the text says which."""
+
+
+@dataclass
+class Component:
+    """One component of a library class: its path, its class and its modifications."""
+
+    path: str
+    kind: str  # the last two names of the class, as Joints.Revolute
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def number(self, key: str, default: float) -> float:
+        """Return a scalar parameter."""
+        value = self.given(key)
+        if value is None:
+            return default
+        if isinstance(value, str) or np.ndim(value) != 0 or not math.isfinite(value):
+            raise Unreadable(f"{self.path}.{key} as a number")
+        return float(value)
+
+    def vector(self, key: str, default: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Return a parameter of three numbers."""
+        value = self.given(key)
+        found = np.asarray(default if value is None else value)
+        if found.shape != (3,) or found.dtype.kind not in "fiub" or not np.isfinite(found).all():
+            raise Unreadable(f"{self.path}.{key} as three numbers")
+        return found.astype(float)
+
+    def given(self, key: str, inner: str = "") -> Any:
+        """Return a modification, as of phi or of phi(start); None where there is none."""
+        value = self.values.get(key)
+        if isinstance(value, dict):
+            return value.get(inner)
+        return None if inner else value
+
+    def start(self, key: str, inner: str = "start") -> float:
+        """Return the start value of a variable, 0 where none is given."""
+        value = self.given(key, inner)
+        if value is None:
+            return 0.0
+        if isinstance(value, str) or np.ndim(value) != 0 or not math.isfinite(value):
+            raise Unreadable(f"{self.path}.{key}({inner}) as a number")
+        return float(value)
+
+    def guess(self, key: str) -> float | None:
+        """Return the start value of a variable that is given or fixed, None for others."""
+        value = self.given(key, "start")
+        if value is None:
+            fixed = self.given(key, "fixed")
+            return 0.0 if isinstance(fixed, (bool, np.bool_)) and fixed else None
+        return self.start(key)
