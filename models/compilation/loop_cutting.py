@@ -324,6 +324,7 @@ def held_starts(
         else:
             given = {
                 transform.coordinate: transform.model_fields_set
+                - ({"start", "speed"} if transform.guess else set())
                 for transform in reversed(spec.transforms)
                 if transform.coordinate is not None
             }

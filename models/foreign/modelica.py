@@ -7,7 +7,7 @@ path; visualizers are left out silently.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ class Move:
     coordinate: str
     start: float | None = None  # where the model gives one, or fixes 0
     speed: float | None = None
+    guess: bool = False  # the model does not fix them
 
     def table(self) -> dict[str, Any]:
         """Return the motion as a transform."""
@@ -52,7 +53,8 @@ class Move:
             self.way: axis or numbers(self.axis), "coordinate": self.coordinate,
         }  # fmt: skip
         found |= {} if self.start is None else {"start": self.start}
-        return found | ({} if self.speed is None else {"speed": self.speed})
+        found |= {} if self.speed is None else {"speed": self.speed}
+        return found | ({"guess": True} if self.guess and {"start", "speed"} & set(found) else {})
 
 
 @dataclass
@@ -67,9 +69,7 @@ class Link:
     def turned(self) -> Link:
         """Return the joint as seen from its other end."""
         steps = [
-            Move(each.way, -each.axis, each.coordinate, each.start, each.speed)
-            if isinstance(each, Move)
-            else inverse(each)
+            replace(each, axis=-each.axis) if isinstance(each, Move) else inverse(each)
             for each in reversed(self.steps)
         ]
         return Link(self.name, (self.ends[1], self.ends[0]), steps)
@@ -157,6 +157,11 @@ class Translation:
     def description(self) -> tuple[dict[str, Any], list[str]]:
         model = self.model
         model.components, model.connections = taken_apart(model.components, model.connections)
+        self.sheet.left_out += [
+            f"assumed: {c.path.rpartition('.')[0]} begins with frame_b where its nAxis_ia points"
+            for c in model.components
+            if c.path.endswith(".prismatic") and c.given("strut")
+        ]
         for one, other in model.connections:
             self.nodes.join(one, other)
         for component in model.components:
@@ -192,8 +197,11 @@ class Translation:
         a, b = f"{path}.frame_a", f"{path}.frame_b"
         if family in SILENT or "Visualizers" in c.kind:
             return
+        loose = any(c.given(f"{key}_locked") is False for key in "xyz")
         if kind == "World":
             self._world(c)
+        elif family == "Constraints" and kind != "Prismatic" and loose:
+            self.leave_out(c, "a constraint with directions that are not locked")
         elif kind == "Fixed" and family != "Components":
             self.nodes.weld(WORLD, b, (np.eye(3), c.vector("r")))
         elif kind in ("FixedTranslation", "FixedRotation"):
@@ -226,7 +234,7 @@ class Translation:
             pass  # on bodies: Loads
         elif kind in WHEELS:
             add_wheel_body(self, c)
-        elif family in AXIS_FAMILIES or kind == "Mounting1D":
+        elif family in AXIS_FAMILIES or kind in ("Mounting1D", "Strut"):
             pass  # along an axis: AxisElements
         else:
             self.leave_out(c)

@@ -101,10 +101,15 @@ class _Assembly:
 
 
 def _ups(a: _Assembly) -> None:
+    """A strut; without bodies in it what acts on its axis is a force along a line."""
+    if not {a.at("frame_ia"), a.at("frame_ib")} & set(a.used):
+        offset = {"s_offset": a.c.number("s_offset", 0.0)}
+        a.parts.append(Component(a.c.path, "Joints.Strut", offset))
+        return
     first, second, line = line_axes(a.c)
     offset = a.c.number("s_offset", 0.0)
     length = float(np.linalg.norm(a.c.vector("nAxis_ia", (1, 0, 0))))
-    slide = {"n": line, "s": {"start": length - offset}}
+    slide = {"n": line, "s": {"start": length - offset}, "strut": True}
     a.add("universal", "Joints.Universal", {"n_a": first, "n_b": second}, "frame_a", "frame_ia")
     a.add("prismatic", "Joints.Prismatic", slide, "frame_ia", "slid")
     a.add("offset", "Parts.FixedTranslation", {"r": line * offset}, "slid", "frame_ib")

@@ -51,6 +51,11 @@ class AxisElements:
                 for end in ("axis", "flange_a", "flange_b"):
                     self.axes[self.nodes.find(f"{path}.{end}")] = (link.name, move.coordinate)
                 self.supports[self.nodes.find(f"{path}.support")] = move.coordinate
+        self.struts = {
+            self.nodes.find(f"{c.path}.axis"): c
+            for c in translation.model.components
+            if c.kind.endswith("Strut")
+        }
         self.given: dict[str, tuple[Component, Any]] = {}  # motions, by coordinate
         self.mounts = {
             self.nodes.find(f"{c.path}.flange_b"): self.nodes.place(f"{c.path}.frame_a")[0]
@@ -100,14 +105,18 @@ class AxisElements:
 
     def _element(self, c: Component, kind: str) -> bool:
         if kind in LAWS:
-            return self._spring(c, kind)
+            return self._spring(c, kind) or self._strut(c, kind)
         if kind in INERTIAS:
             return self._inertia(c, INERTIAS[kind])
         if kind == "IdealGear":
             return self._gear(c)
         if kind not in SOURCES and kind not in BY_SPEED and kind not in POSITIONS:
             return False
-        found = self.axes.get(self.nodes.find(f"{c.path}.flange"))
+        flange = self.nodes.find(f"{c.path}.flange")
+        if kind in SOURCES and flange in self.struts:
+            self._line(c, self.struts[flange], {"value": self._value(c, SOURCES[kind])})
+            return True
+        found = self.axes.get(flange)
         if found is None or not self._supported(c, found[1]):
             return False
         if kind in POSITIONS:
@@ -143,6 +152,28 @@ class AxisElements:
             law["damping"] = c.number("d", 0.0)
         self._force(c, law)
         return True
+
+    def _strut(self, c: Component, kind: str) -> bool:
+        """Add a spring or damper between the axis and the bearing of a strut without mass."""
+        a, b = (self.nodes.find(f"{c.path}.flange_{end}") for end in "ab")
+        for axis, other, sign in ((b, a, 1.0), (a, b, -1.0)):
+            strut = self.struts.get(axis)
+            if strut is None or self.nodes.find(f"{strut.path}.bearing") != other:
+                continue
+            law: dict[str, Any] = {}
+            if kind != "Damper":
+                rest = sign * c.number("s_rel0", 0.0) + strut.number("s_offset", 0.0)
+                law |= {"stiffness": c.number("c", 1.0e5), "length": rest}
+            if kind != "Spring":
+                law["damping"] = c.number("d", 0.0)
+            self._line(c, strut, law)
+            return True
+        return False
+
+    def _line(self, c: Component, strut: Component, law: dict[str, Any]) -> None:
+        """Add a force between the two frames of a strut."""
+        ends = [self.loads.at(f"{strut.path}.frame_{end}") for end in "ab"]
+        self._force(c, {"kind": "line", "between": ends} | law)
 
     def _gear(self, c: Component) -> bool:
         """Add the ratio of two coordinates, phi_a = ratio phi_b."""
@@ -181,7 +212,7 @@ class AxisElements:
             name = sheet.fresh(c.path, "coupling", sheet.couplings)
             sheet.couplings[name] = {"value": f"{quoted(coordinate)} - ({law})"}
             return
-        for key in ("coordinate", "start", "speed"):
+        for key in ("coordinate", "start", "speed", "guess"):
             step.pop(key, None)
         step["by"] = law
 
@@ -228,4 +259,5 @@ class AxisElements:
         for each in table["transforms"]:
             if each.get("coordinate") == coordinate and speed and not each.get("speed"):
                 each["speed"] = speed
+                each.pop("guess", None)
         return True

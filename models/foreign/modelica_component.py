@@ -61,3 +61,12 @@ class Component:
             fixed = self.given(key, "fixed")
             return 0.0 if isinstance(fixed, (bool, np.bool_)) and fixed else None
         return self.start(key)
+
+    def starts(self, key: str, rate: str) -> tuple[float | None, float | None, bool]:
+        """Return the start of a variable and of its rate, and whether both are guesses.
+
+        A value that the model does not fix is a guess.
+        """
+        fixed = [self.given(each, "fixed") for each in (key, rate)]
+        known = any(isinstance(each, (bool, np.bool_)) and each for each in fixed)
+        return self.guess(key), self.guess(rate), not known

@@ -53,10 +53,12 @@ def syntax_tree(path: Path) -> Any:
 @lru_cache
 def _listener() -> Any:
     """Return a function from a text to its tree, with conditions and `each` noted in it."""
-    import antlr4
+    from pymoca import parser as pymoca_parser
     from pymoca.generated.ModelicaLexer import ModelicaLexer
     from pymoca.generated.ModelicaParser import ModelicaParser
     from pymoca.parser import ASTListener, ModelicaParserErrorListener, file_to_tree
+
+    antlr4 = pymoca_parser.antlr4  # its own runtime
 
     class Listener(ASTListener):
         """pymoca's listener, which also keeps conditions, `each` and the package of a file."""

@@ -163,21 +163,27 @@ DERIVED: dict[str, Callable[[Component], dict[str, Any]]] = {
 
 
 # -- joints -------------------------------------------------------------------------------------------
-Elementary = tuple[str, np.ndarray, str, float | None, float | None]
+Elementary = tuple[str, np.ndarray, str, float | None, float | None, bool]
 
 
 def moves(c: Component, kind: str) -> list[Elementary] | None:
     """Return the elementary motions of a joint from frame_a to frame_b; None for others."""
 
     def turning(axis: Any, angle: str, rate: str) -> Elementary:
-        return ("rotate", axis, f"{c.path}.{angle}", c.guess(angle), c.guess(rate))
+        return ("rotate", axis, f"{c.path}.{angle}", *c.starts(angle, rate))
 
     def sliding(axis: Any, way: str, rate: str) -> Elementary:
-        return ("shift", axis, f"{c.path}.{way}", c.guess(way), c.guess(rate))
+        return ("shift", axis, f"{c.path}.{way}", *c.starts(way, rate))
 
     def axis(key: str, default: tuple[float, float, float]) -> np.ndarray:
         return unit(c.vector(key, default), f"{c.path}.{key}")
 
+    if c.kind == "Constraints.Prismatic":  # its frames stay parallel
+        return [
+            sliding(np.eye(3)[k], f"s_{key}", f"v_{key}")
+            for k, key in enumerate("xyz")
+            if c.given(f"{key}_locked") is False
+        ]
     if kind in ("Revolute", "RevolutePlanarLoopConstraint"):
         return [turning(axis("n", (0, 0, 1)), "phi", "w")]
     if kind == "Prismatic":

@@ -89,6 +89,9 @@ class Transform(Part):
     )
     start: Number = Field(default=0.0, description="Coordinate at the start [m or rad]")
     speed: Number = Field(default=0.0, description="Speed at the start [m/s or rad/s]")
+    guess: bool = Field(
+        default=False, description="Start and speed are first guesses: closed loops may change them"
+    )
 
 
 class Flexible(Part):
