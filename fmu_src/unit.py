@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kinetree.fmu.archive import matrix_steps
+from kinetree.fmu.native import matrix_steps
 from kinetree.fmu.variables import FmuError
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.checks.run_check import STEP_OF_FMUS

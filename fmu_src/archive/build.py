@@ -10,7 +10,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetree.fmu.archive.binaries import Binaries, binaries, place_of, platforms_of, silent
 from kinetree.fmu.archive.capabilities import NATIVE_2, NATIVE_3, PYTHON_2, PYTHON_3
 from kinetree.fmu.archive.container import write_archive
 from kinetree.fmu.archive.documentation import index_html
@@ -19,6 +18,7 @@ from kinetree.fmu.archive.payload import payload, token_of
 from kinetree.fmu.archive.terminals import FOLDER, terminal_entries
 from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.names import imported
+from kinetree.fmu.native.binaries import Binaries, binaries, place_of, platforms_of, silent
 from kinetree.fmu.variables import FmuError, Table, variable_table
 from kinetree.models.checks.loader import generated, is_generated, read
 from kinetree.models.description.reading.table_files import fill_tables, names_files

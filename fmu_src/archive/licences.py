@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, distribution, files
 from pathlib import Path
 from typing import Any
 
-from kinetree.fmu.archive.binaries import Binaries
+from kinetree.fmu.native.binaries import Binaries
 
 FOLDER = "documentation/licenses"
 TREE = Path(__file__).parents[2]

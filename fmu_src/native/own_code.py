@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from kinetree.fmu.archive.binaries import Binaries, silent
+from kinetree.fmu.native.binaries import Binaries, silent
 from kinetree.fmu.native.shell import link
 from kinetree.fmu.variables import FmuError
 from kinetree.models.specialised.llvm_compiler import object_code

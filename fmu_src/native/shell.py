@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.fmu.archive import matrix_steps
+from kinetree.fmu.native import matrix_steps
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS

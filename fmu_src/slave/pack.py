@@ -10,7 +10,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from kinetree.fmu.archive.binaries import Binaries
+from kinetree.fmu.native.binaries import Binaries
 from kinetree.fmu.slave.loader import WITH_PYTHONFMU, with_loaders
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers import unit_layout as U

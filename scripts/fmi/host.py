@@ -46,7 +46,7 @@ class Archive:
 
     def _compile(self) -> bool:
         """Compile the binary of a source archive; compiler warnings are errors."""
-        from kinetree.fmu.archive.binaries import place_of
+        from kinetree.fmu.native.binaries import place_of
         from kinetree.fmu.source.archive import compile_sources
         from kinetree.solvers.library.platforms import this_platform
 

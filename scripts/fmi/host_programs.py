@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.fmu.archive.binaries import place_of
+from kinetree.fmu.native.binaries import place_of
 from kinetree.scripts.fmi import sensitivity
 from kinetree.scripts.fmi.bare_c_host import (
     HostError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from kinetree.fmu.archive import matrix_steps
+from kinetree.fmu.native import matrix_steps
 from kinetree.models.description.reference import plain
 from kinetree.models.gradients import layout as adjoint_layout
 from kinetree.solvers import fields, model_records, unit_layout

@@ -6,7 +6,7 @@ import re
 import pytest
 from tree import ROOT, modules, nodes, short
 
-from kinetree.fmu.archive import matrix_steps
+from kinetree.fmu.native import matrix_steps
 from kinetree.models.gradients import layout as adjoint_layout
 from kinetree.scripts.reports import records as reports
 from kinetree.solvers import fields, model_records, unit_layout
