@@ -83,8 +83,8 @@ def _listener() -> Any:
             each.addErrorListener(errors)
         listener = Listener()
         antlr4.ParseTreeWalker().walk(listener, parser.stored_definition())
-        file = listener.file_node
-        found = file_to_tree(file)
+        file: Any = listener.file_node
+        found: Any = file_to_tree(file)
         found.within_names = [] if not file.within else list(file.within[0].to_tuple())
         return found
 

@@ -131,4 +131,40 @@ equation
   connect(rod.frame_b, bob.frame_a);
 end Loose;
 """
-MODELS = (DOUBLE_PENDULUM, FOUR_BAR, NESTED, DRIVEN, LOOSE)
+ARRAYS = """
+model Arrays
+  inner World world(driveTrainMechanics3D=true);
+  parameter Integer n = 2;
+  parameter Real masses[:] = {1, 2};
+  Joints.Revolute j[n](each phi(start=0.1), each n={0,0,1});
+  Parts.Body b[n](m=masses, each r_CM={0.25,0,0}, each I_33=0.02);
+  Parts.FixedTranslation rod[n](each r={0.5,0,0});
+  Joints.Assemblies.JointRRP slider(n_b={1,0,0}, rRod1_ia={1.1,0,0}, rRod2_ib={0,0,0});
+  Joints.Assemblies.JointUPS strut(n1_a={0,1,0}, nAxis_ia={0.9,0.1,0.3});
+  Translational.Components.Spring spring(c=300, s_rel0=0.5);
+  Parts.Body more(m=9, r_CM={0,0,0}) if n > 1;
+  Parts.Rotor1D rotor(J=0.1, n={1,0,0});
+  Forces.SpringDamperSeries creep(c=50, d=20, s_unstretched=0.3);
+  Forces.WorldForce push;
+  Blocks.Sources.Constant f[3](k={7,0,0});
+  Sensors.RelativeSensor seen(get_r_rel=true);
+equation
+  connect(world.frame_b, j[1].frame_a);
+  connect(j.frame_b, b.frame_a);
+  for i in 1:n loop
+    connect(j[i].frame_b, rod[i].frame_a);
+    if i < n then
+      connect(rod[i].frame_b, j[i+1].frame_a);
+    end if;
+  end for;
+  connect(rod[1].frame_b, slider.frame_a); connect(world.frame_b, slider.frame_b);
+  connect(slider.frame_ib, more.frame_a); connect(strut.frame_a, world.frame_b);
+  connect(strut.frame_b, rod[2].frame_b); connect(spring.flange_a, strut.bearing);
+  connect(spring.flange_b, strut.axis); connect(rotor.frame_a, b[1].frame_a);
+  connect(creep.frame_a, world.frame_b); connect(creep.frame_b, b[2].frame_a);
+  connect(push.frame_b, b[1].frame_a); connect(f.y, push.force);
+  connect(seen.frame_a, world.frame_b); connect(seen.frame_b, b[1].frame_a);
+end Arrays;
+"""
+
+MODELS = (ARRAYS, DOUBLE_PENDULUM, FOUR_BAR, NESTED, DRIVEN, LOOSE)
