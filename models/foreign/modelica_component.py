@@ -70,3 +70,11 @@ class Component:
         fixed = [self.given(each, "fixed") for each in (key, rate)]
         known = any(isinstance(each, (bool, np.bool_)) and each for each in fixed)
         return self.guess(key), self.guess(rate), not known
+
+    def start_vector(self, key: str) -> np.ndarray:
+        """Return the start of a variable of three numbers, zeros where none is given."""
+        value = self.given(key, "start")
+        found = np.zeros(3) if value is None else np.asarray(value)
+        if found.shape != (3,) or found.dtype.kind not in "fiub" or not np.isfinite(found).all():
+            raise Unreadable(f"{self.path}.{key}(start) as three numbers")
+        return found.astype(float)

@@ -275,8 +275,7 @@ def free_body(c: Component | None, pose: Pose, alone: bool = True) -> dict[str, 
     if c is None:
         return {"type": "free"}
     if c.kind.endswith("PointMass") and alone:
-        r, v = (c.given(f"{key}_0", "start") for key in "rv")
-        at, rate = (np.zeros(3) if each is None else np.asarray(each, float) for each in (r, v))
+        at, rate = c.start_vector("r_0"), c.start_vector("v_0")
         return {
             "transforms": [
                 {"shift": axis, "coordinate": f"{c.path}.r_0_{k + 1}", "start": float(at[k]),

@@ -54,10 +54,9 @@ def add_wheels(t: Translation) -> None:
 
 def _start(c: Component, radius: float) -> dict[str, object]:
     """Return the free joint of a wheel that stands and rolls on the plane with its start angles."""
-    angles = np.zeros(3) if (given := c.given("angles", "start")) is None else np.asarray(given)
-    rates = np.zeros(3) if (given := c.given("der_angles", "start")) is None else np.asarray(given)
+    angles, rates = c.start_vector("angles"), c.start_vector("der_angles")
     R, w = np.eye(3), np.zeros(3)
-    for axis, angle, rate in zip(AXES, angles.astype(float), rates.astype(float), strict=True):
+    for axis, angle, rate in zip(AXES, angles, rates, strict=True):
         w += rate * R[:, axis - 1]
         R = R @ sequence(np.array([axis, 1, 1]), np.array([angle, 0.0, 0.0]))
     down = np.array([0.0, 0.0, -1.0])
