@@ -233,10 +233,8 @@ def spherical(c: Component) -> dict[str, Any]:
 def free(c: Component, suffix: str) -> dict[str, Any]:
     """Return a free joint with its start."""
     R = start_turn(c)
-    r, v = (c.given(f"{key}_{suffix}", "start") for key in "rv")
-    place_, rate = (np.zeros(3) if each is None else np.asarray(each, float) for each in (r, v))
-    if place_.shape != (3,) or rate.shape != (3,):
-        raise Unreadable(f"{c.path}: a start of three numbers")
+    r = c.given(f"r_{suffix}", "start")
+    place_, rate = (c.start_vector(f"{key}_{suffix}") for key in "rv")
     spin = c.vector(f"w_{suffix}_start")
     table: dict[str, Any] = {"type": "free"}
     if r is not None or c.given("angles_start") is not None or c.given("angles_fixed") is True:

@@ -149,6 +149,7 @@ BAD = {
     "text for a number": DOUBLE_PENDULUM.replace("{0.5,0,0}", '"long"'),
     "two numbers": DOUBLE_PENDULUM.replace("{0.5,0,0}", "{0.5,0}"),
     "start of one number": "model A inner World w; Parts.PointMass m(r_0(start={1})); end A;",
+    "start of a body": 'model A inner World w; Parts.Body m(r_0(start="x")); end A;',
     "start of a text": 'model A inner World w; Parts.RollingWheel m(angles(start="x")); end A;',
     "no direction": FOUR_BAR.replace("n={1,0,0}", "n={0,0,0}"),
     "deep": "model A parameter Real x = " + "(" * 3000 + "1" + ")" * 3000 + "; end A;",
