@@ -13,12 +13,12 @@ from pathlib import Path
 
 from kinetree.fmu.native.shell import shell_library
 from kinetree.fmu.slave.loader import WITH_PYTHONFMU, loader
-from kinetree.fmu.source.webassembly import module_path
+from kinetree.fmu.source.webassembly import CORE, LIVE, module_path
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers.entries import LIBRARIES
 from kinetree.solvers.library.build import build_all_levels, objects_for
 from kinetree.solvers.library.c_compiler import LibraryError
-from kinetree.solvers.library.platforms import PLATFORMS, this_platform
+from kinetree.solvers.library.platforms import NATIVE, this_platform
 from kinetree.solvers.library.verified_files import SHIPPED, beside, library_folder, library_path
 
 
@@ -29,11 +29,11 @@ def ship(say: Callable[[str], None]) -> Path:
     files = [
         library_path(name, level) for name in LIBRARIES for level in (own.levels if own else ())
     ]
-    for target in PLATFORMS.values():
+    for target in NATIVE.values():
         files += [shell_library(target, say), *objects_for(target, say)]
         if target.name in WITH_PYTHONFMU:
             files += [loader(target, version) for version in (2, 3)]
-    files.append(module_path(say))
+    files += [module_path(module, say) for module in (LIVE, CORE)]
     folder = SHIPPED / library_folder().name
     shutil.rmtree(SHIPPED, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -16,6 +16,7 @@ from kinetree.fmu.archive.documentation import index_html
 from kinetree.fmu.archive.licences import licences
 from kinetree.fmu.archive.payload import payload, token_of
 from kinetree.fmu.archive.terminals import FOLDER, terminal_entries
+from kinetree.fmu.component.assemble import MANIFEST, component, manifest
 from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.names import imported
 from kinetree.fmu.native.binaries import Binaries, binaries, place_of, platforms_of, silent
@@ -24,7 +25,7 @@ from kinetree.models.checks.loader import generated, is_generated, read
 from kinetree.models.description.reading.table_files import fill_tables, names_files
 from kinetree.models.language.errors import ModelError
 from kinetree.solvers.integrate.kinds import FIXED
-from kinetree.solvers.library.platforms import this_platform
+from kinetree.solvers.library.platforms import PLATFORMS, WEBASSEMBLY, Platform, this_platform
 
 if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism
@@ -102,8 +103,11 @@ def build_fmu(
         say(f"the general engine stays for some structures: {reason}")
     from kinetree.fmu.native import own_code
 
-    with own_code.specialised(unit.motions, carried, say) as binaries_of_it:
-        return pack_unit(unit, path, backend, fmi, files, binaries_of_it, plain_names=plain_names)
+    general = {each: carried.pop(each) for each in [WEBASSEMBLY] if each in carried}
+    if general:
+        say(f"{WEBASSEMBLY.name}: the general engine stays")
+    with own_code.specialised(unit.motions, carried, say) as own:
+        return pack_unit(unit, path, backend, fmi, files, own | general, plain_names=plain_names)
 
 
 def pack_unit(
@@ -274,13 +278,27 @@ def binaries_for(
 ) -> Binaries:
     """Return the binaries of an archive; the Python back end can do without one for this machine."""
     check_request(path, backend, int(float(fmi)))
+    components = backend == "native" and int(float(fmi)) == 3
     wanted = platforms_of(platforms)
+    if wanted is not None and WEBASSEMBLY in wanted and not components:
+        wanted = without_component(wanted, say)
     try:
-        return binaries(wanted, say)
+        return binaries(wanted, say, components)
     except FmuError:
         if backend == "native" or wanted is not None:
             raise
         return {}
+
+
+def without_component(
+    wanted: tuple[Platform, ...], say: Callable[[str], None]
+) -> tuple[Platform, ...]:
+    """Return platforms without WebAssembly, which is said; refuse where most of them are not wanted."""
+    text = f"{WEBASSEMBLY.name} is for the back end native and FMI 3.0: take --backend native --fmi 3"
+    if len(wanted) < len(PLATFORMS):
+        raise FmuError(text)
+    say(f"without {WEBASSEMBLY.name}: {text}")
+    return tuple(each for each in wanted if each != WEBASSEMBLY)
 
 
 def pack_slave(
@@ -328,6 +346,12 @@ def pack_native(
         raise FmuError("there is no engine library for this machine")
     content: dict[str, bytes | str | Path] = {"modelDescription.xml": xml}
     content |= {place_of(target, identifier, version): binary for target, binary in carried.items()}
+    if WEBASSEMBLY in carried:
+        core = carried[WEBASSEMBLY].read_bytes()
+        content[place_of(WEBASSEMBLY, identifier, version)] = component(
+            core, resources["model.kinetree"]
+        )
+        content[MANIFEST] = manifest()
     content |= {f"resources/{name}": data for name, data in resources.items()} | about(
         page, "native", carried
     )

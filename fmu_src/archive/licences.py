@@ -39,6 +39,18 @@ WINDOWS = """
 start-up code of mingw-w64 in the binary for Windows: copyright (c) the mingw-w64 project, https://www.mingw-w64.org; in the public domain or under
 the licence of its runtime, https://sourceforge.net/p/mingw-w64/mingw-w64/ci/master/tree/COPYING
 """
+WASI = """
+wasi-libc in the component for WebAssembly, https://github.com/WebAssembly/wasi-libc: Apache License 2.0 with LLVM exceptions, or MIT; its parts of
+musl: copyright (c) 2005-2020 Rich Felker and others, MIT:
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to
+deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or
+sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN
+THE SOFTWARE.
+"""
 
 
 def licences(backend: str, carried: Binaries, version: int = 2) -> dict[str, bytes | str | Path]:
@@ -50,8 +62,10 @@ def licences(backend: str, carried: Binaries, version: int = 2) -> dict[str, byt
         package = "pythonfmu" if version == 2 else "pythonfmu3"
         found[f"{FOLDER}/{package}.txt"] = of_package(package)
     if carried:
-        windows = any(target.system == "Windows" for target in carried)
-        found[f"{FOLDER}/linked.txt"] = LINKED + (WINDOWS if windows else "")
+        systems = {target.system for target in carried}
+        texts = {"Windows": WINDOWS, "WebAssembly": WASI}
+        more = (text for system, text in texts.items() if system in systems)
+        found[f"{FOLDER}/linked.txt"] = LINKED + "".join(more)
     return found
 
 

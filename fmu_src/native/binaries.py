@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kinetree.fmu.variables import FmuError
-from kinetree.solvers.library.platforms import PLATFORMS, Platform, this_platform
+from kinetree.solvers.library.platforms import PLATFORMS, WEBASSEMBLY, Platform, this_platform
 
 Binaries = dict[Platform, Path]
 
@@ -30,22 +30,31 @@ def platforms_of(text: str | Sequence[str] | None) -> tuple[Platform, ...] | Non
 
 
 def binaries(
-    platforms: tuple[Platform, ...] | None = None, say: Callable[[str], None] = silent
+    platforms: tuple[Platform, ...] | None = None,
+    say: Callable[[str], None] = silent,
+    components: bool = False,
 ) -> Binaries:
-    """Return the shell with the engine for each platform, building missing ones."""
+    """Return the shell with the engine for each platform, building missing ones; for WebAssembly the
+    module that components are made of, if they are wanted.
+    """
     from kinetree.fmu.native.shell import ready, shell_library
+    from kinetree.fmu.source import webassembly
 
     if platforms is not None:
-        return {each: shell_library(each, say) for each in platforms}
+        return {
+            each: webassembly.module_path(webassembly.CORE, say)
+            if each == WEBASSEMBLY
+            else shell_library(each, say)
+            for each in platforms
+        }
     own = this_platform()
     found = {own: shell_library(own, say)} if own else {}
-    others = {each: ready(each) for each in PLATFORMS.values() if each != own}
+    others = {
+        each: webassembly.ready(webassembly.CORE) if each == WEBASSEMBLY else ready(each)
+        for each in PLATFORMS.values()
+        if each != own and (components or each != WEBASSEMBLY)
+    }
     return found | {each: path for each, path in others.items() if path is not None}
-
-
-def missing(carried: Binaries) -> tuple[str, ...]:
-    """Return the platforms that an archive could carry but does not."""
-    return tuple(name for name, each in PLATFORMS.items() if each not in carried)
 
 
 def place_of(target: Platform, identifier: str, version: int) -> str:

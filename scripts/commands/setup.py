@@ -25,7 +25,7 @@ def setup(
     quiet: Quiet = False,
 ) -> None:
     """Compile the engine of this machine and what FMUs carry, all of it now, so that no later command waits for it."""
-    from kinetree.fmu.native.shell import shell_library
+    from kinetree.fmu.archive.binaries import binaries
     from kinetree.fmu.variables import FmuError
     from kinetree.scripts.terminal.progress import progress
     from kinetree.solvers.entries import LIBRARIES
@@ -46,7 +46,7 @@ def setup(
         build(passing.hear)
         for target in targets:
             try:
-                shell_library(target)
+                binaries((target,))
             except FmuError as error:
                 typer.echo(str(error), err=True)
             passing.hear("is ready")

@@ -28,7 +28,7 @@ def verify(
         str,
         typer.Option(
             "--host",
-            help="Run it in other hosts: fmpy, libcosim, ecos, bare (C), omc-like, oms-like, wine, qemu, fmusim, omsimulator; with commas, or all.",
+            help="Run it in other hosts: fmpy, libcosim, ecos, bare (C), omc-like, oms-like, wine, qemu, wasmtime, fmusim, omsimulator; with commas, or all.",
         ),
     ] = "",
     own_process: OwnProcess = False,

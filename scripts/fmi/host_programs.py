@@ -32,8 +32,9 @@ from kinetree.scripts.fmi.bare_c_host import (
     resources_place,
     why_not,
 )
+from kinetree.scripts.fmi.component_host import by_component
 from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.solvers.library.platforms import PLATFORMS, Platform
+from kinetree.solvers.library.platforms import PLATFORMS, WEBASSEMBLY, Platform
 
 TOLERANCE = 1e-8  # of hosts that integrate themselves
 INTEGRATED = 2e-3  # deviation allowed there: rates at corners are the largest
@@ -426,6 +427,15 @@ FOREIGN = {
             stepped=SINES,
         ),
         ForeignHost("qemu", ARM, by_c_program, lambda: why_not(ARM), python=False, stepped=SINES),
+        ForeignHost(
+            "wasmtime",
+            WEBASSEMBLY,
+            by_component,
+            package("wasmtime"),
+            (3,),
+            python=False,
+            stepped=SINES,
+        ),
         ForeignHost("fmusim", LINUX, by_table(fmusim, "fmusim"), here(on_path("fmusim"))),
         ForeignHost(
             "omsimulator",

@@ -8,13 +8,13 @@ import time
 
 from kinetree.solvers.library.build import build, objects_for
 from kinetree.solvers.library.c_compiler import LibraryError
-from kinetree.solvers.library.platforms import PLATFORMS
+from kinetree.solvers.library.platforms import NATIVE
 
 
 def main() -> int:
-    if sys.argv[1:2] != ["build"] or not set(sys.argv[2:]) <= set(PLATFORMS):
+    if sys.argv[1:2] != ["build"] or not set(sys.argv[2:]) <= set(NATIVE):
         print(
-            f"usage: python -m kinetree.solvers.library build [{' '.join(PLATFORMS)}]",
+            f"usage: python -m kinetree.solvers.library build [{' '.join(NATIVE)}]",
             file=sys.stderr,
         )
         return 2
@@ -26,7 +26,7 @@ def main() -> int:
     try:
         print(build(say))
         for name in sys.argv[2:]:
-            objects_for(PLATFORMS[name], say)
+            objects_for(NATIVE[name], say)
     except LibraryError as error:
         print(error, file=sys.stderr)
         return 1

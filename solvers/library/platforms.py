@@ -21,7 +21,7 @@ class Platform(NamedTuple):
     machines: tuple[str, ...]
 
 
-PLATFORMS = {
+NATIVE = {
     each.name: each
     for each in (
         Platform(
@@ -76,6 +76,13 @@ PLATFORMS = {
         ),
     )
 }
+
+
+# a component that any machine runs which has a runtime of WebAssembly: it is made from C, not from object code
+WEBASSEMBLY = Platform(
+    "wasm32-wasip2", "wasm32-wasip2", "", "wasm32-wasi", (), ".wasm", "WebAssembly", ()
+)
+PLATFORMS = {**NATIVE, WEBASSEMBLY.name: WEBASSEMBLY}
 
 
 def this_platform() -> Platform | None:

@@ -8,12 +8,12 @@ import pytest
 
 from kinetree.scripts.fmi import bare_c_host, external_host_checks, host_programs
 from kinetree.scripts.fmi.bare_c_host import BareHost, HostError
-from kinetree.solvers.library.platforms import PLATFORMS
+from kinetree.solvers.library.platforms import NATIVE, PLATFORMS
 
 LINUX, WINDOWS, ARM = (PLATFORMS[name] for name in ("linux64", "win64", "aarch64-linux"))
 
 
-@pytest.mark.parametrize("name", PLATFORMS)
+@pytest.mark.parametrize("name", NATIVE)
 def test_c_host_is_built_once_per_platform(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -194,6 +194,7 @@ def test_host_abilities_and_tolerances():
         "fmpy": ("linux64", both, True, True, True, 1e-6, most), "libcosim": ("linux64", (2,), False, True, True, 1e-6, most),
         "ecos": ("linux64", (2,), False, True, True, 1e-6, most), "bare": ("linux64", both, True, True, True, 1e-9, most),
         "wine": ("win64", both, True, True, False, 1e-9, most), "qemu": ("aarch64-linux", both, True, True, False, 1e-9, most),
-        "fmusim": ("linux64", both, True, True, True, 1e-6, most), "omsimulator": ("linux64", (2,), True, True, True, 1e-6, 0.2),
+        "wasmtime": ("wasm32-wasip2", (3,), True, True, False, 1e-9, most),
+            "fmusim": ("linux64", both, True, True, True, 1e-6, most), "omsimulator": ("linux64", (2,), True, True, True, 1e-6, 0.2),
         "omc-like": ("linux64", both, True, False, True, 1e-6, most), "oms-like": ("linux64", both, True, False, True, 1e-6, most),
     }  # fmt: skip

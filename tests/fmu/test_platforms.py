@@ -16,8 +16,9 @@ from kinetree.models.description.reading.read_source import library_names
 from kinetree.scripts.cli import main
 from kinetree.scripts.fmi.bare_c_host import BareHost, why_not
 from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.scripts.fmi.host_programs import FOREIGN
-from kinetree.solvers.library.platforms import PLATFORMS
+from kinetree.scripts.fmi.component_host import by_component
+from kinetree.scripts.fmi.host_programs import FOREIGN, Task
+from kinetree.solvers.library.platforms import NATIVE, PLATFORMS, WEBASSEMBLY
 
 pytestmark = pytest.mark.platforms
 STEP, COUNT = 2e-3, 50
@@ -84,7 +85,7 @@ def test_platforms_agree_and_exchange_states(archive, tmp_path):
         ), (saved, goes_on)
 
 
-@pytest.mark.parametrize("name", PLATFORMS)
+@pytest.mark.parametrize("name", NATIVE)
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_binaries_are_in_standard_folders(name, fmi, tmp_path):
     path = build_fmu(
@@ -97,6 +98,20 @@ def test_binaries_are_in_standard_folders(name, fmi, tmp_path):
         assert folder == (name if fmi == 2 else PLATFORMS[name].tuple)
         assert Path(found[0]).suffix == PLATFORMS[name].extension
         assert all(info.external_attr >> 16 in (0o100644, 0o100755) for info in file.infolist())
+
+
+def test_component_gives_the_motion_of_this_platform(archive, tmp_path):
+    """The archive of FMI 3.0 holds the same model: its component, in wasmtime, steps as the library does."""
+    pytest.importorskip("wasmtime")
+    archive, count = archive
+    source = next((Path(archive.folder) / "resources").glob("model.[jt]*"))
+    path = build_fmu(
+        load(source), tmp_path / "x.fmu", "native", 3, platforms=[WEBASSEMBLY.name]
+    )
+    names = archive.names("output")
+    with Archive(path) as packed:
+        found = by_component(Task(packed, False, names, STEP, count), WEBASSEMBLY)
+    assert close(found, in_fmpy(archive, count), names)
 
 
 def test_macos_binary_gives_the_motion_of_this_platform(archive, monkeypatch):

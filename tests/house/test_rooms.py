@@ -17,7 +17,7 @@ ORDER: dict[str, list[set[str]]] = {
         {"engine"}, {"compilation"}, {"result"}, {"chain"}, {"system"}, {"run"},
         {"analysis"}, {"observers"}, {"trace", "specialised"}, {"gradients"}, {"equations"}, {"scene"}, {"foreign"},
     ],
-    "kinetree.fmu": [{"native"}, {"slave"}, {"archive"}, {"source"}, {"external"}],
+    "kinetree.fmu": [{"component"}, {"native"}, {"slave"}, {"archive"}, {"source"}, {"external"}],
     "kinetree.scripts": [
         {"templates"}, {"terminal"}, {"ssp"}, {"cosim", "fmi"}, {"reports"}, {"hil"}, {"studies"}, {"commands"}, {"kinetree"},
         {"studio"}, {"developer"}, {"site"}, {"bench"},

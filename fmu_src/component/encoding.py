@@ -1,0 +1,129 @@
+"""Binary format of WebAssembly: numbers, names, sections; small core modules and the sections of components.
+
+Written after the specifications of WebAssembly 2.0 and of the component model (Binary.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+MODULE = b"\0asm\x01\0\0\0"
+COMPONENT = b"\0asm\x0d\0\x01\0"
+# sections of a component
+CORE_MODULE, CORE_INSTANCE, NESTED, INSTANCE, ALIAS, TYPE, CANON, IMPORT, EXPORT = (
+    1,
+    2,
+    4,
+    5,
+    6,
+    7,
+    8,
+    10,
+    11,
+)
+# kinds of things that are named in components, and of those in core modules
+FUNCTION, TYPE_KIND, INSTANCE_KIND = b"\x01", b"\x03", b"\x05"
+CORE_FUNCTION, CORE_MEMORY, CORE_INSTANCE_KIND = b"\x00", b"\x02", b"\x12"
+
+
+def number(value: int) -> bytes:
+    """Return an unsigned number in groups of seven bits, the lowest first (LEB128)."""
+    found = bytearray()
+    while True:
+        value, low = value >> 7, value & 127
+        found.append(low | (128 if value else 0))
+        if not value:
+            return bytes(found)
+
+
+def signed(value: int) -> bytes:
+    """Return a signed number in groups of seven bits, the lowest first (LEB128)."""
+    found = bytearray()
+    while not -64 <= value < 64:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value & 127])
+
+
+def sized(content: bytes) -> bytes:
+    """Return bytes behind their count."""
+    return number(len(content)) + content
+
+
+def name(text: str) -> bytes:
+    return sized(text.encode())
+
+
+def vector(items: Iterable[bytes]) -> bytes:
+    """Return items behind their count."""
+    listed = list(items)
+    return number(len(listed)) + b"".join(listed)
+
+
+def section(kind: int, content: bytes) -> bytes:
+    return bytes([kind]) + sized(content)
+
+
+def external(text: str) -> bytes:
+    """Return the name under which a component imports or exports something."""
+    return b"\x00" + name(text)
+
+
+def functype(parameters: str, results: str = "") -> bytes:
+    """Return the type of a core function; one letter a number: i for i32, d for f64."""
+    codes = {"i": b"\x7f", "d": b"\x7c"}
+    return b"\x60" + vector(codes[each] for each in parameters) + vector(codes[each] for each in results)
+
+
+def memory_module(pages: int) -> bytes:
+    """Return a core module that holds nothing but a memory of some pages of 64 KiB, which can grow."""
+    return (
+        MODULE
+        + section(5, vector([b"\x00" + number(pages)]))
+        + section(7, vector([name("memory") + CORE_MEMORY + number(0)]))
+    )
+
+
+def core_instance(module: int, given: Sequence[tuple[str, int]]) -> bytes:
+    """Return the section that instantiates a core module with instances for its imports."""
+    arguments = vector(name(text) + CORE_INSTANCE_KIND + number(k) for text, k in given)
+    return section(CORE_INSTANCE, vector([b"\x00" + number(module) + arguments]))
+
+
+def core_exports(shown: Sequence[tuple[str, bytes, int]]) -> bytes:
+    """Return the section that makes a core instance of things at hand: name, kind, index."""
+    items = vector(name(text) + kind + number(k) for text, kind, k in shown)
+    return section(CORE_INSTANCE, vector([b"\x01" + items]))
+
+
+def core_alias(instance: int, kind: bytes, text: str) -> bytes:
+    """Return the section that takes an export of a core instance."""
+    return section(ALIAS, vector([b"\x00" + kind + b"\x01" + number(instance) + name(text)]))
+
+
+def alias(instance: int, kind: bytes, text: str) -> bytes:
+    """Return the section that takes an export of an instance."""
+    return section(ALIAS, vector([kind + b"\x00" + number(instance) + name(text)]))
+
+
+def lifted(function: int, memory: int, realloc: int, kind: int) -> bytes:
+    """Return the section that makes a core function one of the component, of a type, with texts as UTF-8."""
+    options = vector([b"\x00", b"\x03" + number(memory), b"\x04" + number(realloc)])
+    return section(CANON, vector([b"\x00\x00" + number(function) + options + number(kind)]))
+
+
+def lowered(function: int, memory: int) -> bytes:
+    """Return the section that makes an imported function one that core modules can call."""
+    options = vector([b"\x00", b"\x03" + number(memory)])
+    return section(CANON, vector([b"\x01\x00" + number(function) + options]))
+
+
+def maker_of_handles(resource: int) -> bytes:
+    """Return the section with the core function that makes a handle of a resource from a number."""
+    return section(CANON, vector([b"\x02" + number(resource)]))
+
+
+def instance_of(component: int, given: Sequence[tuple[str, bytes, int]]) -> bytes:
+    """Return the section that instantiates a nested component: name, kind and index of what it is given."""
+    arguments = vector(name(text) + kind + number(k) for text, kind, k in given)
+    return section(INSTANCE, vector([b"\x00" + number(component) + arguments]))
